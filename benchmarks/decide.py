@@ -94,7 +94,7 @@ def of_further_labels() -> None:
     tests = tests_laid_out(laid_out, options, decision)
     print(f"about how many more labels, {len(tests)} cells of {FEW_ITEMS} items")
     level = decision.alpha / len(tests)
-    timed("k", lambda: [labels_needed(one, level, decision) for one in tests], 5)
+    timed("k", lambda: labels_needed([(one, level) for one in tests], decision), 5)
 
 
 def imports() -> None:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from harness.decide.cell_tests import CellTests
 from harness.decide.options import DecisionOptions
-from harness.stats import about_more
-from harness.stats.estimation.more_labels import GROWTH, LIMIT
+from harness.stats.core.arrays import Floats
+from harness.stats.estimation.more_labels import GROWTH, LIMIT, CellToPlan, about_more_each
+from harness.stats.intervals.judge_tests import JudgeSums, judge_sums, use_p
 
 
 class FurtherTexts(NamedTuple):
@@ -24,39 +26,43 @@ class FurtherTexts(NamedTuple):
 MORE_THAN = FurtherTexts(LIMIT, more_than=True)
 
 
-def labels_needed(one: CellTests, level: float, options: DecisionOptions) -> FurtherTexts | None:
-    """Further texts, or `MORE_THAN` where even the largest number that is tried would not do; None where more labels would not help.
+def labels_needed(cells: Sequence[tuple[CellTests, float]], options: DecisionOptions) -> list[FurtherTexts | None]:
+    """Of each cell the further texts, or `MORE_THAN` where even the largest number that is tried would not do; None where more labels would
+    not help.
 
     The cell's groups are resampled with the gap moved to 0 until the rule of `use` holds with the power of the options, and the rule has
     the texts that it asks for. Without any text of two annotators, it is what the rule asks for.
 
     Args:
-        one: the tests of the cell.
-        level: the level that the correction leaves to one further cell.
+        cells: the tests of each cell, and the level that the correction leaves to one further cell.
         options: margin, power and the least numbers of texts.
     """
-    if one.gap.mean <= -options.margin or one.baseline.mean <= 0:
-        return None
-    enough = one.n >= options.items and one.groups >= options.groups
-    if not one.n:
-        return _rounded(max(options.items, options.groups))
-    if enough and one.tests.shown(options.alpha, level):  # only coverage is missing
-        return None
-    planned = about_more(
-        one.differences.gap,
-        one.differences.baseline,
-        one.differences.group,
-        margin=options.margin,
-        alpha=options.alpha,
-        cells=options.alpha / level,
-        effective_groups=options.effective_groups,
-        power=options.power,
-        least_items=math.ceil(GROWTH * one.n) if enough else options.items,
-        least_groups=options.groups,
-    )
-    return MORE_THAN if planned.more is None or planned.more > LIMIT else FurtherTexts(planned.more)
+    found: list[FurtherTexts | None] = [None] * len(cells)
+    plans: dict[int, CellToPlan] = {}
+    for place, (one, level) in enumerate(cells):
+        if one.gap.mean <= -options.margin or one.baseline.mean <= 0:
+            continue
+        if one.n:
+            enough = one.n >= options.items and one.groups >= options.groups
+            if not (enough and one.tests.shown(options.alpha, level)):  # else only coverage is missing
+                plans[place] = _to_plan(one, level, math.ceil(GROWTH * one.n) if enough else options.items, options.groups)
+        else:
+            found[place] = _further(max(options.items, options.groups))
+
+    def rule(sums: JudgeSums) -> Floats:
+        return use_p(sums, options.margin, options.alpha, options.effective_groups)
+
+    planned = about_more_each(list(plans.values()), rule, margin=options.margin, power=options.power)
+    for place, plan in zip(plans, planned, strict=True):
+        found[place] = MORE_THAN if plan.more is None else _further(plan.more)
+    return found
 
 
-def _rounded(needed: int) -> FurtherTexts:
+def _to_plan(one: CellTests, level: float, items: int, groups: int) -> CellToPlan:
+    """The texts count once each, however they were drawn."""
+    return CellToPlan(judge_sums(*one.differences), level, items, groups)
+
+
+def _further(needed: int) -> FurtherTexts:
     rounded = 10 * math.ceil(needed / 10)
     return MORE_THAN if rounded > LIMIT else FurtherTexts(rounded)

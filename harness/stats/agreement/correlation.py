@@ -78,19 +78,28 @@ def correlation_with_humans(
 
 def tau_b_of_table(table: Floats) -> Floats:
     """Tau-b of contingency tables (..., x, y), both rising."""
-    after = np.cumsum(table[..., ::-1, :], axis=-2)[..., ::-1, :] - table  # same y, later x
-    below = np.cumsum(after, axis=-1) - after
+    after = _running(table[..., ::-1, :], -2)[..., ::-1, :] - table  # same y, later x
+    below = _running(after, -1) - after
     above = after.sum(axis=-1, keepdims=True) - below - after
     n = table.sum(axis=(-2, -1))
     untied = [(n * n - (table.sum(axis=axis) ** 2).sum(axis=-1)) / 2 for axis in (-1, -2)]
     return np.clip(ratio((table * (above - below)).sum(axis=(-2, -1)), np.sqrt(untied[0] * untied[1])), -1, 1)
 
 
+def _running(table: Floats, axis: int) -> Floats:
+    """`np.cumsum` over a short axis; it is faster where another axis is the long one in memory."""
+    found = table.copy(order="K")
+    along = np.moveaxis(found, axis, 0)
+    for place in range(1, len(along)):
+        along[place] += along[place - 1]
+    return found
+
+
 def spearman_of_table(table: Floats) -> Floats:
     """Pearson's r of mid-ranks of contingency tables (..., x, y)."""
     n = table.sum(axis=(-2, -1))[..., None]
     x, y = table.sum(axis=-1), table.sum(axis=-2)
-    rank_x, rank_y = np.cumsum(x, axis=-1) - (x + n) / 2, np.cumsum(y, axis=-1) - (y + n) / 2
+    rank_x, rank_y = _running(x, -1) - (x + n) / 2, _running(y, -1) - (y + n) / 2
     both = np.einsum("...x,...xy,...y->...", rank_x, table, rank_y)
     return np.clip(ratio(both, np.sqrt((x * rank_x**2).sum(axis=-1) * (y * rank_y**2).sum(axis=-1))), -1, 1)
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import NamedTuple
+from itertools import pairwise
+from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from harness.stats.core.arrays import Floats, as_index
 
@@ -52,16 +53,50 @@ def relative_weights(weights: Floats) -> Floats:
 def distinct_sums(y: Floats, size: Floats, times: Floats) -> GroupSums:
     """Merge groups with equal sums, and leave out groups without units."""
     used = (size > 0) & (times > 0)
-    order = np.lexsort((y[used], size[used]))
-    y, size, times = y[used][order], size[used][order], times[used][order]
-    if not len(y):
-        return GroupSums(y, size, times)
-    first = np.flatnonzero(np.r_[True, (np.diff(y) != 0) | (np.diff(size) != 0)])
-    return GroupSums(y[first], size[first], np.add.reduceat(times, first))
+    return GroupSums(*_merged(times[used], y[used], size[used]))
 
 
-def error_of_mean(sums: GroupSums, replicates: Callable[[], Floats]) -> tuple[float, float]:
+def distinct_sums_each(y: Floats, size: Floats, times: Floats) -> list[GroupSums]:
+    """`distinct_sums` of many cells, from arrays (cells, groups).
+
+    >>> [found.y.tolist() for found in distinct_sums_each(np.array([[1.0, 1.0], [2.0, 0.0]]), np.ones((2, 2)), np.ones((2, 2)))]
+    [[1.0], [0.0, 2.0]]
+    """
+    used = (size > 0) & (times > 0)
+    y, size, cell, times = _merged(times[used], y[used], size[used], np.nonzero(used)[0])
+    ends = np.searchsorted(cell, np.arange(len(used) + 1)).tolist()
+    return [GroupSums(y[first:last], size[first:last], times[first:last]) for first, last in pairwise(ends)]
+
+
+def _merged(times: Floats, *columns: NDArray[Any]) -> list[NDArray[Any]]:
+    """The distinct rows of columns, sorted by the last of them first, and the sum of the times of each."""
+    if not len(times):
+        return [*columns, times]
+    order = np.lexsort(columns)
+    columns = tuple(column[order] for column in columns)
+    new = np.ones(len(times), bool)
+    new[1:] = np.logical_or.reduce([column[1:] != column[:-1] for column in columns])
+    first = np.flatnonzero(new)
+    return [*(column[first] for column in columns), np.add.reduceat(times[order], first)]
+
+
+def spread_of(replicates: Floats) -> Floats:
+    """The standard deviation of values in resamples (..., resamples), without those that are undefined.
+
+    >>> spread_of(np.array([[1.0, 3.0], [2.0, float("nan")]])).tolist()
+    [1.0, 0.0]
+    """
+    known = ~np.isnan(replicates)
+    if known.all():
+        return np.asarray(np.std(replicates, axis=-1))
+    rows = zip(replicates.reshape(-1, replicates.shape[-1]), known.reshape(-1, replicates.shape[-1]), strict=True)
+    return np.array([np.std(row[which]) for row, which in rows]).reshape(replicates.shape[:-1])
+
+
+def error_of_mean(sums: GroupSums, spread: Callable[[], float]) -> tuple[float, float]:
     """Standard error of sum(y) / sum(size), bootstrapped over groups, and its degrees of freedom.
+
+    `spread` gives the standard deviation of the mean in resamples of the groups; it is called only if groups vary.
 
     A group of share h of the units pulls the mean towards itself, by a factor 1 - h in its deviation d: the bootstrap
     variance is multiplied by (G - 1) / G sum (d / (1 - h))² / sum d², which is G / (G - 1) for groups of one size.
@@ -73,8 +108,7 @@ def error_of_mean(sums: GroupSums, replicates: Callable[[], Floats]) -> tuple[fl
     if np.abs(deviation).max() <= 1e-12 * max(1.0, float(np.abs(sums.y).max())):
         return 0.0, groups - 1.0
     pulled = float(sums.times @ (deviation / (1 - sums.size / sums.units)) ** 2) / float(sums.times @ deviation**2)
-    drawn = replicates()
-    error = float(np.std(drawn[~np.isnan(drawn)])) * math.sqrt(pulled * (groups - 1) / groups)
+    error = spread() * math.sqrt(pulled * (groups - 1) / groups)
     return error, degrees_of_freedom(deviation, sums.times)
 
 

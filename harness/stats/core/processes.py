@@ -21,6 +21,7 @@ from harness.stats.core.statistic import Statistic
 from harness.stats.intervals.bootstrap import intervals
 from harness.stats.intervals.intervals import Interval
 
+A = TypeVar("A")
 T = TypeVar("T")
 MANY_CELLS = 500
 """With more cells than this, other processes save more time than their start takes."""
@@ -49,29 +50,26 @@ def intervals_on_all_cores(
     return {name: tuple(chain.from_iterable(part[name] for part in found)) for name in found[0]}
 
 
-def on_all_cores(function: Callable[..., T], cells: Sequence[tuple[Any, ...]], *, processes: int | None = None) -> list[T]:
-    """`[function(*cell) for cell in cells]`, in as many processes as there are cores if there are many cells.
+def on_all_cores(function: Callable[[Sequence[A]], list[T]], cells: Sequence[A], *, processes: int | None = None) -> list[T]:
+    """`function(cells)`, each process computing a part of the cells, in as many processes as there are cores if there are many cells.
 
     Args:
-        function: of a module: it is sent to the processes, as its arguments and what it returns are.
-        cells: the arguments of each call.
+        function: of a module, or a `functools.partial` of one, that gives a result for each cell: it is sent to the processes, as its
+            arguments and what it returns are.
+        cells: what the results are made of, one by one.
         processes: how many, if not one for each core.
 
     Raises what `function` raises. Where no process can be started, or one dies, its cells are computed here.
     """
     count = min(processes or _cores(), len(cells))
     if count < 2 or len(cells) <= MANY_CELLS:
-        return _calls(function, cells)
+        return function(cells)
     parts = [cells[len(cells) * part // count : len(cells) * (part + 1) // count] for part in range(count)]
-    return list(chain.from_iterable(_each_elsewhere(_calls, [(function, part) for part in parts])))
+    return list(chain.from_iterable(_each_elsewhere(function, [(part,) for part in parts])))
 
 
 def _intervals(statistics: Callable[[], Sequence[Statistic]], rows: Rows, drawing: dict[str, Any]) -> dict[str, tuple[Interval, ...]]:
     return intervals(statistics(), rows, **drawing)
-
-
-def _calls(function: Callable[..., T], cells: Sequence[tuple[Any, ...]]) -> list[T]:
-    return [function(*cell) for cell in cells]
 
 
 def _each_elsewhere(function: Callable[..., T], tasks: Sequence[tuple[Any, ...]]) -> list[T]:

@@ -7,6 +7,7 @@ distribution, a hundredth of the work); otherwise it draws groups.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from itertools import accumulate
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -34,6 +35,11 @@ class CellSums(NamedTuple):
     clustered: bool
     items: Floats  # features (I, M) of the distinct items, for the design effect
     weight: Floats  # how many of each (I,)
+
+    @property
+    def shape(self) -> tuple[bool, int, int]:
+        """Cells of one shape are resampled together."""
+        return self.clustered, len(self.sums), len(self.items)
 
 
 def features_of(statistics: Sequence[Statistic], rows: Rows) -> tuple[Floats, dict[Features, slice]]:
@@ -109,45 +115,53 @@ class Draws:
 
 
 class Resampled(NamedTuple):
-    """Feature sums (rows, M) of one cell: of all units, without each unit, without each distinct item, and of each resample.
+    """Feature sums (rows, M) of cells of one shape: of all units of each, then without each unit, without each distinct item, and of each
+    resample.
 
     One call of a statistic gives all of its values, so that a resample with the sums of the sample has exactly its value. Each feature is
     one long row in memory: sums over the few features of many resamples are then fast.
     """
 
     rows: Floats
-    units: int
-    items: int
+    cells: int
+    widths: tuple[int, int, int, int]  # of each cell: 1, units, items, resamples
 
     def values(self, statistic: Statistic, at: slice) -> ResampledValues:
         """The statistic of every row; `at` are the columns of its features."""
         found = statistic.value(self.rows[:, at])
-        return ResampledValues(float(found[0]), *np.split(found[1:], [self.units, self.units + self.items]))
+        value, *others = (part.reshape(self.cells, -1) for part in np.split(found, _ends(self.cells, self.widths)[:-1]))
+        return ResampledValues(value[:, 0], *others)
 
 
 class ResampledValues(NamedTuple):
-    """A statistic of a cell (`value`), without each unit (U,), without each distinct item (I,), and in the resamples (R,)."""
+    """A statistic of cells (`value`, (C,)), without each unit (C, U), without each distinct item (C, I), and in the resamples (C, R)."""
 
-    value: float
+    value: Floats
     left_out: Floats
     item_left_out: Floats
     replicates: Floats
 
 
-def resample(cell: CellSums, draws: Draws) -> Resampled:
-    """The sums of a cell and of its resamples; there is no item to leave out where every item is a unit."""
-    units, items = len(cell.sums), len(cell.items) if cell.clustered else 0
-    drawn_from = 1 + units + items
-    table = np.empty((cell.sums.shape[1], drawn_from + (draws.resamples if units else 0)))
-    total = cell.times @ cell.sums
-    table[:, 0] = total
-    table[:, 1 : 1 + units] = (total - cell.sums).T
-    table[:, 1 + units : drawn_from] = (total - cell.items[:items]).T
-    at = drawn_from
-    for weights in draws.weights_for(cell) if units else ():
-        _product(weights, cell.sums, table[:, at : at + len(weights)])
-        at += len(weights)
-    return Resampled(table.T, units, items)
+def resample(cells: Sequence[CellSums], draws: Draws) -> Resampled:
+    """The sums of cells of one shape, and of their resamples; there is no item to leave out where every item is a unit."""
+    units, items = len(cells[0].sums), len(cells[0].items) if cells[0].clustered else 0
+    widths = (1, units, items, draws.resamples if units else 0)
+    ends = _ends(len(cells), widths)
+    table = np.empty((cells[0].sums.shape[1], ends[-1]))
+    for place, cell in enumerate(cells):
+        total = cell.times @ cell.sums
+        at = [begin + place * width for begin, width in zip((0, *ends), widths, strict=False)]
+        table[:, at[0]] = total
+        table[:, at[1] : at[1] + units] = (total - cell.sums).T
+        table[:, at[2] : at[2] + items] = (total - cell.items[:items]).T
+        for weights in draws.weights_for(cell) if units else ():
+            _product(weights, cell.sums, table[:, at[3] : at[3] + len(weights)])
+            at[3] += len(weights)
+    return Resampled(table.T, len(cells), widths)
+
+
+def _ends(cells: int, widths: Sequence[int]) -> list[int]:
+    return [cells * end for end in accumulate(widths)]
 
 
 def _product(weights: Counts, sums: Floats, out: Floats) -> None:

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import math
-from bisect import bisect_left
-from collections.abc import Callable
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
 from functools import cache
+from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from harness.stats.core.arrays import Floats
+from harness.stats.core.at_once import at_once, in_step
 from harness.stats.core.groups import GroupSums
 from harness.stats.intervals.judge_tests import JudgeSums, judge_sums, use_p
 from harness.stats.intervals.unequal_groups import LEAST_EFFECTIVE
@@ -28,9 +29,11 @@ NO_NUMBER = "at the gap seen no number of labels would do"
 NOT_BETTER = "not better than the baseline on the items seen"
 TOO_MANY = "more than 3,000"
 NO_ITEMS = "no items to plan from"
+_AT_ONCE = 110  # of 400 resamples: enough to see that nearly none or nearly all are shown
+_CELLS_AT_ONCE = 8  # more of them no longer fit into the cache of a core
 
 Rule = Callable[[JudgeSums], Floats]
-"""p-values (resamples,) of the rule, from the groups of each resample: sums of shape (groups,), times (resamples, groups)."""
+"""p-values (cells, resamples) of the rule, from the groups of each resample: sums (cells, 1, groups), times (cells, resamples, groups)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,31 +99,103 @@ def about_more(
     >>> 50 < found.more < 150, found.power >= 0.8
     (True, True)
     """
-    seen = judge_sums(gap, baseline, groups)
+    cell = CellToPlan(judge_sums(gap, baseline, groups), alpha / cells, least_items, least_groups)
+    test = rule or (lambda sums: use_p(sums, margin, alpha, effective_groups))
+    return about_more_each([cell], test, margin=margin, power=power, resamples=resamples, seed=seed)[0]
+
+
+class CellToPlan(NamedTuple):
+    """The sums of a cell's groups, the level that its p is compared with, and the numbers that a plan must reach in any case."""
+
+    seen: JudgeSums
+    level: float
+    least_items: int = 0
+    least_groups: int = 0
+
+
+def about_more_each(
+    cells: Sequence[CellToPlan], rule: Rule, *, margin: float = 0.1, power: float = 0.8, resamples: int = 400, seed: int = 0
+) -> list[MoreLabels]:
+    """`about_more` of many cells: the same numbers. Their searches go in step, so that the rule tests resamples of many cells at once."""
+
+    def tested(asked: list[JudgeSums]) -> list[Floats]:
+        return at_once(lambda alike: rule(_stacked(alike)), asked, _shapes, most=_CELLS_AT_ONCE)
+
+    return in_step([_search(cell, margin, power, resamples, seed) for cell in cells], tested)
+
+
+def _shapes(sums: JudgeSums) -> tuple[Any, ...]:
+    """Resamples with the same are tested together: as many of them, of groups of the same sizes."""
+    return sums.gap.times.shape, sums.gap.y.ndim, sums.gap.size.tobytes(), sums.baseline.size.tobytes()
+
+
+def _stacked(alike: Sequence[JudgeSums]) -> JudgeSums:
+    """Resamples of cells as one: times (cells, resamples, groups), and sums of groups that are the same in all resamples of a cell."""
+    times = np.stack([sums.gap.times for sums in alike])
+    return JudgeSums(
+        *(
+            GroupSums(np.stack([np.atleast_2d(part.y) for part in parts]), parts[0].size, times)
+            for parts in zip(*((sums.gap, sums.baseline) for sums in alike), strict=True)
+        )
+    )
+
+
+def _search(cell: CellToPlan, margin: float, power: float, resamples: int, seed: int) -> Generator[JudgeSums, Floats, MoreLabels]:
+    """Gives resamples, and is sent their p."""
+    seen = cell.seen
     reason = _no_plan(seen, margin)
     if reason:
         return MoreLabels(None, None, math.nan, reason)
-    test, level = rule or (lambda sums: use_p(sums, margin, alpha, effective_groups)), alpha / cells
     items, total = round(seen.gap.units), float(seen.gap.times.sum())
     if items < FEW:
         seen = _with_lost_item(seen)
-    times = seen.gap.times
-
-    @cache
-    def reached(planned: int) -> float:
-        rng = np.random.default_rng(seed)
-        share = rng.dirichlet(times, resamples) if items < FEW else times / times.sum()
-        draws = rng.multinomial(max(1, round(total * planned / items)), share, resamples)
-        return float(np.mean(test(_drawn(_moved(seen, share), draws)) <= level))
-
-    least = max(items, least_items, math.ceil(least_groups * items / total))
+    least = max(items, cell.least_items, math.ceil(cell.least_groups * items / total))
     steps = max(0, math.floor(math.log((items + LIMIT) / least, GROWTH))) if least <= items + LIMIT else -1
     sizes = [math.ceil(least * GROWTH**step) for step in range(steps + 1)]
-    chosen = bisect_left(sizes, True, key=lambda planned: reached(planned) >= power)
-    if chosen == len(sizes):
+
+    @cache
+    def trial(planned: int) -> _Trial:
+        return _Trial(seen, max(1, round(total * planned / items)), items < FEW, resamples, seed)
+
+    low, high = 0, len(sizes)
+    while low < high:
+        middle = (low + high) // 2
+        tried = trial(sizes[middle])
+        while (enough := tried.reaches(power)) is None:
+            tried.count((yield tried.draw()) <= cell.level)
+        low, high = (low, middle) if enough else (middle + 1, high)
+    if low == len(sizes):
         return MoreLabels(None, None, math.nan, TOO_MANY)
-    planned = sizes[chosen]
-    return MoreLabels(10 * math.ceil((planned - items) / 10), planned, reached(planned), None)
+    planned = sizes[low]
+    while trial(planned).left:
+        trial(planned).count((yield trial(planned).draw()) <= cell.level)
+    return MoreLabels(10 * math.ceil((planned - items) / 10), planned, trial(planned).shown / resamples, None)
+
+
+class _Trial:
+    """The resamples of one number of groups, drawn and tested a part at a time, until it is known whether enough of them are shown."""
+
+    def __init__(self, seen: JudgeSums, groups: int, few: bool, resamples: int, seed: int) -> None:
+        self.seen, self.groups, self.resamples, self.left, self.shown = seen, groups, resamples, resamples, 0
+        self.rng, times = np.random.default_rng(seed), seen.gap.times
+        self.share = self.rng.dirichlet(times, resamples) if few else times / times.sum()
+
+    def reaches(self, power: float) -> bool | None:
+        """Whether the share `power` of all resamples is shown; None while it may be either."""
+        if self.shown / self.resamples >= power:
+            return True
+        return False if (self.shown + self.left) / self.resamples < power else None
+
+    def draw(self) -> JudgeSums:
+        """The next resamples."""
+        some = min(_AT_ONCE, self.left)
+        first = self.resamples - self.left
+        share = self.share if self.share.ndim == 1 else self.share[first : first + some]
+        self.left -= some
+        return _drawn(_moved(self.seen, share), self.rng.multinomial(self.groups, share, some))
+
+    def count(self, shown: NDArray[np.bool_]) -> None:
+        self.shown += int(np.count_nonzero(shown))
 
 
 def _moved(sums: JudgeSums, share: Floats) -> JudgeSums:

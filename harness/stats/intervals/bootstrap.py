@@ -9,29 +9,36 @@ in weight, see `degrees_of_freedom`). Both were chosen by simulation.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cache, partial
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from harness.stats.agreement.describe import uncommon_expected
-from harness.stats.core.arrays import Floats
-from harness.stats.core.groups import degrees_of_freedom, distinct_sums
+from harness.stats.core.arrays import Floats, power
+from harness.stats.core.at_once import at_once, windows
+from harness.stats.core.groups import GroupSums, distinct_sums_each, freedom_of_moments, spread_of
 from harness.stats.core.resample import RESAMPLES, CellSums, Draws, Resampled, cells_of, features_of, resample
 from harness.stats.core.rows import Rows
-from harness.stats.core.statistic import Statistic, distinctly_named
+from harness.stats.core.statistic import Features, Statistic, distinctly_named
 from harness.stats.intervals.intervals import (
     MIN_GROUPS,
     NO_VARIATION,
     Interval,
+    MeanToTest,
     mean_of_sums,
     no_interval,
     share_of_sums,
     t_quantile,
-    tested_mean,
+    tested_means,
 )
 
 FEW_UNCOMMON = "too few rare cases for an interval"
 _DEFINED = 0.9  # share of resamples that must have a value
+_CELLS_AT_ONCE = 8  # more of them no longer fit into the cache of a core
+_NUMBERS = 1 << 20  # sums of cells that are held at a time
 
 
 def intervals(
@@ -72,123 +79,201 @@ def intervals(
     if not chosen:
         return {}
     features, place = features_of(chosen, rows)
-    found: list[list[Interval]] = [[] for _ in chosen]
     draws = Draws(seed, resamples)
+    found: list[list[Interval]] = []
+    for cells in windows(cells_of(rows, features), lambda cell: cell.sums.size, _NUMBERS):
+        found += at_once(
+            lambda alike: _of_cells(alike, chosen, place, resample(alike, draws), level),
+            cells,
+            lambda cell: cell.shape,
+            most=_CELLS_AT_ONCE,
+        )
     uncommon = uncommon_expected(rows).tolist()
-    for number, cell in enumerate(cells_of(rows, features)):
-        resampled = resample(cell, draws)
+    for cell, expected in zip(found, uncommon, strict=True):
         for column, statistic in enumerate(chosen):
-            interval = _ratio if statistic.kind in ("share", "mean", "difference") else _coefficient
-            made = interval(statistic, cell, place[statistic.features], resampled, level)
-            few = made.reason is None and uncommon[number] < statistic.least_uncommon
-            found[column].append(no_interval(made.groups, FEW_UNCOMMON) if few else made)
-    return {statistic.name: tuple(per_cell) for statistic, per_cell in zip(chosen, found, strict=True)}
+            if cell[column].reason is None and expected < statistic.least_uncommon:
+                cell[column] = no_interval(cell[column].groups, FEW_UNCOMMON)
+    return {statistic.name: tuple(cell[column] for cell in found) for column, statistic in enumerate(chosen)}
+
+
+_Place = tuple[int, int]  # the numbers of a statistic and of a cell
+
+
+def _of_cells(
+    cells: Sequence[CellSums], chosen: Sequence[Statistic], place: Mapping[Features, slice], resampled: Resampled, level: float
+) -> list[list[Interval]]:
+    """The intervals of each cell, of cells of one shape. Those of coefficients are computed at once, and those of differences."""
+    found: dict[_Place, Interval] = {}
+    means: dict[_Place, MeanToTest] = {}
+    samples: dict[_Place, _Sample] = {}
+    for column, statistic in enumerate(chosen):
+        at, places = place[statistic.features], [(column, number) for number in range(len(cells))]
+        if statistic.kind in ("share", "mean"):
+            found |= zip(places, _levels(statistic, cells, at, resampled, level), strict=True)
+        elif statistic.kind == "difference":
+            means |= zip(places, (MeanToTest(*sums, statistic.bounds) for sums in _sums(cells, at)), strict=True)
+        else:
+            for one, sample in zip(places, _samples(statistic, cells, at, resampled), strict=True):
+                if isinstance(sample, Interval):
+                    found[one] = sample
+                else:
+                    samples[one] = sample
+    found |= zip(means, (interval for interval, _ in tested_means(list(means.values()), level=level)), strict=True)
+    found |= zip(samples, at_once(partial(_of_samples, level=level), list(samples.values()), lambda sample: sample.shape), strict=True)
+    return [[found[column, number] for column in range(len(chosen))] for number in range(len(cells))]
 
 
 def bca(
-    value: float,
+    value: ArrayLike,
     replicates: Floats,
     left_out: Floats,
     times: Floats,
-    freedom: float | None = None,
+    freedom: ArrayLike | None = None,
     *,
     level: float = 0.95,
-) -> tuple[float, float]:
-    """BCa interval with levels widened to Student's t.
+) -> tuple[Floats, Floats]:
+    """BCa intervals with levels widened to Student's t.
 
     z0 = bias correction, a = acceleration from the values without one unit; the levels are
     Phi(z0 + (z0 + q) / (1 - a (z0 + q))) at q = ± sqrt(G / (G - 1)) t.
 
     Args:
-        value: the statistic.
-        replicates: (R,) its values in the resamples.
-        left_out: (U,) its values without one unit of each kind.
-        times: (U,) number of units of each kind; their sum is G.
-        freedom: of Student's t; default G - 1.
+        value: (...) the statistic.
+        replicates: (..., R) its values in the resamples.
+        left_out: (..., U) its values without one unit of each kind.
+        times: (..., U) number of units of each kind; their sum is G.
+        freedom: (...) of Student's t; default G - 1.
         level: confidence in (0, 1).
+
+    Returns:
+        Lower and upper ends (...); NaN where no unit changes the value.
 
     >>> draws = np.random.default_rng(0).normal(0, 1, 4000)
     >>> lo, hi = bca(0.0, draws, np.array([-0.1, 0.1]), np.array([50.0, 50.0]))
-    >>> round(lo, 1), round(hi, 1)
+    >>> round(float(lo), 1), round(float(hi), 1)
     (-1.9, 2.1)
     """
-    groups = float(times.sum())
-    influence = float(times @ left_out) / groups - left_out
-    squares = influence * influence
-    spread = float(times @ squares)
-    if not spread > 0:
-        return math.nan, math.nan
-    acceleration = float(times @ influence**3) / (6 * spread**1.5)
-    ascending = np.sort(replicates)
-    drawn = len(ascending)
-    lower, not_higher = ascending.searchsorted(value), ascending.searchsorted(value, "right")
-    below = (int(lower) + 0.5 * int(not_higher - lower)) / drawn
-    from scipy.special import ndtr, ndtri
+    from scipy.special import ndtr, ndtri, stdtrit
 
-    bias = float(ndtri(min(max(below, 1 / (drawn + 1)), drawn / (drawn + 1))))
-    reach = math.sqrt(groups / (groups - 1)) * t_quantile(level, groups - 1 if freedom is None else freedom)
-    lo, hi = (
-        _quantile(ascending, float(ndtr(bias + moved / max(1 - acceleration * moved, 1e-6)))) for moved in (bias - reach, bias + reach)
-    )
+    own, groups = np.asarray(value, np.float64)[..., None], times.sum(axis=-1)
+    influence = (np.vecdot(times, left_out) / groups)[..., None] - left_out
+    spread = np.vecdot(times, influence * influence)
+    ascending = np.sort(replicates, axis=-1)
+    drawn = ascending.shape[-1]
+    below = ((ascending < own).sum(axis=-1) + 0.5 * (ascending == own).sum(axis=-1)) / drawn
+    bias = ndtri(np.clip(below, 1 / (drawn + 1), drawn / (drawn + 1)))
+    free = groups - 1 if freedom is None else np.asarray(freedom, np.float64)
+    reach = np.sqrt(groups / (groups - 1)) * stdtrit(free, 0.5 + level / 2)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        acceleration = np.vecdot(times, influence**3) / (6 * power(spread, 1.5))
+        levels = [ndtr(bias + moved / np.maximum(1 - acceleration * moved, 1e-6)) for moved in (bias - reach, bias + reach)]
+    lo, hi = (np.where(spread > 0, _quantile(ascending, np.nan_to_num(each)), math.nan) for each in levels)
     return lo, hi
 
 
-def _quantile(ascending: Floats, level: float) -> float:
-    """`np.quantile` of sorted numbers, which it would search and check for each of many cells."""
-    place = (len(ascending) - 1) * level
-    before = min(int(place), len(ascending) - 1)
-    low, high = float(ascending[before]), float(ascending[min(before + 1, len(ascending) - 1)])
+def _quantile(ascending: Floats, level: Floats) -> Floats:
+    """`np.quantile` of sorted numbers (..., R), each at a level of its own (...)."""
+    last = ascending.shape[-1] - 1
+    place = last * level
+    before = np.minimum(place.astype(np.int64), last)
+    low, high = (np.take_along_axis(ascending, at[..., None], axis=-1)[..., 0] for at in (before, np.minimum(before + 1, last)))
     part = place - before
-    return high - (high - low) * (1 - part) if part >= 0.5 else low + (high - low) * part
+    return np.asarray(np.where(part >= 0.5, high - (high - low) * (1 - part), low + (high - low) * part))
 
 
-def _ratio(statistic: Statistic, cell: CellSums, at: slice, resampled: Resampled, level: float) -> Interval:
-    """The interval of a share, mean or difference, which depends only on the groups' sums of y and numbers of units."""
-    sums = distinct_sums(cell.sums[:, at.start + 1], cell.sums[:, at.start], cell.times)
-    n, y = cell.items[:, at.start], cell.items[:, at.start + 1]
-    squares = cell.items[:, at.start + 2] if at.stop - at.start > 2 else y**2
-    units = max(float(cell.weight @ n), 1.0)
-    scatter = float(cell.weight @ squares) / units - (float(cell.weight @ y) / units) ** 2
-
-    def replicates() -> Floats:
-        return resampled.values(statistic, at).replicates
-
-    if statistic.kind == "share":
-        return share_of_sums(sums, scatter, replicates, level=level)
-    if statistic.kind == "mean":
-        return mean_of_sums(sums, scatter, statistic.bounds, replicates, level=level)
-    return tested_mean(sums, scatter, statistic.bounds, level=level)[0]
+def _levels(statistic: Statistic, cells: Sequence[CellSums], at: slice, resampled: Resampled, level: float) -> Iterator[Interval]:
+    """The intervals of a share or mean, which depend only on the groups' sums of y and numbers of units."""
+    spreads = cache(lambda: spread_of(resampled.values(statistic, at).replicates))
+    for number, (sums, scatter) in enumerate(_sums(cells, at)):
+        spread = partial(lambda number: float(spreads()[number]), number)
+        if statistic.kind == "share":
+            yield share_of_sums(sums, scatter, spread, level=level)
+        else:
+            yield mean_of_sums(sums, scatter, statistic.bounds, spread, level=level)
 
 
-def _coefficient(statistic: Statistic, cell: CellSums, at: slice, resampled: Resampled, level: float) -> Interval:
-    """The BCa interval of a coefficient, or the reason why it has none."""
-    used = cell.sums[:, at.start] > 0
-    groups = round(float(cell.times @ used))
-    if groups < MIN_GROUPS:
-        return no_interval(groups)
-    value, left_out, item_left_out, drawn = resampled.values(statistic, at)
-    if math.isnan(value):
-        return no_interval(groups, statistic.constant)
-    replicates = drawn[~np.isnan(drawn)]
-    if len(replicates) < _DEFINED * len(drawn):
-        return no_interval(groups, "undefined in many resamples")
-    known = used & ~np.isnan(left_out)
-    left_out, times = left_out[known], cell.times[known]
-    freedom = degrees_of_freedom(left_out - value, times) if cell.clustered else groups - 1.0
-    if statistic.kind == "spread":
-        method = "cluster bootstrap (t of the logarithm)"
-        lo, hi = _log_t(value, replicates, groups, freedom, level)
-        hi = min(hi, statistic.bounds[1])
-    else:
+def _sums(cells: Sequence[CellSums], at: slice) -> Iterator[tuple[GroupSums, float]]:
+    """Of each cell the distinct sums of groups, and the variance of single units."""
+    units = ((cell.sums[:, at.start + 1], cell.sums[:, at.start], cell.times) for cell in cells)
+    y, size, times = (np.stack(part) for part in zip(*units, strict=True))
+    for cell, sums in zip(cells, distinct_sums_each(y, size, times), strict=True):
+        n, y = cell.items[:, at.start], cell.items[:, at.start + 1]
+        squares = cell.items[:, at.start + 2] if at.stop - at.start > 2 else y**2
+        count = max(float(cell.weight @ n), 1.0)
+        yield sums, float(cell.weight @ squares) / count - (float(cell.weight @ y) / count) ** 2
+
+
+class _Sample(NamedTuple):
+    """What is defined of a coefficient of one cell: its value, in resamples, and without units (`times` of each) and items (`weight`).
+
+    `most` is the largest possible value of a standard deviation, whose interval is made on its logarithm; NaN of other coefficients.
+    """
+
+    most: float
+    clustered: bool
+    groups: int
+    value: float
+    replicates: Floats
+    left_out: Floats
+    times: Floats
+    item_left_out: Floats
+    weight: Floats
+
+    @property
+    def shape(self) -> tuple[bool, bool, int, int, int]:
+        """Intervals of samples of one shape are computed at once."""
+        return math.isnan(self.most), self.clustered, len(self.replicates), len(self.left_out), len(self.item_left_out)
+
+
+def _samples(statistic: Statistic, cells: Sequence[CellSums], at: slice, resampled: Resampled) -> Iterator[_Sample | Interval]:
+    """What the interval of a coefficient is made of, or the reason why it has none."""
+    found = resampled.values(statistic, at)
+    most = statistic.bounds[1] if statistic.kind == "spread" else math.nan
+    times, used = np.stack([cell.times for cell in cells]), np.stack([cell.sums[:, at.start] for cell in cells]) > 0
+    known, of_items, drawn = used & ~np.isnan(found.left_out), ~np.isnan(found.item_left_out), ~np.isnan(found.replicates)
+    groups, enough = np.vecdot(times, used).round().astype(np.int64), drawn.sum(axis=-1) >= _DEFINED * drawn.shape[-1]
+    complete = np.all([part.all(axis=-1) for part in (known, of_items, drawn)], axis=0)
+    for number, cell in enumerate(cells):
+        count, value = int(groups[number]), float(found.value[number])
+        if count < MIN_GROUPS:
+            yield no_interval(count)
+        elif math.isnan(value):
+            yield no_interval(count, statistic.constant)
+        elif not enough[number]:
+            yield no_interval(count, "undefined in many resamples")
+        else:
+            weight = cell.weight[: of_items.shape[-1]]
+            parts = found.replicates[number], found.left_out[number], cell.times, found.item_left_out[number], weight
+            if not complete[number]:
+                masks = drawn[number], known[number], known[number], of_items[number], of_items[number]
+                parts = tuple(part[mask] for part, mask in zip(parts, masks, strict=True))
+            yield _Sample(most, cell.clustered, count, value, *parts)
+
+
+def _of_samples(samples: Sequence[_Sample], *, level: float) -> list[Interval]:
+    """BCa intervals, or Student's of the logarithm, of samples of one shape."""
+    most, _, groups, value, replicates, left_out, times, item_left_out, weight = (np.array(part) for part in zip(*samples, strict=True))
+    clustered, freedom = samples[0].clustered, groups - 1.0
+    if clustered:
+        deviation, counted = left_out - value[:, None], times.sum(axis=-1)
+        second, fourth = (np.vecdot(times, deviation**order) / counted for order in (2, 4))
+        freedom = freedom_of_moments(second, fourth, counted)
+    if math.isnan(samples[0].most):
         method = "cluster bootstrap (bca)"
         lo, hi = bca(value, replicates, left_out, times, freedom, level=level)
-    if not hi > lo:
-        return no_interval(groups, NO_VARIATION)
-    effect = 1.0
-    if cell.clustered:
-        alone = _jackknife(item_left_out, cell.weight)
-        effect = _jackknife(left_out, times) / alone if alone > 0 else math.nan
-    return Interval(lo, hi, method, groups, effect if effect > 0 else None, None)
+    else:
+        method = "cluster bootstrap (t of the logarithm)"
+        ends = map(partial(_log_t, level=level), value, replicates, groups, freedom)
+        lo, hi = (np.array(each) for each in zip(*ends, strict=True))
+        hi = np.minimum(hi, most)
+    effects = np.ones(len(samples))
+    if clustered:
+        alone = _jackknife(item_left_out, weight)
+        effects = np.where(alone > 0, _jackknife(left_out, times) / np.where(alone > 0, alone, 1.0), math.nan)
+    return [
+        Interval(low, high, method, count, effect if effect > 0 else None, None) if high > low else no_interval(count, NO_VARIATION)
+        for low, high, count, effect in zip(lo.tolist(), hi.tolist(), groups.tolist(), effects.tolist(), strict=True)
+    ]
 
 
 def _log_t(value: float, replicates: Floats, groups: int, freedom: float, level: float) -> tuple[float, float]:
@@ -200,11 +285,9 @@ def _log_t(value: float, replicates: Floats, groups: int, freedom: float, level:
     return value / factor, value * factor
 
 
-def _jackknife(left_out: Floats, times: Floats) -> float:
-    """The delete-one jackknife variance."""
-    known = ~np.isnan(left_out)
-    left_out, times = left_out[known], times[known]
-    n = float(times.sum())
-    if n < 2:
-        return math.nan
-    return float(times @ (left_out - float(times @ left_out) / n) ** 2) * (n - 1) / n
+def _jackknife(left_out: Floats, times: Floats) -> Floats:
+    """The delete-one jackknife variance, of (..., U) values and how often each occurs."""
+    n = times.sum(axis=-1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        deviation = left_out - (np.vecdot(times, left_out) / n)[..., None]
+        return np.asarray(np.where(n < 2, math.nan, np.vecdot(times, deviation**2) * (n - 1) / n))

@@ -10,18 +10,19 @@ groups overstates the information if a few groups hold all the errors.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from statistics import NormalDist
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from harness.stats.core.arrays import Floats, ShapeError
-from harness.stats.core.groups import GroupSums, error_of_mean, group_sums, resampled_means
-from harness.stats.intervals.skewness import hall_mean, least_p, two_sided
+from harness.stats.core.at_once import at_once
+from harness.stats.core.groups import GroupSums, error_of_mean, group_sums, resampled_means, spread_of
+from harness.stats.intervals.skewness import least_p, two_sided
 
 MIN_GROUPS = 8
 """With fewer independent texts than this there is no interval."""
@@ -106,7 +107,7 @@ def proportion_interval(hits: NDArray[Any], groups: NDArray[Any], *, level: floa
     if len(values) and not (values.min() >= 0 and values.max() <= 1):
         raise ValueError(f"hits lie between 0 and 1; found {values.min()} to {values.max()}")
     sums, scatter = group_sums(values, codes), scatter_of(values)
-    return share_of_sums(sums, scatter, lambda: resampled_means(sums, seed, resamples), level=level)
+    return share_of_sums(sums, scatter, lambda: float(spread_of(resampled_means(sums, seed, resamples))), level=level)
 
 
 def mean_interval(
@@ -138,10 +139,10 @@ def mean_interval(
     return tested_mean(group_sums(kept, codes), scatter_of(kept), bounds, level=level)[0]
 
 
-def share_of_sums(sums: GroupSums, scatter: float, replicates: Callable[[], Floats], *, level: float) -> Interval:
+def share_of_sums(sums: GroupSums, scatter: float, spread: Callable[[], float], *, level: float) -> Interval:
     """`proportion_interval` of group sums.
 
-    `scatter` is the variance of single units; `replicates` returns the means of the resamples and is called only if needed.
+    `scatter` is the variance of single units; `spread` gives the standard deviation of the share in resamples and is called only if needed.
     """
     if sums.groups < MIN_GROUPS:
         return no_interval(sums.groups)
@@ -150,7 +151,7 @@ def share_of_sums(sums: GroupSums, scatter: float, replicates: Callable[[], Floa
     if single and bool(((sums.y == 0) | (sums.y == 1)).all()):
         return Interval(*wilson(float(sums.times @ sums.y), n, level), "wilson", sums.groups, 1.0, None)
     method = "cluster bootstrap (wilson on effective n)"
-    error, freedom = error_of_mean(sums, replicates)
+    error, freedom = error_of_mean(sums, spread)
     independent = share * (1 - share) / n
     if not (error > 0 and independent > 0):  # all values are equal: only the groups are known to be independent
         lo, hi = score_interval(share, sums.groups, t_quantile(level, sums.groups - 1))
@@ -159,34 +160,56 @@ def share_of_sums(sums: GroupSums, scatter: float, replicates: Callable[[], Floa
     return Interval(lo, hi, method, sums.groups, _design_effect(error, n, scatter), None)
 
 
+class MeanToTest(NamedTuple):
+    """What the test of a mean needs: sums of groups, the variance of single units, and smallest and largest possible value."""
+
+    sums: GroupSums
+    scatter: float
+    bounds: tuple[float, float] | None
+
+
 def tested_mean(sums: GroupSums, scatter: float, bounds: tuple[float, float] | None, *, level: float) -> tuple[Interval, float]:
     """`mean_interval` of group sums, and the two-sided p that the mean is 0: NaN exactly where there is no interval.
 
     `scatter` is the variance of single units.
     """
-    groups = sums.groups
-    if groups < MIN_GROUPS or 1 - level < least_p(groups):
-        return no_interval(groups), math.nan
-    found = two_sided(sums.y, sums.size, sums.times, bounds, scatter, level=level)
-    if math.isnan(found.p):
-        return no_interval(groups, NO_VARIATION if scatter > 0 else CONSTANT), math.nan
-    error = float(hall_mean(sums.y, sums.size, sums.times).deviation) / math.sqrt(groups)
-    effect = _design_effect(error, sums.units, scatter) if error > 0 else None
-    return Interval(float(found.lo), float(found.hi), HALL, groups, effect, None), float(found.p)
+    return tested_means([MeanToTest(sums, scatter, bounds)], level=level)[0]
 
 
-def mean_of_sums(
-    sums: GroupSums, scatter: float, bounds: tuple[float, float], replicates: Callable[[], Floats], *, level: float
-) -> Interval:
+def tested_means(asked: Sequence[MeanToTest], *, level: float) -> list[tuple[Interval, float]]:
+    """`tested_mean` of many means: the same numbers."""
+    return at_once(partial(_tested_alike, level=level), asked, lambda one: (len(one.sums.y), one.bounds))
+
+
+def _tested_alike(asked: Sequence[MeanToTest], *, level: float) -> list[tuple[Interval, float]]:
+    """Of as many distinct groups each, between the same bounds."""
+    count = [one.sums.groups for one in asked]
+    enough = [place for place, groups in enumerate(count) if groups >= MIN_GROUPS and 1 - level >= least_p(groups)]
+    found = [(no_interval(groups), math.nan) for groups in count]
+    if not enough:
+        return found
+    y, size, times = (np.stack(part) for part in zip(*(asked[place].sums for place in enough), strict=True))
+    tested = two_sided(y, size, times, asked[0].bounds, [asked[place].scatter for place in enough], level=level)
+    for place, lo, hi, p, error in zip(enough, *(part.tolist() for part in tested), strict=True):
+        one, groups = asked[place], count[place]
+        if math.isnan(p):
+            found[place] = no_interval(groups, NO_VARIATION if one.scatter > 0 else CONSTANT), math.nan
+        else:
+            effect = _design_effect(error, one.sums.units, one.scatter) if error > 0 else None
+            found[place] = Interval(lo, hi, HALL, groups, effect, None), p
+    return found
+
+
+def mean_of_sums(sums: GroupSums, scatter: float, bounds: tuple[float, float], spread: Callable[[], float], *, level: float) -> Interval:
     """Interval of a level (the mean label, the mean score), which is not tested: Student's t on the cluster bootstrap's error.
 
-    `scatter` and `replicates` as in `share_of_sums`. Levels are not as skewed as differences of agreement, and in few texts the plain t
+    `scatter` and `spread` as in `share_of_sums`. Levels are not as skewed as differences of agreement, and in few texts the plain t
     covers them better than Hall's transformation does.
     """
     if sums.groups < MIN_GROUPS:
         return no_interval(sums.groups)
     (low, high), method, mean = bounds, "cluster bootstrap (t)", sums.mean
-    error, freedom = error_of_mean(sums, replicates)
+    error, freedom = error_of_mean(sums, spread)
     if not error > 0:
         away = score_interval(0.0, sums.groups, t_quantile(level, sums.groups - 1))[1]
         return Interval(mean - away * (mean - low), mean + away * (high - mean), method, sums.groups, None, None)

@@ -12,13 +12,13 @@ in `python -m tests.unit.stats.intervals.test_skewness` shows that half an item 
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from harness.stats.core.arrays import Floats
-from harness.stats.core.groups import freedom_of_moment, freedom_of_moments
+from harness.stats.core.arrays import Floats, power
+from harness.stats.core.groups import freedom_of_moments
 
 GUARD = 0.5
 """The part of an item that guards each bound of an interval."""
@@ -46,12 +46,10 @@ class HallMean(NamedTuple):
         T = sqrt(G) (S + k S² / 3 + k² S³ / 27 + k / (6 G)), S = (mean - value) / deviation, k the skewness. If all groups have the same
         mean, T is infinite for a `value` below it, else -infinity.
         """
-        if isinstance(self.mean, float) and isinstance(value, (int, float)):
-            return self._statistic_of_one(float(value))
         apart, k = self.mean - np.asarray(value, np.float64), self.skewness
         with np.errstate(divide="ignore", invalid="ignore"):
             s = apart / self.deviation
-            t = np.sqrt(self.groups) * (s + k * s**2 / 3 + k**2 * s**3 / 27 + k / (6 * self.groups))
+            t = np.sqrt(self.groups) * (s + k * s**2 / 3 + k**2 * power(s, 3) / 27 + k / (6 * self.groups))
         return np.asarray(np.where(self.deviation > 0, t, np.where(apart > 0, math.inf, -math.inf)))
 
     def with_floor(self, variance: ArrayLike) -> HallMean:
@@ -60,15 +58,6 @@ class HallMean(NamedTuple):
         with np.errstate(divide="ignore", invalid="ignore"):
             skewness = np.where(self.deviation > 0, self.skewness * (self.deviation / deviation) ** 3, 0.0)
         return self._replace(deviation=deviation, skewness=skewness)
-
-    def _statistic_of_one(self, value: float) -> Any:
-        """`statistic` of one mean: the same steps, without the cost of arrays."""
-        mean, deviation, k, groups = float(self.mean), float(self.deviation), float(self.skewness), float(self.groups)
-        apart = mean - value
-        if not deviation > 0:
-            return np.float64(math.inf if apart > 0 else -math.inf)
-        s = apart / deviation
-        return np.float64(math.sqrt(groups) * (s + k * s**2 / 3 + k**2 * s**3 / 27 + k / (6 * groups)))
 
     def p_above(self, value: ArrayLike) -> Floats:
         """One-sided p, in [0, 1], of the hypothesis that the mean is `value` or less."""
@@ -124,8 +113,6 @@ def hall_mean(
         more = np.broadcast_to(np.asarray(units, np.float64), sums.shape[:-1])[..., None]
         sums, n_of, count = _with(sums, guard * more), _with(n_of, more), _with(count, weight)
         own = None if own is None else _with(own, 1.0)
-    if sums.ndim == n_of.ndim == count.ndim == 1 and len(sums) and float(n_of @ count) != 0:
-        return _hall_mean_of_one(sums, n_of, count, own)
     groups, n = np.asarray(count.sum(axis=-1)), np.vecdot(n_of, count)
     mean = np.vecdot(sums, count) / n
     x = (sums - mean[..., None] * n_of) * (groups / n)[..., None]
@@ -136,7 +123,7 @@ def hall_mean(
     varies = np.abs(x).max(axis=-1, initial=0.0) > _ROUNDING * np.maximum(1.0, np.abs(sums).max(axis=-1, initial=0.0))
     variance = np.where(varies, second * groups / np.maximum(groups - 1, _ROUNDING), 0.0)
     with np.errstate(divide="ignore", invalid="ignore"):
-        skewness = np.where(variance > 0, third / variance**1.5, 0.0)
+        skewness = np.where(variance > 0, third / power(variance, 1.5), 0.0)
     freedom = freedom_of_moments(second, fourth, groups)
     return HallMean(mean, np.sqrt(variance), skewness, np.broadcast_to(groups, mean.shape), freedom)
 
@@ -151,38 +138,22 @@ def _with(values: Floats, further: ArrayLike) -> Floats:
     return np.concatenate([np.broadcast_to(values, (*shape, values.shape[-1])), np.broadcast_to(more, (*shape, 1))], axis=-1)
 
 
-def _hall_mean_of_one(sums: Floats, size: Floats, count: Floats, factors: Floats | None) -> HallMean:
-    """`hall_mean` of one vector of sums: the same steps, with numbers where it has arrays. Most means come one by one."""
-    groups, n = float(count.sum()), float(size @ count)
-    mean = float(sums @ count) / n
-    x = (sums - mean * size) * (groups / n)
-    x = x * ((1 - 1 / groups) / np.maximum(1 - size / n, _ROUNDING) if factors is None else factors)
-    x = np.where(count > 0, x, 0.0)
-    squares = x * x
-    second, third, fourth = (float(each @ count) / groups for each in (squares, squares * x, squares * squares))
-    varies = float(np.abs(x).max()) > _ROUNDING * max(1.0, float(np.abs(sums).max()))
-    variance = second * groups / max(groups - 1, _ROUNDING) if varies else 0.0
-    skewness = third / variance**1.5 if variance > 0 else 0.0
-    numbers = (mean, math.sqrt(variance), skewness, groups, freedom_of_moment(second, fourth, groups))
-    scalars: list[Any] = [np.float64(number) for number in numbers]
-    return HallMean(*scalars)
+def least_p(groups: ArrayLike) -> Floats:
+    """The smallest two-sided p that so many groups (...) can give: that of the sign test, 2^(1 - groups).
 
-
-def least_p(groups: float) -> float:
-    """The smallest two-sided p that this many groups can give: that of the sign test, 2^(1 - groups).
-
-    >>> least_p(8)
-    0.0078125
+    >>> least_p([1, 8]).tolist()
+    [1.0, 0.0078125]
     """
-    return float(min(1.0, 2.0 ** (1 - groups)))
+    return np.minimum(1.0, power(2.0, 1 - np.asarray(groups, np.float64)))
 
 
 class TwoSided(NamedTuple):
-    """The bounds of an interval and the p of the hypothesis that the mean is 0; of any one shape."""
+    """The bounds of an interval, the p of the hypothesis that the mean is 0, and the standard error over groups; of any one shape."""
 
     lo: Floats
     hi: Floats
     p: Floats
+    error: Floats
 
 
 def two_sided(
@@ -212,20 +183,21 @@ def two_sided(
     """
     sums, alpha = np.asarray(y, np.float64), (1 - level) / 2
     n_of, count = np.asarray(size, np.float64), np.asarray(times, np.float64)
-    groups = float(count.sum())
     plain = hall_mean(sums, n_of, count)
+    error = plain.deviation / np.sqrt(plain.groups)
     alike = _units_worth_one(plain, n_of, count, np.asarray(scatter, np.float64))
     below = hall_mean(sums, n_of, count, guard=bounds and bounds[0], units=alike)
     above = hall_mean(-sums, n_of, count, guard=bounds and -bounds[1], units=alike)
     lo, hi, p_above, p_below = below.lower_bound(alpha), -above.lower_bound(alpha), below.p_above(0), above.p_above(0)
     if bounds is None:
         known = below.deviation > 0
-        return TwoSided(*(np.where(known, each, math.nan) for each in (lo, hi, _two_sided_p(p_above, p_below, groups))))
+        lo, hi, p = (np.where(known, each, math.nan) for each in (lo, hi, _two_sided_p(p_above, p_below, plain.groups)))
+        return TwoSided(lo, hi, p, error)
     low, high = bounds
     least, p_least = _exact(plain, n_of, count, bounds, alpha)
     most, p_most = _exact(plain._replace(mean=-plain.mean), n_of, count, (-high, -low), alpha)
     lo, hi = np.maximum(np.maximum(lo, least), low), np.minimum(np.minimum(hi, -most), high)
-    return TwoSided(lo, hi, _two_sided_p(np.minimum(p_above, p_least), np.minimum(p_below, p_most), groups))
+    return TwoSided(lo, hi, _two_sided_p(np.minimum(p_above, p_least), np.minimum(p_below, p_most), plain.groups), error)
 
 
 def _units_worth_one(plain: HallMean, size: Floats, times: Floats, scatter: Floats) -> Floats:
@@ -233,14 +205,14 @@ def _units_worth_one(plain: HallMean, size: Floats, times: Floats, scatter: Floa
 
     If all units are equal, it cannot be estimated and is the average size.
     """
-    n, groups = float(times @ size), float(times.sum())
+    n, groups = np.vecdot(size, times), plain.groups
     variance = plain.deviation**2 / groups
     with np.errstate(divide="ignore", invalid="ignore"):
         effect = np.where(scatter > 0, variance * n / scatter, math.inf)
     return np.asarray(np.clip(effect, 1.0, n / groups))
 
 
-def _two_sided_p(p_above: Floats, p_below: Floats, groups: float) -> Floats:
+def _two_sided_p(p_above: Floats, p_below: Floats, groups: Floats) -> Floats:
     return np.asarray(np.clip(2 * np.minimum(p_above, p_below), least_p(groups), 1.0))
 
 
@@ -255,20 +227,20 @@ def _exact(found: HallMean, size: Floats, times: Floats, bounds: tuple[float, fl
     """
     from scipy.special import betainc, betaincinv
 
-    (low, high), groups = bounds, float(times.sum())
+    (low, high), groups = bounds, found.groups
     if not high > low:  # a scale of one value
         return np.full_like(found.mean, low), np.ones_like(found.mean)
-    n = float(times @ size)
+    n = np.vecdot(size, times)
     share = np.clip((found.mean - low) / (high - low), 0.0, 1.0)
     null = min(1.0, max(0.0, -low / (high - low)))
     variance = (found.deviation / (high - low)) ** 2 / groups
     with np.errstate(divide="ignore", invalid="ignore"):
         effective = np.where(variance > 0, share * (1 - share) / variance, groups)
         unseen = np.clip(np.where(share > 0, (share - null) / share, 0.0), 0.0, 1.0)
-    trials = np.clip(effective, n * n / float(times @ size**2), n)
+    trials = np.clip(effective, n * n / np.vecdot(size**2, times), n)
     hits = share * trials
     some = hits > _ROUNDING
     a, b = np.where(some, hits, 1.0), trials - hits + 1
-    lower = np.where(variance > 0, np.where(some, betaincinv(a, b, alpha), 0.0), share * alpha ** (1 / groups))
-    p = np.where(variance > 0, np.where(some, betainc(a, b, null), 1.0), (1 - unseen) ** groups)
+    lower = np.where(variance > 0, np.where(some, betaincinv(a, b, alpha), 0.0), share * power(alpha, 1 / groups))
+    p = np.where(variance > 0, np.where(some, betainc(a, b, null), 1.0), power(1 - unseen, groups))
     return np.asarray(low + (high - low) * lower), np.asarray(p)

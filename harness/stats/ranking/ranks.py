@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from harness.stats.core.arrays import Floats, Ints, ShapeError
-from harness.stats.core.groups import distinct_sums, group_sums
+from harness.stats.core.groups import distinct_sums, group_sums, spread_of
 from harness.stats.core.resample import CellSums, Draws
 from harness.stats.intervals.intervals import MIN_GROUPS, TOO_FEW, Interval, no_interval, scatter_of, share_of_sums, tested_mean
 from harness.stats.intervals.multiplicity import holm
@@ -167,7 +167,9 @@ def _resampled(sums: Floats, size: Floats, seed: int, resamples: int) -> Floats:
 
 def _interval(credits: Floats, sums: Floats, size: Floats, drawn: Floats, level: float) -> Interval:
     """The interval of a share of credits (units,), from existing resamples."""
-    return share_of_sums(distinct_sums(sums, size, np.ones(len(size))), float(np.var(credits)), lambda: drawn, level=level)
+    return share_of_sums(
+        distinct_sums(sums, size, np.ones(len(size))), float(np.var(credits)), lambda: float(spread_of(drawn)), level=level
+    )
 
 
 def _gains(differences: Floats, groups: ArrayLike, level: float) -> Iterator[Interval]:

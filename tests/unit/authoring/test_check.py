@@ -117,7 +117,7 @@ TOML_CASES: dict[str, tuple[str, str, str, str | None, str]] = {
     "board task": (BOARD, 'summarize = "1.0.0"', 'summarise = "1.0.0"', "summarise", "no task 'summarise'. Did you mean 'summarize'?"),
     "board task version": (BOARD, 'summarize = "1.0.0"', 'summarize = "1.2.0"', "summarize", "'summarize' has version 1.0.0, not 1.2.0"),
     "board rubric": (BOARD, 'task_quality = "1.0.1"', 'taste = "1.0.0"', "taste =", "no rubric 'taste'"),
-    "board supersedes": (BOARD, 'data = "bundled"', 'data = "bundled"\nsupersedes = "control"', "supersedes", "which is no board. Did you mean"),
+    "board supersedes": (BOARD, 'data = "bundled"', 'data = "bundled"\nsupersedes = "control"', "supersedes", "no board. Did you mean"),
     "board rubric version": (BOARD, 'task_quality = "1.0.1"', 'task_quality = "0.1.0"', "task_quality", "has version 1.0.1, not 0.1.0"),
     "board language": (FULL, 'ja = "1.0.1"', 'jv = "1.0.0"', "jv", "no language pack 'jv'"),
     "board language version": (BOARD, 'ja = "1.0.1"', 'ja = "9.0.0"', 'ja = "9.0.0"', "language pack 'ja' has version 2.1.0, not 9.0.0"),
@@ -248,7 +248,7 @@ def test_card_missing_or_empty(root: Path, library_of: MakeLibrary, folder: str)
         ("languages/ko", "pack.toml"),
         ("catalog/x", "dataset.toml"),
         ("datasets/x", "data.toml"),
-        ("leaderboards/mine", "board.toml"),
+        ("leaderboards/mine", "board.toml or collection.toml"),
     ],
 )
 def test_folder_that_nothing_reads(root: Path, library_of: MakeLibrary, folder: str, file: str) -> None:
@@ -415,3 +415,23 @@ def test_everything_is_found_at_once(root: Path, library_of: MakeLibrary, edit: 
 def test_problem_as_text(root: Path) -> None:
     assert str(Problem(Path("a/b.toml"), 3, "wrong")) == "a/b.toml:3: wrong"
     assert str(Problem(Path("a/CARD.md"), None, "missing")) == "a/CARD.md: missing"
+
+
+PEOPLE = "leaderboards/people/collection.toml"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        ('"pariksha"', '"parikshaa"', ("no board 'parikshaa'.", "Did you mean 'pariksha'?", "choose from:")),
+        ('"pariksha"', '"basse"', ("board 'basse' is listed 2 times; list it once",)),
+        ('id = "people"', 'id = "persons"', ("the name inside is 'persons'", "'people'")),
+    ],
+)
+def test_a_collection_that_does_not_hold(
+    root: Path, library_of: MakeLibrary, edit: Edit, old: str, new: str, words: tuple[str, ...]
+) -> None:
+    edit(root / PEOPLE, old, new)
+    problems = [problem for problem in check(library_of(root)) if "version" not in problem.message]
+    assert len(problems) == 1 and problems[0].path == root / PEOPLE and problems[0].line
+    assert all(word in problems[0].message for word in words), problems

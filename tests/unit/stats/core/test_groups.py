@@ -19,7 +19,7 @@ def test_error_is_that_of_the_jackknife(equal: bool) -> None:
     text = np.repeat(np.arange(40), 5) if equal else RNG.integers(0, 40, 200)
     values = RNG.normal(size=40)[text] + RNG.normal(size=200)
     sums = group_sums(values, text)
-    error, _ = error_of_mean(sums, lambda: resampled_means(sums, 0, 20_000))
+    error, _ = error_of_mean(sums, lambda: float(resampled_means(sums, 0, 20_000).std()))
     without = np.array([values[text != t].mean() for t in np.unique(text)])
     jackknife = np.sqrt((len(without) - 1) * np.var(without))
     assert error == pytest.approx(jackknife, rel=0.03)

@@ -78,14 +78,14 @@ def test_a_resample_with_the_sums_of_the_sample_has_exactly_its_value(text: int)
     rows = tabulate(count_classes(labels, 3), judge, group=np.arange(24) // text)
     features, place = features_of(chosen, rows)
     (cell,) = cells_of(rows, features)
-    found = resample(cell, Draws(0, 2000))
+    found = resample([cell], Draws(0, 2000))
     for statistic in chosen:
         at = place[statistic.features]
         drawn = found.rows[-2000:, at]
         equal = (drawn == found.rows[0, at]).all(axis=1)
         assert equal.any()
         values = found.values(statistic, at)
-        assert (values.replicates[equal] == values.value).all(), statistic.name
+        assert (values.replicates[0, equal] == values.value).all(), statistic.name
 
 
 def test_resamples_in_pieces_are_resamples(monkeypatch: pytest.MonkeyPatch) -> None:
