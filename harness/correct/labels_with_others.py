@@ -12,11 +12,9 @@ import numpy as np
 from harness.correct.correct import mean_sample, share_sample
 from harness.correct.mean_estimates import Sample
 from harness.correct.scored_items import ScoredItems, scored_items
-from harness.correct.with_others import MIN_LANGUAGES, MIN_OWN_LABELS, own_errors
+from harness.correct.with_others import MIN_LANGUAGES, MIN_OWN_LABELS, Z95, own_errors
 from harness.measure.compare import AlignedData
 from harness.stats.estimation.borrowed import floored_between, labels_with_others
-
-Z95 = 1.959964
 
 
 class NewLanguage(msgspec.Struct, frozen=True, kw_only=True):

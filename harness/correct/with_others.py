@@ -11,10 +11,11 @@ import numpy as np
 from harness.correct.mean_estimates import ALL_LABELLED, Figure, MeanEstimates, Sample
 from harness.stats import prediction_powered_mean
 from harness.stats.core.arrays import Floats
-from harness.stats.estimation.borrowed import borrow, mixed_errors
+from harness.stats.estimation.borrowed import PSEUDO_LABELS, borrow, mixed_errors
 from harness.stats.estimation.prediction_powered import PredictionPowered
+from harness.stats.intervals.intervals import t_quantile
 
-MIN_LANGUAGES, MIN_OWN_LABELS, APART = 5, 15, 3
+MIN_LANGUAGES, MIN_OWN_LABELS, APART, Z95 = 5, 15, 3, 1.959964
 AVERAGE = (
     "With the other languages: the interval holds on average over languages, not in each one, and no verdict rests on it; it is not given "
     "for a language that stands apart, nor for differences of systems."
@@ -83,7 +84,9 @@ def _shrunken(samples: Sequence[Sample], estimates: Sequence[MeanEstimates], sha
     found = borrow(errors.value, errors.error)
     scores = np.array([both.value - alone for both, alone in zip(whole, errors.value, strict=True)])
     raw = np.array([one.error for one in errors.own])
-    half = np.sqrt(found.half_width**2 + 1.959964**2 * np.maximum([one.error**2 for one in whole] - raw**2, 0))
+    freedom = np.array([one.groups for one in samples]) + PSEUDO_LABELS - 2.0  # of a variance that is mixed with the pooled one
+    estimated = np.array([t_quantile(0.95, each) for each in freedom]) / Z95
+    half = np.sqrt((estimated * found.half_width) ** 2 + Z95**2 * np.maximum([one.error**2 for one in whole] - raw**2, 0))
     return [_figure(*each, share) for each in zip(found.value + scores, half, found.apart, estimates, strict=True)]
 
 

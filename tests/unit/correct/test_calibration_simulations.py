@@ -174,14 +174,14 @@ def borrowed(prior: str, languages: int, draws: int, outlier: float = 0.0, seed:
                 ratios.append((figure.ci[1] - figure.ci[0]) / (base.ci[1] - base.ci[0]))
                 squares.append(((figure.value - true[at]) ** 2, (base.value - true[at]) ** 2))
     square = np.mean(squares, axis=0)
-    by_language = np.nanmean(hits, axis=0)[1 if outlier else 0 :]
+    by_language = np.nanmean(hits[:, 1 if outlier else 0 :], axis=0)
     apart = float(np.isnan(hits).mean(axis=0)[0])
     found = BorrowedCoverage(
         float(np.nanmean(hits)),
         float(by_language.min()),
         float(np.mean(ratios)),
         float(np.sqrt(square[0] / square[1])),
-        given,
+        1 - float(np.isnan(hits).mean()),
     )
     return found, apart
 
