@@ -64,9 +64,12 @@ class OwnErrors:
         return float(np.sqrt(np.average([one.error**2 for one in self.own] * groups, weights=groups - 1)))
 
 
-def own_errors(samples: Sequence[Sample]) -> OwnErrors:
-    """The errors of the judge in each language, whose samples all have labels and readable scores."""
-    lam = _common_weight(samples)
+def own_errors(samples: Sequence[Sample], *, many: bool = False) -> OwnErrors:
+    """The errors of the judge in each language, whose samples all have labels and readable scores.
+
+    `many`: the judge gets the weight that it has beside any number of texts without a label, not that beside those that are here.
+    """
+    lam = _common_weight(samples, many)
     own = tuple(
         prediction_powered_mean(one.y - lam * f, f, one.group, lam=0.0) for one, f in zip(samples, map(_filled, samples), strict=True)
     )
@@ -100,12 +103,13 @@ def _figure(value: float, half: float, apart: float, plain: MeanEstimates, share
     return Figure(float(value), (max(ends[0], 0.0), min(ends[1], 1.0)) if share else ends)
 
 
-def _common_weight(samples: Sequence[Sample]) -> float:
+def _common_weight(samples: Sequence[Sample], many: bool) -> float:
     """The weight of the judge, in [0, 1], with which the variances of all languages have the smallest sum; 0 for constant judges."""
     above = below = 0.0
     for one in samples:
         both = one.known & ~np.isnan(one.f)
-        n, rest = int(both.sum()), max(len(one.y) - int(one.known.sum()), 1)
+        n = int(both.sum())
+        rest = math.inf if many else max(len(one.y) - int(one.known.sum()), 1)
         if n > 1:
             covariance: Floats = np.cov(one.y[both], one.f[both])
             above, below = above + covariance[0, 1] / n, below + covariance[1, 1] * (1 / n + 1 / rest)
