@@ -22,6 +22,7 @@ _BEST = {"use": "Use {}", "use corrected": "Use {} with corrected means only", "
 _NONE = {"do not use": "Use no judge", "fails the controls": "No judge passes the controls"}
 _NONE_OF_ONE = {"do not use": "Do not use {}", "fails the controls": "{} fails the controls"}
 _FEW_METRICS = 2  # of a language that are named in a sentence about several languages
+_MOST_LANGUAGES = 8  # that a sentence names
 _FEW_JUDGES = 3  # that have a card each
 _MOST = 0.5  # of judges: with more of them shown unfit, an open question says so
 
@@ -178,7 +179,7 @@ def _unclear_places(left: Sequence[Verdict], every: Sequence[Verdict]) -> str:
     others = any(verdict["language"] in above for verdict in left)
     if not tags:
         return "for the other metrics of these languages"
-    named = f"in {joined([english_name(tag) for tag in tags])}"
+    named = f"in {joined([english_name(tag) for tag in tags]) if len(tags) <= _MOST_LANGUAGES else f'{len(tags)} languages'}"
     return f"{named}, nor for the other metrics of the languages above" if others else named
 
 
@@ -190,7 +191,10 @@ def _places(own: Sequence[Verdict], every: Sequence[Verdict]) -> str:
     if len({verdict["language"] for verdict in every}) == 1 and len(own) < len(every):
         return f"for {joined([metric_words(verdict['metric']) for verdict in own])}"
     texts = []
-    for language in dict.fromkeys(verdict["language"] for verdict in own):
+    languages = list(dict.fromkeys(verdict["language"] for verdict in own))
+    if len(languages) > _MOST_LANGUAGES:
+        return f"in {len(languages)} languages ({counted(len(own), 'question')})"
+    for language in languages:
         here = [verdict for verdict in own if verdict["language"] == language]
         of_all = sum(verdict["language"] == language for verdict in every)
         few = len(here) <= _FEW_METRICS
