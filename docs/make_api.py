@@ -19,7 +19,18 @@ PAGE = Path(__file__).with_name("api.md")
 ORDER = (
     *("run", "RunSpec", "Settings", "RunResult", "report", "write_page", "compare", "datasets", "load", "atlas"),
     *("from_frames", "frame_of", "Dataset"),
-    *("generate", "GenerateSpec", "check_labels", "check_gate", "certificate", "DecisionOptions", "Library", "HarnessError"),
+    *(
+        "generate",
+        "GenerateSpec",
+        "check_labels",
+        "check_gate",
+        "check_watch",
+        "calibrate",
+        "certificate",
+        "DecisionOptions",
+        "Library",
+        "HarnessError",
+    ),
 )
 RETURNED = (NotebookReport, NotebookComparison)
 _MEMBERS = {"Dataset": (), "Library": (), "HarnessError": (), "NotebookReport": ("as_json",)}  # elsewhere all public methods are shown
@@ -94,7 +105,7 @@ def _parameters(parameters: Iterable[inspect.Parameter]) -> Iterator[str]:
         if parameter.kind is parameter.KEYWORD_ONLY and not starred:
             yield "*"
         starred = starred or parameter.kind in (parameter.KEYWORD_ONLY, parameter.VAR_POSITIONAL)
-        stars = "*" if parameter.kind is parameter.VAR_POSITIONAL else ""
+        stars = {parameter.VAR_POSITIONAL: "*", parameter.VAR_KEYWORD: "**"}.get(parameter.kind, "")
         default = "" if parameter.default is parameter.empty else f" = {_shown(parameter.default)}"
         yield f"{stars}{parameter.name}: {_annotation(parameter.annotation)}{default}"
 

@@ -1,4 +1,4 @@
-"""Writes the table of the control boards in README.md from their TABLE.md files: `python docs/make_boards.py`.
+"""Writes the table of the control boards in docs/leaderboards.md from their TABLE.md files: `python docs/make_boards.py`.
 
 `harness board build` writes those from the submissions; run it first when a submission is added.
 """
@@ -9,7 +9,7 @@ import re
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
-BOARDS = ("controls-2", "controls-hard", "controls-parallel")
+BOARDS = ("controls-2", "controls-hard", "controls-hard-2", "controls-parallel-2")
 BLOCK = re.compile(r"(<!-- python docs/make_boards\.py -->\n).*?(<!-- end -->)", re.DOTALL)
 _HEADING = "## All languages\n"
 _NONE = "–"
@@ -26,7 +26,7 @@ def table() -> str:
     """A row for each judge, in the order of the boards; a dash where it was not submitted. Baselines stand last."""
     by_board = {board: means(board) for board in BOARDS}
     judges = dict.fromkeys(judge for found in by_board.values() for judge in found)
-    lines = ["| judge | " + " | ".join(f"[{board}](leaderboards/{board}/TABLE.md)" for board in BOARDS) + " |"]
+    lines = ["| judge | " + " | ".join(f"[{board}](../leaderboards/{board}/TABLE.md)" for board in BOARDS) + " |"]
     lines.append("| --- |" + " ---: |" * len(BOARDS))
     for judge in sorted(judges, key=lambda name: name.startswith("baseline/")):
         lines.append(f"| {judge} | " + " | ".join(by_board[board].get(judge, _NONE) for board in BOARDS) + " |")
@@ -34,8 +34,8 @@ def table() -> str:
 
 
 def main() -> None:
-    readme = ROOT / "README.md"
-    readme.write_text(BLOCK.sub(lambda block: f"{block[1]}{table()}{block[2]}", readme.read_text("utf-8")), "utf-8")
+    page = ROOT / "docs" / "leaderboards.md"
+    page.write_text(BLOCK.sub(lambda block: f"{block[1]}{table()}{block[2]}", page.read_text("utf-8")), "utf-8")
 
 
 if __name__ == "__main__":

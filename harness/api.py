@@ -6,6 +6,7 @@ import hashlib
 import warnings
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
+from datetime import UTC, date, datetime
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
@@ -18,17 +19,24 @@ from harness.annotate.checks import labelcheck
 from harness.annotate.checks.labelcheck import LabelCheck
 from harness.content import Library
 from harness.content.tags import canonical, suggest
+from harness.correct.calibrate import Calibrated, CalibrateOptions
+from harness.correct.calibrate import calibrate as calibrate_scores
+from harness.correct.label_sets import SetOptions
 from harness.data import Dataset, load_folder
 from harness.data.named_folders import located
 from harness.decide.options import DecisionOptions
+from harness.decide.verdicts import Verdict
 from harness.engines import Settings
 from harness.errors import UsageError
+from harness.improvement.improve import Improved, ImproveOptions, divided
+from harness.improvement.improve import improve as choose_and_confirm
 from harness.judges import Panel
 from harness.judges.panel import is_panel_file, split_panels
 from harness.measure import options, panels, recorded_run
+from harness.measure.cells import Cell
 from harness.measure.compare import Recording
 from harness.measure.options import Annotators, CompareOptions
-from harness.model import JudgeIdentity
+from harness.model import CellKey, JudgeIdentity
 from harness.offensive import refuse_in_repository
 from harness.reports import comparison, run_report
 from harness.reports.comparison import DecidedComparison
@@ -56,6 +64,7 @@ if TYPE_CHECKING:  # read on use
     import pandas as pd
 
     from harness.judge_atlas.atlas_file import Atlas
+    from harness.watch.watch_check import WatchCheck
 
 CONSTRUCTED = "The labels are constructed with the texts, not given by native speakers."
 
@@ -93,12 +102,82 @@ class NotebookReport(Report, frozen=True):
 
 
 class NotebookComparison(DecidedComparison, frozen=True, kw_only=True):
-    """A comparison that a notebook shows as tables."""
+    """A comparison that a notebook shows as its answer and tables."""
 
     def _repr_html_(self) -> str:
         from harness.render.notebook import comparison_html  # importing tables takes time
 
         return comparison_html(self)
+
+    def frame(self, full: bool = False) -> pd.DataFrame:
+        """The cells as a pandas frame, one row each, with the columns that people use, or with `full` every number.
+
+        Columns: the keys; `verdict` in words, `judge_minus_people` and `at_least` where the cell has a verdict; `texts`, `agreement`
+        (answers that cannot be read count as wrong) with its interval, `minus_baseline` and its `q`, `people`, `tau`. With `full` the
+        names of `as_json`; what is nested there has dotted names.
+        """
+        import pandas  # late: half a second
+
+        if full:
+            return super().frame()
+        decided: dict[CellKey | None, Verdict] = {CellKey.of(verdict.key): verdict for verdict in self.verdicts}
+        return pandas.DataFrame([{**cell.key, **_shown(cell, decided.get(_cell_key(cell)))} for cell in self.cells])
+
+    def markdown(self) -> str:
+        """The answer and all tables as Markdown, like `harness compare --md`."""
+        from harness.render.markdown import comparison_markdown
+
+        return comparison_markdown(self)
+
+    def latex(self) -> str:
+        """The cells as a LaTeX table, like `harness compare --latex`."""
+        from harness.render.latex import to_latex
+
+        return to_latex(self)
+
+    def figure(self) -> DrawnFigure:
+        """The answer as a picture that a notebook shows, like `harness compare --figure`. Raises UsageError without a verdict."""
+        from harness.render.figures import FigureOptions, draw_answer
+
+        drawn = draw_answer(self.verdicts, self.signature, FigureOptions(forms=("svg",)))
+        if drawn is None:
+            raise UsageError("there is no verdict on a judge to draw")
+        return DrawnFigure(drawn["svg"].decode())
+
+
+class DrawnFigure(msgspec.Struct, frozen=True):
+    """A drawing as SVG, which a notebook shows; `svg` is the file's text."""
+
+    svg: str
+
+    def __repr__(self) -> str:
+        return f"<DrawnFigure: {len(self.svg):,} characters of SVG>"
+
+    def _repr_svg_(self) -> str:
+        return self.svg
+
+
+def _cell_key(cell: Cell) -> CellKey | None:
+    """The key of a cell that names a language and a metric; None of others."""
+    return CellKey.of(cell.key) if {"language", "metric"} <= cell.key.keys() else None
+
+
+def _shown(cell: Cell, verdict: Verdict | None) -> dict[str, Any]:
+    """The numbers of a row of a notebook's frame."""
+    numbers = cell.flat()
+    beside = numbers.get("vs_baseline") or {}
+    return {
+        "verdict": verdict and verdict.answer,
+        "judge_minus_people": verdict and verdict.gap,
+        "at_least": verdict and verdict.family_bound,
+        "texts": numbers.get("n_ref", numbers.get("n")),
+        "agreement": numbers.get("pa_failed_wrong"),
+        "agreement_ci": numbers.get("pa_failed_wrong_ci"),
+        "minus_baseline": beside.get("diff"),
+        "q": beside.get("q"),
+        "people": numbers.get("human_pa"),
+        "tau": numbers.get("kendall_tau"),
+    }
 
 
 def run(
@@ -194,26 +273,17 @@ def _code_hash() -> str:
 
 
 def _compute_report(result: RunResult, decision: DecisionOptions) -> NotebookReport:
-    protocol = result.protocol
-    computed = run_report.report(
-        result.name,
-        protocol,
-        result.judgments,
-        result.prepared.data,
-        result.prepared.training,
+    prepared = result.prepared
+    about = run_report.AboutRun(
+        answers=result.answers,
         unreviewed=_unreviewed(result),
         unreviewed_instructions=_unreviewed_instructions(result),
-        missing=result.answers.missing,
-        answered_by=result.answers.answered_by,
-        left_out=result.answers.left_out,
-        spans=result.answers.spans,
-        reasoning=result.answers.reasoning,
         realised=result.realised,
         absent=result.absent,
-        native_data=result.prepared.library.native_data(result.protocol.languages),
+        native_data=prepared.library.native_data(result.protocol.languages),
         refused_controls=_refused_controls(result),
-        decision=decision,
     )
+    computed = run_report.report(result.name, result.protocol, result.judgments, prepared.data, prepared.training, about, decision)
     return NotebookReport(**msgspec.structs.asdict(computed))
 
 
@@ -294,27 +364,29 @@ def build_atlas(kept: Atlas | None = None, watch: Callable[[str], object] = lamb
         watch: is told the name of each set before it is compared.
 
     Raises:
-        ContentError: if a set cannot be read.
+        ContentError: if a set or the file of judges cannot be read.
     """
-    from harness.content.specs import DatasetCard
-    from harness.judge_atlas.atlas_file import AtlasRow
-    from harness.judge_atlas.atlas_rows import joined, rows_of_set
+    from harness.content.library import bundled_root
+    from harness.judge_atlas.atlas_rows import JUDGES, ComparedSet, joined, read_judges, rows_of_set
+    from harness.model import BY_PEOPLE
     from harness.published.listing import cards_in, listed
 
-    cards, signatures = dict[str, DatasetCard](), dict[str, str]()
-    rows, absent = list[AtlasRow](), list[str]()
-    for card in cards_in(Library()):
-        if not card.judges or "labels" not in card.converted:
+    library = Library()
+    cards = {card.id: card for card in cards_in(library) if card.source in BY_PEOPLE and card.tried}
+    compared, absent = dict[str, ComparedSet](), list[str]()
+    for name, card in cards.items():
+        if not card.judges:
             continue
         row = listed(card)
-        if row["state"] != "here":
-            absent.append(card.id)
+        if not row["folder"]:
+            absent.append(name)
             continue
-        watch(card.id)
-        compared = compare_sources([Path(row["folder"])], CompareOptions(), sections=False).comparison
-        cards[card.id], signatures[card.id] = card, compared.signature
-        rows += rows_of_set(card, compared.verdicts)
-    return joined(cards, signatures, rows, kept), absent
+        watch(name)
+        made = compare_sources([Path(row["folder"])], CompareOptions(), sections=False).comparison
+        compared[name] = ComparedSet(made.signature, rows_of_set(card, made.verdicts), row["state"] == "here in part")
+    boards = [library.board(name) for name in library.board_files]
+    collections = [library.collection(name) for name in library.collection_files]
+    return joined(cards, compared, read_judges(bundled_root() / JUDGES), kept, boards, collections), absent
 
 
 def _card(card: str | None, recipe: str | None) -> str | None:
@@ -370,6 +442,107 @@ def compare(
     asked = compare_options(judges, by, annotators, majority, level, restricted(where, langs), versus, seed, standardise)
     compared = compare_sources(sources, asked, decision, card=_card(card, recipe), out=Path(out), full=full).comparison
     return NotebookComparison(**msgspec.structs.asdict(compared))
+
+
+def calibrate(
+    source: Dataset | RunResult | Path | str,
+    *,
+    judge: str | Sequence[str] | None = None,
+    annotators: str | None = None,
+    where: Mapping[str, str | Sequence[str]] | None = None,
+    langs: str | Sequence[str] | None = None,
+    card: str | None = None,
+    out: Path | str = "results",
+    level: float = 0.9,
+    per: Literal["group", "text"] = "group",
+    this_draw: float | None = None,
+    numbers: Literal["linear", "isotonic"] = "linear",
+    with_length: bool = False,
+    seed: int = 0,
+) -> Calibrated:
+    """Learn what people say of a text with a judge's score, language by language, like `harness calibrate`.
+
+    Args:
+        source: a data set, a run, the path of a data folder, or the name of a run.
+        judge: the judge, where there are several.
+        annotators, where, langs, card, out: as `compare` takes them; by default items with one annotator or more count.
+        level: the share of new texts whose label set holds a person's score.
+        per: `group`, for a random text of a new random group; `text`, for a random text, whose sets are larger.
+        this_draw: the probability with which the level holds for this draw of labels; without it, on average over draws.
+        numbers: the map of scores that are numbers.
+        with_length: whether the map of ordered classes reads the length of the text too.
+        seed: of the folds.
+
+    Returns:
+        `metrics`, each with its `cells` by language: before, after, gains, advice and label sets; `as_json` has all of it for programs.
+
+    Raises:
+        UsageError: for several judges or conditions, with what to choose, and where there is nothing to learn from.
+        ContentError, StoreError: if the source cannot be read.
+    """
+    compare = compare_options(judge, None, annotators, "drop", "item", restricted(where, langs), None, seed)
+    [opened] = open_sources([source], card, Path(out))
+    sets = SetOptions(level, per, this_draw, seed)
+    options = CalibrateOptions(sets=sets, rule=numbers, length=with_length, seed=seed)
+    return calibrate_scores(opened.recording, compare, options)
+
+
+def improve(
+    source: Dataset | RunResult | Path | str,
+    options: ImproveOptions | None = None,
+    *,
+    judge: str | Sequence[str] | None = None,
+    annotators: str | None = None,
+    where: Mapping[str, str | Sequence[str]] | None = None,
+    card: str | None = None,
+    out: Path | str = "results",
+    decision: DecisionOptions | None = None,
+) -> Improved:
+    """Choose the judge or setting that agrees best with people on some labels and confirm it on the others, like `harness improve`.
+
+    Args:
+        source: a data set, a run, the path of a data folder, or the name of a run, with judgments under several conditions or of several
+            judges. The data folder remembers that its labels confirmed; a data set in memory remembers nothing.
+        options: how to choose and to confirm.
+        judge, annotators, where, card, out: as `compare` takes them.
+        decision: thresholds of the verdicts before and after.
+
+    Returns:
+        `chosen`, its gain by language with intervals, verdicts before and after, and where it still differs from people.
+
+    Raises:
+        UsageError: with fewer than two candidates, too few texts, and for labels that confirmed before.
+        ContentError, StoreError: if the source cannot be read, or its folder cannot remember.
+    """
+    [opened] = open_sources([source], card, Path(out))
+    compare = compare_options(judge, None, annotators, "drop", "item", restricted(where), None, 0)
+    today = datetime.now(UTC).date()
+    given = options or ImproveOptions()
+    return choose_and_confirm(opened.recording, compare, given, decision or DecisionOptions(), _data_folder(source, opened), today)
+
+
+def improvable(
+    source: Dataset | RunResult | Path | str,
+    options: ImproveOptions | None = None,
+    *,
+    judge: str | Sequence[str] | None = None,
+    annotators: str | None = None,
+    where: Mapping[str, str | Sequence[str]] | None = None,
+    card: str | None = None,
+    out: Path | str = "results",
+) -> str:
+    """What `improve` could show, in a sentence; no label is used. Arguments and errors as of `improve`."""
+    [opened] = open_sources([source], card, Path(out))
+    compare = compare_options(judge, None, annotators, "drop", "item", restricted(where), None, 0)
+    return divided(opened.recording, compare, options or ImproveOptions(), _data_folder(source, opened)).sentence()
+
+
+def _data_folder(source: Dataset | RunResult | Path | str, opened: OpenedSource) -> Path | None:
+    """The folder of the labels that are compared with; None of data in memory and of bundled content."""
+    if opened.run is not None:
+        folder = opened.run.protocol.data
+        return Path(folder) if folder else None
+    return located(Path(source), Library()) if isinstance(source, (str, Path)) else None
 
 
 class ComparedSources(msgspec.Struct, frozen=True):
@@ -598,6 +771,26 @@ def check_gate(
     sides = [None if side is None else gated_source(side, card, Path(out)) for side in (source, baseline)]
     assert sides[0] is not None
     return gate.gate(sides[0], limits, sides[1])
+
+
+def check_watch(folder: Path | str, today: date | None = None) -> WatchCheck:
+    """Say whether the judge or the texts of a watch have changed, like `harness watch check`.
+
+    Args:
+        folder: of the watch (`harness watch init`). Its copy of the certificate is told what was found.
+        today: the day on which the certificate has to hold; by default today (UTC).
+
+    Returns:
+        The answer (`nothing shown`, `not yet known`, `the texts changed`, `the judge changed` or `both`), the state of each cell with the
+        e-values of all days, and why the certificate does not hold any more, if so.
+
+    Raises:
+        UsageError: for a folder without a watch.
+        ContentError: for a log, anchors or a certificate that were changed, with `file:line`.
+    """
+    from harness.watch import watching
+
+    return watching.check(Path(folder), today or datetime.now(UTC).date())
 
 
 def gated_source(source: Dataset | RunResult | Path | str, card: str | None, out: Path) -> gate.GatedSource:

@@ -16,7 +16,9 @@
     ├── OutputError         5   standard output is closed, full, or cannot encode the results
     └── IncompleteRun       6   the run ended, but some calls have no reply
 
-A gate ends without an error: 0 if every limit of its policy holds, 1 if one is broken, 7 if the evidence does not suffice to say so.
+`harness board check` ends with 6 if it cannot check a board because the board's data are not here, and has no other problem.
+A gate, an extension and the check of a watch end without an error: 0 if all holds, 1 if something is shown not to hold, 7 if the evidence
+does not suffice to say so.
 A message says what is wrong, where, and what would be right.
 """
 
@@ -28,6 +30,7 @@ from pathlib import Path
 from typing import Any
 
 GATE_FAILED, GATE_INCONCLUSIVE = 1, 7
+UNCHECKED = 6  # a board whose data are not here
 STALE, NOTHING_ALLOWED = 1, 1  # of a certificate
 _MOST_FAULTS = 6  # of a file, in one message
 INTERRUPTED = 130  # Ctrl-C; the shells' convention

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import enum
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache
-from typing import Any, Literal
+from operator import attrgetter
+from typing import Any, Literal, NamedTuple, Self
 
 import msgspec
 
@@ -226,9 +227,13 @@ VARIANT_WORDS: dict[str, tuple[str, Any]] = {
 }
 
 
+def _defaults(of: type[msgspec.Struct]) -> dict[str, Any]:
+    return {field.name: field.default for field in msgspec.structs.fields(of)}
+
+
 @cache  # fields are resolved from text each time, which is slow
 def _default(axis: str) -> Any:
-    return next(field.default for field in msgspec.structs.fields(Variant) if field.name == axis)
+    return _defaults(Variant)[axis]
 
 
 def parse_variant(text: str) -> Variant:
@@ -320,9 +325,9 @@ def _axis(word: str, text: str) -> tuple[str, Any]:
 class Condition(msgspec.Struct, frozen=True, order=True):
     """How a query is put to a judge: variant, perturbation and sampling. An ablation consists of further conditions.
 
-    `perturbation` is its text form (`shuffle-words:0.1`), empty for the original text. `top_p` None leaves it to the endpoint. `order` is
-    that of the two texts of a pair; the judgment is stored in the item's own order. `shown_source` names the systems in the texts'
-    headings: those that wrote them, or each in the other's place.
+    `perturbation` is its text form (`shuffle-words:0.1`), empty for the original text. An axis of `SAMPLING` that is None is left to the
+    endpoint. `order` is that of the two texts of a pair; the judgment is stored in the item's own order. `shown_source` names the systems
+    in the texts' headings: those that wrote them, or each in the other's place.
     """
 
     variant: Variant = Variant()
@@ -334,19 +339,118 @@ class Condition(msgspec.Struct, frozen=True, order=True):
 
     def __str__(self) -> str:
         """Without what is not the default: `single T=0`, `single T=0.7 top_p=0.9 order=swapped source=correct`."""
-        further = {
-            "top_p": "" if self.top_p is None else f"{self.top_p:g}",
-            "order": "" if self.order == "forward" else self.order,
-            "source": "" if self.shown_source == "none" else self.shown_source,
-        }
-        words = [f"{name}={value}" for name, value in further.items() if value]
-        return " ".join([str(self.variant), f"T={self.temperature:g}", *words, *([self.perturbation] if self.perturbation else [])])
+        return " ".join([str(self.variant), *_sampling_text(self), *self._changes("=")])
+
+    def words(self) -> str:
+        """As readers see it: `joint, temperature 0.7, order swapped`."""
+        return ", ".join([self.of_judge("").words(), *self._changes(" ")])
+
+    def _changes(self, sign: str) -> list[str]:
+        """What of the item is changed."""
+        order = [] if self.order == "forward" else [f"order{sign}{self.order}"]
+        source = [] if self.shown_source == "none" else [f"source{sign}{self.shown_source}"]
+        return [*order, *source, *([self.perturbation] if self.perturbation else [])]
+
+    @property
+    def sampling(self) -> dict[str, float]:
+        """The axes of `SAMPLING` that are not left to the endpoint."""
+        return {name: value for name in SAMPLING if (value := getattr(self, name)) is not None}
+
+    def of_judge(self, judge: str) -> JudgeCondition:
+        """A judge under this condition."""
+        return JudgeCondition(judge, str(self.variant), *(getattr(self, name) for name in SAMPLING))
+
+
+class Sampling(msgspec.Struct, frozen=True, kw_only=True):
+    """How an endpoint samples, as rows of files state it: all numbers of a condition. None: unknown, or left to the endpoint."""
+
+    temperature: float | None = None
+    top_p: float | None = None
+
+
+class JudgeCondition(NamedTuple):
+    """A judge under a condition, as judgments record it: what no row of results pools. None as in `Sampling`.
+
+    What `Condition` changes in an item is no part of it: changed texts are compared with the same judge's answers on unchanged ones.
+    """
+
+    judge: str
+    variant: str
+    temperature: float | None = None
+    top_p: float | None = None
+
+    def __str__(self) -> str:
+        """`openai/one single T=0.7 top_p=0.9`, as earlier versions wrote it."""
+        return " ".join([*filter(None, (self.judge, self.variant)), *_sampling_text(self)])
+
+    def words(self) -> str:
+        """The condition as readers see it: `joint, temperature 0.7, top-p 0.9`."""
+        return ", ".join(axis_words(name, value) for name, value in self._asdict().items() if name != "judge" and value is not None)
+
+    @classmethod
+    def of(cls, row: Mapping[str, Any]) -> Self:
+        """The judge and condition of a row or a key; None for what it does not have."""
+        return cls(*(row.get(name) for name in cls._fields))  # type: ignore[arg-type]
+
+
+class CellKey(NamedTuple):
+    """The cell that numbers are of: a language, a metric, and a judge under a condition."""
+
+    language: str
+    metric: str
+    condition: JudgeCondition
+
+    @classmethod
+    def of(cls, row: Mapping[str, Any]) -> Self:
+        """The cell of a row or a key, whatever else that has."""
+        return cls(row["language"], row["metric"], JudgeCondition.of(row))
+
+    def flat(self) -> dict[str, Any]:
+        """The keys of a row: those of `CELL`."""
+        return {"language": self.language, "metric": self.metric, **self.condition._asdict()}
+
+
+class ConditionRow(Sampling, frozen=True, kw_only=True):
+    """A row of results, with a judge and its condition among its fields."""
+
+    judge: str
+    variant: str
+
+    @property
+    def condition(self) -> JudgeCondition:
+        return JudgeCondition(*(getattr(self, name) for name in CONDITION))
+
+
+SAMPLING = Sampling.__struct_fields__
+"""The axes of a condition that are numbers. A further one is a field of `Condition`, `Sampling` and `JudgeCondition`."""
+CONDITION = JudgeCondition._fields
+"""Keys that a row of results never pools."""
+CELL = ("language", "metric", *CONDITION)
+"""The keys of a `CellKey`."""
+SIDE = ("source", *CONDITION)
+"""Who judged, and how, where there are several sources."""
+_SHORT = {"temperature": "T"}
+
+
+def _sampling_text(of: Condition | JudgeCondition) -> list[str]:
+    """What is stated of the sampling, as records hold it: `T=0.7`, `top_p=0.9`."""
+    return [f"{_SHORT.get(name, name)}={value:g}" for name in SAMPLING if (value := getattr(of, name)) is not None]
+
+
+def axis_words(name: str, value: Any) -> str:
+    """A value of a condition as readers see it: `temperature 0.7`, `top-p 0.9`; a variant as it is.
+
+    >>> axis_words("top_p", 0.9)
+    'top-p 0.9'
+    """
+    return f"{name.replace('_', '-')} {value:g}" if name in SAMPLING and isinstance(value, (int, float)) else str(value)
 
 
 # Fields that variants and conditions got later, with their defaults. Hashes leave them out where they have these values, so that names of
 # earlier runs and keys of earlier prompt templates stay.
 _LATER_VARIANT = {"answer": "json", "persona": False, "explain": False, "prompt": "", "reasons": ""}
-_LATER_CONDITION = {"order": "forward", "shown_source": "none"}
+_FIRST_CONDITION = ("variant", "temperature", "top_p", "perturbation")
+_LATER_CONDITION = {name: default for name, default in _defaults(Condition).items() if name not in _FIRST_CONDITION}
 
 
 def hashed_variant(variant: Variant) -> dict[str, Any]:
@@ -408,10 +512,6 @@ class Call(msgspec.Struct, frozen=True):
     @property
     def temperature(self) -> float:
         return self.query.condition.temperature
-
-    @property
-    def top_p(self) -> float | None:
-        return self.query.condition.top_p
 
     @property
     def probabilities(self) -> bool:
@@ -480,18 +580,13 @@ class Judgment(msgspec.Struct, frozen=True):
     task: str
     metric: str
     judge: str
-    variant: str
-    temperature: float
+    condition: Condition  # score and probs are in the item's own order, whatever the order of the two texts of a pair
     repeat: int
     score: Score | None
     failure: Failure | None
     raw_choice: str | None
     justification: str | None
     call_id: str
-    top_p: float | None = None
-    perturbation: str = ""
-    order: Order = "forward"  # of the two texts of a pair; score and probs are in the item's own order
-    shown_source: ShownSource = "none"
     probs: dict[str, float] | None = None  # of the scale's classes, from token probabilities; sum 1
     expected: float | None = None  # mean of the classes' numbers, weighted by `probs`
     entropy: float | None = None  # of `probs`, in bits
@@ -505,6 +600,13 @@ class Judgment(msgspec.Struct, frozen=True):
     def probability(self) -> float | None:
         """The probability of the score itself, from `probs`; None where there are none."""
         return (self.probs or {}).get(str(self.score))
+
+
+def column_reader(name: str) -> Callable[[Judgment], Any]:
+    """Reads what a column of a table of judgments holds: a field, or an axis of the condition, the variant as text."""
+    if name == "variant":
+        return lambda judgment: str(judgment.condition.variant)
+    return attrgetter(f"condition.{name}" if name in Condition.__struct_fields__ else name)
 
 
 class JudgeIdentity(msgspec.Struct, frozen=True):

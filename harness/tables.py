@@ -106,7 +106,8 @@ def open_bytes(path: Path, line: Callable[[], int | None] = lambda: None) -> Ite
     Raises ContentError for what cannot be read. An error inside a gzip file names the current `line`, if known.
     """
     try:
-        with cast("IO[bytes]", gzip.open(path, "rb")) if path.suffix == ".gz" else open(path, "rb") as file:
+        # gzip reads a line in Python, a buffer around it does so in C: four times as fast
+        with io.BufferedReader(cast("io.RawIOBase", gzip.open(path, "rb"))) if path.suffix == ".gz" else open(path, "rb") as file:
             yield file
     except EOFError:
         raise ContentError("the gzip file breaks off; fetch it again", path, line()) from None
@@ -290,8 +291,8 @@ def jsonl_lines(rows: Iterable[Any]) -> Iterator[bytes]:
     return (encode(row) + b"\n" for row in rows)
 
 
-def to_toml(data: Mapping[str, Any]) -> str:
-    """TOML with keys in the order given, tables after the other keys; None is left out.
+def to_toml(data: Mapping[str, Any], *, multiline: bool = False) -> str:
+    """TOML with keys in the order given, tables after the other keys; None is left out. With `multiline`, long texts keep their lines.
 
     >>> print(to_toml({"id": "mine", "size": None, "scale": {"classes": (0, 1)}}), end="")
     id = "mine"
@@ -304,7 +305,7 @@ def to_toml(data: Mapping[str, Any]) -> str:
     """
     import tomli_w  # late: reading needs no writer
 
-    return tomli_w.dumps(_without_none(data))
+    return tomli_w.dumps(_without_none(data), multiline_strings=multiline)
 
 
 def _without_none(data: Any) -> Any:

@@ -4,7 +4,7 @@ A writer fills `languages/<tag>/texts/<task>.toml` with base texts and with vers
 mechanical versions (shuffled words, the text of another group, repeated sentences) and the labels: each construction determines some
 metrics, and only these are labelled. It writes `items/<task>.jsonl` and `labels/<task>.jsonl`; never edit them by hand. The hard tier, in
 `packs/hard/`, has minimal pairs: flawless texts and their twins with one flaw, as planned in `hard.toml`. `packs/parallel/` has pairs that
-are the same in every language.
+are the same in every language, `packs/models/` errors that models make, at two strengths, as planned in `models.toml`.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from harness.errors import ContentError
 from harness.tables import to_jsonl, write_atomic
 from harness.text import is_word, sentences, words
 
-_TIER = "languages/hard.toml"
+_TIERS = "languages/hard.toml and languages/models.toml"
 LANGUAGES = Path(__file__).resolve().parent
 TAGS = sorted(path.parent.name for path in LANGUAGES.glob("*/pack.toml"))
 INPUTS = {"open_prompt": ("prompt",), "continue_writing": ("left", "right"), "summarize": ("passage", "instruction")}
@@ -114,10 +114,10 @@ def derive(tag: str, task: str) -> tuple[list[dict[str, Any]], list[dict[str, An
         for text, another in zip(of_split, of_split[1:] + of_split[:1], strict=True):
             for construction, note, output in versions(text, another, tag):
                 item_id = f"{text['group']}-{construction}"
-                parallel = {"parallel_id": text["parallel_id"]} if "parallel_id" in text else {}
+                subject = {"same_subject": text["same_subject"]} if "same_subject" in text else {}
                 inputs = {name: text[name] for name in INPUTS[task]}
                 items.append(
-                    {"item_id": item_id, "language": tag, "task": task, "split": split, "group": text["group"], **parallel}
+                    {"item_id": item_id, "language": tag, "task": task, "split": split, "group": text["group"], **subject}
                     | {"construction": construction, "note": note, **inputs, "output": output}
                 )
                 labels += [
@@ -157,19 +157,37 @@ def _missing_keys(text: Mapping[str, Any], needed: Sequence[str], of_parts: Mapp
                 yield f"'note' in {which}"
 
 
-# ---- minimal pairs, `languages/hard.toml`: the hard tier, and the texts that every language has
+# ---- minimal pairs: the hard tier, the texts that every language has, and the errors that models make
 
 
 @cache
-def hard_tier() -> dict[str, Any]:
-    """The genres, the constructions and the plan of the hard tier."""
-    with open(LANGUAGES / "hard.toml", "rb") as file:
+def tier_of(pack: str) -> dict[str, Any]:
+    """The genres, the constructions and the plan of a tier: `hard` or `models`."""
+    with open(LANGUAGES / f"{pack}.toml", "rb") as file:
         return tomllib.load(file)
+
+
+@cache
+def constructions() -> dict[str, dict[str, Any]]:
+    """What every construction determines, by its name. A kind of error that models make is one construction at each strength."""
+    models = tier_of("models")
+    at_strengths = {f"{name}-{strength}": kind for name, kind in models["kinds"].items() for strength in models["strengths"]}
+    found: dict[str, dict[str, Any]] = tier_of("hard")["constructions"] | models["constructions"] | at_strengths
+    return found
+
+
+def planned_kinds(tag: str, genre: str) -> tuple[list[str], bool]:
+    """The two kinds of flaws of the text of a genre in a language, and whether it is a long text."""
+    tier = tier_of("models")
+    place = (tier["genres"].index(genre) + tier["step"] * TAGS.index(tag)) % len(tier["genres"])
+    own, others = tier["languages"][tag], tier["others"]["kinds"]
+    both = [own[place], others[place % len(others)]] if place < len(own) else own[2 * (place - len(own)) :][:2]
+    return both, place in tier["long"]
 
 
 def planned_constructions(tag: str, genre: str) -> list[str]:
     """The twins of the text of a genre in a language, one a list of the plan."""
-    tier = hard_tier()
+    tier = tier_of("hard")
     place, language = tier["genres"].index(genre), TAGS.index(tag)
     return [plan["constructions"][(place + plan["step"] * language) % len(plan["constructions"])] for plan in tier["plan"]]
 
@@ -190,23 +208,25 @@ def paired_items(text: dict[str, Any], tag: str) -> Iterator[tuple[dict[str, Any
     """The items of one base text with their labels.
 
     The flawless one is labelled on the metrics of its twins and of what it `tempts` to; a parallel one on all metrics of its task, because
-    its scores are compared over languages. Each version of a parallel text has a `parallel_id` of its own.
+    its scores are compared over languages. Each version of a parallel text has a `parallel_id` of its own. A twin is labelled on its flaw;
+    where the same flaw comes at two strengths, also on the other metrics of its text, so that good and bad labels are about equally many.
     """
-    constructions = hard_tier()["constructions"]
     inputs = {name: text[name] for name in INPUTS[text["task"]]}
     shared = {"language": tag, "task": text["task"], "split": "test", "group": text["group"], "genre": text["genre"]}
-    tempts = {name: constructions[name]["metric"] for name in text.get("tempts", [])}
+    tempts = {name: constructions()[name]["metric"] for name in text.get("tempts", [])}
     first = f"{text['group']}-flawless"
-    about = {**({"tempts": tempts} if tempts else {}), "construction": "flawless", "note": "the base text as written"}
+    suspicious = {"suspicious": text["suspicious"]} if "suspicious" in text else {}
+    about = {**({"tempts": tempts} if tempts else {}), **suspicious, "construction": "flawless", "note": "the base text as written"}
     item = {"item_id": first} | shared | _parallel(text, "flawless") | about | inputs
     yield item | {"output": text["output"]}, _flawless_scores(text)
     for version in text["version"]:
         name = version["construction"]
         kind = {"kind": version["kind"]} if "kind" in version else {}
         about = {"construction": name, "twin": first, **kind, "note": version["note"]}
-        label = {constructions[name]["metric"]: constructions[name]["score"]}
+        made = constructions()[name]
+        others = _flawless_scores(text) if name.endswith(tuple(tier_of("models")["strengths"])) else {}
         item = {"item_id": f"{text['group']}-{name}"} | shared | _parallel(text, name) | about | inputs
-        yield item | {"output": twin(text, version)}, label
+        yield item | {"output": twin(text, version)}, others | {made["metric"]: made["score"]}
 
 
 def _parallel(text: dict[str, Any], construction: str) -> dict[str, str]:
@@ -219,7 +239,7 @@ def _flawless_scores(text: dict[str, Any]) -> dict[str, int]:
     if "parallel_id" in text:
         return {metric: score for metric, score in scales.items() if metric != "hallucination" or text["task"] == "summarize"}
     named = [version["construction"] for version in text["version"]] + text.get("tempts", [])
-    return {metric: scales[metric] for metric in (hard_tier()["constructions"][name]["metric"] for name in named)}
+    return {metric: scales[metric] for metric in (constructions()[name]["metric"] for name in named)}
 
 
 def refuse_underivable(path: Path, texts: Sequence[Mapping[str, Any]]) -> None:
@@ -241,16 +261,15 @@ def _problems_of_text(text: Mapping[str, Any]) -> Iterator[str]:
     if text["task"] not in INPUTS:
         yield f"has the task '{text['task']}', which has no control texts.{choose_from(INPUTS, text['task'])}"
     yield from (f"has no '{name}', which its task '{text['task']}' shows" for name in INPUTS.get(text["task"], ()) if name not in text)
-    constructions = hard_tier()["constructions"]
     for name in text.get("tempts", []):
-        if name not in constructions:
-            yield f"tempts to '{name}', which is no construction of {_TIER}.{choose_from(constructions, name)}"
+        if name not in constructions():
+            yield f"tempts to '{name}', which is no construction of {_TIERS}.{choose_from(constructions(), name)}"
 
 
 def _problems_of_version(text: Mapping[str, Any], version: Mapping[str, Any]) -> Iterator[str]:
-    constructions, name = hard_tier()["constructions"], version["construction"]
-    if name not in constructions:
-        yield f"has a version '{name}', which is no construction of {_TIER}.{choose_from(constructions, name)}"
+    name = version["construction"]
+    if name not in constructions():
+        yield f"has a version '{name}', which is no construction of {_TIERS}.{choose_from(constructions(), name)}"
     pairs = version["replace"]
     if not isinstance(pairs, list) or not all(isinstance(pair, list) and len(pair) == 2 and all(map(_is_text, pair)) for pair in pairs):
         yield f"has a version '{name}' whose 'replace' is no list of pairs of texts: [['old', 'new']]"
@@ -266,7 +285,7 @@ def _is_text(value: object) -> bool:
 
 
 def paired_files(tag: str, name: str) -> Iterator[tuple[Path, bytes]]:
-    """The derived files of a language's pack of minimal pairs (`hard` or `parallel`), with their content."""
+    """The derived files of a language's pack of minimal pairs (`hard`, `parallel` or `models`), with their content."""
     pack = LANGUAGES / tag / "packs" / name
     of_versions = {"version": ("construction", "replace")}
     texts = read_texts(pack / "texts.toml", ("group", "task", "genre", "output", "version"), of_versions)

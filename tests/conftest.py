@@ -227,8 +227,8 @@ rank_by = "pa_failed_wrong"
 open_prompt = "1.0.0"
 
 [rubrics]
-task_quality = "1.0.0"
-linguistic_acceptability = "1.0.0"
+task_quality = "1.0.1"
+linguistic_acceptability = "1.0.1"
 
 [languages]
 nl = "1.0.0"

@@ -1,4 +1,4 @@
-"""Checks of boards: the content and the items that they freeze exist in that version, and sealed labels are sealed."""
+"""Checks of boards and collections: the content and the items that they freeze exist in that version, and sealed labels are sealed."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from harness.content import tags
 from harness.content.canary import HOW_TO_MARK, LABELS, holds_canary, sealed_file_problem
 from harness.content.library import Library
 from harness.content.problems import Complaints, Problem, key_pattern, line_of
-from harness.content.specs import Board, BoardData
+from harness.content.specs import Board, BoardCollection, BoardData
 from harness.model import Item, parse_variant
 
 
@@ -30,6 +30,9 @@ def board_complaints(name: str, board: Board, content: ParsedContent) -> Complai
         except ValueError as err:
             yield str(err), key_pattern("variants")
     yield from _data_complaints(board, library)
+    if board.supersedes and board.supersedes not in library.board_files:
+        others = [other for other in library.board_files if other != name]
+        yield f"supersedes '{board.supersedes}', which is no board.{tags.choose_from(others, board.supersedes)}", key_pattern("supersedes")
     if board.items:
         for tag in board.languages:
             if not board.items.get(tag):
@@ -39,6 +42,18 @@ def board_complaints(name: str, board: Board, content: ParsedContent) -> Complai
                 )
         for tag in board.items.keys() - set(board.languages):
             yield f"items of '{tag}' are listed, but the board does not have this language", rf"{key_pattern(tag)}[ \t]*\["
+
+
+def collection_complaints(name: str, collection: BoardCollection, library: Library) -> Complaints:
+    """What is wrong with a collection."""
+    yield from name_complaints(collection.id, name, "id")
+    if name in library.board_files:
+        yield f"'{name}' is the name of a board too; give the collection another name", key_pattern("id")
+    for board, times in Counter(collection.boards).items():
+        if board not in library.board_files:
+            yield f"no board '{board}'.{tags.choose_from(library.board_files, board)}", rf"[\"']{re.escape(board)}[\"']"
+        elif times > 1:
+            yield f"board '{board}' is listed {times} times; list it once", rf"[\"']{re.escape(board)}[\"']"
 
 
 def _data_complaints(board: Board, library: Library) -> Complaints:

@@ -11,7 +11,7 @@ import unicodedata
 from collections.abc import Iterator
 from pathlib import Path
 
-from harness.authoring.board_checks import board_complaints, listing_problems, sealed_problems
+from harness.authoring.board_checks import board_complaints, collection_complaints, listing_problems, sealed_problems
 from harness.authoring.item_checks import table_problems
 from harness.authoring.lock import differences
 from harness.authoring.parsed_content import ParsedContent, read_content
@@ -31,13 +31,13 @@ from harness.content.library import Library
 from harness.content.problems import Complaints, Problem, line_of, problem_from_error
 from harness.errors import ContentError
 
-# Folder of content -> the file that every subfolder must have.
-_FILE_OF_KIND = {
-    "tasks": "task.toml",
-    "languages": "pack.toml",
-    "catalog": "dataset.toml",
-    "datasets": "data.toml",  # dataset cards before the catalog
-    "leaderboards": "board.toml",
+# Folder of content -> the files of which every subfolder must have one.
+_FILE_OF_KIND: dict[str, tuple[str, ...]] = {
+    "tasks": ("task.toml",),
+    "languages": ("pack.toml",),
+    "catalog": ("dataset.toml",),
+    "datasets": ("data.toml",),  # dataset cards before the catalog
+    "leaderboards": ("board.toml", "collection.toml"),
 }
 
 
@@ -60,15 +60,18 @@ def check(library: Library) -> list[Problem]:
 
 def _folders_without_file(library: Library) -> Iterator[Problem]:
     for root in library.roots:
-        for kind, file in _FILE_OF_KIND.items():
+        for kind, files in _FILE_OF_KIND.items():
             for folder in sorted(path for path in (root / kind).glob("[!._]*") if path.is_dir()):
-                if not (folder / file).is_file():
-                    yield Problem(folder, None, f"no {file} in this folder, so nothing reads it; add the file or remove the folder")
+                if not any((folder / file).is_file() for file in files):
+                    yield Problem(
+                        folder, None, f"no {' or '.join(files)} in this folder, so nothing reads it; add the file or remove the folder"
+                    )
 
 
 def _documents(library: Library) -> Iterator[Problem]:
     """Missing cards, and placeholders of `harness new` that were not replaced."""
-    files = [*library.task_files.values(), *library.rubric_files.values(), *library.pack_files.values(), *library.board_files.values()]
+    kinds = (library.task_files, library.rubric_files, library.pack_files, library.board_files, library.collection_files)
+    files = [path for kind in kinds for path in kind.values()]
     cards = sorted({path.parent / "CARD.md" for path in files})
     for card in cards:
         if not _text(card).strip():
@@ -94,8 +97,9 @@ def _spec_problems(content: ParsedContent) -> Iterator[Problem]:
         yield from _located(library.task_files[name], task_complaints(name, task, library.rubric_files))
     for name, writing in content.writings.items():
         yield from _located(library.writing_files[name], writing_complaints(name, writing, content.tasks))
+    metrics = {*library.rubric_files, *(metric for card in content.dataset_cards.values() for metric in card.metrics)}
     for name, rubric in content.rubrics.items():
-        yield from _located(library.rubric_files[name], rubric_complaints(name, rubric, library.rubric_files))
+        yield from _located(library.rubric_files[name], rubric_complaints(name, rubric, metrics))
     for tag, pack in content.packs.items():
         yield from _located(library.pack_files[tag], pack_complaints(tag, pack))
     for name, pack in content.further_packs.items():
@@ -123,6 +127,8 @@ def _spec_problems(content: ParsedContent) -> Iterator[Problem]:
         yield from _located(library.board_files[name], board_complaints(name, board, content))
         yield from listing_problems(library.board_files[name], board, content)
         yield from sealed_problems(library.board_files[name], board, content)
+    for name, collection in content.collections.items():
+        yield from _located(library.collection_files[name], collection_complaints(name, collection, library))
 
 
 def _located(path: Path, complaints: Complaints) -> Iterator[Problem]:

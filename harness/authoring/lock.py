@@ -1,7 +1,8 @@
 """content.lock: one line for each unit of content, with its version and the hash of its files.
 
 Versions are for people; hashes reveal an edit without a new version. Units are tasks, requests to write, rubrics, language packs,
-instructions in a language, interfaces, lexicons, dataset cards and boards of the bundled content. `--content` folders belong to users
+instructions in a language, interfaces, lexicons, dataset cards, boards and collections of the bundled
+content. `--content` folders belong to users
 and are not locked.
 """
 
@@ -16,7 +17,19 @@ import msgspec
 
 from harness.content.library import LOCK, OLD_CARDS, Library
 from harness.content.problems import Problem, line_of, problem_from_error
-from harness.content.specs import Board, DatasetCard, Instructions, Interface, Lexicon, Pack, Rubric, Task, Writing, read_spec
+from harness.content.specs import (
+    Board,
+    BoardCollection,
+    DatasetCard,
+    Instructions,
+    Interface,
+    Lexicon,
+    Pack,
+    Rubric,
+    Task,
+    Writing,
+    read_spec,
+)
 from harness.errors import ContentError
 from harness.tables import write_atomic
 
@@ -24,7 +37,7 @@ _ACCEPT = "run 'harness check --accept'"
 _LINE = re.compile(r"(\S+/\S+) (\d+\.\d+\.\d+) ([0-9a-f]{64})")
 _KEYHOLDERS = re.compile(rb"^recipients[ \t]*=[ \t]*\[[^\]]*\][ \t]*\n", re.MULTILINE)  # does not affect any number
 _VERSION_KEY = r"^[ \t]*version[ \t]*="
-_AnySpec = Task | Writing | Rubric | Pack | Instructions | Interface | Lexicon | DatasetCard | Board
+_AnySpec = Task | Writing | Rubric | Pack | Instructions | Interface | Lexicon | DatasetCard | Board | BoardCollection
 
 # Kind of unit -> the pattern of its TOML file, the struct of that file, and patterns of further files in the hash.
 _KINDS: dict[str, tuple[str, type[_AnySpec], tuple[str, ...]]] = {
@@ -39,6 +52,7 @@ _KINDS: dict[str, tuple[str, type[_AnySpec], tuple[str, ...]]] = {
     "catalog": ("catalog/*/dataset.toml", DatasetCard, ()),
     "datasets": (OLD_CARDS, DatasetCard, ()),
     "leaderboards": ("leaderboards/*/board.toml", Board, ()),
+    "collections": ("leaderboards/*/collection.toml", BoardCollection, ()),
 }
 
 

@@ -10,7 +10,20 @@ import msgspec
 
 from harness.content.library import Library, item_files
 from harness.content.problems import Problem, problem_from_error
-from harness.content.specs import Board, DatasetCard, Instructions, Interface, Lexicon, Pack, Rubric, S, Task, Writing, read_spec
+from harness.content.specs import (
+    Board,
+    BoardCollection,
+    DatasetCard,
+    Instructions,
+    Interface,
+    Lexicon,
+    Pack,
+    Rubric,
+    S,
+    Task,
+    Writing,
+    read_spec,
+)
 from harness.data.dataset import read_items
 from harness.data.labels import Labels, read_labels
 from harness.errors import ContentError
@@ -58,6 +71,7 @@ class ParsedContent(msgspec.Struct):
     lexicons: dict[str, Lexicon]
     dataset_cards: dict[str, DatasetCard]
     boards: dict[str, Board]
+    collections: dict[str, BoardCollection]
     tables: list[PackTable]
 
 
@@ -76,6 +90,7 @@ def read_content(library: Library) -> tuple[ParsedContent, list[Problem]]:
         lexicons=_specs(library.lexicon_files, Lexicon, problems),
         dataset_cards=_specs(library.dataset_card_files, DatasetCard, problems),
         boards=_specs(library.board_files, Board, problems),
+        collections=_specs(library.collection_files, BoardCollection, problems),
         tables=[],
     )
     packs = [*library.pack_files.items(), *((name.partition("/")[0], path) for name, path in library.further_pack_files.items())]

@@ -6,12 +6,14 @@ A skeleton is valid. `PLACEHOLDER` marks what the author has to write, and `harn
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from pathlib import Path
 
 from harness.content import tags
 from harness.content.library import bundled_root
 from harness.errors import UsageError
-from harness.tables import write_together
+from harness.model import Scale
+from harness.tables import to_toml, write_together
 
 PLACEHOLDER = "(to be written)"
 
@@ -228,6 +230,14 @@ Answer as JSON: {{"justification": "...", "score": ...}}\"\"\"
 """
 
 
+_QUESTION = """
+Score this {{{{language}}}} text for: {named}. The score is {scale}.
+
+{texts}
+
+Answer as JSON: {{"justification": "one sentence", "score": ...}}"""
+
+
 def new_prompt(name: str, folder: Path) -> list[Path]:
     """Write the skeleton of the prompt `name` into `folder`; return the path of the new file.
 
@@ -237,6 +247,30 @@ def new_prompt(name: str, folder: Path) -> list[Path]:
     if path.exists():
         raise UsageError(f"{path} exists; edit it or choose another name")
     return _write({path: _PROMPT}, {"name": name})
+
+
+def prompt_for(metric: str, scale: Scale, texts: Sequence[str]) -> str:
+    """The text of a prompt file that asks about one metric of items with these texts, on its scale. Its author should read and mend it.
+
+    >>> "from 1 (worst) to 5 (best)" in prompt_for("tone", Scale(kind="ordinal", classes=(1, 2, 3, 4, 5), best=5), ["answer"])
+    True
+    """
+    shown = "\n\n".join(f"{name}:\n{{{{{name}}}}}" for name in texts)
+    question = _QUESTION.format(named=metric.replace("_", " "), scale=_asked_scale(scale), texts=shown)
+    system = "You rate {{language}} texts as a careful native reader does."
+    messages = [{"role": "system", "text": system}, {"role": "user", "text": question}]
+    head = "# How a judge is asked. Read it before you use it: say what people were told, in the same words.\n"
+    return head + to_toml({"metric": metric, "read": "json:score", "message": messages}, multiline=True)
+
+
+def _asked_scale(scale: Scale) -> str:
+    """A scale in the words of a question."""
+    if any(isinstance(value, str) for value in scale.classes):
+        return "one of " + ", ".join(f'"{value}"' for value in scale.classes)
+    low, high = (scale.classes[0], scale.classes[-1]) if scale.classes else (scale.min, scale.max)
+    ends = {scale.best: "best"} | ({high: "worst"} if scale.best == low else {low: "worst"} if scale.best == high else {})
+    said = {end: f"{end:g} ({ends[end]})" if end in ends else f"{end:g}" for end in (low, high)}
+    return f"{'a whole number' if scale.classes else 'a number'} from {said[low]} to {said[high]}"
 
 
 def new_language(tag: str, folder: Path) -> list[Path]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 
 from harness.authoring.parsed_content import ParsedContent
@@ -99,13 +99,13 @@ def writing_word_complaints(words: WritingWords) -> Complaints:
             yield f"'{key}' should hold {{language}} once" if expected else f"'{key}' holds braces that nothing replaces", key_pattern(key)
 
 
-def rubric_complaints(name: str, rubric: Rubric, rubrics: Mapping[str, Path] = {}) -> Complaints:
-    """What is wrong with a rubric and its scale."""
+def rubric_complaints(name: str, rubric: Rubric, metrics: Collection[str] = ()) -> Complaints:
+    """What is wrong with a rubric and its scale. `metrics` have a rubric or labels."""
     yield from name_complaints(rubric.id, name, "id")
-    if rubric.compared_with and (rubric.compared_with == name or rubric.compared_with not in rubrics):
-        hint = tags.suggest(rubric.compared_with, [other for other in rubrics if other != name])
+    if rubric.compared_with and (rubric.compared_with == name or rubric.compared_with not in metrics):
+        hint = tags.suggest(rubric.compared_with, [other for other in metrics if other != name])
         yield (
-            f"compared_with names '{rubric.compared_with}', which should be another metric with a rubric.{hint}",
+            f"compared_with names '{rubric.compared_with}', which should be another metric, of a rubric or a dataset card.{hint}",
             key_pattern("compared_with"),
         )
     yield from scale_complaints(rubric.scale)

@@ -15,7 +15,7 @@ from harness.data.judgments import Judgments
 from harness.decide.verdicts import Verdict, verdicts
 from harness.judges import traits_of
 from harness.measure.options import POOLED, of_rule
-from harness.measure.rankings.ranked import RankedJudge, Ranking
+from harness.measure.rankings.ranked import RankedJudge, Ranking, RankingInput
 from harness.measure.rankings.ranking import rank
 from harness.measure.recorded_run import recording
 from harness.model import parse_variant
@@ -82,6 +82,7 @@ class Standings(msgspec.Struct, frozen=True):
     repeats: int
     constructed: bool
     unreviewed: tuple[str, ...]  # languages whose texts no native reader has read
+    superseded_by: str  # the board that takes the place of this one; empty if there is none
     judges: tuple[Contender, ...]
     tables: tuple[Ranking, ...]
     overall: tuple[Overall, ...]
@@ -118,16 +119,8 @@ def standings(board: Board, prepared: Prepared, entries: Sequence[ScoredSubmissi
     judgments = {judge: _ranking_columns(entry.judgments) for judge, entry in by_id.items()}
     variants = tuple(str(parse_variant(text)) for text in board.variants)
     tables = rank(
-        prepared.data,
-        prepared.training,
-        judgments,
-        of_rule(board.majority, board.annotators),
-        metrics=protocol.metrics,
-        variants=variants,
-        languages=protocol.languages,
-        repeats=protocol.repeats,
+        ranking_input(board, prepared, judgments, variants),
         statistics=board.statistics,
-        rank_by=board.rank_by,
         unranked=[judge for judge, entry in by_id.items() if traits_of(entry.card.identity).is_baseline],
         on_label_scale=[judge for judge, entry in by_id.items() if entry.card.recorded],
     )
@@ -144,11 +137,19 @@ def standings(board: Board, prepared: Prepared, entries: Sequence[ScoredSubmissi
         repeats=protocol.repeats,
         constructed=protocol.constructed,
         unreviewed=tuple(_unreviewed(prepared)),
+        superseded_by=prepared.library.superseded_by(board.id),
         judges=tuple(_contender(judge, entry, prepared) for judge, entry in by_id.items()),
         tables=tables,
         overall=tuple(_overall(decided, variants, protocol.languages, tables)),
         verdicts=tuple(verdict for own in decided.values() for verdict in own),
     )
+
+
+def ranking_input(board: Board, prepared: Prepared, judgments: Mapping[str, Judgments], variants: Sequence[str]) -> RankingInput:
+    """What a board's tables are made of: judgments by judge, under the board's rule."""
+    protocol, rule = prepared.protocol, of_rule(board.majority, board.annotators)
+    places = protocol.metrics, variants, protocol.languages
+    return RankingInput(prepared.data, prepared.training, judgments, rule, *places, protocol.repeats, board.rank_by)
 
 
 def _verdicts(board: Board, prepared: Prepared, judge: str, judgments: Judgments) -> list[Verdict]:

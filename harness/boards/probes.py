@@ -19,12 +19,12 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from harness.boards.board_standings import ranking_input
 from harness.boards.replies import REPLIES, ReplyRow, decode_row, read_lines
 from harness.boards.scoring import ScoredSubmission
 from harness.content import Board
 from harness.data import Dataset
 from harness.judges import traits_of
-from harness.measure.options import of_rule
 from harness.measure.rankings.ranking import gains_over
 from harness.runs import Prepared
 
@@ -151,20 +151,8 @@ def probe(board: Board, prepared: Prepared, entries: Mapping[str, ScoredSubmissi
 def _probe_baselines(board: Board, prepared: Prepared, entries: Mapping[str, ScoredSubmission]) -> Iterator[Finding]:
     """Does a judge beat the baselines in each language? All metrics are pooled, and both are compared on the same questions."""
     variants = tuple(map(str, dict.fromkeys(condition.variant for condition in prepared.protocol.conditions)))
-    protocol = prepared.protocol
     judgments = {name: entry.judgments for name, entry in entries.items()}
-    gains = gains_over(
-        BASELINES,
-        prepared.data,
-        prepared.training,
-        judgments,
-        of_rule(board.majority, board.annotators),
-        metrics=protocol.metrics,
-        variants=variants,
-        languages=protocol.languages,
-        repeats=protocol.repeats,
-        rank_by=board.rank_by,
-    )
+    gains = gains_over(BASELINES, ranking_input(board, prepared, judgments, variants))
     numbers: dict[str, dict[str, dict[str, Any]]] = {judge: {baseline: {} for baseline in BASELINES} for judge in entries}
     for gain in gains:
         interval = gain.interval

@@ -91,21 +91,25 @@ class RecordedJudgments:
     def outcomes(self, identity: JudgeIdentity) -> dict[tuple[str, str], RecordedAnswer]:
         """`{(item, metric of the board): what the judge said}`; empty for a judge that has no judgments here.
 
-        A metric that is compared with labels of another one has the judgments of that one.
+        A metric that is compared with labels of another one, or has another name in the data, has the judgments of that one.
         """
         given = self._judgments
         mine = given.judge.recode({identity.model: 0}) == 0
         own = given.take(mine & (given.variant.recode({identity.settings.get("variant", ""): 0}) == 0))
         if (np.array([*own.repeat.values, 0])[own.repeat.codes] > 0).any():
             raise UsageError(f"'{identity.model}' judged items more than once; recorded scores need one judgment of every item")
-        rubrics = {metric: self._prepared.library.rubric(metric) for metric in self._prepared.protocol.metrics}
-        ours = {rubric.compared_with or metric: metric for metric, rubric in rubrics.items()}
+        ours = {self._name_in_data(metric): metric for metric in self._prepared.protocol.metrics}
         rows = zip(own.item, own.metric, own.score, own.failure, strict=True)
         return {
             (item, ours[metric]): Failure(failure) if score is None else float(score)
             for item, metric, score, failure in rows
             if metric in ours
         }
+
+    def _name_in_data(self, metric: str) -> str:
+        """The metric of the data whose judgments are those of a metric of the board."""
+        names = {ours: theirs for theirs, ours in self._prepared.data.about.rubrics.items()}
+        return names.get(metric) or self._prepared.library.rubric(metric).compared_with or metric
 
 
 def score_lines(queries: Sequence[Query], outcomes: Mapping[tuple[str, str], RecordedAnswer]) -> list[bytes]:

@@ -8,6 +8,7 @@ import importlib
 import math
 import sys
 from collections.abc import Callable
+from datetime import date
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
@@ -120,6 +121,17 @@ def share(text: str) -> float:
     if value > 1:
         raise argparse.ArgumentTypeError(f"expected a share above 0 and at most 1; got '{text}'")
     return value
+
+
+def non_negative_share(text: str) -> float:
+    return 0.0 if text.strip("0.") == "" and text else share(text)
+
+
+def day(text: str) -> date:
+    try:
+        return date.fromisoformat(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"expected a day such as 2026-05-31; got '{text}'") from None
 
 
 def positive_number(text: str) -> float:
@@ -285,7 +297,18 @@ def majority_flag(parser: argparse.ArgumentParser | argparse._ArgumentGroup, def
 
 
 def by_task_flag(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--by-task", action="store_true", help="also show the numbers of each metric and task in the terminal")
+    parser.add_argument(
+        "--by-task",
+        action="store_true",
+        help="also show all verdicts, the numbers of each metric and task, and the sections",
+    )
+    all_rows_flags(parser)
+
+
+def all_rows_flags(parser: Any) -> None:
+    """Add the flags that show all verdicts, and the signature whole."""
+    parser.add_argument("--all", action="store_true", help="show the rows without a verdict too, and what the headings mean")
+    parser.add_argument("--signature", action="store_true", help="print the signature whole, not as a short hash")
 
 
 DECISION_FLAGS: dict[str, tuple[str, type[int] | type[float] | tuple[str, ...], str]] = {
@@ -384,7 +407,7 @@ def show_texts_flag(p: argparse.ArgumentParser) -> None:
 
 def restriction_flags(parser: argparse.ArgumentParser) -> None:
     """Add the flags that restrict a source to some items."""
-    languages_flag(parser, "only items in these languages: ja,cs")
+    languages_flag(parser, "only items in these languages: ja,cs; nothing else is tested or corrected for")
     parser.add_argument("--annotators", metavar="N|N+", help="only items with N (or N or more) annotators")
     parser.add_argument(
         "--where", action="append", default=[], metavar="KEY=VALUES", help="only items, metrics or variants with these values; repeatable"

@@ -68,10 +68,15 @@ def _datasets(library: Library) -> list[dict[str, Any]]:
 
 
 def _boards(library: Library) -> list[dict[str, Any]]:
-    return [
+    boards = [
         {"board": f"{b.id}@{b.version}", "title": b.title, "languages": ", ".join(b.languages)}
         for b in map(library.board, library.board_files)
     ]
+    collections = [
+        {"board": f"{c.id}@{c.version}", "title": c.title, "boards": ", ".join(c.boards)}
+        for c in map(library.collection, library.collection_files)
+    ]
+    return [*boards, *collections]
 
 
 def _judges(library: Library) -> list[dict[str, Any]]:

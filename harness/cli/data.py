@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -35,32 +35,49 @@ def show_list(arguments: argparse.Namespace) -> int:
 
 def get(arguments: argparse.Namespace) -> int:
     """Fetch and convert sets. Of sets that are chosen by language, those that a mirror does not hold in full are left out, and named."""
-    from harness.published.fetch import bytes_to_fetch
-    from harness.published.folders import get as get_data
-    from harness.published.origin import mirror
-
     library, home = Library(*arguments.content), arguments.to or data_home()
     cards = _chosen(library, arguments)
     wanted = [card for card in cards if arguments.to or fetched_folder(card.id) is None]
     for card in cards:
         if card not in wanted:
             print(f"{card.id} is here already: {fetched_folder(card.id)}", file=sys.stderr)
-    for card in wanted:
-        refuse_in_repository(home / card.id, card)
-    if wanted:
-        _ask_for_consent(wanted, bytes_to_fetch, home, arguments.yes)
-    absent: AbsentRawFile | None = None
-    for card in wanted:
-        try:
-            print(_fetched(card, home, partial(get_data, partial=arguments.partial, package=library.package_of(card.id))))
-        except AbsentRawFile as err:
-            if arguments.names or len(cards) == 1 or mirror() is None:
-                raise
-            absent = err
-            print(terminal_safe(f"{card.id} is left out: {err}"), file=sys.stderr)
+    folders, absent = fetch_sets(
+        wanted, library, home, assume_yes=arguments.yes, partly=arguments.partial, all_needed=bool(arguments.names) or len(cards) == 1
+    )
+    for folder in folders:
+        print(folder)
     if absent and not any(fetched_folder(card.id, home) for card in cards):
-        raise absent
+        raise absent[-1]
     return 0
+
+
+def fetch_sets(
+    cards: Sequence[DatasetCard], library: Library, home: Path, *, assume_yes: bool, all_needed: bool, partly: bool = False
+) -> tuple[list[Path], list[AbsentRawFile]]:
+    """Fetch and convert sets after the user's consent; their folders, and the errors of those that are left out.
+
+    Sets that a mirror does not hold are left out, and named, unless `all_needed`; `partly` converts what there is of a set.
+
+    Raises UsageError without consent, and where offensive texts would come into a repository; DataFetchError, StoreError.
+    """
+    from harness.published.fetch import bytes_to_fetch
+    from harness.published.folders import get as get_data
+    from harness.published.origin import mirror
+
+    for card in cards:
+        refuse_in_repository(home / card.id, card)
+    if cards:
+        _ask_for_consent(cards, bytes_to_fetch, home, assume_yes)
+    folders, absent = [], []
+    for card in cards:
+        try:
+            folders.append(_fetched(card, home, partial(get_data, partial=partly, package=library.package_of(card.id))))
+        except AbsentRawFile as err:
+            if all_needed or mirror() is None:
+                raise
+            absent.append(err)
+            print(terminal_safe(f"{card.id} is left out: {err}"), file=sys.stderr)
+    return folders, absent
 
 
 def check(arguments: argparse.Namespace) -> int:
@@ -124,7 +141,7 @@ def _chosen(library: Library, arguments: argparse.Namespace) -> list[DatasetCard
     return [library.dataset_card(name) for name in arguments.names]
 
 
-def _ask_for_consent(cards: list[DatasetCard], bytes_to_fetch: Any, home: Path, assume_yes: bool) -> None:
+def _ask_for_consent(cards: Sequence[DatasetCard], bytes_to_fetch: Any, home: Path, assume_yes: bool) -> None:
     """Say what will be fetched and on which terms, and go on only if the user agrees."""
     raw, total = home / "raw", 0
     for card in cards:

@@ -8,10 +8,14 @@ from typing import Any
 import msgspec
 from rich.cells import cell_len, set_cell_size
 
+from harness.cli.text_columns import columns
+from harness.content import Library
+from harness.content.tags import english_name
+from harness.data.named_folders import how_to_get
 from harness.engines import Settings, check_engine
 from harness.model import Message
 from harness.offensive import hides_texts, shown
-from harness.runs import RunSpec, estimate_cost, open_judges, planned_calls, prepare, price_for_engine
+from harness.runs import CostEstimate, RunSpec, absent_cards, added, estimate_cost, open_judges, planned_calls, prepare, price_for_engine
 from harness.tables import to_json
 from harness.text import terminal_safe
 
@@ -69,6 +73,68 @@ def plan_of(spec: RunSpec, settings: Settings, *, show_texts: bool = False) -> D
             kind = f"{query.item.language} {query.item.task} {'+'.join(query.metrics)} {query.condition.variant}"
             prompts.setdefault(kind, [Message(each.role, shown(each.content, hidden)) for each in call.prompt.messages])
     return DryRun(rows, prompts)
+
+
+class CollectionDryRun(msgspec.Struct, frozen=True):
+    """What the boards of a collection would ask: rows by board and judge, by language and judge, and by judge; and what is absent."""
+
+    title: str
+    boards: list[dict[str, Any]]
+    languages: list[dict[str, Any]]
+    judges: list[dict[str, Any]]
+    absent: list[str]
+
+    def as_json(self, spec: dict[str, Any]) -> str:
+        """One object for programs."""
+        return to_json({"spec": spec, **msgspec.structs.asdict(self)})
+
+    def text(self) -> str:
+        """For the terminal: a line for each board and language, then each judge's calls and price."""
+        several = len(self.judges) > 1
+        lines = [[_row_name(row, "board", several), *_calls_and_cost(row)] for row in self.boards]
+        lines += [[_row_name(row, "language", several), *_calls_and_cost(row)] for row in self.languages]
+        shown = columns([[terminal_safe(cell) for cell in line] for line in lines])
+        return "".join(f"{line}\n" for line in (terminal_safe(self.title), *shown, *map(spending, self.judges), *self.absent))
+
+
+def _row_name(row: dict[str, Any], key: str, several: bool) -> str:
+    name = english_name(row[key]) if key == "language" else str(row[key])
+    return f"{name}, {row['judge']}" if several else name
+
+
+def _calls_and_cost(row: dict[str, Any]) -> tuple[str, str]:
+    return f"{row['calls']:,} calls", "price unknown" if row["cost"] is None else f"${row['cost']:.2f}"
+
+
+def plan_of_collection(title: str, specs: Sequence[RunSpec], library: Library, settings: Settings) -> CollectionDryRun:
+    """What the boards of a collection would ask; nothing is fetched, asked or stored. Boards whose data are not here are named.
+
+    Raises what preparing a run raises.
+    """
+    absent = absent_cards(specs, library)
+    boards: list[dict[str, Any]] = []
+    languages: dict[tuple[str, str], CostEstimate] = {}
+    judges: dict[str, CostEstimate] = {}
+    for spec in specs:
+        if spec.board in absent:
+            continue
+        prepared = prepare(spec)
+        opened = open_judges(spec, prepared)
+        check_engine(settings, opened)
+        for judge, calls in zip(opened, planned_calls(prepared, opened).values(), strict=True):
+            name, price = judge.identity.name, price_for_engine(judge.identity, settings)
+            estimate = estimate_cost(calls, price)
+            boards.append({"board": spec.board, "judge": name, **msgspec.structs.asdict(estimate)})
+            judges[name] = added(judges.get(name), estimate)
+            for tag, own in calls.by_language().items():
+                languages[tag, name] = added(languages.get((tag, name)), estimate_cost(own, price))
+    return CollectionDryRun(
+        title,
+        boards,
+        [{"language": tag, "judge": name, **msgspec.structs.asdict(each)} for (tag, name), each in sorted(languages.items())],
+        [{"judge": name, **msgspec.structs.asdict(each)} for name, each in judges.items()],
+        [f"{name} is not counted: its data are not here; {how_to_get(card)}" for name, card in absent.items()],
+    )
 
 
 def _cut(line: str, width: int) -> str:

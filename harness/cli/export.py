@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from harness import api
 from harness.annotate.checks import labelcheck
+from harness.cli.arguments import given_fields
 from harness.errors import UsageError
 from harness.measure.options import CompareOptions
 from harness.offensive import refuse_in_repository
@@ -49,7 +50,7 @@ def inspect_scores(arguments: argparse.Namespace) -> int:
     [source] = api.open_sources([arguments.source], arguments.card, arguments.out)
     refuse_in_repository(arguments.to, source.recording.data.about)
     signatures = api.gated_source(source.run or source.recording.data, None, arguments.out).signatures
-    choice = ScoreChoice(arguments.judge, arguments.metric, arguments.variant, arguments.temperature, arguments.top_p)
+    choice = ScoreChoice(**given_fields(arguments, ScoreChoice))
     lines = list(
         score_lines(
             source.recording.judgments,

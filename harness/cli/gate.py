@@ -11,7 +11,7 @@ from harness.errors import GATE_FAILED, GATE_INCONCLUSIVE, UsageError
 
 
 def gate(arguments: argparse.Namespace) -> int:
-    from harness.render.gate import gate_junit, gate_markdown, print_gate
+    from harness.render.pipelines.gate import gate_junit, gate_markdown, print_gate
     from harness.render.progress import working
     from harness.tables import to_json, write_atomic
 

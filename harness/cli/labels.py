@@ -1,4 +1,4 @@
-"""`harness labels import`, `labels export`."""
+"""`harness labels import`, `labels export`, `labels needed`."""
 
 from __future__ import annotations
 
@@ -8,12 +8,15 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from harness import api
 from harness.annotate.answers.page_files import is_result_file
 from harness.annotate.answers.page_import import PageImportOptions, import_page_results
-from harness.cli.arguments import given_fields
+from harness.cli.arguments import decision_options, given_fields
+from harness.cli.compare import restrictions
 from harness.cli.import_ending import ended, print_refusals, refusals_of
 from harness.content import Library
 from harness.content.specs import ROLES, LabelMapping
+from harness.correct import labels_budget
 from harness.data import load_bundled, load_folder
 from harness.errors import UsageError
 from harness.exchange.labels.export import export_labels
@@ -29,8 +32,8 @@ def import_(arguments: argparse.Namespace) -> int:
     options = ImportOptions(**given_fields(arguments, ImportOptions))
     library = Library(*arguments.content)
     imported = _import_pages(arguments, options, library) if _from_pages(arguments) else _import_source(arguments, options, library)
-    _print_summary(imported)
-    return ended(imported, partial(_facts, imported) if arguments.json else None)
+    print_summary(imported)
+    return ended(imported, partial(facts_of, imported) if arguments.json else None)
 
 
 def _from_pages(arguments: argparse.Namespace) -> bool:
@@ -39,7 +42,7 @@ def _from_pages(arguments: argparse.Namespace) -> bool:
 
 def _import_pages(arguments: argparse.Namespace, options: ImportOptions, library: Library) -> ImportSummary:
     own = PageImportOptions(arguments.pages, arguments.edited, arguments.one_person)
-    return import_page_results(list(map(Path, arguments.source)), arguments.to, _mapping(arguments), options, own, library)
+    return import_page_results(list(map(Path, arguments.source)), arguments.to, mapping_of(arguments), options, own, library)
 
 
 def _import_source(arguments: argparse.Namespace, options: ImportOptions, library: Library) -> ImportSummary:
@@ -47,17 +50,17 @@ def _import_source(arguments: argparse.Namespace, options: ImportOptions, librar
         raise UsageError("name one source; only result files of labelling pages are imported together. Add the next one with --append")
     if arguments.to is None:
         raise UsageError("name the data folder to write with --to DIR")
-    return import_labels(arguments.source[0], arguments.to, _mapping(arguments), options, library)
+    return import_labels(arguments.source[0], arguments.to, mapping_of(arguments), options, library)
 
 
-def _mapping(arguments: argparse.Namespace) -> LabelMapping:
+def mapping_of(arguments: argparse.Namespace) -> LabelMapping:
     """The mapping from --map and from the flags, which take precedence."""
     same_name = (
         *("id", "title", "language", "task", "metric", "annotator", "source", "annotators", "group", "system"),
-        *("wide_items", "annotator_from_file"),
+        *("wide_items", "annotator_from_file", "sampling"),
     )
     flags: dict[str, Any] = {name: getattr(arguments, name if name != "source" else "label_source") for name in same_name}
-    flags |= {name: tuple(getattr(arguments, name) or ()) for name in ("wide_annotators", "wide_metrics", "flip", "drop")}
+    flags |= {name: tuple(getattr(arguments, name) or ()) for name in ("wide_annotators", "wide_metrics", "id_from", "flip", "drop")}
     flags |= {
         "columns": parse_pairs(arguments.column, "--column", ROLES),
         "texts": parse_pairs(arguments.text, "--text"),
@@ -68,7 +71,7 @@ def _mapping(arguments: argparse.Namespace) -> LabelMapping:
     return load_mapping(arguments.map, flags)
 
 
-def _print_summary(imported: ImportSummary) -> None:
+def print_summary(imported: ImportSummary) -> None:
     """Print to stderr what was refused, what was guessed, and how much was imported."""
     print_refusals(imported.refused, imported.hints)
     details = [
@@ -84,7 +87,7 @@ def _print_summary(imported: ImportSummary) -> None:
     print(terminal_safe(f"{counted(imported.rows, 'row')}: {summary} {done}{suffix}"), file=sys.stderr)
 
 
-def _facts(imported: ImportSummary) -> dict[str, Any]:
+def facts_of(imported: ImportSummary) -> dict[str, Any]:
     return {
         "rows": imported.rows,
         "labels": imported.labels,
@@ -121,4 +124,28 @@ def export(arguments: argparse.Namespace) -> int:
         )
     else:
         print(terminal_safe("\n".join(map(str, exported.files))))
+    return 0
+
+
+def needed(arguments: argparse.Namespace) -> int:
+    from harness.render.progress import working
+    from harness.tables import to_json
+
+    options = api.compare_options(
+        arguments.judge, None, arguments.annotators, "drop", "item", restrictions(arguments.where, arguments.langs), None, 0
+    )
+    decision = decision_options(arguments)
+    with working("planning"):
+        sources = api.open_sources([arguments.source], arguments.card, arguments.out)
+        recordings = [source.recording for source in sources]
+        budget = labels_budget.label_budget(
+            recordings, options, decision, half_width=arguments.half_width, borrow=arguments.borrow == "languages"
+        )
+    if arguments.json:
+        sys.stdout.write(to_json(budget.as_json()))
+    else:
+        from harness.render.comparison import show
+        from harness.render.decisions import render_budget
+
+        show(lambda narrow: render_budget(budget), budget.signature)
     return 0

@@ -16,51 +16,46 @@ from harness.cli.flags.exchange_flags import export_flags, import_flags
 from harness.cli.flags.generate_flags import generate_flags
 from harness.cli.flags.labels_flags import labels_flags
 from harness.cli.flags.run_flags import report_flags, run_flags, runs_flags
+from harness.cli.flags.start_flags import start_flags
 from harness.cli.flags.store_flags import store_flags
 from harness.cli.flags.study_flags import pairs_flags, study_flags
 from harness.cli.flags.system_flags import doctor_flags, models_flags
-from harness.cli.flags.use_flags import accept_flags, certify_flags, correct_flags
+from harness.cli.flags.use_flags import accept_flags, calibrate_flags, certify_flags, correct_flags, improve_flags
+from harness.cli.flags.watch_flags import watch_flags
 
-COMMANDS = (
-    atlas_flags,
-    run_flags,
-    report_flags,
-    runs_flags,
-    batch_flags,
-    generate_flags,
-    compare_flags,
-    correct_flags,
-    accept_flags,
-    certify_flags,
-    gate_flags,
-    study_flags,
-    pairs_flags,
-    labels_flags,
-    data_flags,
-    import_flags,
-    export_flags,
-    submit_flags,
-    board_flags,
-    list_flags,
-    check_flags,
-    new_flags,
-    models_flags,
-    store_flags,
-    doctor_flags,
-)
-"""What adds each command, in the order of the help."""
+GROUPS = {
+    "find out": (atlas_flags, start_flags, run_flags, compare_flags, report_flags, runs_flags),
+    "use a judge's scores": (improve_flags, correct_flags, accept_flags, calibrate_flags, certify_flags, gate_flags, watch_flags),
+    "people's labels and published data": (labels_flags, data_flags),
+    "other programs": (import_flags, export_flags),
+    "leaderboards": (board_flags, submit_flags),
+    "studies and large jobs": (batch_flags, generate_flags, pairs_flags, study_flags, store_flags),
+    "content and this installation": (list_flags, check_flags, new_flags, models_flags, doctor_flags),
+}
+"""What adds each command, by what it is for, in the order of the help."""
+
+_FIRST_STEPS = """\
+What do you want to do?
+
+  which judge may be used in a language   harness atlas --lang ja
+  begin with a spreadsheet of scores      harness start ratings.xlsx
+  try a judge on the control items        harness run --langs ja,cs
+  compare published judges with people    harness data list
+
+'harness --help' lists all commands, 'harness COMMAND --help' the flags of one."""
 
 _EXIT_CODES = """exit codes:
   0    done
   1    'harness check', 'harness store check' or 'harness board check' found problems; 'harness labels import' refused rows;
-       'harness certify --check' found a stale certificate; a certificate allows nothing; 'harness gate' found a
-       broken limit
+       'harness certify --check' found a stale certificate; a certificate allows nothing, or may not be extended;
+       'harness gate' found a broken limit; 'harness watch check' found a change
   2    a flag or a name is wrong, or flags exclude each other
   3    a content or data file is wrong (the message gives file:line)
   4    a judge cannot be reached, used or trusted
   5    the results folder is in use, full, read-only, damaged or of a newer version; or standard output cannot be written
-  6    the run ended, but some calls have no answer; the same command continues it
-  7    'harness gate' found no broken limit, but the evidence does not suffice for one that must hold
+  6    the run ended, but some calls have no answer; the same command continues it. 'harness board check': a board's data are not here
+  7    the evidence does not suffice yet: for a limit of 'harness gate', an extension by 'harness certify', or
+       'harness watch check'
   130  interrupted (Ctrl-C); the same command continues
 """
 
@@ -73,13 +68,34 @@ def build_parser() -> argparse.ArgumentParser:
         description="Does a language model score texts like native speakers do, in each language? Asks judges, keeps every reply, and "
         "compares every score with people's labels.",
         epilog=_EXIT_CODES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        formatter_class=_Grouped,
     )
     parser.add_argument("--version", action=_Version, nargs=0, help="show the version and exit")
-    commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    for add in COMMANDS:
-        add(commands)
+    parser.set_defaults(command=_first_steps, verbose=False)
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND")
+    for adds in GROUPS.values():
+        for add in adds:
+            add(commands)
     return parser
+
+
+def _first_steps(_: argparse.Namespace) -> int:
+    print(_FIRST_STEPS)
+    return 0
+
+
+class _Grouped(argparse.RawDescriptionHelpFormatter):
+    """Lists the commands by what they are for."""
+
+    def _format_action(self, action: argparse.Action) -> str:
+        if not isinstance(action, argparse._SubParsersAction):
+            return super()._format_action(action)
+        by_name = {each.dest: each for each in action._get_subactions()}
+        parts = []
+        for title, adds in GROUPS.items():
+            names = (add.__name__.removesuffix("_flags") for add in adds)
+            parts.append(f"\n  {title}:\n" + "".join(super(_Grouped, self)._format_action(by_name[name]) for name in names))
+        return "".join(parts)
 
 
 def command_parser(parser: argparse.ArgumentParser, *words: str) -> argparse.ArgumentParser:

@@ -1,4 +1,4 @@
-"""`harness correct`, `harness accept` and `harness certify`: using a judge's scores."""
+"""`harness correct`, `harness accept`, `harness calibrate` and `harness certify`: using a judge's scores."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from harness import api
 from harness.cli.arguments import decision_options
 from harness.cli.compare import key_and_value, restrictions
-from harness.errors import NOTHING_ALLOWED, STALE, UsageError
+from harness.errors import GATE_FAILED, GATE_INCONCLUSIVE, NOTHING_ALLOWED, STALE, UsageError
 from harness.measure.compare import Recording
 from harness.measure.options import CompareOptions
 
@@ -81,22 +81,57 @@ def _compare_options(arguments: argparse.Namespace) -> CompareOptions:
     return api.compare_options(arguments.judge, None, arguments.annotators, majority, "item", where, None, 0)
 
 
+def calibrate(arguments: argparse.Namespace) -> int:
+    from harness.render.progress import working
+    from harness.tables import to_json
+
+    with working("calibrating"):
+        found = api.calibrate(
+            arguments.source,
+            judge=arguments.judge,
+            annotators=arguments.annotators,
+            where=restrictions(arguments.where, arguments.langs),
+            card=arguments.card,
+            out=arguments.out,
+            level=arguments.level,
+            per=arguments.per,
+            this_draw=arguments.this_draw,
+            numbers=arguments.numbers,
+            with_length=arguments.covariate == "length",
+            seed=arguments.seed,
+        )
+    if arguments.json:
+        sys.stdout.write(to_json(found.as_json()))
+    else:
+        from harness.render.comparison import show
+        from harness.render.use import render_calibrated
+
+        show(lambda narrow: render_calibrated(found), found.signature)
+    return 0
+
+
 def certify(arguments: argparse.Namespace) -> int:
-    if bool(arguments.to) == bool(arguments.check):
-        raise UsageError("pass --to FILE to write a certificate, or --check FILE to check one")
+    if arguments.extend and not arguments.check:
+        return _extend(arguments)
+    if arguments.by or arguments.from_language:
+        raise UsageError("--by and --from say what a certificate is extended to; pass --extend FILE too")
+    if bool(arguments.to) == bool(arguments.check) or arguments.extend:
+        raise UsageError("pass --to FILE to write a certificate, --check FILE to check one, or --extend FILE to extend one")
     if arguments.check:
         return _check(arguments)
     if arguments.source is None:
         raise UsageError("name a run or a data folder: harness certify RUN_OR_DIR --to FILE")
     from harness.correct.acceptance import AcceptOptions
     from harness.correct.certify import certify as make
+    from harness.correct.label_sets import SetOptions
     from harness.render.progress import working
     from harness.tables import to_json, write_atomic
 
     accepting = AcceptOptions(arguments.alpha_risk, arguments.delta, arguments.confidence)
+    sets = SetOptions(arguments.level, arguments.per, arguments.this_draw)
     with working("certifying"):
         recording, asked = _asked_source(arguments)
-        made = make(recording, _compare_options(arguments), decision_options(arguments), accepting, asked)
+        made = make(recording, _compare_options(arguments), decision_options(arguments), accepting, asked, sets)
     text = to_json(made)
     write_atomic(arguments.to, text)
     if arguments.json:
@@ -106,6 +141,36 @@ def certify(arguments: argparse.Namespace) -> int:
 
         print_certificate(made, str(arguments.to))
     return 0 if made.allowed else NOTHING_ALLOWED
+
+
+def _extend(arguments: argparse.Namespace) -> int:
+    if arguments.source is None:
+        raise UsageError("name the run or data folder with the labelled probe: harness certify --extend FILE RUN_OR_DIR")
+    from datetime import UTC, datetime
+
+    from harness.content.tags import canonical
+    from harness.correct import certificate
+    from harness.correct.extension import ExtendOptions, extend, with_extensions
+    from harness.render.certificate import print_extension
+    from harness.render.progress import working
+    from harness.tables import to_json, write_atomic
+
+    thresholds = decision_options(arguments)
+    from_language = canonical(arguments.from_language) if arguments.from_language else None
+    options = ExtendOptions(arguments.by or (), from_language, thresholds.margin, thresholds.alpha)
+    held = certificate.load(arguments.extend)
+    with working("testing other texts"):
+        recording, asked = _asked_source(arguments)
+        found = extend(held, recording, _compare_options(arguments), options, asked)
+    extended = with_extensions(held, found, datetime.now(UTC).date())
+    path = arguments.to or arguments.extend
+    if written := extended != held or arguments.to is not None:
+        write_atomic(path, to_json(extended))
+    if arguments.json:
+        sys.stdout.write(to_json(found.as_json()))
+    else:
+        print_extension(found, str(path) if written else None)
+    return {"extended": 0, "refused": GATE_FAILED, "more labels": GATE_INCONCLUSIVE}[found.outcome]
 
 
 def _check(arguments: argparse.Namespace) -> int:
@@ -133,3 +198,32 @@ def _asked_source(arguments: argparse.Namespace) -> tuple[Recording, JudgedRun |
 
     [source] = api.open_sources([arguments.source], arguments.card, arguments.out)
     return source.recording, JudgedRun(source.run.protocol, source.run.prepared.library) if source.run else None
+
+
+def improve(arguments: argparse.Namespace) -> int:
+    from harness.improvement.improve import ImproveOptions
+    from harness.render.progress import working
+    from harness.tables import to_json
+
+    options = ImproveOptions(
+        start=arguments.start, share=arguments.share, margin=arguments.keep_within, seed=arguments.seed, reuse=arguments.reuse
+    )
+    where = restrictions(arguments.where, arguments.langs)
+    asked = {"judge": arguments.judge, "annotators": arguments.annotators, "where": where, "card": arguments.card, "out": arguments.out}
+    if arguments.dry_run:
+        print(api.improvable(arguments.source, options, **asked))
+        return 0
+    with working("choosing and confirming"):
+        found = api.improve(arguments.source, options, decision=decision_options(arguments), **asked)
+    if arguments.to:
+        from harness.cli.spec_file import write_spec
+
+        write_spec(arguments.to, found.chosen, [each.language for each in found.languages if each.setting == "chosen"])
+    if arguments.json:
+        sys.stdout.write(to_json(found.as_json()))
+    else:
+        from harness.render.comparison import show
+        from harness.render.improved import render_improved
+
+        show(lambda narrow: render_improved(found, arguments.to), found.signature)
+    return 0

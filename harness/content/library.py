@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable
 from functools import cache, cached_property
 from pathlib import Path
@@ -10,7 +11,20 @@ from harness.content import tags
 from harness.content.interfaces import FALLBACK, completed, interface_complaints
 from harness.content.lexicons import lexicon_complaints
 from harness.content.problems import line_of
-from harness.content.specs import Board, DatasetCard, Instructions, Interface, Lexicon, Pack, Rubric, S, Task, Writing, read_spec
+from harness.content.specs import (
+    Board,
+    BoardCollection,
+    DatasetCard,
+    Instructions,
+    Interface,
+    Lexicon,
+    Pack,
+    Rubric,
+    S,
+    Task,
+    Writing,
+    read_spec,
+)
 from harness.errors import ContentError, UsageError
 
 LOCK = "content.lock"
@@ -95,6 +109,7 @@ class Library:
     lexicon_files = _files("languages/*/lexicon.toml")
     interface_files = _files("languages/*/interface.toml")
     board_files = _files("leaderboards/*/board.toml")
+    collection_files = _files("leaderboards/*/collection.toml")
 
     @cached_property
     def dataset_card_files(self) -> dict[str, Path]:
@@ -161,7 +176,25 @@ class Library:
         return {tag: self.lexicon(tag) for tag in sorted(self.lexicon_files)}
 
     def board(self, name: str) -> Board:
+        if name in self.collection_files:
+            boards = self.collection(name).boards
+            raise UsageError(
+                f"'{name}' is a collection of boards, which 'harness run' takes; choose one of its boards: {', '.join(boards)}"
+            )
         return _load(name, self.board_files, Board, "board", lambda spec: spec.id)
+
+    def superseded_by(self, name: str) -> str:
+        """The board that takes the place of the board `name`; empty if there is none."""
+        return next((other for other in self.board_files if self.board(other).supersedes == name), "")
+
+    def collection(self, name: str) -> BoardCollection:
+        """Boards that are asked together. Raises ContentError for a board that does not exist."""
+        collection = _load(name, self.collection_files, BoardCollection, "collection", lambda spec: spec.id)
+        for board in collection.boards:
+            if board not in self.board_files:
+                path = self.collection_files[name]
+                raise ContentError(f"no board '{board}'.{tags.choose_from(self.board_files, board)}", path, line_of(path, re.escape(board)))
+        return collection
 
     def board_file(self, name: str) -> Path:
         """The path of a board's file, which is not read. Raises UsageError for an unknown name."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 import tomllib
+from datetime import date
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar, get_args
 
@@ -310,7 +311,8 @@ class Board(_Spec, frozen=True):
     `items` lists the judged items by language; without it, all test items are judged. `languages` are packs at their versions, or only
     tags for data outside the packs. `pack` names packs of further items (`languages/<tag>/packs/<pack>/`); if it is empty, the items are
     those of the languages' own packs. `majority` is the rule for the reference. `annotators` is how many an item needs (`3`, `2+`; empty:
-    two or more, or one if no item has two). `statistics` are the columns of the table; judges are ranked by `rank_by`.
+    two or more, or one if no item has two). `statistics` are the columns of the table; judges are ranked by `rank_by`. `supersedes` names
+    the earlier board whose place it takes; that one stays as it is, and tables say that a newer one exists.
     """
 
     id: Text
@@ -330,12 +332,26 @@ class Board(_Spec, frozen=True):
     rank_by: Text
     items: dict[str, tuple[str, ...]] = {}
     pack: Annotated[str, msgspec.Meta(pattern=r"^([a-z][a-z-]*)?$")] = ""
+    supersedes: str = ""
     sealed: Sealed | None = None
 
     @property
     def packs(self) -> dict[str, str]:
         """`{tag: version}` of the language packs that the board is frozen on; empty for data outside the packs."""
         return self.languages if isinstance(self.languages, dict) else {}
+
+
+class BoardCollection(_Spec, frozen=True):
+    """`leaderboards/<id>/collection.toml`: boards that are asked together, with one plan, one price and one answer.
+
+    Each board keeps its own protocol, run and submissions. `boards` are their names, in the order in which they are asked.
+    """
+
+    id: Text
+    version: Version
+    title: Text
+    description: Text
+    boards: Annotated[tuple[Text, ...], msgspec.Meta(min_length=1)]
 
 
 class Shared(_Spec, frozen=True):
@@ -350,7 +366,7 @@ class Asked(_Spec, frozen=True):
     """`[asked]` of a dataset card: which labelled items a judge was shown, beyond those with a row in the judgments.
 
     - `rows`: none. Everything that the judge was asked has a row, if only one without a score.
-    - `any-row`: items with a row on any metric, under the same variant, temperature and top-p.
+    - `any-row`: items with a row on any metric, under the same condition.
     - `all`: every item.
     - `column`: items whose key `column` is true or lists the judge.
 
@@ -425,6 +441,9 @@ class ScoreColumn(_Spec, frozen=True):
     votes_for: Score | None = None
 
 
+Sampling = Literal["random", "convenience", "unknown"]
+
+
 class LabelMapping(_Spec, frozen=True):
     """Which column holds what, constants for all rows, and changes of metrics and scores. If it is empty, columns are guessed."""
 
@@ -434,10 +453,12 @@ class LabelMapping(_Spec, frozen=True):
     task: str | None = None
     metric: str | None = None
     annotator: str | None = None
+    id_from: tuple[str, ...] = ()  # columns whose values together are an item's id, or "#": the number of its row
     item_prefix: str = ""  # what stands before the ids of items in the column
     annotator_from_file: str | None = None  # a pattern for the name of the source's file
     source: Source | None = None
     annotators: AnnotatorKind | None = None
+    sampling: Sampling | None = None
     columns: dict[Role, Text] = {}
     group: str | None = None  # short for columns.group
     system: str | None = None  # short for columns.system
@@ -495,7 +516,9 @@ class DatasetCard(_Spec, frozen=True):
     annotators: AnnotatorKind = "anonymous"
     annotators_a_text: str = ""  # how many people scored a text on a metric, such as "3" or "1 to 4"
     judges: tuple[Text, ...] = ()  # whose judgments were recorded
-    sampling: Literal["random", "convenience", "unknown"] = "unknown"
+    sampling: Sampling = "unknown"  # how the texts were chosen
+    labelled_from: date | None = None  # when people labelled them: the first day, and the last one
+    labelled_to: date | None = None
     epsilon: Annotated[float, msgspec.Meta(ge=0, lt=1)] | None = (
         None  # the discount of the alternative annotator test that suits these people
     )
@@ -519,6 +542,8 @@ class DatasetCard(_Spec, frozen=True):
     tried: bool = True  # False: nobody has converted the real files yet
 
     def __post_init__(self) -> None:
+        if self.labelled_from and self.labelled_to and self.labelled_from > self.labelled_to:
+            raise ValueError(f"labelled_from is {self.labelled_from}, which is after labelled_to, {self.labelled_to}")
         if unknown := sorted(self.qualities.keys() - self.metrics.keys()):
             raise ValueError(f"qualities names '{unknown[0]}', which is no metric of this card; its metrics are {', '.join(self.metrics)}")
 

@@ -16,6 +16,7 @@ from harness.judges import traits_of
 from harness.measure.cells import number, sort_key
 from harness.measure.compare import AlignedData, Recording, align
 from harness.measure.options import CompareOptions
+from harness.model import CONDITION
 from harness.signature import ComparisonSignature
 from harness.stats import Acceptance, acceptance_threshold, aggregate_counts
 from harness.stats.core.arrays import Floats
@@ -248,7 +249,7 @@ def _panels(cells: Sequence[ScoredItems]) -> Iterator[ScoredItems]:
         judges = {cell.key["judge"] for cell in panel}
         if len(judges) > 1:
             what = "judges" if len(panel) == len(judges) else "judges and conditions"
-            yield _panel(panel, {"judge": f"votes of {len(panel)} {what}", "variant": None, "temperature": None, "top_p": None})
+            yield _panel(panel, {**dict.fromkeys(CONDITION), "judge": f"votes of {len(panel)} {what}"})
 
 
 def _panel(panel: Sequence[ScoredItems], key: Mapping[str, Any]) -> ScoredItems:

@@ -39,7 +39,7 @@ class Calibration(msgspec.Struct, frozen=True, kw_only=True):
     """How far one judge's confidence can be believed in one language on one metric. Undefined numbers are None, with a `reason`.
 
     Attributes:
-        key: language, metric, judge, variant, temperature, top-p, and the source where there are several.
+        key: that of a cell (`CELL`), and the source where there are several.
         n, groups: answers with a probability and an aggregate of labels, and independent texts among them.
         confidence: mean probability that the judge gave to its own scores.
         right: share of these scores that equal the aggregate.

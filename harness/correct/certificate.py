@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any
 
@@ -22,13 +23,17 @@ from numpy.typing import ArrayLike, NDArray
 
 from harness.content.tags import canonical, choose_from
 from harness.correct.acceptance import Confidence, share_left_out
+from harness.correct.certificate_validity import CertifiedWatch, Extension
+from harness.correct.certified_map import CalibratedTexts, CertifiedMap, calibrated_texts
+from harness.correct.label_sets import Per
+from harness.correct.map_input import EXPECTED
 from harness.correct.mean_estimates import ends
 from harness.data.columns import CodedColumn
 from harness.decide.options import DecisionOptions
 from harness.decide.rule import VerdictName
 from harness.errors import CertificateError, ContentError, StaleCertificate, UsageError, UseForbidden
 from harness.measure.options import Rule, Standardise
-from harness.model import JudgeIdentity, Scale, Score
+from harness.model import CONDITION, JudgeCondition, JudgeIdentity, Sampling, Scale, Score
 from harness.stats import LabelledSpread, LabelledSummary, correct_with_summary
 from harness.stats.core.arrays import Floats, ShapeError
 
@@ -38,10 +43,11 @@ _READABLE = (1, SCHEMA_VERSION)
 MAX_BYTES = 16 * 1024 * 1024
 _ALLOWED: tuple[VerdictName, ...] = ("use", "use corrected")
 _ROUNDING = 1e-9
+_NOT_EXTENDED = "and neither thresholds of acceptance nor scores and sets text by text"
 _AGAIN = "make a new certificate with 'harness certify'"
 
 
-class CertifiedJudge(msgspec.Struct, frozen=True):
+class CertifiedJudge(Sampling, frozen=True, kw_only=True):
     """Who judged, and how. `settings` are None for recorded judgments, of which only the name is known.
 
     `judgments` is a hash of its scores of labelled texts (None in certificates of earlier versions).
@@ -50,16 +56,18 @@ class CertifiedJudge(msgspec.Struct, frozen=True):
     name: str
     settings: dict[str, Any] | None
     variant: str
-    temperature: float | None
-    top_p: float | None
     judgments: str | None = None
+
+    @property
+    def condition(self) -> JudgeCondition:
+        return JudgeCondition.of({**msgspec.structs.asdict(self), "judge": self.name})
 
 
 class CertifiedOptions(msgspec.Struct, frozen=True):
     """What the numbers were made with, beside the thresholds of the verdicts, so that they can be made again.
 
     `annotators`, `majority`, `where` and `standardise` are those of a comparison, `alpha`, `delta` and `confidence` those of automatic
-    acceptance; None is the default.
+    acceptance, `level`, `per` and `this_draw` those of label sets; None is the default.
     """
 
     annotators: str | None
@@ -69,6 +77,9 @@ class CertifiedOptions(msgspec.Struct, frozen=True):
     alpha: float
     delta: float
     confidence: Confidence | None
+    level: float = 0.9
+    per: Per = "group"
+    this_draw: float | None = None
 
 
 class CertifiedData(msgspec.Struct, frozen=True):
@@ -167,7 +178,7 @@ class CertifiedCell(msgspec.Struct, frozen=True, kw_only=True):
         corrections: parameters of the mean (first, on ordered scales) and of each class's share; empty with the `correction_reason`.
         confusion: (k, k) labelled items by people's aggregate (rows) and the judge's commonest answer (columns).
         acceptance: the certified threshold; None with the `acceptance_reason`.
-        recalibration: reserved; None, because no recalibration of confidences is made yet.
+        recalibration: the map from the judge's scores to people's, text by text; None with the `recalibration_reason`.
     """
 
     language: str
@@ -189,7 +200,8 @@ class CertifiedCell(msgspec.Struct, frozen=True, kw_only=True):
     confusion: tuple[tuple[int, ...], ...]
     acceptance: CertifiedThreshold | None
     acceptance_reason: str | None
-    recalibration: None = None
+    recalibration: CertifiedMap | None = None
+    recalibration_reason: str | None = None
 
     def __post_init__(self) -> None:
         k = len(self.classes)
@@ -199,6 +211,8 @@ class CertifiedCell(msgspec.Struct, frozen=True, kw_only=True):
             raise ValueError(f"{self.language}/{self.metric} has {k} classes, and values of {len(self.values)}")
         if [len(row) for row in self.confusion] != [k] * k:
             raise ValueError(f"the confusion counts of {self.language}/{self.metric} are not of {k} classes")
+        if self.recalibration is not None:
+            self.recalibration.refuse_other_scale(k, self.scale.kind)
         try:
             right = canonical(self.language)
         except UsageError as err:
@@ -245,6 +259,7 @@ class CorrectedMean(msgspec.Struct, frozen=True):
         error: standard error of the estimate; `label_error` is the part that comes from the labelled texts.
         not_for: what the verdict does not cover.
         unchecked: what of judge, prompt and rubric could not be compared with the certificate.
+        texts: what people are expected to say of each text, with label sets; None with the `texts_reason`.
     """
 
     estimate: float | None
@@ -259,6 +274,8 @@ class CorrectedMean(msgspec.Struct, frozen=True):
     not_for: tuple[str, ...]
     unchecked: tuple[str, ...]
     reason: str | None
+    texts: CalibratedTexts | None = None
+    texts_reason: str | None = None
 
 
 class AcceptedScores(msgspec.Struct, frozen=True, eq=False):
@@ -293,6 +310,8 @@ class Certificate(msgspec.Struct, frozen=True, kw_only=True):
         signature: everything that moved a number.
         unchecked: what staleness cannot be checked by, because it was not known.
         cells: one for each language and metric.
+        extensions: other texts that cells were shown to serve too.
+        watch: the watch that the certificate depends on; None where nobody watches it.
     """
 
     schema_version: int
@@ -305,6 +324,8 @@ class Certificate(msgspec.Struct, frozen=True, kw_only=True):
     unchecked: tuple[str, ...]
     cells: tuple[CertifiedCell, ...]
     options: CertifiedOptions | None = None
+    extensions: tuple[Extension, ...] = ()
+    watch: CertifiedWatch | None = None
 
     def __post_init__(self) -> None:
         if self.schema_version > 1 and any(correction.spread is None for cell in self.cells for correction in cell.corrections):
@@ -325,10 +346,12 @@ class Certificate(msgspec.Struct, frozen=True, kw_only=True):
         return tuple(problem for cell in self.cells for problem in cell.off_scale())
 
     def cell(self, language: str, metric: str) -> CertifiedCell:
-        """The cell of a language and metric. Raises StaleCertificate where there is none, with what there is."""
-        for cell in self.cells:
-            if (cell.language, cell.metric) == (language, metric):
-                return cell
+        """The cell of a language and metric, or the one that was extended to it. Raises StaleCertificate where there is none."""
+        extended = (each.from_language for each in self.extensions if (each.language, each.metric) == (language, metric))
+        for source in (language, *extended):
+            for cell in self.cells:
+                if (cell.language, cell.metric) == (source, metric):
+                    return cell
         have = [f"{cell.language}/{cell.metric}" for cell in self.cells]
         wanted = f"{language}/{metric}"
         raise StaleCertificate(
@@ -345,15 +368,15 @@ class Certificate(msgspec.Struct, frozen=True, kw_only=True):
         prompt: str | None = None,
         rubric: str | None = None,
         scale: Scale | None = None,
-        variant: str | None = None,
-        temperature: float | None = None,
-        top_p: float | None = None,
         groups: ArrayLike | Sequence[Any] | None = None,
         share_of: Score | None = None,
         confidence: ArrayLike | None = None,
+        expected: ArrayLike | None = None,
         level: float = 0.95,
+        today: date | None = None,
+        **condition: str | float | None,
     ) -> CorrectedMean | AcceptedScores:
-        """Correct the mean of new scores, or with `confidence` say which of them can be accepted.
+        """Correct the mean of new scores and calibrate each of them, or with `confidence` say which can be accepted.
 
         The new texts have to come from the population that the labelled ones were drawn from, and none of their groups may be labelled.
 
@@ -363,28 +386,39 @@ class Certificate(msgspec.Struct, frozen=True, kw_only=True):
             judge: the judge's name, or its identity, whose settings are then compared too.
             prompt, rubric: hashes as in the certificate; needed where it has them.
             scale: of the scores, if it is to be compared.
-            variant, temperature, top_p: the condition of the new scores, if it is to be compared.
             groups: (items,) what texts share, such as a prompt; None if they are independent.
             share_of: a class whose share is estimated instead of the mean.
             confidence: (items,) in the unit of the certificate's threshold, NaN where there is none.
-            level: of the interval, in (0, 1).
+            expected: (items,) expected scores by token probabilities, where the certificate's map reads these; NaN where there is none.
+            level: of the interval of the mean, in (0, 1).
+            today: the day on which a watched certificate has to hold; by default today (UTC).
+            condition: of the new scores, `variant` and axes of `SAMPLING` such as `temperature`, if they are to be compared.
 
         Raises:
-            StaleCertificate: for another judge, condition, prompt, rubric, language, metric or scale, and for numbers off the scale.
+            StaleCertificate: for another judge, condition, prompt, rubric, language, metric or scale, for numbers off the scale, and for a
+                certificate that its watch has ended.
             UseForbidden: where the verdict is `do not use`, `too few labels` or `no verdict`, or the certificate has no such numbers.
             CertificateError: where something that has to be compared is not given.
             UsageError: for arrays that do not fit together.
         """
         cell = self.cell(language, metric)
-        self._refuse_other_condition({"variant": variant, "temperature": temperature, "top_p": top_p})
+        if self.watch is not None and (expired := self.watch.expired(today or datetime.now(UTC).date())):
+            raise StaleCertificate(f"the certificate does not hold any more: {expired}; {_AGAIN}")
+        self._refuse_other_condition(condition)
         for problem in cell.off_scale():
             raise StaleCertificate(f"{problem}; {_AGAIN}")
         unchecked = self._refuse_stale(cell, judge, prompt, rubric, scale)
         if cell.verdict not in _ALLOWED:
             raise UseForbidden(f"the certificate's verdict on {language}/{metric} is '{cell.verdict}': {cell.sentence}")
+        if (extended := cell.language != language) and confidence is not None:
+            raise UseForbidden(f"for {language}/{metric} the mean and agreement of {cell.language} were shown to hold, {_NOT_EXTENDED}")
         if confidence is not None:
             return _accepted(cell, scores, confidence, unchecked)
-        return _corrected(cell, scores, groups, share_of, level, unchecked)
+        texts, reason = (None, f"extended from {cell.language}: {_NOT_EXTENDED}") if extended else _texts(cell, scores, expected)
+        if texts is not None and not cell.corrections:
+            return _without_mean(cell, scores, unchecked, texts)
+        mean = _corrected(cell, scores, groups, share_of, level, unchecked)
+        return msgspec.structs.replace(mean, texts=texts, texts_reason=reason)
 
     def _refuse_stale(
         self, cell: CertifiedCell, judge: str | JudgeIdentity, prompt: str | None, rubric: str | None, scale: Scale | None
@@ -406,6 +440,8 @@ class Certificate(msgspec.Struct, frozen=True, kw_only=True):
 
     def _refuse_other_condition(self, given: Mapping[str, Any]) -> None:
         for name, value in given.items():
+            if name not in CONDITION[1:]:
+                raise TypeError(f"apply() got an unexpected keyword argument '{name}'; a condition has {', '.join(CONDITION[1:])}")
             own = getattr(self.judge, name)
             if value is not None and value != own:
                 stated = "does not state it" if own is None else f"holds for {own}"
@@ -488,6 +524,49 @@ def _corrected(
         unchecked=unchecked,
         reason=found.reason or found.interval.reason,
     )
+
+
+def _without_mean(cell: CertifiedCell, scores: Any, unchecked: tuple[str, ...], texts: CalibratedTexts) -> CorrectedMean:
+    """Calibrated texts of a cell that has no correction of means, with the reason."""
+    numbers = _map_scores(cell, scores)
+    no_mean = np.isnan(numbers).all() or (cell.values is None and cell.scale.kind != "interval")
+    nothing: dict[str, None] = dict.fromkeys(("estimate", "interval", "effective_labels", "lam", "error", "label_error"))
+    return CorrectedMean(
+        **nothing,
+        judge_only=math.nan if no_mean else float(np.nanmean(numbers)),
+        labels=0,
+        scores=len(numbers),
+        not_for=cell.not_for,
+        unchecked=unchecked,
+        reason=cell.correction_reason,
+        texts=texts,
+    )
+
+
+def _texts(cell: CertifiedCell, scores: Any, expected: ArrayLike | None) -> tuple[CalibratedTexts | None, str | None]:
+    """What people are expected to say of each text, or why nothing is said."""
+    held = cell.recalibration
+    if held is None:
+        return None, cell.recalibration_reason or "an earlier version made the certificate"
+    numbers = _map_scores(cell, scores)
+    if held.read == EXPECTED:
+        if expected is None:
+            return None, "the map reads expected scores by token probabilities; pass expected="
+        given = np.asarray(expected, np.float64)
+        if given.shape != numbers.shape:
+            raise UsageError(f"expected has shape {given.shape} and scores {numbers.shape}; give one expected score a score")
+        numbers = np.where(np.isnan(numbers), math.nan, given)
+    two_named = cell.values is None and len(cell.classes) == 2
+    values = np.arange(2.0) if two_named else None if cell.values is None else np.asarray(cell.values, np.float64)
+    return calibrated_texts(held, numbers, cell.classes, values, cell._range(None)), None
+
+
+def _map_scores(cell: CertifiedCell, scores: Any) -> Floats:
+    """What a map reads of scores: points, or class codes where classes have names only; NaN where there is none."""
+    if cell.values is not None or cell.scale.kind == "interval":
+        return _numbers(cell, scores, None)
+    codes = _class_codes(cell, scores if isinstance(scores, np.ndarray) else np.asarray(scores), scores)
+    return np.where(codes < 0, math.nan, codes)
 
 
 def _correction(cell: CertifiedCell, share_of: Score | None) -> Correction:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, date, datetime
 from importlib.metadata import version
 from typing import Any
 
@@ -12,8 +13,8 @@ import msgspec
 import numpy as np
 
 from harness.content import Library
-from harness.content.tags import choose_from
 from harness.correct.acceptance import AcceptedFrom, AcceptOptions, accepted_from
+from harness.correct.calibrate import CalibrateOptions, calibrated_metric
 from harness.correct.certificate import (
     SCHEMA_VERSION,
     Certificate,
@@ -25,18 +26,21 @@ from harness.correct.certificate import (
     Correction,
 )
 from harness.correct.certificate_differences import certificate_differences
+from harness.correct.certified_map import CertifiedMap
 from harness.correct.correct import mean_sample, share_sample
+from harness.correct.label_sets import SetOptions
+from harness.correct.map_input import map_inputs
 from harness.correct.mean_estimates import Sample
+from harness.correct.one_condition import one_condition
 from harness.correct.scored_items import ScoredItems, scored_items
 from harness.data.judgments import Judgments
 from harness.decide.options import DecisionOptions
 from harness.decide.verdicts import Verdict, verdicts_laid_out
 from harness.errors import UsageError
-from harness.judges import traits_of
 from harness.measure.compare import AlignedData, JudgedData, Recording, align
 from harness.measure.options import Annotators, CompareOptions
 from harness.measure.units import as_text
-from harness.model import JudgeIdentity, Scale, Score
+from harness.model import SAMPLING, JudgeCondition, JudgeIdentity, Scale, Score
 from harness.runs import RunProtocol
 from harness.signature import ComparisonSignature
 from harness.stats import LabelledSummary, aggregate_counts, enough_labels, summarise_labelled
@@ -47,7 +51,6 @@ from harness.tables import sha256_of
 NOT_RANDOM = "the labelled texts are not declared to be a random sample (sampling in data.toml)"
 _NOTHING_COMPARED: tuple[str, ...] = ("judge", "prompt", "rubric", "scale", "labels", "scores of the judge", "verdicts", "numbers")
 """What is unchecked where a certificate is compared with nothing."""
-_CONDITION = ("judge", "variant", "temperature", "top_p")
 _SAID = ("repeat", "order", "score", "failure", "confidence")
 
 
@@ -78,6 +81,7 @@ def certify(
     decision: DecisionOptions = DecisionOptions(),  # noqa: B008 (frozen)
     acceptance: AcceptOptions = AcceptOptions(),  # noqa: B008 (frozen)
     asked: JudgedRun | None = None,
+    sets: SetOptions = SetOptions(),  # noqa: B008 (frozen)
 ) -> Certificate:
     """The certificate of one judge under one condition.
 
@@ -87,12 +91,14 @@ def certify(
         decision: the thresholds of the verdicts.
         acceptance: the tolerated errors of automatic acceptance.
         asked: of a run, how it asked; None for recorded judgments.
+        sets: what label sets promise.
 
     Raises:
         UsageError: for several judges or conditions, with what to choose; and as `measure.compare` does.
     """
     laid_out, made = _verdicts(source, compare, decision)
-    return _certificate(source, laid_out, made, _one_condition(made, compare.judges), compare, decision, acceptance, asked)
+    condition = one_condition([JudgeCondition.of(verdict.key) for verdict in made], compare.judges, "certify")
+    return _certificate(source, laid_out, made, condition, compare, decision, (acceptance, sets), asked)
 
 
 def _verdicts(source: Recording, compare: CompareOptions, decision: DecisionOptions) -> tuple[AlignedData, tuple[Verdict, ...]]:
@@ -104,42 +110,57 @@ def _certificate(
     source: Recording,
     laid_out: AlignedData,
     made: tuple[Verdict, ...],
-    condition: tuple[Any, ...],
+    condition: JudgeCondition,
     compare: CompareOptions,
     decision: DecisionOptions,
-    acceptance: AcceptOptions,
+    promised: tuple[AcceptOptions, SetOptions],
     asked: JudgedRun | None,
 ) -> Certificate:
     """The certificate of the judge and condition `condition`, from the verdicts on all."""
-    chosen = {(v.key["language"], v.key["metric"]): v for v in made if tuple(v.key.get(name) for name in _CONDITION) == condition}
-    judge, variant, temperature, top_p = condition
+    acceptance, sets = promised
+    chosen = {(v.key["language"], v.key["metric"]): v for v in made if JudgeCondition.of(v.key) == condition}
+    judge = condition.judge
     single = msgspec.structs.replace(compare, judges=(judge,), annotators=compare.annotators or Annotators(1))
     judged = align([source], single).judged[0]
     aggregated = align([source], msgspec.structs.replace(compare, judges=(judge,))).judged[0]
-    counted = {_place(cell): cell for cell in scored_items(aggregated) if _condition(cell) == condition}
+    counted = {_place(cell): cell for cell in scored_items(aggregated) if JudgeCondition.of(cell.key) == condition}
+    scored = [cell for cell in scored_items(judged) if JudgeCondition.of(cell.key) == condition]
     cells = [
         _cell(cell, counted[_place(cell)], chosen[_place(cell)], judged, compare, acceptance, asked)
-        for cell in scored_items(judged)
-        if _condition(cell) == condition and _place(cell) in chosen and _place(cell) in counted
+        for cell in scored
+        if _place(cell) in chosen and _place(cell) in counted
     ]
+    maps = _maps(scored, sets) if source.data.about.sampling == "random" else None
     identity = asked.identity(judge) if asked else None
     about = source.data.about
     signature = msgspec.structs.replace(
-        ComparisonSignature.parse(laid_out.signature), judges=(judge,), decide=decision.signed([about]), use=str(acceptance)
+        ComparisonSignature.parse(laid_out.signature), judges=(judge,), decide=decision.signed([about]), use=f"{acceptance} {sets}"
     )
-    prompt = asked.prompt(variant) if asked else None
+    prompt = asked.prompt(condition.variant) if asked else None
     return Certificate(
         schema_version=SCHEMA_VERSION,
         harness=version("judge-harness"),
         judge=CertifiedJudge(
-            judge, None if identity is None else identity.settings, variant, temperature, top_p, _scores_hash(source, condition)
+            name=judge,
+            settings=None if identity is None else identity.settings,
+            variant=condition.variant,
+            judgments=_scores_hash(source, condition),
+            **{name: getattr(condition, name) for name in SAMPLING},
         ),
-        data=CertifiedData(about.id, about.version, source.data.sha256, about.sampling, about.annotators),
+        data=CertifiedData(
+            about.id,
+            about.version,
+            source.data.sha256,
+            about.sampling,
+            about.annotators,
+            labelled_from=_day(about.labelled_from),
+            labelled_to=_day(about.labelled_to),
+        ),
         prompt=prompt,
         thresholds=decision,
         signature=str(signature),
         unchecked=() if asked else ("prompt", "rubric", "settings of the judge"),
-        cells=tuple(sorted(cells, key=lambda cell: (cell.language, cell.metric))),
+        cells=tuple(sorted((_with_map(cell, maps) for cell in cells), key=lambda cell: (cell.language, cell.metric))),
         options=CertifiedOptions(
             annotators=None if compare.annotators is None else str(compare.annotators),
             majority=compare.majority,
@@ -148,21 +169,48 @@ def _certificate(
             alpha=acceptance.alpha,
             delta=acceptance.delta,
             confidence=acceptance.confidence,
+            level=sets.level,
+            per=sets.per,
+            this_draw=sets.this_draw,
         ),
     )
 
 
-def _scores_hash(source: Recording, condition: tuple[Any, ...]) -> str:
+def _day(day: date | None) -> str | None:
+    return None if day is None else day.isoformat()
+
+
+def _maps(scored: Sequence[ScoredItems], sets: SetOptions) -> dict[tuple[str, str], CertifiedMap]:
+    """The map of every language and metric. What rests on texts without a label is left out: other ones do not make it stale."""
+    metrics = [calibrated_metric(given, CalibrateOptions(sets)) for given in map_inputs(scored)]
+    found = {}
+    for metric in metrics:
+        for cell in metric.cells:
+            assert cell.curve is not None and cell.sets is not None
+            own = msgspec.structs.replace(cell.sets, mean_size=None, whole=None)
+            place = cell.language, str(metric.key["metric"])
+            found[place] = CertifiedMap(metric.read, cell.curve, cell.shown, cell.advice, cell.n, cell.groups, own)
+    return found
+
+
+def _with_map(cell: CertifiedCell, maps: Mapping[tuple[str, str], CertifiedMap] | None) -> CertifiedCell:
+    found = None if maps is None else maps.get((cell.language, cell.metric))
+    reason = NOT_RANDOM if maps is None else "the judge has no readable score of a labelled text" if found is None else None
+    return msgspec.structs.replace(cell, recalibration=found, recalibration_reason=reason)
+
+
+def _scores_hash(source: Recording, condition: JudgeCondition) -> str:
     """Hash of what a judge said under one condition of labelled texts: scores, failures and confidences, in an order of their own."""
-    rows, labelled = _rows_of(source, condition), source.data.labelled_metrics
+    rows, labelled = judged_rows(source, condition), source.data.labelled_metrics
     columns = (rows.item, rows.metric, *(getattr(rows, name) for name in _SAID))
     said = sorted(msgspec.json.encode(row) for row in zip(*columns, strict=True) if row[1] in labelled.get(row[0], ()))
     return hashlib.sha256(b"\n".join(said)).hexdigest()
 
 
-def _rows_of(source: Recording, condition: tuple[Any, ...]) -> Judgments:
+def judged_rows(source: Recording, condition: JudgeCondition) -> Judgments:
+    """The judgments of original texts by one judge under one condition."""
     rows = source.judgments.clean
-    for name, value in zip(_CONDITION, condition, strict=True):
+    for name, value in condition._asdict().items():
         rows = _with_value(rows, name, value)
     return rows
 
@@ -188,12 +236,19 @@ class CertificateCheck(msgspec.Struct, frozen=True):
     compared: bool
 
 
-def check_certificate(certificate: Certificate, source: Recording | None, asked: JudgedRun | None = None) -> CertificateCheck:
-    """Check a certificate against the run or data that it is of; without a source, only whether its numbers are possible."""
+def check_certificate(
+    certificate: Certificate, source: Recording | None, asked: JudgedRun | None = None, today: date | None = None
+) -> CertificateCheck:
+    """Check a certificate against the run or data that it is of; without a source, only whether its numbers are possible.
+
+    One with a watch is stale once the watch found a change, and where it was last checked too long before `today` (by default today, UTC).
+    """
     if source is None:
         stale, unknown = certificate.off_scale(), _NOTHING_COMPARED
     else:
         stale, unknown = staleness(certificate, source, asked), unchecked(certificate, asked)
+    expired = certificate.watch and certificate.watch.expired(today or datetime.now(UTC).date())
+    stale = (expired, *stale) if expired else stale
     return CertificateCheck(stale, unknown, () if stale else certificate.allowed, source is not None)
 
 
@@ -217,7 +272,21 @@ def unchecked(certificate: Certificate, asked: JudgedRun | None) -> tuple[str, .
 def _changes(certificate: Certificate, source: Recording, asked: JudgedRun | None) -> Iterator[str]:
     """What of the things that a certificate rests on has changed."""
     judge, data = certificate.judge, source.data
-    yield from _other_condition(judge, source)
+    yield from tuple(other_condition(judge, source)) or _other_scores(judge, source)
+    yield from other_question(certificate, source, asked)
+    languages = {item.language for item in data.items}
+    for language in dict.fromkeys(cell.language for cell in certificate.cells):
+        if language not in languages:
+            yield f"there are no texts in '{language}' any more"
+    if data.sha256 != certificate.data.sha256:
+        yield f"items or labels have changed: {data.sha256[:12]}, in the certificate {certificate.data.sha256[:12]}"
+    if data.about.sampling != certificate.data.sampling:
+        yield f"sampling is '{data.about.sampling}', in the certificate '{certificate.data.sampling}'"
+
+
+def other_question(certificate: Certificate, source: Recording, asked: JudgedRun | None) -> Iterator[str]:
+    """What of judge, prompts, scales and rubrics is not as certified, whatever the texts are."""
+    judge, data = certificate.judge, source.data
     identity = asked.identity(judge.name) if asked else None
     if identity is not None:
         yield from certificate.judge_problems(identity)
@@ -230,25 +299,16 @@ def _changes(certificate: Certificate, source: Recording, asked: JudgedRun | Non
             yield f"the scale of '{cell.metric}' {stated}, in the certificate {cell.scale.describe()}"
         if asked and cell.rubric is not None and asked.rubric(cell.metric) != cell.rubric:
             yield f"the rubric of '{cell.metric}' has changed: {asked.rubric(cell.metric)}, in the certificate {cell.rubric}"
-    languages = {item.language for item in data.items}
-    for language in dict.fromkeys(cell.language for cell in certificate.cells):
-        if language not in languages:
-            yield f"there are no texts in '{language}' any more"
-    if data.sha256 != certificate.data.sha256:
-        yield f"items or labels have changed: {data.sha256[:12]}, in the certificate {certificate.data.sha256[:12]}"
-    if data.about.sampling != certificate.data.sampling:
-        yield f"sampling is '{data.about.sampling}', in the certificate '{certificate.data.sampling}'"
 
 
-def _other_condition(judge: CertifiedJudge, source: Recording) -> Iterator[str]:
-    """What of judge, condition and scores is not as certified: the first that differs, since the next ones then say nothing."""
+def other_condition(judge: CertifiedJudge, source: Recording) -> Iterator[str]:
+    """What of judge and condition is not as certified: the first that differs, since the next ones then say nothing."""
     used = source.judgments.judge.used
     if judge.name not in used:
         yield f"the judge '{judge.name}' is not in {source.name}, which has {', '.join(map(str, used)) or 'none'}"
         return
-    condition = judge.name, judge.variant, judge.temperature, judge.top_p
     rows = source.judgments.clean
-    for name, value in zip(_CONDITION, condition, strict=True):
+    for name, value in judge.condition._asdict().items():
         column = getattr(rows, name)
         known = [*column.used, *([None] if (column.codes < 0).any() else [])]
         if value not in known:
@@ -257,7 +317,10 @@ def _other_condition(judge: CertifiedJudge, source: Recording) -> Iterator[str]:
             yield f"the judge was certified {stated}, which is not in {source.name}; it has {have}"
             return
         rows = _with_value(rows, name, value)
-    found = _scores_hash(source, condition)
+
+
+def _other_scores(judge: CertifiedJudge, source: Recording) -> Iterator[str]:
+    found = _scores_hash(source, judge.condition)
     if judge.judgments is not None and found != judge.judgments:
         yield f"the judge's scores have changed: {found[:12]}, in the certificate {judge.judgments[:12]}"
 
@@ -274,38 +337,11 @@ def _differences(certificate: Certificate, source: Recording, asked: JudgedRun |
     try:
         laid_out, made = _verdicts(source, compare, certificate.thresholds)
         acceptance = AcceptOptions(options.alpha, options.delta, options.confidence)
-        condition = judge.name, judge.variant, judge.temperature, judge.top_p
-        again = _certificate(source, laid_out, made, condition, compare, certificate.thresholds, acceptance, asked)
+        promised = acceptance, SetOptions(options.level, options.per, options.this_draw)
+        again = _certificate(source, laid_out, made, judge.condition, compare, certificate.thresholds, promised, asked)
     except UsageError as err:
         return (f"the certificate cannot be made again: {err}",)
     return tuple(certificate_differences(certificate, again))
-
-
-def _one_condition(made: tuple[Verdict, ...], judges: tuple[str, ...] | None) -> tuple[Any, ...]:
-    """The judge and condition to certify. Raises UsageError where there are several."""
-    every = list(dict.fromkeys(tuple(verdict.key.get(name) for name in _CONDITION) for verdict in made))
-    if judges:
-        known = list(dict.fromkeys(str(each[0]) for each in every))
-        for name in judges:
-            if name not in known:
-                raise UsageError(f"no judge '{name}'.{choose_from(known, name)}")
-        every = [each for each in every if each[0] in judges]
-    elif any(not traits_of(str(each[0])).is_baseline for each in every):
-        every = [each for each in every if not traits_of(str(each[0])).is_baseline]
-    if not every:
-        raise UsageError("nothing to certify: no judge has scores on a metric that people labelled; see 'harness compare'")
-    names = list(dict.fromkeys(str(each[0]) for each in every))
-    if len(names) > 1:
-        raise UsageError(f"a certificate is of one judge, and there are {len(names)}; name one with --judge: {', '.join(names)}")
-    if len(every) > 1:
-        differing = next(place for place in range(1, len(_CONDITION)) if len({each[place] for each in every}) > 1)
-        values = ", ".join(dict.fromkeys(f"{each[differing]}" for each in every))
-        raise UsageError(f"a certificate is of one condition; choose one with --where {_CONDITION[differing]}=VALUE: {values}")
-    return every[0]
-
-
-def _condition(cell: ScoredItems) -> tuple[Any, ...]:
-    return tuple(cell.key.get(name) for name in _CONDITION)
 
 
 def _place(cell: ScoredItems) -> tuple[Any, Any]:

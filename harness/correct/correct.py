@@ -15,13 +15,12 @@ from harness.correct.prevalence import shifted_estimates
 from harness.correct.scored_items import ScoredItems, refuse_unless_random, scored_items, split_by
 from harness.correct.with_others import AVERAGE, with_other_languages
 from harness.data.columns import CodedColumn
-from harness.decide.rows_by_cell import KEYS
 from harness.errors import UsageError
 from harness.measure.cells import sort_key
 from harness.measure.compare import Recording, align
 from harness.measure.options import Annotators, CompareOptions
 from harness.measure.units import as_text, item_key
-from harness.model import Score
+from harness.model import CELL, Score
 from harness.signature import ComparisonSignature
 from harness.stats import prediction_powered_class_shares
 from harness.stats.core.arrays import Floats, Ints
@@ -66,7 +65,7 @@ class CorrectedNumber(MeanEstimates, frozen=True, kw_only=True):
     """Three estimates of one number.
 
     Attributes:
-        key: language, metric, judge, variant, temperature, top-p, and the keys to group by.
+        key: that of a cell (`CELL`), and the keys to group by.
         quantity: `mean` in points of the scale, or `share`.
         share_of: the class of a share.
         versus: the key and its value that is subtracted, such as `("system", "base")`; None if the number is no difference.
@@ -124,7 +123,7 @@ def correct(sources: Sequence[Recording], compare: CompareOptions, options: Corr
     numbers: list[CorrectedNumber] = []
     samples: dict[int, Sample] = {}
     for judged in laid_out.judged:
-        keys = {name: item_key(judged.data, name) for name in options.by if name not in KEYS}
+        keys = {name: item_key(judged.data, name) for name in options.by if name not in CELL}
         for cell in scored_items(judged, by_source="source" in laid_out.by):
             if cell.classes.continuous and (options.shares or options.share_of is not None or options.prevalence_shift):
                 raise UsageError(f"{cell.key['metric']}: continuous scores have no classes: only their mean and differences are corrected")

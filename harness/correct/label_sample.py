@@ -36,6 +36,7 @@ class SampleOptions(msgspec.Struct, frozen=True, kw_only=True):
         least: fewest texts of a stratum.
         least_per_class: fewest texts of each class of the judge's scores, or all where a class has fewer.
         seed: of the draw.
+        labelled: draw among the texts that have a native label, such as anchors; False: among those that have none.
     """
 
     language: str | None = None
@@ -46,6 +47,7 @@ class SampleOptions(msgspec.Struct, frozen=True, kw_only=True):
     least: int = LEAST
     least_per_class: int = 0
     seed: int = 0
+    labelled: bool = False
 
 
 class SampledItem(msgspec.Struct, frozen=True):
@@ -82,12 +84,14 @@ class _Text(msgspec.Struct, frozen=True):
 
 
 def draw_label_sample(recording: Recording, options: SampleOptions) -> LabelSample:
-    """Draw texts without a native label, stratified by a judge's scores. Their order is random, so that the first n are a sample too.
+    """Draw texts without a native label (or with one), stratified by a judge's scores.
+
+    Their order is random, so that the first n are a sample too.
 
     Raises UsageError for a language, judge or metric that is not there or has to be named, and for a budget that is too small for the
     strata or larger than what is there.
     """
-    items = _unlabelled(recording, options)
+    items = _available(recording, options)
     judge, metric = _judge_and_metric(recording, options)
     texts = _texts(items, *_answers(recording, judge, metric), recording.data.scales.get(metric))
     strata = {name: [text for text in texts if text.stratum == name] for name in sorted({text.stratum for text in texts})}
@@ -104,7 +108,7 @@ def draw_label_sample(recording: Recording, options: SampleOptions) -> LabelSamp
     return LabelSample(tuple(drawn), len(items), described, tuple(_notes(described, judge, metric)))
 
 
-def _unlabelled(recording: Recording, options: SampleOptions) -> list[Item]:
+def _available(recording: Recording, options: SampleOptions) -> list[Item]:
     known = list(dict.fromkeys(item.language for item in recording.data.items))
     language = options.language or (known[0] if len(known) == 1 else None)
     if language is None:
@@ -112,7 +116,10 @@ def _unlabelled(recording: Recording, options: SampleOptions) -> list[Item]:
     if language not in known:
         raise UsageError(f"there is no item in '{language}'.{choose_from(known, language)}")
     native = recording.data.labels.native_items(None if options.metric is None else [options.metric])
-    texts = [item for item in recording.data.items if item.language == language and item.split == "test" and item.item_id not in native]
+    of_language = [item for item in recording.data.items if item.language == language and item.split == "test"]
+    texts = [item for item in of_language if (item.item_id in native) == options.labelled]
+    if not texts and options.labelled:
+        raise UsageError(f"no text in '{language}' has a native label; there is nothing to draw from")
     if not texts:
         raise UsageError(f"every text in '{language}' has a native label already; there is nothing to draw from")
     return texts

@@ -30,7 +30,7 @@ class ScoredItems:
     """The items of one cell that a judge was asked about, labelled or not.
 
     Attributes:
-        key: language, metric, judge, variant, temperature, top-p, and the keys to group by.
+        key: that of a cell (`CELL`), and the keys to group by.
         classes: of the metric's scale.
         item: (items,) positions among the items of the data.
         group: (items,) codes of what items share.
@@ -39,6 +39,7 @@ class ScoredItems:
         numbers: of continuous scores, (items,) mean label and mean readable answer, NaN where there is none; None where scores are classes.
         asked: (items,) number of answers, failures included.
         probability: (items,) mean probability of the commonest answer; NaN where none is known.
+        expected: (items,) mean over answers of the expected score by token probabilities; NaN where none is known.
         inclusion: (items,) inclusion probability, NaN where none is stated; None if no item states one.
         stratum: (items,) codes of the stratum; None if no item states one.
     """
@@ -52,6 +53,7 @@ class ScoredItems:
     numbers: tuple[Floats, Floats] | None
     asked: Ints
     probability: Floats
+    expected: Floats
     inclusion: Floats | None
     stratum: Ints | None
 
@@ -60,7 +62,7 @@ class ScoredItems:
 
     def take(self, rows: NDArray[Any], **key: Any) -> ScoredItems:
         """Some of the items, with further parts of the key."""
-        columns = {name: getattr(self, name)[rows] for name in ("item", "group", "labels", "answers", "asked", "probability")}
+        columns = {name: getattr(self, name)[rows] for name in ("item", "group", "labels", "answers", "asked", "probability", "expected")}
         columns |= {name: None if getattr(self, name) is None else getattr(self, name)[rows] for name in ("inclusion", "stratum")}
         columns["numbers"] = None if self.numbers is None else tuple(each[rows] for each in self.numbers)
         return replace(self, key=self.key | key, **columns)
@@ -144,6 +146,7 @@ def _cell(
         numbers=_numbers(votes, units, rows, items, place) if votes.classes.continuous else None,
         asked=np.bincount(place, minlength=len(items)),
         probability=np.full(len(items), math.nan),
+        expected=_mean_by_item(units.judgments.expected.take(rows), place, np.ones(len(rows), bool), len(items)),
         inclusion=None if inclusion is None else inclusion[items],
         stratum=None if stratum is None else stratum[items],
     )
@@ -164,12 +167,17 @@ def _numbers(votes: LabelCounts, units: Units, rows: Ints, items: Ints, place: I
 
 def _probability(cell: ScoredItems, column: CodedColumn, place: Ints, score: Ints) -> Floats:
     """The mean probability of each item's commonest answer, over the answers that gave it."""
+    return _mean_by_item(column, place, (score >= 0) & (score == cell.answer[place]), len(cell))
+
+
+def _mean_by_item(column: CodedColumn, place: Ints, counted: NDArray[np.bool_], items: int) -> Floats:
+    """(items,) mean of the known numbers of a column over the rows that count; NaN without any."""
     if not column.values:
-        return cell.probability
-    given = np.array([*column.values, math.nan], np.float64)[column.codes]
-    used = ~np.isnan(given) & (score >= 0) & (score == cell.answer[place])
-    count = np.bincount(place[used], minlength=len(cell))
-    return np.where(count > 0, np.bincount(place[used], given[used], len(cell)) / np.maximum(count, 1), math.nan)
+        return np.full(items, math.nan)
+    given = np.array([*map(float, column.values), math.nan], np.float64)[column.codes]
+    used = ~np.isnan(given) & counted
+    count = np.bincount(place[used], minlength=items)
+    return np.where(count > 0, np.bincount(place[used], given[used], items) / np.maximum(count, 1), math.nan)
 
 
 def _stratum(data: Dataset) -> Ints | None:

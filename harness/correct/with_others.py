@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -11,6 +12,7 @@ from harness.correct.mean_estimates import ALL_LABELLED, Figure, MeanEstimates, 
 from harness.stats import prediction_powered_mean
 from harness.stats.core.arrays import Floats
 from harness.stats.estimation.borrowed import borrow, mixed_errors
+from harness.stats.estimation.prediction_powered import PredictionPowered
 
 MIN_LANGUAGES, MIN_OWN_LABELS, APART = 5, 15, 3
 AVERAGE = (
@@ -45,15 +47,42 @@ def _too_few(one: MeanEstimates, sample: Sample) -> str | None:
     return ALL_LABELLED if not one.unlabelled else "no readable scores" if np.isnan(sample.f).all() else None
 
 
-def _shrunken(samples: Sequence[Sample], estimates: Sequence[MeanEstimates], share: bool) -> list[Figure]:
+@dataclass(frozen=True, eq=False)
+class OwnErrors:
+    """What languages borrow: the weight `lam` that all give the judge, the mean error mean(Y - lam f) of each, and its standard error."""
+
+    lam: float
+    value: Floats
+    error: Floats
+    own: tuple[PredictionPowered, ...]
+
+    @property
+    def label_sd(self) -> float:
+        """The standard deviation of one independent label's error, pooled over languages."""
+        groups = np.array([one.interval.groups for one in self.own], np.float64)
+        return float(np.sqrt(np.average([one.error**2 for one in self.own] * groups, weights=groups - 1)))
+
+
+def own_errors(samples: Sequence[Sample]) -> OwnErrors:
+    """The errors of the judge in each language, whose samples all have labels and readable scores."""
     lam = _common_weight(samples)
-    filled = [np.where(np.isnan(one.f), np.nanmean(one.f), one.f) for one in samples]
-    own = [prediction_powered_mean(one.y - lam * f, f, one.group, lam=0.0) for one, f in zip(samples, filled, strict=True)]
-    whole = [prediction_powered_mean(one.y, f, one.group, lam=lam) for one, f in zip(samples, filled, strict=True)]
-    raw = np.array([one.error for one in own])
-    error = mixed_errors(raw, [one.groups for one in samples])
-    found = borrow([one.value for one in own], np.maximum(error, 1e-9))
-    scores = np.array([both.value - alone.value for both, alone in zip(whole, own, strict=True)])
+    own = tuple(
+        prediction_powered_mean(one.y - lam * f, f, one.group, lam=0.0) for one, f in zip(samples, map(_filled, samples), strict=True)
+    )
+    error = mixed_errors([one.error for one in own], [one.groups for one in samples])
+    return OwnErrors(lam, np.array([one.value for one in own]), np.maximum(error, 1e-9), own)
+
+
+def _filled(sample: Sample) -> Floats:
+    return np.where(np.isnan(sample.f), np.nanmean(sample.f), sample.f)
+
+
+def _shrunken(samples: Sequence[Sample], estimates: Sequence[MeanEstimates], share: bool) -> list[Figure]:
+    errors = own_errors(samples)
+    whole = [prediction_powered_mean(one.y, _filled(one), one.group, lam=errors.lam) for one in samples]
+    found = borrow(errors.value, errors.error)
+    scores = np.array([both.value - alone for both, alone in zip(whole, errors.value, strict=True)])
+    raw = np.array([one.error for one in errors.own])
     half = np.sqrt(found.half_width**2 + 1.959964**2 * np.maximum([one.error**2 for one in whole] - raw**2, 0))
     return [_figure(*each, share) for each in zip(found.value + scores, half, found.apart, estimates, strict=True)]
 

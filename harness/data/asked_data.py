@@ -72,6 +72,18 @@ def renaming_problem(card: DatasetCard, theirs: str, rubric: Rubric) -> str | No
     return None
 
 
+def quality_of(metric: str, card: DatasetCard, library: Library) -> str:
+    """What people ask about with a metric as judges are asked about it, such as `harm`; empty where the card does not say.
+
+    >>> card = DatasetCard(id="x", metrics={"focus": Scale(kind="interval", min=0, max=1)}, qualities={"focus": "summary"})
+    >>> quality_of("focus", card, Library())
+    'summary'
+    """
+    compared = library.rubric(metric).compared_with if metric in library.rubric_files else ""
+    ours = {ours: theirs for theirs, ours in card.rubrics.items()}
+    return card.qualities.get(ours.get(metric, compared or metric), "")
+
+
 def _renamed(labels: Labels, names: Mapping[str, str]) -> Labels:
     """The same labels, on metrics under other names."""
     renamed = labels.take(np.arange(len(labels)))

@@ -15,6 +15,7 @@ from sys import intern
 from typing import Any
 
 import msgspec
+import numpy as np
 
 from harness.content import tags
 from harness.content.library import Library, item_files
@@ -82,13 +83,13 @@ class Dataset(msgspec.Struct, frozen=True, dict=True):
     @cached_property
     def labelled_metrics(self) -> dict[str, frozenset[str]]:
         """`{item_id: metrics with a label}`."""
+        item, metric = self.labels.item, self.labels.metric
+        pairs = np.unique(item.codes.astype(np.int64) * max(len(metric.values), 1) + metric.codes)
         metrics: dict[str, frozenset[str]] = {}
         distinct_sets: dict[frozenset[str], frozenset[str]] = {}  # a million items share a few sets
-        for item, metric in zip(self.labels.item, self.labels.metric, strict=True):
-            known = metrics.get(item, frozenset())
-            if metric not in known:
-                extended = known | {metric}
-                metrics[item] = distinct_sets.setdefault(extended, extended)
+        for of_item, of_metric in zip(*(codes.tolist() for codes in np.divmod(pairs, max(len(metric.values), 1))), strict=True):
+            extended = metrics.get(item.values[of_item], frozenset()) | {metric.values[of_metric]}
+            metrics[item.values[of_item]] = distinct_sets.setdefault(extended, extended)
         return metrics
 
     def outputs_of(self, item: Item) -> tuple[str, ...]:

@@ -20,7 +20,7 @@ from harness.data.columns import NO_VALUE, CodedColumn, ColumnBuilder, arrow_cod
 from harness.data.judgments import UNCHANGED, Judgments, confidence_of
 from harness.data.labels import pairs_of
 from harness.errors import ContentError, StoreError
-from harness.model import Judgment, Scale, Score
+from harness.model import SAMPLING, Judgment, Scale, Score, column_reader
 from harness.tables import arrow, arrow_array, make_folder, parquet_file, replace_file
 
 COLUMNS = {
@@ -37,7 +37,7 @@ COLUMNS = {
     "raw_choice": "string",
     "justification": "string",
     "call_id": "string",
-    "top_p": "double",
+    **dict.fromkeys(SAMPLING[1:], "double"),
     "perturbation": "string",
     "order": "string",
     "shown_source": "string",
@@ -79,7 +79,10 @@ class JudgmentWriter:
     def _flush(self) -> None:
         pa = arrow()
         rows, self._rows = self._rows, []
-        columns = [arrow_array([_cell(row, name) for row in rows], field.type) for name, field in zip(COLUMNS, self._schema, strict=True)]
+        columns = [
+            arrow_array([_cell(name, value) for value in map(column_reader(name), rows)], field.type)
+            for name, field in zip(COLUMNS, self._schema, strict=True)
+        ]
         self._writer.write_batch(pa.record_batch(columns, schema=self._schema))
 
     def __enter__(self) -> Self:
@@ -94,8 +97,7 @@ class JudgmentWriter:
             self._flush()
 
 
-def _cell(judgment: Judgment, name: str) -> Any:
-    value = getattr(judgment, name)
+def _cell(name: str, value: Any) -> Any:
     if name == "score":
         return None if value is None else str(value)  # classes may be words
     if name == "failure":

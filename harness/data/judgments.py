@@ -16,7 +16,7 @@ from harness.data.columns import NO_VALUE, CodedColumn, Columns, combination_ids
 from harness.data.labels import pairs_of, unknown_items, unknown_metrics
 from harness.data.marked_errors import checked_errors
 from harness.errors import ContentError, refuse_faults
-from harness.model import Failure, Judgment, Order, Scale, Score, ShownSource
+from harness.model import CONDITION, Failure, Judgment, Order, Sampling, Scale, Score, ShownSource, column_reader
 from harness.text import short_repr
 
 NO_VARIANT = "default"
@@ -24,7 +24,7 @@ UNCHANGED = {"perturbation": "", "order": "forward", "shown_source": "none"}
 """What a condition changes in an item, and how "nothing" is written there; columns have no value instead."""
 
 
-class JudgmentRow(msgspec.Struct):
+class JudgmentRow(Sampling, frozen=True, kw_only=True):
     """The keys of a row of a judgment file; other keys are ignored. `scores` holds one score per repeat."""
 
     item_id: str
@@ -34,8 +34,6 @@ class JudgmentRow(msgspec.Struct):
     score: int | float | str | None = None
     scores: list[int | float | str | None] | None = None
     failure: Failure | None = None
-    temperature: float | None = None
-    top_p: float | None = None
     perturbation: str | None = None
     order: Order | None = None
     shown_source: ShownSource | None = None
@@ -54,17 +52,16 @@ _HASHED_AS = {"detected_language": "told_language"}
 class Judgments:
     """Judgments in the order of their file or run.
 
-    Columns (rows,): `item`, `metric`, `judge`, `variant`, `temperature` and `top_p` (no value if unknown), `perturbation` (no value for
-    the original text), `repeat`, `score` (no value after a failure), `failure` (why there is no score), `expected`, `entropy` and
-    `confidence` (from token probabilities; the last is the probability of the score that was given), `justification`, `asked_language`
-    and `detected_language` of the justification, `further_numbers` of a text (only in runs). Of pairs: `order` (no value: forward),
-    `shown_source` (no value: none) and `share_a`, the share of the probability of the item's first text. Their scores are in the item's
-    own order.
+    Columns (rows,): `item`, `metric`, those of `CONDITION` (no value if unknown), `perturbation` (no value for the original text),
+    `repeat`, `score` (no value after a failure), `failure` (why there is no score), `expected`, `entropy` and `confidence` (from token
+    probabilities; the last is the probability of the score that was given), `justification`, `asked_language` and `detected_language`
+    of the justification, `further_numbers` of a text (only in runs). Of pairs: `order` (no value: forward), `shown_source` (no value:
+    none) and `share_a`, the share of the probability of the item's first text. Their scores are in the item's own order.
     A score off its scale is the failure `off_scale`. `spans` are the errors that recorded judges marked, a tuple; those of
     a run stay in its file.
     """
 
-    COLUMNS = ("item", "metric", "judge", "variant", "temperature", "top_p", "perturbation", "repeat", "score", "failure")
+    COLUMNS = ("item", "metric", *CONDITION, "perturbation", "repeat", "score", "failure")
     OPTIONAL = (
         "order",
         "shown_source",
@@ -84,7 +81,6 @@ class Judgments:
     judge: CodedColumn
     variant: CodedColumn
     temperature: CodedColumn
-    top_p: CodedColumn
     perturbation: CodedColumn
     repeat: CodedColumn
     score: CodedColumn
@@ -109,8 +105,8 @@ class Judgments:
     @classmethod
     def from_rows(cls, judgments: Sequence[Judgment]) -> Judgments:
         names = [name for name in (*cls.COLUMNS[1:], *cls.OPTIONAL) if name not in (*UNCHANGED, "confidence")]
-        columns = {name: CodedColumn.from_values(getattr(j, name) for j in judgments) for name in names}
-        changes = {name: CodedColumn.from_values(getattr(j, name) for j in judgments).without(value) for name, value in UNCHANGED.items()}
+        columns = {name: CodedColumn.from_values(map(column_reader(name), judgments)) for name in names}
+        changes = {name: CodedColumn.from_values(map(column_reader(name), judgments)).without(value) for name, value in UNCHANGED.items()}
         confidence = CodedColumn.from_values(confidence_of(j.probs, j.score) for j in judgments)
         return cls(item=CodedColumn.from_values(j.item_id for j in judgments), confidence=confidence, **changes, **columns)
 
@@ -220,7 +216,7 @@ def checked_judgments(
         rows[name] = rows[name].without(unchanged)
     repeat = _repeats(rows, path, number_rows)
     score, failure = _scores_and_failures(rows, scales)
-    names = ("metric", "judge", "variant", "temperature", "top_p", *UNCHANGED, "expected", "entropy")
+    names = ("metric", *CONDITION, *UNCHANGED, "expected", "entropy")
     stated = {name: rows[name] for name in names}
     spans = checked_errors(rows, path)
     confidence, share_a = _confidences(rows, score, scales, path)
@@ -260,7 +256,7 @@ def _repeats(rows: Columns, path: Path, number_rows: bool) -> CodedColumn:
     """The repeat of each row: the stated one, else 0. With `number_rows`: the number of the row among otherwise equal rows."""
     stated = rows["repeat"]
     stated_numbers = np.array([*(int(value) for value in stated.values), 0])[stated.codes]
-    names = ("item_id", "metric", "judge", "variant", "temperature", "top_p", *UNCHANGED)
+    names = ("item_id", "metric", *CONDITION, *UNCHANGED)
     key = combination_ids((rows[name] for name in names), np.zeros_like(stated_numbers) if number_rows else stated_numbers)
     order = np.argsort(key, kind="stable")
     starts = np.flatnonzero(np.diff(key[order], prepend=-1))

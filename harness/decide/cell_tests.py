@@ -48,7 +48,7 @@ class CellTests(msgspec.Struct, frozen=True, kw_only=True):
     """One cell's tests, uncorrected. Undefined numbers are NaN.
 
     Attributes:
-        key: language, metric, judge, variant, temperature, top-p, and the source where there are several.
+        key: that of a cell (`CELL`), and the source where there are several.
         labels: `native`, `constructed` or `model`; `mixed` if there are several kinds.
         sampling: how the items were drawn, as the dataset card says.
         interval: whether scores are numbers, which agree the more the closer they are; agreement is then 1 minus the distance, in parts

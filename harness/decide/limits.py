@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 
 from harness.decide.cell_tests import CellTests
 from harness.decide.options import DecisionOptions
-from harness.decide.rows_by_cell import KEYS, rows_by_cell
+from harness.decide.rows_by_cell import rows_by_cell
 from harness.measure.compare import AlignedData, JudgedData
 from harness.measure.options import CompareOptions
 from harness.measure.unit_agreement import mean_of_questions, unit_hits
 from harness.measure.units import item_key
+from harness.model import CellKey
 from harness.stats import holm, paired_difference
 from harness.stats.core.arrays import Floats, Ints
 from harness.stats.intervals.intervals import proportion_interval
 from harness.stats.intervals.judge_tests import judge_tests
-
-CellKey = tuple[Any, ...]
-"""Language, metric, judge, variant, temperature and top-p of a cell."""
 
 
 class LimitedNumber(NamedTuple):
@@ -37,11 +35,6 @@ class LimitedNumber(NamedTuple):
     reason: str
 
 
-def cell_key(key: Mapping[str, Any]) -> CellKey:
-    """The key that finds the same cell among cells, tests, shares and drops."""
-    return tuple(key.get(name) for name in KEYS)
-
-
 def unread_shares(laid_out: AlignedData) -> dict[CellKey, LimitedNumber]:
     """The share of labelled items without a readable answer, by cell; in [0, 1], with the interval of a share over groups.
 
@@ -55,7 +48,7 @@ def unread_shares(laid_out: AlignedData) -> dict[CellKey, LimitedNumber]:
             kept = rows[labelled]
             unread = (judged.units.judgments.score.codes[kept] < 0).astype(np.float64)
             items, question = np.unique(judged.units.item[kept], return_inverse=True)
-            found[cell_key(key)] = _share(mean_of_questions(question, unread), group[items])
+            found[CellKey.of(key)] = _share(mean_of_questions(question, unread), group[items])
     return found
 
 
@@ -103,7 +96,7 @@ def _hits_of(judged: JudgedData, options: CompareOptions) -> list[tuple[CellKey,
     for key, rows in rows_by_cell(judged, by_source=False):
         items, question, judgments = np.unique(judged.units.item[rows], return_inverse=True, return_counts=True)
         own = CellHits(tuple(ids[i] for i in items.tolist()), mean_of_questions(question, hit[rows]), group[items], judgments)
-        found.append((cell_key(key), own))
+        found.append((CellKey.of(key), own))
     return found
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, Literal
 
@@ -20,20 +20,19 @@ from harness.decide.sentences import not_for, obstacles, reasons, sentence
 from harness.measure.cells import number, sort_key
 from harness.measure.compare import AlignedData, Recording, align
 from harness.measure.options import CompareOptions
-from harness.model import BY_PEOPLE
+from harness.model import BY_PEOPLE, SIDE
 from harness.stats import benjamini_yekutieli, holm
 from harness.stats.core.arrays import Floats
 from harness.stats.core.processes import on_all_cores
 
 BesideBaseline = Literal["above", "below", "not shown"]
-_CONDITION = ("source", "judge", "variant", "temperature", "top_p")
 
 
 class Verdict(msgspec.Struct, frozen=True, kw_only=True):
     """What one judge may be used for in one language on one metric, and why. Undefined numbers are None.
 
     Attributes:
-        key: language, metric, judge, variant, temperature, top-p, and the source where there are several.
+        key: that of a cell (`CELL`), and the source where there are several.
         verdict, reason: by the decision table; `reason` is empty for `use`.
         controls: with constructed labels, whether the judge passes the controls; else None.
         sentence: the verdict for a reader.
@@ -126,14 +125,21 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True):
             return {"passes": "passes the controls", "fails": "fails the controls"}.get(self.controls, self.controls)
         return "not shown" if self.verdict == "too few labels" and self.k is None else self.verdict
 
+    @classmethod
+    def from_flat(cls, row: Mapping[str, Any]) -> Verdict:
+        """The verdict that `flat` made a row of, as JSON holds it."""
+        own = {name: row[name] for name in cls.__struct_fields__ if name != "key"}
+        key = {name: value for name, value in row.items() if name not in own and name != "answer"}
+        return msgspec.convert(own | {"key": key}, cls)
+
     def __getitem__(self, name: str) -> Any:
         """A part of the key, or an attribute."""
         return self.key[name] if name in self.key else getattr(self, name)
 
     def flat(self) -> dict[str, Any]:
-        """One object for programs, with the parts of the key beside the other values."""
+        """One object for programs, with the parts of the key beside the other values, and the words that screens show."""
         values = msgspec.structs.asdict(self)
-        return {**values.pop("key"), **values}
+        return {**values.pop("key"), "answer": self.answer, **values}
 
 
 def verdicts(sources: Sequence[Recording], compare: CompareOptions, options: DecisionOptions = DecisionOptions()) -> tuple[Verdict, ...]:  # noqa: B008 (frozen)
@@ -161,7 +167,7 @@ def verdicts_of_tests(tests: Sequence[CellTests], options: DecisionOptions) -> t
     """The verdicts of cells whose tests are made, sorted by language and metric."""
     families: dict[tuple[Any, ...], list[CellTests]] = {}
     for one in tests:
-        families.setdefault(() if options.family == "all" else tuple(one.key.get(name) for name in _CONDITION), []).append(one)
+        families.setdefault(() if options.family == "all" else tuple(one.key.get(name) for name in SIDE), []).append(one)
     decided = [one for family in families.values() for one in _family(family, options)]
     lacking = [place for place, one in enumerate(decided) if one.lacks_labels]
     cells = [(decided[place].tests, decided[place].corrected.next_level) for place in lacking]

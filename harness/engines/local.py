@@ -35,7 +35,7 @@ def ask_all(works: Sequence[JudgeWork], store: Store, settings: Settings, watch:
     Ctrl-C ends it cleanly: all replies that were received are kept. Raises JudgeError when a judge cannot be used, after the others have
     been asked; raises StoreError when the store cannot be written, which ends everything.
     """
-    budget = Budget(settings.limits)
+    budget = settings.budget
     return run_together([CallSession(work, ReplyWriter(store, work.judge.identity), settings, budget, watch) for work in works])
 
 

@@ -8,7 +8,7 @@ from typing import Literal, Protocol, TypeVar
 
 import msgspec
 
-from harness.engines.budget import Limits
+from harness.engines.budget import Budget, Limits
 from harness.judges import Judge, JudgeOptions
 from harness.model import Call, Reply, Usage
 
@@ -85,7 +85,8 @@ class Settings(msgspec.Struct, frozen=True):
     `concurrency` (calls in flight), `rpm` and `tpm` (requests and tokens a minute) are by judge; the empty name stands for all other
     judges. `attempts` limits the attempts of one call, `timeout` the seconds of one attempt. `prices` is the user's own price table.
     `batches`: submit and wait, submit only (`detach`), or fetch only (`collect`). `fresh` asks every call again; `reask_endpoint` asks
-    calls again whose stored reply is a refusal by the endpoint, which earlier versions stored as answers.
+    calls again whose stored reply is a refusal by the endpoint, which earlier versions stored as answers. `shared_budget` is what several
+    runs of one command may use together; without it, a run has a budget of its own.
     """
 
     engine: str = "local"
@@ -100,6 +101,12 @@ class Settings(msgspec.Struct, frozen=True):
     prices: Path | None = None
     fresh: bool = False
     reask_endpoint: bool = False
+    shared_budget: Budget | None = None
+
+    @property
+    def budget(self) -> Budget:
+        """The budget of a run."""
+        return self.shared_budget or Budget(self.limits)
 
 
 def for_judge(values: dict[str, Number], judge: str) -> Number | None:

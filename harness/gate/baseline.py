@@ -7,10 +7,10 @@ from urllib.parse import unquote
 
 import msgspec
 
-from harness.decide.limits import CellKey
 from harness.gate.unanswered import Unanswered
 from harness.measure.compare import Recording, of_metrics, only_where
 from harness.measure.options import CompareOptions
+from harness.model import CellKey
 
 _OF_EACH_RUN = ("judge", "data", "langs", "harness", "judgments", "judges", "ci")
 """Parts of a signature that two comparable runs may differ in: data are compared language by language, both are computed now."""
@@ -65,7 +65,7 @@ def partner_key(key: CellKey, earlier: Collection[CellKey]) -> CellKey:
     if not others:
         raise BaselineProblem("the baseline has no numbers for this language and metric")
     if len(others) > 1:
-        judges = ", ".join(dict.fromkeys(str(other[2]) for other in others))
+        judges = ", ".join(dict.fromkeys(str(other.condition.judge) for other in others))
         raise BaselineProblem(f"the baseline has several judges or conditions and none is this one: {judges}")
     return others[0]
 

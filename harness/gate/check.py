@@ -8,9 +8,8 @@ from typing import Any, Literal
 
 import msgspec
 
-from harness.decide.limits import CellKey, LimitedNumber, better_than_baseline, corrected, no_worse_than_people
+from harness.decide.limits import LimitedNumber, better_than_baseline, corrected, no_worse_than_people
 from harness.decide.options import DecisionOptions
-from harness.decide.rows_by_cell import KEYS
 from harness.decide.rule import CORRECTED_WORSE
 from harness.decide.verdicts import Verdict
 from harness.errors import UsageError
@@ -18,6 +17,7 @@ from harness.gate.baseline import BaselineProblem, GatedSource
 from harness.gate.numbers import GatedNumbers, NoNumber
 from harness.gate.policy import NEEDS_BASELINE, Bound, Policy, Rule, complaints
 from harness.measure.cells import Cell, number
+from harness.model import CellKey, Sampling
 from harness.text import short_repr
 
 Outcome = Literal["pass", "fail", "inconclusive"]
@@ -26,12 +26,11 @@ _NAMED = 3  # cells that a warning names
 _BETTER_OR_EQUAL = {"use": ("use",), "use corrected": ("use", "use corrected")}
 
 
-class Check(msgspec.Struct, frozen=True, kw_only=True):
+class Check(Sampling, frozen=True, kw_only=True):
     """One limit in one cell. Undefined numbers are None; shares and differences are fractions.
 
     Attributes:
-        language, metric, judge, variant, temperature, top_p: the cell; the last four are None where there is no such cell. The last two
-            are also None where they are unknown.
+        language, metric: of the cell. Its judge and condition are None where there is no such cell; sampling also where it is unknown.
         limit, bound: the name of the limit and its value in the policy.
         statistic: what `at_least` limits; None for other limits.
         outcome: `pass` or `fail` where the evidence suffices, else `inconclusive`.
@@ -46,8 +45,6 @@ class Check(msgspec.Struct, frozen=True, kw_only=True):
     metric: str
     judge: str | None = None
     variant: str | None = None
-    temperature: float | None = None
-    top_p: float | None = None
     limit: str
     bound: Bound
     statistic: str | None = None
@@ -60,6 +57,10 @@ class Check(msgspec.Struct, frozen=True, kw_only=True):
     n: int = 0
     groups: int = 0
     verdict: str | None = None
+
+    @property
+    def cell(self) -> CellKey:
+        return CellKey.of(msgspec.structs.asdict(self))
 
 
 class GateResult(msgspec.Struct, frozen=True, kw_only=True):
@@ -144,11 +145,11 @@ def _drafts(rule: Rule, numbers: GatedNumbers) -> Iterator[_Draft]:
                 yield _Draft(Check(language=language, metric=metric, outcome="inconclusive", reason=reason, **asked))
             for key in keys:
                 verdict = numbers.verdicts.get(key)
-                yield _draft(dict(zip(KEYS, key, strict=True)) | {"verdict": verdict and verdict.answer} | asked, key, numbers)
+                yield _draft(key.flat() | {"verdict": verdict and verdict.answer} | asked, key, numbers)
 
 
 def _draft(fields: Mapping[str, Any], key: CellKey, numbers: GatedNumbers) -> _Draft:
-    if reason := numbers.other_signature(key[2]):
+    if reason := numbers.other_signature(key.condition.judge):
         return _Draft(Check(**fields, outcome="inconclusive", reason=reason))
     if key not in numbers.cells:
         return _Draft(Check(**fields, outcome="inconclusive", reason=f"no numbers: {numbers.unanswered[key]}"))
@@ -251,16 +252,12 @@ def _by_test(check: Check, q_holds: float, q_broken: float, alpha: float) -> Che
 
 def _warnings(checks: Sequence[Check], numbers: GatedNumbers) -> Iterator[str]:
     """Yield a sentence on cells in which a limit passes and the verdict, which no rule limits there, is worse than `use`."""
-    limited = {_place(check) for check in checks if check.limit == "verdict"}
+    limited = {check.cell for check in checks if check.limit == "verdict"}
     found: dict[str, list[str]] = {}
-    for key in dict.fromkeys(_place(check) for check in checks if check.outcome == "pass" and _place(check) not in limited):
+    for key in dict.fromkeys(check.cell for check in checks if check.outcome == "pass" and check.cell not in limited):
         verdict = numbers.verdicts.get(key)
         if verdict is not None and verdict.verdict != "use" and verdict.controls != "passes":
-            found.setdefault(verdict.answer, []).append(f"{key[0]}/{key[1]} of {key[2]}")
+            found.setdefault(verdict.answer, []).append(f"{key.language}/{key.metric} of {key.condition.judge}")
     for answer, places in found.items():
         where = ", ".join(places[:_NAMED]) + (f" and {len(places) - _NAMED} more (--json has all)" if len(places) > _NAMED else "")
         yield f"Limits pass where the verdict is '{answer}': {where}. verdict = \"use\" in a rule limits the verdict too."
-
-
-def _place(check: Check) -> CellKey:
-    return tuple(getattr(check, name) for name in KEYS)

@@ -9,7 +9,7 @@ import msgspec
 
 from harness.content.tags import suggest
 from harness.decide.cell_tests import CellTests
-from harness.decide.limits import CellHits, CellKey, LimitedNumber, agreement_by_item, cell_hits, cell_key, drop, unread_shares
+from harness.decide.limits import CellHits, LimitedNumber, agreement_by_item, cell_hits, drop, unread_shares
 from harness.decide.verdicts import Verdict, tests_laid_out, verdicts_of_tests
 from harness.gate.baseline import BaselineProblem, GatedSource, other_parts, partner_key, same_texts_and_labels
 from harness.gate.policy import AGREEMENT, ANY, NEEDS_BASELINE, Names, Policy
@@ -17,6 +17,7 @@ from harness.gate.unanswered import Unanswered, unanswered_rows
 from harness.measure.cells import Cell
 from harness.measure.compare import AlignedData, align, compare_aligned
 from harness.measure.options import BY_METRIC, CompareOptions
+from harness.model import CellKey, JudgeCondition
 
 
 class NoNumber(Exception):
@@ -31,10 +32,10 @@ class GatedNumbers:
         laid_out, options = _laid_out(source)
         compared = compare_aligned(laid_out, options)
         self.notes = compared.notes
-        self.cells: dict[CellKey, Cell] = {cell_key(cell.key): cell for cell in compared.cells}
+        self.cells: dict[CellKey, Cell] = {CellKey.of(cell.key): cell for cell in compared.cells}
         tests = tests_laid_out(laid_out, options, policy.thresholds)
-        self.tests: dict[CellKey, CellTests] = {cell_key(one.key): one for one in tests}
-        self.verdicts: dict[CellKey, Verdict] = {cell_key(one.key): one for one in verdicts_of_tests(tests, policy.thresholds)}
+        self.tests: dict[CellKey, CellTests] = {CellKey.of(one.key): one for one in tests}
+        self.verdicts: dict[CellKey, Verdict] = {CellKey.of(one.key): one for one in verdicts_of_tests(tests, policy.thresholds)}
         self.unread = unread_shares(laid_out)
         self.hits = cell_hits(laid_out, options)
         self.unanswered = _unanswered(source, laid_out)
@@ -46,34 +47,33 @@ class GatedNumbers:
 
     def keys(self, language: str, metric: str) -> list[CellKey]:
         """The cells of a language and metric that the policy means."""
-        return [key for key in self._every if key[:2] == (language, metric) and self._is_meant(key)]
+        return [key for key in self._every if key[:2] == (language, metric) and self._is_meant(key.condition)]
 
-    def _is_meant(self, key: CellKey) -> bool:
-        policy = self.policy
-        return policy.judge in (None, key[2]) and policy.variant in (None, key[3])
+    def _is_meant(self, condition: JudgeCondition) -> bool:
+        return self.policy.judge in (None, condition.judge) and self.policy.variant in (None, condition.variant)
 
     def pairs(self, languages: Names, metrics: Names) -> Iterator[tuple[str, str]]:
         """The languages with metrics that two names mean, without pairs that `*` makes and that do not exist in the data at all."""
-        for language in self._named(languages, 0):
-            for metric in self._named(metrics, 1):
+        for language in self._named(languages, "language"):
+            for metric in self._named(metrics, "metric"):
                 if not (ANY in (languages, metrics) and self._known_apart(language, metric)):
                     yield language, metric
 
-    def _named(self, names: Names, place: int) -> tuple[str, ...]:
-        return self._values(place) if names == ANY else (names,) if isinstance(names, str) else names
+    def _named(self, names: Names, what: str) -> tuple[str, ...]:
+        return self._values(what) if names == ANY else (names,) if isinstance(names, str) else names
 
     def _known_apart(self, language: str, metric: str) -> bool:
-        known = language in self._values(0) and metric in self._values(1)
+        known = language in self._values("language") and metric in self._values("metric")
         return known and not any(key[:2] == (language, metric) for key in self._every)
 
-    def _values(self, place: int) -> tuple[str, ...]:
-        return tuple(dict.fromkeys(key[place] for key in self._every))
+    def _values(self, what: str) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(getattr(key, what) for key in self._every))
 
     def missing(self, language: str, metric: str) -> str:
         """Why there is no cell of a language and metric, as a clause."""
-        for what, name, place in (("language", language, 0), ("metric", metric, 1)):
-            if name not in self._values(place):
-                return f"no numbers for the {what} '{name}'.{suggest(name, self._values(place))}".rstrip(".")
+        for what, name in (("language", language), ("metric", metric)):
+            if name not in self._values(what):
+                return f"no numbers for the {what} '{name}'.{suggest(name, self._values(what))}".rstrip(".")
         if any(key[:2] == (language, metric) for key in self._every):
             wanted = [f"{what} '{name}'" for what, name in (("judge", self.policy.judge), ("variant", self.policy.variant)) if name]
             return f"no numbers of {' and '.join(wanted)}"
@@ -112,11 +112,11 @@ class GatedNumbers:
         if self.baseline is None:
             raise BaselineProblem("max_drop needs an earlier run; pass --baseline RUN")
         partner = partner_key(key, self.earlier)
-        here, there = self.source.parts(key[2]), self.baseline.parts(partner[2])
+        here, there = self.source.parts(key.condition.judge), self.baseline.parts(partner.condition.judge)
         apart = other_parts(here, there, "there", self.policy.may_differ)
         if apart:
             raise BaselineProblem(f"the baseline has another signature: {apart}")
-        if not same_texts_and_labels(self.source.recording, self.baseline.recording, key[0], key[1]):
+        if not same_texts_and_labels(self.source.recording, self.baseline.recording, key.language, key.metric):
             raise BaselineProblem("the baseline has other items or labels")
         return drop(self.hits[key], self.earlier[partner])
 

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from harness.data.columns import CodedColumn, combination_ids, first_rows
 from harness.data.dataset import Dataset
 from harness.data.judgments import Judgments
-from harness.decide.limits import CellKey
 from harness.measure.compare import JudgedData, Recording
-from harness.measure.units import CONDITION, ShownToJudges, item_key
+from harness.measure.units import ShownToJudges, item_key
+from harness.model import CONDITION, CellKey, JudgeCondition
 from harness.runs import RunResult
 
 
@@ -45,12 +45,12 @@ def unanswered_calls(result: RunResult) -> dict[CellKey, Unanswered]:
         if condition.perturbation or condition.shown_source != "none":
             continue
         for metric in labelled.get(query.item.item_id, frozenset()) & set(query.metrics):
-            planned[query.item.language, metric, str(condition.variant), condition.temperature, condition.top_p] += 1
+            planned[CellKey(query.item.language, metric, condition.of_judge(""))] += 1
     answered = _answered(result.judgments.clean, result.prepared.data)
     found = {}
     for judge in protocol.judges:
-        for (language, metric, *rest), questions in planned.items():
-            key = (language, metric, judge.name, *rest)
+        for of_any, questions in planned.items():
+            key = of_any._replace(condition=of_any.condition._replace(judge=judge.name))
             if without := questions - answered[key]:
                 found[key] = Unanswered(without, questions, _NO_CALL)
     return found
@@ -65,7 +65,8 @@ def _answered(judgments: Judgments, data: Dataset) -> Counter[CellKey]:
     columns = [language, known.metric, *(getattr(known, name) for name in CONDITION)]
     code = combination_ids(columns, np.zeros(len(known), np.int8))
     counts = np.bincount(code).tolist()
-    keys = (tuple(_value(column, row) for column in columns) for row in first_rows(code).tolist())
+    rows = (tuple(_value(column, row) for column in columns) for row in first_rows(code).tolist())
+    keys = (CellKey(language, metric, JudgeCondition(*condition)) for language, metric, *condition in rows)
     return Counter(dict(zip(keys, counts, strict=True)))
 
 
@@ -83,7 +84,7 @@ def unanswered_rows(recording: Recording, judged: JudgedData) -> dict[CellKey, U
     conditions = combination_ids([getattr(units.judgments, name) for name in CONDITION], np.zeros(len(units), np.int8))
     found = {}
     for number, row in enumerate(first_rows(conditions).tolist()):
-        condition = tuple(_value(getattr(units.judgments, name), row) for name in CONDITION)
+        condition = JudgeCondition(*(_value(units.judgments.columns[name], row) for name in CONDITION))
         was_shown = shown.items(condition) if recording.asked.rule == "column" else np.ones(len(data.items), bool)
         for metric, votes in judged.counted.items():
             asked = (votes.counts.sum(axis=1) > 0) & was_shown
@@ -92,11 +93,11 @@ def unanswered_rows(recording: Recording, judged: JudgedData) -> dict[CellKey, U
             absent[units.item[here]] = False
             for code in np.unique(language.codes[absent]).tolist():
                 of = language.codes == code
-                key = (language.values[code], metric, *condition)
+                key = CellKey(language.values[code], metric, condition)
                 found[key] = Unanswered(int((absent & of).sum()), int((asked & of).sum()), _NO_ROW)
     return found
 
 
-def _value(column: CodedColumn, row: int) -> object:
+def _value(column: CodedColumn, row: int) -> Any:
     code = column.codes[row]
     return column.values[code] if code >= 0 else None

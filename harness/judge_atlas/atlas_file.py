@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
@@ -11,17 +12,20 @@ import msgspec
 from harness.errors import ContentError
 
 FILE = "leaderboards/atlas.json"
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 
 
 class AtlasSet(msgspec.Struct, frozen=True, kw_only=True):
-    """A published set that verdicts rest on.
+    """A published set with labels of people. Verdicts rest on those with recorded judgments; about the others a judge can be asked.
 
     Attributes:
         title, version, licence: of its card.
         labels: who labelled: `native`, or `people` where the release does not say that they are native speakers.
         annotators: how many people labelled a text, in words.
-        signature: of the comparison that the verdicts come from; it parses back.
+        languages, qualities: of its texts, and of its metrics.
+        signature: of the comparison that the verdicts come from; it parses back. Empty where there is none.
+        partial: whether the comparison had only a part of the set, because the origin lacked raw files.
+        boards: what `harness run --board` takes to ask a judge about it, a board or a collection, with the languages.
     """
 
     title: str
@@ -29,7 +33,27 @@ class AtlasSet(msgspec.Struct, frozen=True, kw_only=True):
     licence: str
     labels: str
     annotators: str
+    languages: tuple[str, ...]
+    qualities: tuple[str, ...]
     signature: str
+    partial: bool = False
+    boards: dict[str, tuple[str, ...]] = {}
+
+
+class AtlasJudge(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
+    """The model behind a judge, as `catalog/judges.toml` has it. None where a date is not known.
+
+    Attributes:
+        released: the day of its release.
+        served_until: the last day on which its provider served it.
+        open_weights: whether anybody can run it, so that no provider can end it.
+        source: who says so.
+    """
+
+    released: datetime.date | None = None
+    served_until: datetime.date | None = None
+    open_weights: bool = False
+    source: str = ""
 
 
 class AtlasRow(msgspec.Struct, frozen=True, kw_only=True):
@@ -38,9 +62,12 @@ class AtlasRow(msgspec.Struct, frozen=True, kw_only=True):
     Attributes:
         quality: what people ask about, from the card; empty where the card names none for the metric.
         condition: how the judge was asked, as the set records it.
-        verdict, sentence: as `Verdict.answer` and `Verdict.sentence`.
+        verdict, sentence: as `Verdict.answer` and `Verdict.sentence`. `no verdict`: the set has the score of one person a text, or one
+            released score made from several people's, so that nobody can say how far people agree.
         agreement, people, gap, bound: of the judge with people, of people with each other, their difference and its lower bound; None
             where undefined.
+        right, over_constant: agreement with the labels (closeness to them, where scores are numbers), and the same minus that of one
+            constant answer.
         closeness: whether these are closeness of numbers and not shares of equal scores.
         texts, groups, effective_groups: labelled texts, independent groups of texts, and for how many equal groups they stand.
     """
@@ -57,38 +84,60 @@ class AtlasRow(msgspec.Struct, frozen=True, kw_only=True):
     people: float | None
     gap: float | None
     bound: float | None
+    right: float | None
+    over_constant: float | None
     closeness: bool
     texts: int
     groups: int
     effective_groups: float | None
 
+    @property
+    def subject(self) -> str:
+        """The quality; the metric where it has none."""
+        return self.quality or self.metric
+
 
 class Atlas(msgspec.Struct, frozen=True, kw_only=True):
-    """All rows, sorted by language, quality, metric, set, judge and condition; sets by id and English names of languages by tag."""
+    """All rows, sorted by language, quality, metric, set, judge and condition.
+
+    `sets` are by id, `judges` by name, English names of `languages` by tag. Languages without a row are those in which sets have labels
+    of people and no recorded judge.
+    """
 
     sets: dict[str, AtlasSet]
+    judges: dict[str, AtlasJudge]
     languages: dict[str, str]
     rows: tuple[AtlasRow, ...]
     schema_version: int = SCHEMA_VERSION
 
+    def judge(self, name: str) -> AtlasJudge:
+        """What is known of the model behind a judge."""
+        return self.judges.get(name, AtlasJudge())
+
     def flat(self, rows: Iterable[AtlasRow] | None = None) -> Iterator[dict[str, Any]]:
-        """Each row, of all or of some, as one object for programs, with what its set says of the labels."""
+        """Each row, of all or of some, as one object for programs, with what is known of its set's labels and of its judge's age."""
         for row in self.rows if rows is None else rows:
-            about = self.sets[row.set]
-            yield msgspec.structs.asdict(row) | {"labels": about.labels, "annotators": about.annotators, "licence": about.licence}
+            about, judge = self.sets[row.set], self.judge(row.judge)
+            facts = {"labels": about.labels, "annotators": about.annotators, "licence": about.licence}
+            yield msgspec.structs.asdict(row) | facts | {"released": judge.released, "served_until": judge.served_until}
 
 
 def read_atlas(path: Path) -> Atlas:
     """The atlas of a file. Raises ContentError for a file that is absent, of another schema, or no atlas."""
     try:
-        atlas = msgspec.json.decode(path.read_bytes(), type=Atlas)
+        text = path.read_bytes()
+        version = msgspec.json.decode(text, type=_Versioned).schema_version
+        if version != SCHEMA_VERSION:
+            raise ContentError(f"schema_version {version} is not {SCHEMA_VERSION}, which this program reads", path)
+        return msgspec.json.decode(text, type=Atlas)
     except FileNotFoundError:
         raise ContentError("there is no atlas here; 'harness atlas build' writes it", path) from None
     except msgspec.DecodeError as err:
         raise ContentError(f"this is no atlas: {err}", path) from None
-    if atlas.schema_version != SCHEMA_VERSION:
-        raise ContentError(f"schema_version {atlas.schema_version} is not {SCHEMA_VERSION}, which this program reads", path)
-    return atlas
+
+
+class _Versioned(msgspec.Struct):
+    schema_version: int
 
 
 def atlas_bytes(atlas: Atlas) -> bytes:

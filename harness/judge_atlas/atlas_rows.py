@@ -3,67 +3,108 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 
-from harness.content.specs import DatasetCard
+import msgspec
+
+from harness.content.specs import Board, BoardCollection, DatasetCard, read_spec
 from harness.content.tags import english_name
 from harness.decide.verdicts import Verdict
-from harness.judge_atlas.atlas_file import Atlas, AtlasRow, AtlasSet
+from harness.judge_atlas.atlas_file import Atlas, AtlasJudge, AtlasRow, AtlasSet
 from harness.judges import traits_of
-from harness.model import BY_PEOPLE
+from harness.model import BY_PEOPLE, JudgeCondition
 
+JUDGES = "catalog/judges.toml"
 _DIGITS = 6  # of numbers in the file
 
 
-def rows_of_set(card: DatasetCard, verdicts: Sequence[Verdict]) -> list[AtlasRow]:
-    """A row for each verdict on a judge that rests on labels of people and compares with them; none on baselines."""
-    return [
-        _row(card, verdict)
-        for verdict in verdicts
-        if verdict.labels in BY_PEOPLE and verdict.verdict != "no verdict" and not traits_of(str(verdict["judge"])).is_baseline
-    ]
+class _JudgeFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    judges: dict[str, AtlasJudge]
 
 
-def joined(cards: Mapping[str, DatasetCard], signatures: Mapping[str, str], rows: Sequence[AtlasRow], kept: Atlas | None = None) -> Atlas:
-    """The atlas of these rows and of those that `kept` has of other sets.
+class ComparedSet(msgspec.Struct, frozen=True):
+    """The comparison of a set: its signature, its rows, and whether the set is here in part."""
 
-    Args:
-        cards, signatures: of the sets that were compared.
-        rows: of these sets.
-        kept: an earlier atlas, whose other sets stay.
-    """
-    others = {name: about for name, about in kept.sets.items() if name not in cards} if kept else {}
-    every = [*rows, *(row for row in (kept.rows if kept else ()) if row.set in others)]
-    used = {row.set for row in every}
-    sets = {name: _about(card, signatures[name]) for name, card in cards.items()} | others
-    return Atlas(
-        sets={name: sets[name] for name in sorted(used)},
-        languages={tag: english_name(tag) for tag in sorted({row.language for row in every})},
-        rows=tuple(sorted(every, key=lambda row: (row.language, row.quality, row.metric, row.set, row.judge, row.condition))),
+    signature: str
+    rows: tuple[AtlasRow, ...]
+    partial: bool = False
+
+
+def read_judges(path: Path) -> dict[str, AtlasJudge]:
+    """What is known of the models behind judges, by the judges' names. Raises ContentError, with the line where there is one."""
+    return read_spec(path, _JudgeFile).judges
+
+
+def rows_of_set(card: DatasetCard, verdicts: Sequence[Verdict]) -> tuple[AtlasRow, ...]:
+    """A row for each verdict on a judge that rests on labels of people; none on baselines."""
+    return tuple(
+        _row(card, verdict) for verdict in verdicts if verdict.labels in BY_PEOPLE and not traits_of(str(verdict["judge"])).is_baseline
     )
 
 
-def _about(card: DatasetCard, signature: str) -> AtlasSet:
+def joined(
+    cards: Mapping[str, DatasetCard],
+    compared: Mapping[str, ComparedSet],
+    judges: Mapping[str, AtlasJudge],
+    kept: Atlas | None = None,
+    boards: Sequence[Board] = (),
+    collections: Sequence[BoardCollection] = (),
+) -> Atlas:
+    """The atlas of these comparisons, and of an earlier one's rows of other sets.
+
+    Args:
+        cards: of all published sets with labels of people, by name.
+        compared: of the sets that were compared.
+        judges: what is known of the models behind judges.
+        kept: an earlier atlas, whose rows of sets that were not compared stay.
+        boards, collections: all there are; beside a set stand the boards on its data, by the collection that asks them together.
+    """
+    earlier = tuple(row for row in kept.rows if row.set not in compared) if kept else ()
+    rows = [*earlier, *(row for each in compared.values() for row in each.rows)]
+    stay = {row.set for row in earlier}
+    sets = {name: kept.sets[name] if kept and name in stay else _about(card, compared.get(name)) for name, card in cards.items()}
+    sets = {name: msgspec.structs.replace(about, boards=_boards_on(name, boards, collections)) for name, about in sets.items()}
+    tags = {row.language for row in rows} | {tag for about in sets.values() for tag in about.languages}
+    return Atlas(
+        sets=dict(sorted(sets.items())),
+        judges={name: judges[name] for name in sorted({row.judge for row in rows} & judges.keys())},
+        languages={tag: english_name(tag) for tag in sorted(tags)},
+        rows=tuple(sorted(rows, key=lambda row: (row.language, row.quality, row.metric, row.set, row.judge, row.condition))),
+    )
+
+
+def _boards_on(name: str, boards: Sequence[Board], collections: Sequence[BoardCollection]) -> dict[str, tuple[str, ...]]:
+    """What `harness run --board` takes to ask about a set, with the languages: a collection, or a board that none has."""
+    found: dict[str, set[str]] = {}
+    for board in boards:
+        if board.data != "bundled" and board.data.dataset_card == name:
+            asks = next((each.id for each in collections if board.id in each.boards), board.id)
+            found.setdefault(asks, set()).update(board.languages)
+    return {asks: tuple(sorted(tags)) for asks, tags in sorted(found.items())}
+
+
+def _about(card: DatasetCard, compared: ComparedSet | None) -> AtlasSet:
     return AtlasSet(
         title=card.title,
         version=card.version,
         licence=card.licence,
         labels=card.source,
         annotators=card.annotators_a_text,
-        signature=signature,
+        languages=card.languages,
+        qualities=tuple(sorted({card.qualities.get(metric, metric) for metric in card.metrics})),
+        signature=compared.signature if compared else "",
+        partial=bool(compared and compared.partial),
     )
 
 
 def _row(card: DatasetCard, verdict: Verdict) -> AtlasRow:
     metric = str(verdict["metric"])
-    sampling = {"temperature": "temperature {:g}", "top_p": "top-p {:g}"}
-    condition = [str(verdict.key["variant"])] if verdict.key.get("variant") else []
-    condition += [words.format(verdict.key[name]) for name, words in sampling.items() if verdict.key.get(name) is not None]
     return AtlasRow(
         language=str(verdict["language"]),
         quality=card.qualities.get(metric, ""),
         metric=metric,
         judge=str(verdict["judge"]),
-        condition=", ".join(condition),
+        condition=JudgeCondition.of(verdict.key).words(),
         set=card.id,
         verdict=verdict.answer,
         sentence=verdict.sentence,
@@ -71,6 +112,8 @@ def _row(card: DatasetCard, verdict: Verdict) -> AtlasRow:
         people=_short(verdict.people),
         gap=_short(verdict.gap),
         bound=_short(verdict.family_bound),
+        right=_short(verdict.right),
+        over_constant=_short(verdict.base_diff),
         closeness=verdict.closeness,
         texts=verdict.n_labelled,
         groups=verdict.groups,

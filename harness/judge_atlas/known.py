@@ -10,7 +10,9 @@ from harness.errors import UsageError
 from harness.judge_atlas.atlas_file import Atlas, AtlasRow
 
 USE, CORRECTED, AGAINST, OPEN = "use", "use corrected", "do not use", "not known yet"
+NO_VERDICT = "no verdict"  # nobody can say how far people agree
 ORDER = (USE, CORRECTED, AGAINST, OPEN)
+_NEAR = 30  # CLDR's distance of two languages; 20 for Galician and Spanish, or Belarusian and Russian
 
 
 @dataclass(frozen=True)
@@ -21,7 +23,8 @@ class KnownOfQuality:
         best: the judge that the answer names, on its metric with the most texts; of an answer against all judges, the closest one.
         allowed: the metrics of this quality for which this judge, asked like this, has the answer in this set; empty if there are none.
         metrics: how many metrics of this quality its set has.
-        rows: all rows of the quality.
+        rows: the rows of the quality that have a verdict; where none has one, all of them.
+        agreeing: how many of its sets have the answer about some judge.
         differ: whether a judge may be used in one set and must not be used in another.
     """
 
@@ -31,61 +34,120 @@ class KnownOfQuality:
     allowed: tuple[str, ...]
     metrics: int
     rows: tuple[AtlasRow, ...]
+    agreeing: int
     differ: bool
+
+    @property
+    def sets(self) -> int:
+        """How many sets have rows of the quality."""
+        return len({row.set for row in self.rows})
 
 
 def select(atlas: Atlas, language: str | None = None, judge: str | None = None, quality: str | None = None) -> tuple[AtlasRow, ...]:
-    """The rows of a language (tag or English name), a judge and a quality. Raises UsageError for one that no row has, with near names."""
+    """The rows of a language (tag or name), a judge and a quality. Raises UsageError for one that no row has, with near names."""
     rows = atlas.rows
     if language is not None:
         tag = tag_of(atlas, language)
         rows = tuple(row for row in rows if row.language == tag)
+        if not rows and (judge or quality):
+            raise UsageError(
+                f"no judge was recorded beside people's labels in {atlas.languages[tag]}; 'harness atlas --lang {tag}' says more"
+            )
     if judge is not None:
         rows = _with(rows, "judge", judge, lambda row: row.judge)
     if quality is not None:
-        rows = _with(rows, "quality", quality, lambda row: row.quality or row.metric)
+        rows = _with(rows, "quality", quality, lambda row: row.subject)
     return rows
 
 
 def tag_of(atlas: Atlas, language: str) -> str:
-    """The tag of a language that the atlas knows, by its tag or its English name, whatever the case. Raises UsageError else."""
+    """The tag of a language that the atlas knows, by its tag or its name in any language, whatever the case.
+
+    Raises UsageError else, with what is known of languages near it, as a hint.
+    """
     wanted = language.strip().replace("_", "-").casefold()
     for tag, name in atlas.languages.items():
         if wanted in (tag.casefold(), name.casefold()):
             return tag
+    meant = _meant(language)
+    if meant in atlas.languages:
+        return meant
     names = [*atlas.languages.values(), *atlas.languages]
     near = difflib.get_close_matches(language, names, n=1)
-    hint = f" Did you mean '{near[0]}'?" if near else ""
+    hint = _neighbour_hint(atlas, meant) if meant else f" Did you mean '{near[0]}'?" if near else ""
     raise UsageError(
-        f"nothing is known of judges in '{language}': no published set in the atlas has people's labels and recorded judgments in it.{hint}"
+        f"nothing is known of judges in '{language}': no published set in the atlas has people's labels in it.{hint}"
         " 'harness atlas' shows the languages that there are; 'harness labels page' makes a page on which people label your texts."
     )
+
+
+def _meant(language: str) -> str:
+    """The canonical tag that a tag or a name in any language means; empty for anything else."""
+    import langcodes
+
+    try:
+        tag = langcodes.standardize_tag(language.strip())
+    except ValueError:
+        tag = ""
+    if tag and langcodes.tag_is_valid(tag):
+        return str(tag)
+    try:
+        return str(langcodes.find(language.strip()))
+    except LookupError:
+        return ""
+
+
+def neighbours(atlas: Atlas, tag: str) -> list[str]:
+    """The languages with verdicts that are near one, the nearest first; none for a language without near ones."""
+    import langcodes
+
+    judged = sorted({row.language for row in atlas.rows} - {tag})
+    distances = {each: langcodes.tag_distance(tag, each) for each in judged}
+    return sorted((each for each in judged if distances[each] < _NEAR), key=lambda each: distances[each])
+
+
+def _neighbour_hint(atlas: Atlas, tag: str) -> str:
+    near = neighbours(atlas, tag)
+    if not near:
+        return ""
+    said = "; ".join(f"{atlas.languages[each]}: {', '.join(_in_words(atlas, each))}" for each in near[:2])
+    return f" A hint only, because no verdict speaks for another language: of languages near it, this is known. {said}."
+
+
+def _in_words(atlas: Atlas, tag: str) -> list[str]:
+    return [
+        f"{known.quality} {f'use {known.best.judge}' if known.allowed else known.answer}"
+        for known in known_of(row for row in atlas.rows if row.language == tag)
+    ]
 
 
 def known_of(rows: Iterable[AtlasRow]) -> list[KnownOfQuality]:
     """The answers about the qualities of one language's rows: *use* first, then *use corrected*, *do not use*, *not known yet*.
 
     A quality is *use* if a judge may be used for one of its metrics or more; the answer names these metrics. It is *do not use* only if
-    every verdict is.
+    every verdict is. Rows without a verdict say nothing where others have one.
     """
     by_quality: dict[str, list[AtlasRow]] = {}
     for row in rows:
-        by_quality.setdefault(row.quality or row.metric, []).append(row)
-    found = [_known(quality, own) for quality, own in by_quality.items()]
+        by_quality.setdefault(row.subject, []).append(row)
+    found = [_known(quality, [row for row in own if row.verdict != NO_VERDICT] or own) for quality, own in by_quality.items()]
     return sorted(found, key=lambda each: (ORDER.index(each.answer), each.quality))
 
 
 def _known(quality: str, rows: Sequence[AtlasRow]) -> KnownOfQuality:
-    differ = _differ(rows)
+    allowed: list[AtlasRow] = []
     for answer in (USE, CORRECTED):
         sides = [[row for row in side if row.verdict == answer] for side in _sides(rows)]
         allowed = max(sides, key=lambda own: (len(own), sum(row.texts for row in own)))
         if allowed:
             best = max(allowed, key=lambda row: row.texts)
-            return KnownOfQuality(quality, answer, best, tuple(row.metric for row in allowed), _metrics(rows, best), tuple(rows), differ)
-    answer = AGAINST if all(row.verdict == AGAINST for row in rows) else OPEN
-    closest = max(rows, key=lambda row: row.gap if row.gap is not None else -1.0)
-    return KnownOfQuality(quality, answer, closest, (), _metrics(rows, closest), tuple(rows), differ)
+            break
+    else:
+        answer = AGAINST if all(row.verdict == AGAINST for row in rows) else OPEN
+        best = max(rows, key=lambda row: row.gap if row.gap is not None else -1.0 if row.right is None else row.right - 2.0)
+    agreeing = len({row.set for row in rows if row.verdict == answer}) if answer != OPEN else len({row.set for row in rows})
+    metrics = tuple(row.metric for row in allowed)
+    return KnownOfQuality(quality, answer, best, metrics, _metrics(rows, best), tuple(rows), agreeing, _differ(rows))
 
 
 def _sides(rows: Sequence[AtlasRow]) -> list[list[AtlasRow]]:

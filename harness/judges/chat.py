@@ -21,7 +21,7 @@ from harness.judges.base import NoReply
 from harness.judges.completion import Completion, as_text, error_text, read_completion, read_tokens, without_half_characters
 from harness.judges.rate_limits import LONGEST_WAIT_SECONDS, RateLimitStatus, read_rate_limit_status, retry_after
 from harness.judges.refusals import is_page, kind_of_limit, reason_about_item
-from harness.model import SYSTEM_ROLE, Call, Message, Reply, Token
+from harness.model import SAMPLING, SYSTEM_ROLE, Call, Message, Reply, Token
 from harness.redaction import Redactor
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ TOP_TOKENS = 20  # the limit of the interface
 FEW_TOKENS = 5  # the limit of some endpoints
 REASONING_TOKENS = 8192  # extra output tokens for a model that reasons before it answers
 # Words of a refusal -> parameters that are left out from then on. Some models accept none of them.
-_OPTIONAL_PARAMETERS = {"logprob": ("logprobs", "top_logprobs"), "temperature": ("temperature",), "top_p": ("top_p",), "seed": ("seed",)}
+_OPTIONAL_PARAMETERS = {"logprob": ("logprobs", "top_logprobs"), **{name: (name,) for name in SAMPLING}, "seed": ("seed",)}
 # How endpoints and chat templates say that they take no system message.
 _SYSTEM_REFUSED = re.compile(
     r"system.{0,20}role|role.{0,40}\bsystem\b|(?:system|developer) (?:message|prompt|instruction)s?\b.{0,40}\bnot\b|roles must alternate",
@@ -370,7 +370,7 @@ def _has_completion(response: Response) -> bool:
 
 def _sampling(call: Call, capabilities: EndpointCapabilities) -> dict[str, Any]:
     """A call's sampling parameters. Endpoints may refuse any of them."""
-    parameters: dict[str, Any] = {"temperature": call.temperature, "seed": call.seed, "top_p": call.top_p}
+    parameters: dict[str, Any] = {"temperature": call.temperature, "seed": call.seed, **call.query.condition.sampling}
     if call.probabilities:
         parameters |= {"logprobs": True, "top_logprobs": capabilities.top_tokens}
     return {name: value for name, value in parameters.items() if value is not None}

@@ -11,10 +11,11 @@ import msgspec
 from harness.errors import ContentError, UsageError
 from harness.judges.base import JudgeOptions
 from harness.judges.usage import with_possible_counts
-from harness.model import Call, JudgeIdentity, Reply
+from harness.model import SAMPLING, Call, JudgeIdentity, Reply
 from harness.tables import read_rows, sha256_of
 
-ReplyKey = tuple[str, float, int, float | None, bool]  # prompt, temperature, repeat, top-p, probabilities
+ReplyKey = tuple[str, float, int, tuple[float | None, ...], bool]  # prompt, temperature, repeat, further sampling, probabilities
+_FURTHER = SAMPLING[1:]
 
 
 class ExportRow(msgspec.Struct, frozen=True):
@@ -31,8 +32,9 @@ class ExportRow(msgspec.Struct, frozen=True):
     @property
     def key(self) -> ReplyKey:
         """The key of a recorded reply: prompt and sampling."""
-        top_p = re.search(r" top_p=(\S+)", self.condition)
-        return (self.prompt_id, self.temperature, self.repeat, float(top_p[1]) if top_p else None, "+probabilities" in self.condition)
+        stated = dict(re.findall(r" (\w+)=(\S+)", self.condition))
+        further = tuple(float(stated[name]) if name in stated else None for name in _FURTHER)
+        return (self.prompt_id, self.temperature, self.repeat, further, "+probabilities" in self.condition)
 
 
 class ReplayJudge:
@@ -49,7 +51,8 @@ class ReplayJudge:
         """Nothing to start."""
 
     async def answer(self, call: Call) -> Reply:
-        recorded = self._replies.get((call.prompt.prompt_id, call.temperature, call.query.repeat, call.top_p, call.probabilities))
+        further = tuple(getattr(call.query.condition, name) for name in _FURTHER)
+        recorded = self._replies.get((call.prompt.prompt_id, call.temperature, call.query.repeat, further, call.probabilities))
         return recorded or Reply(text="", model="", error="not in the export")
 
     async def stop(self) -> None:

@@ -18,14 +18,12 @@ from harness.data.judgments import Judgments
 from harness.measure.options import POOLED, CompareOptions, Rule, annotators_needed
 from harness.measure.scores import numbers
 from harness.measure.units import Classes, LabelCounts, classes_of, item_key, votes
-from harness.model import Scale, Variant, parse_variant, plainness
+from harness.model import CONDITION, Scale, Variant, parse_variant, plainness
 from harness.stats import aggregate_counts, distinct_counts, item_credits
 from harness.stats.agreement.agreement import share_of_hits, share_of_pairs
 from harness.stats.core.arrays import Floats, Ints
 from harness.stats.core.statistic import Statistic
 
-CONDITION = ("judge", "variant", "temperature", "top_p")
-"""Keys that a row of results never pools."""
 KEYS = ("language", "task", "metric", *CONDITION)
 CREDITS = ("pa", "pa_failed_wrong", "pa_pairwise", "human_pa")
 """The statistics whose credits every row has."""
@@ -73,7 +71,7 @@ _NO_KINDS = Kinds(_NO_INTS, _NO_FLOATS, _NO_FLOATS, _NO_INTS, _NO_FLOATS, dict.f
 class AnswerTable:
     """Judgments in a fixed order; all numbers are (rows,).
 
-    `columns` are coded by rank: language, task, metric, judge, variant, temperature, top_p, repeat, order, perturbation (no value:
+    `columns` are coded by rank: those of `KEYS`, repeat, order, perturbation (no value:
     unchanged text), failure, justification, asked_language, detected_language. `code` is the class of the score (-1: unreadable).
     `points` is the score and `expected` the mean of its token probabilities; both are oriented so that more is better (NaN without a
     score, or if the scale has no best end). `best` is 1 where the score is the best one. `credits` are the row's credits for pa,

@@ -15,7 +15,8 @@ from harness.data.columns import CodedColumn, combination_ids, first_rows
 from harness.data.dataset import Dataset
 from harness.measure.cells import Cell, factorise, key_column
 from harness.measure.options import CompareOptions
-from harness.measure.units import CONDITION, LabelCounts, Units, countable, item_key, joined_units
+from harness.measure.units import LabelCounts, Units, countable, item_key, joined_units
+from harness.model import CONDITION
 from harness.stats import MISSING, NO_MAJORITY, aggregate_counts
 
 _FEW = 3  # names that a sentence lists

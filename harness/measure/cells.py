@@ -20,6 +20,7 @@ from harness.measure.paired_annotators import HUMAN_F1, NO_INTERVAL, PairedAnnot
 from harness.measure.score_cells import NAMES as SCORE_NAMES
 from harness.measure.score_cells import NOT_CLASSES, NOT_INTERVAL, ScoreCells, ScoredCell
 from harness.measure.units import Classes, LabelCounts, Units, item_key
+from harness.model import CONDITION
 from harness.stats import (
     LEVELS,
     RARE,
@@ -180,7 +181,7 @@ def with_q(cells: Sequence[Cell]) -> list[Cell]:
 
 def key_column(name: str, data: Dataset, units: Units, counted: Mapping[str, LabelCounts]) -> CodedColumn:
     """The value of the key `name` for every unit."""
-    if name in ("metric", "judge", "variant", "temperature", "top_p", "repeat", "order"):
+    if name in ("metric", *CONDITION, "repeat", "order"):
         column: CodedColumn = getattr(units.judgments, name)
         return column
     if name == "source":

@@ -25,6 +25,7 @@ from harness.measure.score_notes import score_notes
 from harness.measure.systems import system_cells
 from harness.measure.units import LabelCounts, Units, as_text, asked_and_not, continuous_metrics, item_key, joined_units, units_of, votes
 from harness.measure.versus import add_versus
+from harness.model import CONDITION, SAMPLING
 from harness.signature import ComparisonSignature
 from harness.text import short_repr
 
@@ -142,8 +143,8 @@ def align(sources: Sequence[Recording], options: CompareOptions) -> AlignedData:
     """Lay the judgments of each source beside its labels. Raises as `compare`."""
     parts = _restricted(sources, options)
     by = ("source", *options.by) if len(sources) > 1 else options.by
-    if "temperature" in by and any(part.judgments.top_p.values for part in parts):
-        by = (*by, "top_p")
+    if "temperature" in by:
+        by = (*by, *(name for name in SAMPLING[1:] if any(part.judgments.columns[name].values for part in parts)))
     judged = tuple(_judged_data(same, options) for same in _same_data(parts))
     notes = dict.fromkeys(note for part in parts for note in part.whole.notes)
     kept = tuple(msgspec.structs.replace(part.whole, name=part.name, data=part.data, judgments=part.judgments) for part in parts)
@@ -256,7 +257,7 @@ def restrict(source: Recording, options: CompareOptions) -> tuple[Dataset, Judgm
     """The data and judgments that `where` and `judges` keep. Raises UsageError, with the possible names, if nothing is kept."""
     data, judgments = source.data, source.judgments.clean
     wanted = dict(options.where) | ({"judge": options.judges} if options.judges else {})
-    for name in ("metric", "judge", "variant", "temperature", "top_p"):
+    for name in ("metric", *CONDITION):
         if name in wanted:
             column = getattr(judgments, name)
             judgments = judgments.take(matching(column, wanted.pop(name), name))

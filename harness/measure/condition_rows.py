@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 
 from harness.data.columns import CodedColumn, combination_ids, rows_by_number
-from harness.measure.answers import CONDITION, KEYS, AnswerTable
+from harness.measure.answers import KEYS, AnswerTable
 from harness.measure.cells import bounds, number
 from harness.measure.options import POOLED
+from harness.model import CONDITION
 from harness.stats import Difference, Estimated, Interval, benjamini_yekutieli, mean_interval, paired_difference, proportion_interval
 from harness.stats.agreement.agreement import NO_JUDGED_PAIR
 from harness.stats.core.arrays import Floats, Ints

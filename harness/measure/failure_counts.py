@@ -6,7 +6,7 @@ from collections import Counter
 from typing import Any
 
 from harness.data.judgments import Judgments
-from harness.model import Failure
+from harness.model import CONDITION, Failure
 
 
 def failures_by_condition(judgments: Judgments) -> tuple[dict[str, Any], ...]:
@@ -14,13 +14,13 @@ def failures_by_condition(judgments: Judgments) -> tuple[dict[str, Any], ...]:
 
     Perturbed texts count with their condition, as every answer does. Only kinds that occur have a count.
     """
-    columns = (judgments.judge, judgments.variant, judgments.temperature, judgments.top_p, judgments.failure)
+    columns = (*(judgments.columns[name] for name in CONDITION), judgments.failure)
     counts: dict[tuple[Any, ...], Counter[Any]] = {}
     for (*side, failure), n in Counter(zip(*columns, strict=True)).items():
         counts.setdefault(tuple(side), Counter())[failure] += n
     return tuple(
         {
-            **dict(zip(("judge", "variant", "temperature", "top_p"), side, strict=True)),
+            **dict(zip(CONDITION, side, strict=True)),
             "judgments": by_kind.total(),
             "failures": {str(kind): by_kind[kind] for kind in Failure if by_kind[kind]},
         }

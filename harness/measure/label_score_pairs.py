@@ -11,11 +11,11 @@ import numpy as np
 from harness.data.columns import NO_VALUE, combination_ids, first_rows, rows_by_number
 from harness.measure.outcomes import OUTCOMES, RIGHT, WRONG, Outcomes
 from harness.measure.scores import numbers
-from harness.model import Scale, Score
+from harness.model import CONDITION, Scale, Score
 from harness.stats import reliability_curve
 from harness.stats.core.arrays import Floats, Ints
 
-_KEYS = ("metric", "judge", "variant", "temperature", "top_p")
+_KEYS = ("metric", *CONDITION)
 _MOST_CLASSES = 7  # a scale with more classes has no confusion matrix that anybody could read
 _MOST_MEANS, _BINS = 9, 8  # different means that each have a point; otherwise bins of about equally many texts
 
@@ -44,7 +44,7 @@ class LabelScorePairs:
     """One cell.
 
     Attributes:
-        key: source, language, metric, judge, variant, temperature and top-p (None where there is none).
+        key: source and the keys of `CELL` (None where there is none).
         classes: of the scale, from the worst to the best where it says which is best; empty where there are too many.
         counts: judgments by aggregate of the labels (rows) and by score (columns, the last one without a readable score).
         ends: the ends of the scale as numbers; None on a scale without order.

@@ -15,6 +15,7 @@ from harness.data.dataset import Dataset
 from harness.measure.compare import Recording, matching, of_metrics, only_where
 from harness.measure.options import CompareOptions, annotators_needed
 from harness.measure.units import LabelCounts, Units, asked_and_not, continuous_metrics, countable, joined_units, units_of, votes
+from harness.model import CONDITION
 from harness.stats import LEVELS, aggregate_counts, agreement_level
 from harness.stats.core.arrays import Ints
 
@@ -23,7 +24,7 @@ RIGHT, WRONG, FAILED, NO_REFERENCE, CHANGED, NUMBER = OUTCOMES = ("right", "wron
 
 On interval scales the reference is the annotators' mean, and no score is right or wrong: it is a `number` at some distance from the mean.
 """
-_JUDGED = ("judge", "metric", "variant", "temperature", "top_p")
+_JUDGED = ("metric", *CONDITION)
 
 
 @dataclass(frozen=True, eq=False)

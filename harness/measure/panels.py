@@ -11,10 +11,10 @@ from harness.data.columns import NO_VALUE, CodedColumn, combination_ids
 from harness.data.judgments import Judgments
 from harness.errors import UsageError
 from harness.judges.panel import Panel, Vote, refuse_unfit_panels
-from harness.model import Failure, Scale
+from harness.model import CONDITION, Failure, Scale
 from harness.stats.core.arrays import Ints
 
-_QUESTION = ("metric", "variant", "temperature", "top_p", "perturbation", "repeat", "order", "shown_source")
+_QUESTION = ("metric", *CONDITION[1:], "perturbation", "repeat", "order", "shown_source")
 
 
 def with_panel(

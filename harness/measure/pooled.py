@@ -12,9 +12,10 @@ from harness.measure.compare import Recording, restrict
 from harness.measure.options import CompareOptions, annotators_needed
 from harness.measure.unit_agreement import baseline_hits, mean_of_questions, unit_hits
 from harness.measure.units import asked_and_not, continuous_metrics, item_key, units_of, votes
+from harness.model import CONDITION
 from harness.stats import Difference, paired_difference
 
-OVERALL = ("language", "judge", "variant", "temperature", "top_p")
+OVERALL = ("language", *CONDITION)
 HYPOTHESIS = (
     f"H0: over all metrics together the judge agrees with the annotators' aggregate as often as the {BASELINE} baseline of each language, "
     "task and metric, on the same items, failures counted as wrong, repeats averaged; two-sided"
@@ -22,7 +23,7 @@ HYPOTHESIS = (
 
 
 def pooled_differences(source: Recording, options: CompareOptions) -> dict[tuple[Any, ...], Difference]:
-    """Every judge less the baseline over all metrics, by language, judge, variant, temperature and top-p.
+    """Every judge less the baseline over all metrics, by language, judge and condition (`OVERALL`).
 
     Questions that share a text are one group, whatever metric they are about. The same answers give the same numbers on a board. Raises
     UsageError as `compare` does.

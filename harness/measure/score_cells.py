@@ -16,7 +16,8 @@ from harness.data.dataset import Dataset
 from harness.measure.design import Design
 from harness.measure.options import CompareOptions
 from harness.measure.scores import ItemScores, item_scores, numbers
-from harness.measure.units import CONDITION, LabelCounts, Units, item_key
+from harness.measure.units import LabelCounts, Units, item_key
+from harness.model import CONDITION
 from harness.stats.agreement.continuous import (
     SegmentCorrelations,
     joined_groups,

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-import msgspec
-
 from harness.measure.cells import Cell, bounds, number
 from harness.measure.pooled import OVERALL
+from harness.model import ConditionRow
 from harness.stats import Difference
 
 
-class LanguageSummary(msgspec.Struct, frozen=True):
+class LanguageSummary(ConditionRow, frozen=True, kw_only=True):
     """One judge in one language over all metrics together: its agreement with the labels beside that of the majority baseline.
 
     `diff` is the judge minus the baseline, with its interval `ci` and its `p`, None where they are undefined. Continuous scores equal no
@@ -20,14 +19,10 @@ class LanguageSummary(msgspec.Struct, frozen=True):
     """
 
     language: str
-    judge: str
-    variant: str
-    temperature: float
     n_ref: int
     n: int
     pa_failed_wrong: float
     baseline: float
-    top_p: float | None = None
     diff: float | None = None
     ci: tuple[float, float] | None = None
     p: float | None = None
@@ -42,19 +37,14 @@ def summaries(by_metric: Sequence[Cell], pooled: Mapping[tuple[Any, ...], Differ
 
 
 def _summary(key: tuple[Any, ...], cells: Sequence[Cell], overall: Difference | None) -> LanguageSummary:
-    language, judge, variant, temperature, top_p = key
     cells = [cell for cell in cells if not cell.continuous]
     n_ref = sum(cell.n_ref for cell in cells)
     return LanguageSummary(
-        language=language,
-        judge=judge,
-        variant=variant,
-        temperature=temperature,
+        **dict(zip(OVERALL, key, strict=True)),
         n_ref=n_ref,
         n=sum(cell.n for cell in cells),
         pa_failed_wrong=_pooled(cells, n_ref, lambda cell: cell["pa_failed_wrong"]),
         baseline=_pooled(cells, n_ref, lambda cell: cell.vs_baseline["pa"]),
-        top_p=top_p,
         diff=number(overall.diff) if overall else None,
         ci=bounds(overall.interval) if overall else None,
         p=number(overall.p) if overall else None,

@@ -12,6 +12,7 @@ from harness.data.dataset import Dataset
 from harness.measure.majority_baseline import majority_classes
 from harness.measure.options import CompareOptions
 from harness.measure.units import LabelCounts, Units, item_key
+from harness.model import CONDITION
 from harness.stats import aggregate_counts, hits
 from harness.stats.core.arrays import Floats, Ints
 from harness.stats.intervals.noninferiority import matched_gap
@@ -50,7 +51,7 @@ def baseline_hits(
     """
     j, items = units.judgments, units.item
     place = combination_ids([item_key(data, "language")], item_key(data, "task").codes)
-    stratum = combination_ids([j.judge, j.variant, j.temperature, j.top_p, units.source], place[items])
+    stratum = combination_ids([*(j.columns[name] for name in CONDITION), units.source], place[items])
     hit = np.full(len(units), np.nan)
     for metric, of in counted.items():
         if of.classes.continuous:

@@ -17,7 +17,7 @@ from harness.data.judgments import Judgments
 from harness.errors import UsageError
 from harness.measure.options import Annotators, CompareOptions, Standardise
 from harness.measure.scores import ItemScores, item_scores
-from harness.model import Failure, Scale, Score
+from harness.model import CONDITION, Failure, JudgeCondition, Scale, Score
 from harness.offensive import hides_texts, looks_like_text
 from harness.stats import aggregate_counts, count_long
 from harness.stats.agreement.describe import Direction
@@ -28,7 +28,6 @@ MAX_VALUES = 64
 
 Metrics with one scale are counted together, so that metrics of one data set are treated alike.
 """
-CONDITION = ("judge", "variant", "temperature", "top_p")
 """The judge and the condition. Each condition has its own set of questions that were asked."""
 OWN_KEYS = ("language", "task", "system", "group")
 
@@ -199,7 +198,7 @@ def asked_and_not(
     Returns:
         First, `units`, with the failure `missing` for each item that was asked about and has no judgment: a judge must not gain by
         leaving out hard items. Second, the items that were not asked about, without score or failure. Both are limited to the languages,
-        tasks, metrics, variants, temperatures and top-p of which a judge has any judgment.
+        tasks, metrics and conditions of which a judge has any judgment.
     """
     nothing = units.take(np.arange(0))
     if asked is None:
@@ -218,7 +217,7 @@ def asked_and_not(
         absent = labelled[metric] & (place.codes == place.codes[units.item[row]])
         absent[units.item[rows]] = False
         if absent.any():
-            was_shown = shown.items(tuple(column.values[column.codes[row]] if column.codes[row] >= 0 else None for column in condition))
+            was_shown = shown.items(JudgeCondition(*(next(iter(column.take(rows[:1]))) for column in condition)))
             missing.append((row, np.flatnonzero(absent & was_shown)))
             unasked.append((row, np.flatnonzero(absent & ~was_shown)))
     added = _units_without_score(units, data, missing, Failure.MISSING)
@@ -233,15 +232,15 @@ class ShownToJudges:
         self.item = every.item.recode(data.positions)
         self.none = np.zeros(len(data.items), bool)
         self.column = [item.fields.get(asked.column) for item in data.items] if asked.column else []
-        self.known: dict[tuple[Any, ...], NDArray[np.bool_]] = {}
+        self.known: dict[JudgeCondition, NDArray[np.bool_]] = {}
 
-    def items(self, condition: tuple[Any, ...]) -> NDArray[np.bool_]:
-        """Mask of the items that were shown under a condition: judge, variant, temperature and top-p."""
+    def items(self, condition: JudgeCondition) -> NDArray[np.bool_]:
+        """Mask of the items that a judge was shown under a condition."""
         if condition not in self.known:
             self.known[condition] = self._items(condition)
         return self.known[condition]
 
-    def _items(self, condition: tuple[Any, ...]) -> NDArray[np.bool_]:
+    def _items(self, condition: JudgeCondition) -> NDArray[np.bool_]:
         match self.asked.rule:
             case "rows":
                 return self.none
@@ -254,7 +253,7 @@ class ShownToJudges:
                 found[self.item[same & (self.item >= 0)]] = True
                 return found
             case "column":
-                judge = condition[0]
+                judge = condition.judge
                 return np.array([value is True or (isinstance(value, list) and judge in value) for value in self.column], bool)
 
 
@@ -306,7 +305,7 @@ def item_key(data: Dataset, name: str) -> CodedColumn:
     values = [item.fields.get(name) for item in data.items]
     if not any(isinstance(value, (str, int, float)) for value in values):
         fields = sorted({name for item in data.items[:1000] for name, value in item.fields.items() if isinstance(value, (str, int, float))})
-        keys = [*OWN_KEYS, "metric", "judge", "variant", "temperature", "top_p", "agreement", *fields]
+        keys = [*OWN_KEYS, "metric", *CONDITION, "agreement", *fields]
         raise UsageError(f"no item has '{name}'.{choose_from(keys, name)}")
     if hides_texts([data.about]) and any(isinstance(value, str) and looks_like_text(value) for value in values):
         raise UsageError(f"'{name}' holds texts, which are extremely offensive in '{data.id}' and are not printed; choose another key")

@@ -19,6 +19,7 @@ from harness.measure.options import CompareOptions
 from harness.measure.score_differences import scores_apart
 from harness.measure.unit_agreement import unit_hits
 from harness.measure.units import LabelCounts, Units, as_text, item_key
+from harness.model import CONDITION
 from harness.stats import MarginTest, benjamini_yekutieli, mcnemar, paired_difference, stuart_maxwell
 from harness.stats.core.arrays import Floats, Ints
 
@@ -84,7 +85,7 @@ def _partners(units: Units, column: CodedColumn, wanted: int, name: str) -> Ints
     A partner from the same source comes first; without one, any source's will do.
     """
     j = units.judgments
-    same = {name: getattr(j, name) for name in ("metric", "repeat", "order", "judge", "variant", "temperature", "top_p")}
+    same = {name: getattr(j, name) for name in ("metric", "repeat", "order", *CONDITION)}
     theirs = column.codes == wanted
     rows = np.flatnonzero(theirs)
     key = combination_ids((values for each, values in same.items() if each != name), units.item)

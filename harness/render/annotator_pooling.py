@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from harness.model import CONDITION
 from harness.reports.tables.column import COUNT, SHARE, TEXT, Column, TableName
 from harness.reports.tables.numbers import UNDEFINED
 from harness.reports.tables.text_table import TextTable, tabulate, varying_keys
@@ -53,5 +54,5 @@ _COLUMNS = (
 
 def annotator_pooling_table(rows: Sequence[Mapping[str, Any]]) -> TextTable:
     """One row for each task, judge and condition."""
-    varying = varying_keys(rows, ("source", "language", "judge", "variant", "temperature", "top_p"))
+    varying = varying_keys(rows, ("source", "language", *CONDITION))
     return tabulate([dict(row) for row in rows], _COLUMNS, ("task", *varying))

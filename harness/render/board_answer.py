@@ -13,6 +13,7 @@ from harness.reports.tables.numbers import counted
 
 _WORDS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
 _MOST_NAMES = 6  # languages that a sentence names
+_MOST_JUDGES = 4  # that it names; more are counted
 
 Sentence = tuple[str, str]
 """`good`, `bad` or `open`, and the sentence."""
@@ -44,7 +45,7 @@ def language_answer(standings: Standings, tag: str) -> list[Sentence]:
 
 
 def board_facts(standings: Standings) -> str:
-    """Judges, languages, questions and the source of the labels, in one line."""
+    """Whether a newer board exists, judges, languages, questions and the source of the labels, in one line."""
     tables = [table for table in standings.tables if table.metric == POOLED and table.variant == standings.variants[0]]
     parts = [
         counted(len(competitors(standings)), "judge"),
@@ -54,6 +55,8 @@ def board_facts(standings: Standings) -> str:
     if tables:
         parts.append(f"{_span([table.questions for table in tables])} questions on {_span([table.texts for table in tables])} texts each")
     parts.append(_whose_labels(standings))
+    if standings.superseded_by:
+        parts.insert(0, f"superseded by {standings.superseded_by}")
     return " · ".join(parts)
 
 
@@ -96,12 +99,15 @@ def _beside_baseline(standings: Standings, judges: Sequence[Contender]) -> Itera
         yield "bad", f"No judge is shown to beat the baseline in any of {languages}."
         yield from _below_baseline(standings, judges, languages)
         return
+    together: dict[tuple[str, ...], list[str]] = {}
     for judge in sorted(judges, key=lambda judge: -len(ahead[judge.id])):
-        if tags := ahead[judge.id]:
-            named = "" if len(tags) == len(standings.languages) or len(tags) > _MOST_NAMES else f" ({_listed(map(english_name, tags))})"
-            yield "good", f"{judge.display_name} is shown to beat the baseline in {in_words(len(tags))} of {languages}{named}."
-    if behind := [judge.display_name for judge in judges if not ahead[judge.id]]:
-        yield "bad", f"{_listed(behind)} {'is' if len(behind) == 1 else 'are'} shown to beat it in none."
+        together.setdefault(tuple(ahead[judge.id]), []).append(judge.display_name)
+    behind = together.pop((), [])
+    for tags, names in together.items():
+        named = "" if len(tags) == len(standings.languages) or len(tags) > _MOST_NAMES else f" ({_listed(map(english_name, tags))})"
+        yield "good", f"{_who(names)} shown to beat the baseline in {in_words(len(tags))} of {languages}{named}."
+    if behind:
+        yield "bad", f"{_who(behind)} shown to beat it in none."
     yield from _below_baseline(standings, judges, languages)
 
 
@@ -118,12 +124,22 @@ def _by_verdict(standings: Standings, judges: Sequence[Contender]) -> Iterator[S
     """In how many cells, language × metric, each judge may be used; nothing where labels are constructed, as nobody may be used then."""
     if standings.constructed or not standings.verdicts:
         return
+    together: dict[tuple[int, int, int], list[str]] = {}
     for judge in judges:
         own = [verdict for verdict in standings.verdicts if verdict["judge"] == judge.id]
         use, not_use = (sum(verdict.answer == answer for verdict in own) for answer in ("use", "do not use"))
         if own:
-            style = "good" if use else "bad" if not_use else "open"
-            yield style, f"{judge.display_name}: use in {use} of {len(own)} language–metric pairs, do not use in {not_use}."
+            together.setdefault((use, not_use, len(own)), []).append(judge.display_name)
+    for (use, not_use, pairs), names in sorted(together.items(), key=lambda each: (-each[0][0], each[0][1])):
+        style = "good" if use else "bad" if not_use else "open"
+        who = _listed(names) if len(names) <= _MOST_JUDGES else f"{len(names)} judges"
+        yield style, f"{who}: use in {use} of {pairs} language–metric pairs, do not use in {not_use}."
+
+
+def _who(names: Sequence[str]) -> str:
+    """`one and two are`, `20 judges are`."""
+    every = _listed(names) if len(names) <= _MOST_JUDGES else f"{len(names)} judges"
+    return f"{every} {'is' if len(names) == 1 else 'are'}"
 
 
 def _rows(standings: Standings, tag: str) -> tuple[RankedJudge, ...]:

@@ -10,7 +10,9 @@ from rich.text import Text
 from harness.content.tags import english_name
 from harness.correct.certificate import Certificate, CertifiedCell
 from harness.correct.certify import CertificateCheck
-from harness.reports.tables.numbers import percent, rounded_up
+from harness.correct.extension import ExtensionResult, ExtensionTarget
+from harness.reports.tables.numbers import counted, difference, percent, probability, rounded_up
+from harness.reports.tables.titles import metric_words
 from harness.text import terminal_safe
 
 
@@ -26,8 +28,36 @@ def print_check(certificate: Certificate, found: CertificateCheck) -> None:
     if found.stale:
         lines = [f"{judge}: stale", *(f"  {reason}" for reason in found.stale)]
     else:
-        lines = [f"{judge}: {_outcome(certificate, found)}", *_cells(certificate), *_allowance(certificate)]
+        lines = [f"{judge}: {_outcome(certificate, found)}", *_cells(certificate), *_allowance(certificate), *_extensions(certificate)]
     _print([*lines, *_unchecked(found.unchecked)])
+
+
+def print_extension(found: ExtensionResult, path: str | None) -> None:
+    """Print for each target whether the certificate may serve it, and why not; `path` is the file that has the new lines."""
+    margin, lines = percent(found.options.margin), []
+    for target in found.targets:
+        lines += [_target(target), *(f"    {line}" for line in _differences(target, margin))]
+    if path:
+        lines.append(f"{path}: extended to {counted(sum(each.outcome == 'extended' for each in found.targets), 'target')}")
+    _print([f"certificate of {found.judge} for {found.data}: {found.outcome}", *lines])
+
+
+def _target(target: ExtensionTarget) -> str:
+    where = "".join(f", {key} {value}" for key, value in target.where.items())
+    source = "" if target.from_language == target.language else f" by the numbers of {english_name(target.from_language)}"
+    reason = f": {target.reason}" if target.reason else ""
+    if target.more_groups:
+        reason += f"; label about {counted(target.more_groups, 'more group')}"
+    return f"  {english_name(target.language)}, {target.metric.replace('_', ' ')}{where}{source}: {target.outcome}{reason}"
+
+
+def _differences(target: ExtensionTarget, margin: str) -> Iterator[str]:
+    yield f"{counted(target.labels, 'labelled text')} in {counted(target.groups, 'group')}, {counted(target.texts, 'judged text')}"
+    for name, shown in (("label minus corrected prediction", target.residual), ("agreement minus the certified one", target.agreement)):
+        if shown is not None:
+            yield f"{name}: {difference(shown.mean, shown.interval)}, margin ±{margin}"
+    if target.q is not None:
+        yield f"both within the margin: p {probability(target.q)}, corrected over the targets"
 
 
 def _outcome(certificate: Certificate, found: CertificateCheck) -> str:
@@ -38,6 +68,13 @@ def _outcome(certificate: Certificate, found: CertificateCheck) -> str:
     return "nothing is stale; verdicts and numbers were made again and are the same"
 
 
+def _extensions(certificate: Certificate) -> Iterator[str]:
+    for line in certificate.extensions:
+        where = "".join(f", {key} {value}" for key, value in line.where.items())
+        of = f"{english_name(line.language)}, {line.metric.replace('_', ' ')}{where}"
+        yield f"  extended on {line.date} to {of} by {counted(line.labels, 'label')} of {line.data}"
+
+
 def _allowance(certificate: Certificate) -> Iterator[str]:
     if not certificate.allowed:
         yield "It allows nothing: no verdict is 'use' or 'use corrected'."
@@ -45,7 +82,9 @@ def _allowance(certificate: Certificate) -> Iterator[str]:
 
 def _cells(certificate: Certificate) -> Iterator[str]:
     for cell in certificate.cells:
-        yield f"  {english_name(cell.language)}, {cell.metric.replace('_', ' ')}: {cell.verdict}; {_means(cell)}; {_acceptance(cell)}"
+        place = f"{english_name(cell.language)}, {metric_words(cell.metric)}"
+        said = cell.sentence.removesuffix(".") if cell in certificate.allowed else f"{place}: {cell.verdict}"
+        yield f"  {'; '.join([said, _means(cell), _acceptance(cell), _map(cell)])}"
 
 
 def _means(cell: CertifiedCell) -> str:
@@ -62,6 +101,17 @@ def _acceptance(cell: CertifiedCell) -> str:
     if not found.left_out:
         return accepted if found.left_out == 0 else f"{accepted} (texts without a commonest label are left out, and not counted here)"
     return f"{accepted}; nothing is said of the {percent(found.left_out_share)} of labelled texts without a commonest label"
+
+
+def _map(cell: CertifiedCell) -> str:
+    found = cell.recalibration
+    if found is None:
+        return f"no map ({cell.recalibration_reason or 'an earlier version made it'})"
+    scores = "scores are calibrated text by text" if found.shown else f"scores are not calibrated ({found.advice})"
+    sets = found.sets
+    if sets.threshold is None:
+        return f"{scores}; sets hold {sets.reason}"
+    return f"{scores}; sets hold a person's score of {percent(sets.level)} of texts"
 
 
 def _unchecked(names: Sequence[str]) -> Iterator[str]:

@@ -8,7 +8,8 @@ from typing import Any
 
 from harness.content.tags import english_name
 from harness.measure.options import POOLED
-from harness.render.sides import SIDE_KEYS, Side, is_baseline, plainest_first, side_name
+from harness.model import SIDE
+from harness.render.sides import Side, is_baseline, plainest_first, side_name
 from harness.reports.tables.numbers import percent
 from harness.reports.tables.titles import metric_words
 
@@ -75,7 +76,7 @@ def of_judges(rows: Rows) -> Rows:
 
 
 def side_of_row(row: Mapping[str, Any]) -> Side:
-    return tuple(row.get(name) for name in SIDE_KEYS)
+    return tuple(row.get(name) for name in SIDE)
 
 
 def _of_side(rows: Rows, side: Side, sides: Sequence[Side]) -> Iterator[DoseResponse]:

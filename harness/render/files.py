@@ -9,6 +9,7 @@ from typing import Any
 import msgspec
 
 from harness.measure.cells import Cell
+from harness.model import CONDITION, SAMPLING
 from harness.reports.run_report import Report
 from harness.reports.tables.column import CELL_TABLES
 from harness.reports.tables.columns import columns_in
@@ -17,7 +18,7 @@ from harness.tables import to_csv, to_json, write_atomic, write_parquet
 from harness.text import terminal_safe
 
 Rows = list[dict[str, Any]]
-_KEY_TYPES = {"temperature": "double", "top_p": "double", "repeat": "int64"}
+_KEY_TYPES = {**dict.fromkeys(SAMPLING, "double"), "repeat": "int64"}
 _COUNTS = {
     "n_ref": "int64",
     "n": "int64",
@@ -87,7 +88,9 @@ def report_csv(report: Report) -> str:
     if not report.sealed:
         return cells_csv((*report.by_metric, *report.cells))
     rows = _plain_rows(msgspec.to_builtins(row) | {"coverage": row.coverage} for row in report.sealed)
-    return to_csv([row | {"failures": msgspec.json.encode(row["failures"]).decode()} for row in rows], list(rows[0]))
+    axes, later = CONDITION[:3], CONDITION[3:]  # those that came later stand behind
+    names = ("language", *axes, "asked", "read", "failures", *later, "coverage")
+    return to_csv([row | {"failures": msgspec.json.encode(row["failures"]).decode()} for row in rows], names)
 
 
 def section_csvs(sections: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:

@@ -48,7 +48,7 @@ def sealed_table(report: Report) -> TextTable:
         {
             "language": f"{english_name(row.language)} ({row.language})",
             "judge": row.judge,
-            "condition": f"{row.variant} T={row.temperature:g}{'' if row.top_p is None else f' top_p={row.top_p:g}'}",
+            "condition": row.condition.words(),
             "asked": row.asked,
             "read": row.read,
             "coverage": row.coverage,

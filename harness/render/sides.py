@@ -7,14 +7,13 @@ from typing import Any
 
 from harness.judges import traits_of
 from harness.measure.options import POOLED
-from harness.model import plainness
+from harness.model import SIDE, axis_words, plainness
 from harness.text import one_line
 
-SIDE_KEYS = ("source", "judge", "variant", "temperature", "top_p")
-_JUDGE = SIDE_KEYS.index("judge")
+_JUDGE = SIDE.index("judge")
 
 Side = tuple[Any, ...]
-"""Who judged, and how: the values of `SIDE_KEYS`, None or `*` where there is none."""
+"""Who judged, and how: the values of `SIDE`, None or `*` where there is none."""
 
 
 def is_baseline(side: Side) -> bool:
@@ -31,8 +30,8 @@ def plainest_first(sides: Iterable[Side]) -> list[Side]:
     places = {who: place for place, who in enumerate(dict.fromkeys(side[:2] for side in different))}
 
     def order(side: Side) -> tuple[Any, ...]:
-        *_, variant, temperature, top_p = side
-        return (is_baseline(side), places[side[:2]], plainness(str(variant)), *_number(temperature), *_number(top_p))
+        source, judge, variant, *sampling = side
+        return (is_baseline(side), places[source, judge], plainness(str(variant)), *map(_number, sampling))
 
     return sorted(different, key=order)
 
@@ -42,15 +41,11 @@ def side_name(side: Side, every: Sequence[Side]) -> str:
 
     >>> one, two = (None, "b", "joint", 0.0, None), (None, "b", "joint", 0.7, None)
     >>> side_name(one, [one, two]), side_name(one, [one])
-    ('T = 0', 'b')
+    ('temperature 0', 'b')
     """
-    differing = [place for place in range(len(SIDE_KEYS)) if len({other[place] for other in every}) > 1]
-    return " · ".join(_part(SIDE_KEYS[place], side[place]) for place in differing or [_JUDGE] if side[place] not in (None, POOLED))
-
-
-def _part(name: str, value: Any) -> str:
-    formats = {"temperature": "T = {:g}", "top_p": "top-p {:g}"}
-    return formats[name].format(value) if name in formats and isinstance(value, (int, float)) else one_line(str(value))
+    differing = [place for place in range(len(SIDE)) if len({other[place] for other in every}) > 1]
+    shown = [place for place in differing or [_JUDGE] if side[place] not in (None, POOLED)]
+    return " · ".join(one_line(axis_words(SIDE[place], side[place])) for place in shown)
 
 
 def _number(value: Any) -> tuple[bool, float]:

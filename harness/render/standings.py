@@ -9,13 +9,14 @@ from typing import Any
 from harness.boards.board_standings import Contender, Overall, Spending, Standings
 from harness.boards.probes import Finding
 from harness.content.tags import english_name
+from harness.decide.verdicts import Verdict
 from harness.measure.options import POOLED
 from harness.measure.rankings.ranked import RankedJudge, Ranking
 from harness.measure.rankings.score_ranking import MIN_TEXTS, RANKED_BY_ORDER
 from harness.reports.tables.column import COEFFICIENT, Column, ColumnFormat, Row, TableName
 from harness.reports.tables.columns import COLUMNS, columns_in
 from harness.reports.tables.numbers import UNDEFINED
-from harness.reports.tables.text_table import TextTable, tabulate
+from harness.reports.tables.text_table import Heading, TextTable, tabulate
 from harness.reports.tables.titles import metric_words
 
 NOT_BEATING = "does not beat the baseline"
@@ -23,6 +24,8 @@ BELOW_BASELINE = "below the baseline"
 BASELINE = "baseline"
 TOO_FEW = "too few texts to tell"
 PEOPLE = "people, leave-one-out"
+VERDICT_LEGEND = "Verdicts follow the rule of 'harness compare' (docs/decisions.md), each submission by itself; open: nothing is shown."
+_MOST_JUDGES = 3  # that a cell of verdicts names
 _FAILED_WRONG = "answers that could not be read count as wrong"
 _RANKED_BY = {
     "pa_failed_wrong": f"the share of all questions answered as the label says; {_FAILED_WRONG}",
@@ -177,6 +180,42 @@ def _overall_row(each: Overall, judge: Contender, written: ColumnFormat) -> Row:
         "verdicts": None if judge.baseline else each.verdicts,
         **{f"in_{tag}": value for tag, value in each.by_language.items()},
     }
+
+
+def verdict_table(standings: Standings, language: str | None = None) -> TextTable | None:
+    """What the judges may be used for: a row for each language, a column for each metric. `language`: only this one.
+
+    None where no judge has a verdict, and where labels are constructed: nobody may be used then.
+    """
+    judges = {judge.id: judge for judge in standings.judges if not judge.baseline}
+    given = [verdict for verdict in standings.verdicts if verdict["judge"] in judges and language in (None, verdict["language"])]
+    if standings.constructed or not given:
+        return None
+    cells: dict[tuple[str, str], list[Verdict]] = {}
+    for verdict in given:
+        cells.setdefault((verdict["language"], verdict["metric"]), []).append(verdict)
+    metrics = list(dict.fromkeys(metric for _, metric in cells))
+    headings = (Heading("language", "language", key=True), *(Heading(metric, metric_words(metric)) for metric in metrics))
+    rows = (
+        (english_name(tag), *(_verdicts_in_short(cells.get((tag, metric), []), standings) for metric in metrics))
+        for tag in dict.fromkeys(tag for tag, _ in cells)
+    )
+    return TextTable(headings, tuple(rows), legend=(VERDICT_LEGEND,))
+
+
+def _verdicts_in_short(verdicts: Sequence[Verdict], standings: Standings) -> str:
+    """`use: one, two` where a judge may be used, else `do not use` if every verdict says so, else how many do."""
+    if not verdicts:
+        return UNDEFINED
+    for answer in ("use", "use corrected"):
+        names = [standings.judge(verdict["judge"]).display_name for verdict in verdicts if verdict.answer == answer]
+        if names:
+            named = ", ".join(names) if len(names) <= _MOST_JUDGES else f"{len(names)} judges"
+            return answer if len(verdicts) == 1 else f"{answer}: {named}"
+    against = sum(verdict.answer == "do not use" for verdict in verdicts)
+    if against == len(verdicts):
+        return "do not use" if against == 1 else f"do not use: all {against}"
+    return f"open; do not use: {against} of {len(verdicts)}" if against else "open"
 
 
 def table_title(standings: Standings, ranking: Ranking) -> str:

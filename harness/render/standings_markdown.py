@@ -17,6 +17,7 @@ from harness.render.standings import (
     ranking_table,
     standings_notes,
     table_title,
+    verdict_table,
 )
 from harness.reports.tables.text_table import TextTable
 
@@ -31,6 +32,9 @@ def standings_markdown(standings: Standings, findings: Sequence[Finding] = ()) -
         return "\n".join([*lines, "No submissions yet."]) + "\n"
     lines += [*(f"**{escape(sentence)}**" for _, sentence in board_answer(standings)), "", f"{escape(board_facts(standings))}.", ""]
     shown: list[TextTable] = []
+    if verdicts := verdict_table(standings):
+        shown.append(verdicts)
+        lines += ["## Verdicts", "", *markdown_table(verdicts), ""]
     for variant in standings.variants:
         shown.append(overall_table(standings, variant))
         title = f"## All languages{f': {escape(variant)}' if len(standings.variants) > 1 else ''}"

@@ -23,7 +23,9 @@ from harness.render.standings import (
     ranking_table,
     standings_notes,
     table_title,
+    verdict_table,
 )
+from harness.render.terminal import print_whole
 from harness.reports.tables.text_table import TextTable
 from harness.text import terminal_safe
 
@@ -37,10 +39,7 @@ def print_standings(
     standings: Standings, findings: Sequence[Finding] = (), language: str | None = None, console: Console | None = None
 ) -> None:
     """Print to stdout; a pipe gets a generous width instead of cut columns."""
-    console = console or Console()
-    if not console.is_terminal:
-        console = Console(width=_PIPE_WIDTH)
-    console.print(render_standings(standings, findings, language, console.width))
+    print_whole(lambda width: render_standings(standings, findings, language, width), console=console)
 
 
 def render_standings(
@@ -54,6 +53,9 @@ def render_standings(
     parts += [Text(terminal_safe(sentence)) for _, sentence in answer]
     parts.append(Text(terminal_safe(board_facts(standings)), style="dim"))
     shown: list[TextTable] = []
+    if verdicts := verdict_table(standings, language):
+        shown.append(verdicts)
+        parts += [Text("\nVerdicts", style="bold cyan"), FittedTable(verdicts)]
     if language is None:
         for variant in standings.variants:
             shown.append(overall_table(standings, variant))

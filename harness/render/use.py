@@ -1,4 +1,4 @@
-"""Corrected numbers and automatic acceptance as terminal tables, language by language."""
+"""Corrected numbers, automatic acceptance and maps to people's scores as terminal tables, language by language."""
 
 from __future__ import annotations
 
@@ -10,22 +10,24 @@ from rich.text import Text
 
 from harness.content.tags import both_names
 from harness.correct.acceptance import Acceptances
+from harness.correct.calibrate import Calibrated, CalibratedMetric
 from harness.correct.correct import Corrected, CorrectedNumber
+from harness.model import SIDE
 from harness.render.fitted_table import FittedTable
 from harness.render.terminal import dim_lines
+from harness.reports.sections.calibrated_scores import NAME, calibrated_section
+from harness.reports.shown_sections import shown_sections
 from harness.reports.tables.column import Row, TableName
 from harness.reports.tables.columns import columns_in
 from harness.reports.tables.text_table import key_text, tabulate, varying_keys
 from harness.text import terminal_safe
 
-_CONDITION = ("source", "judge", "variant", "temperature", "top_p")
-
 
 def render_corrected(corrected: Corrected) -> RenderableType:
     """All numbers; a difference stands in the row of its first system, `one − other`."""
     rows = [_corrected_row(number) for number in corrected.numbers]
-    names = [name for name in corrected.numbers[0].key if name not in ("language", "metric", *_CONDITION)]
-    keys = (*varying_keys(rows, _CONDITION), "metric", *(name for name in names if any(row[name] is not None for row in rows)))
+    names = [name for name in corrected.numbers[0].key if name not in ("language", "metric", *SIDE)]
+    keys = (*varying_keys(rows, SIDE), "metric", *(name for name in names if any(row[name] is not None for row in rows)))
     keys = (*keys, *(["class"] if any(row["class"] is not None for row in rows) else []))
     return _tables(rows, keys, TableName.CORRECTED, corrected.notes)
 
@@ -41,7 +43,27 @@ def _corrected_row(number: CorrectedNumber) -> dict[str, Any]:
 def render_acceptance(found: Acceptances) -> RenderableType:
     """All thresholds; that nothing is certified is said in words."""
     rows = [threshold.flat() for threshold in found.thresholds]
-    return _tables(rows, (*varying_keys(rows, _CONDITION), "metric"), TableName.ACCEPTANCE, found.notes)
+    return _tables(rows, (*varying_keys(rows, SIDE), "metric"), TableName.ACCEPTANCE, found.notes)
+
+
+def render_calibrated(found: Calibrated) -> RenderableType:
+    """Every metric with its finding, its tables, and below all of them what their headings mean."""
+    parts: list[RenderableType] = []
+    legend: dict[str, None] = {}
+    for metric in found.metrics:
+        [shown] = shown_sections({NAME: calibrated_section([metric])})
+        parts += [Text(f"\n{_title(metric)}", style="bold cyan"), Text(shown.text.partition("not seen. ")[2])]
+        for table in shown.tables:
+            title, titled, _ = table.shared.partition(": ")
+            parts += [Text(f"\n{title}" if titled else "", style="italic"), FittedTable(table)]
+        legend |= dict.fromkeys(shown.legend)
+    promise = f"{found.promise[0].upper()}{found.promise[1:]}."
+    return Group(*parts, dim_lines((*legend, promise, *map(terminal_safe, found.notes))))
+
+
+def _title(metric: CalibratedMetric) -> str:
+    name, judge = (terminal_safe(str(metric.key[key])) for key in ("metric", "judge"))
+    return f"{name.replace('_', ' ')}, {judge}: {metric.method}"
 
 
 def _tables(rows: Sequence[Row], keys: Sequence[str], name: TableName, notes: Sequence[str]) -> RenderableType:

@@ -15,6 +15,8 @@ from harness.decide.options import DecisionOptions
 from harness.decide.verdicts import Verdict, tests_laid_out, verdicts_of_tests
 from harness.measure.compare import AlignedData, Comparison, Recording, align, compare_aligned
 from harness.measure.options import CompareOptions
+from harness.reports.answer import LabelPages, label_pages
+from harness.reports.sections.calibrated_scores import calibrated_scores
 from harness.reports.sections.pairs import pairs
 from harness.reports.sections.runs_over_time import runs_over_time
 from harness.reports.sections.section_registry import comparison_sections
@@ -35,6 +37,7 @@ class DecidedComparison(Comparison, frozen=True, kw_only=True):
         pairs: the section of choices between two texts, one a data set that has any.
         sections: minimal pairs, the same texts in several languages, panels, and one judge in several runs, by name; of several sources
             every row names its `source`.
+        pages: how people label more of the first source, for the next step of an answer.
     """
 
     verdicts: tuple[Verdict, ...] = ()
@@ -44,6 +47,7 @@ class DecidedComparison(Comparison, frozen=True, kw_only=True):
     acceptance: tuple[AcceptedFrom, ...] | None = None
     pairs: tuple[dict[str, Any], ...] = ()
     sections: Mapping[str, dict[str, Any]] = msgspec.field(default_factory=dict)
+    pages: LabelPages = LabelPages()
 
     def __repr__(self) -> str:
         return short_repr(self, self.source, cells=len(self.cells), verdicts=len(self.verdicts))
@@ -51,6 +55,7 @@ class DecidedComparison(Comparison, frozen=True, kw_only=True):
     def as_json(self) -> dict[str, Any]:
         """One object for programs: that of `Comparison`, and a list for each part that was computed."""
         fields = super().as_json()
+        fields.pop("pages")
         for name in ("verdicts", "languages", "calibration", "acceptance"):
             part = getattr(self, name)
             fields.pop(name)
@@ -94,7 +99,8 @@ def compare(
         calibration=calibrations(laid_out, options, decision) if full and tests else None,
         acceptance=acceptances_laid_out(laid_out, options) if full and tests else None,
         pairs=tuple(_pairs(laid_out, options)) if tests and sections else (),
-        sections=_sections(laid_out.sources, options) | runs_over_time(laid_out, options) if tests and sections else {},
+        pages=label_pages(sources[0].name, sources[0].data),
+        sections=_all_sections(laid_out, options, full=full) if tests and sections else {},
     )
 
 
@@ -102,6 +108,11 @@ def _pairs(laid_out: AlignedData, options: CompareOptions) -> Iterator[dict[str,
     for judged in laid_out.judged:
         if found := pairs(judged.data, judged.units.judgments, options):
             yield found
+
+
+def _all_sections(laid_out: AlignedData, options: CompareOptions, *, full: bool) -> dict[str, dict[str, Any]]:
+    found = _sections(laid_out.sources, options) | runs_over_time(laid_out, options)
+    return found | calibrated_scores(laid_out, options) if full else found
 
 
 def _sections(sources: Sequence[Recording], options: CompareOptions) -> dict[str, dict[str, Any]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from pathlib import PurePath
 from typing import Any
 
 import msgspec
@@ -13,6 +14,7 @@ from harness.data.judgments import Judgments
 from harness.data.named_folders import how_to_get
 from harness.decide.options import DecisionOptions
 from harness.decide.verdicts import Verdict, verdicts
+from harness.errors import UsageError
 from harness.judges import traits_of
 from harness.measure.cells import Cell
 from harness.measure.compare import CI_METHOD, compare
@@ -23,9 +25,10 @@ from harness.measure.pooled import pooled_differences
 from harness.measure.recorded_run import recording, signature
 from harness.measure.summaries import LanguageSummary, summaries
 from harness.model import JudgeIdentity, RealisedPerturbation, Score
+from harness.reports.answer import LabelPages, label_pages
 from harness.reports.sections.section import SectionInput
 from harness.reports.sections.section_registry import run_sections
-from harness.runs import RunProtocol
+from harness.runs import RunAnswers, RunProtocol
 from harness.text import short_repr
 
 SCHEMA_VERSION = 3
@@ -59,6 +62,7 @@ class Report(msgspec.Struct, frozen=True):
     failures: tuple[dict[str, Any], ...] = ()  # judgments of each judge and condition, and how many of them could not be read, by kind
     native_data: dict[str, tuple[str, ...]] = {}  # with constructed labels: dataset cards with native ones, by language
     get_native_data: dict[str, str] = {}  # for each of these cards the command that fetches it, with its size and licence
+    pages: LabelPages = LabelPages()  # how people label more of the data folder
 
     def __repr__(self) -> str:
         return short_repr(self, self.run, cells=len(self.cells), verdicts=len(self.verdicts))
@@ -75,35 +79,40 @@ class Report(msgspec.Struct, frozen=True):
         return {judge: names for judge, names in named.items() if traits_of(judge).is_named_by_provider and names}
 
 
+class AboutRun(msgspec.Struct, frozen=True):
+    """What a report says of a run beside its judgments.
+
+    Attributes:
+        answers: what the replies say, by judge.
+        unreviewed, unreviewed_instructions: languages whose texts, or own instructions, no native reader has read.
+        realised: the results of perturbations.
+        absent: the classes without an example, by language, task and metric.
+        native_data: the dataset cards with native labels, by language.
+        refused_controls: the control questions that a language does not have, with the reasons.
+    """
+
+    answers: RunAnswers = msgspec.field(default_factory=RunAnswers)
+    unreviewed: Sequence[str] = ()
+    unreviewed_instructions: Sequence[str] = ()
+    realised: Sequence[RealisedPerturbation] = ()
+    absent: Mapping[tuple[str, str, str], Sequence[Score]] = {}
+    native_data: Mapping[str, Sequence[DatasetCard]] = {}
+    refused_controls: Mapping[str, Mapping[str, str]] = {}
+
+
 def report(
     name: str,
     protocol: RunProtocol,
     judgments: Judgments,
     data: Dataset,
     training: Dataset,
-    *,
-    unreviewed: Sequence[str] = (),
-    unreviewed_instructions: Sequence[str] = (),
-    missing: Mapping[str, int] | None = None,
-    answered_by: Mapping[str, dict[str, int]] | None = None,
-    left_out: Mapping[str, dict[str, int]] | None = None,
-    spans: Mapping[str, dict[str, int]] | None = None,
-    reasoning: Mapping[str, dict[str, int]] | None = None,
-    realised: Sequence[RealisedPerturbation] = (),
-    absent: Mapping[tuple[str, str, str], Sequence[Score]] | None = None,
-    native_data: Mapping[str, Sequence[DatasetCard]] | None = None,
-    refused_controls: Mapping[str, Mapping[str, str]] | None = None,
+    about: AboutRun = AboutRun(),  # noqa: B008 (frozen)
     decision: DecisionOptions = DecisionOptions(),  # noqa: B008 (frozen)
 ) -> Report:
-    """The whole report of a run.
-
-    `missing`, `answered_by` and `left_out` say by judge how many calls have no answer, which model gave the others, and which parameters
-    the judge does not accept; `spans` which errors it marked, `reasoning` in how many replies it marks reasoning. `realised` has the
-    results of perturbations; `absent` the classes without an example; `native_data` the dataset cards with native labels, by language;
-    `refused_controls` the control questions that a language does not have, with the reasons; `decision` the thresholds of the verdicts.
-    """
+    """The whole report of a run. `decision` are the thresholds of its verdicts."""
+    answers = about.answers
     source = recording(judgments, data, training, name, protocol.panels)
-    native = dict(native_data or {}) if protocol.constructed else {}
+    native = about.native_data if protocol.constructed else {}
     comparable = len(judgments) and not data.sealed
     rule = of_rule(protocol.majority, protocol.annotators)
     by_metric = compare([source], msgspec.structs.replace(rule, by=BY_METRIC.by)).cells if comparable else ()
@@ -115,32 +124,48 @@ def report(
         run=name,
         title=protocol.title,
         constructed_labels=protocol.constructed,
-        unreviewed=tuple(unreviewed),
+        unreviewed=tuple(about.unreviewed),
         signatures={
-            identity.name: _signature(protocol, identity, decided, (left_out or {}).get(identity.name, {})) for identity in protocol.judges
+            identity.name: _signature(protocol, identity, decided, answers.left_out.get(identity.name, {})) for identity in protocol.judges
         },
         ci_method=CI_METHOD,
         summaries=summaries(by_metric, pooled),
         verdicts=verdicts([source], rule, decision) if comparable else (),
         by_metric=by_metric,
         cells=by_task.cells if by_task else (),
-        missing=dict(missing or {}),
-        answered_by=dict(answered_by or {}),
-        unreviewed_instructions=tuple(unreviewed_instructions),
-        left_out={judge: dict(calls) for judge, calls in (left_out or {}).items() if calls},
-        spans=dict(spans or {}),
-        reasoning=dict(reasoning or {}),
-        few_shot=_few_shot(protocol, training, absent or {}),
+        missing=dict(answers.missing),
+        answered_by=dict(answers.answered_by),
+        unreviewed_instructions=tuple(about.unreviewed_instructions),
+        left_out={judge: dict(calls) for judge, calls in answers.left_out.items() if calls},
+        spans=dict(answers.spans),
+        reasoning=dict(answers.reasoning),
+        few_shot=_few_shot(protocol, training, about.absent),
         ablations=run_sections(
-            SectionInput(source, rule, realised, protocol.metrics, protocol, refused_controls or {}), labelled=bool(comparable)
+            SectionInput(source, rule, about.realised, protocol.metrics, protocol, about.refused_controls), labelled=bool(comparable)
         ),
         unlabelled=data.sealed and protocol.board is None,
         sealed=run_coverage(judgments, data) if data.sealed else (),
         notes=by_task.notes if by_task else (),
         failures=failures_by_condition(judgments),
         native_data={tag: tuple(card.id for card in cards) for tag, cards in native.items()},
+        pages=label_pages(PurePath(protocol.data).name, data) if protocol.data else LabelPages(),
         get_native_data={card.id: how_to_get(card) for cards in native.values() for card in cards},
     )
+
+
+def only_languages(report: Report, tags: Sequence[str]) -> Report:
+    """The rows of some languages. Their verdicts stay corrected for everything that the run tested. Raises UsageError without any row."""
+
+    def kept(rows: tuple[Any, ...]) -> tuple[Any, ...]:
+        return tuple(row for row in rows if (row.language if isinstance(row, LanguageSummary) else row["language"]) in tags)
+
+    shown = msgspec.structs.replace(
+        report, **{name: kept(getattr(report, name)) for name in ("summaries", "verdicts", "by_metric", "cells")}
+    )
+    if not shown.summaries:
+        known = ", ".join(dict.fromkeys(summary.language for summary in report.summaries))
+        raise UsageError(f"run {report.run} has nothing in {', '.join(tags)}; its languages: {known}")
+    return shown
 
 
 def _signature(protocol: RunProtocol, identity: JudgeIdentity, decide: str, left_out: Iterable[str]) -> str:

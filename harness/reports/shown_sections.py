@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from harness.measure.answers import KEYS
 from harness.measure.options import POOLED
 from harness.reports.sections.section import Found, Section, SectionTable
 from harness.reports.sections.section_registry import SECTIONS
@@ -12,7 +13,7 @@ from harness.reports.tables.column import COUNT, COUNT_OR_BLANK, Column, Row
 from harness.reports.tables.text_table import TextTable, key_text, tabulate, varying_keys
 from harness.text import terminal_safe
 
-_KEYS = ("source", "language", "task", "metric", "judge", "variant", "temperature", "top_p")
+_KEYS = ("source", *KEYS)
 _FEW_ROWS = 24  # rows of a finer level that are shown below those of a coarser one
 
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from harness.runs.altered_texts import DEFAULT_CHANGES, alter_texts, write_altered_texts
+    from harness.runs.another_time import AskAgain, ask_again
     from harness.runs.answers import RunAnswers, Spent, keep_report, kept_report
     from harness.runs.asking import CostEstimate, Watcher, estimate_cost, price_for_engine
     from harness.runs.derivation import derive_judgments, read_metrics, reply_failures
@@ -28,10 +29,12 @@ if TYPE_CHECKING:
     from harness.runs.sources import load_board
     from harness.runs.specification import DEFAULT_BOARD, DEFAULT_JUDGE, RunSpec
     from harness.runs.studies import CHIANG_LEE, SELF_PREFERENCE, STUDIES, own_system
+    from harness.runs.together import Together, absent_cards, added, board_specs, run_together
     from harness.runs.writing import GenerateSpec
 
 _NAMES = {
     "altered_texts": ("DEFAULT_CHANGES", "alter_texts", "write_altered_texts"),
+    "another_time": ("AskAgain", "ask_again"),
     "answers": ("RunAnswers", "Spent", "keep_report", "kept_report"),
     "asking": ("CostEstimate", "Watcher", "estimate_cost", "price_for_engine"),
     "derivation": ("derive_judgments", "read_metrics", "reply_failures"),
@@ -47,6 +50,7 @@ _NAMES = {
     "self_preference_data": ("PREFERENCE", "RECOGNITION", "SINGLE_METRICS", "refused_controls"),
     "sources": ("load_board",),
     "specification": ("DEFAULT_BOARD", "DEFAULT_JUDGE", "RunSpec"),
+    "together": ("Together", "absent_cards", "added", "board_specs", "run_together"),
     "studies": ("CHIANG_LEE", "SELF_PREFERENCE", "STUDIES", "own_system"),
     "writing": ("GenerateSpec",),
 }
@@ -62,6 +66,7 @@ __all__ = [
     "SELF_PREFERENCE",
     "SINGLE_METRICS",
     "STUDIES",
+    "AskAgain",
     "CallIds",
     "CostEstimate",
     "Evidence",
@@ -78,9 +83,14 @@ __all__ = [
     "RunResult",
     "RunSpec",
     "Spent",
+    "Together",
     "Watcher",
     "WriterSummary",
+    "absent_cards",
+    "added",
     "alter_texts",
+    "ask_again",
+    "board_specs",
     "call_ids",
     "collect_batches",
     "derive_judgments",
@@ -109,6 +119,7 @@ __all__ = [
     "run",
     "run_place",
     "run_record",
+    "run_together",
     "write_altered_texts",
     "write_fine_tuning_set",
 ]

@@ -177,7 +177,7 @@ def _read_judge(
         for judgment in derive_judgments(query, reply, call_id, identity, scales, vocabulary, asked_language, own_prompts=own_prompts):
             writer.add(judgment)
             votes.add(judgment)
-            if judgment.spans is not None and not judgment.perturbation:
+            if judgment.spans is not None and not judgment.condition.perturbation:
                 spans.update(count_spans(judgment.spans))
             if judgment.failure:
                 failures = spent[query.item.language].failures

@@ -115,8 +115,7 @@ def ask_judges(
     works, records = [], []
     engine = Engine(settings.engine)
     for judge in judges:
-        every = plan.calls(judge.identity)
-        missing = every.without(_answered(every, store, reading, settings, since))
+        every, missing = calls_to_ask(judge, plan, reading, store, settings, since)
         price = price_for_engine(judge.identity, settings)
         if settings.batches != "collect":
             watcher.planned(judge.identity, estimate_cost(missing, price), len(every) - len(missing))
@@ -131,6 +130,14 @@ def ask_judges(
         loading = Thread(target=_load_libraries, args=[reading.justifications])
         engine = _ask_all(works, store, watcher, settings, {record.judge.name: record for record in records}, loading)
     return records, engine
+
+
+def calls_to_ask(
+    judge: Judge, plan: Plan, reading: ReplyReading, store: Store, settings: Settings, since: float | None = None
+) -> tuple[PlannedCalls, PlannedCalls]:
+    """All calls of a plan for one judge, and those of them that have no reply that counts (since the time `since`)."""
+    every = plan.calls(judge.identity)
+    return every, every.without(_answered(every, store, reading, settings, since))
 
 
 def _load_libraries(justifications: bool) -> None:

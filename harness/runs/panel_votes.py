@@ -41,23 +41,17 @@ def _judgment(name: str, panel: Panel, query: Query, metric: str, votes: Sequenc
     """A panel's judgment of one question; members' scores are in the item's own order, and so is the panel's."""
     vote = panel.score(votes, scale)
     score, failure = (None, vote) if isinstance(vote, Failure) else (vote, None)
-    condition = query.condition
     return Judgment(
         item_id=query.item.item_id,
         language=query.item.language,
         task=query.item.task,
         metric=metric,
         judge=name,
-        variant=str(condition.variant),
-        temperature=condition.temperature,
+        condition=query.condition,
         repeat=query.repeat,
         score=score,
         failure=failure,
         raw_choice=None,
         justification=None,
         call_id="",
-        top_p=condition.top_p,
-        perturbation=condition.perturbation,
-        order=condition.order,
-        shown_source=condition.shown_source,
     )

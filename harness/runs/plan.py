@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from harness.content import Library, Task
 from harness.data import Dataset
 from harness.judges import traits_of
-from harness.model import Call, Condition, Item, JudgeIdentity, Prompt, Query, RealisedPerturbation, Scale, Score, Usage, Variant
+from harness.model import SAMPLING, Call, Condition, Item, JudgeIdentity, Prompt, Query, RealisedPerturbation, Scale, Score, Usage, Variant
 from harness.prompts import (
     Example,
     FewShotExamples,
@@ -172,6 +172,12 @@ class PlannedCalls:
         remaining[np.flatnonzero(remaining)[np.asarray(answered, bool)]] = False
         return PlannedCalls(self._plan, self._ids, remaining)
 
+    def by_language(self) -> dict[str, PlannedCalls]:
+        """These calls by the language of their item."""
+        languages = np.array([query.item.language for query in self._plan.queries()])
+        found = sorted({str(language) for language in languages[self.selected]})
+        return {tag: PlannedCalls(self._plan, self._ids, self.selected & (languages == tag)) for tag in found}
+
     @property
     def tokens(self) -> Usage:
         """About how many tokens these calls take."""
@@ -192,8 +198,9 @@ def call_ids(
     for query, prompt_id, budget in zip(queries, prompt_ids, max_output_tokens, strict=True):
         condition = query.condition
         sampling = f"{condition.temperature!r}|{budget}|{seed + query.repeat}|{query.repeat}"
-        if condition.top_p is not None:
-            sampling += f"|top_p={condition.top_p!r}"
+        for name in SAMPLING[1:]:
+            if (value := getattr(condition, name)) is not None:
+                sampling += f"|{name}={value!r}"
         if condition.variant.probabilities:
             sampling += "|probabilities"
         parts = [prompt_id.encode(), judge, sampling.encode(), *([query.item.item_id.encode()] if reads_items else [])]

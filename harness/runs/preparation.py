@@ -5,8 +5,10 @@ Names become items, labels, versions and conditions. What does not exist or does
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import product
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
@@ -18,7 +20,7 @@ from harness.data.asked_data import comparable_rubrics, with_compared_labels, wi
 from harness.data.named_folders import located
 from harness.errors import ContentError, UsageError
 from harness.judges.panel import refuse_unfit_panels, split_panels
-from harness.model import Condition, Item, Scale, Variant, parse_variant
+from harness.model import SAMPLING, Condition, Item, Scale, Variant, parse_variant
 from harness.parse import Vocabulary, vocabulary_of
 from harness.perturb import parse_perturbation
 from harness.prompts import OwnPrompt, PromptTemplates, is_english, load_own_prompt
@@ -307,8 +309,14 @@ def _has_constructed_labels(data: Dataset, board: Board | None) -> bool:
     return bool(data.labels) and all(label.source == "constructed" for label in data.labels)
 
 
+def _samplings(spec: RunSpec, temperatures: Sequence[float]) -> Iterator[dict[str, Any]]:
+    """Every combination of values of the axes of `SAMPLING`; their fields in a specification have an s behind the name."""
+    values = {name: getattr(spec, f"{name}s") for name in SAMPLING} | {"temperature": map(float, temperatures)}
+    return (dict(zip(values, each, strict=True)) for each in product(*values.values()))
+
+
 def _conditions(spec: RunSpec, variants: Sequence[str], temperatures: Sequence[float]) -> tuple[Condition, ...]:
-    """Every variant at every temperature and top-p, in every order, on the unchanged text and on every change of it.
+    """Every variant under every sampling, in every order, on the unchanged text and on every change of it.
 
     A change is a perturbation, or the names of the systems in the headings.
 
@@ -320,20 +328,19 @@ def _conditions(spec: RunSpec, variants: Sequence[str], temperatures: Sequence[f
     ]
     try:
         conditions = [
-            Condition(parse_variant(text), float(temperature), top_p, perturbation, order, shown_source)
+            Condition(parse_variant(text), **sampling, perturbation=perturbation, order=order, shown_source=shown_source)
             for text in variants
-            for temperature in temperatures
-            for top_p in spec.top_ps
+            for sampling in _samplings(spec, temperatures)
             for perturbation in dict.fromkeys(perturbations)  # without words, a perturbation is the same for every segmenter
             for shown_source in dict.fromkeys(("none", *spec.shown_sources))
             for order in spec.orders
-            if spec.crossed or text == variants[0] or temperature == temperatures[0]
+            if spec.crossed or text == variants[0] or sampling["temperature"] == temperatures[0]
         ]
     except ValueError as err:
         raise UsageError(str(err)) from None
     repeated = next((condition for condition in conditions if conditions.count(condition) > 1), None)
     if repeated is not None:
-        raise UsageError(f"'{repeated}' is given twice; name each variant and temperature once, and use --repeats to ask again")
+        raise UsageError(f"'{repeated.words()}' is given twice; name each variant and temperature once, and use --repeats to ask again")
     return tuple(conditions)
 
 

@@ -103,6 +103,27 @@ def run(spec: RunSpec, out: Path, watcher: Watcher, settings: Settings) -> RunRe
 
     Raises what `prepare` raises, JudgeError, StoreError, and IncompleteRun if calls have no answer; the same command continues it.
     """
+    opened = open_run(spec, out, settings)
+    opened.ask_consent(watcher, settings)
+    with Store.writing(out) as store:
+        return ask_opened(opened, store, out, watcher, settings)
+
+
+class OpenedRun(msgspec.Struct, frozen=True):
+    """A run that can be asked: its protocol with its data, and its judges with what each was opened with."""
+
+    prepared: Prepared
+    judges: Sequence[Judge]
+    openings: Mapping[str, JudgeOpening] = {}
+
+    def ask_consent(self, watcher: Watcher, settings: Settings) -> None:
+        """Ask before texts of the user's own leave this machine. Raises UsageError without consent."""
+        for host in remote_hosts(self.judges, settings) if self.prepared.data.private else ():
+            watcher.consent(host, len(self.prepared.data.asked_metrics))
+
+
+def open_run(spec: RunSpec, out: Path, settings: Settings) -> OpenedRun:
+    """Everything about a run that can be refused before the results folder is opened. Raises as `run`."""
     check_engine(settings)
     spec = with_panels(spec)
     prepared = prepare(spec)
@@ -113,10 +134,7 @@ def run(spec: RunSpec, out: Path, watcher: Watcher, settings: Settings) -> RunRe
     protocol = _with_judges(prepared.protocol, judges, openings)
     prepared = msgspec.structs.replace(prepared, protocol=protocol)
     refuse_judges_without_texts(protocol, prepared.data.items)
-    for host in remote_hosts(judges, settings) if prepared.data.private else ():
-        watcher.consent(host, len(prepared.data.asked_metrics))
-    with Store.writing(out) as store:
-        return _ask_and_read(judges, openings, prepared, store, out, watcher, settings)
+    return OpenedRun(prepared, judges, openings)
 
 
 def _with_judges(protocol: RunProtocol, judges: Sequence[Judge], openings: Mapping[str, JudgeOpening]) -> RunProtocol:
@@ -145,7 +163,7 @@ def collect_batches(
         addresses = base_urls or {}
         judges = [reopen_judge(one, addresses.get(opening_name(one), base_url), settings.timeout) for one in identities]
         collecting = msgspec.structs.replace(settings, engine="batch", batches="collect")
-        return _ask_and_read(judges, {}, prepared, store, out, watcher, collecting)
+        return ask_opened(OpenedRun(prepared, judges), store, out, watcher, collecting)
 
 
 def reopen_judge(identity: JudgeIdentity, base_url: str | None, timeout: float | None = None) -> Judge:
@@ -157,17 +175,13 @@ def reopen_judge(identity: JudgeIdentity, base_url: str | None, timeout: float |
     return judge
 
 
-def _ask_and_read(
-    judges: Sequence[Judge],
-    openings: Mapping[str, JudgeOpening],
-    prepared: Prepared,
-    store: Store,
-    out: Path,
-    watcher: Watcher,
-    settings: Settings,
-) -> RunResult:
-    """Ask these judges the calls that have no reply, and read the whole run from the store."""
-    plan = prepared.plan(store)
+def ask_opened(opened: OpenedRun, store: Store, out: Path, watcher: Watcher, settings: Settings, plan: Plan | None = None) -> RunResult:
+    """Ask the judges of a run the calls that have no reply, and read the whole run from the store. `plan`: if it is made already.
+
+    Raises JudgeError, StoreError, and IncompleteRun if calls have no answer.
+    """
+    prepared, judges, openings = opened.prepared, opened.judges, opened.openings
+    plan = plan or prepared.plan(store)
     prepared.refuse_empty(plan)
     started = time.time()
     run = prepared.protocol.name

@@ -73,7 +73,7 @@ def load_board(board: Board, library: Library, languages: Sequence[str], given: 
 
 
 def _from_folder(board: Board, data: BoardData, library: Library, given: Path | None) -> BoardSource:
-    folder = _hub_folder(board, data, given) if data.hub else given or _usual_folder(board, data, library)
+    folder = _hub_folder(board, data, given) if data.hub else given or _folder_of(board, data, library)
     loaded = load_folder(folder, library, card=data.dataset_card)
     if board.sealed is not None:
         # The hash must be the same for those who hold the sealed labels.
@@ -104,14 +104,19 @@ def _is_judged(item: Item, data: BoardData) -> bool:
     return all(str(item.fields.get(key, getattr(item, key, ""))) in map(str, values) for key, values in data.where.items())
 
 
-def _usual_folder(board: Board, data: BoardData, library: Library) -> Path:
-    """The folder with the name of the dataset card, in the working directory or in its `data/`, else the one that was fetched."""
-    for folder in (Path(data.dataset_card), Path("data", data.dataset_card)):
-        if folder.is_dir() and find_table(folder, "items"):
+def usual_folder(card: str) -> Path | None:
+    """The folder with the name of a dataset card, in the working directory or in its `data/`, else the one that was fetched."""
+    here = (folder for folder in (Path(card), Path("data", card)) if folder.is_dir() and find_table(folder, "items"))
+    return next(here, None) or fetched_folder(card)
+
+
+def _folder_of(board: Board, data: BoardData, library: Library) -> Path:
+    """The usual folder of a board's data. Raises MissingData where there is none."""
+    folder = usual_folder(data.dataset_card)
+    if folder is not None:
+        if folder != fetched_folder(data.dataset_card):
             say_which_is_used(data.dataset_card, folder.absolute())
-            return folder
-    if fetched := fetched_folder(data.dataset_card):
-        return fetched
+        return folder
     raise MissingData(
         f"the board '{board.id}' judges data that are not part of this program: pass --data DIR, or put them into {data.dataset_card}/ "
         f"or data/{data.dataset_card}/ in this folder (content hash {data.sha256})\n         {_how_to_get(data, library)}"

@@ -165,7 +165,7 @@ replace = [["three", "tree"]]
         (
             '"many-errors"',
             '"many-error"',
-            ":16: the text 'a' has a version 'many-error', which is no construction of languages/hard.toml. Did",
+            ":16: the text 'a' has a version 'many-error', which is no construction of languages/hard.toml and languages/models.toml. Did",
         ),
         ('["one-error"]', '["rudeness"]', ":2: the text 'a' tempts to 'rudeness', which is no construction"),
         ('"open_prompt"', '"chat"', ":2: the text 'a' has the task 'chat', which has no control texts.\n"),
@@ -242,10 +242,13 @@ def test_dev_has_every_class_of_every_metric(tag: str) -> None:
 
 
 @pytest.mark.parametrize("tag", WITH_ITEMS)
-def test_one_parallel_group_a_task(tag: str) -> None:
+def test_one_group_a_task_shares_its_subject_with_other_languages(tag: str) -> None:
+    """It is no translation, so that no item has a `parallel_id`."""
     for task in LIBRARY.item_files(tag):
-        groups = {(item.parallel_id, item.group) for item in dataset(tag).items if item.task == task and item.parallel_id}
+        items = [item for item in dataset(tag).items if item.task == task]
+        groups = {(item.fields["same_subject"], item.group) for item in items if "same_subject" in item.fields}
         assert len(groups) == 1, f"{task}: {sorted(groups)}"
+        assert {item.parallel_id for item in items} == {None}
 
 
 @pytest.mark.parametrize("tag", WITH_ITEMS)

@@ -28,10 +28,35 @@ def test_the_page_of_the_api_is_current_and_has_every_public_name() -> None:
     assert (ROOT / "docs" / "api.md").read_text(encoding="utf-8") == module["page"](), "run: python docs/make_api.py"
 
 
-def test_the_table_of_the_readme_has_what_the_boards_have() -> None:
+def test_the_table_of_the_boards_page_has_what_the_boards_have() -> None:
     table = runpy.run_path(str(ROOT / "docs" / "make_boards.py"))["table"]()
-    assert table in (ROOT / "README.md").read_text(encoding="utf-8"), "run: python docs/make_boards.py"
-    assert {row.count("|") for row in table.splitlines()} == {5} and "%" in table
+    assert table in (ROOT / "docs" / "leaderboards.md").read_text(encoding="utf-8"), "run: python docs/make_boards.py"
+    assert {row.count("|") for row in table.splitlines()} == {6} and "%" in table
+
+
+def test_the_readme_is_short_and_opens_with_what_the_atlas_has() -> None:
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    made = runpy.run_path(str(ROOT / "docs" / "make_atlas.py"))
+    table = made["table"]()
+    assert f"{made['counts']()}\n{table}" in readme, "run: python docs/make_atlas.py"
+    assert len({row.count("|") for row in table.splitlines()}) == 1 and "comet-22, 2 of 3 metrics" in table
+    assert made["digest"]().encode() in (ROOT / "docs" / "figures" / "atlas.png").read_bytes(), "run: python docs/make_atlas.py"
+    assert len(readme.splitlines()) <= 120
+
+
+def test_the_readme_shows_the_first_six_lines_of_what_other_pages_show_whole() -> None:
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    for command, page, start in (
+        (
+            "make run",
+            "getting-started.md",
+            "without sending a text anywhere. It prints (and a signature, which holds everything that can move a number):\n\n```\n",
+        ),
+        ("harness compare pariksha", "decisions.md", "$ harness compare pariksha\n"),
+    ):
+        [shown] = re.findall(rf"```console\n\$ {command}\n(.*?)…\n```", readme, re.DOTALL)
+        whole = (ROOT / "docs" / page).read_text(encoding="utf-8").partition(start)[2]
+        assert shown.splitlines() == whole.splitlines()[:6]
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
@@ -40,7 +65,7 @@ def test_links_lead_somewhere(document: Path) -> None:
         assert (document.parent / target).exists(), f"{document.name} links to {target}"
 
 
-@pytest.mark.parametrize("document", sorted(ROOT.glob("docs/*.md")), ids=lambda path: path.name)
+@pytest.mark.parametrize("document", sorted({*ROOT.glob("docs/*.md")} - {ROOT / "docs" / "index.md"}), ids=lambda path: path.name)
 def test_the_contents_of_a_page_lead_to_each_section_once(document: Path) -> None:
     text = document.read_text(encoding="utf-8")
     contents = text.splitlines()[2]

@@ -18,7 +18,7 @@ from tests.content.test_content import NOT_IN, OWN_QUOTES, QUOTES, derive, unbal
 
 LIBRARY = Library()
 ROOT = bundled_root()
-BOARDS = {name: LIBRARY.board(f"controls-{name}") for name in ("hard", "parallel")}
+BOARDS = {name: LIBRARY.board(f"controls-{name}-2") for name in ("hard", "parallel")}
 BOARD = BOARDS["hard"]
 TAGS = list(BOARD.languages)
 PACKS = ("hard", "parallel")
@@ -39,7 +39,7 @@ def data(tag: str, pack: str = "hard") -> Dataset:
 
 
 def tier(module: ModuleType) -> dict[str, Any]:
-    content: dict[str, Any] = module.hard_tier()
+    content: dict[str, Any] = module.tier_of("hard")
     return content
 
 

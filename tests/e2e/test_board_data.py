@@ -40,7 +40,7 @@ revision = "{COMMIT}"
 open_prompt = "1.0.0"
 
 [rubrics]
-task_quality = "1.0.0"
+task_quality = "1.0.1"
 """
 DATASET_CARD = """\
 id = "danish"
@@ -151,13 +151,20 @@ def test_a_board_without_its_data_is_passed_over_where_nobody_named_it(
     [run] = (tmp_path / "results" / "runs").iterdir()
     assert cli("submit", run.name, "--board", "hubby", *results).code == 0
     monkeypatch.chdir(tmp_path / "results")
-    for command in (("check", "hubby"), ("build", "hubby"), ("show", "hubby")):
-        refused(cli("board", *command, *place), 2, "pass --data DIR", "ask for it")
-        assert cli("board", *command, *place, "--data", data).code == 0
+    monkeypatch.setenv("HARNESS_DATA_HOME", str(tmp_path / "home"))
+    for command in ("build", "show"):
+        refused(cli("board", command, "hubby", *place), 2, "pass --data DIR", "ask for it")
+    for command in ("check", "build", "show"):
+        assert cli("board", command, "hubby", *place, "--data", data).code == 0
     (board.parent / "TABLE.md").unlink()
-    every = cli("board", "check", *place)
-    assert every.code == 0 and "hubby: not checked: the board 'hubby' judges data that are not part" in every.err
-    assert list(json.loads(cli("board", "check", *place, "--json").out)["unchecked"]) == ["hubby", "wmt24-esa"]
+    for named in ((), ("hubby",)):
+        checked = cli("board", "check", *named, *place)
+        assert checked.code == 6 and "hubby: not checked: the board 'hubby' judges data that are not part" in checked.err
+        assert "could not be checked" in checked.err and "no problems" not in checked.err
+    unchecked = json.loads(cli("board", "check", *place, "--json").out)["unchecked"]
+    assert set(unchecked) == {"hubby", "hanna", "pariksha", "rtp-lx", "wmt24-esa"}
+    (board.parent / "submissions" / "baseline-length" / "judge.toml").unlink()
+    assert cli("board", "check", "hubby", *place, "--data", data).code == 1, "a problem comes first"
 
 
 @pytest.mark.slow

@@ -41,8 +41,8 @@ rank_by = "pa_failed_wrong"
 [tasks]
 open_prompt = "1.0.0"
 [rubrics]
-linguistic_acceptability = "1.0.0"
-task_quality = "1.0.0"
+linguistic_acceptability = "1.0.1"
+task_quality = "1.0.1"
 [languages]
 cs = "1.0.1"
 en = "1.0.1"
@@ -274,9 +274,9 @@ def test_a_run_is_scored_by_the_rule_of_its_board(cli: Cli, content: Path, out: 
         (("--limit", "1"), ["the first 1 items of each language and task only (--limit)"]),
         (("--langs", "cs"), ["without the language en"]),
         (("--metrics", "task_quality"), ["without the metric linguistic_acceptability"]),
-        (("--variant", "joint"), ["lacks the condition single T=0", "has the condition joint T=0, not on the board"]),
-        (("--temperature", "0,0.7"), ["has the condition single T=0.7, not on the board"]),
-        (("--perturb", "truncate"), ["has the condition single T=0 truncate:0.5"]),
+        (("--variant", "joint"), ["lacks the condition single, temperature 0", "has the condition joint, temperature 0, not on the board"]),
+        (("--temperature", "0,0.7"), ["has the condition single, temperature 0.7, not on the board"]),
+        (("--perturb", "truncate"), ["has the condition single, temperature 0, truncate:0.5"]),
         (("--repeats", "2"), ["asked 2 times, and the board asks once"]),
         (("--seed", "3"), ["its seed was 3, and the board's is 0"]),
         (("--reask", "refused"), ["repeated refused calls"]),

@@ -52,7 +52,7 @@ def test_a_run_on_a_sealed_board_says_coverage_and_failures_and_that_labels_are_
     done = cli("run", "--board", "held", "--content", held.content, *judge, "--out", out)
     assert done.code == 0, done.err
     assert "The labels of this board are sealed" in done.out
-    assert re.search(r"Dutch \(nl\) .* 60 +\d\d +\d\d % +not json *\n +T=0 +\d+ *\n", done.out)
+    assert re.search(r"Dutch \(nl\) .* 60 +\d\d +\d\d % +not json *\n +temperature +\d+ *\n +0 *\n", done.out), done.out
     assert "PA" not in done.out
     [folder] = (out / "runs").iterdir()
     report = json.loads((folder / "report.json").read_bytes())

@@ -40,8 +40,8 @@ open_prompt = "1.0.0"
 continue_writing = "1.0.0"
 summarize = "1.0.0"
 [rubrics]
-linguistic_acceptability = "1.0.0"
-task_quality = "1.0.0"
+linguistic_acceptability = "1.0.1"
+task_quality = "1.0.1"
 """
 
 

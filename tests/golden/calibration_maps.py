@@ -7,18 +7,24 @@ from typing import Any
 import numpy as np
 
 from harness.stats.estimation import calibration_map as m
+from harness.stats.estimation.number_map import cross_fitted_numbers
+from harness.stats.estimation.ordinal_map import LabelledScores, cross_fitted_map, fit_ordinal_map, one_label_each
 
 Given = dict[str, Any]
 
 
+def _scores(given: Given) -> LabelledScores:
+    return LabelledScores.of(given["x"], one_label_each(given["y"], given["classes"]), given["language"])
+
+
 def _proportional(given: Given) -> Given:
-    found = m.fit_ordinal_map(given["x"], given["y"], given["language"], given["classes"], sds=(0.0, 0.0))
+    found = fit_ordinal_map(_scores(given), sds=(0.0, 0.0))
     at = {str(x): found.probabilities(x).tolist() for x in (-1, 0, 1)}
     return {"slope": found.slope, "cuts": found.cuts.tolist(), "log_likelihood": found.penalised, "probabilities_at": at}
 
 
 def _pooled(given: Given) -> Given:
-    found = m.fit_ordinal_map(given["x"], given["y"], given["language"], given["classes"], sds=(given["sd_v"], given["sd_u"]))
+    found = fit_ordinal_map(_scores(given), sds=(given["sd_v"], given["sd_u"]))
     ends = np.arange(given["classes"])
     expected = {str(at): (found.probabilities([-1, 0, 1], at) @ ends).tolist() for at in range(len(found.shifts))}
     return {
@@ -34,9 +40,9 @@ def _pooled(given: Given) -> Given:
 
 
 def _cross_fitted(given: Given) -> Given:
-    y, language, fold, k = given["y"], np.asarray(given["language"]), given["fold"], given["classes"]
-    after = m.brier_losses(m.cross_fitted_map(given["x"], y, language, k, fold, sds=(given["sd_v"], given["sd_u"])), y)
-    constant = m.brier_losses(m.cross_fitted_shares(y, language, k, fold), y)
+    language, fold, y = np.asarray(given["language"]), given["fold"], one_label_each(given["y"], given["classes"])
+    after = m.brier_losses(cross_fitted_map(_scores(given), fold, sds=(given["sd_v"], given["sd_u"]))[0], y)
+    constant = m.brier_losses(m.cross_fitted_shares(y, language, fold), y)
     gain = m.gain_test(constant, after, given["group"])
     return {
         "brier": float(after.mean()),
@@ -51,7 +57,7 @@ def _cross_fitted(given: Given) -> Given:
 
 def _numbers(given: Given) -> Given:
     rules: tuple[Any, ...] = ("isotonic", "linear", "constant")
-    found = {rule: m.cross_fitted_numbers(given["x"], given["y"], given["fold"], rule) for rule in rules}
+    found = {rule: cross_fitted_numbers(given["x"], given["y"], np.zeros(len(given["y"])), given["fold"], rule) for rule in rules}
     errors = {f"mse_{rule}": float(((one - np.asarray(given["y"])) ** 2).mean()) for rule, one in found.items()}
     return {"isotonic_first_five": found["isotonic"][:5].tolist(), **errors}
 

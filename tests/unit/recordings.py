@@ -12,6 +12,7 @@ from harness.data import Dataset
 from harness.data.judgments import Judgments
 from harness.measure.compare import Recording
 from harness.model import Failure, Item, Judgment, Scale, Score
+from tests.unit.made_judgments import made_judgment
 
 
 @pytest.fixture(scope="session")
@@ -25,12 +26,12 @@ def judged() -> Callable[..., Judgment]:
             "task": "open_prompt",
             "metric": "m",
             "judge": "j",
-            "variant": "v",
+            "variant": "single",
             "temperature": 0.0,
             "repeat": 0,
         } | other
         score, failure = (None, answer) if failed else (answer, None)
-        return Judgment(item_id=item_id, score=score, failure=failure, raw_choice=None, justification=None, call_id="c", **own)
+        return made_judgment(item_id=item_id, score=score, failure=failure, raw_choice=None, justification=None, call_id="c", **own)
 
     return make
 

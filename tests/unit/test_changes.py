@@ -120,12 +120,45 @@ CHANGES = {
             "cli/flags/count_flags.py": COMMAND_FLAGS.lstrip(),
             "cli/count.py": 'def count(arguments):\n    print(len(arguments.file.read_text().splitlines()), "lines")\n    return 0\n',
             "cli/parser.py": {
-                "\nCOMMANDS = (\n": "from harness.cli.flags.count_flags import count_flags\n\nCOMMANDS = (\n    count_flags,\n",
+                "\nGROUPS = {\n": "from harness.cli.flags.count_flags import count_flags\n\nGROUPS = {\n    'count': (count_flags,),\n",
             },
         },
         given=("three.txt", "one\ntwo\nthree\n"),
         commands=("count three.txt",),
         printed=("3 lines",),
+    ),
+    "a condition axis": Change(
+        most=4,
+        files={
+            "model.py": {
+                '    order: Order = "forward"\n    shown_source: ShownSource = "none"\n\n    def __str__': '    order: Order = "forward"\n'
+                '    shown_source: ShownSource = "none"\n    min_p: float | None = None\n\n    def __str__',
+                "    top_p: float | None = None\n\n\nclass JudgeCondition": "    top_p: float | None = None\n"
+                "    min_p: float | None = None\n\n\nclass JudgeCondition",
+                "    top_p: float | None = None\n\n    def __str__": "    top_p: float | None = None\n"
+                "    min_p: float | None = None\n\n    def __str__",
+            },
+            "runs/specification.py": {
+                "    top_ps: tuple": "    min_ps: tuple[float | None, ...] = (None,)\n    top_ps: tuple",
+            },
+            "cli/flags/run_flags.py": {
+                '    how.add_argument("--top-p"': '    how.add_argument("--min-p", type=top_ps, metavar="P[,P]", help="least share")\n'
+                '    how.add_argument("--top-p"',
+            },
+            "cli/flags/exchange_flags.py": {
+                '    p.add_argument("--top-p"': '    p.add_argument("--min-p", type=single_top_p, metavar="P", help="least share")\n'
+                '    p.add_argument("--top-p"',
+            },
+        },
+        given=("gate.toml", '[[rule]]\nmetric = "problematic_content"\nmin_items = 5\n'),
+        commands=(
+            "run --langs cs --judge baseline/random --min-p 0.05,0.2 --out results",
+            "report --md --out results",
+            "report --html page.html --out results",
+            "gate --policy gate.toml results/runs/* --summary gate.md",
+            "export inspect-scores results/runs/* --metric problematic_content --min-p 0.2 --to scores.jsonl",
+        ),
+        printed=("min-p 0.05", "min-p 0.2", "scores written"),
     ),
     "an importer": Change(
         most=2,
@@ -134,7 +167,7 @@ CHANGES = {
             "exchange/scores/formats.py": {'    "records": ': '    "stars": "star_ratings",\n    "records": '},
         },
         given=("stars.jsonl", '{"rated": "a", "text": "Dobrý den", "stars": 4}\n{"rated": "b", "text": "Ahoj", "stars": 2}\n'),
-        commands=("import stars.jsonl --to folder --scale stars=1..5:best=5 --task answer --language cs",),
+        commands=("import stars.jsonl --to folder --scale stars=1..5:best=5:kind=interval --task answer --language cs",),
         printed=("2 judgments",),
     ),
     "a section of the report": Change(
@@ -162,8 +195,8 @@ CHANGES = {
         files={
             "render/figures/text_length.py": FIGURE.lstrip(),
             "render/figures/__init__.py": {
-                "from harness.render.forest import": "from harness.render.figures.text_length import draw_text_length\n"
-                "from harness.render.forest import",
+                "from harness.render.verdicts import": "from harness.render.figures.text_length import draw_text_length\n"
+                "from harness.render.verdicts import",
                 '    "injection": (': '    "length": ("text_length", draw_text_length),\n    "injection": (',
             },
         },
@@ -190,7 +223,7 @@ def test_a_change_is_small(name: str, tmp_path: Path) -> None:
     printed = ""
     for command in change.commands:
         done = subprocess.run(
-            [sys.executable, "-c", RUN, str(copy.parent), *command.split()],
+            [sys.executable, "-c", RUN, str(copy.parent), *expanded(command, tmp_path)],
             cwd=tmp_path,
             env={**os.environ, "COLUMNS": "200"},
             capture_output=True,
@@ -201,6 +234,11 @@ def test_a_change_is_small(name: str, tmp_path: Path) -> None:
         assert done.returncode == 0, done.stderr
         printed += done.stdout + done.stderr
     assert [words for words in change.printed if words not in printed] == [], printed
+
+
+def expanded(command: str, folder: Path) -> list[str]:
+    """The words of a command, with the paths that a star stands for."""
+    return [path for word in command.split() for path in ([*map(str, folder.glob(word))] if "*" in word else [word])]
 
 
 def replaced(text: str, changes: dict[str, str]) -> str:

@@ -186,7 +186,8 @@ def test_an_axis_named_twice_is_refused(text: str) -> None:
 
 def test_a_condition_in_words() -> None:
     assert str(Condition(parse_variant("joint"), 0.3)) == "joint T=0.3"
-    assert str(Condition()) == "single T=0"
+    assert str(Condition()) == "single T=0" and Condition().words() == "single, temperature 0"
+    assert Condition(Variant(), 1, 0.95, "inject", "swapped").words() == "single, temperature 1, top-p 0.95, order swapped, inject"
     assert str(Condition(Variant(), 1, 0.95, "shuffle-words:0.1@whitespace")) == "single T=1 top_p=0.95 shuffle-words:0.1@whitespace"
 
 
@@ -200,9 +201,9 @@ def test_files_call_the_metric_order_order() -> None:
 def test_a_call_passes_on_what_its_condition_says() -> None:
     condition = Condition(parse_variant("score-only+probabilities"), 0.7, 0.5)
     call = Call("c", Prompt("p", (), {}, 1), Query(Item("i", "en", "t"), ("m",), condition))
-    assert (call.temperature, call.top_p, call.probabilities) == (0.7, 0.5, True)
+    assert (call.temperature, call.query.condition.sampling, call.probabilities) == (0.7, {"temperature": 0.7, "top_p": 0.5}, True)
     plain = Call("c", call.prompt, Query(call.query.item, ("m",), Condition()))
-    assert (plain.temperature, plain.top_p, plain.probabilities) == (0.0, None, False)
+    assert (plain.temperature, plain.query.condition.sampling, plain.probabilities) == (0.0, {"temperature": 0.0}, False)
 
 
 def test_failures_are_these() -> None:

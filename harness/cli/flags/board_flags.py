@@ -24,7 +24,7 @@ from harness.cli.arguments import (
 
 def submit_flags(commands: Any) -> None:
     p = command(
-        commands, "submit", "board:submit", "write a run's replies to a board's folder, so that they can be proposed; sends nothing"
+        commands, "submit", "boards.board:submit", "write a run's replies to a board's folder, so that they can be proposed; sends nothing"
     )
     p.add_argument("run", metavar="RUN", help="a run's name, the beginning of one, or its folder")
     p.add_argument("--board", required=True, metavar="NAME", help="the board whose protocol the run follows")
@@ -75,7 +75,9 @@ def board_flags(commands: Any) -> None:
 
 
 def _show(sub: Any) -> None:
-    p = command(sub, "show", "standings:show", "print a board's standings, recomputed from the raw replies, and the findings of probes")
+    p = command(
+        sub, "show", "boards.standings:show", "print a board's standings, recomputed from the raw replies, and the findings of probes"
+    )
     p.add_argument("board", metavar="BOARD", help="the board's name; see 'harness list boards'")
     p.add_argument("--lang", metavar="TAG", help="only this language, with a table for each metric")
     _opened(p)
@@ -83,14 +85,14 @@ def _show(sub: Any) -> None:
 
 
 def _build(sub: Any) -> None:
-    p = command(sub, "build", "standings:build", "write TABLE.md of each board, and a static site")
+    p = command(sub, "build", "boards.standings:build", "write TABLE.md of each board, and a static site")
     p.add_argument("boards", nargs="*", metavar="BOARD", help="only these boards (default: all with submissions)")
     p.add_argument("--site", type=Path, metavar="DIR", help="also write a site to this folder: an index, and a page for each board")
     _opened(p)
 
 
 def _check(sub: Any) -> None:
-    p = command(sub, "check", "board:check", "read every reply of the submissions again, and list all problems")
+    p = command(sub, "check", "boards.board:check", "read every reply of the submissions again, and list all problems")
     p.add_argument("boards", nargs="*", metavar="BOARD", help="only these boards (default: all)")
     p.add_argument(
         "--changed",
@@ -105,7 +107,7 @@ def _record(sub: Any) -> None:
     p = command(
         sub,
         "record",
-        "board:record",
+        "boards.board:record",
         "write the judgments in a board's data folder as submissions of recorded scores, without raw replies",
     )
     p.add_argument("board", metavar="BOARD", help="a board that judges a data folder and asks every question once")
@@ -132,7 +134,7 @@ def _verify(sub: Any) -> None:
     p = command(
         sub,
         "verify",
-        "verify:verify",
+        "boards.verify:verify",
         "ask a sample of a submission's calls again, twice each, and mark it as verified if the answers match",
     )
     p.add_argument("board", metavar="BOARD", help="the board")
@@ -159,7 +161,7 @@ def _verify(sub: Any) -> None:
 
 
 def _seal(sub: Any) -> None:
-    p = command(sub, "seal", "seal:seal", "encrypt a board's labels, and publish a commitment (salted hash) to them")
+    p = command(sub, "seal", "boards.seal:seal", "encrypt a board's labels, and publish a commitment (salted hash) to them")
     p.add_argument("board", metavar="BOARD", help="a board whose labels are kept elsewhere")
     p.add_argument("--labels", type=Path, required=True, metavar="DIR|FILE", help="the labels, outside the published folders")
     _recipients(p)
@@ -170,7 +172,7 @@ def _seal(sub: Any) -> None:
 
 
 def _open(sub: Any) -> None:
-    p = command(sub, "open", "seal:open_", "decrypt the sealed labels of a board into a new folder")
+    p = command(sub, "open", "boards.seal:open_", "decrypt the sealed labels of a board into a new folder")
     p.add_argument("board", metavar="BOARD", help="the board")
     _key(p)
     p.add_argument("--to", type=Path, required=True, metavar="DIR", help="a new folder, outside the published folders")
@@ -178,7 +180,7 @@ def _open(sub: Any) -> None:
 
 
 def _rotate(sub: Any) -> None:
-    p = command(sub, "rotate", "seal:rotate", "encrypt a board's sealed labels for other keys; the labels do not change")
+    p = command(sub, "rotate", "boards.seal:rotate", "encrypt a board's sealed labels for other keys; the labels do not change")
     p.add_argument("board", metavar="BOARD", help="the board")
     _key(p)
     _recipients(p)

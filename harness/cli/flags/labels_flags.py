@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from harness.cli.arguments import (
     languages_flag,
     names,
     out_flag,
+    positive_integer,
     restriction_flags,
     seed,
 )
@@ -55,7 +57,28 @@ def _labels_import(sub: Any) -> None:
         action="store_true",
         help="further scores of labelled items, by another person or the same one: they show how far people agree, and are no reference",
     )
+    p.add_argument("--unlabelled", action="store_true", help="the table has texts and no scores: for a judge, or to be labelled later")
     allow_refused_flag(p)
+    _reading_flags(p).add_argument("--items", metavar="FILE|DIR|bundled", help="where the items are (default: in the source)")
+    _column_flags(p)
+    _score_flags(p)
+    pages = p.add_argument_group("result files of labelling pages")
+    pages.add_argument("--pages", type=Path, metavar="FOLDER", help="the folder of the pages (default: beside or above the files)")
+    pages.add_argument("--edited", action="store_true", help="read files that were changed after the page saved them")
+    pages.add_argument("--one-person", action="store_true", help="one person answered a page on two devices; what was saved last counts")
+    _people_flags(p)
+    json_flag(p)
+
+
+def mapping_flags(p: argparse.ArgumentParser) -> None:
+    """How to read a table that somebody made, and what its columns and scores mean."""
+    _reading_flags(p)
+    _column_flags(p)
+    _score_flags(p)
+    _people_flags(p)
+
+
+def _reading_flags(p: argparse.ArgumentParser) -> Any:
     reading = p.add_argument_group("how to read it")
     reading.add_argument(
         "--from",
@@ -68,16 +91,28 @@ def _labels_import(sub: Any) -> None:
     reading.add_argument(
         "--encoding", metavar="NAME", help="encoding of a CSV file that is neither UTF-8 nor UTF-16 with a byte order mark, e.g. cp1252"
     )
+    reading.add_argument(
+        "--header-row",
+        type=positive_integer,
+        metavar="N",
+        help="the row of a table that names its columns (default: the first, or the first below a title)",
+    )
     reading.add_argument("--revision", metavar="NAME", help="commit, tag or branch of hf:owner/name")
     reading.add_argument("--split", metavar="NAME", help="which split of a Hugging Face data set")
-    reading.add_argument("--items", metavar="FILE|DIR|bundled", help="where the items are (default: in the source)")
     content_flag(reading)  # type: ignore[arg-type]
+    return reading
+
+
+def _column_flags(p: argparse.ArgumentParser) -> None:
     columns = p.add_argument_group("what its columns mean (--map can hold all of this)")
     columns.add_argument("--map", type=Path, metavar="FILE", help="a mapping in TOML; flags take precedence")
     columns.add_argument(
         "--column", action="append", default=[], metavar="ROLE=COLUMN", help=f"the role of a column; roles: {', '.join(ROLES)}"
     )
     columns.add_argument("--text", action="append", default=[], metavar="FIELD=COLUMN", help="a column that becomes a text of the items")
+    columns.add_argument(
+        "--id-from", type=names, metavar="COLUMNS", help="columns whose values together are an item's id; '#' is the number of the row"
+    )
     columns.add_argument("--group", metavar="COLUMN", help="short for --column group=COLUMN")
     columns.add_argument("--system", metavar="COLUMN", help="short for --column system=COLUMN")
     columns.add_argument("--language", metavar="TAG", help="the language of all rows")
@@ -92,19 +127,25 @@ def _labels_import(sub: Any) -> None:
     columns.add_argument(
         "--wide-items", metavar="REGEX", help=r"columns with the scores of one item each, as forms have: \[(?P<item>[^]]+)\] (?P<metric>.+)"
     )
+
+
+def _score_flags(p: argparse.ArgumentParser) -> None:
     meaning = p.add_argument_group("what its scores mean")
     meaning.add_argument(
-        "--scale", action="append", default=[], metavar="METRIC=SCALE", help="e.g. tone=0,1,2:best=2 or warmth=1..5:best=5"
+        "--scale",
+        action="append",
+        default=[],
+        metavar="METRIC=SCALE",
+        help="e.g. tone=0,1,2:best=2, stars=1..5:best=5 (classes), warmth=1..5:kind=interval",
     )
     meaning.add_argument("--rename", action="append", default=[], metavar="OLD=NEW", help="another name for a metric")
     meaning.add_argument("--category", action="append", default=[], metavar="METRIC:CATEGORY=SCORE", help="the score for a category")
     meaning.add_argument("--flip", action="append", default=[], metavar="METRIC", help="reverse the scores of a metric on its scale")
     meaning.add_argument("--drop", action="append", default=[], metavar="METRIC", help="leave a metric out, e.g. a question for comments")
     meaning.add_argument("--source", dest="label_source", choices=SOURCES, help="who made the labels (default: native)")
-    pages = p.add_argument_group("result files of labelling pages")
-    pages.add_argument("--pages", type=Path, metavar="FOLDER", help="the folder of the pages (default: beside or above the files)")
-    pages.add_argument("--edited", action="store_true", help="read files that were changed after the page saved them")
-    pages.add_argument("--one-person", action="store_true", help="one person answered a page on two devices; what was saved last counts")
+
+
+def _people_flags(p: argparse.ArgumentParser) -> None:
     people = p.add_argument_group("annotators and folder")
     people.add_argument("--annotators", choices=("persistent", "positional", "anonymous", "aggregate"), help="what an annotator's id means")
     people.add_argument("--keep-annotators", action="store_true", help="keep annotators' ids instead of pseudonyms")
@@ -114,9 +155,9 @@ def _labels_import(sub: Any) -> None:
         metavar="FILE",
         help="the salt of the pseudonyms; created if it does not exist (default: in the user's settings)",
     )
+    people.add_argument("--sampling", choices=("random", "convenience", "unknown"), help="how the texts were chosen (default: unknown)")
     people.add_argument("--id", metavar="NAME", help="name of the data (default: the folder's name)")
     people.add_argument("--title", metavar="TEXT", help="title of the data")
-    json_flag(p)
 
 
 def _labels_export(sub: Any) -> None:
@@ -148,10 +189,15 @@ def _labels_check(sub: Any) -> None:
 
 
 def _labels_needed(sub: Any) -> None:
-    p = command(sub, "needed", "labels_needed:needed", "show how many more texts have to be labelled, for an interval and for a verdict")
+    p = command(sub, "needed", "labels:needed", "show how many more texts have to be labelled, for an interval and for a verdict")
     p.add_argument("source", metavar="DIR_OR_RUN", help="a data folder with judgments, a run's folder, or the name of a run in --out")
     p.add_argument(
         "--half-width", type=float, default=0.05, metavar="SHARE", help="the wanted half-width of the interval of agreement (default: 0.05)"
+    )
+    p.add_argument(
+        "--borrow",
+        choices=("languages",),
+        help="add how many labels a new language needs for a corrected mean, if the labelled languages help it",
     )
     p.add_argument("--judge", action="append", metavar="NAME", help="only this judge; repeatable")
     restriction_flags(p)

@@ -38,7 +38,9 @@ def run_flags(commands: Any) -> None:
     languages_flag(what, "languages, separated by commas: ja,cs (default: all that have items)")
     what.add_argument("--tasks", type=names, metavar="NAMES", help="only these tasks")
     what.add_argument("--metrics", type=names, metavar="NAMES", help="only these metrics")
-    what.add_argument("--board", metavar="NAME", help="the board whose protocol is used (default: controls)")
+    what.add_argument(
+        "--board", metavar="NAME", help="the board whose protocol is used, or a collection of boards: people (default: controls)"
+    )
     what.add_argument("--full", action="store_true", help="all test items (short for --board controls-full)")
     what.add_argument(
         "--data", type=Path, metavar="DIR", help="judge the items of a data folder, or of a language pack, instead of a board's"
@@ -146,7 +148,11 @@ def run_flags(commands: Any) -> None:
         help="show calls, tokens, cost and the beginning of a prompt; --verbose: one prompt of each kind; ask no judge",
     )
     show_texts_flag(p)
-    p.add_argument("--yes", action="store_true", help="send the texts of --data to the endpoint without asking for consent")
+    p.add_argument(
+        "--yes",
+        action="store_true",
+        help="send the texts of --data, and fetch data of a collection, without asking for consent",
+    )
     by_task_flag(p)
     json_flag(p)
 
@@ -161,6 +167,7 @@ def report_flags(commands: Any) -> None:
     )
     p.add_argument("--figure-width", choices=("single", "double"), default="double", help="one column of 3.5 inches, or both of 7.2")
     p.add_argument("--figure-names", choices=("english", "own"), default="english", help="languages by their English or their own names")
+    languages_flag(p, "show only these languages; verdicts stay corrected for all that the run tested")
     majority_flag(p, None, "the run's")
     decision_flags(p)
     by_task_flag(p)

@@ -1,4 +1,4 @@
-"""The flags of the commands that use a judge's scores: correct, accept, certify."""
+"""The flags of the commands that use a judge's scores: correct, accept, calibrate, certify."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from harness.cli.arguments import (
     judged_source,
     majority_flag,
     names,
+    seed,
     share,
 )
 
@@ -74,9 +75,53 @@ def _acceptance_flags(how: Any) -> None:
     )
 
 
+def calibrate_flags(commands: Any) -> None:
+    """`calibrate`."""
+    p = command(
+        commands,
+        "calibrate",
+        "use:calibrate",
+        "learn what people say of a text with a judge's score, by language: scores before and after, and sets with a guarantee",
+    )
+    judged_source(p)
+    how = p.add_argument_group("how to learn")
+    how.add_argument("--with", dest="covariate", choices=("length",), help="let the map of ordered classes read the text's length too")
+    how.add_argument(
+        "--numbers", choices=("linear", "isotonic"), default="linear", help="the map of scores that are numbers (default: linear)"
+    )
+    how.add_argument("--seed", type=seed, default=0, metavar="N", help="of the folds and of the halves (default: 0)")
+    _set_flags(p)
+    json_flag(p)
+
+
+def _set_flags(parser: Any) -> None:
+    """What label sets promise."""
+    what = parser.add_argument_group("what label sets promise")
+    what.add_argument(
+        "--level", type=share, default=0.9, metavar="N", help="the share of new texts whose set holds a person's score (default: 0.9)"
+    )
+    what.add_argument(
+        "--per",
+        choices=("group", "text"),
+        default="group",
+        help="group: a random text of a new random group (default); text: a random text, whose sets are larger",
+    )
+    what.add_argument(
+        "--this-draw",
+        type=share,
+        metavar="N",
+        help="hold the level with this probability for this draw of labels, not on average",
+    )
+
+
 def certify_flags(commands: Any) -> None:
     """`certify`."""
-    p = command(commands, "certify", "use:certify", "write a judge's certificate for other programs, or check whether one still holds")
+    p = command(
+        commands,
+        "certify",
+        "use:certify",
+        "write a judge's certificate for other programs, check whether one holds, or extend it to other texts",
+    )
     judged_source(p, optional=True)
     what = p.add_argument_group("what to do")
     what.add_argument("--to", type=Path, metavar="FILE", help="write the certificate of one judge to this file (JSON)")
@@ -86,6 +131,50 @@ def certify_flags(commands: Any) -> None:
         metavar="FILE",
         help="make a certificate again and say what of it is stale, and why; exit code 1 if anything is, or if it allows nothing",
     )
+    what.add_argument(
+        "--extend",
+        type=Path,
+        metavar="FILE",
+        help="may this certificate serve the texts of RUN_OR_DIR too, of which people labelled a random probe? If shown, it gets a line "
+        "that says so (in --to FILE, or in place); exit code 1 if it is shown that it may not, 7 if more labels are needed",
+    )
+    what.add_argument(
+        "--by", type=names, metavar="KEYS", help="with --extend: keys of the items, such as system; each value is tested by itself"
+    )
+    what.add_argument(
+        "--from", dest="from_language", metavar="TAG", help="with --extend: the certified language whose numbers are to serve"
+    )
     _acceptance_flags(p.add_argument_group("what to guarantee of automatic acceptance"))
+    _set_flags(p)
+    decision_flags(p)
+    json_flag(p)
+
+
+def improve_flags(commands: Any) -> None:
+    """`improve`."""
+    p = command(
+        commands, "improve", "use:improve", "choose the judge or setting that agrees best with people on some labels, confirm it on others"
+    )
+    judged_source(p)
+    how = p.add_argument_group("how to choose and confirm")
+    how.add_argument("--start", metavar="NAME", help="the judge or setting to beat (default: the plainest of the first judge)")
+    how.add_argument(
+        "--share",
+        type=share,
+        default=0.6,
+        metavar="N",
+        help="share of independent texts that choose; others confirm (default: 0.6)",
+    )
+    how.add_argument(
+        "--keep-within",
+        type=share,
+        default=0.1,
+        metavar="N",
+        help="a language gets the choice only where it is shown not to lose more agreement than this (default: 0.1)",
+    )
+    how.add_argument("--reuse", action="store_true", help="confirm on labels that have confirmed before, at a stricter level")
+    how.add_argument("--dry-run", action="store_true", help="only say how many texts there are and what they can show")
+    how.add_argument("--seed", type=seed, default=0, metavar="N", help="seed of the division (default: 0)")
+    how.add_argument("--to", type=Path, metavar="FILE.toml", help="write the choice as a file for 'harness run --spec'")
     decision_flags(p)
     json_flag(p)

@@ -42,7 +42,7 @@ def ask_all(works: Sequence[JudgeWork], store: Store, settings: Settings, watch:
     All judges need a batch interface. Raises JudgeError when a provider cannot be used or refuses a file, StoreError when the results
     folder cannot be written. After Ctrl-C or a kill the next process goes on with the submitted batches.
     """
-    budget = Budget(settings.limits)
+    budget = settings.budget
     with scratch(store.folder) as folder:
         sessions = []
         for number, work in enumerate(works):

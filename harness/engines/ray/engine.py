@@ -12,7 +12,6 @@ from typing import Any
 
 import msgspec
 
-from harness.engines.budget import Budget
 from harness.engines.concurrent import run_loop, run_side_by_side
 from harness.engines.local import Watch
 from harness.engines.ray.assignments import assign_judges, training_data
@@ -37,7 +36,7 @@ def ask_all(works: Sequence[JudgeWork], store: Store, settings: Settings, watch:
     """
     with _connected(settings.cluster):
         assigned = assign_judges(works, settings, settings.cluster.actors or len(_nodes()))
-        driver = Driver(works, assigned, store, Budget(settings.limits), watch, _ActorPool(works))
+        driver = Driver(works, assigned, store, settings.budget, watch, _ActorPool(works))
         interrupted = run_loop(_run(driver))
         return driver.outcomes(interrupted=interrupted)
 

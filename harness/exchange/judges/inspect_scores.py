@@ -7,7 +7,6 @@ import math
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
@@ -15,22 +14,20 @@ from harness.data.columns import NO_VALUE
 from harness.data.judgments import Judgments
 from harness.errors import UsageError
 from harness.exchange.scores.score_metadata import KEY, Reasons, about_item
-from harness.model import Item
+from harness.model import CONDITION, Item, Sampling
 from harness.tables import escape_controls
 
-_CONDITION = ("variant", "temperature", "top_p")
+_CHOSEN = ("judge", "metric", *CONDITION[1:])
 _ABOUT = ("metric", "judge", "variant", "temperature", "score", "failure")
 _UNSCORED = "grader_failed"  # as Inspect names a judge's reply without a score
 
 
-class ScoreChoice(msgspec.Struct, frozen=True):
+class ScoreChoice(Sampling, frozen=True, kw_only=True):
     """Which judgments are exported; None where there is only one to choose."""
 
     judge: str | None = None
     metric: str | None = None
     variant: str | None = None
-    temperature: float | None = None
-    top_p: float | None = None
 
 
 def inspect_scores(
@@ -68,7 +65,8 @@ def inspect_scores(
 def _chosen(judgments: Judgments, choice: ScoreChoice) -> NDArray[np.int64]:
     """The rows of one judge, metric and condition."""
     rows = np.flatnonzero(judgments.is_clean & (judgments.order.codes == NO_VALUE))
-    for name, wanted in msgspec.structs.asdict(choice).items():
+    for name in _CHOSEN:
+        wanted = getattr(choice, name)
         values = list(judgments.columns[name].take(rows))
         if wanted is not None:
             rows = rows[[value == wanted for value in values]]
@@ -76,7 +74,7 @@ def _chosen(judgments: Judgments, choice: ScoreChoice) -> NDArray[np.int64]:
                 raise UsageError(f"there is no judgment with {name} '{wanted}'; there are: {_listed(values)}")
     if not len(rows):
         raise UsageError("there is no judgment to export")
-    for name in ("judge", "metric", *_CONDITION):
+    for name in _CHOSEN:
         values = list(judgments.columns[name].take(rows))
         if len(set(values)) > 1:
             raise UsageError(

@@ -63,12 +63,14 @@ class BlankCell(NamedTuple):
     item_id: Any
 
 
-def make_column_plan(table: SourceTable, mapping: LabelMapping, metrics: Collection[str], texts: Collection[str], place: str) -> ColumnPlan:
+def make_column_plan(
+    table: SourceTable, mapping: LabelMapping, metrics: Collection[str], texts: Collection[str], place: str, *, scored: bool = True
+) -> ColumnPlan:
     """Find every column that is needed.
 
     `metrics` are the metrics with a scale, and `texts` the texts of the tasks; if the mapping does not name their columns, columns of the
-    same name are used. Error messages begin with `place`. Raises ContentError for a named column that does not exist and for a needed
-    column that is not found.
+    same name are used. Without `scored`, only the items are read. Error messages begin with `place`.
+    Raises ContentError for a named column that does not exist and for a needed column that is not found.
     """
     wide = mapping.scored_columns
     named = [*mapping.named_columns.values(), *mapping.texts.values(), *(w.column for w in wide)]
@@ -80,7 +82,7 @@ def make_column_plan(table: SourceTable, mapping: LabelMapping, metrics: Collect
     if not wide and not {"score", "metric"} & columns.keys() and mapping.metric is None:
         wide = tuple(ScoreColumn(column=name, metric=name) for name in table.columns if name in metrics and name not in used)
         guessed |= {f"metric {w.metric}": w.column for w in wide}
-    unknown = list(_unknown_roles(columns, wide, mapping))
+    unknown = [message for role, message in _unknown_roles(columns, wide, mapping) if scored or role == "item_id"]
     if missing or unknown:
         there = f"the columns are: {', '.join(table.columns)}"
         raise ContentError(_listed([*missing, *unknown]) + (f" ({there})" if unknown else f"; {there}"), place)
@@ -132,8 +134,8 @@ def _listed(problems: Sequence[str]) -> str:
     return "; ".join(f"({number}) {problem}" for number, problem in enumerate(problems, start=1))
 
 
-def _unknown_roles(columns: Mapping[str, str], wide: Sequence[ScoreColumn], mapping: LabelMapping) -> Iterator[str]:
-    """A sentence on each role that nothing gives."""
+def _unknown_roles(columns: Mapping[str, str], wide: Sequence[ScoreColumn], mapping: LabelMapping) -> Iterator[tuple[str, str]]:
+    """Each role that nothing gives, with a sentence on it."""
     needed = {
         "item_id": NO_ITEM_ID,
         "score": "no column with scores was found; name it with --column score=COLUMN, or several with --wide-annotators or --wide-metrics",
@@ -145,7 +147,7 @@ def _unknown_roles(columns: Mapping[str, str], wide: Sequence[ScoreColumn], mapp
         if role in columns or mapping.constant(role) is not None or _is_given_by(wide, role):
             continue
         if role != "annotator_id" or mapping.annotators != "aggregate":
-            yield message
+            yield role, message
 
 
 def iterate_labels(table: SourceTable, plan: ColumnPlan, mapping: LabelMapping) -> Iterator[SourceLabel | BlankCell]:

@@ -5,35 +5,40 @@ from __future__ import annotations
 import codecs
 import csv
 import io
+import re
 from collections import Counter
 from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 
 from harness.errors import ContentError, UsageError
 from harness.exchange.labels import table as limits
-from harness.exchange.labels.table import Record, SourceTable, is_blank
+from harness.exchange.labels.table import Record, SourceTable, header_index, header_note, is_blank
 from harness.tables import open_bytes, unguard_cell
 
 _DELIMITERS = ",;\t|"
+_SIGN = re.compile(r"[;\t|]|,\S")  # in a title a comma stands before a space
+_LINES_OF_DELIMITER = 20
 
 
-def read_delimited(path: Path, encoding: str | None = None, delimiter: str | None = None) -> SourceTable:
-    """Read a table with a header in its first line. Without `delimiter`, it is the delimiter that the header uses most.
+def read_delimited(path: Path, encoding: str | None = None, delimiter: str | None = None, header_row: int | None = None) -> SourceTable:
+    """Read a table with a header in its first line or below a title. Without `delimiter`, it is the delimiter that the header uses most.
 
     Raises ContentError for an empty file, a header without rows, bytes outside the encoding, rows of unequal length, repeated columns.
     """
     text = decoded(path, unpacked(path), encoding)
-    lines = _rows(path, text, delimiter)
-    header_line, header = next(lines, (1, []))
-    if not header:
+    lines = list(_rows(path, text, delimiter))
+    if not lines:
         raise ContentError("the file is empty; it needs a line with column names and rows below it", path)
-    header = [name.strip() for name in header]
+    numbers = [number for number, _ in lines]
+    at = header_index([sum(not is_blank(cell) for cell in row) for _, row in lines], numbers, header_row, str(path))
+    header_line, header = numbers[at], [name.strip() for name in lines[at][1]]
     refuse_repeated(path, header, header_line)
-    records = [Record(_cells(path, number, header, row), number, f"{path}:") for number, row in lines if any(map(str.strip, row))]
+    records = [Record(_cells(path, number, header, row), number, f"{path}:") for number, row in lines[at + 1 :]]
     if not records:
         raise ContentError("the file has column names but no rows", path, header_line)
     columns = [name for name in header if name]
-    return SourceTable("csv", columns, records)
+    return SourceTable("csv", columns, records, header_note(at, numbers))
 
 
 def unpacked(path: Path) -> bytes:
@@ -65,6 +70,24 @@ def decoded(path: Path, data: bytes, encoding: str | None) -> str:
     return text
 
 
+def likely_encoding(path: Path) -> str | None:
+    """The encoding that the bytes of a file suggest, if they are neither UTF-8 nor UTF-16 with a byte order mark; None where they are.
+
+    A guess: neighbours such as cp1250 and cp1252 differ in few bytes.
+    """
+    data = unpacked(path)
+    if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return None
+    try:
+        data.decode("utf-8-sig")
+        return None
+    except UnicodeDecodeError:
+        import charset_normalizer  # late: only for such files
+
+        best = charset_normalizer.from_bytes(data).best()
+        return best.encoding if best else None
+
+
 def _undecodable(data: bytes, err: UnicodeDecodeError, encoding: str) -> str:
     name = {"utf-8-sig": "UTF-8", "utf-8": "UTF-8", "utf-16": "UTF-16"}.get(encoding, encoding)
     byte = f"byte 0x{data[err.start]:02x}" if err.start < len(data) else "the end"
@@ -79,9 +102,10 @@ def _line_of(data: bytes, err: UnicodeDecodeError, encoding: str) -> int:
 
 def _rows(path: Path, text: str, delimiter: str | None) -> Iterator[tuple[int, list[str]]]:
     """Yield (first line of a row, its cells) for every row that is not empty."""
-    first = next((line for line in io.StringIO(text) if line.strip()), "")
+    filled = [line for line in islice(io.StringIO(text), _LINES_OF_DELIMITER) if line.strip()]
+    first = filled[0] if filled else ""
     declared = first.lower().startswith("sep=") and len(first.strip()) == 5  # a line that Excel writes to declare the delimiter
-    delimiter = first[4] if declared else delimiter or _delimiter(first)
+    delimiter = first[4] if declared else delimiter or _delimiter(next((line for line in filled if _SIGN.search(line)), first))
     before = csv.field_size_limit(limits.MAX_BYTES)
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
     line = 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ from harness.errors import ContentError, UsageError
 from harness.exchange.labels.columns_of_source import BlankCell, ColumnPlan, SourceLabel, iterate_labels, make_column_plan
 from harness.exchange.labels.folder import data_toml, write_folder
 from harness.exchange.labels.items import GivenItems, ItemRows, read_given_items
-from harness.exchange.labels.layouts import from_potato, is_potato, one_record_per_item
+from harness.exchange.labels.layouts import from_potato, is_potato, one_record_per_item, with_ids
 from harness.exchange.labels.mapping import scale_hint, with_annotator_of_file
 from harness.exchange.labels.pseudonyms import Pseudonyms, default_salt_file, read_salt
 from harness.exchange.labels.read import read_source
@@ -74,6 +75,8 @@ class ImportOptions(msgspec.Struct, frozen=True):
     keep_annotators: bool = False
     salt_file: Path | None = None
     allow_refused: bool = False
+    header_row: int | None = None
+    unlabelled: bool = False  # the source has texts and no scores
 
 
 def import_labels(
@@ -100,11 +103,14 @@ def import_labels(
         revision=options.revision,
         split=options.split,
         annotator=mapping.annotator,
+        header_row=options.header_row,
     )
     if is_potato([record.cells for record in table.records]):
         table = from_potato(table)
     if mapping.wide_items is not None:
         table = one_record_per_item(table, mapping.wide_items, str(source))
+    if mapping.id_from:
+        table = with_ids(table, mapping.id_from, str(source))
     return _LabelImport(str(source), mapping, options, library, target, table).run()
 
 
@@ -147,7 +153,7 @@ class _LabelImport:
         tasks = [self.mapping.task] if self.mapping.task in known else known
         texts = {field for name in tasks for field in self.library.task(str(name)).fields}
         mapping = self.given.mapping_of_labels(self.mapping, self.table.columns)
-        return make_column_plan(self.table, mapping, self.scales, texts, self._place)
+        return make_column_plan(self.table, mapping, self.scales, texts, self._place, scored=not self.options.unlabelled)
 
     @property
     def _place(self) -> str:
@@ -191,7 +197,7 @@ class _LabelImport:
     # Reading row by row
 
     def run(self) -> ImportSummary:
-        for entry in iterate_labels(self.table, self.plan, self.mapping):
+        for entry in self._entries():
             if isinstance(entry, BlankCell):
                 self.blank += 1
                 with contextlib.suppress(UnreadableScore):  # a blank cell has no label to refuse
@@ -200,6 +206,16 @@ class _LabelImport:
                 self._import_label(entry)
         self._refuse_unused_names()
         return self._write()
+
+    def _entries(self) -> Iterator[SourceLabel | BlankCell]:
+        if not self.options.unlabelled:
+            yield from iterate_labels(self.table, self.plan, self.mapping)
+            return
+        for record in self.table.records:
+            try:
+                self._item(BlankCell(record, record.cells.get(self.plan.columns["item_id"])))
+            except UnreadableScore as error:
+                self.refused.append(RefusedRow(record.place(), str(error), {name: _json_value(v) for name, v in record.cells.items()}))
 
     def _import_label(self, label: SourceLabel) -> None:
         annotator_id: str | None = None
@@ -317,7 +333,8 @@ class _LabelImport:
         return "second_ratings" if self.options.second_round else "labels"
 
     def _used_scales(self) -> dict[str, Scale]:
-        return {row["metric"]: self.scales[row["metric"]] for row in self.labels}
+        asked = self.mapping.metrics if self.options.unlabelled else {}  # nobody has scored yet, and the folder says what will be
+        return {**asked, **{row["metric"]: self.scales[row["metric"]] for row in self.labels}}
 
     def _items(self) -> dict[str, dict[str, Any]]:
         """The items of the folder after the import; of the bundled items, only the labelled ones."""
@@ -379,7 +396,7 @@ class _LabelImport:
         task = self.mapping.task
         if task and task not in self.library.task_files:
             near = suggest(task, self.library.task_files)
-            hints.append(f"task '{task}' has no description here: its items can be compared, but not judged.{near}")
+            hints.append(f"task '{task}' has no description here: its items are judged with a prompt of your own (--prompt).{near}")
         if self.table.kind == "sheet" and not self.options.items and not self.target.items.rows:
             hints.append("a sheet does not tell which items share a text; pass --items DATA, the data that it was exported from")
         return hints

@@ -1,4 +1,5 @@
-"""Other layouts of labels, turned into one record a score: a row a person and a column an item (forms), and Potato's scores as keys."""
+"""Other layouts of labels, turned into one record a score: ids made of several columns, a row a person and a column an item (forms), and
+Potato's scores as keys."""
 
 from __future__ import annotations
 
@@ -6,11 +7,45 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from harness.errors import ContentError, UsageError
-from harness.exchange.labels.table import Record, SourceTable, is_blank
+from harness.exchange.labels.scores import UnreadableScore, id_text
+from harness.exchange.labels.table import Record, SourceTable, Unreadable, is_blank
 from harness.patterns import TOO_SLOW, Pattern, SlowPattern
 
 _POTATO = ("instance_id", "user_id")
 _ON = ("on", "true", "1")
+
+
+ROW_NUMBER = "#"
+ITEM_ID = "item_id"
+
+
+def with_ids(table: SourceTable, columns: Sequence[str], place: str) -> SourceTable:
+    """The table with a column `item_id`: the values of `columns`, joined by a hyphen; `#` is the number of the row.
+
+    A record that lacks one of them has no id, and is refused later. Raises ContentError for a column that the table does not have.
+
+    >>> table = SourceTable("csv", ["question", "system"], [Record({"question": 3, "system": "A"}, 2, "x.csv:")])
+    >>> with_ids(table, ["question", "system"], "x.csv").records[0].cells["item_id"]
+    '3-A'
+    """
+    if missing := [name for name in columns if name not in (*table.columns, ROW_NUMBER)]:
+        listed = ", ".join(f"'{name}'" for name in missing)
+        raise ContentError(f"--id-from: {listed} is not a column; the columns are: {', '.join(table.columns)}", place)
+    records = []
+    for record in table.records:
+        own = {name: value for name, value in record.cells.items() if name != ITEM_ID}
+        parts = [record.number if name == ROW_NUMBER else record.cells.get(name) for name in columns]
+        if not any(map(is_blank, parts)):
+            own[ITEM_ID] = _joined(parts)
+        records.append(record._replace(cells=own))
+    return table._replace(columns=list(dict.fromkeys([*table.columns, ITEM_ID])), records=records)
+
+
+def _joined(parts: Sequence[Any]) -> str | Unreadable:
+    try:
+        return "-".join(id_text(part, "item id") for part in parts)
+    except UnreadableScore as err:
+        return Unreadable(str(err))
 
 
 def one_record_per_item(table: SourceTable, pattern: str, place: str) -> SourceTable:

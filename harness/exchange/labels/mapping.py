@@ -91,26 +91,26 @@ def scale_problems(scale: Scale) -> Iterator[str]:
         yield f"its best, {scale.best}, is not one of its classes ({scale.describe()})"
 
 
-_MOST_CLASSES = 10  # of a range whose numbers the hint spells out
+_MOST_CLASSES = 10  # steps of a range of whole numbers that are classes
 
 
 def scale_hint(name: str, scale: Scale) -> str:
     """Which kind of scale with three scores or more was taken, why, what it means for verdicts, and which flag takes the other kind.
 
     >>> scale_hint("m", Scale(kind="interval", min=1, max=3)).split("; ")[1]
-    'if only equal scores agree, give the classes: --scale m=1,2,3'
+    'if only equal scores agree, give the classes: --scale m=1..3'
     """
     taken = f"'{name}' is on the {scale.kind} scale {scale.describe()}, because "
     if scale.kind == "interval":
-        means = "a range was given: fractions are scores too, and verdicts take two scores as closer the less they differ"
+        means = "an interval was given: fractions are scores too, and verdicts take two scores as closer the less they differ"
         whole = scale.min is not None and scale.max is not None and float(scale.min).is_integer() and float(scale.max).is_integer()
         low, high = (int(scale.min or 0), int(scale.max or 0)) if whole else (0, 0)
-        classes = ",".join(map(str, range(low, high + 1))) if 0 < high - low < _MOST_CLASSES else "0,1,2"
+        classes = f"{low}..{high}" if 0 < high - low <= _MOST_CLASSES else "0,1,2"
         return f"{taken}{means}; if only equal scores agree, give the classes: --scale {name}={classes}"
-    means = "classes were given: only equal scores agree, and verdicts take a score that is one off as wrong"
+    means = "whole numbers or words were given: only equal scores agree, and verdicts take a score that is one off as wrong"
     numbers = [value for value in scale.classes if not isinstance(value, str)]
-    other = f"; if close scores nearly agree, give a range: --scale {name}={min(numbers)}..{max(numbers)}" if numbers else ""
-    return f"{taken}{means}{other}"
+    interval = f"--scale {name}={min(numbers)}..{max(numbers)}:kind=interval" if numbers else ""
+    return f"{taken}{means}{f'; if close scores nearly agree, say so: {interval}' if interval else ''}"
 
 
 # The text forms of the flags
@@ -154,14 +154,15 @@ def parse_categories(texts: Iterable[str]) -> dict[str, dict[str, Score]]:
 
 
 def parse_scales(texts: Iterable[str]) -> dict[str, Scale]:
-    """Read `METRIC=CLASSES[:best=SCORE][:kind=KIND]` texts as scales; `1..5` is an interval.
+    """Read `METRIC=CLASSES[:best=SCORE][:kind=KIND]` texts as scales. Raises UsageError for another form.
 
-    Without `kind`, whole numbers are ordinal classes and words are nominal ones. Raises UsageError for another form.
+    Without `kind`, whole numbers are ordinal classes and words are nominal ones. `1..5` means 1,2,3,4,5. A range of fractions
+    (`0.0..1.0`), of more than eleven whole numbers, of two (`0..1`), or with `kind=interval` is an interval.
 
     >>> parse_scales(["tone=0,1,2:best=2"])["tone"]
     Scale(kind='ordinal', classes=(0, 1, 2), min=None, max=None, best=2, swap={})
-    >>> parse_scales(["warmth=1..5"])["warmth"].kind
-    'interval'
+    >>> parse_scales(["warmth=1..5"])["warmth"].classes, parse_scales(["warmth=1..5:kind=interval"])["warmth"].kind
+    ((1, 2, 3, 4, 5), 'interval')
     """
     return {name: _scale(name, text) for name, text in parse_pairs(texts, "--scale").items()}
 
@@ -171,12 +172,14 @@ def _scale(name: str, text: str) -> Scale:
     options = parse_pairs(option_texts, f"--scale {name}=…", ("best", "kind"))
     ends = class_text.split("..")
     numbers = [_parse_score(end) for end in ends]
-    if len(ends) == 2 and not any(isinstance(number, str) for number in numbers):
-        fields: dict[str, Any] = {"kind": "interval", "min": numbers[0], "max": numbers[1]}
+    if len(ends) == 2 and options.get("kind") != "interval" and (spelt_out := _whole_numbers(*numbers)):
+        fields: dict[str, Any] = {"kind": "ordinal", "classes": spelt_out}
+    elif len(ends) == 2 and not any(isinstance(number, str) for number in numbers):
+        fields = {"kind": "interval", "min": numbers[0], "max": numbers[1]}
     else:
         classes = tuple(_parse_score(part) for part in class_text.split(",") if part.strip())
         if any(isinstance(c, float) for c in classes):
-            raise UsageError(f"--scale {name}={text}: classes are whole numbers or words; for fractions give an interval such as 1..5")
+            raise UsageError(f"--scale {name}={text}: classes are whole numbers or words; for fractions give an interval: 0..1")
         fields = {"kind": "nominal" if any(isinstance(c, str) for c in classes) else "ordinal", "classes": classes}
     fields |= {"best": _parse_score(options["best"])} if "best" in options else {}
     fields |= {"kind": options["kind"]} if "kind" in options else {}
@@ -184,6 +187,13 @@ def _scale(name: str, text: str) -> Scale:
         return msgspec.convert(fields, Scale)
     except msgspec.ValidationError as err:
         raise UsageError(f"--scale {name}={text}: {err}") from None
+
+
+def _whole_numbers(low: Score, high: Score) -> tuple[int, ...]:
+    """All whole numbers of a range that has three to eleven of them; else none: 0..1 is what shares lie in."""
+    if not (isinstance(low, int) and isinstance(high, int) and 1 < high - low <= _MOST_CLASSES):
+        return ()
+    return tuple(range(low, high + 1))
 
 
 def _parse_score(text: str) -> Score:

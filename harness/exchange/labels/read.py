@@ -34,6 +34,7 @@ def read_source(
     revision: str | None = None,
     split: str | None = None,
     annotator: str | None = None,
+    header_row: int | None = None,
 ) -> SourceTable:
     """Read a file, a folder or a data set of the hub.
 
@@ -45,6 +46,7 @@ def read_source(
     options = {
         "--sheet": (worksheet, ("xlsx",)),
         "--encoding": (encoding, ("csv", "tsv")),
+        "--header-row": (header_row, ("csv", "tsv", "xlsx")),
         "--revision": (revision, ("hf",)),
         "--split": (split, ("hf",)),
     }
@@ -55,13 +57,13 @@ def read_source(
         return hub.read_hub(source, revision, split) if source.startswith(hub.PREFIX) else hub.read_saved(path, split)
     _require_file(path)
     if kind == "xlsx":
-        return read_xlsx(path, worksheet)
+        return read_xlsx(path, worksheet, header_row)
     if kind == "sheet":
         if not filled_sheet.is_sheet(open_book(path)):
             raise ContentError("not a sheet that 'harness labels export' made: its hidden sheet is missing", path)
         return filled_sheet.read_sheet(path, annotator)
     if kind in ("csv", "tsv"):
-        return read_delimited(path, encoding, delimiter="\t" if kind == "tsv" else None)
+        return read_delimited(path, encoding, "\t" if kind == "tsv" else None, header_row)
     if kind == "jsonl":
         return records.read_jsonl(path)
     if kind == "parquet":

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from statistics import mode
 from typing import Any, NamedTuple
+
+from harness.errors import ContentError
 
 MAX_BYTES = 512 * 1024 * 1024  # of an unpacked source: more than any label set needs, less than fills the memory
 
@@ -41,6 +44,46 @@ class SourceTable(NamedTuple):
     notes: Sequence[str] = ()
     left_out: int = 0  # answers that cannot be labels: skipped tasks, comments, drawings
     about: Mapping[str, Any] = {}  # what the source says about its metrics and items; only our own sheets do
+
+
+def header_index(widths: Sequence[int], numbers: Sequence[int], asked: int | None, place: str) -> int:
+    """Which row names the columns, among the rows that are not empty: the row number `asked` for, else the first below the title.
+
+    Args:
+        widths: how many cells of each row are filled.
+        numbers: each row's number in the file.
+        asked: the number of the row that names the columns, if the user gave it.
+        place: the file, for messages.
+
+    Rows above it that fill one cell, or less than half of what rows usually fill, are a title.
+    Raises ContentError if there is no such row.
+
+    >>> header_index([1, 4, 4], [1, 3, 4], None, "ratings.csv"), header_index([4, 4], [1, 2], None, "ratings.csv")
+    (1, 0)
+    """
+    if asked is not None:
+        if asked not in numbers:
+            raise ContentError(
+                f"--header-row {asked}: this row is empty or not there; the first rows with cells are {_first(numbers)}", place
+            )
+        return numbers.index(asked)
+    usual = mode(widths) if widths else 0
+    rows = widths[: min(_TITLE_ROWS, len(widths) - 1)]
+    return next((at for at, width in enumerate(rows) if width > 1 and 2 * width >= usual), 0)
+
+
+_TITLE_ROWS = 10  # no table has its names further down than this without saying so
+
+
+def _first(numbers: Sequence[int]) -> str:
+    return ", ".join(map(str, numbers[:5]))
+
+
+def header_note(at: int, numbers: Sequence[int]) -> list[str]:
+    """What is said of rows above the column names."""
+    if not at:
+        return []
+    return [f"row {numbers[at]} was read as the column names, and what stands above it as a title; --header-row names another row"]
 
 
 def is_blank(value: Any) -> bool:

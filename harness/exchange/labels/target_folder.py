@@ -142,7 +142,7 @@ def updated_about(
             offensive=from_items.offensive,
             annotators=kind,
         )
-    hints = {name: value for name in ("id", "title", "annotators", "source") if (value := getattr(mapping, name)) is not None}
+    hints = {name: value for name in ("id", "title", "annotators", "source", "sampling") if (value := getattr(mapping, name)) is not None}
     for name, value in hints.items():
         if target.labels and value != getattr(about, name):
             raise UsageError(f"{target.folder} already has {name} = '{getattr(about, name)}'; '{value}' cannot be added to it")

@@ -15,14 +15,14 @@ from harness.archives import open_archive
 from harness.errors import ContentError, UsageError
 from harness.exchange.labels import table as limits
 from harness.exchange.labels.delimited import refuse_repeated
-from harness.exchange.labels.table import Record, SourceTable, Unreadable, is_blank
+from harness.exchange.labels.table import Record, SourceTable, Unreadable, header_index, header_note, is_blank
 
 _MAX_MERGED_CELLS = 1_000_000
 OLD_EXCEL = b"\xd0\xcf\x11\xe0"
 
 
-def read_xlsx(path: Path, sheet: str | None = None) -> SourceTable:
-    """Read the rows of one worksheet. Its first row that is not empty names the columns.
+def read_xlsx(path: Path, sheet: str | None = None, header_row: int | None = None) -> SourceTable:
+    """Read the rows of one worksheet. Its first row that is not empty, or the first below a title, names the columns.
 
     `sheet` names the worksheet; the default is the first that is not empty. Merged cells and formulas without a value become Unreadable.
     Raises ContentError for a file that is too large or not a workbook, UsageError for an unknown sheet.
@@ -32,16 +32,24 @@ def read_xlsx(path: Path, sheet: str | None = None) -> SourceTable:
     cells = list(grid(chosen, path))
     if not cells:
         raise ContentError(f"the sheet '{chosen.title}' is empty; it needs a row with column names and rows below it", path)
-    (header_number, header_row), *rows = cells
+    numbers = [number for number, _ in cells]
+    at = header_index([_width(row) for _, row in cells], numbers, header_row, str(path))
+    (header_number, names), *rows = cells[at:]
     place = f"{path}:{chosen.title}!"
-    header = _header(header_row, f"{place}{header_number}")
+    header = _header(names, f"{place}{header_number}")
     records = [
         Record({header[k]: value for k, value in row.items() if k in header}, number, place, {n: k for k, n in header.items()})
         for number, row in rows
     ]
     if not records:
         raise ContentError("the sheet has column names but no rows", f"{place}{header_number}")
-    return SourceTable("xlsx", list(header.values()), records, notes)
+    return SourceTable("xlsx", list(header.values()), records, [*notes, *header_note(at, numbers)])
+
+
+def _width(row: dict[str, Any]) -> int:
+    """How many cells are filled; a title that is merged over many cells fills one."""
+    merged = sum(isinstance(value, Unreadable) for value in row.values())
+    return len(row) - max(merged - 1, 0)
 
 
 def open_book(path: Path) -> Any:

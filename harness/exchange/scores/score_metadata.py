@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from harness.model import Failure, Item, Judgment
+from harness.model import Failure, Item, Judgment, column_reader
 from harness.signature import QuestionSignature
 
 KEY = "harness"
@@ -21,7 +21,7 @@ _AS_IS = ("metric", "variant", "temperature", "justification")
 def about_judgment(judgment: Judgment, signature: QuestionSignature, item: Item) -> dict[str, Any]:
     """The metadata of one judgment of an item, under our key."""
     kept = ("metric", "language", "judge", "variant", "temperature", "score", "failure", "justification", "call_id")
-    about = {name: getattr(judgment, name) for name in kept}
+    about = {name: column_reader(name)(judgment) for name in kept}
     return {KEY: about | about_item(item) | {"signature": str(signature)}}
 
 

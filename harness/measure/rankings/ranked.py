@@ -2,14 +2,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Literal
 
 import msgspec
 
+from harness.data.dataset import Dataset
+from harness.data.judgments import Judgments
+from harness.measure.options import CompareOptions
 from harness.stats.intervals.intervals import MIN_GROUPS
 
 Pair = tuple[float, float]
+
+
+@dataclass(frozen=True, eq=False)
+class RankingInput:
+    """What the tables of a ranking are made of.
+
+    Attributes:
+        data: what was judged, with its labels.
+        training: what the majority baseline learns from; development items only.
+        judgments: by judge. A judge without judgments in a language is not in its tables; other missing judgments count as wrong.
+        options: which items count, how annotators become one reference, seed and resamples.
+        metrics, variants, languages: of the tables, in their order.
+        repeats: how often each question was asked.
+        rank_by: `pa_failed_wrong`, `pa_pairwise` or `judge_loo`; on continuous scores `kendall_tau_within`.
+    """
+
+    data: Dataset
+    training: Dataset
+    judgments: Mapping[str, Judgments]
+    options: CompareOptions
+    metrics: Sequence[str]
+    variants: Sequence[str]
+    languages: Sequence[str]
+    repeats: int = 1
+    rank_by: str = "pa_failed_wrong"
 
 
 class MatchedPair(msgspec.Struct, frozen=True):

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
+from itertools import product
 from typing import TypedDict
 
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from harness.data.dataset import Dataset
-from harness.data.judgments import Judgments
 from harness.measure.cells import bounds, number
 from harness.measure.options import POOLED, CompareOptions
 from harness.measure.rankings.answer_matrix import FAILURES, AnswerMatrix, Questions, answer_matrix, guesses, questions_of
-from harness.measure.rankings.ranked import AnnotatorFigures, Gain, MatchedPair, RankedJudge, Ranking, mean_of_known
+from harness.measure.rankings.ranked import AnnotatorFigures, Gain, MatchedPair, RankedJudge, Ranking, RankingInput, mean_of_known
 from harness.measure.rankings.score_ranking import RANKED_BY_ORDER, order_gains, rank_by_order
 from harness.measure.units import Classes
 from harness.model import BY_PEOPLE
@@ -35,97 +34,50 @@ from harness.stats.core.arrays import Floats, Ints
 
 
 def rank(
-    data: Dataset,
-    training: Dataset,
-    judgments: Mapping[str, Judgments],
-    options: CompareOptions,
-    *,
-    metrics: Sequence[str],
-    variants: Sequence[str],
-    languages: Sequence[str],
-    repeats: int = 1,
-    statistics: Sequence[str] = (),
-    rank_by: str = "pa_failed_wrong",
-    unranked: Collection[str] = (),
-    on_label_scale: Collection[str] = (),
+    given: RankingInput, statistics: Sequence[str] = (), unranked: Collection[str] = (), on_label_scale: Collection[str] = ()
 ) -> tuple[Ranking, ...]:
     """All tables, by language, variant and metric; the table that pools metrics comes first.
 
     Args:
-        data: what was judged, with its labels.
-        training: what the majority baseline learns from; development items only.
-        judgments: by judge. A judge without judgments in a language is not in its tables; other missing judgments count as wrong.
-        options: which items count, how annotators become one reference, seed and resamples.
-        metrics, variants, languages: of the tables, in their order.
-        repeats: how often each question was asked.
+        given: what is ranked.
         statistics: names of `harness.stats.judge_statistics`, for `RankedJudge.statistics`.
-        rank_by: `pa_failed_wrong`, `pa_pairwise` or `judge_loo`; on continuous scores `kendall_tau_within`.
         unranked: the judges that have values and no ranks: baselines.
         on_label_scale: judges whose continuous scores are on the scale of people's labels, where the board's answers are on another one.
 
     Raises:
-        UsageError: for another `rank_by`, and if no item has as many annotators as `options` requires.
+        UsageError: for another `rank_by`, and if no item has as many annotators as the options require.
     """
-    if rank_by in RANKED_BY_ORDER:
-        asked: _Asked = {"metrics": metrics, "variants": variants, "languages": languages, "repeats": repeats}
-        more: _Shown = {"statistics": statistics, "unranked": unranked, "on_label_scale": on_label_scale}
-        return rank_by_order(data, training, judgments, options, **asked, **more)
-    questions = questions_of(data, list(judgments.values()), options, rank_by, metrics)
+    if given.rank_by in RANKED_BY_ORDER:
+        return rank_by_order(given, statistics, unranked, on_label_scale)
+    questions = questions_of(given.data, list(given.judgments.values()), given.options, given.rank_by, given.metrics)
     if not len(questions):
         return ()
-    guessed = questions.credit_of(guesses(questions, training, options))
-    by_people = set(data.labels.source.used) <= BY_PEOPLE
+    guessed = questions.credit_of(guesses(questions, given.training, given.options))
+    by_people = set(given.data.labels.source.used) <= BY_PEOPLE
     found: list[Ranking] = []
-    for language in languages:
-        for variant in variants:
-            tables = _Tables(answer_matrix(questions, judgments, variant, repeats), language, guessed, by_people, options)
-            found += tables.rankings(statistics, unranked)
+    for language, variant in product(given.languages, given.variants):
+        answers = answer_matrix(questions, given.judgments, variant, given.repeats)
+        found += _Tables(answers, language, guessed, by_people, given.options).rankings(statistics, unranked)
     return tuple(found)
 
 
-def gains_over(
-    baselines: Sequence[str],
-    data: Dataset,
-    training: Dataset,
-    judgments: Mapping[str, Judgments],
-    options: CompareOptions,
-    *,
-    metrics: Sequence[str],
-    variants: Sequence[str],
-    languages: Sequence[str],
-    repeats: int = 1,
-    rank_by: str = "pa_failed_wrong",
-) -> Iterator[Gain]:
-    """Every judge against the answers that these baselines (of `harness.judges.baseline`) would give; arguments and errors as `rank`.
+def gains_over(baselines: Sequence[str], given: RankingInput) -> Iterator[Gain]:
+    """Every judge against the answers that these baselines (of `harness.judges.baseline`) would give; errors as `rank`.
 
     `majority` is the same as in the tables: learnt from development items, or else the commonest reference.
     """
-    if rank_by in RANKED_BY_ORDER:
-        asked: _Asked = {"metrics": metrics, "variants": variants, "languages": languages, "repeats": repeats}
-        yield from order_gains(baselines, data, training, judgments, options, **asked)
+    if given.rank_by in RANKED_BY_ORDER:
+        yield from order_gains(baselines, given)
         return
-    questions = questions_of(data, list(judgments.values()), options, rank_by, metrics)
+    questions = questions_of(given.data, list(given.judgments.values()), given.options, given.rank_by, given.metrics)
     if not len(questions):
         return
-    theirs = {name: questions.credit_of(guesses(questions, training, options, name)) for name in baselines}
-    for language in languages:
-        for variant in variants:
-            tables = _Tables(answer_matrix(questions, judgments, variant, repeats), language, theirs[baselines[0]], False, options)
-            for name, earned in theirs.items():
-                yield from tables.gains(name, earned)
-
-
-class _Asked(TypedDict):
-    metrics: Sequence[str]
-    variants: Sequence[str]
-    languages: Sequence[str]
-    repeats: int
-
-
-class _Shown(TypedDict):
-    statistics: Sequence[str]
-    unranked: Collection[str]
-    on_label_scale: Collection[str]
+    theirs = {name: questions.credit_of(guesses(questions, given.training, given.options, name)) for name in baselines}
+    for language, variant in product(given.languages, given.variants):
+        answers = answer_matrix(questions, given.judgments, variant, given.repeats)
+        tables = _Tables(answers, language, theirs[baselines[0]], False, given.options)
+        for name, earned in theirs.items():
+            yield from tables.gains(name, earned)
 
 
 class _Drawing(TypedDict):

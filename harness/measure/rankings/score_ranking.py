@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import product
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,7 +24,7 @@ from harness.errors import UsageError
 from harness.judges.baseline import BASELINES, TrainingCounts
 from harness.measure.cells import bounds, number
 from harness.measure.options import POOLED, CompareOptions, Standardise
-from harness.measure.rankings.ranked import Gain, RankedJudge, Ranking, mean_of_known
+from harness.measure.rankings.ranked import Gain, RankedJudge, Ranking, RankingInput, mean_of_known
 from harness.measure.score_cells import ScoreCells, source_texts
 from harness.measure.scores import ItemScores, item_scores, numbers
 from harness.measure.units import LabelCounts, classes_of, item_key, units_of
@@ -96,48 +97,25 @@ def score_questions(data: Dataset, training: Dataset, metrics: Sequence[str]) ->
 
 
 def rank_by_order(
-    data: Dataset,
-    training: Dataset,
-    judgments: Mapping[str, Judgments],
-    options: CompareOptions,
-    *,
-    metrics: Sequence[str],
-    variants: Sequence[str],
-    languages: Sequence[str],
-    repeats: int = 1,
-    statistics: Sequence[str] = (),
-    unranked: Collection[str] = (),
-    on_label_scale: Collection[str] = (),
+    given: RankingInput, statistics: Sequence[str], unranked: Collection[str], on_label_scale: Collection[str]
 ) -> tuple[Ranking, ...]:
     """All tables of a board of continuous scores; arguments as `ranking.rank`. Fewer than 20 independent texts: no ranks."""
-    questions = score_questions(data, training, metrics)
+    questions = score_questions(given.data, given.training, given.metrics)
     return tuple(
         table
-        for language in languages
-        for variant in variants
-        for table in _ScoreTables(questions, judgments, language, variant, repeats, options, on_label_scale).rankings(statistics, unranked)
+        for language, variant in product(given.languages, given.variants)
+        for table in _ScoreTables(questions, given, language, variant, on_label_scale).rankings(statistics, unranked)
     )
 
 
-def order_gains(
-    baselines: Sequence[str],
-    data: Dataset,
-    training: Dataset,
-    judgments: Mapping[str, Judgments],
-    options: CompareOptions,
-    *,
-    metrics: Sequence[str],
-    variants: Sequence[str],
-    languages: Sequence[str],
-    repeats: int = 1,
-) -> Iterator[Gain]:
+def order_gains(baselines: Sequence[str], given: RankingInput) -> Iterator[Gain]:
     """Every judge's credit minus that of the scores which these baselines would give; arguments as `ranking.gains_over`."""
-    questions = score_questions(data, training, metrics)
-    learnt = TrainingCounts(training)
-    for language in languages:
+    questions = score_questions(given.data, given.training, given.metrics)
+    learnt = TrainingCounts(given.training)
+    for language in given.languages:
         theirs = {name: _baseline_scores(questions, learnt, name, language) for name in baselines}
-        for variant in variants:
-            tables = _ScoreTables(questions, judgments, language, variant, repeats, options)
+        for variant in given.variants:
+            tables = _ScoreTables(questions, given, language, variant)
             for name, scores in theirs.items():
                 yield from tables.gains(name, scores)
 
@@ -168,23 +146,16 @@ class _ScoreTables:
     """The tables of one language and variant."""
 
     def __init__(
-        self,
-        questions: ScoreQuestions,
-        judgments: Mapping[str, Judgments],
-        language: str,
-        variant: str,
-        repeats: int,
-        options: CompareOptions,
-        on_label_scale: Collection[str] = (),
+        self, questions: ScoreQuestions, given: RankingInput, language: str, variant: str, on_label_scale: Collection[str] = ()
     ) -> None:
-        self.on_label_scale = on_label_scale
-        self.questions, self.language, self.variant, self.repeats, self.options = questions, language, variant, repeats, options
+        self.questions, self.language, self.variant, self.on_label_scale = questions, language, variant, on_label_scale
+        self.repeats, self.options = given.repeats, given.options
         self.items = {metric: questions.items(metric, language) for metric in questions.labels}
         self.items = {metric: items for metric, items in self.items.items() if len(items)}
-        own = {judge: _of_variant(given, variant) for judge, given in judgments.items()}
-        asked = {judge: given for judge, given in own.items() if self._was_asked(given)}
+        own = {judge: _of_variant(said, variant) for judge, said in given.judgments.items()}
+        asked = {judge: said for judge, said in own.items() if self._was_asked(said)}
         self.judgments, self.judges = asked, tuple(asked)
-        self.answers = {judge: {m: self._answers(given, m) for m in self.items} for judge, given in asked.items()}
+        self.answers = {judge: {m: self._answers(said, m) for m in self.items} for judge, said in asked.items()}
 
     def _was_asked(self, given: Judgments) -> bool:
         return any(len(self._places(given, metric)[0]) for metric in self.items)

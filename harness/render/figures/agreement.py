@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from harness.model import SAMPLING
 from harness.render.figures.style import (
     BASELINE,
     PEOPLE,
@@ -30,7 +31,7 @@ from harness.render.figures.style import (
 )
 
 _ASPECTS = ("language", "task", "metric")
-_JUDGED = ("judge", "temperature", "top_p")
+_JUDGED = ("judge", *SAMPLING)
 _PAIR = (
     "Filled: how often the judge agrees with each annotator, with 95 % intervals. Hollow, on the same line: how often two annotators "
     "agree with each other on the items with a readable answer. These two may be compared."

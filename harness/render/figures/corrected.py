@@ -8,9 +8,9 @@ from typing import Any
 
 from harness.correct.correct import Corrected, CorrectedNumber
 from harness.errors import UsageError
+from harness.model import CONDITION
 from harness.render.figures.style import (
     COLOURS,
-    CONTEXT,
     JUDGE,
     PEOPLE,
     SMALL,
@@ -55,7 +55,7 @@ def draw_corrected(corrected: Corrected, path: Path) -> None:
 
 
 def _panel_key(number: CorrectedNumber) -> tuple[Any, ...]:
-    return (*(number.key.get(name) for name in ("language", "metric", "source", *CONTEXT)), number.share_of)
+    return (*(number.key.get(name) for name in ("language", "metric", "source", *CONDITION)), number.share_of)
 
 
 def _draw(panels: Sequence[Sequence[CorrectedNumber]], signature: str, options: FigureOptions) -> Drawn:
@@ -76,7 +76,7 @@ def _draw_panel(panel: Any, numbers: Sequence[CorrectedNumber], options: FigureO
     ]
     dots(panel, "system", names, series, options)
     what = str(first.key["metric"]).replace("_", " ") + ("" if first.share_of is None else f": share of '{first.share_of}'")
-    judge = context_name([first.key.get(name) for name in CONTEXT])
+    judge = context_name([first.key.get(name) for name in CONDITION])
     panel.set_title(terminal_safe(f"{first.key['language']}, {what}, {judge}"), fontsize=SMALL, loc="left")
     if first.share_of is not None:
         shares_along(panel)
@@ -92,5 +92,5 @@ def _values(names: Sequence[str], numbers: Sequence[CorrectedNumber], attribute:
 
 
 def _system_name(number: CorrectedNumber) -> str:
-    parts = [value for name, value in number.key.items() if name not in ("language", "metric", "source", *CONTEXT)]
+    parts = [value for name, value in number.key.items() if name not in ("language", "metric", "source", *CONDITION)]
     return ", ".join(str(value) for value in parts if value is not None) or "all"

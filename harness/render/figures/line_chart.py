@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from harness.model import parse_variant
+from harness.model import CONDITION, SAMPLING, parse_variant
 from harness.render.figures.style import (
     FAINT,
     SMALL,
@@ -38,7 +38,7 @@ _EXAMPLES = f"{_COUNTED}, by the number of examples that stand before the text f
 
 def draw_temperature(section: Section, signature: str, options: FigureOptions = FigureOptions()) -> Drawn:  # noqa: B008 (frozen)
     """The figure of the section `temperature`: a line for each judge and variant."""
-    lines = ("judge", "variant", "top_p")
+    lines = tuple(name for name in CONDITION if name != "temperature")
     return _draw_lines(
         section["rows"], signature, along="temperature", lines=lines, label="temperature", text=_TEMPERATURE, options=options
     )
@@ -47,7 +47,7 @@ def draw_temperature(section: Section, signature: str, options: FigureOptions = 
 def draw_few_shot(section: Section, signature: str, options: FigureOptions = FigureOptions()) -> Drawn:  # noqa: B008 (frozen)
     """The figure of the section `few_shot`: a line for each judge, temperature and variant without its examples."""
     rows = [{**row, "otherwise": str(msgspec.structs.replace(parse_variant(row["variant"]), shots=0))} for row in section["rows"]]
-    lines = ("judge", "otherwise", "temperature", "top_p")
+    lines = ("judge", "otherwise", *SAMPLING)
     return _draw_lines(rows, signature, along="shots", lines=lines, label="examples of each class", text=_EXAMPLES, options=options)
 
 

@@ -18,6 +18,7 @@ from xml.sax.saxutils import escape
 from harness.content.tags import autonym, english_name
 from harness.errors import UsageError
 from harness.judges import traits_of
+from harness.model import CONDITION, axis_words
 from harness.text import terminal_safe
 
 PEOPLE, JUDGE, BASELINE = "#9a4b00", "#0b66b8", "#55606b"  # as on the pages (assets/style.css)
@@ -263,33 +264,25 @@ def panels_of(figure: Any, count: int, across: int, heights: Sequence[float] | N
     return grid[:count]
 
 
-CONTEXT = ("judge", "variant", "temperature", "top_p")
-
-
-def context_of(row: Row, names: Sequence[str] = CONTEXT) -> tuple[Any, ...]:
+def context_of(row: Row, names: Sequence[str] = CONDITION) -> tuple[Any, ...]:
     """The judge and condition of a row."""
     return tuple(row.get(name) for name in names)
 
 
-def contexts(rows: Sequence[Row], names: Sequence[str] = CONTEXT) -> list[tuple[Any, ...]]:
+def contexts(rows: Sequence[Row], names: Sequence[str] = CONDITION) -> list[tuple[Any, ...]]:
     """The different judges and conditions of rows, in their order; baselines only if there are no other judges."""
     every = list(dict.fromkeys(context_of(row, names) for row in rows))
     judges = [each for each in every if not traits_of(str(each[names.index("judge")])).is_baseline]
     return judges or every
 
 
-def context_name(context: Sequence[Any], names: Sequence[str] = CONTEXT) -> str:
-    """A judge and condition in words: `local/model, single, T = 0`."""
-    formats = {"temperature": "T = {:g}", "top_p": "top-p = {:g}"}
-    parts = [
-        formats[name].format(value) if name in formats and isinstance(value, (int, float)) else str(value)
-        for name, value in zip(names, context, strict=True)
-        if value is not None and value != "*"
-    ]
-    return terminal_safe(", ".join(parts))
+def context_name(context: Sequence[Any], names: Sequence[str] = CONDITION) -> str:
+    """A judge and condition in words: `local/model, single, temperature 0`."""
+    known = ((name, value) for name, value in zip(names, context, strict=True) if value is not None and value != "*")
+    return terminal_safe(", ".join(axis_words(*each) for each in known))
 
 
-def name_row_of_panels(panel: Any, context: Sequence[Any], names: Sequence[str] = CONTEXT) -> None:
+def name_row_of_panels(panel: Any, context: Sequence[Any], names: Sequence[str] = CONDITION) -> None:
     """Write a judge and condition beside the first panel of a row, in lines that are no longer than the panel is high."""
     panel.set_ylabel("\n".join(textwrap.wrap(context_name(context, names), _BESIDE_WIDTH)))
 

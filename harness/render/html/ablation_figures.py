@@ -7,10 +7,11 @@ from typing import Any
 
 from markupsafe import Markup
 
+from harness.measure.answers import KEYS
 from harness.measure.options import POOLED
-from harness.render.forest import axis_reach
 from harness.render.html.cells import FigureColumn
 from harness.render.html.marks import Mark, difference_track, track
+from harness.reports.answer import axis_reach
 from harness.reports.sections.minimal_pairs import TEMPTING
 from harness.reports.shown_sections import ShownSection
 from harness.reports.tables.numbers import difference, percent
@@ -20,7 +21,7 @@ _SHARES = {"sensitivity": "original scores above the changed text", "same_score"
 FLAWS_FOUND = "flawless text scores above the flawed one"
 _MIDDLE = {"sensitivity": ("never", "½: not seen", "always")}
 _LINKED = ("sensitivity", "false_alarms", "agreement", "shift")
-_FILTERS = ("source", "language", "task", "metric", "judge", "variant", "temperature", "top_p", "perturbation", "construction")
+_FILTERS = ("source", *KEYS, "perturbation", "construction")
 _UNREADABLE = Markup('<span class="faint">no readable score</span>')
 
 Rows = Sequence[Mapping[str, Any]]

@@ -92,9 +92,7 @@ def answers_by_language(judged: Sequence[JudgedCells], unreviewed: Mapping[str, 
 
 
 def _side(judged: JudgedCells) -> Side:
-    summary = judged.summary
-    known = (None, summary.judge, summary.variant, summary.temperature, summary.top_p)
-    return side_of(judged.cells[0]) if judged.cells else known
+    return side_of(judged.cells[0]) if judged.cells else (None, *judged.summary.condition)
 
 
 def _is_baseline(judged: JudgedCells) -> bool:

@@ -31,6 +31,7 @@ from harness.render.standings import (
     standings_notes,
     table_title,
     value_text,
+    verdict_table,
 )
 from harness.reports.tables.numbers import difference, percent
 from harness.reports.tables.text_table import TextTable
@@ -113,6 +114,7 @@ def _board_page(standings: Standings, findings: Sequence[Finding]) -> str:
     several = len(standings.variants) > 1
     overall = [(variant if several else "", DrawnTable(overall_table(standings, variant))) for variant in standings.variants]
     judges = [judge for judge in standings.judges if findings_of(findings, judge.id)]
+    verdicts = verdict_table(standings)
     body = render(
         "board.html",
         title=heading(standings),
@@ -128,8 +130,9 @@ def _board_page(standings: Standings, findings: Sequence[Finding]) -> str:
         ranks=_rank_rows(standings),
         cost=_cost(standings),
         overall=overall,
+        verdicts=verdicts,
         probes=[(name_of(judge), findings_of(findings, judge.id)) for judge in judges],
-        notes=standings_notes(standings, [drawn.table for _, drawn in overall]),
+        notes=standings_notes(standings, [*([verdicts] if verdicts else []), *(drawn.table for _, drawn in overall)]),
         unreviewed=standings.unreviewed,
     )
     return shell(f"{heading(standings)} – standings", body, scripts=SCRIPTS, description=standings.description, width="full")
@@ -259,6 +262,7 @@ def _language_page(standings: Standings, tag: str) -> str:
         file=_file_name(standings),
         languages=_language_links(standings),
         answer=language_answer(standings, tag),
+        verdicts=verdict_table(standings, tag),
         unreviewed=tag in standings.unreviewed,
         pooled=pooled,
         metrics=metrics,

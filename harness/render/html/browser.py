@@ -16,7 +16,7 @@ from harness.data.dataset import Dataset
 from harness.data.labels import Labels
 from harness.data.marked_errors import OUTPUT
 from harness.measure.outcomes import Outcomes
-from harness.model import Item
+from harness.model import CONDITION, Item
 from harness.offensive import WARNING, hides_texts
 from harness.pages import visible
 from harness.render.html.marked_errors import shown_errors
@@ -26,7 +26,7 @@ from harness.runs import Evidence
 MOST_JUDGMENTS = 50_000
 """A page with more would be slow on a phone. Whole items are then left out: drawn at random, but always the same ones."""
 _TEXT_LENGTH, _REPLY_LENGTH, _NAME_LENGTH = 20_000, 4_000, 300  # characters that a page shows
-_COLUMNS = ("judge", "variant", "temperature", "top_p", "perturbation", "repeat", "order", "score", "failure", "further_numbers")
+_COLUMNS = (*CONDITION, "perturbation", "repeat", "order", "score", "failure", "further_numbers")
 
 
 @dataclass(frozen=True)

@@ -13,10 +13,11 @@ from harness.measure.cells import Cell
 from harness.measure.label_score_pairs import LabelScorePairs, best_is_first, label_score_pairs
 from harness.measure.options import POOLED
 from harness.measure.outcomes import Outcomes
+from harness.model import SIDE
 from harness.render.html.marks import bar
 from harness.render.html.sides import filters_of, side_of, sides_of
 from harness.render.html.small_figures import Point, confusion_matrix, diagonal_panel
-from harness.render.sides import SIDE_KEYS, Side, is_baseline, plainest_first, side_name
+from harness.render.sides import Side, is_baseline, plainest_first, side_name
 from harness.reports.tables.numbers import class_shares, percent
 from harness.reports.tables.titles import metric_title, metric_words
 
@@ -49,7 +50,7 @@ def reliability_grids(pairs: Sequence[LabelScorePairs]) -> list[PanelGrid]:
 
 
 def _side(key: Mapping[str, Any]) -> Side:
-    return tuple(key.get(name) for name in SIDE_KEYS)
+    return tuple(key.get(name) for name in SIDE)
 
 
 def _grids(pairs: Sequence[LabelScorePairs], draw: Callable[[LabelScorePairs], Markup | None]) -> list[PanelGrid]:

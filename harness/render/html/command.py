@@ -8,6 +8,7 @@ from pathlib import PurePath
 
 from harness.content import Board
 from harness.judges import opening_name
+from harness.model import SAMPLING
 from harness.runs import DEFAULT_BOARD, RunProtocol
 
 
@@ -51,10 +52,9 @@ def _flags(p: RunProtocol, board: Board | None) -> Iterator[str]:
     for variant in dict.fromkeys(condition.variant for condition in p.conditions):
         name = variant.prompt.partition("@")[0]
         yield from ("--prompt", f"{name}.toml") if name else ("--variant", str(variant))
-    yield from ("--temperature", ",".join(f"{t:g}" for t in dict.fromkeys(condition.temperature for condition in p.conditions)))
-    top_ps = [t for t in dict.fromkeys(condition.top_p for condition in p.conditions) if t is not None]
-    if top_ps:
-        yield from ("--top-p", ",".join(f"{t:g}" for t in top_ps))
+    for name in SAMPLING:
+        if values := [v for v in dict.fromkeys(getattr(condition, name) for condition in p.conditions) if v is not None]:
+            yield from (f"--{name.replace('_', '-')}", ",".join(f"{v:g}" for v in values))
     for change in dict.fromkeys(condition.perturbation for condition in p.conditions if condition.perturbation):
         yield from ("--perturb", change)
     orders = {condition.order for condition in p.conditions}

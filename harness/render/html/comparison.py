@@ -17,13 +17,14 @@ from harness.measure.options import BY_METRIC, POOLED, CompareOptions
 from harness.measure.outcomes import Outcomes, outcomes
 from harness.measure.pooled import pooled_differences
 from harness.measure.summaries import summaries
+from harness.model import SIDE
 from harness.render.comparison import comparison_table, distinguishing_keys
 from harness.render.html.ablation_panels import run_grids
 from harness.render.html.answer import JudgedCells, answer_legend, answers_by_language
 from harness.render.html.browser import BrowserSource, chosen, items_json
 from harness.render.html.cell_panels import Pictures, pictures_of
 from harness.render.html.cells import correlation_figure, correlation_words, has_people, interval_sign
-from harness.render.html.first_screen import first_screen
+from harness.render.html.first_screen import Known, first_screen
 from harness.render.html.heat_map import judge_language_map, language_metric_maps
 from harness.render.html.marks import Mark, legend_mark, track
 from harness.render.html.report import MANY_ROWS, SCRIPTS, minimal_pair_rows, section_tables, text_fields
@@ -31,7 +32,7 @@ from harness.render.html.shell import shell
 from harness.render.html.sides import languages_of, side_of, sides_of
 from harness.render.html.templates import render
 from harness.render.human_agreement import two_people_sentence
-from harness.render.sides import SIDE_KEYS, Side, side_name
+from harness.render.sides import Side, side_name
 from harness.render.terminal import belongs
 from harness.reports.comparison import DecidedComparison
 from harness.reports.shown_sections import ShownSection, shown_sections
@@ -98,9 +99,12 @@ def comparison_page(
         answers=answers,
         first=first_screen(
             comparison.verdicts,
-            max(each.data.labels.max_annotators for each in recordings),
-            pairs=minimal_pair_rows(comparison.sections),
-            two_people=two_people_sentence(cells),
+            Known(
+                max(each.data.labels.max_annotators for each in recordings),
+                pairs=minimal_pair_rows(comparison.sections),
+                two_people=two_people_sentence(cells),
+                pages=comparison.pages,
+            ),
         ),
         answer_legend=answer_legend(answers),
         people=any(map(has_people, cells)),
@@ -159,7 +163,7 @@ def _evidence(run: RunResult | None, judged: Outcomes, rows: Any) -> Evidence | 
 def _side_tables(cells: Sequence[Cell]) -> Iterator[_SideTable]:
     """A table for each language."""
     sides = sides_of(cells)
-    keys = tuple(distinguishing_keys([{name: value for name, value in cell.key.items() if name not in SIDE_KEYS} for cell in cells]))
+    keys = tuple(distinguishing_keys([{name: value for name, value in cell.key.items() if name not in SIDE} for cell in cells]))
     for language in languages_of(cells):
         own = [cell for cell in cells if cell["language"] == language]
         own_sides = [side for side in sides if any(side_of(cell) == side for cell in own)]

@@ -27,6 +27,7 @@ def shell(
     data: Mapping[str, Any] | None = None,
     description: str = "",
     width: str = "wide",
+    share: Mapping[str, str] | None = None,
 ) -> str:
     """Return a whole page.
 
@@ -38,6 +39,7 @@ def shell(
         data: `{id: object}`, each as JSON in a `<script type="application/json">` of that id, for the scripts to read.
         description: one sentence for lists of pages.
         width: `wide`; `full` for tables of many columns, `narrow` for running text.
+        share: what previews of links show, as `{property: content}` of Open Graph.
     """
     style = asset(_ASSETS / STYLE)
     programs = [asset(_ASSETS / name) for name in scripts]
@@ -46,6 +48,7 @@ def shell(
         title=title,
         description=description,
         width=width,
+        share=share or {},
         policy=policy([style], programs),
         style=Markup(style),
         body=body,

@@ -7,12 +7,13 @@ from typing import Any
 
 from harness.measure.cells import Cell
 from harness.measure.options import POOLED
-from harness.render.sides import SIDE_KEYS, Side, plainest_first
+from harness.model import SIDE
+from harness.render.sides import Side, plainest_first
 
 
 def side_of(cell: Cell) -> Side:
     """The side that a cell belongs to."""
-    return tuple(cell.key.get(name) for name in SIDE_KEYS)
+    return tuple(cell.key.get(name) for name in SIDE)
 
 
 def sides_of(cells: Sequence[Cell]) -> list[Side]:
@@ -26,4 +27,4 @@ def languages_of(cells: Sequence[Cell]) -> list[str]:
 
 def filters_of(side: Side) -> dict[str, Any]:
     """The filters of the browser of items that show the judgments of a side."""
-    return {name: value for name, value in zip(SIDE_KEYS, side, strict=True) if value is not None and value != POOLED}
+    return {name: value for name, value in zip(SIDE, side, strict=True) if value is not None and value != POOLED}

@@ -18,8 +18,8 @@ from harness.data.dataset import Dataset
 from harness.data.judgments import Judgments
 from harness.measure.condition_rows import Row, new_row, put_difference, put_mean, put_number, put_share, rows_by_level, with_q
 from harness.measure.options import CompareOptions
-from harness.measure.units import CONDITION, item_key
-from harness.model import Failure, Scale
+from harness.measure.units import item_key
+from harness.model import CONDITION, Failure, Scale
 from harness.reports.sections.section import BY_TASK, Found, Section, SectionInput, SectionTable
 from harness.reports.tables.column import COEFFICIENT, COUNT, COUNT_OR_BLANK, PROBABILITY, SHARE, TEXT, Column
 from harness.reports.tables.column import Row as ReadRow

@@ -9,13 +9,14 @@ import numpy as np
 from harness.data.columns import NO_VALUE, CodedColumn, first_rows, unique_integers
 from harness.measure.answers import AnswerTable
 from harness.measure.condition_rows import new_row, put_mean, put_share, section
+from harness.model import CONDITION
 from harness.reports.sections.section import Section, SectionTable, of_answers, range_by_language
 from harness.reports.tables.column import COEFFICIENT, COUNT_OR_BLANK, SHARE, Column
 from harness.stats import distinct_counts, entropy_bits
 from harness.stats.core.arrays import Floats, Ints
 
 LEVELS = (("language",), ("language", "metric"))
-QUESTION = ("metric", "judge", "variant", "temperature", "top_p", "order")
+QUESTION = ("metric", *CONDITION, "order")
 NOTE = (
     "Of questions (an item, a metric) with two answers or more. A failure is an answer of its own, by its kind. entropy_bits: 0 if all "
     "answers are the same score, at most log2 of the number of repeats."

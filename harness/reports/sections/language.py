@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from harness.data.columns import NO_VALUE
-from harness.measure.answers import CONDITION, AnswerTable
+from harness.measure.answers import AnswerTable
 from harness.measure.condition_rows import new_row, put_share, section
+from harness.model import CONDITION
 from harness.parse.language import UNDETERMINED, known_languages
 from harness.reports.sections.section import Section, SectionTable, of_answers, range_by_language
 from harness.reports.tables.column import COUNT_OR_BLANK, NAMED_COUNTS, SHARE, Column

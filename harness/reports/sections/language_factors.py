@@ -16,6 +16,7 @@ from harness.measure.answers import AnswerTable, variant_of
 from harness.measure.condition_rows import Row, new_row, put_difference, section, with_q
 from harness.measure.options import POOLED
 from harness.measure.parallel_texts import parallel_numbers, text_clusters
+from harness.model import SAMPLING
 from harness.reports.sections.section import Section, SectionTable, of_answers, q_value, tests_shown
 from harness.reports.tables.column import COUNT_OR_BLANK, PERCENT_OF_SCALE, Column
 from harness.stats import paired_difference
@@ -42,7 +43,7 @@ def _rows(clean: AnswerTable, *, by_metric: bool) -> Iterator[Row]:
     cells = _Cells(clean)
     if not cells.languages:
         return
-    names = ("metric", "judge", "temperature", "top_p") if by_metric else ("judge", "temperature", "top_p")
+    names = ("metric", "judge", *SAMPLING) if by_metric else ("judge", *SAMPLING)
     for key, at in clean.cells((), names):
         for rest in dict.fromkeys(cells.rest[at].tolist()):
             own = at[cells.rest[at] == rest]

@@ -11,6 +11,7 @@ from harness.data.columns import first_rows
 from harness.data.judgments import Judgments
 from harness.measure.answers import AnswerTable, variant_of
 from harness.measure.condition_rows import Row, level_of, new_row, put_difference, put_number, section, with_q
+from harness.model import SAMPLING
 from harness.reports.sections.section import BY_METRIC, Section, SectionInput, SectionTable, q_value, tests_shown
 from harness.reports.sections.variants import PAIRED_ANSWERS, SCORE_CHANGE, Q, moved_rows, pairs_by
 from harness.reports.tables.column import COEFFICIENT, COUNT_OR_BLANK, Column
@@ -19,7 +20,7 @@ from harness.stats.agreement.correlation import pearson_of_moments
 from harness.stats.core.arrays import Floats, Ints
 
 LEVELS = (("language",), ("language", "task"))
-WITHIN = ("judge", "temperature", "top_p")
+WITHIN = ("judge", *SAMPLING)
 HYPOTHESIS = (
     "H0 (moved): a metric's score is the same on average in both orders, on the same items; two-sided. H0 (drag): another metric's score "
     "goes with that of the metric `first` as closely (Pearson's r) when `first` is named first as when it is named last; two-sided; a "

@@ -17,10 +17,11 @@ from harness.content.tags import english_name
 from harness.data.columns import NO_VALUE, CodedColumn, combination_ids, last_matching_rows
 from harness.data.dataset import Dataset
 from harness.judges import traits_of
-from harness.measure.answers import CONDITION, AnswerTable
+from harness.measure.answers import AnswerTable
 from harness.measure.condition_rows import Row, new_row, put_number, put_share, section
 from harness.measure.options import POOLED
 from harness.measure.parallel_texts import text_clusters
+from harness.model import CONDITION
 from harness.reports.sections.section import OVER_LANGUAGES, Found, Section, SectionTable
 from harness.reports.tables.column import COEFFICIENT, COUNT_OR_BLANK, SHARE, TEXT, Column
 from harness.reports.tables.column import Row as ReadRow
@@ -274,7 +275,7 @@ _FROM = Column(
 
 def _rows_across_languages(rows: Sequence[ReadRow]) -> list[Row]:
     """Rows by construction and language as one row a construction, its languages under `by_language`."""
-    names = ("source", "task", "metric", "judge", "variant", "temperature", "top_p", "kind", "construction")
+    names = ("source", "task", "metric", *CONDITION, "kind", "construction")
     found: dict[tuple[Any, ...], Row] = {}
     for row in rows:
         key = {name: row.get(name) for name in names}

@@ -11,14 +11,12 @@ from harness.data.dataset import Dataset
 from harness.data.judgments import Judgments
 from harness.data.own_outputs import OwnComparison, Question
 from harness.exchange.labels.pairs_of_outputs import COMPUTED
-from harness.model import Item, Scale
+from harness.model import CONDITION, Item, JudgeCondition, Scale
 from harness.runs import PREFERENCE, RECOGNITION, SINGLE_METRICS
 from harness.text_measures import CONTROL_MEASURES
 
 QUESTIONS: dict[str, Question] = {RECOGNITION: "recognition", PREFERENCE: "preference"}
 SOURCES = {True: "token probabilities", False: "choices"}
-Condition = tuple[str, str, float, float | None]
-"""Judge, variant, temperature and top-p."""
 
 
 @dataclass(frozen=True)
@@ -48,7 +46,7 @@ class OwnAnswers:
     comparisons: dict[str, list[OwnComparison]]
     single: list[tuple[str, Item, str, float]]
     controls: list[ControlAnswer]
-    conditions: dict[str, Condition]
+    conditions: dict[str, JudgeCondition]
     own: dict[str, str]
     sources: dict[str, str]
 
@@ -67,14 +65,14 @@ def own_answers(data: Dataset, judgments: Judgments, own: Mapping[str, str]) -> 
         if label.annotator_id == COMPUTED and label.metric in CONTROL_MEASURES
     }
     shares: dict[tuple[Any, ...], dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
-    values: dict[tuple[Condition, str, str], list[float]] = defaultdict(list)
-    right: dict[tuple[Condition, str, str], list[tuple[float, float]]] = defaultdict(list)
+    values: dict[tuple[JudgeCondition, str, str], list[float]] = defaultdict(list)
+    right: dict[tuple[JudgeCondition, str, str], list[tuple[float, float]]] = defaultdict(list)
     stated: dict[str, set[bool]] = defaultdict(set)
     for row in _rows(judgments):
         item = data.by_id.get(row.item)
         if item is None:
             continue
-        system = own.get(row.condition[0], row.condition[0])
+        system = own.get(row.condition.judge, row.condition.judge)
         if row.metric in SINGLE_METRICS and row.value is not None and row.shown == "none":
             values[row.condition, row.item, row.metric].append(row.value)
         elif row.metric in QUESTIONS and _holds(item, system):
@@ -87,17 +85,17 @@ def own_answers(data: Dataset, judgments: Judgments, own: Mapping[str, str]) -> 
                 right[row.condition, row.item, row.metric].append((chosen, share) if first else (1 - chosen, 1 - share))
         else:
             continue
-        stated[_label(row.condition)].add(row.is_stated)
+        stated[str(row.condition)].add(row.is_stated)
     comparisons: dict[str, list[OwnComparison]] = defaultdict(list)
     for key, by_order in shares.items():
         comparisons[key[0]].append(_comparison(data.by_id[key[2]], key, by_order, own))
-    conditions = {_label(key): key for key in dict.fromkeys(one for one in _conditions(judgments))}
+    conditions = {str(key): key for key in dict.fromkeys(_conditions(judgments))}
     return OwnAnswers(
         dict(comparisons),
-        [(_label(key[0]), data.by_id[key[1]], key[2], _mean(given)) for key, given in values.items()],
+        [(str(key[0]), data.by_id[key[1]], key[2], _mean(given)) for key, given in values.items()],
         [_control(data.by_id[key[1]], key, given) for key, given in right.items()],
         conditions,
-        {label: own.get(key[0], key[0]) for label, key in conditions.items()},
+        {label: own.get(key.judge, key.judge) for label, key in conditions.items()},
         {label: " and ".join(SOURCES[kind] for kind in sorted(kinds, reverse=True)) for label, kinds in stated.items()},
     )
 
@@ -108,7 +106,7 @@ class _Row:
 
     item: str
     metric: str
-    condition: Condition
+    condition: JudgeCondition
     shown: str
     order: str
     score: Any
@@ -124,8 +122,8 @@ class _Row:
         return None if self.score is None else scale.share_of_first.get(self.score)
 
 
-def _conditions(judgments: Judgments) -> Iterator[Condition]:
-    return zip(judgments.judge, judgments.variant, judgments.temperature, judgments.top_p, strict=True)
+def _conditions(judgments: Judgments) -> Iterator[JudgeCondition]:
+    return map(JudgeCondition._make, zip(*(judgments.columns[name] for name in CONDITION), strict=True))
 
 
 def _rows(judgments: Judgments) -> Iterator[_Row]:
@@ -152,19 +150,19 @@ def _holds(item: Item, system: str) -> bool:
     return systems[0] != systems[1] and system in systems
 
 
-def _control(item: Item, key: tuple[Condition, str, str], given: Sequence[tuple[float, float]]) -> ControlAnswer:
+def _control(item: Item, key: tuple[JudgeCondition, str, str], given: Sequence[tuple[float, float]]) -> ControlAnswer:
     correct, confidence = (_mean(side) for side in zip(*given, strict=True))
-    return ControlAnswer(_label(key[0]), item.language, str(item.fields.get("dataset") or ""), key[2], item.group, correct, confidence)
+    return ControlAnswer(str(key[0]), item.language, str(item.fields.get("dataset") or ""), key[2], item.group, correct, confidence)
 
 
 def _comparison(item: Item, key: tuple[Any, ...], by_order: Mapping[str, Sequence[float]], own: Mapping[str, str]) -> OwnComparison:
-    condition: Condition = key[1]
-    system = own.get(condition[0], condition[0])
+    condition: JudgeCondition = key[1]
+    system = own.get(condition.judge, condition.judge)
     is_first = item.fields.get("system_a") == system
     shares = {order: _mean(given) if is_first else 1 - _mean(given) for order, given in by_order.items()}
     first, second = ("forward", "swapped") if is_first else ("swapped", "forward")  # the order in which the own output stands first
     return OwnComparison(
-        judge=_label(condition),
+        judge=str(condition),
         language=item.language,
         dataset=str(item.fields.get("dataset") or ""),
         group=item.group,
@@ -175,11 +173,6 @@ def _comparison(item: Item, key: tuple[Any, ...], by_order: Mapping[str, Sequenc
         chose_own_first=_chosen(shares.get(first)),
         chose_own_second=_chosen(shares.get(second)),
     )
-
-
-def _label(condition: Condition) -> str:
-    judge, variant, temperature, top_p = condition
-    return f"{judge} {variant} T={temperature:g}" + ("" if top_p is None else f" top_p={top_p:g}")
 
 
 def _chosen(share: float | None) -> bool | None:

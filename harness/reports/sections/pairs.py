@@ -14,7 +14,8 @@ from harness.data.dataset import Dataset
 from harness.data.judgments import Judgments
 from harness.measure.condition_rows import Row, new_row, put_number, put_share, rows_by_level, section
 from harness.measure.options import CompareOptions
-from harness.measure.units import CONDITION, item_key
+from harness.measure.units import item_key
+from harness.model import CONDITION
 from harness.reports.sections.section import FEW_NAMES, Found, Section, SectionTable, range_by_language
 from harness.reports.tables.column import COEFFICIENT, COUNT_OR_BLANK, SHARE, Column
 from harness.stats import BradleyTerry, Interval, bradley_terry

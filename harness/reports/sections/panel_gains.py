@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from harness.judges import Panel
 from harness.measure.answers import AnswerTable
 from harness.measure.condition_rows import Row, new_row, put_difference, put_share, section, with_q
+from harness.model import CONDITION
 from harness.reports.sections.section import AGREEMENT_DIFFERENCE, Section, SectionInput, SectionTable, tests_shown
 from harness.reports.tables.column import COUNT_OR_BLANK, SHARE, TEXT, Column
 from harness.stats import difference_from_best, group_folds, paired_difference, panel_gain
@@ -29,7 +30,7 @@ NOTE = (
     "better than it is. Where the member was chosen on other texts, the interval and p hold whichever member is the best: the panel is "
     "shown better if it is shown better than every member, and worse if it is shown worse than one, corrected for their number."
 )
-_SAME = ("metric", "variant", "temperature", "top_p", "repeat", "order")
+_SAME = ("metric", *CONDITION[1:], "repeat", "order")
 _Chosen = tuple[Ints, NDArray[np.bool_], str]  # the best member of each row, which rows are compared, and what it was chosen on
 
 

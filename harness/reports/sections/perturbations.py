@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from harness.measure.answers import CONDITION, AnswerTable
+from harness.measure.answers import AnswerTable
 from harness.measure.condition_rows import SCORE_LEVELS, Row, new_row, put_number, put_share, section
-from harness.model import RealisedPerturbation
+from harness.model import CONDITION, RealisedPerturbation
 from harness.perturb import registered
 from harness.reports.sections.section import BY_METRIC, Found, Section, SectionTable, range_by_language
 from harness.reports.tables.column import COEFFICIENT, COUNT_OR_BLANK, SHARE, TEXT, Column

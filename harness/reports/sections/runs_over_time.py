@@ -14,6 +14,7 @@ from harness.measure.compare import AlignedData, JudgedData, compare_aligned
 from harness.measure.condition_rows import Row, new_row, section, with_q
 from harness.measure.options import POOLED, CompareOptions
 from harness.measure.units import Units
+from harness.model import CELL, SAMPLING
 from harness.reports.sections.section import (
     AGREEMENT_DIFFERENCE,
     BY_METRIC,
@@ -26,8 +27,7 @@ from harness.reports.sections.section import (
 )
 from harness.reports.tables.column import CLASS_SHARES, COUNT_OR_BLANK, SHARE, Column
 
-SIDE = ("judge", "variant", "temperature", "top_p")
-KEYS = ("source", "language", "metric", *SIDE)
+KEYS = ("source", *CELL)
 FIRST_RUN = "the run that the others are compared with"
 NOTE = (
     "The same judge under the same condition in several runs on the same items and labels. agreement: with the labels, failures as wrong. "
@@ -68,7 +68,7 @@ def _cells(laid_out: AlignedData, judged: JudgedData, options: CompareOptions) -
     name, wanted = options.versus or ("", "")
     first = wanted if name == "source" and wanted in sources else sources[0]
     order = [first, *(source for source in sources if source != first)]
-    by = tuple(key for key in KEYS if key != "top_p" or key in laid_out.by)
+    by = tuple(key for key in KEYS if key not in SAMPLING[1:] or key in laid_out.by)
     own = msgspec.structs.replace(laid_out, by=by, judged=(judged,))
     by_place: dict[tuple[Any, ...], list[Cell]] = {}
     for cell in compare_aligned(own, msgspec.structs.replace(options, versus=("source", first))).cells:

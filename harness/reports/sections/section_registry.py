@@ -1,7 +1,7 @@
 """Every section, in the order of reports: what computes reports, and all formats, read this list.
 
 A section is `{"title", "hypothesis" or "note", "rows"}`; some have further tables (`trends`, `drag`). Rows hold their key (language,
-task, metric, judge, variant, temperature, top_p; `*` where they pool), every number under its name, its 95 % interval under
+task, metric, judge and condition; `*` where they pool), every number under its name, its 95 % interval under
 `<name>_ci`, and under `undefined` the reason for every null. docs/statistics.md describes all of them.
 """
 
@@ -13,6 +13,7 @@ import msgspec
 
 from harness.measure.compare import Recording
 from harness.measure.options import CompareOptions
+from harness.reports.sections.calibrated_scores import CALIBRATED_SCORES
 from harness.reports.sections.chiang_lee import CHIANG_LEE
 from harness.reports.sections.consistency import CONSISTENCY
 from harness.reports.sections.correlations import CORRELATIONS
@@ -42,6 +43,7 @@ SECTIONS: tuple[Section, ...] = (
     PANELS,
     RUNS,
     RUN_SHARES,
+    CALIBRATED_SCORES,
     LANGUAGE_FACTORS,
     VARIANTS,
     CORRELATIONS,

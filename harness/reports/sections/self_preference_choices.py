@@ -11,10 +11,11 @@ import numpy as np
 from harness.data.dataset import Dataset
 from harness.data.judgments import Judgments
 from harness.data.own_outputs import OwnComparison
+from harness.measure.answers import KEYS
 from harness.measure.condition_rows import Row, new_row, put_share
 from harness.measure.options import POOLED, CompareOptions
-from harness.model import Item
-from harness.reports.sections.own_answers import Condition, ControlAnswer, OwnAnswers, own_answers
+from harness.model import Item, JudgeCondition
+from harness.reports.sections.own_answers import ControlAnswer, OwnAnswers, own_answers
 from harness.reports.sections.own_differences import language_differences, pooled_over_languages, tuning_differences
 from harness.reports.sections.section import Found, Section, SectionInput, SectionTable
 from harness.reports.sections.self_preference import ALL_SOURCES, analyse_self_preference, fitted_points, line_json, pair_rows
@@ -73,7 +74,7 @@ def self_preference_section(
         for row in _pair_rows(answers.comparisons.get(shown, []), answers, options)
         if row["source"] == ALL_SOURCES
     ]
-    before = {_judge(answers, new): _judge(answers, old) for new, old in _tuned_conditions(answers, tuned)}
+    before = {str(new): str(old) for new, old in _tuned_conditions(answers, tuned)}
     return {
         "title": "Self-preference",
         "note": NOTE,
@@ -111,12 +112,11 @@ def _pair_rows(comparisons: Sequence[OwnComparison], answers: OwnAnswers, option
 def _row(row: Mapping[str, Any], answers: OwnAnswers) -> Row:
     """A row with the keys of every section in place of the label of judge and condition."""
     label = str(row["judge"])
-    judge, variant, temperature, top_p = answers.conditions[label]
     keys = {"language": POOLED, "task": POOLED, "metric": POOLED}
-    condition = {"judge": judge, "variant": variant, "temperature": temperature, "top_p": top_p}
+    condition = answers.conditions[label]._asdict()
     made: Row = {**keys, **row, **condition, "confidence_from": answers.sources.get(label, ""), "undefined": dict(row.get("undefined", {}))}
     if "before_judge" in made:
-        made["before_judge"] = answers.conditions[made["before_judge"]][0]
+        made["before_judge"] = answers.conditions[made["before_judge"]].judge
     return made
 
 
@@ -124,14 +124,10 @@ def _mutual_row(row: Mapping[str, Any]) -> Row:
     return {**row, "task": POOLED, "metric": POOLED, "pair": " + ".join(row["judges"])}
 
 
-def _judge(answers: OwnAnswers, condition: Condition) -> str:
-    return next(label for label, known in answers.conditions.items() if known == condition)
-
-
-def _tuned_conditions(answers: OwnAnswers, tuned: Mapping[str, str]) -> list[tuple[Condition, Condition]]:
+def _tuned_conditions(answers: OwnAnswers, tuned: Mapping[str, str]) -> list[tuple[JudgeCondition, JudgeCondition]]:
     """Each condition of a tuned judge, and the same condition of the judge before."""
     known = set(answers.conditions.values())
-    pairs = [(one, (tuned[one[0]], *one[1:])) for one in answers.conditions.values() if one[0] in tuned]
+    pairs = [(one, one._replace(judge=tuned[one.judge])) for one in answers.conditions.values() if one.judge in tuned]
     return [(new, old) for new, old in pairs if old in known]
 
 
@@ -214,7 +210,7 @@ def _rows_across_systems(rows: Sequence[ReadRow]) -> list[Row]:
     """Scores of single outputs by judge and system as one row a judge, its systems under `by_system`: a matrix."""
     found: dict[tuple[Any, ...], Row] = {}
     for row in rows:
-        key = {name: row[name] for name in ("language", "task", "metric", "judge", "variant", "temperature", "top_p")}
+        key = {name: row[name] for name in KEYS}
         across = found.setdefault(tuple(key.values()), {**key, "by_system": {}, "undefined": {}})
         across["by_system"][row["source"]] = row
     return list(found.values())

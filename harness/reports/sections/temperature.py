@@ -21,13 +21,14 @@ from harness.measure.condition_rows import (
     section,
     with_q,
 )
+from harness.model import CONDITION
 from harness.reports.sections.section import AGREEMENT_DIFFERENCE, Section, SectionTable, of_answers, q_value, tests_shown
 from harness.reports.tables.column import COUNT_OR_BLANK, NUMBER, POINTS, Column, TableName
 from harness.reports.tables.columns import columns_in
 from harness.stats import page_falling, paired_difference, slope
 from harness.stats.core.arrays import Floats, Ints
 
-OTHERWISE = ("judge", "variant", "top_p")
+OTHERWISE = tuple(name for name in CONDITION if name != "temperature")
 HYPOTHESIS = (
     "H0 (diff): the judge agrees with the annotators' aggregate as often as at its lowest temperature, on the same items, failures counted "
     "as wrong, repeats averaged; two-sided. H0 (slope): agreement does not change with the temperature; two-sided. H0 (page): it does not "

@@ -25,13 +25,13 @@ from harness.measure.condition_rows import (
     versus,
     with_q,
 )
-from harness.model import Variant
+from harness.model import SAMPLING, Variant
 from harness.reports.sections.section import AGREEMENT_DIFFERENCE, BY_METRIC, Section, SectionTable, of_answers, tests_shown
 from harness.reports.tables.column import COEFFICIENT, COUNT_OR_BLANK, PROBABILITY, SHARE, Column, TableName
 from harness.reports.tables.columns import columns_in
 from harness.stats.core.arrays import Ints
 
-SAME = ("metric", "judge", "temperature", "top_p", "order", "repeat")
+SAME = ("metric", "judge", *SAMPLING, "order", "repeat")
 """The keys in which two answers must be equal to differ in the variant only."""
 Q = "q: Benjamini-Yekutieli over the rows of one level (language and metric, language, …) of this table"
 EQUALLY = "on the same items, failures counted as wrong; two-sided"
@@ -72,8 +72,8 @@ def few_shot(answers: AnswerTable) -> dict[str, Any] | None:
 
 
 def _asked_more_than_once(clean: AnswerTable, names: Sequence[str]) -> NDArray[np.bool_]:
-    """Rows of these variants under each judge, temperature and top-p with two or more of the variants."""
-    variant, condition = clean.columns["variant"], clean.joint(("judge", "temperature", "top_p"))
+    """Rows of these variants under each judge and sampling with two or more of the variants."""
+    variant, condition = clean.columns["variant"], clean.joint(("judge", *SAMPLING))
     chosen = np.isin(variant.codes, [variant.values.index(name) for name in names])
     pairs = np.unique(np.stack([condition[chosen], variant.codes[chosen]]), axis=1)[0]
     return np.asarray(chosen & np.isin(condition, np.flatnonzero(np.bincount(pairs, minlength=1) > 1)))

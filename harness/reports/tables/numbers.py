@@ -28,6 +28,11 @@ def difference(value: float | None, interval: Interval | None = None) -> str:
     return f"{text} [{signed(100 * interval[0])} to {signed(100 * interval[1])}]" if interval else text
 
 
+def points(value: float) -> str:
+    """A distance of fractions in percentage points, without a sign: `25 points`."""
+    return f"{100 * value:.0f} points"
+
+
 def signed(value: float, digits: int = 0) -> str:
     """A number with its sign, a true minus: `+3`, `−0.25`; zero has a plus.
 

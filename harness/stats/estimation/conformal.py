@@ -13,7 +13,6 @@ from fractions import Fraction
 import msgspec
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import stats
 
 from harness.stats.core.arrays import Floats
 
@@ -138,6 +137,8 @@ def draw_coverage(n: int, alpha: float) -> DrawCoverage | None:
     >>> found.rank, round(found.sd, 3), round(found.p_below_level, 2)
     (28, 0.052, 0.41)
     """
+    from scipy import stats
+
     rank = conformal_rank(n, alpha)
     if rank is None:
         return None
@@ -151,6 +152,8 @@ def rank_for_this_draw(n: int, alpha: float, *, confidence: float = 0.95) -> int
     >>> rank_for_this_draw(30, 0.1), rank_for_this_draw(29, 0.1), rank_for_this_draw(28, 0.1)
     (30, 29, None)
     """
+    from scipy import stats
+
     _fraction(alpha)
     ranks = np.arange(1, n + 1)
     holds = np.flatnonzero(stats.beta.cdf(1 - alpha, ranks, n + 1 - ranks) <= 1 - confidence + TOLERANCE)

@@ -116,10 +116,11 @@ TOML_CASES: dict[str, tuple[str, str, str, str | None, str]] = {
     "board id": (BOARD, 'id = "controls"', 'id = "control"', "id =", "'control', but the folder or file is named 'controls'"),
     "board task": (BOARD, 'summarize = "1.0.0"', 'summarise = "1.0.0"', "summarise", "no task 'summarise'. Did you mean 'summarize'?"),
     "board task version": (BOARD, 'summarize = "1.0.0"', 'summarize = "1.2.0"', "summarize", "'summarize' has version 1.0.0, not 1.2.0"),
-    "board rubric": (BOARD, 'task_quality = "1.0.0"', 'taste = "1.0.0"', "taste =", "no rubric 'taste'"),
-    "board rubric version": (BOARD, 'task_quality = "1.0.0"', 'task_quality = "0.1.0"', "task_quality", "has version 1.0.0, not 0.1.0"),
+    "board rubric": (BOARD, 'task_quality = "1.0.1"', 'taste = "1.0.0"', "taste =", "no rubric 'taste'"),
+    "board supersedes": (BOARD, 'data = "bundled"', 'data = "bundled"\nsupersedes = "control"', "supersedes", "no board. Did you mean"),
+    "board rubric version": (BOARD, 'task_quality = "1.0.1"', 'task_quality = "0.1.0"', "task_quality", "has version 1.0.1, not 0.1.0"),
     "board language": (FULL, 'ja = "1.0.1"', 'jv = "1.0.0"', "jv", "no language pack 'jv'"),
-    "board language version": (BOARD, 'ja = "1.0.1"', 'ja = "9.0.0"', 'ja = "9.0.0"', "language pack 'ja' has version 2.0.1, not 9.0.0"),
+    "board language version": (BOARD, 'ja = "1.0.1"', 'ja = "9.0.0"', 'ja = "9.0.0"', "language pack 'ja' has version 2.1.0, not 9.0.0"),
     "board variant": (BOARD, 'variants = ["single"]', 'variants = ["solo"]', "variants", "unknown variant 'solo'"),
     "item unknown": (BOARD, '"cs-op-2-fluent"', '"cs-op-9-fluent"', "cs-op-9-fluent", "no item 'cs-op-9-fluent' in any pack"),
     "item of dev": (BOARD, '"cs-op-2-fluent"', '"cs-op-d1-fluent"', "cs-op-d1-fluent", "is a dev item"),
@@ -247,7 +248,7 @@ def test_card_missing_or_empty(root: Path, library_of: MakeLibrary, folder: str)
         ("languages/ko", "pack.toml"),
         ("catalog/x", "dataset.toml"),
         ("datasets/x", "data.toml"),
-        ("leaderboards/mine", "board.toml"),
+        ("leaderboards/mine", "board.toml or collection.toml"),
     ],
 )
 def test_folder_that_nothing_reads(root: Path, library_of: MakeLibrary, folder: str, file: str) -> None:
@@ -299,6 +300,10 @@ def first_of(index: int, item_id: str) -> Callable[[Rows], object]:
     return lambda rows: rows.insert(index, {**rows[0], "item_id": item_id})
 
 
+def parallel_in_two_groups(rows: Rows) -> None:
+    rows[0]["parallel_id"] = rows[9]["parallel_id"] = "p"
+
+
 # What is wrong -> file, change, line, words. Row 0 of both files belongs to the test item cs-su-1-fluent, items 36 to 53 are dev.
 ROW_CASES: dict[str, tuple[str, Callable[[Rows], object], int, str]] = {
     "item without a text": (ITEMS, set_row(4, passage=" "), 5, "has no 'passage', which task 'summarize' needs"),
@@ -311,7 +316,7 @@ ROW_CASES: dict[str, tuple[str, Callable[[Rows], object], int, str]] = {
     "test item without label": (ITEMS, first_of(3, "cs-su-1-new"), 4, "test item 'cs-su-1-new' has no label"),
     "text not NFC": (ITEMS, set_row(2, output="příliš z\u030clut\u0301y\u0301"), 3, "'output' of 'cs-su-1-wrong-language' is not in"),
     "group in both splits": (ITEMS, set_row(4, split="dev"), 5, "group 'cs-su-1' is in test ('cs-su-1-fluent') and in dev"),
-    "parallel_id of two groups": (ITEMS, set_row(9, parallel_id="su-parallel"), 10, "has the groups 'cs-su-1' and 'cs-su-2'"),
+    "parallel_id of two groups": (ITEMS, parallel_in_two_groups, 10, "has the groups 'cs-su-1' and 'cs-su-2'"),
     "label of no item": (LABELS, set_row(7, item_id="cs-su-9"), 8, "a label of item 'cs-su-9', which is not among the items"),
     "label of no metric": (LABELS, set_row(7, metric="beauty"), 8, "metric 'beauty' has no scale"),
     "label off the scale": (LABELS, set_row(0, score=5), 1, "score 5 is outside the scale of 'linguistic_acceptability' (0, 1, 2)"),
@@ -410,3 +415,23 @@ def test_everything_is_found_at_once(root: Path, library_of: MakeLibrary, edit: 
 def test_problem_as_text(root: Path) -> None:
     assert str(Problem(Path("a/b.toml"), 3, "wrong")) == "a/b.toml:3: wrong"
     assert str(Problem(Path("a/CARD.md"), None, "missing")) == "a/CARD.md: missing"
+
+
+PEOPLE = "leaderboards/people/collection.toml"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        ('"pariksha"', '"parikshaa"', ("no board 'parikshaa'.", "Did you mean 'pariksha'?", "choose from:")),
+        ('"pariksha"', '"basse"', ("board 'basse' is listed 2 times; list it once",)),
+        ('id = "people"', 'id = "persons"', ("the name inside is 'persons'", "'people'")),
+    ],
+)
+def test_a_collection_that_does_not_hold(
+    root: Path, library_of: MakeLibrary, edit: Edit, old: str, new: str, words: tuple[str, ...]
+) -> None:
+    edit(root / PEOPLE, old, new)
+    problems = [problem for problem in check(library_of(root)) if "version" not in problem.message]
+    assert len(problems) == 1 and problems[0].path == root / PEOPLE and problems[0].line
+    assert all(word in problems[0].message for word in words), problems

@@ -46,6 +46,7 @@ def test_file_has_one_sorted_line_a_unit(root: Path, copy: Library) -> None:
     assert (version, len(sha256)) == ("1.0.0", 64)
     assert {line.split("/")[0] for line in lines} == {
         "catalog",
+        "collections",
         "instructions",
         "interfaces",
         "languages",

@@ -27,8 +27,8 @@ rank_by = "pa_failed_wrong"
 [tasks]
 open_prompt = "1.0.0"
 [rubrics]
-linguistic_acceptability = "1.0.0"
-task_quality = "1.0.0"
+linguistic_acceptability = "1.0.1"
+task_quality = "1.0.1"
 [languages]
 cs = "1.0.1"
 en = "1.0.1"

@@ -43,7 +43,7 @@ sha256 = "{sha256}"
 [tasks]
 open_prompt = "1.0.0"
 [rubrics]
-task_quality = "1.0.0"
+task_quality = "1.0.1"
 """
 CARD = 'id = "danish"\nversion = "1.0.0"\ntitle = "Danish"\nlicence = "MIT"\ncitation = "nobody"\nget = "ask"\nsource = "native"\n'
 ORIGIN = SubmitterStatement(origin="the authors' repository, MIT")

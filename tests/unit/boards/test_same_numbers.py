@@ -14,10 +14,11 @@ from harness.boards.scoring import ScoredSubmission
 from harness.boards.submission_check import whole_board
 from harness.data.judgments import Judgments
 from harness.measure.options import POOLED
-from harness.model import JudgeIdentity, Judgment
+from harness.model import JudgeIdentity
 from harness.reports.run_report import Report, report
 from harness.runs import Prepared
 from harness.runs.answers import RunAnswers
+from tests.unit.made_judgments import made_judgment
 
 JUDGE = "openai/made-up"
 UNSAID: dict[str, Any] = {"failure": None, "raw_choice": None, "justification": None, "call_id": ""}
@@ -42,7 +43,7 @@ def replies(controls: Prepared, every: int) -> Judgments:
         score = label.score if asked_of[item.language] % every else others[0]
         place = {"item_id": item.item_id, "language": item.language, "task": item.task, "metric": label.metric}
         asked = {"judge": JUDGE, "variant": str(condition.variant), "temperature": condition.temperature, "repeat": 0}
-        found.append(Judgment(**place, **asked, score=score, **UNSAID))
+        found.append(made_judgment(**place, **asked, score=score, **UNSAID))
     return Judgments.from_rows(found)
 
 

@@ -47,6 +47,7 @@ NEEDED = {
     "compare": ["folder"],
     "correct": ["folder"],
     "accept": ["folder"],
+    "calibrate": ["folder"],
     "batch forget": ["batch_1"],
     "labels import": ["file", "--to", "folder"],
     "labels export": ["folder", "--to", "file"],
@@ -59,6 +60,12 @@ NEEDED = {
     "store export": ["--to", "f"],
     "store merge": ["folder", "--out", "folder"],
     "submit": ["run", "--board", "controls"],
+    "watch init": ["folder", "run", "--certificate", "f"],
+    "watch add": ["folder", "data", "--date", "2026-05-31"],
+    "watch check": ["folder", "--junit", "f"],
+    "watch draw": ["folder"],
+    "start": ["file"],
+    "improve": ["run"],
     "board show": ["controls"],
     "board verify": ["controls", "judge"],
     "board record": ["controls", "--origin", "MIT"],
@@ -88,8 +95,10 @@ def refused(capsys: pytest.CaptureFixture[str]) -> Callable[..., str]:
 
 def test_these_are_the_commands() -> None:
     assert list(COMMANDS) == [
-        *("atlas", "run", "report", "runs", "batch", "generate", "compare", "correct", "accept", "certify", "gate", "study", "pairs"),
-        *("labels", "data", "import", "export", "submit", "board", "list", "check", "new", "models", "store", "doctor"),
+        *("atlas", "start", "run", "compare", "report", "runs"),
+        *("improve", "correct", "accept", "calibrate", "certify", "gate", "watch"),
+        *("labels", "data", "import", "export", "board", "submit"),
+        *("batch", "generate", "pairs", "study", "store", "list", "check", "new", "models", "doctor"),
     ]
     assert [name for name in LEAVES if name.startswith("labels")] == [
         *("labels import", "labels export", "labels check", "labels needed", "labels plan", "labels reviews", "labels page", "labels serve")
@@ -146,7 +155,6 @@ def test_temperatures_are_numbers_of_zero_or_more(refused: Callable[..., str], n
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        ((), "the following arguments are required: COMMAND"),
         (("walk",), "invalid choice: 'walk'"),
         (("run", "--lang-uages", "ja"), "unrecognized arguments: --lang-uages"),
         (("run", "--dry"), "--dry. Did you mean '--dry-run'? 'harness run --help' lists all flags"),

@@ -47,7 +47,8 @@ def test_bundled_content_is_found(library: Library) -> None:
     single += ["answer_from_passages", "rate_altered_text", "rate_story"]
     assert sorted(library.task_files) == sorted(["compare_continuations", "compare_responses", "compare_summaries", *single])
     assert sorted(library.pack_files) == ["cs", "de", "en", "es", "fr", "it", "ja", "pt-BR", "zh"]
-    controls = ["controls", "controls-2", "controls-2-full", "controls-full", "controls-hard", "controls-parallel"]
+    controls = ["controls", "controls-2", "controls-2-full", "controls-full", "controls-hard", "controls-hard-2"]
+    controls += ["controls-models", "controls-parallel", "controls-parallel-2"]
     assert sorted(library.board_files) == ["basse", *controls, "memerag", "pariksha", "wmt23-esa-de", "wmt24-esa"]
     assert library.task("summarize").id == "summarize"
 

@@ -23,13 +23,14 @@ from harness.errors import UsageError
 from harness.measure.compare import Recording, compare
 from harness.measure.options import CompareOptions
 from harness.model import Item, Judgment, Label, Scale
+from tests.unit.made_judgments import made_judgment
 
 CLASSES = (0, 1, 2)
 
 
 def judgment(score: int, item_id: str, probability: float) -> Judgment:
     probs = {str(score): probability}
-    return Judgment(item_id, "cs", "t", "m", "j", "single", 0.0, 0, score, None, None, None, item_id, probs=probs)
+    return made_judgment(item_id, "cs", "t", "m", "j", "single", 0.0, 0, score, None, None, None, item_id, probs=probs)
 
 
 @pytest.fixture

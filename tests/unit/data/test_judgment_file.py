@@ -15,6 +15,7 @@ from harness.data.judgments import Judgments, checked_judgments, read_judgment_r
 from harness.errors import ContentError, StoreError
 from harness.model import Failure, Item, Judgment, Scale
 from harness.tables import read_rows as table_rows
+from tests.unit.made_judgments import changed_judgment, made_judgment
 
 SCALES = {
     "m": Scale(kind="ordinal", classes=(0, 1, 2), best=2),
@@ -25,8 +26,8 @@ SCALES = {
 
 def judgment(metric: str = "m", score: int | float | str | None = 2, item: str = "a", **other: object) -> Judgment:
     failure = None if score is not None else Failure.NOT_JSON
-    made = Judgment(item, "cs", "summarize", metric, "openai/one", "single", 0.0, 0, score, failure, None, None, "c")
-    return msgspec.structs.replace(made, **other)
+    made = made_judgment(item, "cs", "summarize", metric, "openai/one", "single", 0.0, 0, score, failure, None, None, "c")
+    return changed_judgment(made, **other)
 
 
 def written(path: Path, judgments: Sequence[Judgment]) -> Path:

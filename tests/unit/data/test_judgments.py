@@ -7,7 +7,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import msgspec
 import numpy as np
 import pytest
 
@@ -15,7 +14,8 @@ from harness.content import Library
 from harness.data import Dataset, load_folder
 from harness.data.judgments import Judgments, checked_judgments, read_judgment_rows
 from harness.errors import ContentError
-from harness.model import Failure, Judgment, Scale
+from harness.model import Failure, Scale
+from tests.unit.made_judgments import changed_judgment, made_judgment
 
 SCALES = {
     "tone": Scale(kind="ordinal", classes=(0, 1, 2), best=2),
@@ -154,8 +154,8 @@ def test_repeats_are_counted_within_a_perturbation(path: Path) -> None:
 
 
 def test_a_runs_judgments_say_what_was_done_to_the_text() -> None:
-    one = Judgment("a", "en", "t", "tone", "j", "single", 0.0, 0, 1, None, "1", "Fine.", "c")
-    other = msgspec.structs.replace(one, perturbation="inject", top_p=0.5, expected=1.5, entropy=0.25, asked_language="ja")
+    one = made_judgment("a", "en", "t", "tone", "j", "single", 0.0, 0, 1, None, "1", "Fine.", "c")
+    other = changed_judgment(one, perturbation="inject", top_p=0.5, expected=1.5, entropy=0.25, asked_language="ja")
     found = Judgments.from_rows([one, other])
     names = ("perturbation", "top_p", "expected", "entropy", "justification", "asked_language")
     assert columns(found, *names) == [(None, None, None, None, "Fine.", "en"), ("inject", 0.5, 1.5, 0.25, "Fine.", "ja")]
@@ -236,9 +236,17 @@ def test_a_row_that_is_no_judgment_is_named_with_its_line(path: Path, change: di
 
 def some() -> Judgments:
     rows = [("a", 1, None), ("b", None, Failure.REFUSED), ("c", 2, None)]
-    same: dict[str, Any] = {"language": "en", "task": "t", "metric": "m", "judge": "j", "variant": "v", "temperature": 0.0, "repeat": 0}
+    same: dict[str, Any] = {
+        "language": "en",
+        "task": "t",
+        "metric": "m",
+        "judge": "j",
+        "variant": "single",
+        "temperature": 0.0,
+        "repeat": 0,
+    }
     same |= {"raw_choice": None, "justification": None, "call_id": ""}
-    return Judgments.from_rows([Judgment(item_id=item, score=score, failure=failure, **same) for item, score, failure in rows])
+    return Judgments.from_rows([made_judgment(item_id=item, score=score, failure=failure, **same) for item, score, failure in rows])
 
 
 def test_judgments_of_some_items_and_one_after_the_other() -> None:

@@ -39,6 +39,7 @@ from harness.stats.intervals.judge_tests import JudgeSums, judge_tests
 from harness.stats.intervals.logistic import logistic
 from harness.stats.intervals.noninferiority import gap_sums, guarded_p
 from harness.stats.intervals.unequal_groups import ClusterVariance, effective_groups
+from tests.unit.correct.test_calibration_simulations import borrowed_table, gains_table, sets_table
 from tests.unit.correct.test_label_sample import planned_table
 from tests.unit.decide.worlds import (
     BALANCED,
@@ -61,6 +62,7 @@ from tests.unit.decide.worlds import (
     verdicts,
 )
 from tests.unit.stats.guarded import guarded_table
+from tests.unit.watch.test_watch_simulations import delay_table, extension_table, watch_table
 
 OPTIONS = DecisionOptions()
 DESIGNS = ((60, 1), (200, 1), (600, 1), (600, 10), (200, 10))
@@ -722,9 +724,17 @@ TABLES: tuple[Table, ...] = (
     recalibrated_table,
     planned_table,
     guarded_table,
+    watch_table,
+    delay_table,
+    extension_table,
+    gains_table,
+    sets_table,
+    borrowed_table,
 )
 
 
 if __name__ == "__main__":
     for table in (table for table in TABLES if table.__name__ in sys.argv[1:] or not sys.argv[1:]):
-        print(*table(), sep="\n", end="\n\n", flush=True)
+        for line in table():
+            print(line, flush=True)
+        print()

@@ -175,7 +175,7 @@ def test_the_bound_is_above_the_margin_exactly_where_the_gap_is_shown(make_recor
     rng = np.random.default_rng(9)
     labels = labels_of(rng, 120)
     answers = [
-        judged(item, int((score + (rng.random() < wrong)) % 3), variant=f"v{wrong}")
+        judged(item, int((score + (rng.random() < wrong)) % 3), temperature=wrong)
         for wrong in (0.0, 0.1, 0.2, 0.3)
         for item, score in majority(labels).items()
     ]

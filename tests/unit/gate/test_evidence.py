@@ -130,9 +130,9 @@ def test_conditions_that_differ_in_top_p_only_are_told_apart(tmp_path: Path, cli
     checks = json.loads((tmp_path / "gate.json").read_text("utf-8"))["checks"]
     assert [(check["top_p"], check["outcome"]) for check in checks] == [(0.5, "pass"), (1.0, "fail")]
     names = [case.get("name") for case in ElementTree.parse(tmp_path / "gate.xml").iter("testcase")]
-    assert len(set(names)) == 2 and all("top_p=" in str(name) for name in names)
+    assert len(set(names)) == 2 and all("top-p " in str(name) for name in names)
     for text in (done.out, (tmp_path / "gate.md").read_text("utf-8")):
-        assert "top_p=0.5" in " ".join(text.split()) and "top_p=1" in " ".join(text.split())
+        assert "top-p 0.5" in " ".join(text.split()) and "top-p 1" in " ".join(text.split())
 
 
 def test_variants_without_a_temperature_are_told_apart(tmp_path: Path, cli: Cli) -> None:

@@ -3,26 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import msgspec
 import pytest
 
 from harness.errors import ContentError, UsageError
-from harness.judge_atlas.atlas_file import Atlas, AtlasRow, AtlasSet, atlas_bytes, read_atlas
-from harness.judge_atlas.known import known_of, select
-
-ABOUT = AtlasSet(title="One", version="1.0.0", licence="MIT", labels="native", annotators="3", signature="data:one@1.0.0")
-
-
-def row(**other: Any) -> AtlasRow:
-    fields: dict[str, Any] = {"language": "ja", "quality": "harm", "metric": "insult", "judge": "gpt", "condition": "", "set": "one"}
-    fields |= {"verdict": "use", "sentence": "", "agreement": 0.8, "people": 0.8, "gap": 0.0, "bound": -0.05, "closeness": False}
-    return AtlasRow(**fields | {"texts": 100, "groups": 100, "effective_groups": 100.0} | other)
-
-
-def atlas(*rows: AtlasRow) -> Atlas:
-    return Atlas(sets={"one": ABOUT}, languages={"ja": "Japanese", "pt-BR": "Portuguese (Brazil)"}, rows=rows)
+from harness.judge_atlas.atlas_file import atlas_bytes, read_atlas
+from harness.judge_atlas.known import known_of, neighbours, select
+from tests.unit.judge_atlas.atlases import about, atlas, row
 
 
 def test_a_judge_that_may_be_used_for_one_metric_is_not_used_for_the_quality() -> None:
@@ -49,18 +37,47 @@ def test_corrected_means_come_after_use_and_sets_that_disagree_are_told() -> Non
     assert known.answer == "use corrected" and not known.differ
     [known] = known_of([row(), row(set="two", verdict="do not use")])
     assert known.differ and known.metrics == 1, "metrics are those of the set of the judge that is named"
+    assert (known.agreeing, known.sets) == (1, 2)
 
 
 def test_a_language_is_found_by_tag_and_name_and_never_guessed() -> None:
     every = atlas(row(), row(language="pt-BR"))
     assert select(every, language="JAPANESE") == select(every, language="ja") == (every.rows[0],)
     assert select(every, language="pt_br") == (every.rows[1],)
+    assert select(every, language="日本語") == select(every, language="japonština") == (every.rows[0],), "a name in any language"
     with pytest.raises(UsageError, match="Did you mean 'Japanese'"):
         select(every, language="Japanes")
     with pytest.raises(UsageError, match=r"no judge 'gtp'.*there are gpt"):
         select(every, judge="gtp")
     with pytest.raises(UsageError, match="no quality 'story'"):
         select(every, quality="story")
+
+
+def test_of_a_language_that_is_not_there_its_neighbours_are_a_hint() -> None:
+    every = atlas(row(language="pt-BR", verdict="do not use"), row())
+    with pytest.raises(UsageError, match=r"A hint only.*Portuguese \(Brazil\): harm do not use\."):
+        select(every, language="pt-AO")
+    with pytest.raises(UsageError) as unlike:
+        select(every, language="zu")
+    assert "hint" not in str(unlike.value), "Zulu is near none of them"
+    assert neighbours(every, "pt") == ["pt-BR"] and neighbours(every, "ja") == []
+
+
+def test_without_anybody_to_compare_with_the_closest_to_the_labels_is_named() -> None:
+    alone = {"verdict": "no verdict", "agreement": None, "people": None, "gap": None, "bound": None}
+    [known] = known_of([row(judge="far", right=0.4, **alone), row(judge="near", right=0.6, **alone)])
+    assert (known.answer, known.best.judge, known.agreeing) == ("not known yet", "near", 1)
+    [known] = known_of([row(judge="near", right=0.9, **alone), row(judge="compared", verdict="not shown", gap=-0.5)])
+    assert known.best.judge == "compared", "a comparison with people says more"
+    [known] = known_of([row(judge="near", **alone), row(judge="compared", verdict="do not use", gap=-0.5)])
+    assert known.answer == "do not use" and len(known.rows) == 1, "who was not tested takes nothing back"
+
+
+def test_a_language_with_labels_and_no_judge_has_no_rows() -> None:
+    every = atlas(row(), sets={"two": about(languages=("ca",))})
+    assert select(every, language="Catalan") == ()
+    with pytest.raises(UsageError, match="no judge was recorded beside people's labels in Catalan"):
+        select(every, language="ca", judge="gpt")
 
 
 def test_the_file_reads_back_and_is_the_same_bytes(tmp_path: Path) -> None:

@@ -23,6 +23,7 @@ from harness.model import Failure, Item, Judgment, Label, Scale
 from harness.signature import ComparisonSignature
 from harness.stats import benjamini_yekutieli
 from harness.tables import to_json
+from tests.unit.made_judgments import made_judgment
 
 MakeRecording = Callable[..., Recording]
 Judged = Callable[..., Judgment]
@@ -269,7 +270,7 @@ SCALES = {
 
 SAME: dict[str, Any] = {
     "task": "t",
-    "variant": "v",
+    "variant": "single",
     "temperature": 0.0,
     "repeat": 0,
     "raw_choice": None,
@@ -297,7 +298,7 @@ def worlds(draw: st.DrawFn) -> tuple[list[Item], list[Label], list[Judgment]]:
         for judge in chance.choice(["j", "jk"]):
             answer = chance.choice([usual, usual, *scores, Failure.REFUSED])
             read = {"score": None, "failure": answer} if isinstance(answer, Failure) else {"score": answer, "failure": None}
-            judgments.append(Judgment(item_id=name, language=items[-1].language, metric=metric, judge=judge, **read, **SAME))
+            judgments.append(made_judgment(item_id=name, language=items[-1].language, metric=metric, judge=judge, **read, **SAME))
     return items, labels, judgments
 
 

@@ -15,6 +15,7 @@ from harness.measure.compare import Recording, compare
 from harness.measure.options import CompareOptions
 from harness.measure.outcomes import outcomes
 from harness.model import Failure, Item, Judgment, Label, Scale
+from tests.unit.made_judgments import made_judgment
 
 SCALES = {"m": Scale(kind="ordinal", classes=(0, 1, 2), best=2)}
 
@@ -35,7 +36,7 @@ def judged(item: str, score: int | None, **other: Any) -> Judgment:
         "justification": None,
         "call_id": "c",
     }
-    return Judgment(**fields | other)
+    return made_judgment(**fields | other)
 
 
 def recorded(scores: dict[str, list[int]], judgments: list[Judgment], *, asked: Asked | None = None) -> Recording:

@@ -10,6 +10,7 @@ from harness.errors import UsageError
 from harness.judges import Panel
 from harness.measure.panels import with_panel
 from harness.model import Failure, Judgment, Scale
+from tests.unit.made_judgments import made_judgment
 
 SCALES = {"m": Scale(kind="ordinal", classes=(0, 1, 2), best=2), "n": Scale(kind="interval", min=0, max=10, best=10)}
 PANEL = Panel(("a", "b", "c"))
@@ -19,7 +20,7 @@ def judged(judge: str, item: str, answer: object, **other: object) -> Judgment:
     failed = isinstance(answer, Failure)
     about = {"item_id": item, "language": "cs", "task": "t", "metric": "m", "judge": judge, "variant": "single", "temperature": 0.0}
     more = {"repeat": 0, "raw_choice": None, "justification": "why", "call_id": "c"}
-    return Judgment(**{**about, **more, "score": None if failed else answer, "failure": answer if failed else None, **other})  # type: ignore[arg-type]
+    return made_judgment(**{**about, **more, "score": None if failed else answer, "failure": answer if failed else None, **other})  # type: ignore[arg-type]
 
 
 def panel_of(*rows: Judgment, panel: Panel = PANEL, name: str = "panel/p") -> dict[tuple[object, ...], object]:

@@ -137,7 +137,7 @@ def test_what_is_missing_is_told_by_judge_variant_temperature_metric_language_an
         judged("a", 1),
         judged("b", 1),
         judged("a", 1, judge="k"),
-        judged("b", 1, variant="w"),
+        judged("b", 1, variant="joint"),
         judged("a", 1, temperature=0.7),
         judged("ja", 1, judge="k", metric="n"),
     ]
@@ -147,9 +147,9 @@ def test_what_is_missing_is_told_by_judge_variant_temperature_metric_language_an
     added = units.judgments.take(np.arange(len(given), len(units)))
     assert len(unasked) == 0
     assert sorted(zip(added.item, added.judge, added.variant, added.temperature, added.metric, strict=True)) == [
-        ("a", "j", "w", 0.0, "m"),
-        ("b", "j", "v", 0.7, "m"),
-        ("b", "k", "v", 0.0, "m"),
+        ("a", "j", "joint", 0.0, "m"),
+        ("b", "j", "single", 0.7, "m"),
+        ("b", "k", "single", 0.0, "m"),
     ]
 
 
@@ -172,14 +172,14 @@ def test_what_counts_as_asked_is_as_the_data_say(make_recording: MakeRecording, 
     """Of a judge that has rows on two metrics: on `m` of a and b, on `n` of c; d is on nobody's list, e on the judge's."""
     places = {"a": {"seen": True}, "b": {"seen": False}, "d": {"seen": ["another"]}, "e": {"seen": ["another", "j"]}}
     labels = {(name, metric): 1 for name in "abcde" for metric in "mn"}
-    given = [judged("a", 1), judged("b", 1), judged("c", 1, metric="n"), judged("e", 1, metric="n", variant="w")]
+    given = [judged("a", 1), judged("b", 1), judged("c", 1, metric="n"), judged("e", 1, metric="n", variant="joint")]
     made = make_recording(labels, given, scales={"m": THREE, "n": THREE}, places=places)
     every = {("j", metric, name) for metric in "mn" for name in "abcde"} - {("j", "m", "a"), ("j", "m", "b"), ("j", "n", "c")}
     of_w = {("j", "n", name) for name in "abcd"}
     assert of_rule(made, None) == (set(), set())
     assert of_rule(made, Asked("rows")) == (set(), every | of_w)
     assert of_rule(made, Asked("all")) == (every | of_w, set())
-    missing, left = of_rule(made, Asked("any-row"))  # of variant v: a, b and c on both metrics; of w: e, which has its row
+    missing, left = of_rule(made, Asked("any-row"))  # of single: a, b and c on both metrics; of joint: e, which has its row
     assert missing == {("j", "m", "c"), ("j", "n", "a"), ("j", "n", "b")}
     assert left == {("j", "m", "d"), ("j", "m", "e"), ("j", "n", "d"), ("j", "n", "e")} | of_w
     missing, left = of_rule(made, Asked("column", "seen"))
@@ -194,7 +194,7 @@ def test_what_is_missing_has_nothing_of_the_judgment_that_it_is_like(make_record
         units_of(made.data, made.judgments), made.data, votes(made.data, made.judgments, ONE), Asked("all"), made.judgments
     )
     missing = {name: list(column)[1] for name, column in units.judgments.columns.items()}
-    assert [missing[name] for name in ("item", "judge", "variant", "failure")] == ["b", "j", "v", Failure.MISSING]
+    assert [missing[name] for name in ("item", "judge", "variant", "failure")] == ["b", "j", "single", Failure.MISSING]
     assert {missing[name] for name in ("score", *Judgments.OPTIONAL)} == {None}
 
 

@@ -154,7 +154,8 @@ def make_report(make_cell: Callable[..., Cell], make_verdict: Callable[..., Verd
     def make(*cells: Cell, **other: Any) -> Report:
         shown = cells or (make_cell(), make_cell(undefined=True, metric="hallucination"))
         first = shown[0]
-        summary = LanguageSummary(first["language"], first["judge"], first["variant"], first["temperature"], 36, 13, 0.25, 0.5)
+        place = {name: first[name] for name in ("language", "judge", "variant", "temperature")}
+        summary = LanguageSummary(**place, n_ref=36, n=13, pa_failed_wrong=0.25, baseline=0.5)
         key = {name: value for name, value in KEY.items() if name != "task"} | {"judge": first["judge"], "language": first["language"]}
         fields: dict[str, Any] = {
             "schema_version": 3,

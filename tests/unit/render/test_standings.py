@@ -110,6 +110,7 @@ def made(**other: Any) -> Standings:
         "repeats": 1,
         "constructed": True,
         "unreviewed": ("ja",),
+        "superseded_by": "",
         "judges": tuple(map(judge, names)),
         "tables": (table(), table(metric="task_quality"), table("cs")),
         "verdicts": (),

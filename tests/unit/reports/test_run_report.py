@@ -16,8 +16,8 @@ from harness.data.judgments import Judgments
 from harness.measure import compare
 from harness.model import Condition, Failure, Item, JudgeIdentity, Judgment, Score
 from harness.reports import run_report
-from harness.reports.run_report import Report
-from harness.runs import RunProtocol
+from harness.reports.run_report import AboutRun, Report
+from harness.runs import RunAnswers, RunProtocol
 from harness.tables import to_json
 
 MakeItem = Callable[..., Item]
@@ -73,7 +73,7 @@ PROTOCOL = RunProtocol(
 
 def made(data: Dataset, judgments: Judgments | Sequence[Judgment]) -> Report:
     columns = judgments if isinstance(judgments, Judgments) else Judgments.from_rows(judgments)
-    return run_report.report("run", PROTOCOL, columns, data, data, unreviewed=["en"], missing={"openai/one": 0})
+    return run_report.report("run", PROTOCOL, columns, data, data, AboutRun(RunAnswers(missing={"openai/one": 0}), unreviewed=["en"]))
 
 
 def no_float_is_undefined(value: Any) -> bool:
@@ -128,7 +128,7 @@ def test_ablations_and_cells_of_a_report_follow_one_rule(
     labels = {f"i{n}": [n % 3, (n // 3) % 3, (n // 9) % 3][: n % 4 or 2] for n in range(40)}
     data = make_data([make_item(name) for name in labels], labels)
     judgments = Judgments.from_rows(
-        [judged(name, (n + v) % 3, variant=v_) for n, name in enumerate(labels) for v, v_ in enumerate(("v", "w"))]
+        [judged(name, (n + v) % 3, variant=v_) for n, name in enumerate(labels) for v, v_ in enumerate(("single", "joint"))]
     )
     protocol = msgspec.structs.replace(PROTOCOL, majority=majority, annotators=annotators)
     report = run_report.report("run", protocol, judgments, data, data)
@@ -141,9 +141,8 @@ def test_ablations_and_cells_of_a_report_follow_one_rule(
 
 def test_a_report_as_json_has_flat_cells_and_says_who_answered(world: World) -> None:
     data, judgments = world({"a": 1}, {"a": 1})
-    report = run_report.report(
-        "run", PROTOCOL, judgments, data, data, answered_by={"openai/one": {"one-2025-01-01": 3, "": 1}, "local/two": {"x": 1}}
-    )
+    answers = RunAnswers(answered_by={"openai/one": {"one-2025-01-01": 3, "": 1}, "local/two": {"x": 1}})
+    report = run_report.report("run", PROTOCOL, judgments, data, data, AboutRun(answers))
     json = report.as_json()
     assert json["cells"][0]["pa"] == 1 and json["cells"][0]["language"] == "en" and json["schema_version"] == 3
     assert report.moved_aliases == {"openai/one": ["one-2025-01-01"]}

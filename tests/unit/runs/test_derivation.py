@@ -13,6 +13,7 @@ from harness.model import Condition, Failure, Item, JudgeIdentity, Judgment, Que
 from harness.parse import bundled_vocabulary, language
 from harness.runs import derive_judgments, read_metrics, reply_failures
 from harness.runs.derivation import count_failures
+from tests.unit.made_judgments import made_judgment
 
 JUDGE = JudgeIdentity("openai", "one")
 SCALES = {
@@ -40,7 +41,9 @@ def item(make_item: Callable[..., Item]) -> Item:
 
 def test_a_reply_becomes_a_judgment_in_the_items_own_frame(item: Item) -> None:
     [found] = derived([(query(item, repeat=3), "p")], {"p": Reply('{"justification": "良い。", "score": 2}', "one-2024")})
-    expected = Judgment("a", "ja", "summarize", "m", "openai/one", "single", 0.3, 3, 2, None, "2", "良い。", "p", detected_language="und")
+    expected = made_judgment(
+        "a", "ja", "summarize", "m", "openai/one", "single", 0.3, 3, 2, None, "2", "良い。", "p", detected_language="und"
+    )
     assert found == expected
 
 
@@ -48,8 +51,8 @@ def test_a_judgment_says_under_which_condition_it_was_made(item: Item) -> None:
     own = Variant(language="own", justification="after")
     queries = [(query(item, variant=own, top_p=0.9, perturbation="truncate:0.5", temperature=1.0), "p"), (query(item), "p")]
     changed, plain = derived(queries, {"p": Reply('{"score": 2}', "")})
-    assert (changed.variant, changed.temperature, changed.top_p) == ("single+score-first+own-language", 1.0, 0.9)
-    assert (changed.perturbation, plain.top_p, plain.perturbation) == ("truncate:0.5", None, "")
+    assert str(changed.condition) == "single+score-first+own-language T=1 top_p=0.9 truncate:0.5"
+    assert (plain.condition.top_p, plain.condition.perturbation) == (None, "")
     assert (plain.probs, plain.expected, plain.entropy) == (None, None, None)
 
 

@@ -10,9 +10,10 @@ import numpy as np
 import pytest
 
 from harness.data.judgment_file import JudgmentWriter
-from harness.model import Call, JudgeIdentity, Judgment, Reply
+from harness.model import Call, JudgeIdentity, Reply
 from harness.runs import read_evidence
 from harness.store import Attempt, Store
+from tests.unit.made_judgments import made_judgment
 
 MANY = 3 * 8192 + 5  # more than one batch of the file
 JUDGE = JudgeIdentity("openai", "one")
@@ -27,7 +28,7 @@ def result(make_call: Callable[..., Call], tmp_path_factory: pytest.TempPathFact
         for row in range(MANY):
             changed = "truncate:0.5" if row % 2 else ""
             own = (1, None, "1", f"because {row}", f"c{row}")  # score, failure, raw choice, justification, call
-            writer.add(Judgment(f"i{row // 2}", "en", "t", "m", "openai/one", "single", 0.0, 0, *own, perturbation=changed))
+            writer.add(made_judgment(f"i{row // 2}", "en", "t", "m", "openai/one", "single", 0.0, 0, *own, perturbation=changed))
     with Store.writing(out) as store:
         store.put_attempts([Attempt(make_call(f"c{row}"), Reply(f"reply {row}", "one"), None) for row in range(0, MANY, 1000)], JUDGE)
     return SimpleNamespace(folder=folder, derived=folder, judgments=range(MANY))

@@ -17,6 +17,7 @@ from harness.data.judgment_file import JudgmentWriter, read_judgments
 from harness.errors import UsageError
 from harness.measure.compare import Recording
 from harness.model import Failure, Item, Judgment, Scale
+from tests.unit.made_judgments import made_judgment
 
 LIBRARY = Library()
 SCALE = Scale(kind="ordinal", classes=(0, 1, 2), best=2)
@@ -69,7 +70,7 @@ def test_what_cannot_be_reviewed_is_a_sentence(data: Any, tmp_path: Path, option
 
 def judgment(item: str, **own: Any) -> Judgment:
     given = {"variant": "single", "temperature": 0.0, "repeat": 0, "score": 2, "failure": None, "justification": f"Why {item}"} | own
-    return Judgment(
+    return made_judgment(
         item_id=item, language="en", task="open_prompt", metric="task_quality", judge="j", raw_choice=None, call_id="c", **given
     )
 

@@ -138,8 +138,12 @@ def test_a_name_that_does_not_occur_is_a_slip_and_nothing_is_written(written: Wr
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("warmth=1..5:best=5", ("the interval scale", "because a range was given", "--scale warmth=1,2,3,4,5")),
-        ("warmth=1,2,3,4,5:best=5", ("the ordinal scale", "because classes were given", "one off as wrong", "--scale warmth=1..5")),
+        ("warmth=1..5:kind=interval:best=5", ("the interval scale", "because an interval was given", "--scale warmth=1..5")),
+        (
+            "warmth=1,2,3,4,5:best=5",
+            ("the ordinal scale", "because whole numbers or words were given", "one off as wrong", "--scale warmth=1..5:kind=interval"),
+        ),
+        ("warmth=1..5:best=5", ("the ordinal scale 1, 2, 3, 4, 5", "--scale warmth=1..5:kind=interval")),
     ],
 )
 def test_the_import_says_which_scale_it_took(written: Written, into: Any, text: str, words: tuple[str, ...]) -> None:

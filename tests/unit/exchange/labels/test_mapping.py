@@ -105,7 +105,10 @@ def test_no_mapping_is_an_empty_one() -> None:
         ("m=0,1,2:best=2", Scale(kind="ordinal", classes=(0, 1, 2), best=2)),
         ("m=yes,no", Scale(kind="nominal", classes=("yes", "no"))),
         ("m=poor,fair,good:kind=ordinal:best=good", Scale(kind="ordinal", classes=("poor", "fair", "good"), best="good")),
-        ("m=1..5:best=5", Scale(kind="interval", min=1, max=5, best=5)),
+        ("m=1..5:best=5", Scale(kind="ordinal", classes=(1, 2, 3, 4, 5), best=5)),
+        ("m=1..5:best=5:kind=interval", Scale(kind="interval", min=1, max=5, best=5)),
+        ("m=0.0..1.0", Scale(kind="interval", min=0.0, max=1.0)),
+        ("m=0..100:best=100", Scale(kind="interval", min=0, max=100, best=100)),
         ("m=0.5..1.5", Scale(kind="interval", min=0.5, max=1.5)),
     ],
 )

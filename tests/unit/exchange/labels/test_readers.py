@@ -394,3 +394,15 @@ def test_a_source_that_is_not_there_or_a_folder_is_refused(tmp_path: Path) -> No
         read_source(str(tmp_path / "none.csv"))
     with pytest.raises(UsageError, match="is a folder; only folders written by save_to_disk of the datasets library"):
         read_source(str(tmp_path))
+
+
+def test_a_title_above_the_column_names_is_left_out_and_named(written: Written) -> None:
+    table = read_source(str(written("a.csv", "Ratings of the first round\n\n" + CSV)))
+    assert table.columns == ["item_id", "score"] and cells(table) == ROWS
+    assert places(table)[0] == "a.csv:4" and "row 3 was read as the column names" in table.notes[0]
+
+
+def test_the_row_of_the_column_names_can_be_said(written: Written) -> None:
+    path = written("a.csv", "part,one\n" + CSV)
+    assert read_source(str(path), header_row=2).columns == ["item_id", "score"]
+    assert "--header-row 9: this row is empty or not there; the first rows with cells are 1, 2, 3" in complaint(path, header_row=9)

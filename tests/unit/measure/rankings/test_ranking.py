@@ -16,7 +16,7 @@ from harness.errors import UsageError
 from harness.measure.compare import compare
 from harness.measure.options import BY_METRIC, POOLED, CompareOptions
 from harness.measure.pooled import pooled_differences
-from harness.measure.rankings.ranked import Ranking
+from harness.measure.rankings.ranked import Ranking, RankingInput
 from harness.measure.rankings.ranking import gains_over, rank
 from harness.measure.recorded_run import recording
 from harness.measure.summaries import summaries
@@ -67,7 +67,8 @@ def answers(data: Dataset, judged: Judged) -> Callable[..., Judgments]:
 
 def tables(data: Dataset, judges: dict[str, Judgments], **more: Any) -> dict[tuple[str, str], Ranking]:
     asked: dict[str, Any] = {"metrics": tuple(SCALES), "variants": ("single",), "languages": ("cs", "en")}
-    found = rank(data, data, judges, CompareOptions(), statistics=("cohen_kappa", "leniency"), **asked | more)
+    shown = {name: more.pop(name) for name in ("unranked", "on_label_scale") if name in more}
+    found = rank(RankingInput(data, data, judges, CompareOptions(), **asked | more), ("cohen_kappa", "leniency"), **shown)
     return {(table.language, table.metric): table for table in found}
 
 
@@ -179,7 +180,7 @@ def test_baselines_are_held_against_on_the_same_questions(data: Dataset, answers
     asked: dict[str, Any] = {"metrics": tuple(SCALES), "variants": ("single",), "languages": ("cs", "en")}
     found = {
         (gain.baseline, gain.language): gain
-        for gain in gains_over(("majority", "constant-best"), data, data, {"j": answers(0.7)}, CompareOptions(), **asked)
+        for gain in gains_over(("majority", "constant-best"), RankingInput(data, data, {"j": answers(0.7)}, CompareOptions(), **asked))
     }
     table = tables(data, {"j": answers(0.7)})["cs", POOLED]
     assert found["majority", "cs"].diff == pytest.approx(table.rows[0].baseline_diff)

@@ -6,9 +6,10 @@ from typing import Any
 
 from harness.data.judgments import Judgments
 from harness.measure.failure_counts import failures_by_condition
-from harness.model import Failure, Judgment
+from harness.model import Failure
 from harness.render.failure_shares import failure_shares
 from harness.render.html.failures import failure_key, failures_table
+from tests.unit.made_judgments import made_judgment
 
 
 def judgments(*rows: tuple[str, Failure | None]) -> Judgments:
@@ -16,7 +17,9 @@ def judgments(*rows: tuple[str, Failure | None]) -> Judgments:
     same: dict[str, Any] = {"language": "en", "task": "t", "metric": "m", "judge": "one", "temperature": 0.0, "repeat": 0}
     same |= {"raw_choice": None, "justification": None, "call_id": ""}
     outcomes = [(variant, {"score": None if failure else 1, "failure": failure}) for variant, failure in rows]
-    return Judgments.from_rows([Judgment(item_id=f"i{n}", variant=variant, **known, **same) for n, (variant, known) in enumerate(outcomes)])
+    return Judgments.from_rows(
+        [made_judgment(item_id=f"i{n}", variant=variant, **known, **same) for n, (variant, known) in enumerate(outcomes)]
+    )
 
 
 def test_conditions_go_from_the_plainest_on_with_counts_and_kinds() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import msgspec
 import pytest
@@ -16,6 +17,8 @@ from harness.render.html.heat_map import judge_language_map, language_metric_map
 
 MakeCell = Callable[..., Cell]
 MakeVerdict = Callable[..., Verdict]
+OTHERWISE: dict[str, Any] = {"variant": "single", "temperature": 0.0, "n_ref": 36, "n": 13, "pa_failed_wrong": 0.25, "baseline": 0.5}
+OTHERWISE |= {"diff": -0.25, "ci": (-0.4, -0.1)}
 
 
 @pytest.mark.parametrize(
@@ -61,7 +64,7 @@ def test_judges_come_before_baselines(make_cell: MakeCell) -> None:
 
 def test_several_judges_stand_beside_languages(make_cell: MakeCell, make_verdict: MakeVerdict) -> None:
     def judged(judge: str, language: str) -> JudgedCells:
-        summary = LanguageSummary(language, judge, "single", 0.0, 36, 13, 0.25, 0.5, diff=-0.25, ci=(-0.4, -0.1))
+        summary = LanguageSummary(language=language, judge=judge, **OTHERWISE)
         verdict = make_verdict(judge=judge, language=language, beside_baseline="below")
         return JudgedCells(summary, (verdict,), (make_cell(judge=judge, language=language),), judge)
 
@@ -108,7 +111,7 @@ def test_a_verdict_of_another_condition_is_no_mark(make_cell: MakeCell, make_ver
 )
 def test_several_metrics_are_counted(make_cell: MakeCell, make_verdict: MakeVerdict, shown: tuple[str, ...], sign: str, word: str) -> None:
     def judged(judge: str) -> JudgedCells:
-        summary = LanguageSummary("cs", judge, "single", 0.0, 36, 13, 0.25, 0.5, diff=-0.25, ci=(-0.4, -0.1))
+        summary = LanguageSummary(language="cs", judge=judge, **OTHERWISE)
         verdicts = tuple(make_verdict(judge=judge, metric=f"m{number}", beside_baseline=one) for number, one in enumerate(shown))
         return JudgedCells(summary, verdicts, (make_cell(judge=judge),), judge)
 

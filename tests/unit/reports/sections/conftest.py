@@ -12,6 +12,7 @@ from harness.data.judgments import Judgments
 from harness.measure.options import CompareOptions
 from harness.model import Failure, Item, Judgment, RealisedPerturbation, Scale, Score
 from harness.parse.language import detect_language
+from tests.unit.made_judgments import made_judgment
 from tests.unit.reports.sections.found import ablations
 
 
@@ -37,7 +38,7 @@ def said() -> Callable[..., Judgment]:
             "call_id": "c",
         }
         words = other.get("justification")
-        return Judgment(**(own | {"detected_language": detect_language(words) if words else None} | other))
+        return made_judgment(**(own | {"detected_language": detect_language(words) if words else None} | other))
 
     return make
 

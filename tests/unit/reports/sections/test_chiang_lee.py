@@ -14,6 +14,7 @@ from harness.data.labels import Labels
 from harness.measure.options import CompareOptions
 from harness.model import Failure, Item, Judgment, Label, Scale
 from harness.reports.sections.chiang_lee import chiang_lee
+from tests.unit.made_judgments import made_judgment
 
 SCALE = Scale(kind="interval", min=1, max=5, best=5)
 SAME = {"language": "en", "task": "rate_story", "metric": "likability", "judge": "j", "variant": "single+text", "temperature": 1.0}
@@ -22,7 +23,7 @@ SAME = {"language": "en", "task": "rate_story", "metric": "likability", "judge":
 def judged(name: str, repeat: int, score: float | None) -> Judgment:
     rest = {"raw_choice": None, "justification": None, "call_id": "c", "repeat": repeat}
     failure = Failure.REFUSED if score is None else None
-    return Judgment(item_id=name, score=score, failure=failure, **SAME, **rest)  # type: ignore[arg-type]
+    return made_judgment(item_id=name, score=score, failure=failure, **SAME, **rest)  # type: ignore[arg-type]
 
 
 def labelled(name: str, person: str, score: int) -> Label:

@@ -12,6 +12,7 @@ from harness.data.judgments import Judgments
 from harness.measure.options import CompareOptions
 from harness.model import Failure, Item, Judgment
 from harness.reports.sections.free_text import free_text
+from tests.unit.made_judgments import made_judgment
 
 MakeItem = Callable[..., Item]
 MakeData = Callable[..., Dataset]
@@ -23,7 +24,7 @@ def said(
     failure = rest.pop("failure", None if score is not None else Failure.REFUSED)
     own = {"repeat": 0, "raw_choice": None, "justification": None, "call_id": "c"} | rest
     same = {"language": "en", "task": "open_prompt", "judge": "j", "temperature": 0.0}
-    return Judgment(item_id=item, metric=metric, variant=variant, score=score, failure=failure, further_numbers=further, **same, **own)  # type: ignore[arg-type]
+    return made_judgment(item_id=item, metric=metric, variant=variant, score=score, failure=failure, further_numbers=further, **same, **own)  # type: ignore[arg-type]
 
 
 @pytest.fixture

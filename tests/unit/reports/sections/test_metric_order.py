@@ -80,5 +80,5 @@ def test_the_order_is_that_of_the_longest_forward_call(said: Said) -> None:
 
 
 def test_one_order_is_no_ablation(find: Find, said: Said, scales: Any) -> None:
-    judgments = [one for one in calls(said, lambda n, order: (1, 1, 1)) if one.variant == "joint"]
+    judgments = [one for one in calls(said, lambda n, order: (1, 1, 1)) if str(one.condition.variant) == "joint"]
     assert "metric_order" not in find([*judgments, said("i0", 1, metric="quality")], scales=scales)

@@ -12,6 +12,7 @@ from harness.data.labels import Labels
 from harness.measure.options import CompareOptions
 from harness.model import Failure, Item, Judgment, Scale
 from harness.reports.sections.pairs import pairs
+from tests.unit.made_judgments import made_judgment
 
 SCALE = Scale(kind="nominal", classes=("A", "B", "tie"), swap={"A": "B", "B": "A"})
 SAME = {"language": "en", "task": "compare_responses", "metric": "preference", "judge": "j", "variant": "single", "temperature": 0.0}
@@ -25,7 +26,7 @@ def item(name: str, **fields: Any) -> Item:
 def judged(name: str, choice: str | None, order: Any = "forward", repeat: int = 0, share_a: float | None = None) -> Judgment:
     failure = Failure.REFUSED if choice is None else None
     rest = {"raw_choice": None, "justification": None, "call_id": "c", "repeat": repeat}
-    return Judgment(item_id=name, score=choice, failure=failure, order=order, share_a=share_a, **SAME, **rest)  # type: ignore[arg-type]
+    return made_judgment(item_id=name, score=choice, failure=failure, order=order, share_a=share_a, **SAME, **rest)  # type: ignore[arg-type]
 
 
 def section(items: list[Item], judgments: list[Judgment]) -> dict[str, Any]:
@@ -93,5 +94,5 @@ def test_pairs_without_systems_are_named_beside_those_with_systems() -> None:
 
 def test_other_scales_have_no_pairs(make_item: Any, make_data: Any) -> None:
     data = make_data([make_item("i")], {"i": 1})
-    one = Judgment("i", "en", "open_prompt", "m", "j", "single", 0.0, 0, 1, None, None, None, "c")
+    one = made_judgment("i", "en", "open_prompt", "m", "j", "single", 0.0, 0, 1, None, None, None, "c")
     assert pairs(data, Judgments.from_rows([one]), CompareOptions()) is None

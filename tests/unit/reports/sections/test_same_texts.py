@@ -11,8 +11,9 @@ from harness.data import Dataset
 from harness.data.judgments import Judgments
 from harness.measure.compare import Recording
 from harness.measure.options import CompareOptions
-from harness.model import Failure, Item, Judgment, Scale
+from harness.model import Failure, Item, Scale
 from harness.reports.sections.same_texts import same_texts
+from tests.unit.made_judgments import made_judgment
 
 TEXTS = 12
 SCALES = {"m": Scale(kind="ordinal", classes=(0, 1, 2), best=2)}
@@ -35,7 +36,7 @@ def section(make_data: Callable[..., Dataset]) -> Callable[..., dict[str, Any] |
                 failed = isinstance(answer, Failure)
                 about = {"item_id": name, "language": tag, "task": "open_prompt", "metric": "m", "judge": "j", "variant": "single"}
                 more = {"temperature": 0.0, "repeat": 0, "raw_choice": None, "justification": None, "call_id": "c"}
-                given.append(Judgment(**about, **more, score=None if failed else answer, failure=answer if failed else None))
+                given.append(made_judgment(**about, **more, score=None if failed else answer, failure=answer if failed else None))
         source = Recording("made", make_data(items, labels, SCALES), Judgments.from_rows(given))
         return same_texts(source, CompareOptions())
 

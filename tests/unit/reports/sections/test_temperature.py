@@ -50,7 +50,7 @@ def test_a_judge_that_heeds_no_temperature(find: Find, the_row: TheRow, said: Sa
 
 
 def test_two_temperatures_have_no_step_by_step(find: Find, the_row: TheRow, said: Said) -> None:
-    judgments = [one for one in judged(said, lambda n, step: n % 4 >= step) if one.temperature != 0.5]
+    judgments = [one for one in judged(said, lambda n, step: n % 4 >= step) if one.condition.temperature != 0.5]
     trend = the_row(find(judgments, LABELS)["temperature"]["trends"])
     assert trend["undefined"]["page_l"] == "fewer than three temperatures" or trend["undefined"]["page_l"] == "fewer than three conditions"
     assert trend["slope"] == pytest.approx(-0.5)

@@ -6,16 +6,12 @@ import numpy as np
 import pytest
 from scipy import optimize
 
-from harness.stats.estimation.calibration_map import (
-    _Fit,
-    brier_losses,
-    brier_parts,
-    cross_fitted_map,
-    fit_ordinal_map,
-    gain_test,
-    gap_best_worst,
-)
-from harness.stats.estimation.recalibration import group_folds
+from harness.stats.agreement.score_decomposition import corp_decomposition
+from harness.stats.core.arrays import ShapeError
+from harness.stats.estimation.calibration_map import brier_losses, brier_parts, gap_best_worst, mean_calibration_error
+from harness.stats.estimation.nominal_map import fit_nominal_map
+from harness.stats.estimation.number_map import fit_number_map
+from harness.stats.estimation.ordinal_map import LabelledScores, _Fit, fit_ordinal_map, one_label_each
 
 
 def _labels(rng: np.random.Generator, slopes: list[float], n: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -25,50 +21,102 @@ def _labels(rng: np.random.Generator, slopes: list[float], n: int) -> tuple[np.n
     return x, np.digitize(np.asarray(slopes)[language] * x + noise, [-1.0, 1.0]), language
 
 
-def test_the_gradient_is_that_of_the_loss() -> None:
+def _scores(x: np.ndarray, y: np.ndarray, language: np.ndarray) -> LabelledScores:
+    return LabelledScores.of(x, one_label_each(y, 3), language)
+
+
+def test_the_gradient_and_the_curvature_are_those_of_the_loss() -> None:
     x, y, language = _labels(np.random.default_rng(1), [1.0, 0.5], 30)
-    fit = _Fit(x, y, language, np.ones(60, np.int64), 3, 2, True)
-    at = fit.start + np.random.default_rng(2).normal(size=len(fit.start)) * 0.3
-    assert optimize.check_grad(lambda t: fit._loss(t, 0.7, 0.3)[0], lambda t: fit._loss(t, 0.7, 0.3)[1], at) < 1e-4
+    fit = _Fit(_scores(x, y, language).table()[0], True)
+    design, penalty, kept = fit._design(0.7, 0.3)
+    at = np.r_[fit.cuts, np.random.default_rng(2).normal(size=len(kept)) * 0.3]
+    split = len(fit.cuts)
+
+    def gradient(t: np.ndarray) -> np.ndarray:
+        return fit._derivatives(t[:split], t[split:], design, penalty)[0]
+
+    assert optimize.check_grad(lambda t: fit._loss(t[:split], t[split:], design, penalty), gradient, at) < 1e-4
+    hessian = fit._derivatives(at[:split], at[split:], design, penalty)[1]
+    numeric = np.array([(gradient(at + step) - gradient(at - step)) / 2e-5 for step in np.eye(len(at)) * 1e-5])
+    assert hessian == pytest.approx(numeric, abs=1e-4)
+
+
+def test_a_covariate_is_told_apart_from_the_score() -> None:
+    rng = np.random.default_rng(5)
+    x, z = rng.normal(size=(2, 2000))
+    y = np.digitize(x - 0.8 * z + rng.logistic(size=2000), [-1.0, 1.0])
+    found = fit_ordinal_map(LabelledScores.of(x, one_label_each(y, 3), np.zeros(2000), covariates=z))
+    assert [found.slope, *found.further] == pytest.approx([1.0, -0.8], abs=0.15)
 
 
 def test_a_falling_language_is_named_and_a_rising_one_recovered() -> None:
     x, y, language = _labels(np.random.default_rng(3), [1.5, 1.5, -1.0], 400)
-    found = fit_ordinal_map(x, y, language, 3)
+    found = fit_ordinal_map(_scores(x, y, language))
     assert found.falls() == [2]
     assert (found.slope + found.slopes)[:2] == pytest.approx([1.5, 1.5], abs=0.4)
 
 
 def test_separated_labels_and_missing_classes_give_finite_probabilities() -> None:
-    found = fit_ordinal_map([0, 0, 1, 1], [1, 1, 2, 2], [0] * 4, 4)
+    found = fit_ordinal_map(LabelledScores.of([0, 0, 1, 1], one_label_each([1, 1, 2, 2], 4), [0] * 4))
     p = found.probabilities([0.0, 1.0], 0)
     assert np.isfinite(p).all() and p.sum(axis=1) == pytest.approx([1, 1])
     assert p.argmax(axis=1).tolist() == [1, 2]
 
 
+def test_tables_of_alike_languages_lean_on_each_other() -> None:
+    rng = np.random.default_rng(6)
+    language, answer = np.repeat(np.arange(8), 20), rng.integers(0, 3, 160)
+    alike = np.array([[0.8, 0.1, 0.1], [0.1, 0.8, 0.1], [0.1, 0.1, 0.8]])
+    counts = np.array([rng.multinomial(1, alike[a]) for a in answer])
+    found = fit_nominal_map(answer, counts, language, languages=8, answers=3)
+    own = fit_nominal_map(answer[:20], counts[:20], language[:20], languages=1, answers=3)
+    assert found.weight > 10
+    assert np.abs(found.tables[0] - alike).max() < np.abs(own.tables[0] - alike).max()
+    assert found.tables.sum(axis=2) == pytest.approx(np.ones((9, 3)))
+
+
+def test_shifts_of_numbers_shrink_and_a_falling_language_is_named() -> None:
+    rng = np.random.default_rng(7)
+    language, x = np.repeat(np.arange(3), 200), rng.uniform(0, 100, 600)
+    y = np.where(language == 2, 60 - 0.2 * x, 10 + 0.5 * x + 5 * language) + rng.normal(size=600)
+    assert fit_number_map(x, y, language, 3).falls() == [2]
+    two = language < 2
+    found = fit_number_map(x[two], y[two], language[two], 2)
+    assert found.predict([50, 50], [0, 1]) == pytest.approx([35, 40], abs=0.5)
+    rising = fit_number_map(x[two], y[two], language[two], 2, "isotonic")
+    assert (np.diff(rising.predict(np.linspace(0, 100, 50), 0)) >= -1e-12).all()
+
+
+def test_the_calibration_error_is_near_zero_of_calibrated_scores_and_its_interval_covers() -> None:
+    rng, covered, found = np.random.default_rng(8), 0, []
+    for _ in range(200):
+        group = np.repeat(np.arange(40), 3)
+        x = rng.uniform(1, 3, 120)
+        y = x + 0.3 + rng.normal(scale=0.5, size=40)[group] + rng.normal(scale=0.5, size=120)
+        error = mean_calibration_error(x, y, group)
+        assert error.ci
+        covered += error.ci[0] <= 0.3 <= error.ci[1]
+        found.append(error.squared)
+    assert covered >= 185 and np.mean(found) == pytest.approx(0.09, abs=0.015)
+
+
 def test_parts_add_up_to_the_score() -> None:
     rng = np.random.default_rng(4)
-    p, y = rng.dirichlet(np.ones(3), 80), rng.integers(0, 3, 80)
+    p, y = rng.dirichlet(np.ones(3), 80), rng.integers(0, 3, (80, 3)) + np.array([0, 0, 1])
     parts = brier_parts(p, y)
     whole = parts["miscalibration"] - parts["discrimination"] + parts["uncertainty"]
     assert whole == pytest.approx(brier_losses(p, y).mean(), abs=1e-9)
+    single = one_label_each(rng.integers(0, 3, 80), 3)
+    corp = [corp_decomposition(p[:, at], single[:, at]) for at in range(3)]
+    assert brier_parts(p, single)["discrimination"] == pytest.approx(sum(one.discrimination for one in corp), abs=1e-9)
 
 
 def test_bad_input_is_refused_with_the_reason() -> None:
     with pytest.raises(ValueError, match="classes 0 to 2"):
-        fit_ordinal_map([1.0], [3], [0], 3)
+        one_label_each([3], 3)
+    with pytest.raises(ValueError, match="needs labels"):
+        LabelledScores.of([1.0], [[0, 0]], [0])
+    with pytest.raises(ShapeError, match="same texts"):
+        LabelledScores.of([1.0], [[0, 1]], [0, 0])
     with pytest.raises(ValueError, match="standard error"):
         gap_best_worst([0.5, 0.6], [0.1, 0.0])
-
-
-@pytest.mark.slow
-def test_no_gain_over_the_map_without_the_score_where_scores_carry_nothing() -> None:
-    rng, repetitions = np.random.default_rng(7), 60
-    shown = []
-    for _ in range(repetitions):
-        x, y, language = _labels(rng, [0.0] * 4, 30)
-        group = np.arange(len(y)) // 2
-        fold = group_folds(group, 5)
-        losses = [brier_losses(cross_fitted_map(x, y, language, 3, fold, sds=(0.5, 0.3 * on), with_score=on), y) for on in (False, True)]
-        shown.append(gain_test(losses[0], losses[1], group).p_above(0) <= 0.05)
-    assert np.mean(shown) <= 0.05

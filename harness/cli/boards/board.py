@@ -1,0 +1,224 @@
+"""`harness submit`, `harness board`."""
+
+from __future__ import annotations
+
+import argparse
+import shlex
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from harness.boards.board import open_board
+from harness.boards.probes import Finding
+from harness.boards.recorded import RECORDED
+from harness.boards.scoring import ScoredSubmission
+from harness.boards.submission_check import CheckedBoards, CheckedSubmission, check_boards
+from harness.boards.submit import SubmitterStatement, WrittenSubmission
+from harness.boards.submit import record as record_scores
+from harness.boards.submit import submit as submit_run
+from harness.cli.checkout import other_checkout
+from harness.content import Board, Library
+from harness.content.problems import Problem
+from harness.errors import UNCHECKED, ContentError, UsageError
+from harness.judges import traits_of
+from harness.runs import Prepared, reopen, run_place
+from harness.tables import to_json
+from harness.text import terminal_safe
+
+
+def submit(arguments: argparse.Namespace) -> int:
+    name, out = run_place(arguments.run, arguments.out)
+    run = reopen(name, out)
+    about = msgspec.structs.replace(_statement(arguments), into=arguments.into or _checkout_with(arguments.board))
+    written = submit_run(run, out, arguments.board, about, arguments.judge)
+    if arguments.json:
+        return _print_written(written)
+    for one in written:
+        print(terminal_safe(f"{one.card.name}: {one.calls:,} replies written to {one.folder}"))
+    print(terminal_safe("\n".join(["", *_next_steps(written, arguments.board), "", "Nothing has been sent anywhere."])))
+    return 0
+
+
+def _checkout_with(board: str) -> Path | None:
+    """The checkout that the command is called in, which has to have the board; None in the program's own checkout."""
+    here = other_checkout()
+    if here is not None and not (here / "leaderboards" / board / "board.toml").is_file():
+        raise UsageError(f"the checkout {here} has no board '{board}'; call this in a checkout that has it, or name one with --into DIR")
+    return here
+
+
+def record(arguments: argparse.Namespace) -> int:
+    about = msgspec.structs.replace(_statement(arguments), origin=arguments.origin)
+    written = record_scores(arguments.board, about, arguments.judge, data=arguments.data, content=arguments.content)
+    if arguments.json:
+        return _print_written(written)
+    for one in written:
+        print(terminal_safe(f"{one.card.title or one.card.name}: {one.calls:,} recorded scores written to {one.folder}"))
+    print(terminal_safe(f"\nNothing has been sent anywhere. 'harness board check {arguments.board}' reads them again."))
+    return 0
+
+
+def _statement(arguments: argparse.Namespace) -> SubmitterStatement:
+    return SubmitterStatement(
+        name=arguments.name,
+        title=arguments.title,
+        open_weights=arguments.open_weights,
+        contact=arguments.contact,
+        exposure=arguments.exposure,
+        exposure_note=arguments.exposure_note,
+        families=arguments.families,
+        into=arguments.into,
+        replace=arguments.replace,
+    )
+
+
+def _print_written(written: Sequence[WrittenSubmission]) -> int:
+    sys.stdout.write(to_json([{"folder": str(one.folder), "calls": one.calls, "card": one.card} for one in written]))
+    return 0
+
+
+def _next_steps(written: Sequence[WrittenSubmission], board: str) -> list[str]:
+    """The next steps, with commands to paste."""
+    first = written[0].folder
+    folders = " ".join(shlex.quote(str(one.folder)) for one in written)
+    hosts = sorted({str(one.card.settings["endpoint"]) for one in written if "endpoint" in one.card.settings})
+    names = ", ".join(one.card.name for one in written)
+    return [
+        "What is left to do, in the checkout that holds leaderboards/:",
+        "  [ ] read judge.toml: does the model's name have a date? You may change title, contact, open_weights, exposure and families"
+        + ("" if written[0].card.contact else "; contact is empty"),
+        *([f"  [ ] judge.toml names the endpoint ({', '.join(hosts)}): may that be public?"] if hosts else []),
+        "  [ ] do the terms of the model's provider allow you to publish the replies?",
+        f"  [ ] git switch -c submit-{first.name}",
+        f"  [ ] harness board check {shlex.quote(board)}",
+        f"  [ ] git add {folders}",
+        f"  [ ] git commit -m {shlex.quote(f'{names} on {board}')}",
+        "  [ ] harness board check --changed origin/main",
+        "  [ ] push the branch and open a pull request that says how the run was made",
+    ]
+
+
+def check(arguments: argparse.Namespace) -> int:
+    library = Library(*arguments.content)
+    checked = check_boards(
+        library,
+        arguments.boards,
+        content=arguments.content,
+        data=arguments.data,
+        key=arguments.key,
+        changed=arguments.changed,
+        table=_table,
+    )
+    findings = _probe(library, checked, arguments)
+    if arguments.json:
+        sys.stdout.write(to_json(_as_json(checked) | {"findings": findings}))
+    else:
+        for problem in checked.problems:
+            print(_one_line(problem))
+        was_read = not (checked.change and checked.change.unreadable)
+        sealed = _sealed_notes(library, arguments.boards, opened=arguments.key is not None) if was_read else []
+        for line in [*_summary(checked, library, arguments.boards), *sealed]:
+            print(terminal_safe(" ".join(line.splitlines())), file=sys.stderr)
+        for finding in findings:
+            print(terminal_safe(f"{finding.judge}: {'look closer: ' if finding.flagged else ''}{finding.sentence}"), file=sys.stderr)
+    if checked.problems:
+        return 1
+    return UNCHECKED if checked.unchecked else 0
+
+
+def _probe(library: Library, checked: CheckedBoards, arguments: argparse.Namespace) -> list[Finding]:
+    """Findings about the submissions of a change that has no problems; on boards with sealed labels only with the key."""
+    if checked.change is None or checked.problems:
+        return []
+    findings = []
+    for board in dict.fromkeys(one.board for one in checked.submissions):
+        judges = {one.judge for one in checked.submissions if one.board == board and not traits_of(one.judge).is_baseline}
+        if not judges or (library.board(board).sealed is not None and arguments.key is None):
+            continue
+        try:
+            opened = open_board(library, board, arguments.content, data=arguments.data, key=arguments.key)
+        except ContentError as err:
+            print(terminal_safe(f"{board}: not probed, because probes need all submissions: {err}"), file=sys.stderr)
+            continue
+        findings += [finding for finding in opened.findings if finding.judge.partition("#")[0] in judges]
+    return findings
+
+
+def _table(board: Board, prepared: Prepared, entries: Mapping[Path, ScoredSubmission]) -> str:
+    """The TABLE.md of these submissions."""
+    from harness.boards.board import findings_about
+    from harness.boards.board_standings import standings
+    from harness.render.standings_markdown import standings_markdown
+
+    return standings_markdown(standings(board, prepared, list(entries.values())), findings_about(board, prepared, entries))
+
+
+def _sealed_notes(library: Library, names: Sequence[str], *, opened: bool) -> list[str]:
+    """How far sealed labels were checked."""
+    sealed = [name for name in names or library.board_files if library.board(name).sealed is not None]
+    if opened:
+        return [f"{name}: the sealed labels match their commitment" for name in sealed]
+    return [f"{name}: the labels are sealed; replies were checked, but numbers need --key FILE" for name in sealed]
+
+
+def _as_json(checked: CheckedBoards) -> dict[str, Any]:
+    """Every submission with its counts, and all problems in one list."""
+    problems = [{"path": _printable(str(p.path)), "line": p.line, "message": p.message} for p in checked.problems]
+    submissions = [
+        {
+            "board": one.board,
+            "submission": _printable(one.submission),
+            "judge": one.judge,
+            "status": one.status,
+            "calls": one.calls,
+            "failures": one.failures,
+            "problems": len(one.problems),
+        }
+        for one in checked.submissions
+    ]
+    change = checked.change and {"base": checked.change.base, "begin": checked.change.begin, "files": checked.change.files}
+    return {"submissions": submissions, "problems": problems, "unchecked": checked.unchecked, "change": change}
+
+
+def _one_line(problem: Problem) -> str:
+    """A problem in one line, whatever characters the file's name has."""
+    return terminal_safe(" ".join(_printable(str(problem)).splitlines()))
+
+
+def _printable(name: str) -> str:
+    """A name with question marks for bytes that are not UTF-8."""
+    return name.encode("utf-8", "replace").decode()
+
+
+def _summary(checked: CheckedBoards, library: Library, names: Sequence[str]) -> list[str]:
+    lines = [_line(one) for one in checked.submissions]
+    lines += [f"{name}: not checked: {why}" for name, why in checked.unchecked.items()]
+    if checked.change is not None:
+        base = checked.change.base
+        lines.append(f"compared with {base.name}{f' ({base.ref})' if base.ref not in ('', base.name) else ''}, commit {base.commit}")
+        lines.append(f"{checked.change.files:,} files changed since {checked.change.begin[:12]}")
+        if checked.change.unreadable:
+            lines.append("nothing was read: the change adds links or submodules outside submissions")
+        if checked.change.uncommitted:
+            lines.append(f"{checked.change.uncommitted:,} files of boards are not committed and were not checked")
+    if checked.problems:
+        return [*lines, f"{len(checked.problems)} problems"]
+    if checked.unchecked:
+        left = f"{', '.join(checked.unchecked)} could not be checked"
+        return [*lines, f"{len(checked.submissions)} submissions without problems, but {left}" if checked.submissions else left]
+    if checked.submissions:
+        return [*lines, f"{len(checked.submissions)} submissions, no problems"]
+    places = dict.fromkeys(library.board_files[name].parent.parent for name in names or library.board_files)
+    return [*lines, f"no submissions in {', '.join(map(str, places))}"]
+
+
+def _line(one: CheckedSubmission) -> str:
+    name = _printable(f"{one.board}/{one.submission}")
+    if one.problems:
+        return f"{name}: {len(one.problems)} problems"
+    failures = ", ".join(f"{kind.replace('_', ' ')} {count:,}" for kind, count in one.failures.items())
+    held = RECORDED + " scores" if one.status == RECORDED else f"{one.calls:,} calls"
+    return f"{name}: {one.judge}, {held}{f', not readable: {failures}' if failures else ''}"

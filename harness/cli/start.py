@@ -1,0 +1,190 @@
+"""`harness start`: from a spreadsheet to a data folder, with the commands that come next."""
+
+from __future__ import annotations
+
+import argparse
+import shlex
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from harness.cli.arguments import given_fields
+from harness.cli.import_ending import ended
+from harness.cli.labels import facts_of, mapping_of, print_summary
+from harness.content import Library
+from harness.content.specs import LabelMapping
+from harness.data.dataset import rubric_scales
+from harness.errors import UsageError
+from harness.exchange.first_look import FirstLook, look_at
+from harness.exchange.labels.delimited import likely_encoding
+from harness.exchange.labels.importing import ImportOptions, ImportSummary, import_labels
+from harness.exchange.labels.layouts import with_ids
+from harness.exchange.labels.mapping import parse_scales
+from harness.exchange.labels.read import read_source
+from harness.exchange.labels.table import SourceTable
+from harness.model import Scale
+from harness.tables import to_toml, write_atomic
+from harness.text import one_line, terminal_safe
+
+_EXAMPLE_JUDGE = "openai/MODEL"
+
+
+def start(arguments: argparse.Namespace) -> int:
+    library = Library(*arguments.content)
+    options = ImportOptions(**given_fields(arguments, ImportOptions))
+    options = _with_encoding(arguments.source, options)
+    table = _read(arguments, options)
+    look = _settled(table, library, arguments)
+    if arguments.plan:
+        write_atomic(arguments.plan, _mapping_toml(look.mapping).encode())
+        source, plan = shlex.quote(str(arguments.source)), shlex.quote(str(arguments.plan))
+        _say(f"correct the mapping and pass it: harness start {source} --map {plan}")
+        print(arguments.plan)
+        return 0
+    to = arguments.to or Path(_folder_name(arguments.source))
+    options = msgspec.structs.replace(options, unlabelled=not look.scored)
+    imported = import_labels(arguments.source, to, look.mapping, options, library)
+    print_summary(imported)
+    prompts = _write_prompts(imported, look.mapping, library) if imported.written else []
+    code = ended(
+        imported, (lambda: {**facts_of(imported), "next": list(_next(imported, prompts, look.mapping))}) if arguments.json else None
+    )
+    if imported.written and not arguments.json:
+        _say("\nNext:\n" + "\n".join(f"  {line}" for line in _next(imported, prompts, look.mapping)))
+    return code
+
+
+def _with_encoding(source: Path, options: ImportOptions) -> ImportOptions:
+    """A text file that is not UTF-8 is read in the encoding that its bytes suggest, which is said."""
+    if options.encoding or source.suffix.lower() not in (".csv", ".tsv", ".txt", ".tab") or not source.is_file():
+        return options
+    encoding = likely_encoding(source)
+    if encoding:
+        _say(f"{source} is not UTF-8; it is read as {encoding} (--encoding NAME, if letters look wrong)")
+    return msgspec.structs.replace(options, encoding=encoding)
+
+
+def _read(arguments: argparse.Namespace, options: ImportOptions) -> SourceTable:
+    """The table as it stands, with ids from the columns that the user named."""
+    table = read_source(
+        str(arguments.source), kind=options.kind, worksheet=options.sheet, encoding=options.encoding, header_row=options.header_row
+    )
+    return with_ids(table, arguments.id_from, str(arguments.source)) if arguments.id_from else table
+
+
+def _settled(table: SourceTable, library: Library, arguments: argparse.Namespace) -> FirstLook:
+    """The first look with what the user says to it: `--yes`, or answers on a terminal.
+
+    Raises UsageError where nobody can answer and `--yes` is missing.
+    """
+    scales = rubric_scales(library)
+    given = mapping_of(arguments)
+    given = given if given.task else msgspec.structs.replace(given, task="texts")
+    look = look_at(table, scales, given)
+    _show(look)
+    if arguments.yes or arguments.plan:
+        return look
+    if not sys.stdin.isatty():
+        raise UsageError("pass --yes to take these guesses, correct them with flags, or write them down with --plan FILE.toml")
+    given = _asked(look, given)
+    look = look_at(table, scales, given)
+    if _ask("import it like this? yes or no", "yes")[:1].casefold() not in ("y", "j"):
+        raise UsageError("nothing was imported; flags correct a guess, and --plan FILE.toml writes all of them down")
+    return look
+
+
+def _show(look: FirstLook) -> None:
+    _say("This is what the table seems to hold:")
+    for guess in look.guesses:
+        _say(f"  {guess}")
+    if look.unused:
+        _say(f"  not used: {', '.join(look.unused)}")
+    if not look.scored:
+        _say("  no scores: the texts are imported without labels")
+
+
+def _asked(look: FirstLook, given: LabelMapping) -> LabelMapping:
+    """The mapping after at most four questions; an empty answer takes the guess."""
+    found = look.mapping
+    changes: dict[str, Any] = {}
+    if found.language and not given.language:
+        changes["language"] = _ask("which language are the texts in?", found.language)
+    if found.metric and not given.metric and look.scored:
+        changes["metric"] = _ask("what did people score? one word, such as fluency", found.metric)
+    metric = changes.get("metric", found.metric)
+    scale = found.metrics.get(found.metric or "")
+    if metric and scale and metric not in given.metrics:
+        changes["metrics"] = {**given.metrics, **_asked_scale(metric, scale)}
+    return msgspec.structs.replace(given, **changes)
+
+
+def _asked_scale(metric: str, scale: Scale) -> dict[str, Scale]:
+    ends = scale.classes[:1] + scale.classes[-1:] if scale.classes else (scale.min, scale.max)
+    answer = _ask("from which to which score, and which is the best?", f"{ends[0]}..{ends[1]}:best={scale.best}")
+    return parse_scales([f"{metric}={answer}"])
+
+
+def _ask(question: str, guess: str) -> str:
+    print(terminal_safe(f"{question} [{guess}] "), end="", file=sys.stderr, flush=True)
+    return sys.stdin.readline().strip() or guess
+
+
+def _mapping_toml(mapping: LabelMapping) -> str:
+    """The mapping as a file that `--map` reads, without what is at its default."""
+    values, defaults = msgspec.to_builtins(mapping), msgspec.to_builtins(LabelMapping())
+    return to_toml({name: _given(value) for name, value in values.items() if value != defaults[name]})
+
+
+def _given(value: Any) -> Any:
+    return {name: _given(part) for name, part in value.items() if part not in (None, (), [], {})} if isinstance(value, dict) else value
+
+
+def _folder_name(source: Path) -> str:
+    name = source.name
+    for suffix in reversed(source.suffixes):
+        name = name.removesuffix(suffix)
+    return name
+
+
+def _write_prompts(imported: ImportSummary, mapping: LabelMapping, library: Library) -> list[Path]:
+    """A prompt for each metric that has no rubric here, to be read and mended by hand. A file that is there stays."""
+    from harness.authoring.scaffold import prompt_for
+
+    metrics = imported.metrics or ((mapping.metric,) if mapping.metric else ())
+    own = [name for name in metrics if name not in library.rubric_files or mapping.task not in library.task_files]
+    paths = []
+    for name in own:
+        if scale := mapping.metrics.get(name) or rubric_scales(library).get(name):
+            path = imported.folder / f"ask-{name}.toml".replace("/", "-")
+            if not path.exists():
+                write_atomic(path, prompt_for(name, scale, list(mapping.texts)).encode())
+            paths.append(path)
+    return paths
+
+
+def _next(imported: ImportSummary, prompts: Sequence[Path], mapping: LabelMapping) -> Iterator[str]:
+    """The commands that come next, with the names of this folder."""
+    folder = shlex.quote(str(imported.folder))
+    own = prompts if prompts or imported.labels else [Path("ask.toml")]
+    asking = f"harness run --data {folder}{''.join(f' --prompt {shlex.quote(str(path))}' for path in own)} --judge {_EXAMPLE_JUDGE}"
+    if imported.labels:
+        yield f"{asking}   # asks a judge{_read_first(prompts)}"
+        yield "harness compare RUN   # may the judge be used? RUN is the name that the first command prints"
+        yield "harness correct RUN   # means of the scores, corrected by people's labels"
+        return
+    shown = shlex.quote(",".join(mapping.texts))
+    yield f"harness labels page {folder} --fields {shown} --out pages   # a page on which people label the texts"
+    if not prompts:
+        yield "harness new prompt ask   # what a judge is asked"
+    yield f"{asking} --unlabelled   # asks a judge{_read_first(prompts)}"
+
+
+def _read_first(prompts: Sequence[Path]) -> str:
+    return f"; read {prompts[0]} first" if prompts else ""
+
+
+def _say(text: str) -> None:
+    print(terminal_safe("\n".join(map(one_line, text.split("\n")))), file=sys.stderr)

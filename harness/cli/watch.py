@@ -1,0 +1,120 @@
+"""`harness watch init`, `add`, `check` and `draw`."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Mapping
+from datetime import UTC, date, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from harness import api
+from harness.errors import GATE_FAILED, GATE_INCONCLUSIVE
+
+if TYPE_CHECKING:
+    from harness.correct.certificate import CertifiedJudge
+    from harness.data.judgments import Judgments
+    from harness.measure.compare import Recording
+    from harness.runs import RunResult
+    from harness.watch.watching import Asking
+
+
+def init(arguments: argparse.Namespace) -> int:
+    from harness.cli.arguments import given_fields
+    from harness.correct import certificate
+    from harness.correct.certify import JudgedRun
+    from harness.render.pipelines.watch import print_plan
+    from harness.watch.setting_up import WatchStart, refuse_unfit
+    from harness.watch.watch_plan import WatchOptions
+    from harness.watch.watching import begin
+
+    held = certificate.load(arguments.certificate)
+    [source] = api.open_sources([arguments.source], arguments.card, arguments.out)
+    run = source.run
+    start = WatchStart(held, Path(arguments.certificate).read_bytes(), source.recording, str(run.folder.resolve()) if run else None)
+    refuse_unfit(start, JudgedRun(run.protocol, run.prepared.library) if run else None)
+    options = WatchOptions(**given_fields(arguments, WatchOptions))
+    ask = _asking(run, held.judge, arguments) if run else None
+    plan = begin(arguments.folder, start, options, arguments.date or _today(), ask)
+    print_plan(plan, str(arguments.folder))
+    return 0
+
+
+def _asking(run: RunResult, judge: CertifiedJudge, arguments: argparse.Namespace) -> Asking:
+    """Asks the judge of a run about items again, under the certified condition."""
+    from harness.cli.run import engine_settings
+    from harness.model import SAMPLING
+    from harness.render.progress import TerminalWatcher
+    from harness.runs import AskAgain, ask_again
+
+    condition = next(
+        each
+        for each in run.protocol.conditions
+        if not each.perturbation
+        and (each.order, each.shown_source, str(each.variant)) == ("forward", "none", judge.variant)
+        and all(getattr(each, axis) == getattr(judge, axis) for axis in SAMPLING)
+    )
+
+    def ask(times: Mapping[str, int], out: Path) -> Judgments:
+        wanted, address = AskAgain(judge.name, condition, run.protocol.metrics, times), dict(arguments.base_url or ())
+        watcher = TerminalWatcher(assume_yes=arguments.yes)
+        return ask_again(run, wanted, out, watcher, engine_settings(arguments), address.get(judge.name, address.get("")))
+
+    return ask
+
+
+def add(arguments: argparse.Namespace) -> int:
+    from harness.render.pipelines.watch import day_sentence
+    from harness.runs import reopen
+    from harness.watch.watch_plan import read_plan
+    from harness.watch.watching import NewScores, add_day
+
+    plan = read_plan(arguments.folder)
+    ask = None
+    if plan.run is not None and arguments.answers is None:
+        ask = _asking(reopen(Path(plan.run), arguments.out), plan.judge, arguments)
+    new = NewScores(_recording(arguments.source, arguments), _recording(arguments.answers, arguments))
+    added = add_day(arguments.folder, arguments.date or _today(), new, _today(), ask)
+    print(day_sentence(added))
+    return 0
+
+
+def _recording(source: str | None, arguments: argparse.Namespace) -> Recording | None:
+    return None if source is None else api.open_sources([source], arguments.card, arguments.out)[0].recording
+
+
+def check(arguments: argparse.Namespace) -> int:
+    if arguments.figure:
+        from harness.render.figures import form_of
+
+        form_of(arguments.figure)  # a wrong name is refused before anything that takes time
+    from harness.render.pipelines.watch import print_watch, watch_junit
+    from harness.tables import to_json, write_atomic
+
+    found = api.check_watch(arguments.folder, arguments.date)
+    if arguments.junit:
+        write_atomic(arguments.junit, watch_junit(found))
+    if arguments.figure:
+        from harness.render.figures.watch_days import draw_watch
+
+        draw_watch(found, arguments.figure)
+    if arguments.json:
+        sys.stdout.write(to_json(found.as_json()))
+    else:
+        print_watch(found)
+    if found.answer == "not yet known":
+        return GATE_INCONCLUSIVE
+    return GATE_FAILED if found.changed or found.expired else 0
+
+
+def draw(arguments: argparse.Namespace) -> int:
+    from harness.watch.watching import drawn
+
+    for item_id, times in sorted(drawn(arguments.folder, arguments.date or _today()).items()):
+        print(f"{times}\t{item_id}")
+    return 0
+
+
+def _today() -> date:
+    return datetime.now(UTC).date()

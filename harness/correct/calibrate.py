@@ -1,0 +1,274 @@
+"""What a judge's scores are worth, text by text: maps to people's scores, before and after by language, and label sets.
+
+Maps are judged on texts that they have not seen, by cross-fitting over groups. A gain counts only if the map is better than the raw scores
+and than the same map without the judge's score: class shares alone "calibrate" a judge that knows nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Literal, NamedTuple
+
+import msgspec
+import numpy as np
+
+from harness.correct.before_after import AfterMap, ComparedLosses, Side, compared_losses, side_of
+from harness.correct.label_sets import LabelSets, SetMaker, SetOptions
+from harness.correct.map_input import MapInput, map_inputs
+from harness.correct.one_condition import one_condition
+from harness.correct.score_curves import Curve
+from harness.correct.score_maps import METHODS, cross_fitted
+from harness.correct.scored_items import ScoredItems, scored_items
+from harness.data.dataset import Dataset
+from harness.errors import UsageError
+from harness.judges import traits_of
+from harness.measure.compare import AlignedData, JudgedData, Recording, align
+from harness.measure.options import POOLED, Annotators, CompareOptions
+from harness.model import JudgeCondition
+from harness.signature import ComparisonSignature
+from harness.stats import group_folds, holm
+from harness.stats.core.arrays import Floats, Ints
+from harness.stats.estimation.calibration_map import Gap, gap_best_worst
+from harness.stats.estimation.number_map import NumberRule
+
+FOLDS, ALPHA, LEAST_GROUPS, CHANCE_DRAWS = 5, 0.05, 20, 20_000
+Advice = Literal["use the map", "leave the scores as they are", "refused: the map falls", "too few groups"]
+NO_TAU = "Within a language a rising map keeps the order of texts: no gain in Kendall's τ is claimed."
+GAIN_RULE = (
+    f"A gain is shown where the map is better than the raw scores and than the same map without the judge's score, each at {ALPHA:g} "
+    "after Holm over the languages of a metric; elsewhere leave the scores as they are."
+)
+NOT_DECLARED = "The labelled texts are not declared to be a random sample: what is said here is of texts like them, drawn in the same way."
+
+
+class CalibrateOptions(msgspec.Struct, frozen=True):
+    """How maps are learnt, and what sets promise.
+
+    Attributes:
+        sets: the promise of label sets.
+        rule: of numbers: a line or a rising function.
+        length: whether the length of the text is a covariate of classes.
+        seed: of the folds.
+    """
+
+    sets: SetOptions = SetOptions()
+    rule: NumberRule = "linear"
+    length: bool = False
+    seed: int = 0
+
+    def __str__(self) -> str:
+        """As signatures print it."""
+        return f"calibrate {self.sets} numbers={self.rule}{' with=length' if self.length else ''}"
+
+
+class CalibratedCell(msgspec.Struct, frozen=True, kw_only=True):
+    """One language (`*`: all of them) of a metric.
+
+    Attributes:
+        language: its tag.
+        n, labels, groups: labelled texts that the judge scored, their labels, and independent groups.
+        before, after: how good the raw scores are, and the map's predictions of texts that it has not seen.
+        over_scores, over_constant: by how much the map lowers the loss, against raw scores and against the map without the score.
+        p: the larger of both one-sided p-values; `q` is corrected over the languages of the metric. None with fewer than two groups.
+        advice: what to do; `shown` where it is "use the map".
+        curve: the map, learnt from all labelled texts; None of all languages together, since each has its own.
+        sets: label sets; None of all languages together.
+    """
+
+    language: str
+    n: int
+    labels: int
+    groups: int
+    before: Side
+    after: Side
+    over_scores: float | None
+    over_constant: float | None
+    p: float | None
+    q: float | None
+    advice: Advice
+    curve: Curve | None
+    sets: LabelSets | None
+
+    @property
+    def shown(self) -> bool:
+        return self.advice == "use the map"
+
+
+class CalibratedMetric(msgspec.Struct, frozen=True, kw_only=True):
+    """One metric under one condition.
+
+    Attributes:
+        key: that of a cell (`CELL`) without its language.
+        kind: of the scale; `loss` is Brier's score of classes or the squared error of numbers.
+        read: what of the judge the map reads: `score`, or `expected score` by its token probabilities.
+        method: the kind of map, in words.
+        cells: one a language; `overall` is all of them.
+        gap_before, gap_after: the gap between the best and the worst language in agreement (of numbers in squared error), with what chance
+            alone makes; None with fewer than two languages that vary.
+    """
+
+    key: dict[str, Any]
+    kind: str
+    loss: Literal["Brier score", "squared error"]
+    read: str
+    method: str
+    cells: tuple[CalibratedCell, ...]
+    overall: CalibratedCell
+    gap_before: Gap | None
+    gap_after: Gap | None
+
+
+class Calibrated(msgspec.Struct, frozen=True):
+    """All metrics of a judge, with what is needed to make them again."""
+
+    signature: str
+    sampling: str
+    level: float
+    promise: str
+    metrics: tuple[CalibratedMetric, ...]
+    notes: tuple[str, ...]
+    schema_version: int = 1
+
+    def as_json(self) -> dict[str, Any]:
+        """One object for programs: `{schema_version, signature, sampling, level, promise, metrics, notes}`."""
+        found: dict[str, Any] = msgspec.to_builtins(self)
+        for metric in found["metrics"]:
+            metric |= metric.pop("key")
+        return found
+
+
+def calibrate(source: Recording, compare: CompareOptions, options: CalibrateOptions = CalibrateOptions()) -> Calibrated:  # noqa: B008
+    """Learn maps from a judge's scores to people's, and say what they are worth.
+
+    Args:
+        source: judgments with the labels of some or all of their items.
+        compare: which items and judge; with several judges, exactly one has to be chosen.
+        options: how maps are learnt, and what sets promise.
+
+    Raises:
+        UsageError: for several judges or conditions, with what to choose; where there is nothing to learn from; and as `measure.compare`.
+    """
+    compare = msgspec.structs.replace(compare, annotators=compare.annotators or Annotators(1))
+    laid_out = align([source], compare)
+    judged = laid_out.judged[0]
+    found = [calibrated_metric(given, options) for given in judge_inputs(judged, compare, options)]
+    if not found:
+        raise UsageError("nothing to calibrate: the judge has no readable score of a labelled text; see 'harness compare'")
+    signature = msgspec.structs.replace(ComparisonSignature.parse(laid_out.signature), use=str(options))
+    sampling = source.data.about.sampling
+    notes = (*laid_out.notes, GAIN_RULE, NO_TAU, *([] if sampling == "random" else [NOT_DECLARED]))
+    return Calibrated(str(signature), sampling, options.sets.level, options.sets.promise, tuple(found), notes)
+
+
+def metrics_of_all_judges(laid_out: AlignedData, compare: CompareOptions, options: CalibrateOptions) -> list[CalibratedMetric]:
+    """Every metric of every judge and condition but baselines; those of several sources together are left out."""
+    if len(laid_out.judged) != 1 or "source" in laid_out.by:
+        return []
+    by_condition: dict[JudgeCondition, list[ScoredItems]] = {}
+    for cell in scored_items(laid_out.judged[0]):
+        if not traits_of(str(cell.key["judge"])).is_baseline:
+            by_condition.setdefault(JudgeCondition.of(cell.key), []).append(cell)
+    return [calibrated_metric(given, options) for cells in by_condition.values() for given in map_inputs(cells)]
+
+
+def judge_inputs(judged: JudgedData, compare: CompareOptions, options: CalibrateOptions) -> list[MapInput]:
+    """What maps of one judge and condition are learnt from, by metric. Raises UsageError as `calibrate`."""
+    cells = list(scored_items(judged))
+    condition = one_condition([JudgeCondition.of(cell.key) for cell in cells], compare.judges, "calibrate")
+    chosen = [cell for cell in cells if JudgeCondition.of(cell.key) == condition]
+    return map_inputs(chosen, _lengths(judged.data) if options.length else None)
+
+
+def _lengths(data: Dataset) -> Floats:
+    """(items,) characters of each item's output; NaN of an item with two. Raises UsageError where there are no texts."""
+    texts = (item.fields.get(names[0]) if len(names := data.outputs_of(item)) == 1 else None for item in data.items)
+    found = np.array([float(len(text)) if isinstance(text, str) and text else np.nan for text in texts])
+    if np.isnan(found).all():
+        raise UsageError("--with length needs texts, and the items have no output; leave it out")
+    return found
+
+
+def calibrated_metric(given: MapInput, options: CalibrateOptions = CalibrateOptions()) -> CalibratedMetric:  # noqa: B008 (frozen)
+    """The maps of one metric, held against its labels."""
+    if options.length and given.kind != "ordered":
+        raise UsageError(f"--with length is for ordered classes, and {given.key['metric']} has none; choose with --where metric=NAME")
+    after = _after(given, options)
+    rows = [given.language == at for at in range(len(given.cells))]
+    losses = [compared_losses(after, own) for own in rows]
+    q = holm([np.nan if one is None or not _enough(given, own) else one.p for one, own in zip(losses, rows, strict=True)])
+    sets = SetMaker(given, after.learnt, options.sets, options.rule)
+    cells = tuple(
+        _cell(after, own, name, _Tested(losses[at], float(q[at]), at in after.learnt.falls), sets.of(at))
+        for at, (own, name) in enumerate(zip(rows, given.languages, strict=True))
+        if own.any()
+    )
+    every = np.ones(len(given), bool)
+    tested = compared_losses(after, every)
+    all_fall = len(after.learnt.falls) == len(cells)
+    overall = _cell(after, every, POOLED, _Tested(tested, np.nan if tested is None else tested.p, all_fall), None)
+    method = METHODS[given.kind].format({"linear": "a line", "isotonic": "a rising function"}.get(options.rule, options.rule))
+    return CalibratedMetric(
+        key=given.key,
+        kind=given.kind,
+        loss="squared error" if given.kind == "numbers" else "Brier score",
+        read=given.read,
+        method=f"{method}; reads the {given.read}{' and the length' if options.length else ''}",
+        cells=cells,
+        overall=overall,
+        gap_before=_gap([cell.before for cell in cells], options.seed),
+        gap_after=_gap([cell.after for cell in cells], options.seed),
+    )
+
+
+def _after(given: MapInput, options: CalibrateOptions) -> AfterMap:
+    folds = min(FOLDS, len(np.unique(given.group)))
+    fold: Ints = group_folds(given.group, folds, seed=options.seed) if folds > 1 else np.zeros(len(given), np.int64)
+    predicted, learnt = cross_fitted(given, fold, rule=options.rule)
+    constant, _ = cross_fitted(given, fold, rule=options.rule, with_score=False)
+    return AfterMap(given, learnt, predicted, constant)
+
+
+def _enough(given: MapInput, own: Any) -> bool:
+    return len(np.unique(given.group[own])) >= LEAST_GROUPS
+
+
+class _Tested(NamedTuple):
+    """The gains of some texts, their corrected p (NaN: none), and whether the map falls there."""
+
+    losses: ComparedLosses | None
+    q: float
+    falls: bool
+
+
+def _cell(after: AfterMap, own: Any, language: str, tested: _Tested, sets: LabelSets | None) -> CalibratedCell:
+    given, (losses, q, falls) = after.given, tested
+    advice: Advice = "leave the scores as they are"
+    if falls:
+        advice = "refused: the map falls"
+    elif not _enough(given, own):
+        advice = "too few groups"
+    elif q <= ALPHA:
+        advice = "use the map"
+    return CalibratedCell(
+        language=language,
+        n=int(own.sum()),
+        labels=int(given.counts[own].sum()),
+        groups=len(np.unique(given.group[own])),
+        before=side_of(after, own, raw=True),
+        after=side_of(after, own, raw=False),
+        over_scores=None if losses is None else losses.over_scores,
+        over_constant=None if losses is None else losses.over_constant,
+        p=None if losses is None else losses.p,
+        q=None if np.isnan(q) else q,
+        advice=advice,
+        curve=None if sets is None else after.learnt.curve(int(given.language[own][0])),
+        sets=sets,
+    )
+
+
+def _gap(sides: Sequence[Side], seed: int) -> Gap | None:
+    known = [(side.compared, side.compared_error) for side in sides if side.compared is not None and side.compared_error]
+    if len(known) < 2:
+        return None
+    values, errors = zip(*known, strict=True)
+    return gap_best_worst(values, errors, draws=CHANCE_DRAWS, seed=seed)

@@ -1,0 +1,78 @@
+"""Where and how long a certificate holds: other texts that it was extended to, and the watch that it depends on."""
+
+from __future__ import annotations
+
+from datetime import date, timedelta
+
+import msgspec
+
+
+class ShownWithin(msgspec.Struct, frozen=True, kw_only=True):
+    """A mean difference that was tested against ±`margin`, all as shares: of the scale's range, or of texts.
+
+    `interval` is a simultaneous one over all that was tested; None, as `p`, where the groups are too few to tell. `p` is not corrected.
+    """
+
+    mean: float
+    interval: tuple[float, float] | None
+    margin: float
+    p: float | None
+
+
+class Extension(msgspec.Struct, frozen=True, kw_only=True):
+    """Other texts that a cell of the certificate was shown to serve too.
+
+    Attributes:
+        language, metric: of the texts.
+        from_language: of the certified cell whose numbers serve them.
+        where: what else is special about them, such as `{"system": "new"}`; empty if nothing.
+        data, sha256: id and hash of the labelled texts that showed it.
+        date: when it was shown.
+        labels, groups: how many texts were labelled, and independent groups of them.
+        residual: label minus corrected prediction; None on a scale without order.
+        agreement: agreement with people less the certified agreement.
+        q: p of both, corrected over the targets that were tested together.
+        alpha: the level.
+    """
+
+    language: str
+    metric: str
+    from_language: str
+    where: dict[str, str]
+    data: str
+    sha256: str
+    date: date
+    labels: int
+    groups: int
+    residual: ShownWithin | None
+    agreement: ShownWithin
+    q: float
+    alpha: float
+
+
+class CertifiedWatch(msgspec.Struct, frozen=True, kw_only=True):
+    """The watch that a certificate depends on.
+
+    Attributes:
+        since: the first day.
+        checked_to: the last day whose scores were checked.
+        max_age: for how many days after that the certificate holds.
+        ended: what the watch found, with the day; None as long as it found nothing.
+    """
+
+    since: date
+    checked_to: date
+    max_age: int
+    ended: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.max_age < 1 or self.checked_to < self.since:
+            raise ValueError("a watch has a maximal age of a day or more, and was not checked before it began")
+
+    def expired(self, today: date) -> str | None:
+        """Why the certificate does not hold on this day; None if it does."""
+        if self.ended is not None:
+            return f"its watch found: {self.ended}"
+        if today > self.checked_to + timedelta(days=self.max_age):
+            return f"it was watched until {self.checked_to}, more than {self.max_age} days ago; see 'harness watch add' and 'check'"
+        return None

@@ -1,0 +1,289 @@
+"""A first look at a table that somebody made: which columns are ids, texts, people's scores, systems and languages. All are guesses."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import msgspec
+
+from harness.content.specs import LabelMapping
+from harness.exchange.labels.columns_of_source import find_columns
+from harness.exchange.labels.layouts import ITEM_ID, ROW_NUMBER
+from harness.exchange.labels.table import SourceTable, Unreadable, is_blank
+from harness.model import Scale
+
+_NUMBER = re.compile(r"[+-]?\d+(?:[.,]\d+)?")
+_TEXT_LENGTH = 25  # characters that the cells of a column of texts have on average, at least
+_MOST_CLASSES = 11  # different whole numbers of a column of scores, at most: 0 to 10
+_MOST_SYSTEMS = 20
+_MOSTLY = 0.9  # of the filled cells of a column of scores, to be told of those that are not
+_READ = 50  # texts whose language is identified
+
+
+class Column(NamedTuple):
+    """What the cells of a column look like: how many are filled and differ, their mean length, and their numbers."""
+
+    name: str
+    filled: int
+    different: int
+    length: float
+    numbers: tuple[float, ...]
+
+    @property
+    def is_text(self) -> bool:
+        return not self.numbers and self.length >= _TEXT_LENGTH
+
+    @property
+    def is_score(self) -> bool:
+        """Few different numbers, again and again. One number for all rows is none, nor are numbers that count up."""
+        numbers = self.numbers
+        if len(numbers) < _MOSTLY * self.filled or not 1 < len(set(numbers)) <= _MOST_CLASSES:
+            return False
+        return len(set(numbers)) == 2 or any(later < earlier for earlier, later in pairwise(numbers))
+
+
+class FirstLook(NamedTuple):
+    """The mapping that the table suggests, and a sentence on each guess. `scored` is false for a table of texts alone."""
+
+    mapping: LabelMapping
+    guesses: Sequence[str]
+    unused: Sequence[str]
+    scored: bool
+
+
+def look_at(table: SourceTable, known_metrics: Collection[str], given: LabelMapping) -> FirstLook:
+    """Guess what the columns of a table hold. What the user gave in the mapping `given` is not guessed.
+
+    A column whose name the importer knows (`item_id`, `score`, `language`, …) keeps its role. Of the others, columns with few different
+    numbers are scores, long texts are texts, and the rest are ids and systems.
+    """
+    return _Look(table, known_metrics, given).found()
+
+
+class _Look:
+    def __init__(self, table: SourceTable, known_metrics: Collection[str], given: LabelMapping) -> None:
+        self.table, self.known_metrics, self.given = table, known_metrics, given
+        self.columns = [_column(table, name) for name in table.columns]
+        self.guesses: list[str] = []
+        named = {*given.named_columns.values(), *given.texts.values(), *given.id_from, *(wide.column for wide in given.scored_columns)}
+        roles = [role for role in ("item_id", "annotator_id", "metric", "score", "language", "task", "system", "group") if self._open(role)]
+        self.by_role, guessed = find_columns(table, {}, roles, named)
+        self.guesses += [f"{role.replace('_', ' ')}: the column '{name}', by its name" for role, name in guessed.items()]
+        self.used = {*named, *self.by_role.values(), *given.drop}
+
+    def _open(self, role: str) -> bool:
+        given = self.given
+        taken = given.constant(role) is not None or role in given.named_columns or (role == "item_id" and bool(given.id_from))
+        return not (taken or (given.scored_columns and role in ("score", "metric", "annotator_id")))
+
+    def found(self) -> FirstLook:
+        """Look in the order in which one finding helps the next."""
+        changes: dict[str, Any] = self._scores()
+        changes |= self._texts()
+        changes |= self._ids()
+        changes["columns"] = {**self.given.columns, **{role: name for role, name in self.by_role.items() if role != "system"}}
+        if system := self.by_role.get("system"):
+            changes["system"] = system
+        changes |= self._language(changes.get("texts", self.given.texts))
+        scored = bool(changes.get("wide_annotators") or changes.get("wide_metrics") or self.given.scored_columns)
+        scored = scored or "score" in self.by_role or "score" in self.given.columns
+        unused = [column.name for column in self.columns if column.name not in self.used and column.filled]
+        return FirstLook(msgspec.structs.replace(self.given, **changes), self.guesses, unused, scored)
+
+    def _free(self) -> list[Column]:
+        return [column for column in self.columns if column.name not in self.used and column.filled]
+
+    def _scores(self) -> dict[str, Any]:
+        """Columns of scores: of one person each, or on one metric each. Of a table with a score column, only the scale is guessed."""
+        given = self.given
+        changes: dict[str, Any] = {}
+        if "score" in self.by_role or "score" in given.columns:
+            column = _column(self.table, self.by_role.get("score") or given.columns["score"])
+            if not (metrics := self._metrics_in_rows()):
+                changes |= self._metric()
+                metrics = [changes.get("metric") or given.metric or ""]
+            return changes | self._one_person() | self._scales(metrics, [column])
+        if not given.scored_columns:
+            scores = [column for column in self._free() if column.is_score]
+            if not scores:
+                return {}
+            names = tuple(column.name for column in scores)
+            self.used |= set(names)
+            if all(name in self.known_metrics for name in names) or (given.metric is None and _differ(scores)):
+                changes["wide_metrics"] = names
+                self.guesses.append(
+                    f"scores: the columns {_quoted(names)}, each on a metric of its own (--wide-annotators, if they are people)"
+                )
+            else:
+                changes["wide_annotators"] = names
+                self.guesses.append(f"scores: the columns {_quoted(names)}, each of one person (--wide-metrics, if they are questions)")
+        wide = msgspec.structs.replace(given, **changes).scored_columns
+        columns = {each.column: _column(self.table, each.column) for each in wide if each.column in self.table.columns}
+        if any(each.annotator for each in wide) and given.annotators is None:
+            changes["annotators"] = "positional" if all(map(_is_numbered, columns)) else "persistent"
+            self.guesses.append(_WHO[changes["annotators"]])
+        if any(each.metric for each in wide):
+            own = self._one_person()
+            return changes | own | self._scales([each.metric for each in wide if each.metric], list(columns.values()), each=True)
+        changes |= self._metric()
+        return changes | self._scales([changes.get("metric") or given.metric or ""], list(columns.values()))
+
+    def _metric(self) -> dict[str, Any]:
+        """A name for what was scored, where nothing says it."""
+        if self.given.metric is not None:
+            return {}
+        self.guesses.append("metric: 'rating' (--metric NAME says what was asked)")
+        return {"metric": "rating"}
+
+    def _one_person(self) -> dict[str, Any]:
+        """The annotator of a table without one: all scores are of one person."""
+        given = self.given
+        if "annotator_id" in {*self.by_role, *given.columns} or given.annotator or given.annotator_from_file or given.annotators:
+            return {}
+        self.guesses.append("annotator: one person gave all scores (--column annotator_id=COLUMN, if there are several)")
+        return {"annotator": "one"}
+
+    def _metrics_in_rows(self) -> list[str]:
+        column = self.by_role.get("metric") or self.given.columns.get("metric")
+        return sorted({str(record.cells[column]) for record in self.table.records if column and not is_blank(record.cells.get(column))})
+
+    def _scales(self, metrics: Sequence[str], columns: Sequence[Column], *, each: bool = False) -> dict[str, Any]:
+        """A scale for each metric that has none: from the lowest to the highest score seen; the highest is the best."""
+        scales = dict(self.given.metrics)
+        for at, metric in enumerate(metrics):
+            if metric in scales or metric in self.known_metrics:
+                continue
+            numbers = [number for column in (columns[at : at + 1] if each else columns) for number in column.numbers]
+            if scale := _scale(numbers):
+                scales[metric] = scale
+                seen = f"{min(numbers):g} to {max(numbers):g}"
+                self.guesses.append(
+                    f"scale of '{metric}': {scale.describe()}, from the scores seen ({seen}); the best is {scale.best} "
+                    f"(--scale {metric}=LOWEST..HIGHEST:best=SCORE, if it is another one)"
+                )
+        return {"metrics": scales}
+
+    def _texts(self) -> dict[str, Any]:
+        if self.given.texts:
+            return {}
+        texts: dict[str, str] = {}
+        for column in self._free():
+            if column.is_text:
+                texts[_field(column.name, texts)] = column.name
+        self.used |= set(texts.values())
+        if texts:
+            self.guesses.append("texts: " + ", ".join(f"'{column}' as {field}" for field, column in texts.items()))
+        return {"texts": texts}
+
+    def _ids(self) -> dict[str, Any]:
+        """A column whose values all differ, or two columns that together do; else the number of the row."""
+        if "item_id" in self.by_role or not self._open("item_id"):
+            return self._system(())
+        free = [column for column in self._free() if not column.is_text]
+        several = {"annotator_id", "metric"} & {*self.by_role, *self.given.columns}  # then an item has several rows
+        rows = len(self.table.records)
+        single = next((column for column in free if column.filled == column.different == rows), None)
+        if single and not several:
+            self.used.add(single.name)
+            self.by_role["item_id"] = single.name
+            self.guesses.append(f"item id: the column '{single.name}', whose values all differ")
+            return self._system(())
+        for first in free:
+            for second in free:
+                if first is not second and first.different >= second.different and self._pairs(first, second) == rows:
+                    return self._id_of(first, second)
+        self.guesses.append("item id: the number of the row, as no column tells the rows apart (--id-from COLUMN,COLUMN)")
+        return {"id_from": (ROW_NUMBER,), **self._system(())}
+
+    def _id_of(self, first: Column, second: Column) -> dict[str, Any]:
+        self.used |= {first.name, second.name}
+        self.guesses.append(f"item id: '{first.name}' and '{second.name}' together")
+        changes: dict[str, Any] = {"id_from": (first.name, second.name)}
+        if first.different < len(self.table.records) and self._open("group") and "group" not in self.by_role:
+            changes["group"] = first.name
+            self.guesses.append(f"group: rows with the same '{first.name}' share a source, and count as one independent text")
+        return changes | self._system((second,))
+
+    def _pairs(self, first: Column, second: Column) -> int:
+        cells = [(record.cells.get(first.name), record.cells.get(second.name)) for record in self.table.records]
+        return len({pair for pair in cells if not any(map(is_blank, pair))})
+
+    def _system(self, candidates: Sequence[Column]) -> dict[str, Any]:
+        if "system" in self.by_role or not self._open("system"):
+            return {}
+        rows = len(self.table.records)
+        for column in (*candidates, *self._free()):
+            if not column.numbers and 1 < column.different <= min(_MOST_SYSTEMS, rows // 2) and column.filled == rows:
+                self.used.add(column.name)
+                self.by_role["system"] = column.name
+                self.guesses.append(f"system: the column '{column.name}'")
+                break
+        return {}
+
+    def _language(self, texts: Mapping[str, str]) -> dict[str, Any]:
+        if self.given.language or "language" in self.by_role or "language" in self.given.named_columns or not texts:
+            return {}
+        from harness.parse.language import identify_language  # late: loading its model takes half a second
+
+        cells = [str(record.cells.get(column, "")) for record in self.table.records for column in texts.values()]
+        long = [cell for cell in cells if len(cell) >= _TEXT_LENGTH][:_READ]
+        if not long:
+            return {}
+        [(tag, count)] = Counter(identify_language(cell)[0] for cell in long).most_common(1)
+        self.guesses.append(f"language: {tag}, as {count} of {len(long)} texts look like it (--lang TAG)")
+        return {"language": tag}
+
+
+_WHO = {
+    "persistent": "people: each column is one person throughout (--annotators positional, if anybody could be in it)",
+    "positional": "people: the columns are numbered places, in which different people may stand (--annotators persistent, if each is one "
+    "person throughout)",
+}
+
+
+def _column(table: SourceTable, name: str) -> Column:
+    cells = [record.cells[name] for record in table.records if not is_blank(record.cells.get(name))]
+    cells = [cell for cell in cells if not isinstance(cell, Unreadable)]
+    texts = [str(cell).strip() for cell in cells]
+    numbers = tuple(float(text.replace(",", ".")) for text in texts if _NUMBER.fullmatch(text))
+    mean = sum(map(len, texts)) / len(texts) if texts else 0.0
+    return Column(name, len(cells), len(set(texts)), mean, numbers)
+
+
+def _differ(columns: Sequence[Column]) -> bool:
+    """Whether columns have scales of their own: their highest or lowest scores are far from each other."""
+    return len({max(column.numbers) for column in columns}) > 1 and max(map(_top, columns)) >= 2 * min(map(_top, columns))
+
+
+def _top(column: Column) -> float:
+    return max(column.numbers)
+
+
+def _is_numbered(name: str) -> bool:
+    """Whether a column's name is a place, such as 'Rater 2' or 'Hodnotitel B', and not a person's."""
+    return re.fullmatch(r".*?[\s_.-]*(\d+|\b[A-Za-z])", name.strip()) is not None
+
+
+def _scale(numbers: Sequence[float]) -> Scale | None:
+    if not numbers or min(numbers) == max(numbers):
+        return None
+    if all(number.is_integer() for number in numbers) and max(numbers) - min(numbers) < _MOST_CLASSES:
+        classes = tuple(range(int(min(numbers)), int(max(numbers)) + 1))
+        return Scale(kind="ordinal", classes=classes, best=classes[-1])
+    return Scale(kind="interval", min=min(numbers), max=max(numbers), best=max(numbers))
+
+
+def _field(name: str, taken: Collection[str]) -> str:
+    """The name of a text, in letters that a prompt can hold: 'Über uns!' becomes uber_uns."""
+    plain = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode().casefold()
+    field = re.sub(r"[^a-z0-9]+", "_", plain).strip("_") or "text"
+    return field if field not in taken and field != ITEM_ID else f"{field}_{len(taken) + 1}"
+
+
+def _quoted(names: Sequence[str]) -> str:
+    return ", ".join(f"'{name}'" for name in names)

@@ -1,0 +1,96 @@
+"""Pictures of the atlas: languages × qualities for print and the README, and one a language for previews of links."""
+
+from __future__ import annotations
+
+import io
+import textwrap
+from collections.abc import Sequence
+from typing import Any
+
+from harness.render.figures.style import BASELINE, INK, JUDGE, PEOPLE, drawing
+from harness.reports.answer_parts import SIGNS, Sentence
+from harness.reports.atlas_matrix import OTHER, QUALITIES, LanguageRow, QualitySquare
+from harness.text import terminal_safe
+
+_COLOURS = {"good": JUDGE, "bad": PEOPLE, "open": BASELINE}
+_GROUNDS = {"good": "#dcebf8", "bad": "#f6e4d5", "open": "#f1f3f5"}
+_SHARE_INCHES, _SHARE_DPI = (12.0, 6.3), 100  # 1200 × 630 pixels, which previews of links show whole
+_WIDTH, _LINE, _NAME, _DPI = 11.0, 0.21, 1.75, 150  # inches of the picture, a language, and the names; dots per inch
+_LETTERS = 15  # of a judge's name in a square
+
+
+def draw_matrix(rows: Sequence[LanguageRow], title: str, note: str, about: str = "") -> bytes:
+    """A PNG of the matrix: a line a language, a square a quality; `about` goes into the file's description.
+
+    Raises UsageError without the extra `figures`.
+    """
+    with drawing(title) as new_figure:
+        height = _LINE * (len(rows) + 4)
+        figure = new_figure(figsize=(_WIDTH, height))
+        panel = _canvas(figure, _WIDTH, height)
+        panel.text(0.05, 0.16, title, fontsize=11, fontweight="bold", color=INK, va="center")
+        panel.text(0.05, 0.38, note, fontsize=6.5, color=BASELINE, va="center")
+        heads = (*QUALITIES, OTHER)
+        step = (_WIDTH - _NAME - 0.05) / len(heads)
+        top = 0.75
+        for place, head in enumerate(heads):
+            panel.text(_NAME + step * place + 0.05, top - 0.12, head, fontsize=7, fontweight="bold", color=INK, va="center")
+        for line, row in enumerate(rows):
+            y = top + _LINE * line
+            panel.text(0.05, y + _LINE / 2, row.name, fontsize=7, color=INK, va="center")
+            for place, square in enumerate(row.squares):
+                _draw_square(panel, _NAME + step * place, y, step, square)
+            others = "  ".join(f"{sign} {count}" for _, sign, count in row.others)
+            panel.text(_NAME + step * len(row.squares) + 0.05, y + _LINE / 2, others, fontsize=6.5, color=INK, va="center")
+        return _png(figure, _DPI, about)
+
+
+def draw_share(title: str, lead: str, sentences: Sequence[Sentence]) -> bytes:
+    """A PNG of 1200 × 630 pixels: the title, the answer in a sentence, and how many qualities have which answer."""
+    width, height = _SHARE_INCHES
+    with drawing(title) as new_figure:
+        figure = new_figure(figsize=_SHARE_INCHES)
+        panel = _canvas(figure, width, height)
+        panel.text(0.6, 0.9, terminal_safe(title), fontsize=34, fontweight="bold", color=INK, va="center")
+        panel.text(0.6, 1.5, "\n".join(textwrap.wrap(terminal_safe(lead), 62)[:6]), fontsize=21, color=INK, va="top", linespacing=1.35)
+        for place, (style, words) in enumerate((("good", "use"), ("bad", "do not use"), ("open", "not known"))):
+            count = sum(own == style for own, _ in sentences)
+            _box(panel, 0.6 + 3.7 * place, 4.8, 3.4, 0.9, style)
+            panel.text(0.85 + 3.7 * place, 5.25, f"{SIGNS[style]} {count} {words}", fontsize=22, color=_COLOURS[style], va="center")
+        return _png(figure, _SHARE_DPI, "")
+
+
+def _draw_square(panel: Any, x: float, y: float, step: float, square: QualitySquare | None) -> None:
+    """A square in full colour, or in half of it where the judge may be used for some metrics only."""
+    if square is None:
+        return
+    style, middle = square.style, y + _LINE / 2
+    if style in _GROUNDS:
+        _box(panel, x, y + 0.01, step - 0.03, _LINE - 0.02, style, 0.45 if square.part else 1.0)
+    words = square.words if len(square.words) <= _LETTERS else f"{square.words[: _LETTERS - 1]}…"
+    weight = "bold" if style in ("good", "bad") and not square.part else "normal"
+    text = terminal_safe(f"{square.sign} {words}")
+    panel.text(x + 0.04, middle, text, fontsize=6.5, color=_COLOURS.get(style, "#6b7681"), va="center", fontweight=weight)
+    if square.part:
+        panel.text(x + step - 0.05, middle, square.part.replace(" of ", "/"), fontsize=6, color=INK, va="center", ha="right")
+
+
+def _box(panel: Any, x: float, y: float, width: float, height: float, style: str, strength: float = 1.0) -> None:
+    from matplotlib.patches import Rectangle
+
+    panel.add_patch(Rectangle((x, y), width, height, facecolor=_GROUNDS[style], edgecolor="none", alpha=strength))
+
+
+def _canvas(figure: Any, width: float, height: float) -> Any:
+    """An empty panel in inches, from the top left."""
+    panel = figure.add_axes((0, 0, 1, 1))
+    panel.set_xlim(0, width)
+    panel.set_ylim(height, 0)
+    panel.axis("off")
+    return panel
+
+
+def _png(figure: Any, dpi: int, about: str) -> bytes:
+    out = io.BytesIO()
+    figure.savefig(out, format="png", dpi=dpi, metadata={"Software": None, "Description": about or None}, facecolor="white")
+    return out.getvalue()

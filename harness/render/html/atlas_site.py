@@ -1,0 +1,175 @@
+"""The site of the atlas: an index with the matrix and a search by any name of a language, a page a language, and a page a judge."""
+
+from __future__ import annotations
+
+import datetime
+import re
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from typing import Any
+
+from harness.content.tags import name_in
+from harness.errors import UsageError
+from harness.judge_atlas.atlas_file import Atlas, AtlasRow
+from harness.judge_atlas.known import neighbours
+from harness.render.html.shell import shell
+from harness.render.html.templates import render
+from harness.reports.answer_parts import SIGNS, Sentence
+from harness.reports.atlas_answer import (
+    AtlasAnswer,
+    evidence,
+    judge_answer,
+    language_answer,
+    legend,
+    released_words,
+    set_words,
+    verdict_style,
+)
+from harness.reports.atlas_matrix import OTHER, QUALITIES, atlas_matrix
+
+INDEX = "index.html"
+SHARE = "share.png"
+_CARDS = (("good", "Use"), ("bad", "Do not use"), ("open", "Not known"))
+_NUMBERS = ("judge agrees", "people agree", "difference", "at worst", "over a constant", "texts", "as if")
+_ABOUT = "Which AI judge may score texts in which language: verdicts on published judges, on labels that people gave."
+
+
+def atlas_site(atlas: Atlas, today: datetime.date, url: str = "", beside: Mapping[str, str] = {}) -> dict[str, str | bytes]:
+    """`{file name: page or picture}`. Equal atlases give equal bytes on one day.
+
+    Args:
+        atlas: what is shown; nothing else is read.
+        today: decides how old judges are, and which are served no more.
+        url: the address where the site will be. Pictures in previews of links need it: without one they have no address of their own,
+            and no page names one. Without the extra `figures` there are no pictures.
+        beside: pages beside these that the index links to, by the words of the link; relative to the index.
+    """
+    pages: dict[str, str | bytes] = {INDEX: _index(atlas, today, beside)}
+    for tag in atlas.languages:
+        rows = [row for row in atlas.rows if row.language == tag]
+        told = language_answer(atlas, tag, rows, today)
+        picture = _share_picture(told)
+        share = _share(told.answer.title, told.lead, f"{url.rstrip('/')}/{tag}/{SHARE}" if url and picture else "")
+        pages[f"{tag}/{INDEX}"] = _language_page(atlas, tag, rows, told, today, share)
+        if picture:
+            pages[f"{tag}/{SHARE}"] = picture
+    for judge, slug in _slugs(atlas).items():
+        pages[f"judges/{slug}/{INDEX}"] = _judge_page(atlas, judge, today)
+    return pages
+
+
+def _index(atlas: Atlas, today: datetime.date, beside: Mapping[str, str]) -> str:
+    rows, links = atlas_matrix(atlas, today), _slugs(atlas)
+    judges = [_judge_line(atlas, judge, slug, today) for judge, slug in links.items()]
+    body = render(
+        "atlas.html",
+        qualities=QUALITIES,
+        other=OTHER,
+        rows=rows,
+        judges=judges,
+        beside=beside,
+        sets=[set_words(atlas, name) for name in atlas.sets],
+        verdicts=len(atlas.rows),
+        languages=len({row.language for row in atlas.rows}),
+        signs=SIGNS,
+    )
+    names = {tag: names_of(atlas, tag) for tag in atlas.languages}
+    return shell(
+        "Atlas of judges",
+        body,
+        scripts=("tables.js", "atlas_search.js"),
+        data={"language-names": names},
+        description=_ABOUT,
+        width="full",
+        share=_share("Atlas of judges", _ABOUT, ""),
+    )
+
+
+def names_of(atlas: Atlas, tag: str) -> list[str]:
+    """The names of a language in all languages that have one for it, in lower case, each once: what the search looks at."""
+    from language_data.name_data import LANGUAGES_WITH_NAME_DATA
+
+    own = [tag, atlas.languages[tag], name_in(tag, tag)]
+    return list(dict.fromkeys(name.casefold() for name in (*own, *(name_in(tag, other) for other in sorted(LANGUAGES_WITH_NAME_DATA)))))
+
+
+def _judge_line(atlas: Atlas, judge: str, slug: str, today: datetime.date) -> dict[str, Any]:
+    own = [row for row in atlas.rows if row.judge == judge]
+    return {
+        "name": judge,
+        "page": f"judges/{slug}/{INDEX}",
+        "released": released_words(atlas, judge, today),
+        "languages": len({row.language for row in own}),
+        "counts": {verdict: sum(row.verdict == verdict for row in own) for verdict in ("use", "do not use")},
+        "verdicts": len(own),
+    }
+
+
+def _language_page(atlas: Atlas, tag: str, rows: Sequence[AtlasRow], told: AtlasAnswer, today: datetime.date, share: dict[str, str]) -> str:
+    near = [(each, atlas.languages[each], f"../{each}/{INDEX}") for each in neighbours(atlas, tag)]
+    body = render("atlas_language.html", tag=tag, near=near, **_common(atlas, rows, told, today))
+    return shell(told.answer.title, body, scripts=("tables.js",), description=told.lead, width="full", share=share)
+
+
+def _judge_page(atlas: Atlas, judge: str, today: datetime.date) -> str:
+    rows = [row for row in atlas.rows if row.judge == judge]
+    told = judge_answer(atlas, judge, rows, today)
+    body = render("atlas_judge.html", known=atlas.judge(judge), **_common(atlas, rows, told, today, "../../"))
+    return shell(told.answer.title, body, scripts=("tables.js",), description=told.lead, width="full", share=_share(judge, told.lead, ""))
+
+
+def _common(atlas: Atlas, rows: Sequence[AtlasRow], told: AtlasAnswer, today: datetime.date, up: str = "../") -> dict[str, Any]:
+    """What the pages of languages and of judges have in common."""
+    slugs = _slugs(atlas)
+    return {
+        "told": told,
+        "cards": cards_of(told.answer.sentences),
+        "index": f"{up}{INDEX}",
+        "lines": _evidence_lines(atlas, rows, today),
+        "numbers": _NUMBERS,
+        "judges": [(judge, f"{up}judges/{slugs[judge]}/{INDEX}") for judge in sorted({row.judge for row in rows})],
+        "languages": [(tag, atlas.languages[tag], f"{up}{tag}/{INDEX}") for tag in sorted({row.language for row in rows})],
+        "sets": [
+            (set_words(atlas, name), atlas.sets[name].licence, atlas.sets[name].signature) for name in sorted({row.set for row in rows})
+        ],
+        "legend": legend(),
+    }
+
+
+def cards_of(sentences: Sequence[Sentence]) -> list[tuple[str, str, list[str]]]:
+    """`(style, title, sentences)` of the three cards: use, do not use, not known."""
+    return [(style, title, [text for own, text in sentences if own == style]) for style, title in _CARDS]
+
+
+def _evidence_lines(atlas: Atlas, rows: Sequence[AtlasRow], today: datetime.date) -> list[tuple[str, dict[str, str]]]:
+    """`(style of the verdict, texts by column)` of each row; the column of languages only where there are several."""
+    lines = evidence(atlas, rows, today)
+    if len({row.language for row in rows}) < 2:
+        lines = [{name: text for name, text in line.items() if name != "language"} for line in lines]
+    return [(verdict_style(row.verdict), line) for row, line in zip(rows, lines, strict=True)]
+
+
+def _slugs(atlas: Atlas) -> dict[str, str]:
+    """A folder name for each judge, no two equal. Names come from releases of others: only letters, digits, dots and dashes stay."""
+    slugs: dict[str, str] = {}
+    for judge in sorted({row.judge for row in atlas.rows}):
+        slug = re.sub(r"[^a-z0-9.]+", "-", judge.lower()).strip("-.") or "judge"
+        while slug in slugs.values():
+            slug += "-2"
+        slugs[judge] = slug
+    return slugs
+
+
+def _share(title: str, words: str, picture: str) -> dict[str, str]:
+    """What previews of links show, as `{property: content}`."""
+    about = {"og:type": "website", "og:title": title, "og:description": words}
+    return about | ({"og:image": picture, "twitter:card": "summary_large_image"} if picture else {})
+
+
+def _share_picture(told: AtlasAnswer) -> bytes:
+    """The picture for previews; empty without the extra `figures`."""
+    from harness.render.figures.atlas import draw_share
+
+    with suppress(UsageError):
+        return draw_share(told.answer.title, told.lead, told.answer.sentences)
+    return b""

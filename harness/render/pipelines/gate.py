@@ -1,0 +1,166 @@
+"""The outcome of a gate: in the terminal, as a Markdown table, and as JUnit XML for pipelines."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from rich.console import Console, Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from harness.content.tags import autonym, english_name
+from harness.data.judgments import NO_VARIANT
+from harness.gate import Check, GateResult
+from harness.model import JudgeCondition
+from harness.render.comparison import show
+from harness.render.pipelines.junit import JunitCase, junit_xml
+from harness.render.terminal import dim_lines
+from harness.reports.tables.column import CELL_TABLES, COEFFICIENT, SHARE
+from harness.reports.tables.columns import columns_in
+from harness.reports.tables.numbers import UNDEFINED, difference, percent, probability
+from harness.reports.tables.titles import metric_words
+from harness.text import terminal_safe
+
+_COLUMNS = {column.name: column for column in columns_in(*CELL_TABLES)}
+_STYLES = {"pass": "green", "fail": "bold red", "inconclusive": "yellow"}
+_SENTENCES = {
+    "pass": "pass: every limit holds",
+    "fail": "fail: a limit is broken",
+    "inconclusive": "inconclusive: no limit is broken, but the evidence does not suffice for all of them",
+}
+
+
+def print_gate(result: GateResult, console: Console | None = None) -> None:
+    """Print all checks, language by language, and the outcome last."""
+    show(lambda width: render_gate(result), _signature(result), console)
+
+
+def render_gate(result: GateResult) -> RenderableType:
+    """Every check in a row: broken limits first in each language."""
+    parts: list[RenderableType] = []
+    for language, checks in by_language(result):
+        parts += [Text(f"\n{_language(language)}", style="bold cyan"), _table(checks, result)]
+    if result.notes:
+        parts.append(dim_lines(map(terminal_safe, result.notes)))
+    parts += [Text(f"\n{terminal_safe(warning)}", style="yellow") for warning in result.warnings]
+    parts.append(Text(f"\ngate: {sentence(result)}", style=_STYLES[result.outcome]))
+    return Group(*parts)
+
+
+def sentence(result: GateResult) -> str:
+    """The outcome for a reader, with the numbers of checks."""
+    counts = ", ".join(f"{count} {outcome}" for outcome in _STYLES if (count := result.count(outcome)))  # type: ignore[arg-type]
+    return f"{_SENTENCES[result.outcome]} ({counts} of {len(result.checks)})"
+
+
+def by_language(result: GateResult) -> Iterator[tuple[str, list[Check]]]:
+    """The checks of each language, in the policy's order."""
+    for language in dict.fromkeys(check.language for check in result.checks):
+        yield language, [check for check in result.checks if check.language == language]
+
+
+def _table(checks: Sequence[Check], result: GateResult) -> Table:
+    table = Table(box=None, pad_edge=False, header_style="dim")
+    for heading in ("metric", *(["judge"] if _several_judges(result) else []), "limit", "seen", "n", "outcome"):
+        table.add_column(heading, overflow="fold", justify="right" if heading == "n" else "left")
+    for check in checks:
+        outcome = Text(check.outcome, style=_STYLES[check.outcome])
+        if check.reason:
+            outcome.append(f": {terminal_safe(check.reason)}", style="default")
+        judge = [terminal_safe(_judge(check))] if _several_judges(result) else []
+        table.add_row(terminal_safe(metric_words(check.metric)), *judge, limit_text(check), seen_text(check), _n(check), outcome)
+    return table
+
+
+def _several_judges(result: GateResult) -> bool:
+    return len({_judge(check) for check in result.checks if check.judge}) > 1
+
+
+def _judge(check: Check) -> str:
+    """The judge with its condition, of which only what is known is named."""
+    if check.judge is None:
+        return UNDEFINED
+    condition = check.cell.condition
+    plain = condition.variant == NO_VARIANT and condition == JudgeCondition(check.judge, NO_VARIANT)
+    return ", ".join(filter(None, (check.judge, "" if plain else condition.words())))
+
+
+def _n(check: Check) -> str:
+    return str(check.n) if check.n else UNDEFINED
+
+
+def limit_text(check: Check) -> str:
+    """The limit in words: `agreement at least 60 %`."""
+    bound, exact = check.bound, "" if isinstance(check.bound, str) else f"{100 * check.bound:g} %"
+    if check.limit == "at_least":
+        column = _COLUMNS.get(check.statistic or "")
+        name = "agreement" if check.statistic == "pa_failed_wrong" else column.heading if column else str(check.statistic)
+        return f"{name} at least {exact if _is_share(check) else f'{bound:g}'}"
+    return {
+        "max_drop": f"drop at most {exact}",
+        "beats_baseline": "better than the majority baseline",
+        "not_below_people_by": f"below people by less than {exact}",
+        "unread_at_most": f"unread at most {exact}",
+        "min_items": f"at least {bound} items",
+        "verdict": f"verdict: {bound}",
+    }[check.limit]
+
+
+def seen_text(check: Check) -> str:
+    """The number that the limit is held against, with its interval or its corrected p; a dash where there is none."""
+    if check.limit == "verdict":
+        return check.verdict or UNDEFINED
+    if check.value is None:
+        return UNDEFINED
+    ends = None if check.lower is None or check.upper is None else (check.lower, check.upper)
+    if check.limit == "min_items":
+        return f"{check.value:.0f}"
+    if check.limit == "at_least":
+        column = _COLUMNS.get(check.statistic or "")
+        return (column.format if column else COEFFICIENT).text(check.value, ends)
+    if check.limit in ("max_drop", "unread_at_most"):
+        return percent(check.value, ends)
+    return difference(check.value) + (f", p {probability(check.q)}" if check.q is not None else "")
+
+
+def _is_share(check: Check) -> bool:
+    column = _COLUMNS.get(check.statistic or "")
+    return column is not None and column.format is SHARE
+
+
+def _language(tag: str) -> str:
+    return terminal_safe(f"{english_name(tag)} · {autonym(tag)} ({tag})")
+
+
+def _signature(result: GateResult) -> str:
+    return next(iter(result.signatures.values()), "")
+
+
+def gate_markdown(result: GateResult) -> str:
+    """A Markdown page with one table, such as for a pull request or a job's summary."""
+    lines = [f"## Gate: {result.outcome}", "", f"{_cell(result.source)}: {sentence(result)}.", ""]
+    lines += ["| language | metric | judge | limit | seen | n | outcome |", "| --- | --- | --- | --- | --- | ---: | --- |"]
+    for check in result.checks:
+        outcome = f"**{check.outcome}**" + (f": {_cell(check.reason)}" if check.reason else "")
+        cells = (check.language, check.metric, _judge(check), limit_text(check), seen_text(check), _n(check))
+        lines.append(f"| {' | '.join(map(_cell, cells))} | {outcome} |")
+    lines += ["", *(f"- **Warning**: {_cell(warning)}" for warning in result.warnings), *(f"- {_cell(note)}" for note in result.notes)]
+    lines += [f"- signature: `{text.replace('`', '')}`" for text in result.signatures.values()]
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def _cell(text: str) -> str:
+    return terminal_safe(text).replace("\\", "\\\\").replace("|", "\\|").replace("<", "&lt;").replace("`", "\\`").replace("\n", " ")
+
+
+def gate_junit(result: GateResult) -> str:
+    """JUnit XML: a test suite a language, a test case a limit; broken limits are failures, inconclusive ones are skipped."""
+    return junit_xml("harness gate", {language: [_case(check, result) for check in checks] for language, checks in by_language(result)})
+
+
+def _case(check: Check, result: GateResult) -> JunitCase:
+    name = f"{check.metric}: {limit_text(check)}" + (f" ({_judge(check)})" if _several_judges(result) else "")
+    if check.outcome == "pass":
+        return JunitCase(name, "pass")
+    message = f"{check.reason}; seen: {seen_text(check)}, n {_n(check)}"
+    return JunitCase(name, "failure" if check.outcome == "fail" else "skipped", message, check.limit)

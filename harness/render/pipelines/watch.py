@@ -1,0 +1,112 @@
+"""What a watch found: in the terminal, and as JUnit XML for pipelines."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from rich.console import Console
+from rich.text import Text
+
+from harness.content.tags import english_name
+from harness.render.pipelines.junit import JunitCase, junit_xml
+from harness.reports.tables.numbers import counted, percent, two_digits
+from harness.text import terminal_safe
+from harness.watch.daily_log import Day, SeenCell
+from harness.watch.watch_check import CellState, StreamState, WatchCheck
+from harness.watch.watch_plan import Quantity, Reference, Stream, WatchPlan
+
+RECENT = 7
+"""Days whose mean is shown beside the reference level."""
+STREAMS: tuple[Stream, ...] = ("anchors", "production")
+_STYLES = {"nothing shown": "green", "not yet known": "yellow"}
+
+
+def print_plan(plan: WatchPlan, folder: str) -> None:
+    """Print what a new watch watches."""
+    options = plan.options
+    asks = f"asked {counted(options.per_day, 'anchor')} a day and language" if plan.run else "recorded answers, which you hand in"
+    _print([f"{folder}: a watch of {plan.judge.name} on {plan.data} since {plan.since}, {asks}"])
+    for cell in plan.cells:
+        levels = "; ".join(f"{reference.stream} {_level(reference)}" for reference in cell.references)
+        _print([f"  {english_name(cell.language)}, {cell.metric.replace('_', ' ')}: {levels}"])
+
+
+def _level(reference: Reference) -> str:
+    return f"{reference.quantity} {percent(reference.mean, (reference.lower, reference.upper))} of {counted(reference.n)}"
+
+
+def day_sentence(day: Day) -> str:
+    """A day that was added, in one line."""
+    cells = [f"{name}: {', '.join(parts)}" for name, cell in day.cells.items() if (parts := list(_parts(cell)))]
+    return terminal_safe(f"{day.date}: {'; '.join(cells) or 'no readable scores'}")
+
+
+def _parts(cell: SeenCell) -> Iterator[str]:
+    if cell.anchors is not None:
+        yield f"agreement {percent(cell.anchors.agreement.mean)} on {counted(cell.anchors.drawn, 'anchor')}"
+    if cell.production is not None and cell.production.level is not None:
+        level = cell.production.level
+        yield f"level {percent(level.mean)} of {counted(cell.production.texts, 'text')} in {counted(level.n, 'new group')}"
+
+
+def print_watch(found: WatchCheck) -> None:
+    """Print the answer, and what speaks for it in each cell."""
+    last = f", last day {found.last_day}" if found.last_day else ""
+    _print([f"watch of {found.judge} on {found.data} since {found.since}: {counted(found.days, 'day')}{last}"])
+    for cell in found.cells:
+        _print([f"  {english_name(cell.language)}, {cell.metric.replace('_', ' ')}: {cell.answer}", *_streams(cell)])
+    if found.expired:
+        _print([f"The certificate does not hold any more: {found.expired}."])
+    Console().print(Text(f"watch: {found.answer}", style=_STYLES.get(found.answer, "bold red")))
+
+
+def _streams(cell: CellState) -> Iterator[str]:
+    for stream in STREAMS:
+        yield f"    {stream}: {stream_text(cell, stream)}"
+
+
+def stream_text(cell: CellState, stream: Stream) -> str:
+    """One stream in words: its alarm or its e-value, and the levels then and now."""
+    state: StreamState = getattr(cell, stream)
+    if not state.days:
+        return "no day yet"
+    seen = f"alarm on {state.alarm}, {state.moved}" if state.alarm else f"no alarm, e {two_digits(state.e)} of {two_digits(state.limit)}"
+    references = [reference for reference in cell.references if reference.stream == stream]
+    levels = [
+        f"{_quantity(cell, one.quantity)} {percent(one.mean)} then, {percent(_recent(state, one.quantity))} now" for one in references
+    ]
+    return "; ".join((seen, *levels))
+
+
+def _quantity(cell: CellState, quantity: Quantity) -> str:
+    return quantity if quantity == "agreement" or cell.watched_class is None else f"share of '{cell.watched_class}'"
+
+
+def _recent(state: StreamState, quantity: Quantity) -> float | None:
+    """The mean of the last days, each with its number of values."""
+    days = [(day.means[quantity], day.n) for day in state.days if quantity in day.means][-RECENT:]
+    return sum(mean * n for mean, n in days) / sum(n for _, n in days) if days else None
+
+
+def watch_junit(found: WatchCheck) -> str:
+    """JUnit XML: a test suite a language, a test case a metric and stream; alarms are failures, what is not yet known is skipped."""
+    suites: dict[str, list[JunitCase]] = {}
+    for cell in found.cells:
+        suites.setdefault(cell.language, []).extend(_case(cell, stream) for stream in STREAMS)
+    if found.expired:
+        suites["certificate"] = [JunitCase("holds", "failure", found.expired, "expired")]
+    return junit_xml("harness watch", suites)
+
+
+def _case(cell: CellState, stream: Stream) -> JunitCase:
+    state: StreamState = getattr(cell, stream)
+    message = f"{cell.answer}; {stream_text(cell, stream)}"
+    if state.alarm:
+        return JunitCase(f"{cell.metric}: {stream}", "failure", message, stream)
+    return JunitCase(f"{cell.metric}: {stream}", "pass" if state.days else "skipped", message)
+
+
+def _print(lines: Sequence[str]) -> None:
+    console = Console()
+    for line in lines:
+        console.print(Text(terminal_safe(line)), soft_wrap=True)

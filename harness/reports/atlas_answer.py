@@ -1,0 +1,253 @@
+"""What the atlas answers about a language or a judge, in words, made once for the terminal, the pages and the pictures."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from harness.judge_atlas.atlas_file import Atlas, AtlasRow, AtlasSet
+from harness.judge_atlas.judge_age import is_gone, months_between, newest_judge
+from harness.judge_atlas.known import AGAINST, CORRECTED, NO_VERDICT, OPEN, USE, KnownOfQuality, known_of
+from harness.reports.answer_parts import Answer, NextStep, plain_cards
+from harness.reports.tables.numbers import counted, difference, percent
+
+STYLES = {USE: "good", CORRECTED: "good", AGAINST: "bad", OPEN: "open"}
+_PEOPLE = {"native": "native speakers", "people": "people"}
+_SURE = "Each judge is tested by itself: a wrong 'use' has at most a 5 % chance over all its tests in one set."
+_MODEL = "PROVIDER/MODEL"
+_FEW_METRICS = 2  # that are named where a judge may be used for some metrics of a quality only
+
+
+@dataclass(frozen=True)
+class AtlasAnswer:
+    """The answer about one language or one judge: in one sentence, quality by quality, and what is known of the age of the judges."""
+
+    lead: str
+    answer: Answer
+    age: str
+
+
+def language_answer(atlas: Atlas, tag: str, rows: Sequence[AtlasRow], today: datetime.date) -> AtlasAnswer:
+    """The answer about a language from its rows, or from some of them: what would find out more is said of all of them alone.
+
+    `today` decides which judges are served no more.
+    """
+    found, name = known_of(rows), atlas.languages[tag]
+    whole = len(rows) == sum(row.language == tag for row in atlas.rows)
+    sentences = [(STYLES[each.answer], known_sentence(atlas, each, today)) for each in found]
+    steps = tuple(_next_steps(atlas, tag, found)) if whole else ()
+    answer = Answer(f"{name}: which judge for what", plain_cards(sentences), _SURE if found else "", steps)
+    return AtlasAnswer(_lead(atlas, tag, found, today), answer, _age(atlas, rows, today))
+
+
+def judge_answer(atlas: Atlas, judge: str, rows: Sequence[AtlasRow], today: datetime.date) -> AtlasAnswer:
+    """The answer about a judge from its rows, language by language. That it is no longer served is said once, not in every sentence."""
+    by_language = {tag: known_of(row for row in rows if row.language == tag) for tag in dict.fromkeys(row.language for row in rows)}
+    sentences = [
+        (STYLES[each.answer], f"{atlas.languages[tag]}, {known_sentence(atlas, each, datetime.date.min)}")
+        for tag, found in by_language.items()
+        for each in found
+    ]
+    places = [atlas.languages[tag] for tag, found in by_language.items() if any(each.allowed for each in found)]
+    many = "" if len(places) <= 6 else f"{len(places)} of {len(by_language)} languages"
+    lead = f"{judge} may be used in {many or _joined(places)}, for some qualities." if places else f"{judge} is shown fit for nothing yet."
+    lead += " Its provider serves it no longer." if is_gone(atlas.judge(judge), today) else ""
+    return AtlasAnswer(lead, Answer(f"{judge}: where it may be used", plain_cards(sentences), _SURE, ()), _age(atlas, rows, today))
+
+
+def known_sentence(atlas: Atlas, known: KnownOfQuality, today: datetime.date) -> str:
+    """The answer about one quality, with its evidence and what it rests on."""
+    judge, names = named_judge(atlas, known.best, today), {row.judge for row in known.rows}
+    words, alone = metric_words(known.quality), len(names) == 1
+    if all(row.verdict == NO_VERDICT for row in known.rows):
+        of = known.best.judge if alone else counted(len(names), "judge")
+        return f"{words}: not known of {of}, because nobody can say how far people agree ({_without_people(known.best)})."
+    evidence = _evidence(atlas, known.best)
+    if known.allowed:
+        part = f" for {_joined(list(map(metric_words, known.allowed)))} only" if len(known.allowed) < known.metrics else ""
+        how = " with corrected means only" if known.answer == CORRECTED else ""
+        gone = judge.removeprefix(known.best.judge)
+        return f"{words}: use {known.best.judge}{part}{how}{gone} ({evidence}).{' Sets differ.' if known.differ else ''}"
+    if known.answer == AGAINST:
+        if alone:
+            return f"{words}: do not use {judge} ({evidence})."
+        return f"{words}: use no judge; every verdict on {len(names)} judges is against it (the closest: {judge}; {evidence})."
+    against = against_words(known)
+    most = f"; {against}" if against else ""
+    if alone:
+        return f"{words}: not known yet of {judge}{most} (the closest: {evidence})."
+    return f"{words}: not known yet of {len(names)} judges{most} (the closest: {judge}; {evidence})."
+
+
+def against_words(known: KnownOfQuality) -> str:
+    """How many verdicts speak against the judges; empty if none does."""
+    against, every = sum(row.verdict == AGAINST for row in known.rows), len(known.rows)
+    return f"{against} of {counted(every, 'verdict')} {'is' if against == 1 else 'are'} against use" if against else ""
+
+
+def metric_words(metric: str) -> str:
+    """A metric or quality inside a sentence: its name without underscores."""
+    return metric.replace("_", " ")
+
+
+def condition_words(row: AtlasRow) -> str:
+    """A judge, and how it was asked."""
+    return f"{row.judge}, {row.condition}" if row.condition else row.judge
+
+
+def independent(row: AtlasRow) -> str:
+    """For how many independent texts those of a row stand; a dash where nobody is compared with."""
+    if row.agreement is None:
+        return "–"
+    return f"{min(row.effective_groups or row.groups, row.groups):,.0f}"
+
+
+def evidence(atlas: Atlas, rows: Iterable[AtlasRow], today: datetime.date) -> list[dict[str, str]]:
+    """A line of text for each row, by column; the columns stand in the order in which pages show them."""
+    return [
+        {
+            "language": atlas.languages[row.language],
+            "quality": metric_words(row.quality),
+            "metric": metric_words(row.metric),
+            "judge": condition_words(row),
+            "verdict": row.verdict,
+            "judge agrees": percent(row.agreement),
+            "people agree": percent(row.people),
+            "difference": difference(row.gap),
+            "at worst": difference(row.bound),
+            "over a constant": difference(row.over_constant),
+            "texts": f"{row.texts:,}",
+            "as if": independent(row),
+            "annotators": atlas.sets[row.set].annotators,
+            "labels": atlas.sets[row.set].labels,
+            "released": released_words(atlas, row.judge, today),
+            "set": row.set,
+        }
+        for row in rows
+    ]
+
+
+def verdict_style(verdict: str) -> str:
+    """`good`, `bad` or `open`: how a verdict of a row is coloured."""
+    return STYLES.get(verdict, "open")
+
+
+def legend() -> tuple[str, ...]:
+    """What the columns of the evidence say."""
+    return (
+        "judge agrees, people agree: the share of equal scores of the judge with people, and of people with each other.",
+        "Where scores are numbers, it is their closeness.",
+        "difference: the first minus the second, in percentage points. At worst: its lower bound; 'use' needs it above −10.",
+        "over a constant: agreement with the labels minus that of one answer given to everything, in points.",
+        "as if: for how many independent texts they stand; texts of one source say less. A verdict speaks for texts like these.",
+    )
+
+
+def set_words(atlas: Atlas, name: str) -> str:
+    """What a set is, and who labelled it."""
+    about = atlas.sets[name]
+    part = "; only a part of it was compared, because its origin was out of reach" if about.partial else ""
+    return f"{name}: {about.title} (labels: {who(about)}, {about.annotators} a text{part})"
+
+
+def who(about: AtlasSet) -> str:
+    """Who gave the labels of a set; native speakers only where the release says so."""
+    return "native speakers" if about.labels == "native" else "people; the release does not say that they are native speakers"
+
+
+def released_words(atlas: Atlas, judge: str, today: datetime.date) -> str:
+    """When the model behind a judge was released, and whether its provider has ended it; `unknown` where nobody says."""
+    known = atlas.judge(judge)
+    when = known.released.isoformat() if known.released else "unknown"
+    return f"{when}, served until {known.served_until}" if is_gone(known, today) else when
+
+
+def named_judge(atlas: Atlas, row: AtlasRow, today: datetime.date) -> str:
+    """A judge, and that its provider serves it no more, where that is known."""
+    return f"{row.judge}, no longer served" if is_gone(atlas.judge(row.judge), today) else row.judge
+
+
+def _evidence(atlas: Atlas, row: AtlasRow) -> str:
+    people = _PEOPLE[atlas.sets[row.set].labels]
+    kind = "closeness to" if row.closeness else "agreement with"
+    agrees = f"{kind} {people} {percent(row.agreement)}, of {people} with each other {percent(row.people)}"
+    stand_for = min(row.effective_groups or row.groups, row.groups)
+    groups = f", as if {stand_for:,.0f} independent ones" if round(stand_for) < row.texts else ""
+    return f"{metric_words(row.metric)} in {row.set}: {agrees}; {counted(row.texts, 'text')}{groups}"
+
+
+def _without_people(row: AtlasRow) -> str:
+    kind = "closeness to" if row.closeness else "agreement with"
+    constant = f"{difference(row.over_constant)} points beside one constant answer"
+    labels = f"{kind} the labels {percent(row.right)}, {constant}"
+    return f"{metric_words(row.metric)} in {row.set}: one score a text; {condition_words(row)}: {labels}; {counted(row.texts, 'text')}"
+
+
+def _lead(atlas: Atlas, tag: str, found: Sequence[KnownOfQuality], today: datetime.date) -> str:
+    name = atlas.languages[tag]
+    if not found:
+        sets = [each for each, about in atlas.sets.items() if tag in about.languages]
+        return f"Nothing is known of judges in {name} yet; {_joined(sets)} {'has' if len(sets) == 1 else 'have'} labels of people."
+    uses: dict[str, list[str]] = {}
+    for each in found:
+        if each.allowed:
+            few = f"only {_joined(list(map(metric_words, each.allowed)))}, " if len(each.allowed) <= _FEW_METRICS else ""
+            part = f" ({few}{len(each.allowed)} of {each.metrics} metrics)" if len(each.allowed) < each.metrics else ""
+            gone = " (no longer served)" if is_gone(atlas.judge(each.best.judge), today) else ""
+            uses.setdefault(f"{each.best.judge}{gone}", []).append(f"{metric_words(each.quality)}{part}")
+    clauses = [f"use {judge} for {_joined(for_what)}" for judge, for_what in sorted(uses.items(), key=lambda each: -len(each[1]))]
+    for answer, words in ((AGAINST, "use no judge for {}"), (OPEN, "it is not known yet which judge may be used for {}")):
+        if own := [metric_words(each.quality) for each in found if each.answer == answer]:
+            clauses.append(words.format(_joined(own)))
+    return f"In {name}, {'; '.join(clauses)}."
+
+
+def _next_steps(atlas: Atlas, tag: str, found: Sequence[KnownOfQuality]) -> Iterator[NextStep]:
+    """What would find out what is not known: a judge asked about labels that there are, or labels of one's own texts."""
+    known = {each.quality for each in found if each.answer != OPEN}
+    labelled = {name: about for name, about in atlas.sets.items() if tag in about.languages}
+    single = {row.set for each in found for row in each.rows if row.verdict == NO_VERDICT}
+    open_ones: dict[str, list[str]] = {}
+    for name, about in labelled.items():
+        asks = next((each for each, tags in about.boards.items() if tag in tags), "")
+        if name in single:
+            if asks:
+                text = f"each text of {name} has one score: let a second person score 30 of them, whose ids stand in FILE"
+                yield NextStep(text, f"harness labels page {name} --lang {tag} --items FILE --out pages")
+        elif qualities := sorted({*about.qualities} - known):
+            open_ones.setdefault(asks, []).append(f"{_joined(list(map(metric_words, qualities)))} ({name})")
+    for asks, labels in sorted(open_ones.items(), reverse=True):
+        shown = f"people's labels of {', '.join(labels)}"
+        if asks:
+            yield NextStep(f"ask a judge about {shown}", f"harness run --board {asks} --langs {tag} --judge {_MODEL}")
+        else:
+            yield NextStep(f"{shown} are in the catalog", f"harness data list --lang {tag}")
+    missing = sorted(
+        {row.quality for row in atlas.rows if row.quality} - {quality for each in labelled.values() for quality in each.qualities}
+    )
+    if missing:
+        text = f"nobody has labels of {_joined(missing)} in {atlas.languages[tag]}: let people label your own texts"
+        yield NextStep(text, f"harness labels page DATA --lang {tag} --out pages")
+
+
+def _age(atlas: Atlas, rows: Sequence[AtlasRow], today: datetime.date) -> str:
+    """How old the newest judge is, and of how many that is unknown."""
+    if not rows:
+        return ""
+    newest = newest_judge(atlas, rows)
+    if not newest.name:
+        return f"When {'the judge' if newest.unknown == 1 else f'these {newest.unknown} judges'} came out is not known."
+    gone = is_gone(atlas.judge(newest.name), today)
+    until = f"; its provider served it until {atlas.judge(newest.name).served_until}" if gone else ""
+    unknown = f" Of {counted(newest.unknown, 'judge')} the age is not known." if newest.unknown else ""
+    age = _in_years(months_between(newest.released, today))
+    return f"The newest judge here is {newest.name}, released on {newest.released}, {age} ago{until}.{unknown}"
+
+
+def _in_years(months: int) -> str:
+    return counted(months, "month") if months < 24 else f"{months // 12} years"
+
+
+def _joined(texts: Sequence[str]) -> str:
+    return texts[0] if len(texts) == 1 else f"{', '.join(texts[:-1])} and {texts[-1]}"

@@ -1,0 +1,231 @@
+"""What is each score worth? A judge's scores before and after a map to people's scores, language by language, and label sets."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import msgspec
+
+from harness.content.tags import english_name
+from harness.correct.calibrate import ALPHA, CalibratedCell, CalibratedMetric, CalibrateOptions, metrics_of_all_judges
+from harness.correct.label_sets import LabelSets
+from harness.measure.compare import AlignedData
+from harness.measure.condition_rows import new_row, section
+from harness.measure.options import POOLED, CompareOptions
+from harness.reports.sections.section import FEW_NAMES, Found, Section, SectionTable
+from harness.reports.tables.column import COUNT_OR_BLANK, PROBABILITY, TEXT, Column, Row
+from harness.reports.tables.numbers import UNDEFINED, coefficient, difference, percent, points, signed
+
+NAME = "calibrated_scores"
+NOTE = (
+    "after: what the map of the other folds says of each text (folds of groups); Brier's score (of numbers the squared error) = "
+    "miscalibration - discrimination + uncertainty. over_scores, over_constant: by how much the map lowers it, against the raw scores and "
+    "against the same map without the judge's score; p is the larger of both, q Holm's over the languages of a metric; shown at "
+    f"{ALPHA:g}. "
+    "A rising map keeps the order of texts within a language: no gain in Kendall's tau is claimed. gaps: best language minus worst, beside "
+    "what equal languages with these errors have. sets: conformal, each language with its own threshold, from labels that the map has not "
+    "seen"
+)
+_SIDES = ("agreement", "loss", "error", "error_ci", "leniency", "leniency_ci")
+_PARTS = ("miscalibration", "discrimination", "uncertainty")
+_BY_LANGUAGE = (("language", "metric"), ("metric",))
+
+
+def calibrated_section(metrics: Sequence[CalibratedMetric]) -> dict[str, Any]:
+    """The section of some metrics: a row for each language and for all of them (`*`); `parts` of the loss, label `sets`, and `gaps`."""
+    cells = [(metric, cell) for metric in metrics for cell in (*metric.cells, *([metric.overall] if len(metric.cells) > 1 else []))]
+    found = section(
+        "What each score is worth",
+        [_row(*each) for each in cells],
+        note=NOTE,
+        parts=[{**_key(*each), **_sides(each[1], _PARTS)} for each in cells],
+        sets=[_sets_row(metric, cell.language, cell.sets) for metric, cell in cells if cell.sets is not None],
+        gaps=[row for metric in metrics for row in _gaps(metric)],
+    )
+    return found or {}
+
+
+def calibrated_scores(laid_out: AlignedData, options: CompareOptions) -> dict[str, dict[str, Any]]:
+    """The section by its name, of every judge and condition of a comparison but baselines; empty where nothing can be mapped."""
+    found = metrics_of_all_judges(laid_out, options, CalibrateOptions(seed=options.seed))
+    return {NAME: calibrated_section(found)} if found else {}
+
+
+def _key(metric: CalibratedMetric, cell: CalibratedCell) -> dict[str, Any]:
+    return new_row({**metric.key, "language": cell.language, "task": POOLED})
+
+
+def _row(metric: CalibratedMetric, cell: CalibratedCell) -> dict[str, Any]:
+    row = {**_key(metric, cell), "n": cell.n, "labels": cell.labels, "groups": cell.groups, **_sides(cell, _SIDES)}
+    row |= {name: getattr(cell, name) for name in ("over_scores", "over_constant", "p", "q", "advice")}
+    row |= {"kind": metric.kind, "method": metric.method}
+    row["undefined"] = {name: cell.advice for name in ("p", "q") if row[name] is None}
+    return row
+
+
+def _sides(cell: CalibratedCell, names: Sequence[str]) -> dict[str, Any]:
+    sides = (("before", cell.before), ("after", cell.after))
+    return {f"{name}_{when}": getattr(side, name) for when, side in sides for name in names}
+
+
+def _sets_row(metric: CalibratedMetric, language: str, sets: LabelSets) -> dict[str, Any]:
+    values = {name: value for name, value in msgspec.structs.asdict(sets).items() if name != "curve"}
+    undefined = {} if sets.reason is None else {"threshold": sets.reason}
+    return {**metric.key, "language": language, "task": POOLED, "kind": metric.kind, **values, "undefined": undefined}
+
+
+def _gaps(metric: CalibratedMetric) -> Iterator[dict[str, Any]]:
+    of = "squared error" if metric.kind == "numbers" else "agreement"
+    for when, gap in (("before", metric.gap_before), ("after", metric.gap_after)):
+        if gap is not None:
+            values = {name: getattr(gap, name) for name in ("gap", "by_chance", "by_chance_95", "p")}
+            yield new_row({**metric.key, "language": POOLED, "task": POOLED}, when=when, gap_of=of, **values)
+
+
+def _pair(name: str, write: Callable[[Any, Any], str], *, intervals: bool = False) -> Callable[[Row], str]:
+    """Writes what was before and what is after: `57 % → 68 %`; empty where neither is defined."""
+
+    def text(row: Row) -> str:
+        sides = [(row[f"{name}_{when}"], row.get(f"{name}_ci_{when}") if intervals else None) for when in ("before", "after")]
+        return "" if all(value is None for value, _ in sides) else " → ".join(write(*side) for side in sides)
+
+    return text
+
+
+def _leniency(value: float | None, ends: Any) -> str:
+    return UNDEFINED if value is None else signed(value, 2)
+
+
+def _set_size(row: Row) -> str:
+    if row["threshold"] is None:
+        return str(row["reason"])
+    size = row["mean_size"]
+    return UNDEFINED if size is None else f"{size:.1f} {'points wide' if row['kind'] == 'numbers' else 'scores'}"
+
+
+def _whole(row: Row) -> str:
+    return "" if row["threshold"] is None or row["whole"] is None else percent(row["whole"])
+
+
+def _finding(found: Found) -> str:
+    rows = [row for row in found["rows"] if row["language"] != POOLED]
+    several = len({row["metric"] for row in rows}) > 1 or len({row["judge"] for row in rows}) > 1
+    shown = [row for row in rows if row["advice"] == "use the map"]
+    falling = [row for row in rows if row["advice"].startswith("refused")]
+    parts = [_shown(shown, rows, several), f"The map falls in {_names(falling, several)} and is refused there." if falling else ""]
+    return " ".join(part for part in (*parts, *(_gap_sentence(found) if not several else [])) if part)
+
+
+def _shown(shown: Sequence[Row], rows: Sequence[Row], several: bool) -> str:
+    what = "cells" if several else "languages"
+    if not shown:
+        return "No gain is shown: leave the scores as they are."
+    if len(rows) == 1:
+        return "A gain is shown: use the map."
+    others = " Leave the scores of the others as they are." if len(shown) < len(rows) else ""
+    return f"A gain is shown in {len(shown)} of {len(rows)} {what}{'' if several else f' ({_names(shown, several)})'}.{others}"
+
+
+def _names(rows: Sequence[Row], several: bool) -> str:
+    names = [english_name(row["language"]) + (f" ({row['metric'].replace('_', ' ')})" if several else "") for row in rows]
+    more = f" and {len(names) - FEW_NAMES} more" if len(names) > FEW_NAMES + 1 else ""
+    return ", ".join(names[: FEW_NAMES if more else None]) + more
+
+
+def _gap_sentence(found: Found) -> Iterator[str]:
+    sides = {row["when"]: row for row in found["gaps"]}
+    if len(sides) == 2:
+        before, after = sides["before"], sides["after"]
+        write = (lambda value: f"{value:.2f}") if before["gap_of"] == "squared error" else points
+        yield (
+            f"Best and worst language lie {write(before['gap'])} apart in {before['gap_of']} before and {write(after['gap'])} after; "
+            f"equal languages would lie {write(after['by_chance'])} apart by chance."
+        )
+
+
+def _column(name: str, heading: str, legend: str, text: Callable[[Row], str]) -> Column:
+    return Column(name, heading, TEXT, legend, text=text)
+
+
+_COLUMNS = (
+    Column("n", "texts", COUNT_OR_BLANK, "labelled texts that the judge scored"),
+    Column("groups", "groups", COUNT_OR_BLANK, "independent groups of texts"),
+    _column(
+        "agreement_after",
+        "agreement",
+        "share of people's labels that the score equals; after: that the most probable class equals",
+        _pair("agreement", percent),
+    ),
+    _column(
+        "loss_after",
+        "loss",
+        "Brier's score, 0 to 2, of a raw score taken as certain, and of the map; of numbers the squared error; lower is better",
+        _pair("loss", lambda value, ends: coefficient(value)),
+    ),
+    _column(
+        "error_after",
+        "calibration error [95 %]",
+        "how far people's mean is from the score, or from what the map expects, in points of the scale, without its bias",
+        _pair("error", coefficient, intervals=True),
+    ),
+    _column("leniency_after", "leniency", "score minus people's mean, in points, + is toward the best", _pair("leniency", _leniency)),
+    Column("q", "gain, q", PROBABILITY, "q-value of the gain, against raw scores and against the map without the judge's score"),
+    Column("advice", "advice", TEXT, "what to do with the scores of new texts"),
+)
+
+CALIBRATED_SCORES = Section(
+    NAME,
+    "What do people say of a text with this score? A map from the judge's scores to people's, before → after, on texts it has not seen.",
+    _finding,
+    (
+        SectionTable(_COLUMNS, levels=_BY_LANGUAGE),
+        SectionTable(
+            tuple(
+                _column(f"{name}_after", name, legend, _pair(name, lambda value, ends: coefficient(value)))
+                for name, legend in (
+                    ("miscalibration", "the part of the loss that another map could still remove"),
+                    ("discrimination", "the part that scores win over class shares, or over the mean"),
+                    ("uncertainty", "the loss of class shares, or of the mean"),
+                )
+            ),
+            part="parts",
+            levels=_BY_LANGUAGE,
+            title="parts of the loss, before → after",
+        ),
+        SectionTable(
+            (
+                _column("mean_size", "mean set", "how many scores a set holds on average, or how long an interval is", _set_size),
+                _column("whole", "says nothing", "the judge's texts whose set holds every score", _whole),
+                Column("learnt_from", "map of", TEXT, "what the map of the sets has learnt from"),
+                Column("groups", "groups", COUNT_OR_BLANK, "groups that set the threshold"),
+            ),
+            part="sets",
+            levels=(("language", "metric"),),
+            title="label sets",
+        ),
+        SectionTable(
+            (
+                Column("gap_of", "gap in", TEXT, "what languages are compared by"),
+                Column("gap", "gap", TEXT, "best minus worst language", text=lambda row: _gap_text(row, "gap")),
+                Column("by_chance", "by chance", TEXT, "mean gap of equal languages", text=lambda row: _gap_text(row, "by_chance")),
+                Column(
+                    "by_chance_95",
+                    "95 % below",
+                    TEXT,
+                    "below it in 95 of 100 draws of equal languages",
+                    text=lambda row: _gap_text(row, "by_chance_95"),
+                ),
+                Column("p", "p", PROBABILITY, "p-value of equal languages, by Cochran's Q"),
+            ),
+            part="gaps",
+            keys=("when",),
+            levels=(("metric",),),
+            title="the gap between languages",
+        ),
+    ),
+)
+
+
+def _gap_text(row: Row, name: str) -> str:
+    return f"{row[name]:.2f}" if row["gap_of"] == "squared error" else difference(row[name])

@@ -1,0 +1,78 @@
+"""Asks the judge of a run again about some of its texts, at another time: the same questions, in a results folder of their own.
+
+A folder of its own makes every call a new one, as its store holds no reply yet; and a command that was killed goes on where it stopped.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import msgspec
+
+from harness.data.judgments import Judgments
+from harness.engines import Settings
+from harness.errors import UsageError
+from harness.model import Condition
+from harness.offensive import refuse_in_repository
+from harness.runs.asking import Watcher
+from harness.runs.preparation import Prepared
+from harness.runs.runner import OpenedRun, RunResult, ask_opened, remote_hosts, reopen_judge
+from harness.store import Store
+
+
+class AskAgain(msgspec.Struct, frozen=True):
+    """What is asked: the judge's name, the condition, the metrics, and how often about each item."""
+
+    judge: str
+    condition: Condition
+    metrics: tuple[str, ...]
+    times: Mapping[str, int]
+
+
+def ask_again(
+    result: RunResult, wanted: AskAgain, out: Path, watcher: Watcher, settings: Settings, base_url: str | None = None
+) -> Judgments:
+    """Ask the calls that have no reply in `out` yet, and return all their judgments.
+
+    Args:
+        result: the run whose questions are asked.
+        wanted: the part of them that is asked. Where one call is about several metrics, it is about those of the run.
+        out: the results folder of this time.
+        watcher, settings: as `run` takes them.
+        base_url: the endpoint of the judge; by default its usual one.
+
+    Raises:
+        UsageError: for a judge that is not one of the run, and an endpoint that is not its own.
+        JudgeError, StoreError; IncompleteRun if calls have no answer: the same call continues.
+    """
+    identity = next((one for one in result.protocol.identities if one.name == wanted.judge), None)
+    if identity is None:
+        raise UsageError(f"the run {result.name} did not ask '{wanted.judge}'")
+    judges = [reopen_judge(identity, base_url, settings.timeout)]
+    refuse_in_repository(out, result.prepared.data.about)  # the store holds prompts and replies
+    for host in remote_hosts(judges, settings) if result.prepared.data.private else ():
+        watcher.consent(host, len(wanted.times))
+    with Store.writing(out) as store:
+        parts = [
+            ask_opened(OpenedRun(_part(result.prepared, wanted, times), judges), store, out, watcher, settings).judgments
+            for times in sorted(set(wanted.times.values()))
+        ]
+    return Judgments.concatenate(parts)
+
+
+def _part(prepared: Prepared, wanted: AskAgain, times: int) -> Prepared:
+    """The items that are asked about so many times, under the one condition."""
+    data = prepared.data.only(item for item in prepared.data.items if wanted.times.get(item.item_id) == times)
+    joint = wanted.condition.variant.call == "joint"
+    protocol = msgspec.structs.replace(
+        prepared.protocol,
+        metrics=prepared.protocol.metrics if joint else tuple(name for name in prepared.protocol.metrics if name in wanted.metrics),
+        conditions=(wanted.condition,),
+        repeats=times,
+        limit=None,
+        data_sha256=data.sha256,
+        panels={},
+        identities=tuple(one for one in prepared.protocol.identities if one.name == wanted.judge),
+    )
+    return msgspec.structs.replace(prepared, data=data, protocol=protocol)

@@ -1,0 +1,167 @@
+"""The log of a watch: one line a day, appended and never changed.
+
+Each line holds a hash of itself and of the line before it, so that a changed, removed or inserted line is found. A line is written with
+one call and synchronised to the disk: a process that is killed leaves a whole line, or the beginning of one, which does not count.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from datetime import date
+from itertools import islice
+from pathlib import Path
+
+import msgspec
+from filelock import FileLock, Timeout
+
+from harness.errors import ContentError, StoreError, UsageError
+from harness.tables import PRIVATE_FILE, json_rows
+
+LOG, GROUPS = "log.jsonl", "groups"
+DIGITS = 3
+"""Values are counted to so many decimals."""
+
+
+class Seen(msgspec.Struct, frozen=True):
+    """The values of one quantity on one day: their mean, and how often each was seen."""
+
+    mean: float
+    n: int
+    counts: dict[str, int]
+
+    @classmethod
+    def of(cls, values: Iterable[float]) -> Seen | None:
+        """Count values in [0, 1]; None if there are none."""
+        counts = Counter(round(value, DIGITS) + 0.0 for value in values)
+        n = sum(counts.values())
+        if not n:
+            return None
+        mean = sum(value * count for value, count in counts.items()) / n
+        return cls(round(mean, 2 * DIGITS), n, {f"{value:g}": count for value, count in sorted(counts.items())})
+
+    @property
+    def values(self) -> list[float]:
+        return [float(value) for value in self.counts]
+
+
+class SeenAnchors(msgspec.Struct, frozen=True):
+    """The anchors of one cell on one day: how many were drawn, how many answers could not be read, agreement, and level of the others."""
+
+    drawn: int
+    unread: int
+    agreement: Seen
+    level: Seen | None = None
+
+
+class SeenProduction(msgspec.Struct, frozen=True):
+    """Production scores of one cell on one day: texts, unread answers, texts of groups that earlier days had, and group means."""
+
+    texts: int
+    unread: int
+    known: int
+    level: Seen | None = None
+
+
+class SeenCell(msgspec.Struct, frozen=True, omit_defaults=True):
+    """One cell on one day."""
+
+    anchors: SeenAnchors | None = None
+    production: SeenProduction | None = None
+
+
+class Day(msgspec.Struct, frozen=True, omit_defaults=True):
+    """One line: the date, what was seen in each cell (`language/metric`), and the hash of this line and the one before."""
+
+    date: date
+    cells: dict[str, SeenCell]
+    source: str = ""
+    hash: str = ""
+
+    def chained(self, previous: str) -> Day:
+        """This day with its hash."""
+        bare = msgspec.structs.replace(self, hash="")
+        digest = hashlib.sha256(previous.encode() + msgspec.json.encode(bare, order="sorted")).hexdigest()
+        return msgspec.structs.replace(self, hash=digest[:32])
+
+
+@contextmanager
+def locked(folder: Path) -> Iterator[None]:
+    """Hold the folder for this process. Raises StoreError where another one holds it."""
+    lock = FileLock(folder / ".lock", mode=PRIVATE_FILE)
+    try:
+        lock.acquire(timeout=0)
+    except Timeout:
+        raise StoreError(f"{folder} is in use by another 'harness watch'; wait for it to end") from None
+    try:
+        yield
+    finally:
+        lock.release()
+
+
+def read_log(folder: Path, began: str) -> list[Day]:
+    """The days of the log, oldest first; a line that was cut off is not among them.
+
+    Args:
+        folder: of the watch.
+        began: what the first line is chained to.
+
+    Raises:
+        ContentError: with `file:line`, for a line that is no day, that was changed after it was written, or whose date is out of order.
+    """
+    path = folder / LOG
+    if not path.exists():
+        return []
+    days: list[Day] = []
+    previous = began
+    for line, day in islice(json_rows(path, Day, "a day of a watch"), _whole_lines(path)):
+        if day.chained(previous).hash != day.hash:
+            raise ContentError("this line, or one before it, was changed after it was written; restore the log", path, line)
+        if days and day.date <= days[-1].date:
+            raise ContentError(f"{day.date} stands after {days[-1].date}; days stand in their order", path, line)
+        days.append(day)
+        previous = day.hash
+    return days
+
+
+def _whole_lines(path: Path) -> int:
+    """How many lines end with a line break."""
+    with open(path, "rb") as file:
+        return sum(chunk.count(b"\n") for chunk in iter(lambda: file.read(1 << 20), b""))
+
+
+def append_day(folder: Path, day: Day, previous: str) -> Day:
+    """Append a day with its hash, and return it. What a killed process left of a line is removed first; hold `locked`."""
+    path, added = folder / LOG, day.chained(previous)
+    line = msgspec.json.encode(added) + b"\n"
+    try:
+        number = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, PRIVATE_FILE)
+        try:
+            os.ftruncate(number, _end_of_last_line(path))
+            if os.write(number, line) != len(line):
+                raise OSError(None, "the disk is full")
+            os.fsync(number)
+        finally:
+            os.close(number)
+    except OSError as err:
+        raise StoreError(f"{path} cannot be written ({err.strerror or err}); make room, then run the same command again") from None
+    return added
+
+
+def _end_of_last_line(path: Path) -> int:
+    """The length of the file up to its last line break."""
+    content = path.read_bytes()
+    return content.rfind(b"\n") + 1
+
+
+def refuse_date(days: list[Day], wanted: date, today: date) -> None:
+    """Raise UsageError for a day that the log has, that is before its last one, or that is in the future."""
+    if days and wanted == days[-1].date:
+        raise UsageError(f"{wanted} is in the log already; a day is added once")
+    if days and wanted < days[-1].date:
+        raise UsageError(f"{wanted} is before {days[-1].date}, the last day of the log; days are added in their order")
+    if wanted > today:
+        raise UsageError(f"{wanted} is in the future; today is {today} (UTC)")

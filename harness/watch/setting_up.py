@@ -1,0 +1,168 @@
+"""The first day of a watch: which texts become anchors, and the reference levels that later days are held against."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import date
+from importlib.metadata import version
+
+import msgspec
+import numpy as np
+
+from harness.correct.certificate import Certificate, CertifiedCell
+from harness.correct.certify import JudgedRun, staleness
+from harness.correct.label_sample import SampleOptions, draw_label_sample
+from harness.correct.scored_items import scored_items
+from harness.errors import StaleCertificate, UsageError, UseForbidden
+from harness.measure.compare import Recording, align
+from harness.measure.options import Annotators, CompareOptions
+from harness.model import JudgeCondition
+from harness.stats.estimation.betting import limits_of_repeats, reference_limits
+from harness.watch.anchors import Answers
+from harness.watch.production import scores_by_group
+from harness.watch.watch_plan import SCHEMA_VERSION, Anchor, Quantity, Reference, Stream, WatchedCell, WatchOptions, WatchPlan, anchors_hash
+
+TESTS = {"anchors": 4, "production": 2}
+"""One-sided tests of a cell in each stream: agreement and level of anchors, and the level of production scores, on both sides."""
+
+
+class WatchStart(msgspec.Struct, frozen=True):
+    """What a watch is kept of: the certificate and the text of its file, what it was made from, and the run to ask again (its folder)."""
+
+    certificate: Certificate
+    text: bytes
+    source: Recording
+    run: str | None
+
+
+def refuse_unfit(start: WatchStart, asked: JudgedRun | None) -> None:
+    """Raise StaleCertificate where a certificate is not of this source or does not hold, UseForbidden where it allows nothing."""
+    for problem in staleness(start.certificate, start.source, asked):
+        raise StaleCertificate(f"the certificate is not of {start.source.name} as it is: {problem}")
+    if not start.certificate.allowed:
+        raise UseForbidden("the certificate allows nothing, so there is nothing to watch")
+
+
+def choose_anchors(start: WatchStart, options: WatchOptions) -> tuple[Anchor, ...]:
+    """Draw the anchors of each language among its labelled texts, as `labels plan` draws texts, with all labels that are watched."""
+    labelled, found = _labels(start), list[Anchor]()
+    for language in dict.fromkeys(cell.language for cell in start.certificate.allowed):
+        metrics = [cell.metric for cell in start.certificate.allowed if cell.language == language]
+        native = start.source.data.labels.native_items([metrics[0]])
+        there = [one for (tag, metric, item_id), one in labelled.items() if (tag, metric) == (language, metrics[0]) and item_id in native]
+        sample = SampleOptions(
+            language=language,
+            budget=max(1, min(options.anchors, len(there))),
+            judge=start.certificate.judge.name,
+            metric=metrics[0],
+            least=1,
+            seed=options.seed,
+            labelled=True,
+        )
+        for drawn in sorted(draw_label_sample(start.source, sample).items, key=lambda item: item.item_id):
+            found += [labelled[place] for metric in metrics if (place := (language, metric, drawn.item_id)) in labelled]
+    return tuple(found)
+
+
+def _labels(start: WatchStart) -> dict[tuple[str, str, str], Anchor]:
+    """`{(language, metric, item_id): the item with its labels}` of what the certified judge has judged."""
+    [judged] = align([start.source], CompareOptions(annotators=Annotators(1), judges=(start.certificate.judge.name,))).judged
+    wanted, found = start.certificate.judge.condition, dict[tuple[str, str, str], Anchor]()
+    for cell in (cell for cell in scored_items(judged) if JudgeCondition.of(cell.key) == wanted):
+        language, metric = cell.key["language"], cell.key["metric"]
+        means = cell.means[0] if cell.means is not None and cell.classes.kind == "interval" else None
+        for row in np.flatnonzero(cell.labelled).tolist():
+            item_id = judged.data.items[cell.item[row]].item_id
+            counts = zip(cell.classes.scores, cell.labels[row].tolist(), strict=True)
+            found[language, metric, item_id] = Anchor(
+                item_id=item_id,
+                language=language,
+                metric=metric,
+                labels={str(score): count for score, count in counts if count},
+                mean_label=None if means is None else float(means[row]),
+            )
+    return found
+
+
+def make_watch_plan(start: WatchStart, anchors: Sequence[Anchor], answers: Answers, options: WatchOptions, since: date) -> WatchPlan:
+    """The plan of a watch that begins with these answers on its anchors.
+
+    Every reference has limits at the level that is left for its error: half of each stream's, shared by its tests and by all cells.
+
+    Raises:
+        UsageError: for scales without ends, and where no anchor or no text has a readable answer.
+    """
+    allowed = start.certificate.allowed
+    bare = {(cell.language, cell.metric): _watched(cell, start.source) for cell in allowed}
+    before = scores_by_group(start.source, start.certificate.judge, bare.values())
+    cells = []
+    for place, cell in bare.items():
+        own = [anchor for anchor in anchors if (anchor.language, anchor.metric) == place]
+        references = tuple(_references(cell, own, answers, before[cell.name], options.alpha / len(allowed)))
+        cells.append(msgspec.structs.replace(cell, references=references))
+    return WatchPlan(
+        schema_version=SCHEMA_VERSION,
+        harness=version("judge-harness"),
+        certificate=hashlib.sha256(start.text).hexdigest(),
+        judge=start.certificate.judge,
+        run=start.run,
+        data=start.certificate.data.id,
+        since=since,
+        options=options,
+        cells=tuple(cells),
+        anchors=anchors_hash(tuple(anchors)),
+    )
+
+
+def _watched(cell: CertifiedCell, source: Recording) -> WatchedCell:
+    """The cell with the levels of its scores, without references."""
+    scale, watched = cell.scale, None
+    levels, span = tuple[float, ...](), None
+    if scale.kind == "interval":
+        if scale.min is None or scale.max is None:
+            raise UsageError(f"the scale of '{cell.metric}' has no ends, so its scores have no level from 0 to 1; state min and max")
+        span = scale.min, scale.max
+    elif scale.kind == "ordinal":
+        numbers = np.asarray(cell.values if cell.values is not None else range(len(cell.classes)), np.float64)
+        levels = tuple(((numbers - numbers.min()) / max(float(np.ptp(numbers)), 1.0)).tolist())
+    else:
+        given = np.asarray(cell.confusion, np.int64).sum(axis=0)
+        watched = cell.classes[int(given.argmax())]
+        levels = tuple(float(score == watched) for score in cell.classes)
+    return WatchedCell(
+        language=cell.language,
+        metric=cell.metric,
+        classes=() if span else cell.classes,
+        levels=levels,
+        span=span,
+        watched_class=watched,
+        references=(),
+    )
+
+
+def _references(
+    cell: WatchedCell, anchors: Sequence[Anchor], answers: Answers, before: Mapping[str, list[float | None]], alpha: float
+) -> Iterator[Reference]:
+    asked = [answers[anchor.item_id, anchor.metric] for anchor in anchors]
+    agreement = [[cell.agreement(score, anchor) for score in given] for anchor, given in zip(anchors, asked, strict=True)]
+    level = [[cell.level(score) for score in given if score is not None] for given in asked]
+    groups = [[one for one in levels if one is not None] for levels in before.values()]
+    yield _reference(cell, "anchors", "agreement", agreement, alpha)
+    yield _reference(cell, "anchors", "level", level, alpha)
+    yield _reference(cell, "production", "level", [[sum(group) / len(group)] for group in groups if group], alpha)
+
+
+def _reference(cell: WatchedCell, stream: Stream, quantity: Quantity, values: Sequence[Sequence[float]], alpha: float) -> Reference:
+    """The mean over units of the means of their values, and its limits.
+
+    Anchors are fixed texts with several answers each, so only the spread of answers on one text moves their mean; n counts the answers.
+    Groups of production texts are a sample; n counts the groups.
+    """
+    known = [each for each in values if each]
+    if not known:
+        raise UsageError(f"no answer of the judge in {cell.name} can be read, so there is no reference level")
+    alpha = alpha / 4 / TESTS[stream]
+    mean, n = sum(sum(each) / len(each) for each in known) / len(known), sum(map(len, known))
+    limits = limits_of_repeats(known, alpha) if stream == "anchors" else reference_limits(mean, n, alpha)
+    return Reference(stream=stream, quantity=quantity, mean=mean, n=n, lower=limits.lower, upper=limits.upper)

@@ -1,0 +1,272 @@
+"""What a watch has found: has the judge changed, have the texts? From its plan and its log alone, so that every look gives the same.
+
+Each stream of a cell has half of alpha: a quarter of alpha for the error of its reference levels, a quarter for its tests. Its e-value is
+the mean of those of its one-sided tests. Over many cells e-BH says which e-values are an alarm.
+"""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_right
+from collections.abc import Mapping, Sequence
+from datetime import date
+from typing import Any
+
+import msgspec
+import numpy as np
+
+from harness.correct.certificate import Certificate
+from harness.correct.certificate_validity import CertifiedWatch
+from harness.stats.core.arrays import Floats
+from harness.stats.estimation.betting import e_benjamini_hochberg, log_factors, mixed_wealth
+from harness.text import short_repr
+from harness.watch.daily_log import Day, Seen
+from harness.watch.watch_plan import Quantity, Reference, Stream, WatchedCell, WatchPlan
+from harness.watch.who import WatchAnswer, who_changed
+
+SCHEMA_VERSION = 1
+_MOST = 700.0  # the largest logarithm of a number that a float holds
+
+
+class WatchedDay(msgspec.Struct, frozen=True):
+    """One day of a stream: how many values, their mean by quantity, and the e-value up to then."""
+
+    date: date
+    n: int
+    means: dict[Quantity, float]
+    e: float
+
+
+class StreamState(msgspec.Struct, frozen=True, kw_only=True):
+    """One stream of one cell.
+
+    Attributes:
+        e: the e-value after the last day; 1 without one. Large ones speak against "nothing changed".
+        limit: what e has to reach for an alarm if no other cell is watched; e-BH asks for less where several cells are high.
+        alarm: the first day on which e-BH named this cell; None without an alarm.
+        moved: which quantity moved most, and where to: `agreement fell`; empty without an alarm.
+        days: those with values.
+    """
+
+    e: float
+    limit: float
+    alarm: date | None
+    moved: str
+    days: tuple[WatchedDay, ...]
+
+
+class CellState(msgspec.Struct, frozen=True, kw_only=True):
+    """One cell: the answer, its reference levels, and its two streams."""
+
+    language: str
+    metric: str
+    answer: WatchAnswer
+    watched_class: Any
+    references: tuple[Reference, ...]
+    anchors: StreamState
+    production: StreamState
+
+
+class WatchCheck(msgspec.Struct, frozen=True, kw_only=True):
+    """All cells of a watch.
+
+    Attributes:
+        judge, data, since: of the plan.
+        last_day: of the log; None without a day.
+        days: how many the log has.
+        checked: the day of the check.
+        expired: why the certificate does not hold any more; None if it does.
+    """
+
+    judge: str
+    data: str
+    since: date
+    last_day: date | None
+    days: int
+    checked: date
+    alpha: float
+    guard: int
+    cells: tuple[CellState, ...]
+    expired: str | None
+    schema_version: int = SCHEMA_VERSION
+
+    def __repr__(self) -> str:
+        return short_repr(self, f"{self.judge}, {self.answer}", cells=len(self.cells), days=self.days)
+
+    @property
+    def answer(self) -> WatchAnswer:
+        """Of all cells: a change of the judge and one of the texts, in whatever cells, are both."""
+        found = {cell.answer for cell in self.cells}
+        judge, texts = "the judge changed" in found, "the texts changed" in found
+        if "both" in found or (judge and texts):
+            return "both"
+        if judge or texts:
+            return "the judge changed" if judge else "the texts changed"
+        return "not yet known" if "not yet known" in found else "nothing shown"
+
+    @property
+    def changed(self) -> bool:
+        """Whether a change is shown."""
+        return self.answer in ("the texts changed", "the judge changed", "both")
+
+    def as_json(self) -> dict[str, Any]:
+        """One object for programs, with the answer."""
+        fields: dict[str, Any] = msgspec.to_builtins(self)
+        return fields | {"answer": self.answer}
+
+
+def check_watch(plan: WatchPlan, days: Sequence[Day], today: date) -> WatchCheck:
+    """Compute every test anew from the log.
+
+    Args:
+        plan, days: of the watch.
+        today: on which the certificate has to hold.
+    """
+    alpha = plan.options.alpha / 4
+    streams: dict[Stream, dict[str, _Evidence]] = {
+        "anchors": {cell.name: _evidence(cell, "anchors", days, plan) for cell in plan.cells},
+        "production": {cell.name: _evidence(cell, "production", days, plan) for cell in plan.cells},
+    }
+    alarms = {stream: _alarms(of_cells, days, alpha) for stream, of_cells in streams.items()}
+    cells = []
+    for cell in plan.cells:
+        states = {
+            stream: _state(found[cell.name], alarms[stream].get(cell.name), len(plan.cells) / alpha) for stream, found in streams.items()
+        }
+        answer = _answer(states["anchors"], states["production"], plan.options.guard)
+        cells.append(
+            CellState(
+                language=cell.language,
+                metric=cell.metric,
+                answer=answer,
+                watched_class=cell.watched_class,
+                references=cell.references,
+                anchors=states["anchors"],
+                production=states["production"],
+            )
+        )
+    found = WatchCheck(
+        judge=plan.judge.name,
+        data=plan.data,
+        since=plan.since,
+        last_day=days[-1].date if days else None,
+        days=len(days),
+        checked=today,
+        alpha=plan.options.alpha,
+        guard=plan.options.guard,
+        cells=tuple(cells),
+        expired=None,
+    )
+    return msgspec.structs.replace(found, expired=certified_watch(plan, found).expired(today))
+
+
+def certified_watch(plan: WatchPlan, found: WatchCheck) -> CertifiedWatch:
+    """What the certificate says of its watch after a check."""
+    first = min((alarm for cell in found.cells for alarm in (cell.anchors.alarm, cell.production.alarm) if alarm), default=None)
+    return CertifiedWatch(
+        since=plan.since,
+        checked_to=found.last_day or plan.since,
+        max_age=plan.options.max_age,
+        ended=None if first is None else _ended(found.answer, first),
+    )
+
+
+def _ended(answer: WatchAnswer, first: date) -> str:
+    what = "a change, and not yet known of what" if answer == "not yet known" else answer
+    return f"{what}; the first alarm was on {first}"
+
+
+def watched(certificate: Certificate, plan: WatchPlan, found: WatchCheck) -> Certificate:
+    """The certificate with its watch as the check found it."""
+    return msgspec.structs.replace(certificate, watch=certified_watch(plan, found))
+
+
+class _Evidence(msgspec.Struct, frozen=True):
+    """The logarithms of e-values of one stream: after each of its days for all tests together, and after the last one for each test."""
+
+    days: tuple[tuple[date, int, dict[Quantity, float]], ...]
+    log_e: tuple[float, ...]
+    by_test: dict[str, float]
+
+    def at(self, day: date) -> float:
+        """The e-value after the last of its days up to this one; 1 before the first."""
+        place = bisect_right(self.days, day, key=lambda own: own[0])
+        return _e(self.log_e[place - 1]) if place else 1.0
+
+
+def _e(log_e: float) -> float:
+    return math.exp(min(log_e, _MOST))
+
+
+def _evidence(cell: WatchedCell, stream: Stream, days: Sequence[Day], plan: WatchPlan) -> _Evidence:
+    with_values = [(day.date, seen) for day in days if (seen := _seen(day, cell, stream))]
+    references = [reference for reference in cell.references if reference.stream == stream]
+    if not with_values:
+        return _Evidence((), (), {})
+    paths = {
+        f"{reference.quantity} {words}": mixed_wealth(
+            [_factors(seen.get(reference.quantity), reference, sign, plan.options.tolerance) for _, seen in with_values]
+        ).log_e
+        for reference in references
+        for sign, words in ((1, "fell"), (-1, "rose"))
+    }
+    every: Floats = np.stack(list(paths.values()))
+    mean = np.logaddexp.reduce(every, axis=0) - math.log(len(every))
+    described = tuple(
+        (when, max(one.n for one in seen.values()), {quantity: one.mean for quantity, one in seen.items()}) for when, seen in with_values
+    )
+    return _Evidence(described, tuple(mean.tolist()), {name: float(path[-1]) for name, path in paths.items()})
+
+
+def _seen(day: Day, cell: WatchedCell, stream: Stream) -> dict[Quantity, Seen]:
+    """What a day has of one stream, by quantity; empty if nothing."""
+    of_day = day.cells.get(cell.name)
+    if of_day is None:
+        return {}
+    if stream == "production":
+        return {"level": of_day.production.level} if of_day.production and of_day.production.level else {}
+    if of_day.anchors is None:
+        return {}
+    level: dict[Quantity, Seen] = {"level": of_day.anchors.level} if of_day.anchors.level else {}
+    return {"agreement": of_day.anchors.agreement, **level}
+
+
+def _factors(seen: Seen | None, reference: Reference, sign: int, tolerance: float) -> Floats:
+    """By what a day multiplies the wealth against "no lower than the reference" (sign 1), or "no higher" (-1)."""
+    null = max(0.0, (reference.lower if sign > 0 else 1 - reference.upper) - tolerance)
+    if seen is None:
+        return log_factors([], null)
+    values = np.asarray(seen.values) if sign > 0 else 1 - np.asarray(seen.values)
+    return log_factors(values, null, list(seen.counts.values()))
+
+
+def _alarms(of_cells: Mapping[str, _Evidence], days: Sequence[Day], alpha: float) -> dict[str, date]:
+    """The first day on which e-BH names each cell."""
+    names, found = list(of_cells), dict[str, date]()
+    for day in days:
+        for place in e_benjamini_hochberg([of_cells[name].at(day.date) for name in names], alpha):
+            found.setdefault(names[place], day.date)
+    return found
+
+
+def _state(evidence: _Evidence, alarm: date | None, limit: float) -> StreamState:
+    moved = max(evidence.by_test, key=lambda name: evidence.by_test[name]) if alarm else ""
+    shown = zip(evidence.days, evidence.log_e, strict=True)
+    days = tuple(WatchedDay(when, n, means, _e(log_e)) for (when, n, means), log_e in shown)
+    return StreamState(e=days[-1].e if days else 1.0, limit=limit, alarm=alarm, moved=moved, days=days)
+
+
+def _answer(anchors: StreamState, production: StreamState, guard: int) -> WatchAnswer:
+    """The answer of one cell. Days are counted by those on which the judge was asked about anchors."""
+    if not anchors.days and not production.days:
+        return "not yet known"
+    count = _counter([day.date for day in anchors.days])
+    last = len(anchors.days)
+    return who_changed(count(production.alarm), count(anchors.alarm), last, guard)
+
+
+def _counter(asked: Sequence[date]) -> Any:
+    def count(alarm: date | None) -> int | None:
+        return None if alarm is None else sum(day <= alarm for day in asked)
+
+    return count

@@ -1,0 +1,198 @@
+"""What a watch watches, fixed on its first day: certificate, judge, cells, reference levels and how anchors are drawn.
+
+`watch.json` holds it, `anchors.jsonl` the labelled texts that the judge is asked again, by id.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from datetime import date
+from pathlib import Path
+from typing import Literal
+
+import msgspec
+
+from harness.correct.certificate import CertifiedJudge
+from harness.errors import ContentError, UsageError
+from harness.model import Score
+from harness.tables import read_rows, to_json, to_jsonl, write_together
+
+PLAN, ANCHORS, CERTIFICATE = "watch.json", "anchors.jsonl", "certificate.json"
+SCHEMA_VERSION = 1
+Stream = Literal["anchors", "production"]
+Quantity = Literal["agreement", "level"]
+
+
+class Reference(msgspec.Struct, frozen=True, kw_only=True):
+    """The level of one quantity in the certified period: the mean of `n` independent values in [0, 1], and its one-sided limits.
+
+    `stream` is where it is watched. Agreement is that of the judge with people on anchors; the level is the mean score from 0 to 1.
+    """
+
+    stream: Stream
+    quantity: Quantity
+    mean: float
+    n: int
+    lower: float
+    upper: float
+
+
+class WatchedCell(msgspec.Struct, frozen=True, kw_only=True):
+    """One language and metric.
+
+    Attributes:
+        classes: of the scale; empty for scores that are numbers.
+        levels: for each class its place from 0 to 1; on a scale without order 1 for the watched class, else 0.
+        span: lowest and highest score; None for classes.
+        watched_class: on a scale without order, the class whose share is watched.
+        references: of the two streams.
+    """
+
+    language: str
+    metric: str
+    classes: tuple[Score, ...]
+    levels: tuple[float, ...]
+    span: tuple[float, float] | None
+    watched_class: Score | None
+    references: tuple[Reference, ...]
+
+    @property
+    def name(self) -> str:
+        return f"{self.language}/{self.metric}"
+
+    def level(self, score: Score) -> float:
+        """A score's place from 0 to 1. Raises UsageError for a score off the scale."""
+        if self.span is not None and not isinstance(score, str):
+            low, high = self.span
+            if low <= score <= high:
+                return (float(score) - low) / (high - low)
+        elif score in self.classes:
+            return self.levels[self.classes.index(score)]
+        raise UsageError(f"score {score!r} is off the scale of '{self.metric}' in the certificate")
+
+    def agreement(self, score: Score | None, anchor: Anchor) -> float:
+        """The share of an anchor's people whom a score agrees with; of numbers 1 - the distance from their mean.
+
+        An answer that cannot be read agrees with nobody.
+        """
+        if score is None:
+            return 0.0
+        if self.span is not None:
+            return 1 - abs(self.level(score) - self.level(anchor.mean_label or 0.0))
+        self.level(score)
+        return anchor.labels.get(str(score), 0) / sum(anchor.labels.values())
+
+
+class Anchor(msgspec.Struct, frozen=True, kw_only=True):
+    """A labelled text that the judge is asked again, on one metric: people's labels by class, or the mean of labels that are numbers."""
+
+    item_id: str
+    language: str
+    metric: str
+    labels: dict[str, int]
+    mean_label: float | None = None
+
+
+class WatchOptions(msgspec.Struct, frozen=True, kw_only=True):
+    """How a watch is kept.
+
+    Attributes:
+        anchors: labelled texts of a language that are drawn from.
+        repeats: how often the judge is asked about each of them on the first day.
+        per_day: anchors of a language that are drawn each day, with replacement.
+        alpha: the chance of any false alarm in a cell, over all days; of many cells, the share of false ones among alarms.
+        guard: days with anchors until an alarm on production scores alone is put down to the texts.
+        tolerance: a change by less does not matter, as a share of the scale.
+        max_age: days for which the certificate holds after a day that was checked.
+        seed: of the draws.
+    """
+
+    anchors: int = 200
+    repeats: int = 5
+    per_day: int = 30
+    alpha: float = 0.05
+    guard: int = 30
+    tolerance: float = 0.0
+    max_age: int = 90
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if not 0 < self.alpha < 1 or not 0 <= self.tolerance < 1:
+            raise UsageError("--alpha lies between 0 and 1, and --tolerance from 0 to below 1")
+        for name in ("anchors", "repeats", "per_day", "guard", "max_age"):
+            if getattr(self, name) < 1:
+                raise UsageError(f"--{name.replace('_', '-')} is {getattr(self, name)}; it should be 1 or more")
+
+
+class WatchPlan(msgspec.Struct, frozen=True, kw_only=True):
+    """`watch.json`.
+
+    Attributes:
+        harness: the version of the program that made it.
+        certificate: SHA-256 of the certificate that the watch is kept of.
+        judge: who is watched.
+        run: the folder of the run that is asked again; None for recorded judgments, whose answers are handed in.
+        data: id of the certified data.
+        since: the first day.
+        anchors: SHA-256 of anchors.jsonl.
+    """
+
+    schema_version: int
+    harness: str
+    certificate: str
+    judge: CertifiedJudge
+    run: str | None
+    data: str
+    since: date
+    options: WatchOptions
+    cells: tuple[WatchedCell, ...]
+    anchors: str
+
+    @property
+    def sha256(self) -> str:
+        """Of everything in it: what the first line of the log is chained to."""
+        return hashlib.sha256(msgspec.json.encode(self, order="sorted")).hexdigest()
+
+
+def write_plan(folder: Path, plan: WatchPlan, anchors: tuple[Anchor, ...], certificate: str) -> None:
+    """Write the three files of a new watch, all or none."""
+    files: Mapping[Path, bytes | str] = {
+        folder / ANCHORS: to_jsonl(anchors),
+        folder / CERTIFICATE: certificate,
+        folder / PLAN: to_json(plan),  # last: a folder without it is no watch
+    }
+    write_together(files, private=True)
+
+
+def anchors_hash(anchors: tuple[Anchor, ...]) -> str:
+    return hashlib.sha256(to_jsonl(anchors)).hexdigest()
+
+
+def read_plan(folder: Path) -> WatchPlan:
+    """Read `watch.json`. Raises UsageError where there is none, ContentError if it is not what `watch init` wrote."""
+    path = folder / PLAN
+    if not path.is_file():
+        raise UsageError(f"{folder} holds no watch; begin one with 'harness watch init {folder} RUN_OR_DIR --certificate FILE'")
+    try:
+        plan = msgspec.json.decode(path.read_bytes(), type=WatchPlan)
+    except (msgspec.DecodeError, UnicodeDecodeError) as err:
+        raise ContentError(f"not the plan of a watch: {err}", path) from None
+    if plan.schema_version != SCHEMA_VERSION:
+        raise ContentError(f"schema version {plan.schema_version}; this program reads version {SCHEMA_VERSION}", path)
+    return plan
+
+
+def read_anchors(folder: Path, plan: WatchPlan) -> tuple[Anchor, ...]:
+    """Read `anchors.jsonl`. Raises ContentError if it is not the file that the watch began with."""
+    path = folder / ANCHORS
+    found = []
+    for line, row in read_rows(path):
+        try:
+            found.append(msgspec.convert(row, Anchor))
+        except msgspec.ValidationError as err:
+            raise ContentError(f"not an anchor: {err}", path, line) from None
+    anchors = tuple(found)
+    if anchors_hash(anchors) != plan.anchors:
+        raise ContentError("the anchors are not those that the watch began with; restore the file, or begin another watch", path)
+    return anchors

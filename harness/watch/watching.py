@@ -1,0 +1,164 @@
+"""`harness watch`: begin a watch, add a day, and check it. The folder holds everything, and later days need no label."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from datetime import date
+from pathlib import Path
+
+import msgspec
+
+from harness.correct import certificate
+from harness.correct.certify import judged_rows, other_condition
+from harness.data.judgments import Judgments
+from harness.errors import ContentError, UsageError
+from harness.measure.compare import Recording
+from harness.tables import make_folder, to_json, write_atomic
+from harness.watch.anchors import answers_of, draw_anchors, refuse_unanswered, see_anchors
+from harness.watch.daily_log import GROUPS, Day, SeenAnchors, SeenCell, SeenProduction, append_day, locked, read_log, refuse_date
+from harness.watch.production import see_production
+from harness.watch.setting_up import WatchStart, choose_anchors, make_watch_plan
+from harness.watch.watch_check import WatchCheck, check_watch, watched
+from harness.watch.watch_plan import CERTIFICATE, PLAN, Anchor, WatchOptions, WatchPlan, read_anchors, read_plan, write_plan
+
+ASKED = "asked"
+"""The folder of the judge's replies: a results folder for each day."""
+Asking = Callable[[Mapping[str, int], Path], Judgments]
+"""Asks the judge about items, each so many times, with the replies in a results folder."""
+
+
+class NewScores(msgspec.Struct, frozen=True):
+    """What comes in on one day: production scores, and recorded answers on anchors where the judge is not asked; None for neither."""
+
+    production: Recording | None = None
+    answers: Recording | None = None
+
+
+def begin(folder: Path, start: WatchStart, options: WatchOptions, since: date, ask: Asking | None) -> WatchPlan:
+    """Begin a watch: draw its anchors, ask the judge about each several times, and fix the reference levels.
+
+    Args:
+        folder: of the new watch.
+        start: the certificate, what it was made from, and the run to ask again.
+        options: how the watch is kept.
+        since: the first day.
+        ask: asks the judge; None for recorded judgments, whose answers are those of the certified data.
+
+    Raises:
+        UsageError: where the folder holds a watch already, and for scales without ends. What `ask` raises; the same command continues.
+    """
+    if (folder / PLAN).exists():
+        raise UsageError(f"{folder} holds a watch already; choose another folder: a new reference is a new watch")
+    make_folder(folder, private=True)
+    with locked(folder):
+        anchors = choose_anchors(start, options)
+        if ask is None:
+            rows = judged_rows(start.source, start.certificate.judge.condition)
+        else:
+            rows = ask({anchor.item_id: options.repeats for anchor in anchors}, folder / ASKED / "first")
+        answers = answers_of(rows)
+        refuse_unanswered(anchors, {anchor.item_id: 1 for anchor in anchors}, answers, start.source.name)
+        plan = make_watch_plan(start, anchors, answers, options, since)
+        held = watched(start.certificate, plan, check_watch(plan, [], since))
+        write_plan(folder, plan, anchors, to_json(held))
+    return plan
+
+
+def add_day(folder: Path, day: date, new: NewScores, today: date, ask: Asking | None = None) -> Day:
+    """Ask the anchors of a day, take in its production scores, and append one line to the log.
+
+    Nothing is appended unless all of it is there. A command that was killed is given again: it draws the same anchors, and asks those
+    without a reply.
+
+    Args:
+        folder: of the watch.
+        day: its date, after the last one of the log.
+        new: production scores and recorded answers.
+        today: no day is later.
+        ask: asks the judge; None where it is not asked.
+
+    Raises:
+        UsageError: without a watch, for a date out of order, a day without anything, and scores of another judge.
+        ContentError: for a log or anchors that were changed. StoreError: where another process holds the folder.
+    """
+    plan = read_plan(folder)
+    with locked(folder):
+        anchors, days = read_anchors(folder, plan), read_log(folder, plan.sha256)
+        refuse_date(days, day, today)
+        if day < plan.since:
+            raise UsageError(f"{day} is before the first day of the watch, {plan.since}")
+        if ask is None and new.answers is None and new.production is None:
+            raise UsageError(
+                "nothing to add: the judge of this watch is known from recorded judgments only; name the day's scores, and its answers on "
+                "anchors with --answers ('harness watch draw' says which)"
+            )
+        production, groups = dict[str, SeenProduction](), list[str]()
+        if new.production is not None:
+            production, groups = see_production(new.production, plan.judge, plan.cells, _known_groups(folder, days))
+        seen = _anchors_of(folder, plan, anchors, day, new.answers, ask)
+        cells = {
+            cell.name: SeenCell(anchors=seen.get(cell.name), production=production.get(cell.name))
+            for cell in plan.cells
+            if cell.name in seen or cell.name in production
+        }
+        if groups:  # before the line: what a killed command leaves is written again, and does not count without its line
+            path = folder / GROUPS / f"{day}.txt"
+            make_folder(path.parent, private=True)
+            write_atomic(path, "".join(f"{group}\n" for group in groups), private=True)
+        source = new.production.name if new.production is not None else ""
+        return append_day(folder, Day(day, cells, source), days[-1].hash if days else plan.sha256)
+
+
+def _anchors_of(
+    folder: Path, plan: WatchPlan, anchors: tuple[Anchor, ...], day: date, recorded: Recording | None, ask: Asking | None
+) -> dict[str, SeenAnchors]:
+    """What the drawn anchors say in each cell; nothing where the judge is not asked and no answers are recorded."""
+    if recorded is None and ask is None:
+        return {}
+    times = draw_anchors(anchors, plan, day)
+    if recorded is not None:
+        for problem in other_condition(plan.judge, recorded):
+            raise UsageError(f"{recorded.name} holds no answers on anchors: {problem}")
+        answers, where = answers_of(judged_rows(recorded, plan.judge.condition)), recorded.name
+    else:
+        assert ask is not None
+        answers, where = answers_of(ask(times, folder / ASKED / str(day))), f"the run of {day}"
+    refuse_unanswered(anchors, times, answers, where)
+    found = {cell.name: see_anchors(cell, anchors, times, answers) for cell in plan.cells}
+    return {name: seen for name, seen in found.items() if seen is not None}
+
+
+def _known_groups(folder: Path, days: list[Day]) -> set[str]:
+    """The groups of the days of the log."""
+    known: set[str] = set()
+    for day in days:
+        path = folder / GROUPS / f"{day.date}.txt"
+        with suppress(FileNotFoundError):
+            known.update(path.read_text("ascii", "replace").split())
+    return known
+
+
+def check(folder: Path, today: date) -> WatchCheck:
+    """Test the whole log, and write what was found into the watch's copy of the certificate, which other programs load.
+
+    Raises UsageError without a watch, ContentError for a log or a certificate that was changed.
+    """
+    plan = read_plan(folder)
+    days = read_log(folder, plan.sha256)
+    found = check_watch(plan, days, today)
+    path = folder / CERTIFICATE
+    held = certificate.load(path)
+    if held.watch is None or held.judge != plan.judge:
+        raise ContentError(f"this is not the certificate that the watch in {folder} was begun with; restore it", path)
+    again = watched(held, plan, found)
+    assert again.watch is not None
+    if again != held and again.watch.checked_to >= held.watch.checked_to:
+        write_atomic(path, to_json(again), private=True)
+    return found
+
+
+def drawn(folder: Path, day: date) -> dict[str, int]:
+    """How often each anchor is to be asked on a day, for judges that are asked by another program."""
+    plan = read_plan(folder)
+    return draw_anchors(read_anchors(folder, plan), plan, day)

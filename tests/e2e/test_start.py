@@ -1,0 +1,174 @@
+"""From a spreadsheet to a verdict and a certificate: a Czech table as an office has it, with a title above, in cp1250, partly labelled."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import shlex
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import openpyxl
+import pytest
+
+Cli = Callable[..., Any]
+COLUMNS = ["Č. dotazu", "Systém", "Odpověď", "Jana", "Petr", "Eva"]
+TEXTS = (
+    "Hlavním městem České republiky je Praha, která leží na řece Vltavě.",
+    "Děkujeme za váš dotaz. Vyřízení žádosti trvá přibližně tři pracovní dny.",
+    "Knihu můžete vrátit do čtrnácti dnů bez udání důvodu, stačí vyplnit formulář.",
+)
+
+
+def _rows(questions: int = 60) -> list[list[Any]]:
+    """Two systems' answers: Jana and Petr score all of them nearly alike, Eva those to the first half of the questions."""
+    rows: list[list[Any]] = []
+    for q in range(1, questions + 1):
+        for at, system in enumerate(("Alfa", "Beta")):
+            score = 1 + (7 * q + 3 * at + q * q) % 5
+            near = max(1, min(5, score + (q % 6 == 0)))
+            rows.append(
+                [q, system, f"{TEXTS[(q + at) % 3]} Kvalita {score}, dotaz {q}.", score, near, score if q <= questions // 2 else None]
+            )
+    return rows
+
+
+@pytest.fixture
+def spreadsheet(tmp_path: Path) -> Path:
+    path = tmp_path / "hodnocení.csv"
+    lines = ["Hodnocení odpovědí zákaznické podpory;;;;;", "", ";".join(COLUMNS)]
+    lines += [";".join("" if cell is None else str(cell) for cell in row) for row in _rows()]
+    path.write_bytes("\r\n".join(lines).encode("cp1250"))
+    return path
+
+
+JUDGE = """
+import re
+
+
+def score(item):
+    return int(re.search(r"Kvalita (\\d)", item["odpoved"])[1])
+"""
+
+
+def test_a_spreadsheet_leads_to_a_verdict_and_a_certificate(
+    spreadsheet: Path, cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "readable.py").write_text(JUDGE, encoding="utf-8")
+    monkeypatch.syspath_prepend(str(tmp_path))
+
+    started = cli("start", spreadsheet, "--metric", "helpfulness", "--sampling", "random", "--yes")
+    assert started.code == 0, started.err
+    assert "read as cp1250" in started.err and "row 3 was read as the column names" in started.err
+    assert "300 labels by 3 annotators on 1 metric imported; 60 empty cells" in started.err
+    items = [json.loads(line) for line in (tmp_path / "hodnocení" / "items.jsonl").read_text("utf-8").splitlines()]
+    assert items[0] | {"odpoved": ""} == {
+        **{"item_id": "1-Alfa", "language": "cs", "task": "texts", "group": "1", "system": "Alfa", "odpoved": ""}
+    }
+
+    [asking] = [line.strip().partition("   #")[0] for line in started.err.splitlines() if line.strip().startswith("harness run")]
+    ran = cli(*shlex.split(asking.replace("openai/MODEL", "python:readable:score"))[1:])
+    assert ran.code == 0, ran.err
+    run = next((tmp_path / "results" / "runs").iterdir()).name
+
+    compared = cli("compare", run, "--json")
+    assert compared.code == 0 and '"verdict": "use"' in compared.out
+    certified = cli("certify", run, "--to", "cert.json")
+    assert certified.code == 0, certified.err
+    assert cli("new", "gate", run).code == 0
+    assert cli("gate", run, "--policy", "gate.toml").code == 0
+
+
+def test_unasked_guesses_are_not_taken(spreadsheet: Path, cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    done = cli("start", spreadsheet)
+    assert done.code == 2 and "pass --yes" in done.err and not (tmp_path / "hodnocení").exists()
+
+
+def test_the_plan_can_be_corrected_and_is_read_back(spreadsheet: Path, cli: Cli, tmp_path: Path) -> None:
+    plan = tmp_path / "plan.toml"
+    assert cli("start", spreadsheet, "--plan", plan).code == 0
+    text = plan.read_text("utf-8")
+    assert 'wide_annotators = [\n    "Jana",' in text
+    plan.write_text(
+        text.replace('metric = "rating"', 'metric = "ochota"').replace("[metrics.rating]", "[metrics.ochota]"), encoding="utf-8"
+    )
+    done = cli("start", spreadsheet, "--map", plan, "--to", tmp_path / "data", "--yes")
+    assert done.code == 0, done.err
+    labels = (tmp_path / "data" / "labels.jsonl").read_text("utf-8")
+    assert labels.count('"metric":"ochota"') == 300
+
+
+def test_a_workbook_with_a_merged_title_gives_the_same_labels(spreadsheet: Path, cli: Cli, tmp_path: Path) -> None:
+    book = openpyxl.Workbook()
+    sheet = book.active
+    assert sheet is not None
+    sheet.append(["Hodnocení odpovědí zákaznické podpory"])
+    sheet.merge_cells("A1:F1")
+    sheet.append([])
+    sheet.append(COLUMNS)
+    for row in _rows():
+        sheet.append(row)
+    book.save(tmp_path / "a.xlsx")
+    salt = ("--salt-file", tmp_path / "salt")
+    assert cli("start", tmp_path / "a.xlsx", "--to", tmp_path / "one", "--yes", *salt).code == 0
+    assert cli("start", spreadsheet, "--to", tmp_path / "two", "--yes", *salt).code == 0
+    for name in ("items.jsonl", "labels.jsonl"):
+        assert (tmp_path / "one" / name).read_bytes() == (tmp_path / "two" / name).read_bytes()
+
+
+def test_a_table_of_texts_can_be_judged_and_labelled(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "texts.csv").write_text("answer\n" + "\n".join(f'"{text} {n}"' for n, text in enumerate(TEXTS * 3)), encoding="utf-8")
+    done = cli("start", "texts.csv", "--metric", "tone", "--scale", "tone=0,1,2:best=2", "--yes")
+    assert done.code == 0, done.err
+    assert "no scores" in done.err and "harness labels page texts" in done.err
+    [asking] = [line.strip().partition("   #")[0] for line in done.err.splitlines() if line.strip().startswith("harness run")]
+    ran = cli(*asking.replace("openai/MODEL", "baseline/random").split()[1:], "--yes")
+    assert ran.code == 0 and "nothing to ask" not in ran.err, ran.err
+    [paging] = [line.strip().partition("   #")[0] for line in done.err.splitlines() if line.strip().startswith("harness labels page")]
+    page = cli(*paging.split()[1:])
+    assert page.code == 0, page.err
+
+
+def test_answers_on_a_terminal_correct_the_guesses(spreadsheet: Path, tmp_path: Path) -> None:
+    master, terminal = pty.openpty()
+    process = subprocess.Popen(
+        [sys.executable, "-m", "harness", "start", str(spreadsheet), "--to", str(tmp_path / "data")],
+        stdin=terminal,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    os.write(master, b"\nhelpfulness\n1..5:best=1\nyes\n")
+    _, said = process.communicate(timeout=120)
+    os.close(master)
+    os.close(terminal)
+    assert process.returncode == 0, said.decode()
+    assert said.decode().count("] ") >= 4
+    card = (tmp_path / "data" / "data.toml").read_text("utf-8")
+    assert "[metrics.helpfulness]" in card and "best = 1" in card
+
+
+@pytest.mark.parametrize(
+    ("content", "flags", "words"),
+    [
+        ("", (), "the file is empty"),
+        ("id;text\n", (), "no rows"),
+        ("a;b\n1;2\n", ("--header-row", "9"), "--header-row 9: this row is empty or not there"),
+        ("a;b\n1;2\n", ("--id-from", "c"), "--id-from: 'c' is not a column; the columns are: a, b"),
+        ("a;b\n1;2\n", ("--encoding", "klingon"), "is not a known encoding"),
+        ("nr;score\n1;2\n2;1\n3;2\n", ("--yes",), "the language and task of the items"),
+    ],
+)
+def test_bad_tables_are_refused_in_words_and_leave_nothing(
+    content: str, flags: tuple[str, ...], words: str, cli: Cli, tmp_path: Path
+) -> None:
+    (tmp_path / "t.csv").write_text(content, encoding="utf-8")
+    done = cli("start", tmp_path / "t.csv", "--to", tmp_path / "data", *flags)
+    assert done.code in (2, 3) and words in done.err, done.err
+    assert not (tmp_path / "data").exists()

@@ -1,0 +1,226 @@
+"""`harness watch` from a run to an alarm: a judge that changes on a day, texts that change, kills, and bad input."""
+
+from __future__ import annotations
+
+import json
+import re
+import signal
+import subprocess
+from collections.abc import Callable
+from datetime import date, timedelta
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import pytest
+
+from harness import check_watch
+from harness.correct import certificate as certificates
+from harness.errors import StaleCertificate
+from tests.conftest import write_rows
+from tests.e2e.conftest import MODEL, Answer, Endpoint, Request
+
+Cli = Callable[..., Any]
+BEGAN = date(2026, 1, 1)
+TOML = 'id = "own"\nannotators = "persistent"\nsampling = "random"\n'
+
+
+class World:
+    """A results folder with a run, its certificate, and a watch; the judge gives the number in a text, and later 0 to some of them."""
+
+    def __init__(self, home: Path, cli: Cli, endpoint: Endpoint) -> None:
+        self.home, self.cli, self.endpoint = home, cli, endpoint
+        self.changed = False
+        endpoint.script = self.answer
+
+    def answer(self, request: Request) -> Answer:
+        [score] = re.findall(r"Text \d+ je (\d)", json.dumps(request.body["messages"], ensure_ascii=False))[-1:]
+        number = int(re.findall(r"Text (\d+) je", json.dumps(request.body["messages"], ensure_ascii=False))[-1])
+        said = 0 if self.changed and number % 2 else int(score)
+        return self.endpoint.saying({"justification": "Protože.", "score": said}, model=MODEL)
+
+    def folder(self, name: str, texts: list[int], *, labelled: bool, first: int = 0, judged: bool = False) -> Path:
+        folder = self.home / name
+        folder.mkdir()
+        ids = [f"i{first + n}" for n in range(len(texts))]
+        items = [
+            {"item_id": each, "language": "cs", "task": "open_prompt", "prompt": "Popiš les.", "output": f"Text {first + n} je {score}."}
+            for n, (each, score) in enumerate(zip(ids, texts, strict=True))
+        ]
+        labels = [
+            {"item_id": each, "annotator_id": f"p{who}", "metric": "task_quality", "score": score if (n + who) % 12 else (score + 1) % 3}
+            for n, (each, score) in enumerate(zip(ids, texts, strict=True))
+            for who in range(3 if labelled else 0)
+        ]
+        judgments = [
+            {"item_id": each, "judge": f"openai/{MODEL}", "metric": "task_quality", "score": score, "variant": "single", "temperature": 0.0}
+            for each, score in zip(ids, texts, strict=True)
+        ]
+        write_rows(folder / "items.jsonl", items)
+        write_rows(folder / "labels.jsonl", labels)
+        if judged:
+            write_rows(folder / "judgments.jsonl", judgments)
+        (folder / "data.toml").write_text(TOML + ('[metrics.task_quality]\nkind="ordinal"\nclasses=[0,1,2]\nbest=2\n' if judged else ""))
+        return folder
+
+    @property
+    def address(self) -> tuple[str, ...]:
+        return ("--base-url", self.endpoint.url, "--out", str(self.home / "results"))
+
+    def begin(self, **how: Any) -> Path:
+        """Run, certify, and begin a watch."""
+        data = self.folder("own", [2, 1, 2, 0, 2, 1] * 20, labelled=True)
+        done = self.cli("run", "--data", data, "--metrics", "task_quality", "--judge", f"openai/{MODEL}", *self.address)
+        assert done.code == 0, done.err
+        [run] = (self.home / "results" / "runs").iterdir()
+        done = self.cli("certify", run, "--to", self.home / "cert.json")
+        assert done.code == 0, done.out + done.err
+        done = self.init(run)
+        assert done.code == 0, done.err
+        return self.home / "watch"
+
+    def init(self, run: Path, folder: str = "watch", certificate: str = "cert.json") -> Any:
+        flags = ("--certificate", self.home / certificate, "--date", str(BEGAN), "--anchors", "60", "--repeats", "3", "--guard", "10")
+        return self.cli("watch", "init", self.home / folder, run, *flags, *self.address)
+
+    def add(self, day: int, *source: Any) -> Any:
+        return self.cli("watch", "add", self.home / "watch", *source, "--date", str(BEGAN + timedelta(day)), *self.address)
+
+    def production(self, day: int, texts: list[int]) -> Path:
+        return self.folder(f"day{day}", texts, labelled=False, first=1000 * day, judged=True)
+
+    def check(self, day: int, *flags: Any) -> Any:
+        return self.cli("watch", "check", self.home / "watch", "--date", str(BEGAN + timedelta(day)), *flags)
+
+
+@pytest.fixture
+def world(tmp_path: Path, cli: Cli, endpoint: Endpoint) -> World:
+    return World(tmp_path, cli, endpoint)
+
+
+def test_a_judge_that_changes_on_a_day_is_found_by_its_anchors(world: World) -> None:
+    watch = world.begin()
+    assert world.check(0).code == 7, "no day yet"
+    for day in (1, 2):
+        assert world.add(day).code == 0
+    assert world.check(2).code == 0
+    before = len(world.endpoint.requests)
+    world.changed = True
+    for day in range(3, 12):
+        done = world.add(day)
+        assert done.code == 0, done.err
+    asked = (len(world.endpoint.requests) - before) / 9
+    assert asked == 30, "each drawn anchor is asked anew, as often as it was drawn"
+    done = world.check(12, "--json", "--junit", world.home / "w.xml", "--figure", world.home / "w.svg")
+    found = json.loads(done.out)
+    assert (done.code, found["answer"], found["days"]) == (1, "the judge changed", 11)
+    [cell] = found["cells"]
+    assert (cell["anchors"]["moved"].split()[1], cell["production"]["days"]) == ("fell", [])
+    assert date.fromisoformat(cell["anchors"]["alarm"]) > BEGAN + timedelta(2)
+    suites = ElementTree.parse(world.home / "w.xml").getroot()
+    assert [case.get("name") for case in suites.iter("testcase") if case.find("failure") is not None] == ["task_quality: anchors", "holds"]
+    assert "log10 e" in "".join(ElementTree.parse(world.home / "w.svg").getroot().itertext())
+    assert check_watch(watch, BEGAN + timedelta(12)).answer == "the judge changed"
+    held = certificates.load(watch / "certificate.json")
+    with pytest.raises(StaleCertificate, match="its watch found: the judge changed"):
+        held.apply([1, 2] * 20, language="cs", metric="task_quality", judge=f"openai/{MODEL}")
+
+
+@pytest.mark.slow
+def test_texts_that_change_are_put_down_to_the_texts_after_the_guard(world: World) -> None:
+    world.begin()
+    for day in range(1, 4):
+        assert world.add(day, world.production(day, [2, 1, 2, 0, 2, 1] * 5)).code == 0
+    answers = []
+    for day in range(4, 22):
+        assert world.add(day, world.production(day, [0, 1, 2, 0, 1, 1] * 5)).code == 0
+        answers.append(world.check(day).code)
+    shown = world.check(22)
+    assert (shown.code, shown.out.splitlines()[-1]) == (1, "watch: the texts changed"), shown.out
+    assert answers[0] == 0 and 7 in answers and answers[-1] == 1, "nothing shown, then not yet known, then the texts"
+    assert "level fell" in shown.out and "no alarm" in shown.out
+
+
+def test_a_quiet_watch_keeps_its_certificate_until_it_is_too_old(world: World) -> None:
+    watch = world.begin()
+    for day in range(1, 6):
+        assert world.add(day, world.production(day, [2, 1, 2, 0, 2, 1] * 3)).code == 0
+    assert world.check(6).code == 0
+    held = certificates.load(watch / "certificate.json")
+    scores: dict[str, Any] = {"language": "cs", "metric": "task_quality", "judge": f"openai/{MODEL}"}
+    assert held.watch is not None and held.watch.checked_to == BEGAN + timedelta(5)
+    with pytest.raises(StaleCertificate, match="more than 90 days ago"):
+        held.apply([1, 2] * 20, **scores, today=BEGAN + timedelta(96))
+    late = world.check(96)
+    assert late.code == 1 and "does not hold any more" in late.out
+    same = world.cli("watch", "draw", watch, "--date", "2026-02-02").out
+    assert sum(int(line.split("\t")[0]) for line in same.splitlines()) == 30
+    assert (
+        same
+        == world.cli("watch", "draw", watch, "--date", "2026-02-02").out
+        != world.cli("watch", "draw", watch, "--date", "2026-02-03").out
+    )
+
+
+@pytest.mark.slow
+def test_a_killed_day_is_added_by_the_same_command(world: World, start: Callable[..., subprocess.Popen[str]]) -> None:
+    watch = world.begin()
+    assert world.add(1).code == 0
+    log = (watch / "log.jsonl").read_bytes()
+    world.endpoint.latency = 0.3
+    seen = len(world.endpoint.requests)
+    words = (
+        "watch",
+        "add",
+        watch,
+        world.production(2, [2, 1, 0] * 4),
+        "--date",
+        str(BEGAN + timedelta(2)),
+        "--concurrency",
+        "1",
+        *world.address,
+    )
+    process = start(*words)
+    world.endpoint.wait_for(seen + 5, process)
+    busy = world.add(3)
+    assert (busy.code, "in use by another" in busy.err) == (5, True), busy.err
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    assert (watch / "log.jsonl").read_bytes() == log, "a day is there as a whole or not at all"
+    (watch / "log.jsonl").write_bytes(log + b'{"date":"2026-01-03","cel')  # a kill while the line is written
+    assert world.check(2).code == 0
+    world.endpoint.latency = 0
+    before = len(world.endpoint.requests)
+    done = world.cli(*words)
+    assert done.code == 0, done.err
+    assert 0 < len(world.endpoint.requests) - before < 30, "replies from before the kill are kept"
+    days = [json.loads(line)["date"] for line in (watch / "log.jsonl").read_text().splitlines()]
+    assert days == ["2026-01-02", "2026-01-03"]
+
+
+def test_bad_input_is_refused_in_one_sentence(world: World, refused: Callable[..., None]) -> None:
+    cli, home = world.cli, world.home
+    refused(cli("watch", "check", home / "nothing"), 2, "holds no watch", "watch init")
+    watch = world.begin()
+    [run] = (home / "results" / "runs").iterdir()
+    refused(world.init(run), 2, "holds a watch already")
+    refused(world.init(run, "w2", "none.json"), 3, "none.json", "cannot be read")
+    other = world.folder("other", [2, 1, 0] * 40, labelled=True, first=500, judged=True)
+    refused(world.init(other, "w2"), 2, "the certificate is not of other")
+    (home / "w.json").write_text("{}")
+    refused(world.init(run, "w2", "w.json"), 3, "w.json", "not a certificate")
+    assert world.add(5).code == 0
+    refused(world.add(5), 2, "is in the log already")
+    refused(world.add(4), 2, "2026-01-05 is before 2026-01-06")
+    refused(cli("watch", "add", watch, "--date", "2999-01-01", *world.address), 2, "is in the future")
+    said = cli("watch", "add", watch, "--date", "tomorrow", *world.address)
+    assert said.code == 2 and "expected a day such as 2026-05-31; got 'tomorrow'" in said.err
+    empty = world.folder("empty", [], labelled=False, judged=True)
+    refused(world.add(6, empty), 2, "empty holds no scores to watch", "which has none")
+    log = watch / "log.jsonl"
+    log.write_text(log.read_text().replace('"drawn":30', '"drawn":31'))
+    refused(world.check(9), 3, "log.jsonl:1", "was changed after it was written")
+    refused(world.add(9), 3, "log.jsonl:1")
+    log.unlink()
+    (watch / "anchors.jsonl").write_text((watch / "anchors.jsonl").read_text().replace('"2":3', '"2":2'))
+    refused(world.add(9), 3, "anchors.jsonl", "not those that the watch began with")

@@ -1,0 +1,170 @@
+"""`harness calibrate`: gains are shown where there are some, falling maps are refused, sets hold people's scores of new texts."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import harness
+from harness.api import compare_options, open_sources
+from harness.correct.calibrate import CalibratedMetric, CalibrateOptions, calibrated_metric, judge_inputs
+from harness.correct.label_sets import HALF_ALONE, HALVES, OTHERS, sets_at
+from harness.correct.map_input import MapInput
+from harness.correct.score_curves import ClassCurve, ClassTable, NumberLine
+from harness.correct.score_maps import learn
+from harness.errors import UsageError
+from harness.measure.compare import align
+from tests.unit.correct.languages_folder import languages_folder
+
+Cli = Callable[..., Any]
+
+
+def input_of(folder: Path, **options: Any) -> MapInput:
+    [source] = open_sources([folder], None, folder)
+    compare = compare_options(None, None, "1+", "drop", "item", {}, None, 0)
+    [given] = judge_inputs(align([source.recording], compare).judged[0], compare, CalibrateOptions(**options))
+    return given
+
+
+def metric_of(folder: Path, **options: Any) -> CalibratedMetric:
+    [metric] = harness.calibrate(folder, **options).metrics
+    return metric
+
+
+@pytest.mark.parametrize("kind", ["ordinal", "named", "numbers"])
+def test_a_gain_is_shown_of_a_judge_that_knows_something_and_of_no_other(tmp_path: Path, kind: str) -> None:
+    good = metric_of(languages_folder(tmp_path / "good", {"cs": 1.0, "ja": 0.9}, kind=kind))
+    assert [cell.shown for cell in good.cells] == [True, True]
+    assert all(cell.after.loss < cell.before.loss and abs(cell.after.error) < abs(cell.before.error) for cell in good.cells)
+    idle = metric_of(languages_folder(tmp_path / "idle", {"cs": 0.0, "ja": 0.0}, kind=kind))
+    assert not any(cell.shown for cell in idle.cells)
+    assert all((cell.over_scores or 0) > 0 for cell in idle.cells), "class shares alone beat raw scores, and that is no gain"
+
+
+def test_leniency_and_the_parts_of_the_loss_are_those_of_the_scores(tmp_path: Path) -> None:
+    folder = languages_folder(tmp_path / "d", {"cs": 1.0})
+    given, metric = input_of(folder), metric_of(folder)
+    [cell] = metric.cells
+    assert cell.before.leniency == pytest.approx(float((given.x - given.mean).mean()))
+    assert cell.before.leniency_ci and 0 < cell.before.leniency_ci[0] < cell.before.leniency < cell.before.leniency_ci[1]
+    assert cell.after.leniency == pytest.approx(0, abs=0.05)
+    for side in (cell.before, cell.after):
+        assert side.loss == pytest.approx(side.miscalibration - side.discrimination + side.uncertainty)
+    shares = given.counts / given.counts.sum(axis=1, keepdims=True)
+    assert cell.before.agreement == pytest.approx(float((shares * given.answers).sum(axis=1).mean()))
+
+
+def test_a_falling_map_is_refused_in_its_language_alone(tmp_path: Path) -> None:
+    metric = metric_of(languages_folder(tmp_path / "d", {"cs": 1.0, "ja": -1.0, "de": 1.0}))
+    advice = {cell.language: cell.advice for cell in metric.cells}
+    assert advice == {"cs": "use the map", "de": "use the map", "ja": "refused: the map falls"}
+
+
+def test_a_map_is_the_curve_that_a_certificate_holds(tmp_path: Path) -> None:
+    for kind, curve in (("ordinal", ClassCurve), ("named", ClassTable), ("numbers", NumberLine)):
+        given = input_of(languages_folder(tmp_path / kind, {"cs": 1.0, "ja": 0.8}, kind=kind))
+        learnt = learn(given)
+        for language in (0, 1):
+            own = given.take(given.language == language)
+            held = learnt.curve(language)
+            assert isinstance(held, curve)
+            assert held.predict(own.x) == pytest.approx(learnt.predict(own), abs=1e-9)
+        assert np.isnan(learnt.curve(0).predict([np.nan])).all()
+
+
+def test_the_gap_stands_beside_what_chance_makes(tmp_path: Path) -> None:
+    alike = metric_of(languages_folder(tmp_path / "alike", {"cs": 0.9, "ja": 0.9, "de": 0.9, "fr": 0.9}, groups=40))
+    assert alike.gap_before and alike.gap_before.gap < alike.gap_before.by_chance_95 and alike.gap_before.p > 0.05
+    apart = metric_of(languages_folder(tmp_path / "apart", {"cs": 1.0, "ja": 0.0}, groups=200))
+    assert apart.gap_before and apart.gap_before.gap > apart.gap_before.by_chance_95
+    assert metric_of(languages_folder(tmp_path / "one", {"cs": 1.0})).gap_before is None
+
+
+def test_sets_learn_from_other_languages_or_halves_and_have_a_least_number_of_groups(tmp_path: Path) -> None:
+    few = metric_of(languages_folder(tmp_path / "few", {"cs": 1.0, "ja": 1.0}, groups=12))
+    assert [cell.sets and (cell.sets.learnt_from, cell.sets.groups) for cell in few.cells] == [(OTHERS, 12)] * 2
+    assert all(cell.sets and cell.sets.threshold is not None for cell in few.cells)
+    fewer = metric_of(languages_folder(tmp_path / "fewer", {"cs": 1.0, "ja": 1.0}, groups=8))
+    for cell in fewer.cells:
+        assert cell.sets and cell.sets.threshold is None and cell.sets.whole == 1
+        assert cell.sets.reason == "every score: 8 groups set the threshold, and 9 are needed at 90 %"
+    alone = metric_of(languages_folder(tmp_path / "alone", {"cs": 1.0}, groups=30))
+    assert alone.cells[0].sets and (alone.cells[0].sets.learnt_from, alone.cells[0].sets.groups) == (HALF_ALONE, 15)
+    many = metric_of(languages_folder(tmp_path / "many", {"cs": 1.0, "ja": 1.0}, groups=210), level=0.95)
+    assert [cell.sets and cell.sets.learnt_from for cell in many.cells] == [HALVES] * 2
+
+
+def test_a_stronger_promise_has_larger_sets(tmp_path: Path) -> None:
+    folder = languages_folder(tmp_path / "d", {"cs": 1.0, "ja": 1.0}, groups=150)
+
+    def size(**promise: Any) -> float:
+        sizes = [cell.sets.mean_size for cell in metric_of(folder, **promise).cells if cell.sets]
+        return float(np.mean([one for one in sizes if one is not None]))
+
+    plain = size()
+    assert size(level=0.8) < plain < size(this_draw=0.95) and plain <= size(per="text") and plain < size(level=0.97)
+
+
+def test_sets_hold_labels_of_texts_that_nothing_has_seen(tmp_path: Path) -> None:
+    whole = input_of(languages_folder(tmp_path / "d", {"cs": 1.0, "ja": 0.7}, groups=600))
+    seen = np.isin(whole.group, np.random.default_rng(1).permutation(np.unique(whole.group))[:300])
+    metric, new = calibrated_metric(whole.take(seen)), whole.take(~seen)
+    for language, cell in enumerate(metric.cells):
+        own = new.take(new.language == language)
+        assert cell.sets
+        inside = sets_at(cell.sets.curve.predict(own.x), "ordered", cell.sets.threshold)
+        held = (inside * own.counts).sum() / own.counts.sum()
+        assert 0.87 < held < 0.97 and inside.sum(axis=1).mean() < 4
+
+
+def test_the_length_of_the_text_may_be_read_too(tmp_path: Path, cli: Cli) -> None:
+    folder = languages_folder(tmp_path / "d", {"cs": 1.0, "ja": 1.0}, groups=40)
+    found = json.loads(cli("calibrate", folder, "--with", "length", "--json").out)
+    assert found["metrics"][0]["method"].endswith("reads the score and the length")
+    numbers = languages_folder(tmp_path / "n", {"cs": 1.0, "ja": 1.0}, groups=40, kind="numbers")
+    with pytest.raises(UsageError, match="--with length is for ordered classes"):
+        harness.calibrate(numbers, with_length=True)
+
+
+def test_the_command_says_what_to_do_by_language(tmp_path: Path, cli: Cli) -> None:
+    folder = languages_folder(tmp_path / "d", {"cs": 1.0, "ja": 0.0}, groups=60)
+    printed = " ".join(cli("calibrate", folder).out.split())
+    assert "A gain is shown in 1 of 2 languages (Czech). Leave the scores of the others as they are." in printed
+    assert "equal languages would lie" in printed and "no gain in Kendall's τ is claimed" in printed
+    assert "A set holds a person's score of a random text of a new random group in 90 of 100 such texts" in printed
+    found = json.loads(cli("calibrate", folder, "--json", "--level", "0.8").out)
+    assert found["level"] == 0.8 and found["metrics"][0]["metric"] == "tone"
+    assert {cell["language"]: cell["advice"] for cell in found["metrics"][0]["cells"]}["ja"] != "use the map"
+
+
+def test_bad_input_is_refused_in_words(tmp_path: Path, cli: Cli) -> None:
+    folder = languages_folder(tmp_path / "d", {"cs": 1.0}, groups=10)
+    for flags, words in (
+        (("--judge", "model/two"), "no judge 'model/two'"),
+        (("--where", "metric=tune"), "no metric 'tune'"),
+        (("--lang", "de"), "no items for 'de'"),
+        (("--level", "0.3"), "--level is a share from 0.5 to below 1"),
+        (("--this-draw", "0.95", "--per", "text"), "leave --per text out"),
+    ):
+        done = cli("calibrate", folder, *flags)
+        assert done.code == 2 and words in done.err and not done.out
+    (folder / "judgments.jsonl").unlink()
+    assert "no judgments" in cli("calibrate", folder).err
+
+
+def test_few_groups_one_class_and_a_constant_judge_have_numbers_and_no_gain(tmp_path: Path) -> None:
+    few = metric_of(languages_folder(tmp_path / "few", {"cs": 1.0}, groups=5))
+    assert few.cells[0].advice == "too few groups" and few.cells[0].q is None
+    folder = languages_folder(tmp_path / "same", {"cs": 1.0, "ja": 1.0}, groups=30)
+    for name, key in (("labels", "score"), ("judgments", "score")):
+        path = folder / f"{name}.jsonl"
+        kept = path.read_text("utf-8")
+        path.write_text("".join(json.dumps(json.loads(line) | {key: 4}) + "\n" for line in kept.splitlines()), "utf-8")
+        metric = metric_of(folder)
+        assert not any(cell.shown for cell in metric.cells) and all(np.isfinite(cell.after.loss) for cell in metric.cells)
+        path.write_text(kept, "utf-8")

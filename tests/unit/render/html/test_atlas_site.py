@@ -1,0 +1,90 @@
+"""The site of the atlas: every link leads somewhere, nothing is markup, and the search knows names in many languages."""
+
+from __future__ import annotations
+
+import json
+import posixpath
+import re
+
+import pytest
+
+from harness.judge_atlas.atlas_file import Atlas, AtlasJudge
+from harness.render.html import atlas_site as site
+from harness.render.html.atlas_site import atlas_site, names_of
+from tests.unit.judge_atlas.atlases import TODAY, about, atlas, row
+from tests.unit.render.test_board_site import Elements
+from tests.unit.render.test_standings import EVIL
+
+
+@pytest.fixture(autouse=True)
+def no_pictures(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(site, "_share_picture", lambda told: b"png")
+
+
+def small() -> Atlas:
+    rows = (row(), row(judge="a/B:c", verdict="do not use"), row(judge="a-b c"), row(language="pt-BR", verdict="not shown"))
+    return atlas(*rows, sets={"two": about(languages=("ca",))})
+
+
+def pages_of(made: Atlas, url: str = "") -> dict[str, str]:
+    return {name: page for name, page in atlas_site(made, TODAY, url).items() if isinstance(page, str)}
+
+
+def test_there_is_a_page_for_each_language_and_judge_and_every_link_leads_to_one() -> None:
+    pages = pages_of(small())
+    assert {name for name in pages if not name.startswith("judges/")} == {
+        "index.html",
+        *(f"{tag}/index.html" for tag in ("ca", "ja", "pt-BR")),
+    }
+    assert {name for name in pages if name.startswith("judges/")} == {f"judges/{slug}/index.html" for slug in ("a-b-c", "a-b-c-2", "gpt")}
+    for name, page in pages.items():
+        elements = Elements(page)
+        places = {attributes["id"] for _, attributes in elements.tags if "id" in attributes}
+        for link in elements.of("a"):
+            target = link["href"]
+            assert (
+                target[1:] in places
+                if target.startswith("#")
+                else posixpath.normpath(posixpath.join(posixpath.dirname(name), target)) in pages
+            )
+
+
+def test_nothing_from_the_file_is_markup_or_a_path() -> None:
+    evil = atlas(
+        row(judge=EVIL, metric=EVIL, set=EVIL), judges={EVIL: AtlasJudge(source=EVIL)}, sets={EVIL: about(title=EVIL, licence=EVIL)}
+    )
+    pages = pages_of(evil)
+    assert all(re.fullmatch(r"[\w./-]+", name) and ".." not in name for name in pages)
+    for page in pages.values():
+        elements = Elements(page)
+        assert not elements.of("img", "b") or all("x.y" not in str(each) for each in elements.of("img"))
+        assert "alert(1)" not in "".join(re.findall(r"<script>(.*?)</script>", page, re.DOTALL))
+        assert "\x1b" not in page and "\u202e" not in page and "\x00" not in page
+
+
+def test_a_page_keeps_to_itself_and_names_its_picture_only_where_it_has_an_address() -> None:
+    for page in pages_of(small()).values():
+        metas = {meta.get("property") or meta.get("http-equiv"): meta.get("content") for meta in Elements(page).of("meta")}
+        assert metas["Content-Security-Policy"].startswith("default-src 'none'") and metas["og:title"] and "og:image" not in metas
+    page = pages_of(small(), "https://example.org/atlas/")["ja/index.html"]
+    [image] = [meta["content"] for meta in Elements(page).of("meta") if meta.get("property") == "og:image"]
+    assert image == "https://example.org/atlas/ja/share.png" and b"png" in atlas_site(small(), TODAY).values()
+
+
+def test_a_language_is_listed_without_a_script_and_found_by_its_names() -> None:
+    page = pages_of(small())["index.html"]
+    [listed] = re.findall(r'<nav class="contents" aria-label="Languages">(.*?)</nav>', page, re.DOTALL)
+    assert re.findall(r'data-tag="([^"]+)"><a href="([^"]+)"', listed) == [(tag, f"{tag}/index.html") for tag in ("ca", "ja", "pt-BR")]
+    [names] = re.findall(r'<script type="application/json" id="language-names">(.*?)</script>', page)
+    assert {"japanese", "日本語", "japonština", "japonais", "японский"} <= {*json.loads(names)["ja"]}
+    assert len(names_of(small(), "ja")) > 50
+
+
+def test_an_answer_stands_in_three_cards_and_equal_atlases_give_equal_pages() -> None:
+    page = pages_of(small())["ja/index.html"]
+    assert re.findall(r'<section class="answer-card (\w+)">\s*<h2 class="plain">([^<]+)', page) == [
+        ("good", "Use"),
+        ("bad", "Do not use"),
+        ("open", "Not known"),
+    ]
+    assert "2 verdicts" not in page and page == pages_of(small())["ja/index.html"]

@@ -1,0 +1,106 @@
+"""What the atlas says in words: which judge, on what evidence, how old it is, and what would find out more."""
+
+from __future__ import annotations
+
+import datetime
+
+from harness.judge_atlas.atlas_file import AtlasJudge
+from harness.reports.atlas_answer import evidence, judge_answer, language_answer
+from harness.reports.atlas_matrix import QUALITIES, atlas_matrix
+from tests.unit.judge_atlas.atlases import TODAY, about, atlas, row
+
+GONE = {"gpt": AtlasJudge(released=datetime.date(2023, 3, 14), served_until=datetime.date(2025, 6, 6))}
+ALONE = {"verdict": "no verdict", "agreement": None, "people": None, "gap": None, "bound": None}
+
+
+def test_a_judge_that_is_gone_is_marked_in_the_sentence_the_lead_and_the_table() -> None:
+    every = atlas(row(), judges=GONE)
+    told = language_answer(every, "ja", every.rows, TODAY)
+    [(style, sentence)] = told.answer.sentences
+    assert style == "good" and sentence.startswith("harm: use gpt, no longer served (insult in one: agreement with native speakers 80 %")
+    assert told.lead == "In Japanese, use gpt (no longer served) for harm."
+    assert told.age == "The newest judge here is gpt, released on 2023-03-14, 2 years ago; its provider served it until 2025-06-06."
+    assert evidence(every, every.rows, TODAY)[0]["released"] == "2023-03-14, served until 2025-06-06"
+    before = language_answer(every, "ja", every.rows, datetime.date(2025, 6, 6))
+    assert "no longer" not in before.lead + before.age + before.answer.sentences[0][1]
+
+
+def test_metrics_are_named_where_a_judge_may_be_used_for_some_only() -> None:
+    every = atlas(row(), *(row(metric=metric, verdict="not shown") for metric in ("bias", "self_harm")), judges=GONE)
+    told = language_answer(every, "ja", every.rows, TODAY)
+    assert told.answer.sentences[0][1].startswith("harm: use gpt for insult only, no longer served (insult in one:")
+    assert told.lead == "In Japanese, use gpt (no longer served) for harm (only insult, 1 of 3 metrics)."
+
+
+def test_an_age_that_nobody_states_is_unknown() -> None:
+    every = atlas(row(), row(judge="other"), judges={"gpt": AtlasJudge(released=datetime.date(2025, 2, 1))})
+    assert language_answer(every, "ja", every.rows, TODAY).age.endswith("11 months ago. Of 1 judge the age is not known.")
+    every = atlas(row(), row(judge="other"))
+    assert language_answer(every, "ja", every.rows, TODAY).age == "When these 2 judges came out is not known."
+    assert evidence(every, every.rows, TODAY)[0]["released"] == "unknown"
+
+
+def test_several_judges_are_counted_and_the_closest_is_named() -> None:
+    every = atlas(row(verdict="do not use", gap=-0.3), row(judge="near", verdict="do not use", gap=-0.1))
+    [(style, sentence)] = language_answer(every, "ja", every.rows, TODAY).answer.sentences
+    assert style == "bad" and sentence.startswith("harm: use no judge; every verdict on 2 judges is against it (the closest: near;")
+    every = atlas(row(verdict="do not use", gap=-0.3), row(metric="bias", verdict="not shown", gap=-0.1))
+    [(style, sentence)] = language_answer(every, "ja", every.rows, TODAY).answer.sentences
+    assert style == "open" and sentence.startswith("harm: not known yet of gpt; 1 of 2 verdicts is against use (the closest: bias in one:")
+
+
+def test_where_nobody_can_be_compared_with_the_labels_alone_are_shown_and_no_agreement() -> None:
+    every = atlas(row(closeness=True, over_constant=-0.02, **ALONE))
+    [(style, sentence)] = language_answer(every, "ja", every.rows, TODAY).answer.sentences
+    assert style == "open" and "nobody can say how far people agree" in sentence
+    assert "closeness to the labels 70 %, −2 points beside one constant answer; 100 texts" in sentence
+    line = evidence(every, every.rows, TODAY)[0]
+    assert line["judge agrees"] == line["people agree"] == line["difference"] == line["as if"] == "–" and line["over a constant"] == "−2"
+
+
+def test_what_is_missing_comes_with_the_command_that_finds_out() -> None:
+    two, board = about(qualities=("harm", "story"), labels="people"), about(qualities=("tone_of_text",), boards={"toned": ("ja",)})
+    other = about(languages=("pt-BR",))
+    every = atlas(row(), row(language="pt-BR", quality="summary", set="three"), sets={"two": two, "three": other, "four": board})
+    ask, see, label = language_answer(every, "ja", [each for each in every.rows if each.language == "ja"], TODAY).answer.steps
+    assert "tone of text" in ask.text and ask.command == "harness run --board toned --langs ja --judge PROVIDER/MODEL"
+    assert "story (two)" in see.text and "harm" not in see.text and see.command == "harness data list --lang ja"
+    assert "summary in Japanese" in label.text and label.command == "harness labels page DATA --lang ja --out pages"
+    part = atlas(row(), row(judge="other"), sets={"two": two})
+    assert language_answer(part, "ja", part.rows, TODAY).answer.steps and not language_answer(part, "ja", part.rows[:1], TODAY).answer.steps
+
+
+def test_where_each_text_has_one_score_a_second_person_is_asked_and_no_judge() -> None:
+    every = atlas(row(**ALONE), sets={"one": about(boards={"single": ("ja",)})})
+    [step] = language_answer(every, "ja", every.rows, TODAY).answer.steps
+    assert "second person" in step.text and step.command == "harness labels page one --lang ja --items FILE --out pages"
+
+
+def test_a_language_with_labels_only_says_whose_set_waits_for_a_judge() -> None:
+    every = atlas(row(), sets={"two": about(languages=("ca",))})
+    told = language_answer(every, "ca", (), TODAY)
+    assert told.lead == "Nothing is known of judges in Catalan yet; two has labels of people." and not told.answer.sentences
+    assert told.answer.steps and told.age == "" == told.answer.sure
+
+
+def test_a_judge_is_told_language_by_language() -> None:
+    every = atlas(row(), row(language="pt-BR", verdict="do not use"))
+    told = judge_answer(every, "gpt", every.rows, TODAY)
+    assert told.lead == "gpt may be used in Japanese, for some qualities."
+    assert [sentence.partition(":")[0] for _, sentence in told.answer.sentences] == ["Japanese, harm", "Portuguese (Brazil), harm"]
+    gone = judge_answer(atlas(*every.rows, judges=GONE), "gpt", every.rows, TODAY)
+    assert gone.lead.endswith("for some qualities. Its provider serves it no longer.") and gone.answer.sentences == told.answer.sentences
+    none = judge_answer(every, "gpt", every.rows[1:], TODAY)
+    assert none.lead == "gpt is shown fit for nothing yet."
+
+
+def test_the_matrix_says_how_many_sets_say_so_and_where_labels_wait() -> None:
+    two = about(qualities=("preference", "tone"))
+    rows = (row(), row(metric="bias", verdict="not shown"), row(set="two", verdict="do not use"), row(quality="", metric="noise"))
+    [line] = atlas_matrix(atlas(*rows, judges=GONE, sets={"two": two}), TODAY)
+    squares = dict(zip(QUALITIES, line.squares, strict=True))
+    harm, waiting = squares["harm"], squares["preference"]
+    assert harm and (harm.style, harm.sign, harm.words, harm.gone) == ("good", "✓", "gpt", True)
+    assert harm.note == "1 of 2 metrics · 1 of 2 sets"
+    assert waiting and (waiting.style, waiting.words) == ("none", "no judge yet")
+    assert squares["story"] is None and line.others == (("good", "✓", 1), ("none", "·", 1))

@@ -1,0 +1,235 @@
+"""The log, the draw of anchors, what a day holds, and what the whole log says."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from datetime import date, timedelta
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from harness import api
+from harness.correct.certify import certify
+from harness.errors import ContentError, StaleCertificate, UsageError, UseForbidden
+from harness.measure.compare import Recording
+from harness.measure.options import CompareOptions
+from harness.tables import to_json
+from harness.watch.anchors import draw_anchors, see_anchors
+from harness.watch.daily_log import Day, Seen, SeenAnchors, SeenCell, SeenProduction, append_day, read_log
+from harness.watch.production import see_production
+from harness.watch.setting_up import WatchStart, choose_anchors, refuse_unfit
+from harness.watch.watch_check import check_watch
+from harness.watch.watch_plan import Anchor, Reference, WatchedCell, WatchOptions, WatchPlan, read_anchors, read_plan
+from harness.watch.watching import NewScores, add_day, begin, check
+from harness.watch.who import who_changed
+from tests.judged_folder import judged_folder
+
+BEGAN = date(2026, 1, 1)
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("watches")
+
+
+@pytest.fixture(scope="module")
+def recorded(home: Path) -> Callable[..., Recording]:
+    def make(name: str, **how: Any) -> Recording:
+        return api.open_sources([judged_folder(home / name, **how)], None, home)[0].recording
+
+    return make
+
+
+@pytest.fixture(scope="module")
+def start(recorded: Callable[..., Recording]) -> WatchStart:
+    source = recorded("certified", prompts=300, repeats=3)
+    held = certify(source, CompareOptions())
+    return WatchStart(held, to_json(held).encode(), source, None)
+
+
+@pytest.fixture
+def watch(start: WatchStart, tmp_path: Path) -> Path:
+    begin(tmp_path / "w", start, WatchOptions(anchors=80), BEGAN, None)
+    return tmp_path / "w"
+
+
+def test_a_plan_holds_reference_levels_between_their_limits(watch: Path, start: WatchStart) -> None:
+    plan = read_plan(watch)
+    assert [cell.metric for cell in plan.cells] == ["errors", "tone"]
+    for cell in plan.cells:
+        assert [(one.stream, one.quantity) for one in cell.references] == [
+            ("anchors", "agreement"),
+            ("anchors", "level"),
+            ("production", "level"),
+        ]
+        assert all(0 <= one.lower < one.mean < one.upper <= 1 for one in cell.references)
+        assert [one.n for one in cell.references] == [240, 240, 300], "three answers on each anchor; groups of two texts"
+    anchors = read_anchors(watch, plan)
+    labelled = start.source.data.labels.native_items()
+    assert len({anchor.item_id for anchor in anchors}) == 80 and {anchor.item_id for anchor in anchors} <= labelled
+    with pytest.raises(UsageError, match="holds a watch already"):
+        begin(watch, start, WatchOptions(), BEGAN, None)
+
+
+def test_the_draw_is_random_with_replacement_and_the_same_again() -> None:
+    anchors = [Anchor(item_id=f"i{n}", language=tag, metric="m", labels={"1": 1}) for n in range(20) for tag in ("ja", "cs")]
+    plan: Any = msgspec.convert(
+        {"options": {}, "schema_version": 1, "harness": "", "certificate": "", "run": None, "data": "", "since": "2026-01-01", "cells": []}
+        | {"anchors": "", "judge": {"name": "j", "settings": None, "variant": "v", "temperature": None, "top_p": None}},
+        WatchPlan,
+    )
+    days = [draw_anchors([one for one in anchors if one.language == "ja"], plan, BEGAN + timedelta(n)) for n in range(40)]
+    assert days == [draw_anchors([one for one in anchors if one.language == "ja"], plan, BEGAN + timedelta(n)) for n in range(40)]
+    assert all(sum(day.values()) == 30 for day in days) and len({tuple(sorted(day.items())) for day in days}) == 40
+    drawn = {item: sum(day.get(item, 0) for day in days) for item in days[0] | days[1]}
+    assert max(max(day.values()) for day in days) > 1 and min(drawn.values()) > 30, "each has the same chance"
+
+
+@pytest.mark.parametrize(
+    ("classes", "levels", "span", "score", "level", "agreement"),
+    [((0, 1, 2), (0.0, 0.5, 1.0), None, 1, 0.5, 0.25), (("A", "B"), (1.0, 0.0), None, "A", 1.0, 0.75), ((), (), (1.0, 5.0), 3, 0.5, 0.75)],
+)
+def test_levels_and_agreement_lie_between_0_and_1(classes: Any, levels: Any, span: Any, score: Any, level: float, agreement: float) -> None:
+    cell = WatchedCell(language="ja", metric="m", classes=classes, levels=levels, span=span, watched_class=None, references=())
+    anchor = Anchor(item_id="i", language="ja", metric="m", labels={"1": 1, "A": 3}, mean_label=4.0)
+    assert (cell.level(score), cell.agreement(score, anchor), cell.agreement(None, anchor)) == (level, agreement, 0.0)
+    for off in ("C", 9):
+        with pytest.raises(UsageError, match="off the scale of 'm'"):
+            cell.level(off)
+    seen = see_anchors(cell, [anchor], {"i": 3}, {("i", "m"): [score, None]})
+    assert seen is not None and (seen.drawn, seen.unread) == (3, 2), "the last answer stands for further draws"
+
+
+def test_groups_enter_as_one_and_only_once(recorded: Callable[..., Recording], watch: Path) -> None:
+    plan, source = read_plan(watch), recorded("new", prompts=25, labelled=0, seed=4)
+    seen, groups = see_production(source, plan.judge, plan.cells, ())
+    tone = seen["ja/tone"]
+    assert tone.level is not None and (tone.texts, tone.level.n, tone.known) == (50, 25, 0)
+    assert len(groups) == 50, "25 groups in each of two cells"
+    again, new = see_production(source, plan.judge, plan.cells, set(groups))
+    assert (again["ja/tone"].known, again["ja/tone"].level, new) == (50, None, [])
+    with pytest.raises(UsageError, match="holds no scores to watch: the judge 'model/one' is not in"):
+        see_production(recorded("foreign", prompts=5, judge="model/two"), plan.judge, plan.cells, ())
+    with pytest.raises(UsageError, match="there is nothing to add"):
+        see_production(recorded("elsewhere", prompts=5, labelled=0, language="cs"), plan.judge, plan.cells, ())
+
+
+def day_of(number: int, share: float, *, production: float | None = None) -> Day:
+    def seen(mean: float) -> Seen:
+        hits = round(30 * mean)
+        return Seen(hits / 30, 30, {"0": 30 - hits, "1": hits})
+
+    anchors = SeenAnchors(30, 0, seen(share), seen(share))
+    new = None if production is None else SeenProduction(30, 0, 0, seen(production))
+    return Day(BEGAN + timedelta(number), {"ja/m": SeenCell(anchors=anchors, production=new)})
+
+
+def test_the_log_is_a_chain(tmp_path: Path) -> None:
+    previous = "start"
+    for number in range(4):
+        previous = append_day(tmp_path, day_of(number, 0.8), previous).hash
+    path = tmp_path / "log.jsonl"
+    lines = path.read_text().splitlines()
+    assert [day.date for day in read_log(tmp_path, "start")] == [BEGAN + timedelta(n) for n in range(4)]
+    assert json.loads(lines[0])["cells"]["ja/m"]["anchors"]["agreement"] == {"mean": 0.8, "n": 30, "counts": {"0": 6, "1": 24}}
+    path.write_text("\n".join(lines) + '\n{"date":')
+    assert len(read_log(tmp_path, "start")) == 4, "a line that was cut off does not count"
+    for damaged, line in (
+        ([lines[0], lines[2], lines[3]], 2),
+        ([lines[1], *lines[1:]], 1),
+        ([lines[0].replace("24", "25"), *lines[1:]], 1),
+    ):
+        path.write_text("\n".join(damaged) + "\n")
+        with pytest.raises(ContentError, match=rf"log\.jsonl:{line}: this line, or one before it, was changed"):
+            read_log(tmp_path, "start")
+    path.write_text("[]\n")
+    with pytest.raises(ContentError, match=r"log\.jsonl:1: not a day of a watch"):
+        read_log(tmp_path, "start")
+    (tmp_path / "other").mkdir()
+    append_day(tmp_path / "other", day_of(3, 0.8), "start")
+    last = read_log(tmp_path / "other", "start")[0].hash
+    append_day(tmp_path / "other", day_of(1, 0.8), last)
+    with pytest.raises(ContentError, match="2026-01-02 stands after 2026-01-04"):
+        read_log(tmp_path / "other", "start")
+
+
+def plan_of(level: float = 0.8, **options: Any) -> WatchPlan:
+    streams: Any = (("anchors", "agreement"), ("anchors", "level"), ("production", "level"))
+    references = tuple(
+        Reference(stream=stream, quantity=quantity, mean=level, n=500, lower=level - 0.04, upper=level + 0.04)
+        for stream, quantity in streams
+    )
+    cell = WatchedCell(language="ja", metric="m", classes=(0, 1), levels=(0.0, 1.0), span=None, watched_class=None, references=references)
+    judge = {"name": "j", "settings": None, "variant": "v", "temperature": None, "top_p": None}
+    fields = {"schema_version": 1, "harness": "", "certificate": "", "run": None, "data": "d", "since": "2026-01-01", "anchors": ""}
+    plan: WatchPlan = msgspec.convert(fields | {"judge": judge, "options": options, "cells": []}, WatchPlan)
+    return msgspec.structs.replace(plan, cells=(cell,))
+
+
+def test_what_the_whole_log_says() -> None:
+    quiet = [day_of(n, 0.8, production=0.8) for n in range(30)]
+    assert check_watch(plan_of(), [], BEGAN).answer == "not yet known"
+    assert check_watch(plan_of(), quiet, BEGAN + timedelta(30)).answer == "nothing shown"
+    broken = [*quiet, *(day_of(30 + n, 0.5, production=0.5) for n in range(10))]
+    found = check_watch(plan_of(), broken, BEGAN + timedelta(40))
+    [cell] = found.cells
+    assert (found.answer, cell.anchors.moved.split()[1]) == ("the judge changed", "fell")
+    assert cell.anchors.alarm is not None and BEGAN + timedelta(30) <= cell.anchors.alarm <= BEGAN + timedelta(33)
+    assert found.expired is not None and "the judge changed; the first alarm was on 2026-0" in found.expired
+    texts = [*quiet, *(day_of(30 + n, 0.8, production=0.97) for n in range(20))]
+    assert check_watch(plan_of(guard=40), texts, BEGAN).answer == "not yet known"
+    assert check_watch(plan_of(guard=5), texts, BEGAN).answer == "the texts changed"
+    assert check_watch(plan_of(guard=5), texts, BEGAN).cells[0].production.moved == "level rose"
+    later = [*texts, *(day_of(50 + n, 0.4, production=0.97) for n in range(5))]
+    assert check_watch(plan_of(guard=5), later, BEGAN).answer == "both"
+    assert check_watch(plan_of(tolerance=0.4), broken, BEGAN + timedelta(40)).answer == "nothing shown"
+
+
+def test_one_look_says_what_many_say() -> None:
+    days = [*(day_of(n, 0.8) for n in range(20)), *(day_of(20 + n, 0.6) for n in range(12))]
+    once = check_watch(plan_of(), days, BEGAN).cells[0].anchors.alarm
+    looks = [check_watch(plan_of(), days[: n + 1], BEGAN).cells[0].anchors.alarm for n in range(len(days))]
+    assert once is not None and next(alarm for alarm in looks if alarm) == once == looks[-1]
+
+
+def test_days_of_recorded_judgments(watch: Path, start: WatchStart, recorded: Callable[..., Recording]) -> None:
+    new = recorded("monday", prompts=20, labelled=0, seed=9)
+    today = BEGAN + timedelta(30)
+    with pytest.raises(UsageError, match="nothing to add"):
+        add_day(watch, BEGAN, NewScores(), today)
+    added = add_day(watch, BEGAN + timedelta(1), NewScores(new, start.source), today)
+    assert added.cells["ja/tone"].anchors is not None and added.source == "monday"
+    partial = msgspec.structs.replace(start.source, judgments=start.source.judgments.for_items(["a0", "b0"]))
+    with pytest.raises(UsageError, match=r"has no answer of the judge on \d+ of the anchors that are drawn"):
+        add_day(watch, BEGAN + timedelta(2), NewScores(None, partial), today)
+    assert check(watch, today).answer == "nothing shown"
+    certificate = watch / "certificate.json"
+    certificate.write_text(to_json(start.certificate))
+    with pytest.raises(ContentError, match="not the certificate that the watch"):
+        check(watch, today)
+
+
+def test_certificates_that_cannot_be_watched(start: WatchStart, recorded: Callable[..., Recording]) -> None:
+    other = msgspec.structs.replace(start, source=recorded("others", prompts=60, seed=11))
+    with pytest.raises(StaleCertificate, match="the certificate is not of others as it is"):
+        refuse_unfit(other, None)
+    forbidden = recorded("forbidding", prompts=12)
+    certificate = certify(forbidden, CompareOptions(annotators=None))
+    with pytest.raises(UseForbidden, match="allows nothing"):
+        refuse_unfit(WatchStart(certificate, b"", forbidden, None), None)
+    assert len({anchor.item_id for anchor in choose_anchors(start, WatchOptions(anchors=100_000))}) == int(start.certificate.cells[0].n)
+    with pytest.raises(UsageError, match="--per-day is 0"):
+        WatchOptions(per_day=0)
+    with pytest.raises(UsageError, match="--alpha lies between"):
+        WatchOptions(alpha=1.0)
+
+
+def test_days_count_those_on_which_the_judge_was_asked() -> None:
+    assert who_changed(0, None, 0, 30) == "not yet known", "no anchor was asked since"
+    only = [
+        Day(BEGAN + timedelta(n), {"ja/m": SeenCell(production=day_of(n, 0.8, production=0.2).cells["ja/m"].production)}) for n in range(60)
+    ]
+    assert check_watch(plan_of(guard=30), only, BEGAN).answer == "not yet known"
