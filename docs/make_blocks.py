@@ -1,9 +1,8 @@
 """Runs the commands shown in the pages of docs again and writes what they print: `python docs/make_blocks.py DATA [PAGE …]`.
 
 DATA is a folder that holds the published data sets, each in a folder with the name of its dataset card. Only blocks that begin with a
-command that asks no judge are run: `harness compare`, `labels check`, `labels needed`, `correct`, `accept`, `certify`, `study`. Figures
-go into docs/figures. A set that DATA lacks is fetched as the first line of its block says. Without PAGE, all pages with such blocks are
-written.
+command that asks no judge are run (`COMMANDS`). Figures go into docs/figures. A set that DATA lacks is fetched as the first line of its
+block says. Without PAGE, all pages with such blocks are written.
 """
 
 from __future__ import annotations
@@ -16,9 +15,11 @@ import sys
 import tempfile
 from pathlib import Path
 
+from make_production import write_stars
+
 DOCS = Path(__file__).parent
 SIMULATED = ("using-scores.md",)  # make_using_scores.py writes it
-COMMANDS = "compare|labels check|labels needed|correct|accept|certify|study"
+COMMANDS = "compare|labels check|labels needed|correct|accept|calibrate|certify|study"
 BLOCK = re.compile(rf"```console\n((?:\$ harness data get .+\n)?)\$ harness ((?:{COMMANDS}) .+)\n((?:.*\n)*?)```")
 
 
@@ -27,6 +28,8 @@ def printed(get: str, command: str, data: Path) -> str:
     with tempfile.TemporaryDirectory() as folder:
         for path in data.resolve().iterdir():
             (Path(folder) / path.name).symlink_to(path)
+        if "stars" in shlex.split(command):  # the folder of docs/production.md
+            write_stars(Path(folder) / "stars", data / "alttest")
         if get and not (data / get.split()[4]).exists():  # "$ harness data get NAME …": from the authors, or the mirror in the environment
             subprocess.run([sys.executable, "-m", *shlex.split(get)[1:]], cwd=folder, stdout=subprocess.DEVNULL, check=True)
         done = subprocess.run(

@@ -8,6 +8,7 @@ from typing import Any
 
 import msgspec
 
+from harness.correct.labels_with_others import NewLanguage, new_languages
 from harness.decide.cell_tests import CellTests
 from harness.decide.options import DecisionOptions
 from harness.decide.rule import NOBODY, VerdictName
@@ -62,16 +63,22 @@ class LabelsNeeded(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class LabelBudget(msgspec.Struct, frozen=True):
-    """What is needed of every cell, for the wanted `half_width` and for verdicts."""
+    """What is needed of every cell, for the wanted `half_width` and for verdicts.
+
+    `new_languages` is what a new language needs if the others help it; None where it was not asked for.
+    """
 
     signature: str
     half_width: float
     cells: tuple[LabelsNeeded, ...]
+    new_languages: tuple[NewLanguage, ...] | None = None
     schema_version: int = 1
 
     def as_json(self) -> dict[str, Any]:
-        """One object for programs: `{schema_version, signature, half_width, cells}`."""
-        return msgspec.structs.asdict(self) | {"cells": [cell.flat() for cell in self.cells]}
+        """One object for programs: `{schema_version, signature, half_width, cells}`, and `new_languages` where they were asked for."""
+        fields = msgspec.structs.asdict(self) | {"cells": [cell.flat() for cell in self.cells]}
+        new = fields.pop("new_languages")
+        return fields if new is None else fields | {"new_languages": [one.flat() for one in new]}
 
 
 def label_budget(
@@ -80,6 +87,7 @@ def label_budget(
     decision: DecisionOptions = DecisionOptions(),  # noqa: B008 (frozen)
     *,
     half_width: float = 0.05,
+    borrow: bool = False,
 ) -> LabelBudget:
     """The labels that are needed, by language, metric, judge and condition. Raises UsageError as `measure.compare` does.
 
@@ -88,6 +96,7 @@ def label_budget(
         options: which items and judges, and how annotators become one reference.
         decision: the thresholds and the power of the verdicts.
         half_width: wanted of the interval of agreement, between 0 and 0.5.
+        borrow: whether to add what a new language needs if the others help it, for a mean to `half_width` of the scale.
     """
     if not 0 < half_width < 0.5:
         raise UsageError(f"a half-width is a share between 0 and 0.5, such as 0.05 for 5 points; got {half_width:g}")
@@ -98,7 +107,7 @@ def label_budget(
     signature = msgspec.structs.replace(
         ComparisonSignature.parse(laid_out.signature), decide=decision.signed(one.data.about for one in laid_out.judged)
     )
-    return LabelBudget(str(signature), half_width, cells)
+    return LabelBudget(str(signature), half_width, cells, new_languages(laid_out, half_width) if borrow else None)
 
 
 def _needed(one: CellTests, verdict: Verdict, half_width: float) -> LabelsNeeded:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from rich.console import Group, RenderableType
+from rich.text import Text
 
 from harness.content.tags import english_name
 from harness.correct.calibration import Calibration
@@ -17,7 +18,8 @@ from harness.render.terminal import dim_lines
 from harness.reports.tables.column import Row, TableName
 from harness.reports.tables.columns import columns_in
 from harness.reports.tables.decision_columns import lenient_text, points, thousandths
-from harness.reports.tables.text_table import TextTable, tabulate, varying_keys
+from harness.reports.tables.text_table import TextTable, key_text, tabulate, varying_keys
+from harness.text import terminal_safe
 
 
 def languages_table(found: Sequence[LanguageComparison]) -> TextTable:
@@ -27,21 +29,20 @@ def languages_table(found: Sequence[LanguageComparison]) -> TextTable:
 
 
 def _languages_row(one: LanguageComparison) -> Row:
-    gap: dict[str, Any] = one.gap or {}
-    lenient = sorted((row["leniency"], str(row["language"])) for row in one.languages if row["leniency"] is not None)
-    rates: dict[str, Any] = one.rates or {}
+    gap = one.gap
+    lenient = sorted((row.leniency, row.language) for row in one.languages if row.leniency is not None)
     return {
         **one.key,
-        "mean_gap": gap.get("mean"),
-        "mean_gap_ci": gap.get("ci"),
-        "further_language": points(gap.get("prediction")),
-        "i2": gap.get("i2"),
-        "rates_p": rates.get("p_groups"),
-        "same_level": f"{sum(row['same_level'] for row in one.languages)} of {len(one.languages)}",
+        "mean_gap": gap.mean if gap else None,
+        "mean_gap_ci": gap.ci if gap else None,
+        "further_language": points(gap.prediction if gap else None),
+        "i2": gap.i2 if gap else None,
+        "rates_p": one.rates.p_groups if one.rates else None,
+        "same_level": f"{sum(row.same_level for row in one.languages)} of {len(one.languages)}",
         "most_lenient": lenient_text(lenient[-1][1], lenient[-1][0]) if len(lenient) > 1 else None,
         "least_lenient": lenient_text(lenient[0][1], lenient[0][0]) if len(lenient) > 1 else None,
-        "dif_effect": one.dif["effect"] if one.dif else None,
-        "parallel_fleiss": one.consistency["fleiss"] if one.consistency else None,
+        "dif_effect": one.dif.effect if one.dif else None,
+        "parallel_fleiss": one.consistency.fleiss if one.consistency else None,
     }
 
 
@@ -72,4 +73,22 @@ def render_budget(budget: LabelBudget) -> RenderableType:
     """What is labelled of every cell, and what is missing."""
     rows = [cell.flat() | {"language": english_name(str(cell.key["language"]))} for cell in budget.cells]
     table = tabulate(rows, columns_in(TableName.LABELS_NEEDED), ("language", "metric", *varying_keys(rows, SIDE)))
-    return Group(FittedTable(table), dim_lines(table.legend))
+    new = [Text(line) for line in _new_languages(budget)]
+    return Group(FittedTable(table), *([Text(""), *new] if new else []), dim_lines(table.legend))
+
+
+def _new_languages(budget: LabelBudget) -> Iterator[str]:
+    """What a new language needs for a corrected mean, a line for each metric and condition."""
+    rows = [one.flat() for one in budget.new_languages or ()]
+    sides = varying_keys(rows, SIDE)
+    for row in rows:
+        what = ", ".join([str(row["metric"]).replace("_", " "), *(key_text(name, row[name]) for name in sides)])
+        if row["reason"] is not None:
+            yield terminal_safe(f"A new language, {what}: {row['reason']}.")
+            continue
+        alone, helped = row["alone"], row["with_others"]
+        fewer = "no number of labels suffices" if helped is None else f"{helped:,}, {alone - helped:,} fewer"
+        yield terminal_safe(
+            f"A new language, {what}: {alone:,} independent texts or groups for a corrected mean to ±{row['half_width']:.2g} points; with "
+            f"{row['languages']} other languages {fewer}, if it is like them (on average over languages)."
+        )

@@ -10,7 +10,7 @@ import numpy as np
 from scipy import stats
 
 from harness.stats.core.arrays import Floats
-from harness.stats.estimation.borrowed import borrow, paule_mandel, robust_critical_value
+from harness.stats.estimation.borrowed import borrow, borrowed_half_width, labels_with_others, paule_mandel, robust_critical_value
 
 Given = dict[str, Any]
 
@@ -63,15 +63,10 @@ def _intervals(given: Given) -> Given:
 
 
 def _labels_needed(given: Given) -> Given:
-    tau2, z = given["tau"] ** 2, stats.norm.isf(given["alpha"] / 2)
-
-    def half(labels: int) -> float:
-        s2 = given["sd"] ** 2 / labels
-        return float(robust_critical_value(s2 / tau2, given["alpha"]) * tau2 / (tau2 + s2) * math.sqrt(s2))
-
-    borrowed = next(labels for labels in range(2, 10_000) if half(labels) <= given["half_width"])
-    alone = math.ceil((z * given["sd"] / given["half_width"]) ** 2)
-    return {"alone": alone, "borrowed": borrowed, "half_width_at": [half(labels) for labels in (10, 30, 100)]}
+    sd, tau2, half = given["sd"], given["tau"] ** 2, given["half_width"]
+    alone = math.ceil((float(stats.norm.isf(given["alpha"] / 2)) * sd / half) ** 2)
+    at = [borrowed_half_width(labels, sd, tau2, level=1 - given["alpha"]) for labels in (10, 30, 100)]
+    return {"alone": alone, "borrowed": labels_with_others(sd, tau2, half), "half_width_at": at}
 
 
 CHECKS: dict[str, Callable[[Given], Given]] = {

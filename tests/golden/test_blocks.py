@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import doctest
+import importlib.util
 import json
 import re
 import shlex
@@ -12,12 +14,21 @@ from typing import Any
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-COMMANDS = "compare|labels check|labels needed|correct|accept|certify|study"
+COMMANDS = "compare|labels check|labels needed|correct|accept|calibrate|certify|study"
 BLOCK = re.compile(rf"```console\n((?:\$ harness data get .+\n)?)\$ harness ((?:{COMMANDS}) .+)\n((?:.*\n)*?)```")
 BLOCKS = {page.stem: BLOCK.findall(page.read_text("utf-8")) for page in sorted((ROOT / "docs").glob("*.md"))}
 del BLOCKS["using-scores"]  # its data are simulated; test_using_scores.py runs its blocks
 COMMAND_OR_EXCERPT = re.compile(r"`harness ((?:compare|run) [^`\n]+)`|^```text\n(.*?)^```", re.DOTALL | re.MULTILINE)
 EVERY = [(page, *block) for page, blocks in BLOCKS.items() for block in blocks]
+
+
+def production() -> Any:
+    """docs/make_production.py."""
+    spec = importlib.util.spec_from_file_location("make_production", ROOT / "docs" / "make_production.py")
+    assert spec and spec.loader
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
 
 
 @pytest.fixture(scope="module")
@@ -65,6 +76,8 @@ def test_a_block_is_what_its_command_prints(
     """Sets that lie there converted are used as they are; others are fetched as the block says, from the raw files."""
     for folder in shared_data.iterdir():
         (tmp_path / folder.name).symlink_to(folder)
+    if "stars" in shlex.split(command):  # the folder of docs/production.md
+        production().write_stars(tmp_path / "stars", shared_data / "alttest")
     monkeypatch.chdir(tmp_path)
     if get and not (shared_data / shlex.split(get)[4]).exists():
         if mirror is None:
@@ -76,6 +89,20 @@ def test_a_block_is_what_its_command_prints(
     done = cli(*shlex.split(command))
     assert done.code == 0, done.err
     assert [line.rstrip() for line in done.out.strip("\n").splitlines()] == shown.splitlines()
+
+
+@pytest.mark.slow
+@pytest.mark.needs("shared data")
+def test_the_page_on_production_says_what_its_certificate_gives(
+    cli: Callable[..., Any], shared_data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made, page = production(), ROOT / "docs" / "production.md"
+    left_out = made.write_stars(tmp_path / "stars", shared_data / "alttest")
+    assert made.kept_promises(tmp_path / "stars", left_out) in " ".join(page.read_text("utf-8").split())
+    monkeypatch.chdir(tmp_path)
+    assert cli("certify", "stars", "--to", "certificate.json").code == 0
+    found = doctest.testfile(str(page), module_relative=False)
+    assert found.attempted >= 4 and not found.failed
 
 
 def excerpts() -> dict[tuple[str, str], list[str]]:

@@ -13,6 +13,7 @@ from harness import api, content, data, engines, errors
 from harness.correct import certificate
 from harness.data import frames
 from harness.decide.options import DecisionOptions
+from harness.improvement.improve import ImproveOptions
 from harness.runs import runner, writing
 
 PUBLIC = {
@@ -26,9 +27,12 @@ PUBLIC = {
     "Settings": engines.Settings,
     "atlas": api.atlas,
     "calibrate": api.calibrate,
+    "improve": api.improve,
+    "ImproveOptions": ImproveOptions,
     "certificate": certificate,
     "check_gate": api.check_gate,
     "check_labels": api.check_labels,
+    "check_watch": api.check_watch,
     "compare": api.compare,
     "datasets": api.datasets,
     "frame_of": frames.frame_of,

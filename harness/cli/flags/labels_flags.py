@@ -194,6 +194,11 @@ def _labels_needed(sub: Any) -> None:
     p.add_argument(
         "--half-width", type=float, default=0.05, metavar="SHARE", help="the wanted half-width of the interval of agreement (default: 0.05)"
     )
+    p.add_argument(
+        "--borrow",
+        choices=("languages",),
+        help="add how many labels a new language needs for a corrected mean, if the labelled languages help it",
+    )
     p.add_argument("--judge", action="append", metavar="NAME", help="only this judge; repeatable")
     restriction_flags(p)
     decision_flags(p)

@@ -113,7 +113,7 @@ def borrow(estimate: ArrayLike, error: ArrayLike, *, level: float = 0.95) -> Bor
     from scipy import stats
 
     y, s = np.asarray(estimate, np.float64), np.asarray(error, np.float64)
-    common = _floored(y, s)
+    common = floored_between(y, s)
     weight = common.tau2 / (common.tau2 + s**2)
     critical = np.array([robust_critical_value(m2, 1 - level) for m2 in s**2 / common.tau2])
     z = stats.norm.isf((1 - level) / 2)
@@ -121,7 +121,12 @@ def borrow(estimate: ArrayLike, error: ArrayLike, *, level: float = 0.95) -> Bor
     return Borrowed(common.fitted + weight * (y - common.fitted), half, weight, critical, _apart(y, s))
 
 
-def _floored(y: Floats, s: Floats) -> Between:
+def floored_between(y: Floats, s: Floats) -> Between:
+    """`paule_mandel` with a variance that is not below its floor, as `borrow` uses it.
+
+    >>> round(floored_between(np.array([0.1, 0.1, 0.1]), np.ones(3)).tau2, 3)
+    0.667
+    """
     found = paule_mandel(y, s)
     return found if found.tau2 >= found.floor else paule_mandel(y, s, tau2=found.floor)
 
@@ -129,7 +134,7 @@ def _floored(y: Floats, s: Floats) -> Between:
 def _apart(y: Floats, s: Floats) -> Floats:
     apart = np.empty(len(y))
     for one in range(len(y)):
-        rest = _floored(np.delete(y, one), np.delete(s, one))
+        rest = floored_between(np.delete(y, one), np.delete(s, one))
         apart[one] = (y[one] - rest.fitted[0]) / math.sqrt(s[one] ** 2 + rest.tau2 + rest.fitted_error[0] ** 2)
     return apart
 
@@ -148,6 +153,50 @@ def mixed_errors(error: ArrayLike, labels: ArrayLike) -> Floats:
     variance = s**2 * n
     pooled = np.average(variance, weights=n - 1)
     return np.asarray(np.sqrt((n * variance + PSEUDO_LABELS * pooled) / (n + PSEUDO_LABELS) / n))
+
+
+def borrowed_half_width(labels: int, sd: float, tau2: float, *, mean_error: float = 0.0, level: float = 0.95) -> float:
+    """Half-width of the interval of a new language with so many labels, beside others that differ by the variance `tau2`.
+
+    Args:
+        labels: independent labels of the new language.
+        sd: standard deviation of one label (of the judge's error), above 0.
+        tau2: variance between languages, above 0.
+        mean_error: standard error of what the others have in common.
+        level: confidence, on average over languages.
+
+    >>> round(borrowed_half_width(30, 0.6, 0.01), 3), round(1.96 * 0.6 / 30**0.5, 3)
+    (0.179, 0.215)
+    """
+    from scipy import stats
+
+    s2 = sd**2 / labels
+    weight = tau2 / (tau2 + s2)
+    own = robust_critical_value(s2 / tau2, 1 - level) * weight * math.sqrt(s2)
+    return math.hypot(own, float(stats.norm.isf((1 - level) / 2)) * (1 - weight) * mean_error)
+
+
+def labels_with_others(sd: float, tau2: float, half_width: float, *, least: int = 2, mean_error: float = 0.0) -> int | None:
+    """The least number of labels, from `least` on, with which a new language has an interval of this half-width at 95 %.
+
+    Args as `borrowed_half_width`; None where 100,000 labels do not suffice.
+
+    >>> labels_with_others(0.6, 0.01, 0.15), math.ceil((1.96 * 0.6 / 0.15) ** 2)
+    (43, 62)
+    """
+
+    def enough(labels: int) -> bool:
+        return borrowed_half_width(labels, sd, tau2, mean_error=mean_error) <= half_width
+
+    if enough(least):
+        return least
+    low, high = least, 100_000
+    if not enough(high):
+        return None
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if enough(middle) else (middle, high)
+    return high
 
 
 @lru_cache(maxsize=4096)

@@ -57,7 +57,7 @@ def false_gains(world: ScoreWorld, draws: int, seed: int = 0) -> tuple[float, fl
     return shown / draws, over_raw / draws
 
 
-def gains_table(draws: int = 200) -> Iterator[str]:
+def gains_table(draws: int = 100) -> Iterator[str]:
     """How often a gain is shown where scores carry nothing."""
     yield "| scores that carry nothing | gain shown in any language or in all | map better than raw scores |"
     yield "| --- | --- | --- |"
@@ -124,7 +124,7 @@ def oracle_size(world: ScoreWorld, seed: int = 1) -> float:
     return float(np.mean(sizes))
 
 
-def sets_table(draws: int = 200) -> Iterator[str]:
+def sets_table(draws: int = 100) -> Iterator[str]:
     """Coverage of label sets at 90 %."""
     yield "| world | labels | promise | by group | by text | sd of a draw | draws below 90 % | mean size (oracle) | every score |"
     yield "| --- | --- | --- | --- | --- | --- | --- | --- | --- |"
@@ -174,7 +174,7 @@ def borrowed(prior: str, languages: int, draws: int, outlier: float = 0.0, seed:
                 ratios.append((figure.ci[1] - figure.ci[0]) / (base.ci[1] - base.ci[0]))
                 squares.append(((figure.value - true[at]) ** 2, (base.value - true[at]) ** 2))
     square = np.mean(squares, axis=0)
-    by_language = np.nanmean(hits, axis=0)[1 if outlier else 0 :]
+    by_language = np.nanmean(hits[:, 1 if outlier else 0 :], axis=0)
     apart = float(np.isnan(hits).mean(axis=0)[0])
     found = BorrowedCoverage(
         float(np.nanmean(hits)),
@@ -194,7 +194,7 @@ def _sample(shift: float, labels: int, rng: np.random.Generator, texts: int = 40
     return Sample(y, f, np.arange(texts))
 
 
-def borrowed_table(draws: int = 200) -> Iterator[str]:
+def borrowed_table(draws: int = 300) -> Iterator[str]:
     """Intervals with the other languages at 95 %."""
     yield "| languages differ as | languages, of 15 to 50 labels | mean over languages | worst language | width | RMSE | given |"
     yield "| --- | --- | --- | --- | --- | --- | --- |"

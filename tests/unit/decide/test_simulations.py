@@ -735,4 +735,6 @@ TABLES: tuple[Table, ...] = (
 
 if __name__ == "__main__":
     for table in (table for table in TABLES if table.__name__ in sys.argv[1:] or not sys.argv[1:]):
-        print(*table(), sep="\n", end="\n\n", flush=True)
+        for line in table():
+            print(line, flush=True)
+        print()

@@ -176,6 +176,10 @@ def test_native_speakers_are_named_only_where_labels_are_theirs(native: bool, wo
     assert board_facts(made(constructed=True, native=native)).endswith("constructed labels")
 
 
+def test_facts_begin_with_the_newer_board() -> None:
+    assert board_facts(made(superseded_by="mini-2")) == f"superseded by mini-2 · {board_facts(made())}"
+
+
 def test_too_few_texts_are_said_in_words() -> None:
     few = table(rows=(placed("openai/one", 1, rank_ci=None, group="", beats_baseline=None),), groups=(), reason="too few independent texts")
     shown = terminal(made(tables=(few,)))
@@ -278,7 +282,7 @@ class TestBelowTheBaseline:
             assert "below the baseline" in text.partition("Notes")[0]
 
     def test_on_the_pages_of_a_language(self, worst: Standings) -> None:
-        assert any("is shown to be below it." in sentence for _, sentence in language_answer(worst, "ja"))
+        assert any("is shown to be below it." in sentence for _, sentence in language_answer(worst, "ja").sentences)
         pages = board_pages([(worst, ())])
         assert "1 [1–1] ▼" in pages["mini-ja.html"]
         assert "is shown to be below it." in pages["mini-ja.html"]

@@ -1,0 +1,114 @@
+"""Borrowed strength on published labels: `python docs/make_withheld.py DATA …` prints a table of docs/statistics.md.
+
+DATA are names of data sets or folders with a judge's scores. Of each language in turn, few of its labelled texts keep their label, and the
+truth is the mean of all of them. Prediction-powered inference by the language's own labels stands beside the same with the other languages,
+which keep all their labels.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from harness.api import compare_options, open_sources
+from harness.correct.correct import mean_sample
+from harness.correct.mean_estimates import Figure, MeanEstimates, Sample, mean_estimates
+from harness.correct.scored_items import ScoredItems, scored_items
+from harness.correct.with_others import with_other_languages
+from harness.measure.compare import align
+
+SIZES = (15, 20, 30, 50)
+COLUMNS = (
+    ("data, metric, judge", "labels", "RMSE, own labels", "with the others", "coverage, own labels", "with the others"),
+    ("worst language, own labels", "with the others", "not given"),
+)
+
+
+def samples_of(source: str, judge: str | None, metrics: Sequence[str] | None, most: int) -> Iterator[tuple[str, list[Sample]]]:
+    """The labelled texts of every language, by metric and judge; every text by itself, since texts are what is drawn."""
+    [opened] = open_sources([source], None, Path())
+    where = {"metric": tuple(metrics)} if metrics else {}
+    options = compare_options(judge, None, "1+", "drop", "item", where, None, 0)
+    cells: dict[tuple[Any, ...], list[ScoredItems]] = {}
+    for cell in scored_items(align([opened.recording], options).judged[0]):
+        cells.setdefault((cell.key["metric"], cell.key["judge"]), []).append(cell)
+    for (metric, name), alike in cells.items():
+        chosen = sorted(alike, key=lambda cell: str(cell.key["language"]))
+        chosen = chosen[:: max(1, -(-len(chosen) // most))]
+        made = [mean_sample(cell.take(np.flatnonzero(cell.labelled))) for cell in chosen if cell.means is not None]
+        kept = [one.take(~np.isnan(one.f)) for one in made]
+        if len(kept) >= 5:
+            yield f"{opened.recording.name}, {metric}, {name}", [replace(one, group=np.arange(len(one.y))) for one in kept]
+
+
+class Languages:
+    """Languages of which one at a time has few labels."""
+
+    def __init__(self, samples: Sequence[Sample]) -> None:
+        self.samples = samples
+        self.whole = [_extended(one) for one in samples]
+        self.plain = [_plain(one) for one in self.whole]
+
+    def trial(self, at: int, labels: int, rng: np.random.Generator) -> tuple[Figure, Figure]:
+        """The estimates of one language when only so many of its texts, drawn at random, keep their label."""
+        own = self.samples[at]
+        few = replace(own, y=np.where(np.isin(np.arange(len(own.y)), rng.permutation(len(own.y))[:labels]), own.y, np.nan))
+        found = _plain(few)
+        given = [few if place == at else one for place, one in enumerate(self.whole)]
+        plain = [found if place == at else one for place, one in enumerate(self.plain)]
+        return found.corrected if found.corrected.ci else found.labels_alone, with_other_languages(plain, given, share=False)[at]
+
+
+def _plain(sample: Sample) -> MeanEstimates:
+    return mean_estimates([(sample, 1.0)], share=False)
+
+
+def _extended(sample: Sample) -> Sample:
+    """With one text more that nobody labelled, so that the language counts as one in which the judge says something new."""
+    return Sample(np.append(sample.y, np.nan), np.append(sample.f, np.nanmean(sample.f)), np.arange(len(sample.y) + 1))
+
+
+def rows(name: str, samples: Sequence[Sample], draws: int) -> Iterator[str]:
+    """A row of the table for each number of labels that leaves half of each language's texts without one."""
+    truth, languages = [float(one.y.mean()) for one in samples], Languages(samples)
+    for labels in SIZES:
+        rng, able = np.random.default_rng(0), [at for at, one in enumerate(samples) if len(one.y) >= 2 * labels]
+        errors, hits = np.full((2, len(samples), draws), np.nan), np.full((2, len(samples), draws), np.nan)
+        for at in able:
+            for draw in range(draws):
+                for side, figure in enumerate(languages.trial(at, labels, rng)):
+                    if figure.value is not None and figure.ci is not None:
+                        errors[side, at, draw] = (figure.value - truth[at]) ** 2
+                        hits[side, at, draw] = figure.ci[0] <= truth[at] <= figure.ci[1]
+        both = ~np.isnan(errors).any(axis=0)  # compared where both are given
+        rmse = [float(np.sqrt(one[both].mean())) for one in errors]
+        covered = [float(np.nanmean(one[both])) for one in hits]
+        worst = [min(float(np.mean(one[at][both[at]])) for at in able if both[at].any()) for one in hits]
+        missing = 1 - both[able].mean()
+        cells = [f"{one:.3f}" for one in rmse] + [f"{one:.0%}" for one in (*covered, *worst, missing)]
+        yield f"| {name} | {labels} | {' | '.join(cells)} |"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="Borrowed strength on published labels.")
+    parser.add_argument("sources", nargs="+")
+    parser.add_argument("--judge")
+    parser.add_argument("--metrics", type=lambda text: tuple(text.split(",")))
+    parser.add_argument("--draws", type=int, default=50)
+    parser.add_argument("--languages", type=int, default=10, help="at most so many, evenly from the sorted ones")
+    given = parser.parse_args()
+    headings = [heading for part in COLUMNS for heading in part]
+    print(f"| {' | '.join(headings)} |\n|{' --- |' * len(headings)}")
+    for source in given.sources:
+        for name, samples in samples_of(source, given.judge, given.metrics, given.languages):
+            for row in rows(name, samples, given.draws):
+                print(row, flush=True)
+
+
+if __name__ == "__main__":
+    main()
