@@ -102,7 +102,11 @@ def print_collection(title: str, answer: Answer | None, reports: Sequence[Report
     """Print to stdout what boards that were asked together say: one answer, then the verdicts of each board."""
 
     def body(width: int) -> RenderableType:
-        parts: list[RenderableType] = [Text(terminal_safe(title), style="bold"), Text(""), *_styled(lines_of(answer) if answer else ())]
+        parts: list[RenderableType] = [
+            Text(terminal_safe(title), style="bold"),
+            Text(""),
+            *_styled(lines_of(answer, apart=True) if answer else ()),
+        ]
         for report in reports:
             parts += [Text(terminal_safe(report.title), style="bold"), *render_verdicts(report.verdicts, width), Text("")]
         about = dict.fromkeys(line for report in reports for line in (*unreviewed(report), *notes(report)))

@@ -129,11 +129,16 @@ def answer_lines(verdicts: Sequence[Verdict], pages: LabelPages = LabelPages()) 
         yield from lines_of(answer_of(sides, pages))
 
 
-def lines_of(answer: Answer) -> Iterator[tuple[str, str]]:
-    """An answer in at most six lines: its title, a line for each style of card, how sure it is, and the first step."""
+def lines_of(answer: Answer, *, apart: bool = False) -> Iterator[tuple[str, str]]:
+    """An answer in at most six lines: its title, a line for each style of card, how sure it is, and the first step.
+
+    `apart`: a line for each card, as many languages need.
+    """
     if answer.title:
         yield "title", answer.title
-    for style, cards in groupby(answer.cards, key=lambda card: card.style):
+    numbered = enumerate(answer.cards)
+    for (style, _), group in groupby(numbered, key=lambda each: (each[1].style, apart and each[0])):
+        cards = [card for _, card in group]
         yield style, f"{SIGNS[style]} {' '.join(card.sentence for card in cards)}"
     if answer.sure:
         yield "note", answer.sure
