@@ -79,10 +79,10 @@ def board_facts(standings: Standings) -> str:
 
 
 def _whose_labels(standings: Standings) -> str:
-    """Native speakers are named only where no verdict stands on labels of people whose language is not known."""
+    """Native speakers are named only where every label is said to be theirs."""
     if standings.constructed:
         return "constructed labels"
-    return "people's labels" if any(verdict.labels == "people" for verdict in standings.verdicts) else "native speakers' labels"
+    return "native speakers' labels" if standings.native else "people's labels"
 
 
 def competitors(standings: Standings) -> list[Contender]:
