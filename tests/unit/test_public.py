@@ -13,6 +13,7 @@ from harness import api, content, data, engines, errors
 from harness.correct import certificate
 from harness.data import frames
 from harness.decide.options import DecisionOptions
+from harness.improvement.improve import ImproveOptions
 from harness.runs import runner, writing
 
 PUBLIC = {
@@ -26,6 +27,8 @@ PUBLIC = {
     "Settings": engines.Settings,
     "atlas": api.atlas,
     "calibrate": api.calibrate,
+    "improve": api.improve,
+    "ImproveOptions": ImproveOptions,
     "certificate": certificate,
     "check_gate": api.check_gate,
     "check_labels": api.check_labels,

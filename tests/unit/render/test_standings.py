@@ -174,6 +174,10 @@ def test_native_speakers_are_named_only_where_the_data_say_so(make_verdict: Call
     assert board_facts(made(constructed=False, verdicts=(make_verdict(labels=labels),))).endswith(words)
 
 
+def test_facts_begin_with_the_newer_board() -> None:
+    assert board_facts(made(superseded_by="mini-2")) == f"superseded by mini-2 · {board_facts(made())}"
+
+
 def test_too_few_texts_are_said_in_words() -> None:
     few = table(rows=(placed("openai/one", 1, rank_ci=None, group="", beats_baseline=None),), groups=(), reason="too few independent texts")
     shown = terminal(made(tables=(few,)))
