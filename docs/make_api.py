@@ -19,7 +19,18 @@ PAGE = Path(__file__).with_name("api.md")
 ORDER = (
     *("run", "RunSpec", "Settings", "RunResult", "report", "write_page", "compare", "datasets", "load", "atlas"),
     *("from_frames", "frame_of", "Dataset"),
-    *("generate", "GenerateSpec", "check_labels", "check_gate", "calibrate", "certificate", "DecisionOptions", "Library", "HarnessError"),
+    *(
+        "generate",
+        "GenerateSpec",
+        "check_labels",
+        "check_gate",
+        "check_watch",
+        "calibrate",
+        "certificate",
+        "DecisionOptions",
+        "Library",
+        "HarnessError",
+    ),
 )
 RETURNED = (NotebookReport, NotebookComparison)
 _MEMBERS = {"Dataset": (), "Library": (), "HarnessError": (), "NotebookReport": ("as_json",)}  # elsewhere all public methods are shown

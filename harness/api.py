@@ -6,6 +6,7 @@ import hashlib
 import warnings
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
+from datetime import UTC, date, datetime
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
@@ -24,14 +25,18 @@ from harness.correct.label_sets import SetOptions
 from harness.data import Dataset, load_folder
 from harness.data.named_folders import located
 from harness.decide.options import DecisionOptions
+from harness.decide.verdicts import Verdict
 from harness.engines import Settings
 from harness.errors import UsageError
+from harness.improvement.improve import Improved, ImproveOptions, divided
+from harness.improvement.improve import improve as choose_and_confirm
 from harness.judges import Panel
 from harness.judges.panel import is_panel_file, split_panels
 from harness.measure import options, panels, recorded_run
+from harness.measure.cells import Cell
 from harness.measure.compare import Recording
 from harness.measure.options import Annotators, CompareOptions
-from harness.model import JudgeIdentity
+from harness.model import CellKey, JudgeIdentity
 from harness.offensive import refuse_in_repository
 from harness.reports import comparison, run_report
 from harness.reports.comparison import DecidedComparison
@@ -59,6 +64,7 @@ if TYPE_CHECKING:  # read on use
     import pandas as pd
 
     from harness.judge_atlas.atlas_file import Atlas
+    from harness.watch.watch_check import WatchCheck
 
 CONSTRUCTED = "The labels are constructed with the texts, not given by native speakers."
 
@@ -96,12 +102,82 @@ class NotebookReport(Report, frozen=True):
 
 
 class NotebookComparison(DecidedComparison, frozen=True, kw_only=True):
-    """A comparison that a notebook shows as tables."""
+    """A comparison that a notebook shows as its answer and tables."""
 
     def _repr_html_(self) -> str:
         from harness.render.notebook import comparison_html  # importing tables takes time
 
         return comparison_html(self)
+
+    def frame(self, full: bool = False) -> pd.DataFrame:
+        """The cells as a pandas frame, one row each, with the columns that people use, or with `full` every number.
+
+        Columns: the keys; `verdict` in words, `judge_minus_people` and `at_least` where the cell has a verdict; `texts`, `agreement`
+        (answers that cannot be read count as wrong) with its interval, `minus_baseline` and its `q`, `people`, `tau`. With `full` the
+        names of `as_json`; what is nested there has dotted names.
+        """
+        import pandas  # late: half a second
+
+        if full:
+            return super().frame()
+        decided: dict[CellKey | None, Verdict] = {CellKey.of(verdict.key): verdict for verdict in self.verdicts}
+        return pandas.DataFrame([{**cell.key, **_shown(cell, decided.get(_cell_key(cell)))} for cell in self.cells])
+
+    def markdown(self) -> str:
+        """The answer and all tables as Markdown, like `harness compare --md`."""
+        from harness.render.markdown import comparison_markdown
+
+        return comparison_markdown(self)
+
+    def latex(self) -> str:
+        """The cells as a LaTeX table, like `harness compare --latex`."""
+        from harness.render.latex import to_latex
+
+        return to_latex(self)
+
+    def figure(self) -> DrawnFigure:
+        """The answer as a picture that a notebook shows, like `harness compare --figure`. Raises UsageError without a verdict."""
+        from harness.render.figures import FigureOptions, draw_answer
+
+        drawn = draw_answer(self.verdicts, self.signature, FigureOptions(forms=("svg",)))
+        if drawn is None:
+            raise UsageError("there is no verdict on a judge to draw")
+        return DrawnFigure(drawn["svg"].decode())
+
+
+class DrawnFigure(msgspec.Struct, frozen=True):
+    """A drawing as SVG, which a notebook shows; `svg` is the file's text."""
+
+    svg: str
+
+    def __repr__(self) -> str:
+        return f"<DrawnFigure: {len(self.svg):,} characters of SVG>"
+
+    def _repr_svg_(self) -> str:
+        return self.svg
+
+
+def _cell_key(cell: Cell) -> CellKey | None:
+    """The key of a cell that names a language and a metric; None of others."""
+    return CellKey.of(cell.key) if {"language", "metric"} <= cell.key.keys() else None
+
+
+def _shown(cell: Cell, verdict: Verdict | None) -> dict[str, Any]:
+    """The numbers of a row of a notebook's frame."""
+    numbers = cell.flat()
+    beside = numbers.get("vs_baseline") or {}
+    return {
+        "verdict": verdict and verdict.answer,
+        "judge_minus_people": verdict and verdict.gap,
+        "at_least": verdict and verdict.family_bound,
+        "texts": numbers.get("n_ref", numbers.get("n")),
+        "agreement": numbers.get("pa_failed_wrong"),
+        "agreement_ci": numbers.get("pa_failed_wrong_ci"),
+        "minus_baseline": beside.get("diff"),
+        "q": beside.get("q"),
+        "people": numbers.get("human_pa"),
+        "tau": numbers.get("kendall_tau"),
+    }
 
 
 def run(
@@ -411,6 +487,64 @@ def calibrate(
     return calibrate_scores(opened.recording, compare, options)
 
 
+def improve(
+    source: Dataset | RunResult | Path | str,
+    options: ImproveOptions | None = None,
+    *,
+    judge: str | Sequence[str] | None = None,
+    annotators: str | None = None,
+    where: Mapping[str, str | Sequence[str]] | None = None,
+    card: str | None = None,
+    out: Path | str = "results",
+    decision: DecisionOptions | None = None,
+) -> Improved:
+    """Choose the judge or setting that agrees best with people on some labels and confirm it on the others, like `harness improve`.
+
+    Args:
+        source: a data set, a run, the path of a data folder, or the name of a run, with judgments under several conditions or of several
+            judges. The data folder remembers that its labels confirmed; a data set in memory remembers nothing.
+        options: how to choose and to confirm.
+        judge, annotators, where, card, out: as `compare` takes them.
+        decision: thresholds of the verdicts before and after.
+
+    Returns:
+        `chosen`, its gain by language with intervals, verdicts before and after, and where it still differs from people.
+
+    Raises:
+        UsageError: with fewer than two candidates, too few texts, and for labels that confirmed before.
+        ContentError, StoreError: if the source cannot be read, or its folder cannot remember.
+    """
+    [opened] = open_sources([source], card, Path(out))
+    compare = compare_options(judge, None, annotators, "drop", "item", restricted(where), None, 0)
+    today = datetime.now(UTC).date()
+    given = options or ImproveOptions()
+    return choose_and_confirm(opened.recording, compare, given, decision or DecisionOptions(), _data_folder(source, opened), today)
+
+
+def improvable(
+    source: Dataset | RunResult | Path | str,
+    options: ImproveOptions | None = None,
+    *,
+    judge: str | Sequence[str] | None = None,
+    annotators: str | None = None,
+    where: Mapping[str, str | Sequence[str]] | None = None,
+    card: str | None = None,
+    out: Path | str = "results",
+) -> str:
+    """What `improve` could show, in a sentence; no label is used. Arguments and errors as of `improve`."""
+    [opened] = open_sources([source], card, Path(out))
+    compare = compare_options(judge, None, annotators, "drop", "item", restricted(where), None, 0)
+    return divided(opened.recording, compare, options or ImproveOptions(), _data_folder(source, opened)).sentence()
+
+
+def _data_folder(source: Dataset | RunResult | Path | str, opened: OpenedSource) -> Path | None:
+    """The folder of the labels that are compared with; None of data in memory and of bundled content."""
+    if opened.run is not None:
+        folder = opened.run.protocol.data
+        return Path(folder) if folder else None
+    return located(Path(source), Library()) if isinstance(source, (str, Path)) else None
+
+
 class ComparedSources(msgspec.Struct, frozen=True):
     """What `compare_sources` opened, the options with which it was compared, and the comparison."""
 
@@ -637,6 +771,26 @@ def check_gate(
     sides = [None if side is None else gated_source(side, card, Path(out)) for side in (source, baseline)]
     assert sides[0] is not None
     return gate.gate(sides[0], limits, sides[1])
+
+
+def check_watch(folder: Path | str, today: date | None = None) -> WatchCheck:
+    """Say whether the judge or the texts of a watch have changed, like `harness watch check`.
+
+    Args:
+        folder: of the watch (`harness watch init`). Its copy of the certificate is told what was found.
+        today: the day on which the certificate has to hold; by default today (UTC).
+
+    Returns:
+        The answer (`nothing shown`, `not yet known`, `the texts changed`, `the judge changed` or `both`), the state of each cell with the
+        e-values of all days, and why the certificate does not hold any more, if so.
+
+    Raises:
+        UsageError: for a folder without a watch.
+        ContentError: for a log, anchors or a certificate that were changed, with `file:line`.
+    """
+    from harness.watch import watching
+
+    return watching.check(Path(folder), today or datetime.now(UTC).date())
 
 
 def gated_source(source: Dataset | RunResult | Path | str, card: str | None, out: Path) -> gate.GatedSource:

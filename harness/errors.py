@@ -17,7 +17,8 @@
     └── IncompleteRun       6   the run ended, but some calls have no reply
 
 `harness board check` ends with 6 if it cannot check a board because the board's data are not here, and has no other problem.
-A gate ends without an error: 0 if every limit of its policy holds, 1 if one is broken, 7 if the evidence does not suffice to say so.
+A gate, an extension and the check of a watch end without an error: 0 if all holds, 1 if something is shown not to hold, 7 if the evidence
+does not suffice to say so.
 A message says what is wrong, where, and what would be right.
 """
 

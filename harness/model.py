@@ -339,9 +339,17 @@ class Condition(msgspec.Struct, frozen=True, order=True):
 
     def __str__(self) -> str:
         """Without what is not the default: `single T=0`, `single T=0.7 top_p=0.9 order=swapped source=correct`."""
-        order = [] if self.order == "forward" else [f"order={self.order}"]
-        source = [] if self.shown_source == "none" else [f"source={self.shown_source}"]
-        return " ".join([str(self.variant), *_sampling_text(self), *order, *source, *([self.perturbation] if self.perturbation else [])])
+        return " ".join([str(self.variant), *_sampling_text(self), *self._changes("=")])
+
+    def words(self) -> str:
+        """As readers see it: `joint, temperature 0.7, order swapped`."""
+        return ", ".join([self.of_judge("").words(), *self._changes(" ")])
+
+    def _changes(self, sign: str) -> list[str]:
+        """What of the item is changed."""
+        order = [] if self.order == "forward" else [f"order{sign}{self.order}"]
+        source = [] if self.shown_source == "none" else [f"source{sign}{self.shown_source}"]
+        return [*order, *source, *([self.perturbation] if self.perturbation else [])]
 
     @property
     def sampling(self) -> dict[str, float]:

@@ -172,7 +172,8 @@ def constructions() -> dict[str, dict[str, Any]]:
     """What every construction determines, by its name. A kind of error that models make is one construction at each strength."""
     models = tier_of("models")
     at_strengths = {f"{name}-{strength}": kind for name, kind in models["kinds"].items() for strength in models["strengths"]}
-    return tier_of("hard")["constructions"] | models["constructions"] | at_strengths
+    found: dict[str, dict[str, Any]] = tier_of("hard")["constructions"] | models["constructions"] | at_strengths
+    return found
 
 
 def planned_kinds(tag: str, genre: str) -> tuple[list[str], bool]:

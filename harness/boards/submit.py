@@ -193,10 +193,10 @@ def differences(result: RunResult, board: RunProtocol) -> Iterator[str]:
         yield f"it asked about the first {run.limit} items of each language and task only (--limit)"
     elif run.data_sha256 != board.data_sha256 and (run.languages, [*run.tasks]) == (board.languages, [*board.tasks]):
         yield "its items or labels differ from those of the board"
-    if missing := [str(condition) for condition in board.conditions if condition not in run.conditions]:
-        yield f"it lacks the condition{'s' if len(missing) > 1 else ''} {', '.join(missing)}"
-    if more := [str(condition) for condition in run.conditions if condition not in board.conditions]:
-        yield f"it has the condition{'s' if len(more) > 1 else ''} {', '.join(more)}, not on the board"
+    if missing := [condition.words() for condition in board.conditions if condition not in run.conditions]:
+        yield f"it lacks the condition{'s' if len(missing) > 1 else ''} {'; '.join(missing)}"
+    if more := [condition.words() for condition in run.conditions if condition not in board.conditions]:
+        yield f"it has the condition{'s' if len(more) > 1 else ''} {'; '.join(more)}, not on the board"
     if run.repeats != board.repeats:
         yield f"it asked {_times(run.repeats)}, and the board asks {_times(board.repeats)}"
     if run.seed != board.seed:

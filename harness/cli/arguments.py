@@ -297,7 +297,18 @@ def majority_flag(parser: argparse.ArgumentParser | argparse._ArgumentGroup, def
 
 
 def by_task_flag(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--by-task", action="store_true", help="also show the numbers of each metric and task in the terminal")
+    parser.add_argument(
+        "--by-task",
+        action="store_true",
+        help="also show all verdicts, the numbers of each metric and task, and the sections",
+    )
+    all_rows_flags(parser)
+
+
+def all_rows_flags(parser: Any) -> None:
+    """Add the flags that show all verdicts, and the signature whole."""
+    parser.add_argument("--all", action="store_true", help="show the rows without a verdict too, and what the headings mean")
+    parser.add_argument("--signature", action="store_true", help="print the signature whole, not as a short hash")
 
 
 DECISION_FLAGS: dict[str, tuple[str, type[int] | type[float] | tuple[str, ...], str]] = {
@@ -396,7 +407,7 @@ def show_texts_flag(p: argparse.ArgumentParser) -> None:
 
 def restriction_flags(parser: argparse.ArgumentParser) -> None:
     """Add the flags that restrict a source to some items."""
-    languages_flag(parser, "only items in these languages: ja,cs")
+    languages_flag(parser, "only items in these languages: ja,cs; nothing else is tested or corrected for")
     parser.add_argument("--annotators", metavar="N|N+", help="only items with N (or N or more) annotators")
     parser.add_argument(
         "--where", action="append", default=[], metavar="KEY=VALUES", help="only items, metrics or variants with these values; repeatable"

@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from harness.cli.run import show
+from harness.cli.run import Output, show
 from harness.engines import Settings
 from harness.engines.batch.engine import states_of
 from harness.engines.batch.record import is_file, is_open
@@ -90,7 +90,7 @@ def collect(arguments: argparse.Namespace) -> int:
     settings = Settings(prices=arguments.prices)
     addresses = dict(arguments.base_url or ())
     watcher = TerminalWatcher(assume_yes=True)
-    show(collect_batches(name, arguments.out, watcher, settings, addresses.pop("", None), addresses), as_json=arguments.json)
+    show(collect_batches(name, arguments.out, watcher, settings, addresses.pop("", None), addresses), Output(arguments.json))
     return 0
 
 

@@ -55,9 +55,10 @@ def compare(arguments: argparse.Namespace) -> int:
         for path in write_sections(arguments.sections, comparison.sections):
             print(path, file=sys.stderr)
     if arguments.figure:
-        from harness.render.figures import draw_by_agreement
+        from harness.render.figures import draw_by_agreement, write_answer
 
-        draw_by_agreement(comparison, arguments.figure)
+        kind = draw_by_agreement if arguments.figure_kind == "shares" else write_answer
+        kind(comparison, arguments.figure)
     if page is not None:
         from harness.offensive import refuse_in_repository
         from harness.render.html import comparison_page
@@ -86,7 +87,8 @@ def compare(arguments: argparse.Namespace) -> int:
     else:
         from harness.render.comparison import render_comparison, show
 
-        show(partial(render_comparison, comparison, _shows_statistics(arguments), arguments.distributions), comparison.signature)
+        body = partial(render_comparison, comparison, _shows_statistics(arguments), arguments.distributions, every=arguments.all)
+        show(lambda width: body(width=width), comparison.signature, whole=arguments.signature)
     return 0
 
 

@@ -7,9 +7,8 @@ import shutil
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -26,7 +25,7 @@ from harness.judges import traits_of
 from harness.model import SAMPLING
 from harness.offensive import refuse_in_repository
 from harness.reports.collection_answer import BoardVerdicts, answer_of_boards
-from harness.reports.run_report import Report
+from harness.reports.run_report import Report, only_languages
 from harness.runs import (
     RunResult,
     RunSpec,
@@ -40,6 +39,7 @@ from harness.runs import (
 from harness.runs import run as run_spec
 from harness.store import Store
 from harness.tables import to_json, to_toml, write_atomic
+from harness.text import terminal_safe
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -60,10 +60,10 @@ def run(arguments: argparse.Namespace) -> int:
         result = run_spec(spec, arguments.out, TerminalWatcher(assume_yes=arguments.yes), settings)
     except IncompleteRun as err:
         if err.result is not None:  # show the answers first, then the error with what is missing
-            show(err.result, as_json=arguments.json, by_task=arguments.by_task)
+            show(err.result, _output(arguments))
         raise
     _keep_spec(result, arguments)
-    show(result, as_json=arguments.json, by_task=arguments.by_task)
+    show(result, _output(arguments))
     return 0
 
 
@@ -114,11 +114,11 @@ def _show_collection(title: str, done: Together, left_out: Sequence[str], argume
     """Write the files of each board's run, and print one answer and the verdicts of all boards."""
     from harness.render.terminal import print_collection
 
-    reports = {name: show(result, as_json=False, quiet=True) for name, result in done.results.items()}
+    reports = {name: show(result, Output(quiet=True)) for name, result in done.results.items()}
     answer = answer_of_boards([board_verdicts(done.results[name], report) for name, report in reports.items()])
     if arguments.json:
         boards = {name: report.as_json() for name, report in reports.items()}
-        sys.stdout.write(to_json({"title": title, "answer": answer and asdict(answer), "boards": boards, "left_out": left_out}))
+        sys.stdout.write(to_json({"title": title, "answer": answer and answer.as_json(), "boards": boards, "left_out": left_out}))
     else:
         print_collection(title, answer, list(reports.values()), left_out)
 
@@ -211,7 +211,9 @@ def report(arguments: argparse.Namespace) -> int:
         result = result.with_majority(arguments.majority)
     form = next((name for name in ("md", "csv", "latex") if getattr(arguments, name)), None)
     quiet = arguments.html is not None or form is not None
-    shown = show(result, as_json=arguments.json, quiet=quiet, by_task=arguments.by_task, decision=decision_options(arguments))
+    if arguments.langs and arguments.html is not None:
+        raise UsageError("a page has all languages of its run, and a switch; leave out --langs or --html")
+    shown = show(result, _output(arguments, quiet=quiet, langs=arguments.langs or ()), decision_options(arguments))
     if page := page_path(arguments.html, result.folder / "report.html"):
         from harness.render.html import report_page
         from harness.tables import write_atomic
@@ -248,20 +250,34 @@ def _as_text(report: Report, form: str) -> str:
     return report_csv(report)
 
 
-def show(
-    result: RunResult, *, as_json: bool, quiet: bool = False, by_task: bool = False, decision: DecisionOptions | None = None
-) -> Report:
-    """Write the run's derived files, print its report (unless `quiet`) and return it; `by_task` shows more, `decision` has thresholds."""
+class Output(NamedTuple):
+    """What is printed of a report: JSON, or the terminal with more or less; `langs` are the only languages that are shown."""
+
+    as_json: bool = False
+    quiet: bool = False
+    by_task: bool = False
+    every: bool = False
+    signature: bool = False
+    langs: tuple[str, ...] = ()
+
+
+def _output(arguments: argparse.Namespace, *, quiet: bool = False, langs: Sequence[str] = ()) -> Output:
+    return Output(arguments.json, quiet, arguments.by_task, arguments.all, arguments.signature, tuple(langs))
+
+
+def show(result: RunResult, output: Output, decision: DecisionOptions | None = None) -> Report:
+    """Write the run's derived files, print its report (unless it is quiet) and return it; `decision` has the thresholds."""
     from harness.render.files import write_files
     from harness.render.sections import print_sections
     from harness.render.terminal import print_report
 
-    report = make_report(result, decision)
+    report: Report = make_report(result, decision)
     if writable := result.derived == result.folder:
         write_files(result.folder, report)
-    if quiet:
+    report = only_languages(report, output.langs) if output.langs else report
+    if output.quiet:
         return report
-    if as_json:
+    if output.as_json:
         sys.stdout.write(to_json(report.as_json()))
     elif result.prepared.data.sealed:
         from harness.render.sealed import print_sealed
@@ -269,12 +285,21 @@ def show(
         print_sealed(report)
         print_sections(report.ablations)
     else:
-        print_report(report, by_task=by_task)
-        print_sections(report.ablations)
-    if not as_json:
+        print_report(report, by_task=output.by_task, every=output.every or output.by_task, signature=output.signature)
+        if output.by_task or result.protocol.study:
+            print_sections(report.ablations)
+        else:
+            print(terminal_safe(_more(report)), end="")
+    if not output.as_json:
         files = f"files: {result.folder}" if writable else f"{result.folder} is read-only; its files were not updated"
         print(f"\n{files}", file=sys.stderr)
     return report
+
+
+def _more(report: Report) -> str:
+    """What --all and --full would add."""
+    sections = ", ".join(str(section["title"]).lower() for section in report.ablations.values() if section.get("title"))
+    return f"--all has every verdict; --by-task also the numbers of each metric and task{f', and {sections}' if sections else ''}.\n"
 
 
 def runs(arguments: argparse.Namespace) -> int:

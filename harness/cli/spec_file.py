@@ -10,13 +10,16 @@ from typing import Any
 
 from harness.content.problems import line_of
 from harness.content.tags import suggest
+from harness.data.judgments import NO_VARIANT
 from harness.errors import ContentError, UsageError
 from harness.judges.panel import is_panel_file, panel_file_in
+from harness.model import SAMPLING, JudgeCondition
+from harness.tables import to_toml, write_atomic
 
 FLAG = "--spec"
 _PATHS = ("data", "content", "prompt", "prices")
 """Flags whose values are paths, relative to the file."""
-_NOT_IN_A_FILE = ("spec", "help", "verbose", "dry_run", "show_texts", "json", "yes")
+_NOT_IN_A_FILE = ("spec", "help", "verbose", "dry_run", "show_texts", "json", "yes", "all", "signature")
 
 
 def with_spec_file(argv: Sequence[str], parser: argparse.ArgumentParser) -> list[str]:
@@ -114,3 +117,11 @@ def _key(action: argparse.Action) -> str:
 
 def _repeats(action: argparse.Action) -> bool:
     return isinstance(action, argparse._AppendAction)
+
+
+def write_spec(path: Path, chosen: JudgeCondition, languages: Sequence[str]) -> None:
+    """Write a judge under a condition as a specification file, for the languages that it is for. Raises StoreError."""
+    variant = None if chosen.variant == NO_VARIANT else [chosen.variant]
+    sampling = {name: getattr(chosen, name) for name in SAMPLING}
+    flags = {"langs": list(languages) or None, "judge": [chosen.judge], "variant": variant, **sampling}
+    write_atomic(path, to_toml(flags))

@@ -44,12 +44,17 @@ def init(arguments: argparse.Namespace) -> int:
 def _asking(run: RunResult, judge: CertifiedJudge, arguments: argparse.Namespace) -> Asking:
     """Asks the judge of a run about items again, under the certified condition."""
     from harness.cli.run import engine_settings
-    from harness.model import Condition, parse_variant
+    from harness.model import SAMPLING
     from harness.render.progress import TerminalWatcher
     from harness.runs import AskAgain, ask_again
 
-    assert judge.temperature is not None  # a run states it
-    condition = Condition(parse_variant(judge.variant), judge.temperature, judge.top_p)
+    condition = next(
+        each
+        for each in run.protocol.conditions
+        if not each.perturbation
+        and (each.order, each.shown_source, str(each.variant)) == ("forward", "none", judge.variant)
+        and all(getattr(each, axis) == getattr(judge, axis) for axis in SAMPLING)
+    )
 
     def ask(times: Mapping[str, int], out: Path) -> Judgments:
         wanted, address = AskAgain(judge.name, condition, run.protocol.metrics, times), dict(arguments.base_url or ())
@@ -86,9 +91,8 @@ def check(arguments: argparse.Namespace) -> int:
         form_of(arguments.figure)  # a wrong name is refused before anything that takes time
     from harness.render.pipelines.watch import print_watch, watch_junit
     from harness.tables import to_json, write_atomic
-    from harness.watch import watching
 
-    found = watching.check(arguments.folder, arguments.date or _today())
+    found = api.check_watch(arguments.folder, arguments.date)
     if arguments.junit:
         write_atomic(arguments.junit, watch_junit(found))
     if arguments.figure:

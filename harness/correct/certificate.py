@@ -43,6 +43,7 @@ _READABLE = (1, SCHEMA_VERSION)
 MAX_BYTES = 16 * 1024 * 1024
 _ALLOWED: tuple[VerdictName, ...] = ("use", "use corrected")
 _ROUNDING = 1e-9
+_NOT_EXTENDED = "and neither thresholds of acceptance nor scores and sets text by text"
 _AGAIN = "make a new certificate with 'harness certify'"
 
 
@@ -409,9 +410,11 @@ class Certificate(msgspec.Struct, frozen=True, kw_only=True):
         unchecked = self._refuse_stale(cell, judge, prompt, rubric, scale)
         if cell.verdict not in _ALLOWED:
             raise UseForbidden(f"the certificate's verdict on {language}/{metric} is '{cell.verdict}': {cell.sentence}")
+        if (extended := cell.language != language) and confidence is not None:
+            raise UseForbidden(f"for {language}/{metric} the mean and agreement of {cell.language} were shown to hold, {_NOT_EXTENDED}")
         if confidence is not None:
             return _accepted(cell, scores, confidence, unchecked)
-        texts, reason = _texts(cell, scores, expected)
+        texts, reason = (None, f"extended from {cell.language}: {_NOT_EXTENDED}") if extended else _texts(cell, scores, expected)
         if texts is not None and not cell.corrections:
             return _without_mean(cell, scores, unchecked, texts)
         mean = _corrected(cell, scores, groups, share_of, level, unchecked)

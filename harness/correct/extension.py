@@ -238,17 +238,22 @@ def _refusals(cell: ScoredItems, certified: CertifiedCell, certificate: Certific
         yield f"the certificate's verdict on {certified.language}/{certified.metric} is '{certified.verdict}'"
     if not certified.corrections:
         yield f"the certificate has no correction for {certified.language}/{certified.metric}: {certified.correction_reason}"
-    seen = np.asarray(certified.confusion, np.int64).sum(axis=0) > 0
-    beyond = [(score, int(count)) for score, count, known in zip(certified.classes, _given(cell), seen, strict=True) if count and not known]
-    if beyond:
-        named = ", ".join(f"{score} ({count:,} texts)" for score, count in beyond[:_EXTREMES])
+    if cell.classes.continuous:
+        yield "its scores there are numbers without classes, and the certificate's are classes"
+    elif beyond := list(_beyond(cell, certified)):
+        named = ", ".join(f"{as_text(score)} ({count:,} texts)" for score, count in beyond[:_EXTREMES])
         yield f"scores that no certified text with a label had: {named}"
 
 
-def _given(cell: ScoredItems) -> Any:
-    """(k,) of how many texts each class is the judge's commonest answer."""
-    answer = cell.answer
-    return np.bincount(answer[answer >= 0], minlength=len(cell.classes.scores))
+def _beyond(cell: ScoredItems, certified: CertifiedCell) -> Iterator[tuple[Any, int]]:
+    """The judge's commonest answers that are not among those on certified texts with a label, or beyond their range; with their counts."""
+    given = np.bincount(cell.answer[cell.answer >= 0], minlength=len(cell.classes.scores)).tolist()
+    counts = np.asarray(certified.confusion, np.int64).sum(axis=0)
+    seen: list[Any] = [score for score, count in zip(certified.classes, counts, strict=True) if count]
+    for score, count in zip(cell.classes.scores, given, strict=True):
+        inside = min(seen) <= score <= max(seen) if certified.scale.kind == "interval" and seen else score in seen
+        if count and not inside:
+            yield score, count
 
 
 def _residuals(cell: ScoredItems, certified: CertifiedCell) -> Any:
@@ -263,7 +268,9 @@ def _residuals(cell: ScoredItems, certified: CertifiedCell) -> Any:
     found = correct_with_summary(correction.summary, given, cell.group)
     lam = 0.0 if math.isnan(found.lam) else found.lam
     predicted = correction.mean_label + lam * (given - correction.mean_judge)
-    return np.clip((label - predicted) / float(np.ptp(certified.values)), -1, 1)
+    low, high = certified.scale.min, certified.scale.max
+    reach = float(np.ptp(certified.values)) if low is None or high is None else high - low
+    return np.clip((label - predicted) / reach, -1, 1)
 
 
 def _agreement(cell: ScoredItems, certified: CertifiedCell, certificate: Certificate, margin: float) -> Transport:

@@ -25,7 +25,7 @@ class MapInput:
     """One row for each text that has a label and a readable score.
 
     Attributes:
-        key: metric, judge, variant, temperature and top-p.
+        key: that of a cell (`CELL`) without its language.
         kind: `ordered` classes, `named` classes (three or more without order), or `numbers`.
         read: what of the judge the map reads: its score, or the expected score by its token probabilities.
         cells: one a language, with all of the judge's texts, labelled or not.

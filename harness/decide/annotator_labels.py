@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,9 +14,10 @@ from harness.data.dataset import Dataset
 from harness.measure.cells import number
 from harness.measure.units import Classes, LabelCounts
 from harness.model import AltScoring
-from harness.stats import alternative_annotator_test
 from harness.stats.core.arrays import Floats, Ints
-from harness.stats.intervals.alternative_annotator import AlternativeAnnotatorTest
+from harness.stats.core.at_once import in_step
+from harness.stats.intervals.alternative_annotator import AlternativeAnnotatorTest, compared_with_annotators
+from harness.stats.intervals.noninferiority import guarded_p_each
 
 _MOST = 200  # annotators of a cell whose labels are laid out as a table
 
@@ -128,12 +130,30 @@ def annotator_test(sample: AnnotatorSample | None, epsilon: float, *, failures_l
         epsilon: the discount.
         failures_lose: whether the judge loses the items that it failed on; False leaves them out, as the authors do.
     """
-    if sample is None:
-        return None
-    table, scores, groups, scoring, _ = sample
-    found: AlternativeAnnotatorTest = alternative_annotator_test(
-        table.codes, scores, guarded_groups=groups, epsilon=epsilon, scoring=scoring, failures_lose=failures_lose
-    )
+    return annotator_tests([sample], epsilon, failures_lose=failures_lose)[0]
+
+
+def annotator_tests(
+    samples: Sequence[AnnotatorSample | None], epsilon: float, *, failures_lose: bool = True
+) -> list[dict[str, Any] | None]:
+    """`annotator_test` of many cells: the same numbers."""
+    works = {
+        place: compared_with_annotators(
+            sample.table.codes,
+            sample.judge,
+            guarded_groups=sample.groups,
+            epsilon=epsilon,
+            scoring=sample.scoring,
+            failures_lose=failures_lose,
+        )
+        for place, sample in enumerate(samples)
+        if sample is not None
+    }
+    found = dict(zip(works, in_step(list(works.values()), partial(guarded_p_each, margin=epsilon)), strict=True))
+    return [None if sample is None else _row(sample, found[place], epsilon) for place, sample in enumerate(samples)]
+
+
+def _row(sample: AnnotatorSample, found: AlternativeAnnotatorTest, epsilon: float) -> dict[str, Any]:
     tested = [
         {
             "annotator": name,
@@ -143,7 +163,7 @@ def annotator_test(sample: AnnotatorSample | None, epsilon: float, *, failures_l
             "p_guarded": number(one.p_guarded_adjusted),
             "rejected": one.rejected,
         }
-        for name, one in zip(table.names, found.annotators, strict=True)
+        for name, one in zip(sample.table.names, found.annotators, strict=True)
         if one.test is not None
     ]
     return {
@@ -153,7 +173,7 @@ def annotator_test(sample: AnnotatorSample | None, epsilon: float, *, failures_l
         "omega_guarded": number(found.omega_guarded),
         "annotators": found.tested,
         "epsilon": epsilon,
-        "scoring": scoring,
+        "scoring": sample.scoring,
         "per_annotator": tested,
         "reason": found.reason,
     }

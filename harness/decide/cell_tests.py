@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, NamedTuple
 
 import msgspec
 import numpy as np
 
 from harness.data.columns import CodedColumn, combination_ids, first_rows, rows_by_number
-from harness.decide.annotator_labels import AnnotatorLabels, AnnotatorSample, annotator_sample, annotator_test
+from harness.decide.annotator_labels import AnnotatorLabels, AnnotatorSample, annotator_sample, annotator_tests
 from harness.decide.options import DecisionOptions
 from harness.decide.rows_by_cell import rows_by_cell
 from harness.measure.compare import JudgedData
@@ -20,16 +20,19 @@ from harness.measure.scores import numbers
 from harness.measure.unit_agreement import baseline_hits, mean_of_questions, unit_gaps, unit_hits
 from harness.measure.units import Classes, LabelCounts, item_key
 from harness.model import BY_PEOPLE, Score
-from harness.stats import RARE, OneClass, one_class_test
+from harness.stats import RARE, OneClass
 from harness.stats.core.arrays import Floats, Ints
+from harness.stats.core.at_once import windows
 from harness.stats.core.weights import agreement_weights
 from harness.stats.intervals.cluster_mean import ClusterMean, cluster_mean
-from harness.stats.intervals.judge_tests import JudgeSums, JudgeTests, judge_sums, judge_tests
+from harness.stats.intervals.judge_tests import JudgeSums, JudgeTests, judge_sums, judge_tests_each
 from harness.stats.intervals.noninferiority import pair_agreement
+from harness.stats.intervals.one_class import one_class_tests
 from harness.stats.ranking.score_gaps import distance_of_judge, distance_of_people, median_without_group
 
 _CONSTANT = 0.99  # a judge that gives one class this often does not vary …
 _VARIED = 0.95  # … unless people's commonest class is this common
+_UNITS = 1 << 16  # judgments of cells that are tested at once
 _SAME_LEVEL = 0.1  # judge and people are on one level within this share of the scale
 
 
@@ -140,8 +143,23 @@ def cell_tests(judged: JudgedData, by_source: bool, compare: CompareOptions, opt
         options: margin and level of the tests.
     """
     measures = CellTester(judged, compare, options)
-    for key, rows in rows_by_cell(judged, by_source):
-        yield measures.cell(key, rows)
+    epsilon = options.discount(judged.data.about.epsilon)
+    for some in windows(rows_by_cell(judged, by_source), lambda cell: len(cell[1]), _UNITS):
+        measured = [measures.cell(*cell) for cell in some]
+        tests = judge_tests_each([one.sums for one in measured], options.margin, options.effective_groups)
+        alternative = annotator_tests([one.sample for one in measured], epsilon)
+        variation = one_class_tests([one.answers for one in measured])
+        for one, tested, beside, varied in zip(measured, tests, alternative, variation, strict=True):
+            yield one.rest(sums=one.sums, tests=tested, alt_test=beside, variation=varied)
+
+
+class _Measured(NamedTuple):
+    """What one cell's tests are made of, to make them for many cells at once, and the rest of them."""
+
+    rest: partial[CellTests]
+    sums: JudgeSums
+    sample: AnnotatorSample | None
+    answers: tuple[Floats | Ints, Floats, Ints]  # of people and of the judge, and the groups
 
 
 class CellTester:
@@ -165,7 +183,7 @@ class CellTester:
             rows = np.flatnonzero(units.judgments.metric.recode({metric: 0}) == 0)
             self.gap[rows], self.right[rows], self.baseline[rows] = of.units(rows)
 
-    def cell(self, key: dict[str, Any], rows: Ints) -> CellTests:
+    def cell(self, key: dict[str, Any], rows: Ints) -> _Measured:
         judged, options, about = self.judged, self.options, self.judged.data.about
         votes = judged.counted[key["metric"]]
         items, question = np.unique(judged.units.item[rows], return_inverse=True)
@@ -195,7 +213,8 @@ class CellTester:
         scoring = options.alternative_scoring(about.alt_scoring, votes.classes.kind)
         sample = annotator_sample(table, codes[paired], group[paired], key["metric"], votes.classes, scoring)
         level = correction.leniency(group[labelled])
-        return CellTests(
+        rest = partial(
+            CellTests,
             key=key,
             labels=labels,
             sampling=about.sampling,
@@ -206,8 +225,6 @@ class CellTester:
             groups=gap.groups,
             people=people,
             gap=gap,
-            sums=sums,
-            tests=judge_tests(sums, options.margin, options.effective_groups),
             differences=Differences(apart, against, group),
             hits=_mean_over_groups(mean_of_questions(question, self.right[rows]), group, weight),
             baseline=_mean_over_groups(against, group, weight),
@@ -216,29 +233,30 @@ class CellTester:
             failures=self._failures(rows[counted]),
             judge_commonest=commonest[0],
             labels_commonest=commonest[1],
-            variation=self._variation(
-                key["metric"], items[labelled], codes[labelled], pairs and pairs[1][labelled], commonest[0] and commonest[0][0]
-            ),
             level=level,
             reach=correction.reach,
             same_level=same_level_p(level, correction.reach) <= options.alpha,
             rho=correction.rho,
             gain=correction.gain,
             few_rare_cases=correction.few_rare_cases,
-            alt_test=annotator_test(sample, options.discount(about.epsilon)),
             alt_samples=_by_task(sample, item_key(judged.data, "task").take(items[paired]))
             if sample and (options.alt_scoring or about.alt_scoring)
             else {},
         )
+        given = pairs and pairs[1][labelled]
+        answers = self._answers(key["metric"], items[labelled], codes[labelled], given, commonest[0] and commonest[0][0])
+        return _Measured(rest, sums, sample, answers)
 
-    def _variation(self, metric: str, items: Ints, codes: Floats, given: Floats | None, commonest: Score | None) -> OneClass:
+    def _answers(
+        self, metric: str, items: Ints, codes: Floats, given: Floats | None, commonest: Score | None
+    ) -> tuple[Floats | Ints, Floats, Ints]:
         """Numbers are of two classes here: the judge's commonest, and all others."""
         interval, judge = self.intervals.get(metric), codes
         counts: Floats | Ints = self.judged.counted[metric].counts[items]
         if interval and given is not None:
             counts = interval.counts_of(commonest, items)
             judge = np.where(np.isnan(given), np.nan, given != commonest)
-        return one_class_test(counts, np.round(judge), self.group[items])
+        return counts, np.round(judge), self.group[items]
 
     def _failures(self, rows: Ints) -> dict[str, int]:
         kinds = self.judged.units.judgments.failure.take(rows[self.score[rows] < 0])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, Literal
 
@@ -125,14 +125,21 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True):
             return {"passes": "passes the controls", "fails": "fails the controls"}.get(self.controls, self.controls)
         return "not shown" if self.verdict == "too few labels" and self.k is None else self.verdict
 
+    @classmethod
+    def from_flat(cls, row: Mapping[str, Any]) -> Verdict:
+        """The verdict that `flat` made a row of, as JSON holds it."""
+        own = {name: row[name] for name in cls.__struct_fields__ if name != "key"}
+        key = {name: value for name, value in row.items() if name not in own and name != "answer"}
+        return msgspec.convert(own | {"key": key}, cls)
+
     def __getitem__(self, name: str) -> Any:
         """A part of the key, or an attribute."""
         return self.key[name] if name in self.key else getattr(self, name)
 
     def flat(self) -> dict[str, Any]:
-        """One object for programs, with the parts of the key beside the other values."""
+        """One object for programs, with the parts of the key beside the other values, and the words that screens show."""
         values = msgspec.structs.asdict(self)
-        return {**values.pop("key"), **values}
+        return {**values.pop("key"), "answer": self.answer, **values}
 
 
 def verdicts(sources: Sequence[Recording], compare: CompareOptions, options: DecisionOptions = DecisionOptions()) -> tuple[Verdict, ...]:  # noqa: B008 (frozen)

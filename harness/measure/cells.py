@@ -40,7 +40,6 @@ from harness.stats import (
     estimate,
     hits,
     intervals,
-    paired_difference,
     rarest_expected,
     tabulate_cells,
     undefined_by_scale,
@@ -49,6 +48,7 @@ from harness.stats.core.arrays import Estimate, Estimates, Floats, Ints
 from harness.stats.core.groups import relative_weights
 from harness.stats.core.processes import intervals_on_all_cores
 from harness.stats.estimation.design_estimates import gain_over_simple_sample
+from harness.stats.intervals.paired import DifferenceToTest, difference_to_test, tested_differences
 
 BASELINE = "majority"
 HYPOTHESIS = (
@@ -263,12 +263,10 @@ class _CellTable:
             pairs.append(people.weighted_f1(item, weights))
             found = reference[own.pattern]
             failed.append(self._failures(own.rows if self.options.majority == "strict" else own.rows[found >= 0]))
-            if self.classes.continuous:
-                versus.append(dict.fromkeys(_VERSUS) | {"reason": NOT_CLASSES})
-            else:
+            if not self.classes.continuous:
                 versus.append(self._versus(own, self._baseline(baseline, own, found), found))
             gains.append(self._gain(own, found))
-        made = self._assemble(rows, counts, failed, versus, pairs, gains)
+        made = self._assemble(rows, counts, failed, self._tested(versus), pairs, gains)
         if self.classes.kind != "interval":
             return made
         scored = ScoreCells(self.data, self.units, self.counted, metrics, self.options, self.design).cells(self.keys, self.rows)
@@ -318,12 +316,19 @@ class _CellTable:
         questions = ((items[i].item_id, m) for i, m in zip(item.tolist(), metric, strict=True))
         return majority_classes(reference, self.classes, stratum, baseline, questions, own.weight)
 
-    def _versus(self, own: _LabelledUnits, guessed: Ints, reference: Ints) -> dict[str, Any]:
+    def _versus(self, own: _LabelledUnits, guessed: Ints, reference: Ints) -> tuple[float | None, DifferenceToTest]:
+        """The baseline's agreement, and the difference from it."""
         ours, theirs = self._hits(own.score, reference), self._hits(guessed, reference)
-        one = paired_difference(ours, theirs, own.group, weights=own.weight, hypothesis=HYPOTHESIS)
         known = ~np.isnan(theirs)
         right = np.average(theirs[known], weights=None if own.weight is None else own.weight[known]) if known.any() else None
-        return {"baseline": BASELINE, "pa": number(right), **as_difference(one)}
+        return number(right), difference_to_test(ours, theirs, own.group, weights=own.weight, hypothesis=HYPOTHESIS)
+
+    def _tested(self, versus: Sequence[tuple[float | None, DifferenceToTest]]) -> list[dict[str, Any]]:
+        """The comparison of each cell with the baseline."""
+        if self.classes.continuous:
+            return [dict.fromkeys(_VERSUS) | {"reason": NOT_CLASSES} for _ in self.keys]
+        found = tested_differences([asked for _, asked in versus])
+        return [{"baseline": BASELINE, "pa": right, **as_difference(one)} for (right, _), one in zip(versus, found, strict=True)]
 
     def _hits(self, score: Ints, reference: Ints) -> Floats:
         """Whether each unit agrees with its reference, failures as wrong; nobody can agree with an item that has no majority (`strict`)."""

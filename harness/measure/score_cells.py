@@ -21,16 +21,14 @@ from harness.model import CONDITION
 from harness.stats.agreement.continuous import (
     SegmentCorrelations,
     joined_groups,
-    mean_absolute_error,
-    mean_difference,
     mean_of_segments,
-    root_mean_squared_error,
     score_correlation,
     segment_correlations,
 )
 from harness.stats.agreement.correlation import NAMES as CORRELATIONS
 from harness.stats.agreement.correlation import Correlation
 from harness.stats.agreement.intraclass import NO_PAIR, NOT_CROSSED, one_way_features, one_way_of_sums, two_way_icc
+from harness.stats.agreement.score_errors import ErrorToTest, error_to_test, tested_errors
 from harness.stats.agreement.score_moments import alpha_features, alpha_of_sums, sd_of_sums
 from harness.stats.agreement.soft_pairwise import soft_pairwise_accuracy
 from harness.stats.agreement.tie_calibration import tie_calibrated_accuracy
@@ -129,10 +127,13 @@ class ScoreCells:
             within.append(found)
             if found is not None and not np.isnan(found.kendall).all():  # a judge that is constant everywhere leaves nothing out
                 left_out.setdefault(_peers(key), set()).update(found.constant.tolist())
-        return [
-            self._statistics(self._cell(key, own), of, left_out.get(_peers(key), set()))
-            for key, own, of in zip(keys, rows, within, strict=True)
+        counts: list[dict[str, int]] = [{} for _ in keys]
+        made = [
+            self._statistics(self._cell(key, own), of, left_out.get(_peers(key), set()), count)
+            for key, own, of, count in zip(keys, rows, within, counts, strict=True)
         ]
+        tested = iter(tested_errors([one for values in made for one in values.values()]))
+        return [ScoredCell({name: next(tested) for name in values}, count) for values, count in zip(made, counts, strict=True)]
 
     def _cell(self, key: Mapping[str, Any], rows: Ints) -> _Cell:
         item = self.units.item[rows].astype(np.int64)
@@ -163,19 +164,19 @@ class ScoreCells:
         item, _, x, y = self._once(cell)
         return segment_correlations(x, y, self.segment[item])
 
-    def _statistics(self, cell: _Cell, within: SegmentCorrelations | None, left_out: set[int]) -> ScoredCell:
-        values: dict[str, Estimated] = {}
+    def _statistics(
+        self, cell: _Cell, within: SegmentCorrelations | None, left_out: set[int], counts: dict[str, int]
+    ) -> dict[str, Estimated | ErrorToTest]:
+        values: dict[str, Estimated | ErrorToTest] = {}
         for method, name in CORRELATIONS.items():
             values[name] = score_correlation(method, cell.x, cell.y, cell.group, cell.weight)
         values |= self._levels(cell)
-        counts: dict[str, int] = {}
         if within is None:
             values |= dict.fromkeys((*WITHIN, "acc_eq", "acc_eq_epsilon", "spa"), _nothing(NO_SEGMENT_KEY))
         else:
             values |= self._of_segments(cell, within, left_out, counts)
         values |= self._people(cell)
-        values |= self._second(cell, counts)
-        return ScoredCell(values, counts)
+        return values | self._second(cell, counts)
 
     def _people(self, cell: _Cell) -> dict[str, Estimated]:
         """What depends on labels alone is computed once for all judges of the same items."""
@@ -207,7 +208,7 @@ class ScoreCells:
         values["spa"] = _without_interval(spa, "SPA has no interval") if named.any() else _nothing(NO_SYSTEM)
         return values
 
-    def _levels(self, cell: _Cell) -> dict[str, Estimated]:
+    def _levels(self, cell: _Cell) -> Mapping[str, Estimated | ErrorToTest]:
         """Error and leniency in points of the scale as given, and means and standard deviations."""
         x, y, group, reach = cell.raw, cell.y, cell.group, self.reach
         direction = self.classes.direction
@@ -224,9 +225,9 @@ class ScoreCells:
         if self.classes.order_only:
             return own_level | dict.fromkeys(("mae", "rmse", "leniency", "alpha_interval"), _nothing(OTHER_SCALE))
         return own_level | {
-            "mae": mean_absolute_error(x, y, group, reach, cell.weight),
-            "rmse": root_mean_squared_error(x, y, group, reach, cell.weight),
-            "leniency": mean_difference(x, y, group, direction, reach, cell.weight) if direction else _nothing(NO_BEST),
+            "mae": error_to_test("absolute", x, y, group, reach, cell.weight),
+            "rmse": error_to_test("squared", x, y, group, reach, cell.weight),
+            "leniency": error_to_test("signed", x, y, group, reach, cell.weight, direction) if direction else _nothing(NO_BEST),
             "alpha_interval": of_group_sums(sums_by_group(alpha, _index(group[read])), alpha_of_sums, (-math.inf, 1.0)),
         }
 

@@ -12,6 +12,7 @@ from harness.correct.certificate import Certificate, CertifiedCell
 from harness.correct.certify import CertificateCheck
 from harness.correct.extension import ExtensionResult, ExtensionTarget
 from harness.reports.tables.numbers import counted, difference, percent, probability, rounded_up
+from harness.reports.tables.titles import metric_words
 from harness.text import terminal_safe
 
 
@@ -81,8 +82,9 @@ def _allowance(certificate: Certificate) -> Iterator[str]:
 
 def _cells(certificate: Certificate) -> Iterator[str]:
     for cell in certificate.cells:
-        place = f"{english_name(cell.language)}, {cell.metric.replace('_', ' ')}"
-        yield f"  {place}: {'; '.join([cell.verdict, _means(cell), _acceptance(cell), _map(cell)])}"
+        place = f"{english_name(cell.language)}, {metric_words(cell.metric)}"
+        said = cell.sentence.removesuffix(".") if cell in certificate.allowed else f"{place}: {cell.verdict}"
+        yield f"  {'; '.join([said, _means(cell), _acceptance(cell), _map(cell)])}"
 
 
 def _means(cell: CertifiedCell) -> str:

@@ -22,8 +22,8 @@ from harness.render.decisions import calibration_table, languages_table
 from harness.render.fitted_table import FittedTable
 from harness.render.human_agreement import two_people_sentence
 from harness.render.sections import render_sections
-from harness.render.terminal import dim_lines, render_answer
-from harness.render.verdicts import side_text, verdict_tables
+from harness.render.terminal import dim_lines, print_whole, render_answer, render_verdicts, signature_line
+from harness.render.verdicts import side_text
 from harness.reports.comparison import DecidedComparison
 from harness.reports.tables.column import Row, TableName
 from harness.reports.tables.columns import columns_in
@@ -34,12 +34,15 @@ _MOST_EXAMPLES = 8  # of what is odd in a label set
 _PIPE_WIDTH = 200  # of output that no terminal shows: nothing is cut there
 
 
-def render_comparison(comparison: Comparison, full: bool = False, distributions: bool = False, width: int = _PIPE_WIDTH) -> RenderableType:
+def render_comparison(
+    comparison: Comparison, full: bool = False, distributions: bool = False, width: int = _PIPE_WIDTH, *, every: bool = False
+) -> RenderableType:
     """The answer and the verdicts; with `full`, and where there are no verdicts, also the statistics of all cells and the sections.
 
-    With `distributions` the statistics have the class shares by agreement of the annotators.
+    With `every` all verdicts are shown, and what the headings mean. With `distributions` the statistics have the class shares by agreement
+    of the annotators.
     """
-    verdicts = [*_verdicts(comparison, width)]
+    verdicts = [*_verdicts(comparison, width, every or full)]
     statistics = [*_statistics(comparison, distributions)] if full or not verdicts else []
     notes = dim_lines(map(terminal_safe, comparison.notes))
     return Group(*_answer(comparison), *_heading(comparison), *verdicts, *statistics, notes)
@@ -63,7 +66,7 @@ def _statistics(comparison: Comparison, distributions: bool) -> Iterator[Rendera
 def _answer(comparison: Comparison) -> Iterator[RenderableType]:
     """What the verdicts say in a few lines, which is what a reader sees first."""
     if isinstance(comparison, DecidedComparison) and not _is_pooled(comparison):
-        yield from render_answer(comparison.verdicts)
+        yield from render_answer(comparison.verdicts, comparison.pages)
 
 
 def _is_pooled(comparison: Comparison) -> bool:
@@ -79,29 +82,22 @@ def _heading(comparison: Comparison) -> Iterator[RenderableType]:
         yield Text(side_text(shared), style="bold")
 
 
-def _verdicts(comparison: Comparison, width: int) -> Iterator[RenderableType]:
-    """What each judge may be used for, language by language.
+def _verdicts(comparison: Comparison, width: int, every: bool) -> Iterator[RenderableType]:
+    """What each judge may be used for.
 
     A comparison that pools languages or metrics answers another question, so it has none here; JSON has them always.
     """
-    if _is_pooled(comparison):
+    if _is_pooled(comparison) or not isinstance(comparison, DecidedComparison) or not comparison.verdicts:
         return
-    verdicts = comparison.verdicts if isinstance(comparison, DecidedComparison) else ()
-    if not verdicts:
-        return
-    legend: dict[str, None] = {}
-    for name, table in verdict_tables(verdicts, width):
-        yield Text(f"\nVerdicts{f': {name}' if name else ''}", style="bold cyan")
-        yield FittedTable(table)
-        legend |= dict.fromkeys(table.legend)
-    if isinstance(comparison, DecidedComparison) and comparison.alternative_annotators:
+    yield from render_verdicts(comparison.verdicts, width, every=every)
+    if comparison.alternative_annotators and every:
         table = annotator_pooling_table(comparison.alternative_annotators)
-        yield Text("\nAlternative annotator test by task", style="bold cyan")
-        yield FittedTable(table)
-        legend |= dict.fromkeys(table.legend)
+        yield from (Text("\nAlternative annotator test by task", style="bold cyan"), FittedTable(table))
+        yield dim_lines(table.legend)
     if two_people := two_people_sentence(comparison.cells):
         yield Text(f"\n{two_people}")
-    yield dim_lines((*legend, "--full adds the statistics of every cell and the sections."))
+    if not every:
+        yield dim_lines(["--all adds the rows without a verdict and what the headings mean, --full the statistics and the sections."])
 
 
 def _sections(comparison: Comparison) -> Iterator[RenderableType]:
@@ -215,13 +211,6 @@ def _more(count: int, what: str) -> Iterator[str]:
         yield f"… and {count - _MOST_EXAMPLES} more {what} (--json has all)"
 
 
-def show(body: Callable[[int], RenderableType], signature: str, console: Console | None = None) -> None:
-    """Print to stdout; a pipe gets a generous width instead of cut columns. The signature is one line, to be copied whole.
-
-    `body` is told the width of the terminal.
-    """
-    console = console or Console()
-    if not console.is_terminal:
-        console = Console(width=_PIPE_WIDTH)
-    console.print(body(console.width))
-    console.print(Text(f"signature  {terminal_safe(signature)}", style="dim"), soft_wrap=True)
+def show(body: Callable[[int], RenderableType], signature: str, console: Console | None = None, *, whole: bool = True) -> None:
+    """Print to stdout what `body` makes for the width of the terminal, and the signature: `whole`, in one line, or as a short hash."""
+    print_whole(body, [signature_line(signature, whole)], console)

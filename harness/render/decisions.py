@@ -29,21 +29,20 @@ def languages_table(found: Sequence[LanguageComparison]) -> TextTable:
 
 
 def _languages_row(one: LanguageComparison) -> Row:
-    gap: dict[str, Any] = one.gap or {}
-    lenient = sorted((row["leniency"], str(row["language"])) for row in one.languages if row["leniency"] is not None)
-    rates: dict[str, Any] = one.rates or {}
+    gap = one.gap
+    lenient = sorted((row.leniency, row.language) for row in one.languages if row.leniency is not None)
     return {
         **one.key,
-        "mean_gap": gap.get("mean"),
-        "mean_gap_ci": gap.get("ci"),
-        "further_language": points(gap.get("prediction")),
-        "i2": gap.get("i2"),
-        "rates_p": rates.get("p_groups"),
-        "same_level": f"{sum(row['same_level'] for row in one.languages)} of {len(one.languages)}",
+        "mean_gap": gap.mean if gap else None,
+        "mean_gap_ci": gap.ci if gap else None,
+        "further_language": points(gap.prediction if gap else None),
+        "i2": gap.i2 if gap else None,
+        "rates_p": one.rates.p_groups if one.rates else None,
+        "same_level": f"{sum(row.same_level for row in one.languages)} of {len(one.languages)}",
         "most_lenient": lenient_text(lenient[-1][1], lenient[-1][0]) if len(lenient) > 1 else None,
         "least_lenient": lenient_text(lenient[0][1], lenient[0][0]) if len(lenient) > 1 else None,
-        "dif_effect": one.dif["effect"] if one.dif else None,
-        "parallel_fleiss": one.consistency["fleiss"] if one.consistency else None,
+        "dif_effect": one.dif.effect if one.dif else None,
+        "parallel_fleiss": one.consistency.fleiss if one.consistency else None,
     }
 
 

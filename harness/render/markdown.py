@@ -11,6 +11,7 @@ from harness.render.comparison import comparison_table, language_name
 from harness.render.sealed import reason_without_agreement, sealed_table
 from harness.render.terminal import agreement_sentence, belongs, condition_of, notes
 from harness.render.verdicts import answer_lines, verdict_tables
+from harness.reports.answer import LabelPages
 from harness.reports.comparison import DecidedComparison
 from harness.reports.run_report import Report
 from harness.reports.shown_sections import ShownSection, sections_legend, shown_sections
@@ -54,7 +55,7 @@ def _row(texts: Iterable[str]) -> str:
 
 def report_markdown(report: Report) -> str:
     """The whole report: for each language the verdicts in words and its table, then the ablations, the legend, notes and signatures."""
-    lines = [f"# {escape(report.title)}", "", f"Run {escape(report.run)}.", "", *_answer(report.verdicts)]
+    lines = [f"# {escape(report.title)}", "", f"Run {escape(report.run)}.", "", *_answer(report.verdicts, report.pages)]
     legend: dict[str, None] = {}
     for language in dict.fromkeys(summary.language for summary in report.summaries):
         lines += _language(report, language, legend)
@@ -71,9 +72,9 @@ def report_markdown(report: Report) -> str:
     return "\n".join(lines).rstrip("\n") + "\n"
 
 
-def _answer(verdicts: Sequence[Verdict]) -> Iterator[str]:
+def _answer(verdicts: Sequence[Verdict], pages: LabelPages) -> Iterator[str]:
     """What the verdicts say, above everything else."""
-    for style, line in answer_lines(verdicts):
+    for style, line in answer_lines(verdicts, pages):
         yield from (f"**{escape(line)}**", "") if style == "title" else (f"- {escape(line)}",)
     yield ""
 
@@ -88,7 +89,7 @@ def _section_lines(sections: Sequence[ShownSection]) -> Iterator[str]:
 
 def comparison_markdown(comparison: DecidedComparison) -> str:
     """A comparison: for each language its table of cells, then verdicts, the sections, the legend, notes and the signature."""
-    lines, legend = ["# Judges beside labels", "", *_answer(comparison.verdicts)], dict[str, None]()
+    lines, legend = ["# Judges beside labels", "", *_answer(comparison.verdicts, comparison.pages)], dict[str, None]()
     for language in dict.fromkeys(cell.key["language"] for cell in comparison.cells):
         table = comparison_table(comparison, [cell for cell in comparison.cells if cell.key["language"] == language])
         lines += [f"## {language_name(language)}", "", *markdown_table(table), ""]

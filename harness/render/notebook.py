@@ -24,7 +24,7 @@ def report_html(report: Report) -> str:
     sections += _verdict_sections(report.verdicts)
     if (continuous := continuous_table(report)) is not None:
         sections.append(("Continuous scores", continuous))
-    return _page(report.title, report.verdicts, sections, [*unreviewed(report), *notes(report)], report.signatures)
+    return _page(report.title, report, sections, [*unreviewed(report), *notes(report)], report.signatures)
 
 
 def comparison_html(comparison: DecidedComparison) -> str:
@@ -33,7 +33,7 @@ def comparison_html(comparison: DecidedComparison) -> str:
     for language in dict.fromkeys(cell.key["language"] for cell in comparison.cells):
         cells = [cell for cell in comparison.cells if cell.key["language"] == language]
         sections.append((language_name(language), comparison_table(comparison, cells)))
-    return _page("", comparison.verdicts, sections, comparison.notes, {"": comparison.signature})
+    return _page("", comparison, sections, comparison.notes, {"": comparison.signature})
 
 
 def _verdict_sections(verdicts: Sequence[Verdict]) -> list[tuple[str, TextTable]]:
@@ -42,7 +42,7 @@ def _verdict_sections(verdicts: Sequence[Verdict]) -> list[tuple[str, TextTable]
 
 def _page(
     title: str,
-    verdicts: Sequence[Verdict],
+    answered: Report | DecidedComparison,
     sections: Iterable[tuple[str, TextTable]],
     notes: Iterable[str],
     signatures: Mapping[str, str],
@@ -50,7 +50,10 @@ def _page(
     shown = list(sections)
     legend = dict.fromkeys(line for _, table in shown for line in table.legend)
     parts = [f"<p><b>{_text(title)}</b></p>"] if title else []
-    parts += [f"<p><b>{_text(line)}</b></p>" if style == "title" else f"<p>{_text(line)}</p>" for style, line in answer_lines(verdicts)]
+    parts += [
+        f"<p><b>{_text(line)}</b></p>" if style == "title" else f"<p>{_text(line)}</p>"
+        for style, line in answer_lines(answered.verdicts, answered.pages)
+    ]
     for heading, table in shown:
         parts += [f"<p><b>{_text(heading)}</b></p>", *_table(table)]
     lines = [*legend, *notes, *(f"Signature{f' of {judge}' if judge else ''}: {text}" for judge, text in signatures.items())]

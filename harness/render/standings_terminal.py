@@ -25,6 +25,7 @@ from harness.render.standings import (
     table_title,
     verdict_table,
 )
+from harness.render.terminal import print_whole
 from harness.reports.tables.text_table import TextTable
 from harness.text import terminal_safe
 
@@ -38,10 +39,7 @@ def print_standings(
     standings: Standings, findings: Sequence[Finding] = (), language: str | None = None, console: Console | None = None
 ) -> None:
     """Print to stdout; a pipe gets a generous width instead of cut columns."""
-    console = console or Console()
-    if not console.is_terminal:
-        console = Console(width=_PIPE_WIDTH)
-    console.print(render_standings(standings, findings, language, console.width))
+    print_whole(lambda width: render_standings(standings, findings, language, width), console=console)
 
 
 def render_standings(

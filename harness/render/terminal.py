@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import hashlib
+import io
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -18,7 +20,8 @@ from harness.measure.summaries import LanguageSummary
 from harness.model import CONDITION, SYSTEM_ROLE, JudgeCondition
 from harness.render.fitted_table import FittedTable
 from harness.render.human_agreement import two_people_sentence
-from harness.render.verdicts import SHORT_NAMES, answer_lines, lines_of, verdict_tables
+from harness.render.verdicts import SHORT_NAMES, answer_lines, lines_of, screen_tables
+from harness.reports.answer import LabelPages
 from harness.reports.answer_parts import Answer
 from harness.reports.run_report import Report
 from harness.reports.tables.column import TableName
@@ -36,70 +39,76 @@ def dim_lines(lines: Iterable[str]) -> RenderableType:
     return Padding(Text("\n".join(lines), style="dim"), (1, 0, 0, 0))
 
 
-_ANSWER_STYLES = {"title": "bold", "good": "blue", "bad": "dark_orange3", "open": "", "note": "dim"}
+_ANSWER_STYLES = {"title": "bold", "good": "blue", "bad": "dark_orange3", "open": "", "next": "bold", "note": "dim"}
 
 
-def render_answer(verdicts: Sequence[Verdict]) -> Iterator[RenderableType]:
-    """The answer of verdicts, above everything else; a line for each sentence."""
-    return _styled(answer_lines(verdicts))
+def render_answer(verdicts: Sequence[Verdict], pages: LabelPages) -> Iterator[RenderableType]:
+    """The answer of verdicts, above everything else; a line for each style of sentence."""
+    return _styled(answer_lines(verdicts, pages))
 
 
 def _styled(answer: Iterable[tuple[str, str]]) -> Iterator[RenderableType]:
-    lines = [Text(terminal_safe(line), style=_ANSWER_STYLES[style]) for style, line in answer]
-    yield from (*lines, Text("")) if lines else ()
+    lines = list(answer)
+    for style, line in lines:
+        is_step = line.startswith("Next:")  # its command is not broken, so that it can be copied
+        yield Text(terminal_safe(line), style=_ANSWER_STYLES[style], no_wrap=is_step)
+    yield from (Text(""),) if lines else ()
 
 
-def render_report(report: Report, *, by_task: bool = False, width: int = _PIPE_WIDTH) -> RenderableType:
-    """The whole report: the verdicts, a sentence for each language, the legend and notes.
-
-    `by_task` adds a table for each language, metric by metric and task by task; `width` is that of the terminal.
-    """
-    parts: list[RenderableType] = [Text(terminal_safe(report.title), style="bold"), Text(""), *render_answer(report.verdicts)]
+def render_verdicts(verdicts: Sequence[Verdict], width: int, *, every: bool = False) -> Iterator[RenderableType]:
+    """The verdicts below an answer, with a key of the signs that occur; with `every` all rows, and what the headings mean."""
     legend: dict[str, None] = {}
-    parts += _over_tasks(report, width, legend)
-    if not by_task:
-        by_class = [summary for summary in report.summaries if _is_by_class(report, summary)]
-        parts += [Text(""), *(_summary_line(summary, len(report.summaries) > 1) for summary in by_class)]
-    else:
-        for language in dict.fromkeys(summary.language for summary in report.summaries):
-            parts.append(_language_heading(language))
-            for summary in report.summaries:
-                if summary.language == language:
-                    cells = [c for c in (*report.by_metric, *report.cells) if belongs(c, summary)]
-                    table = _report_table(cells)
-                    parts += [_summary_line(summary, len(report.summaries) > 1), _by_task(table, cells)]
-                    legend |= dict.fromkeys(table.legend)
-    return Group(*parts, dim_lines((*legend, *unreviewed(report), *notes(report))))
+    for shown in screen_tables(verdicts, width, every=every):
+        yield from (Text(f"\n{shown.name}", style="bold cyan"),) if shown.name else ()
+        yield FittedTable(shown.table, line_headings=shown.headings)
+        legend |= dict.fromkeys(((shown.below,) if shown.below else ()) + (shown.table.legend if every else shown.table.signs))
+    if legend:
+        yield dim_lines(legend)
 
 
-def _over_tasks(report: Report, width: int, legend: dict[str, None]) -> Iterator[RenderableType]:
-    """The verdicts and the continuous scores of a report; adds to `legend` what their columns mean."""
-    for name, table in verdict_tables(report.verdicts, width):
-        if name:
-            yield Text(name, style="bold cyan")
-        yield FittedTable(table)
-        legend |= dict.fromkeys(table.legend)
-    if continuous := continuous_table(report):
-        yield Text("\nContinuous scores", style="bold cyan")
-        yield FittedTable(continuous)
-        legend |= dict.fromkeys(continuous.legend)
+def render_report(report: Report, *, by_task: bool = False, every: bool = False, width: int = _PIPE_WIDTH) -> RenderableType:
+    """The report: the answer, the verdicts, and notes.
+
+    `every` shows all verdicts and what the headings mean; `by_task` adds a sentence and a table for each language, metric by metric and
+    task by task; `width` is that of the terminal.
+    """
+    parts: list[RenderableType] = [Text(terminal_safe(report.title), style="bold"), Text(""), *render_answer(report.verdicts, report.pages)]
+    parts += render_verdicts(report.verdicts, width, every=every)
     if two_people := two_people_sentence(report.by_metric):
-        yield Text(f"\n{two_people}")
+        parts.append(Text(f"\n{two_people}"))
+    if by_task:
+        parts += _numbers(report)
+    return Group(*parts, dim_lines((*unreviewed(report), *notes(report))))
+
+
+def _numbers(report: Report) -> Iterator[RenderableType]:
+    """Continuous scores, then each language metric by metric and task by task."""
+    legend: dict[str, None] = {}
+    if continuous := continuous_table(report):
+        yield from (Text("\nContinuous scores", style="bold cyan"), FittedTable(continuous))
+        legend |= dict.fromkeys(continuous.legend)
+    for language in dict.fromkeys(summary.language for summary in report.summaries):
+        yield _language_heading(language)
+        for summary in report.summaries:
+            if summary.language == language:
+                cells = [c for c in (*report.by_metric, *report.cells) if belongs(c, summary)]
+                table = _report_table(cells)
+                yield from (_summary_line(summary, len(report.summaries) > 1), _by_task(table, cells))
+                legend |= dict.fromkeys(table.legend)
+    yield dim_lines(legend)
 
 
 def print_collection(title: str, answer: Answer | None, reports: Sequence[Report], left_out: Iterable[str]) -> None:
     """Print to stdout what boards that were asked together say: one answer, then the verdicts of each board."""
-    console = Console()
-    if not console.is_terminal:
-        console = Console(width=_PIPE_WIDTH)
-    legend: dict[str, None] = {}
-    parts: list[RenderableType] = [Text(terminal_safe(title), style="bold"), Text(""), *_styled(lines_of(answer) if answer else ())]
-    for report in reports:
-        parts += [Text(f"{terminal_safe(report.title)}", style="bold"), *_over_tasks(report, console.width, legend), Text("")]
-    about = dict.fromkeys(line for report in reports for line in (*unreviewed(report), *notes(report)))
-    console.print(Group(*parts, dim_lines((*legend, *about, *map(terminal_safe, left_out)))))
-    for signature in (signature for report in reports for signature in report.signatures.values()):
-        console.print(Text(f"signature  {terminal_safe(signature)}", style="dim"), soft_wrap=True)
+
+    def body(width: int) -> RenderableType:
+        parts: list[RenderableType] = [Text(terminal_safe(title), style="bold"), Text(""), *_styled(lines_of(answer) if answer else ())]
+        for report in reports:
+            parts += [Text(terminal_safe(report.title), style="bold"), *render_verdicts(report.verdicts, width), Text("")]
+        about = dict.fromkeys(line for report in reports for line in (*unreviewed(report), *notes(report)))
+        return Group(*parts, dim_lines((*about, *map(terminal_safe, left_out))))
+
+    print_whole(body, (signature_line(text, False) for report in reports for text in report.signatures.values()))
 
 
 def continuous_table(report: Report) -> TextTable | None:
@@ -115,12 +124,6 @@ def continuous_table(report: Report) -> TextTable | None:
 def _is_numeric(cell: Cell) -> bool:
     """Whether scores are numbers of which so many different ones occur that equal scores say little."""
     return cell.continuous or (cell["mae"] is not None and len(cell.distribution_labels or ()) > _MOST_CLASSES)
-
-
-def _is_by_class(report: Report, summary: LanguageSummary) -> bool:
-    """Whether agreement by class says something of a summary: unless all that it sums up are numbers."""
-    cells = [cell for cell in report.by_metric if belongs(cell, summary)]
-    return not cells or not all(map(_is_numeric, cells))
 
 
 def unreviewed(report: Report) -> Iterator[str]:
@@ -234,11 +237,34 @@ def _few_shot_notes(few_shot: Mapping[str, Any]) -> Iterator[str]:
         yield f"No example of {classes} for {gap['metric']} in {gap['language']}/{gap['task']}: no development item has it."
 
 
-def print_report(report: Report, console: Console | None = None, *, by_task: bool = False) -> None:
-    """Print to stdout; a pipe gets a generous width instead of cut columns. Each signature is one line, to be copied whole."""
+def print_report(
+    report: Report, console: Console | None = None, *, by_task: bool = False, every: bool = False, signature: bool = False
+) -> None:
+    """Print to stdout; the signature of each judge as a short hash, with `signature` whole, in one line to be copied."""
+
+    def body(width: int) -> RenderableType:
+        return render_report(report, by_task=by_task, every=every, width=width)
+
+    print_whole(body, (signature_line(text, signature) for text in report.signatures.values()), console)
+
+
+def print_whole(body: Callable[[int], RenderableType], after: Iterable[str] = (), console: Console | None = None) -> None:
+    """Print what `body` makes for a width, then lines that are never broken.
+
+    A pipe gets a generous width instead of cut columns, and no blanks at the ends of lines.
+    """
     console = console or Console()
-    if not console.is_terminal:
-        console = Console(width=_PIPE_WIDTH)
-    console.print(render_report(report, by_task=by_task, width=console.width))
-    for signature in report.signatures.values():
-        console.print(Text(f"signature  {terminal_safe(signature)}", style="dim"), soft_wrap=True)
+    plain = console if console.is_terminal else Console(width=_PIPE_WIDTH, file=io.StringIO())
+    whole = body(plain.width)
+    for part in whole.renderables if isinstance(whole, Group) else (whole,):
+        plain.print(part, soft_wrap=isinstance(part, Text) and bool(part.no_wrap))
+    if isinstance(plain.file, io.StringIO) and plain is not console:
+        console.file.write("".join(f"{line.rstrip()}\n" for line in plain.file.getvalue().splitlines()))
+    for line in after:
+        console.print(Text(terminal_safe(line), style="dim"), soft_wrap=True)
+
+
+def signature_line(signature: str, whole: bool) -> str:
+    """A signature, or the beginning of its hash, by which two outputs are told apart."""
+    short = hashlib.sha256(signature.encode()).hexdigest()[:8]
+    return f"signature  {signature if whole else f'{short} (--signature prints it whole)'}"

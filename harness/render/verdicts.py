@@ -1,19 +1,24 @@
-"""Verdicts as text: the answer in a few lines, then a table for each judge and condition with a row for each language and metric."""
+"""Verdicts as text: the answer in a few lines, then tables with a row for each language and metric, or a matrix of several judges."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby
 from typing import Any
+
+from rich.cells import cell_len
 
 from harness.content.tags import english_name
 from harness.decide.verdicts import Verdict
 from harness.model import CONDITION, SIDE, axis_words
 from harness.render.sides import Side, is_baseline, plainest_first
-from harness.reports.answer import answer_of
-from harness.reports.answer_parts import SIGNS, Answer
+from harness.reports.answer import LabelPages, answer_of, style_of
+from harness.reports.answer_parts import SIGNS, Answer, VerdictMatrix
 from harness.reports.tables.column import Row, TableName
 from harness.reports.tables.columns import columns_in
-from harness.reports.tables.text_table import TextTable, tabulate
+from harness.reports.tables.numbers import counted
+from harness.reports.tables.text_table import Heading, TextTable, tabulate
 from harness.text import one_line
 
 SHORT_NAMES = {
@@ -22,9 +27,21 @@ SHORT_NAMES = {
     "problematic_content": "problematic",
 }
 """Metrics in a narrow terminal."""
-"""Signs of the styles of verdicts, where there is no room for words; a key explains them."""
 _WIDE = 180
-_ROOM = {TableName.VERDICTS_ALONE: 120, TableName.VERDICTS_REASONS: 120, TableName.VERDICTS_WIDE: _WIDE}
+_FEW_ROWS = 12  # without a verdict, that are shown where there is nothing else
+_GAP = 2  # between columns
+_TABLES = (TableName.VERDICTS, TableName.VERDICTS_ALONE, TableName.VERDICTS_REASONS, TableName.VERDICTS_WIDE)
+_FIRST = ("language", "metric", "answer", "gap", "right", "right_closeness", "k", "obstacles", "family_bound", "n_labelled", "base_diff")
+
+
+@dataclass(frozen=True)
+class ScreenTable:
+    """A table of verdicts for a terminal: its name (empty where there is only one), headings above its rows, and a line below it."""
+
+    name: str
+    table: TextTable
+    headings: Mapping[int, str]
+    below: str = ""
 
 
 def verdict_tables(verdicts: Sequence[Verdict], width: int = _WIDE) -> Iterator[tuple[str, TextTable]]:
@@ -33,30 +50,99 @@ def verdict_tables(verdicts: Sequence[Verdict], width: int = _WIDE) -> Iterator[
     The name is empty where there is only one. A language is named in its first row only. Columns that have no room in `width` characters
     are left out, and then long names of metrics are short.
     """
-    beside_people = any(verdict.gap is not None for verdict in verdicts)
-    room = _ROOM if beside_people else _ROOM | {TableName.VERDICTS_ALONE: 0}
-    tables = [TableName.VERDICTS, *(name for name, needed in room.items() if width >= needed)]
     sides = sides_of_verdicts(verdicts)
     for own in sides:
-        rows = list(_rows(own, {} if width >= _WIDE else SHORT_NAMES))
-        yield side_text(own[0].key) if len(sides) > 1 else "", tabulate(rows, columns_in(*tables), ("language", "metric"), tables=tables)
+        yield side_text(own[0].key) if len(sides) > 1 else "", _table(own, width)
 
 
-def answer_lines(verdicts: Sequence[Verdict]) -> Iterator[tuple[str, str]]:
-    """The answer as lines of text, each with its style: `title`, `good`, `bad`, `open` or `note`; no lines without a verdict on a judge."""
-    sides = [own for own in sides_of_verdicts(verdicts) if not is_baseline(side_of_verdict(own[0]))]
-    if not sides:
-        return
-    yield from lines_of(answer_of(sides, short_names(sides) if len(sides) > 1 else [""]))
+def screen_tables(verdicts: Sequence[Verdict], width: int = _WIDE, *, every: bool = False) -> Iterator[ScreenTable]:
+    """What a terminal shows of verdicts below the answer.
+
+    Of one judge the rows with a verdict, and those that more labels would settle; of several a matrix. With `every`, and where there are
+    only baselines, all rows of everyone.
+    """
+    sides = judged_sides(verdicts)
+    if every or not sides:
+        yield from (ScreenTable(name, table, {}) for name, table in verdict_tables(verdicts, width))
+    elif len(sides) == 1:
+        yield from _told(sides[0], width)
+    else:
+        first, *others = answer_of(sides).matrices
+        below = f"Shown: asked with {first.asked}. --all has {counted(len(others), 'other condition')}." if others else ""
+        yield ScreenTable("", *_matrix_table(first), below)
+
+
+def _told(verdicts: Sequence[Verdict], width: int) -> Iterator[ScreenTable]:
+    """The rows of one judge that say something: decided ones, then those that more labels would settle from the fewest labels on."""
+    decided = [verdict for style in ("good", "bad") for verdict in verdicts if style_of(verdict) == style]
+    corrected = [verdict for verdict in verdicts if verdict.answer == "use corrected"]
+    near = [verdict for verdict in verdicts if verdict.answer == "too few labels" and not verdict.more_than_k]
+    told = [*decided, *corrected, *sorted(near, key=lambda verdict: verdict.k or 0)] or list(verdicts)[:_FEW_ROWS]
+    left = len(verdicts) - len(told)
+    yield ScreenTable("", _table(told, width), {}, f"{counted(left, 'more row')} without a verdict: --all." if left else "")
+
+
+def _matrix_table(matrix: VerdictMatrix) -> tuple[TextTable, dict[int, str]]:
+    """A matrix as text, `✓ +9` in a cell of one verdict, and the headings above its rows."""
+    headings = (Heading("row", matrix.rows_are, key=True), *(Heading(f"c{n}", column.name) for n, column in enumerate(matrix.columns)))
+    rows = []
+    for row in matrix.rows:
+        squares = ("–" if square is None else _square(square.parts, square.number) for square in row.squares)
+        rows.append((row.name, *squares))
+    legend = [f"{SIGNS['good']} shown for the judge, {SIGNS['bad']} against it, {SIGNS['open']} not shown"]
+    legend += [f"number: {matrix.axis}, in percentage points" if matrix.axis else "number: metrics"]
+    table = TextTable(headings, tuple(rows), legend=tuple(legend), signs=tuple(legend))
+    return table, {number: row.group for number, row in enumerate(matrix.rows) if row.group}
+
+
+def _square(parts: Sequence[tuple[str, str, str]], number: str) -> str:
+    return f"{parts[0][1]} {number}" if number else " ".join(f"{sign} {words}" for _, sign, words in parts)
+
+
+def _table(verdicts: Sequence[Verdict], width: int) -> TextTable:
+    """Rows of one judge, with the columns that have room in `width` characters without breaking a row."""
+    rows = list(_rows(verdicts, {} if width >= _WIDE else SHORT_NAMES))
+    table = tabulate(rows, columns_in(*_TABLES), ("language", "metric"), tables=_TABLES)
+    order = [heading.name for heading in table.headings]
+    widths = {name: _column_width(table, place) for place, name in enumerate(order)}
+    kept: list[str] = []
+    taken = -_GAP
+    for name in sorted(order, key=lambda name: _FIRST.index(name) if name in _FIRST else len(_FIRST) + order.index(name)):
+        if taken + _GAP + widths[name] <= width or len(kept) < 3:
+            kept.append(name)
+            taken += _GAP + widths[name]
+    if len(kept) == len(order):
+        return table
+    columns = columns_in(*_TABLES)
+    return tabulate(rows, [column for column in columns if column.name in kept], ("language", "metric"), tables=_TABLES)
+
+
+def _column_width(table: TextTable, place: int) -> int:
+    """The width in which no text of a column is broken: the longest, or the longest word of the heading."""
+    texts = (row[place] for row in table.rows)
+    return max(map(cell_len, (*texts, *table.headings[place].text.split())))
+
+
+def answer_lines(verdicts: Sequence[Verdict], pages: LabelPages = LabelPages()) -> Iterator[tuple[str, str]]:  # noqa: B008 (frozen)
+    """The answer in at most six lines, each with its style: `title`, `good`, `bad`, `open`, `next` or `note`; none without a verdict."""
+    if sides := judged_sides(verdicts):
+        yield from lines_of(answer_of(sides, pages))
 
 
 def lines_of(answer: Answer) -> Iterator[tuple[str, str]]:
-    """An answer as lines of text, each with its style."""
+    """An answer in at most six lines: its title, a line for each style of card, how sure it is, and the first step."""
     yield "title", answer.title
-    yield from ((style, f"{SIGNS[style]} {sentence}") for style, sentence in answer.sentences)
+    for style, cards in groupby(answer.cards, key=lambda card: card.style):
+        yield style, f"{SIGNS[style]} {' '.join(card.sentence for card in cards)}"
     if answer.sure:
         yield "note", answer.sure
-    yield from (("note", f"Next: {step.text}: {step.command}") for step in answer.steps if step.command)
+    for step in [step for step in answer.steps if not step.show][:1]:
+        yield "note", f"Next: {step.text}{f': {step.command}' if step.command else ''}"
+
+
+def judged_sides(verdicts: Sequence[Verdict]) -> list[list[Verdict]]:
+    """The same as `sides_of_verdicts` without baselines, of which no answer is given."""
+    return [own for own in sides_of_verdicts(verdicts) if not is_baseline(side_of_verdict(own[0]))]
 
 
 def sides_of_verdicts(verdicts: Sequence[Verdict]) -> list[list[Verdict]]:
@@ -71,16 +157,10 @@ def side_of_verdict(verdict: Verdict) -> Side:
     return tuple(verdict.key.get(name) for name in SIDE)
 
 
-def short_names(sides: Sequence[Sequence[Verdict]]) -> list[str]:
-    """A name for each side: what differs between them, of judge and condition: `joint, temperature 0.3`."""
-    shared = {name for name in SIDE if len({str(side[0].key.get(name)) for side in sides}) == 1}
-    return [side_text({name: value for name, value in side[0].key.items() if name not in shared}) for side in sides]
-
-
 def _rows(verdicts: Sequence[Verdict], names: Mapping[str, str]) -> Iterator[Row]:
     before = None
     for verdict in verdicts:
-        row = verdict.flat() | {"answer": verdict.answer, "metric": names.get(verdict["metric"], verdict["metric"])}
+        row = verdict.flat() | {"metric": names.get(verdict["metric"], verdict["metric"])}
         language = verdict["language"]
         row["language"] = "" if language == before else english_name(language)
         before = language

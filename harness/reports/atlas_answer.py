@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from harness.judge_atlas.atlas_file import Atlas, AtlasRow, AtlasSet
 from harness.judge_atlas.judge_age import is_gone, months_between, newest_judge
 from harness.judge_atlas.known import AGAINST, CORRECTED, NO_VERDICT, OPEN, USE, KnownOfQuality, known_of
-from harness.reports.answer_parts import Answer, NextStep
+from harness.reports.answer_parts import Answer, NextStep, plain_cards
 from harness.reports.tables.numbers import counted, difference, percent
 
 STYLES = {USE: "good", CORRECTED: "good", AGAINST: "bad", OPEN: "open"}
@@ -37,7 +37,7 @@ def language_answer(atlas: Atlas, tag: str, rows: Sequence[AtlasRow], today: dat
     whole = len(rows) == sum(row.language == tag for row in atlas.rows)
     sentences = [(STYLES[each.answer], known_sentence(atlas, each, today)) for each in found]
     steps = tuple(_next_steps(atlas, tag, found)) if whole else ()
-    answer = Answer(f"{name}: which judge for what", tuple(sentences), _SURE if found else "", steps)
+    answer = Answer(f"{name}: which judge for what", plain_cards(sentences), _SURE if found else "", steps)
     return AtlasAnswer(_lead(atlas, tag, found, today), answer, _age(atlas, rows, today))
 
 
@@ -53,7 +53,7 @@ def judge_answer(atlas: Atlas, judge: str, rows: Sequence[AtlasRow], today: date
     many = "" if len(places) <= 6 else f"{len(places)} of {len(by_language)} languages"
     lead = f"{judge} may be used in {many or _joined(places)}, for some qualities." if places else f"{judge} is shown fit for nothing yet."
     lead += " Its provider serves it no longer." if is_gone(atlas.judge(judge), today) else ""
-    return AtlasAnswer(lead, Answer(f"{judge}: where it may be used", tuple(sentences), _SURE, ()), _age(atlas, rows, today))
+    return AtlasAnswer(lead, Answer(f"{judge}: where it may be used", plain_cards(sentences), _SURE, ()), _age(atlas, rows, today))
 
 
 def known_sentence(atlas: Atlas, known: KnownOfQuality, today: datetime.date) -> str:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from harness.content.tags import english_name
 from harness.decide.verdicts import Verdict
 from harness.reports.answer import style_of
-from harness.reports.answer_parts import Answer, Sentence
+from harness.reports.answer_parts import Answer, Sentence, plain_cards
 from harness.reports.tables.numbers import counted, percent
 from harness.reports.tables.titles import metric_words
 
@@ -58,7 +58,7 @@ def answer_of_boards(boards: Sequence[BoardVerdicts]) -> Answer | None:
         sentences += _in_language(sides.get((tag, judge), ()), head, about)
         if matters := [*ordered.get((tag, judge), ())]:
             sentences.append(("open", f"{head}: no verdict for {_joined(matters)}: its scores stand beside people's by order alone."))
-    return Answer(_title(judges, every, closed=not ordered), tuple(sentences), _sure(every), ())
+    return Answer(_title(judges, every, closed=not ordered), plain_cards(sentences), _sure(every), ())
 
 
 def _title(judges: Sequence[str], verdicts: Sequence[Verdict], *, closed: bool) -> str:

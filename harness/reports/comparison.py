@@ -15,6 +15,7 @@ from harness.decide.options import DecisionOptions
 from harness.decide.verdicts import Verdict, tests_laid_out, verdicts_of_tests
 from harness.measure.compare import AlignedData, Comparison, Recording, align, compare_aligned
 from harness.measure.options import CompareOptions
+from harness.reports.answer import LabelPages, label_pages
 from harness.reports.sections.calibrated_scores import calibrated_scores
 from harness.reports.sections.pairs import pairs
 from harness.reports.sections.runs_over_time import runs_over_time
@@ -36,6 +37,7 @@ class DecidedComparison(Comparison, frozen=True, kw_only=True):
         pairs: the section of choices between two texts, one a data set that has any.
         sections: minimal pairs, the same texts in several languages, panels, and one judge in several runs, by name; of several sources
             every row names its `source`.
+        pages: how people label more of the first source, for the next step of an answer.
     """
 
     verdicts: tuple[Verdict, ...] = ()
@@ -45,6 +47,7 @@ class DecidedComparison(Comparison, frozen=True, kw_only=True):
     acceptance: tuple[AcceptedFrom, ...] | None = None
     pairs: tuple[dict[str, Any], ...] = ()
     sections: Mapping[str, dict[str, Any]] = msgspec.field(default_factory=dict)
+    pages: LabelPages = LabelPages()
 
     def __repr__(self) -> str:
         return short_repr(self, self.source, cells=len(self.cells), verdicts=len(self.verdicts))
@@ -52,6 +55,7 @@ class DecidedComparison(Comparison, frozen=True, kw_only=True):
     def as_json(self) -> dict[str, Any]:
         """One object for programs: that of `Comparison`, and a list for each part that was computed."""
         fields = super().as_json()
+        fields.pop("pages")
         for name in ("verdicts", "languages", "calibration", "acceptance"):
             part = getattr(self, name)
             fields.pop(name)
@@ -95,6 +99,7 @@ def compare(
         calibration=calibrations(laid_out, options, decision) if full and tests else None,
         acceptance=acceptances_laid_out(laid_out, options) if full and tests else None,
         pairs=tuple(_pairs(laid_out, options)) if tests and sections else (),
+        pages=label_pages(sources[0].name, sources[0].data),
         sections=_all_sections(laid_out, options, full=full) if tests and sections else {},
     )
 

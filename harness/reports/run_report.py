@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from pathlib import PurePath
 from typing import Any
 
 import msgspec
@@ -13,6 +14,7 @@ from harness.data.judgments import Judgments
 from harness.data.named_folders import how_to_get
 from harness.decide.options import DecisionOptions
 from harness.decide.verdicts import Verdict, verdicts
+from harness.errors import UsageError
 from harness.judges import traits_of
 from harness.measure.cells import Cell
 from harness.measure.compare import CI_METHOD, compare
@@ -23,6 +25,7 @@ from harness.measure.pooled import pooled_differences
 from harness.measure.recorded_run import recording, signature
 from harness.measure.summaries import LanguageSummary, summaries
 from harness.model import JudgeIdentity, RealisedPerturbation, Score
+from harness.reports.answer import LabelPages, label_pages
 from harness.reports.sections.section import SectionInput
 from harness.reports.sections.section_registry import run_sections
 from harness.runs import RunAnswers, RunProtocol
@@ -59,6 +62,7 @@ class Report(msgspec.Struct, frozen=True):
     failures: tuple[dict[str, Any], ...] = ()  # judgments of each judge and condition, and how many of them could not be read, by kind
     native_data: dict[str, tuple[str, ...]] = {}  # with constructed labels: dataset cards with native ones, by language
     get_native_data: dict[str, str] = {}  # for each of these cards the command that fetches it, with its size and licence
+    pages: LabelPages = LabelPages()  # how people label more of the data folder
 
     def __repr__(self) -> str:
         return short_repr(self, self.run, cells=len(self.cells), verdicts=len(self.verdicts))
@@ -144,8 +148,24 @@ def report(
         notes=by_task.notes if by_task else (),
         failures=failures_by_condition(judgments),
         native_data={tag: tuple(card.id for card in cards) for tag, cards in native.items()},
+        pages=label_pages(PurePath(protocol.data).name, data) if protocol.data else LabelPages(),
         get_native_data={card.id: how_to_get(card) for cards in native.values() for card in cards},
     )
+
+
+def only_languages(report: Report, tags: Sequence[str]) -> Report:
+    """The rows of some languages. Their verdicts stay corrected for everything that the run tested. Raises UsageError without any row."""
+
+    def kept(rows: tuple[Any, ...]) -> tuple[Any, ...]:
+        return tuple(row for row in rows if (row.language if isinstance(row, LanguageSummary) else row["language"]) in tags)
+
+    shown = msgspec.structs.replace(
+        report, **{name: kept(getattr(report, name)) for name in ("summaries", "verdicts", "by_metric", "cells")}
+    )
+    if not shown.summaries:
+        known = ", ".join(dict.fromkeys(summary.language for summary in report.summaries))
+        raise UsageError(f"run {report.run} has nothing in {', '.join(tags)}; its languages: {known}")
+    return shown
 
 
 def _signature(protocol: RunProtocol, identity: JudgeIdentity, decide: str, left_out: Iterable[str]) -> str:

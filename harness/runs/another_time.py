@@ -14,6 +14,7 @@ from harness.data.judgments import Judgments
 from harness.engines import Settings
 from harness.errors import UsageError
 from harness.model import Condition
+from harness.offensive import refuse_in_repository
 from harness.runs.asking import Watcher
 from harness.runs.preparation import Prepared
 from harness.runs.runner import OpenedRun, RunResult, ask_opened, remote_hosts, reopen_judge
@@ -49,6 +50,7 @@ def ask_again(
     if identity is None:
         raise UsageError(f"the run {result.name} did not ask '{wanted.judge}'")
     judges = [reopen_judge(identity, base_url, settings.timeout)]
+    refuse_in_repository(out, result.prepared.data.about)  # the store holds prompts and replies
     for host in remote_hosts(judges, settings) if result.prepared.data.private else ():
         watcher.consent(host, len(wanted.times))
     with Store.writing(out) as store:

@@ -340,7 +340,7 @@ def _conditions(spec: RunSpec, variants: Sequence[str], temperatures: Sequence[f
         raise UsageError(str(err)) from None
     repeated = next((condition for condition in conditions if conditions.count(condition) > 1), None)
     if repeated is not None:
-        raise UsageError(f"'{repeated}' is given twice; name each variant and temperature once, and use --repeats to ask again")
+        raise UsageError(f"'{repeated.words()}' is given twice; name each variant and temperature once, and use --repeats to ask again")
     return tuple(conditions)
 
 

@@ -18,10 +18,7 @@ from harness.stats.agreement.agreement_rates import RateComparison, compare_rate
 from harness.stats.agreement.alpha import krippendorff_alpha, krippendorff_alpha_interval
 from harness.stats.agreement.continuous import (
     SegmentCorrelations,
-    mean_absolute_error,
-    mean_difference,
     mean_of_segments,
-    root_mean_squared_error,
     score_correlation,
     segment_correlations,
 )
@@ -57,6 +54,7 @@ from harness.stats.agreement.kappa import cohen_kappa, fleiss_kappa, pairwise_co
 from harness.stats.agreement.margins import MarginTest, mcnemar, stuart_maxwell, stuart_maxwell_of_table
 from harness.stats.agreement.retest import SAME_SOURCE, Retest, clopper_pearson, retest
 from harness.stats.agreement.score_decomposition import CorpDecomposition, corp_decomposition
+from harness.stats.agreement.score_errors import mean_absolute_error, mean_difference, root_mean_squared_error
 from harness.stats.agreement.severity import eta_squared, standardised
 from harness.stats.agreement.soft_pairwise import soft_pairwise_accuracy
 from harness.stats.agreement.tie_calibration import TieCalibratedAccuracy, tie_calibrated_accuracy

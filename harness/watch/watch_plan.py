@@ -108,7 +108,7 @@ class WatchOptions(msgspec.Struct, frozen=True, kw_only=True):
         seed: of the draws.
     """
 
-    anchors: int = 100
+    anchors: int = 200
     repeats: int = 5
     per_day: int = 30
     alpha: float = 0.05

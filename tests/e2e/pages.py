@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -42,12 +42,16 @@ class Opened:
 
     def serious(self, axe_core: str) -> list[str]:
         """What axe finds serious or critical, with everything unfolded."""
+        return self.violations(axe_core, ("serious", "critical"))
+
+    def violations(self, axe_core: str, impacts: Collection[str] = ("minor", "moderate", "serious", "critical")) -> list[str]:
+        """What axe finds, with everything unfolded."""
         self.page.evaluate("document.querySelectorAll('details').forEach(d => { d.open = true })")
         if self.page.query_selector("#browser"):
             self.page.wait_for_selector(".card")
         self.page.evaluate(axe_core)
         found = self.page.evaluate("axe.run(document, {resultTypes: ['violations']})")["violations"]
-        return [f"{v['id']}: {v['nodes'][0]['html'][:200]}" for v in found if v["impact"] in ("serious", "critical")]
+        return [f"{v['id']}: {v['nodes'][0]['html'][:200]}" for v in found if v["impact"] in impacts]
 
 
 @contextmanager

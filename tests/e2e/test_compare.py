@@ -91,7 +91,7 @@ def test_the_object_for_programs(cli: Cli, folder: Folder) -> None:
 
 
 def test_tables_for_people(cli: Cli, folder: Folder) -> None:
-    shown = cli("compare", folder.path, "--distributions")
+    shown = cli("compare", folder.path, "--distributions", "--signature")
     assert (
         shown.code == 0 and "Japanese" in shown.out and "class shares by agreement" in shown.out and "signature  data:made@0" in shown.out
     )
@@ -102,11 +102,14 @@ def test_tables_for_people(cli: Cli, folder: Folder) -> None:
 
 
 def test_a_figure(cli: Cli, folder: Folder, tmp_path: Path) -> None:
-    assert cli("compare", folder.path, "--figure", tmp_path / "shares.svg").code == 0
+    assert cli("compare", folder.path, "--figure", tmp_path / "shares.svg", "--figure-kind", "shares").code == 0
     root = ElementTree.parse(tmp_path / "shares.svg").getroot()
     assert root.tag.endswith("svg") and "full agreement" in "".join(root.itertext())
     other = cli("compare", folder.path, "--figure", tmp_path / "shares.gif")
     assert other.code == 2 and "shares.svg" in other.err
+    assert cli("compare", folder.path, "--figure", tmp_path / "answer.svg").code == 0
+    shown = "".join(ElementTree.parse(tmp_path / "answer.svg").getroot().itertext())
+    assert "judge − people (points)" in shown and "one" in shown
 
 
 def test_a_figure_of_two_annotators_has_the_shares_of_all_items(cli: Cli, folder: Folder, tmp_path: Path) -> None:
@@ -307,7 +310,7 @@ def test_what_a_judge_was_not_asked_is_not_wrong(cli: Cli, folder: Folder, tmp_p
     cell = cell_of(cli, folder.path)
     assert (cell["n_ref"], cell["n"], cell["failures"], cell["n_asked"], cell["not_asked"]) == (20, 20, {}, 20, 4)
     assert cell["pa_failed_wrong"] == cell["pa"] and cell["vs_baseline"]["n"] == 20
-    shown = cli("compare", folder.path, "--full").out
+    shown = cli("compare", folder.path, "--full", "--signature").out
     assert "20 of 24" in shown and NOT_ASKED in shown and "|asked:rows|" in shown
     comma = list(csv.DictReader(cli("compare", folder.path, "--csv").out.splitlines()))
     assert [(row["n_asked"], row["not_asked"]) for row in comma] == [("20", "4")]

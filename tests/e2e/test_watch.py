@@ -14,6 +14,7 @@ from xml.etree import ElementTree
 
 import pytest
 
+from harness import check_watch
 from harness.correct import certificate as certificates
 from harness.errors import StaleCertificate
 from tests.conftest import write_rows
@@ -119,11 +120,13 @@ def test_a_judge_that_changes_on_a_day_is_found_by_its_anchors(world: World) -> 
     suites = ElementTree.parse(world.home / "w.xml").getroot()
     assert [case.get("name") for case in suites.iter("testcase") if case.find("failure") is not None] == ["task_quality: anchors", "holds"]
     assert "log10 e" in "".join(ElementTree.parse(world.home / "w.svg").getroot().itertext())
+    assert check_watch(watch, BEGAN + timedelta(12)).answer == "the judge changed"
     held = certificates.load(watch / "certificate.json")
     with pytest.raises(StaleCertificate, match="its watch found: the judge changed"):
         held.apply([1, 2] * 20, language="cs", metric="task_quality", judge=f"openai/{MODEL}")
 
 
+@pytest.mark.slow
 def test_texts_that_change_are_put_down_to_the_texts_after_the_guard(world: World) -> None:
     world.begin()
     for day in range(1, 4):

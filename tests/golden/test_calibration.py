@@ -2,7 +2,7 @@
 
 The cases come from the shared data, or from the file that the environment variable HARNESS_CALIBRATION_FIXTURES names. Each is checked by
 the function with the longest prefix of its id among `CHECKS` of the modules `calibration_*.py` of this folder; a case that nothing checks
-fails, but for those of `NOT_YET`.
+fails.
 """
 
 from __future__ import annotations
@@ -21,9 +21,6 @@ from tests.golden.decision_values import assert_equal
 HERE = Path(__file__).resolve().parent
 DEFAULT = HERE.parents[2] / "shared" / "data" / "calibration_fixtures" / "fixtures.json"
 FIXTURES = Path(os.environ.get("HARNESS_CALIBRATION_FIXTURES", DEFAULT))
-NOT_YET = ("improve/", "cascade/", "explain/", "pairs/")
-"""Prefixes of cases that have no function here yet."""
-
 Check = Callable[[dict[str, Any]], Any]
 CHECKS: dict[str, Check] = {}
 for module in sorted(HERE.glob("calibration_*.py")):
@@ -36,16 +33,13 @@ def _check_of(name: str) -> Check | None:
     return CHECKS[max(prefixes, key=len)] if prefixes else None
 
 
-CASES = [case for case in ALL if _check_of(case["id"]) or not case["id"].startswith(NOT_YET)]
-
-
 @pytest.mark.needs("shared data")
 def test_there_are_cases() -> None:
-    assert CASES, f"no cases in {FIXTURES}"
+    assert ALL, f"no cases in {FIXTURES}"
 
 
 @pytest.mark.needs("shared data")
-@pytest.mark.parametrize("case", CASES, ids=[case["id"] for case in CASES])
+@pytest.mark.parametrize("case", ALL, ids=[case["id"] for case in ALL])
 def test_case(case: dict[str, Any]) -> None:
     check = _check_of(case["id"])
     assert check, f"nothing checks {case['id']}"

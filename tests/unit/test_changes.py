@@ -195,8 +195,8 @@ CHANGES = {
         files={
             "render/figures/text_length.py": FIGURE.lstrip(),
             "render/figures/__init__.py": {
-                "from harness.render.forest import": "from harness.render.figures.text_length import draw_text_length\n"
-                "from harness.render.forest import",
+                "from harness.render.verdicts import": "from harness.render.figures.text_length import draw_text_length\n"
+                "from harness.render.verdicts import",
                 '    "injection": (': '    "length": ("text_length", draw_text_length),\n    "injection": (',
             },
         },

@@ -29,7 +29,7 @@ LAYERS: list[set[str]] = [
     {"runs"},
     {"measure"},
     {"decide"},
-    {"correct", "watch"},
+    {"correct", "improvement", "watch"},
     {"boards", "gate", "exchange", "annotate", "judge_atlas"},
     {"reports"},
     {"render"},
@@ -46,6 +46,7 @@ BESIDE = {
     ("engines", "store"): "an engine writes every reply to the store before the next call goes out",
     ("prompts", "parse"): "a prompt of the user's own states how its answer is read",
     ("watch", "correct"): "a watch is kept of a certificate",
+    ("improvement", "correct"): "candidates are compared by what is corrected: answers beside labels, text by text",
     ("cli", "api"): "commands call what a notebook calls",
     ("__main__", "cli"): "`python -m harness` is the command",
 }
@@ -158,7 +159,8 @@ def test_every_name_of_the_face_of_runs_is_there() -> None:
 
 
 def test_only_measuring_deciding_and_what_shows_it_call_statistics() -> None:
-    assert {one for one, other, _ in steps() if other == "stats"} == {"annotate", "correct", "decide", "measure", "reports", "watch"}
+    callers = {"annotate", "correct", "decide", "improvement", "measure", "reports", "watch"}
+    assert {one for one, other, _ in steps() if other == "stats"} == callers
 
 
 def test_only_the_choice_of_an_engine_imports_ray() -> None:
@@ -198,5 +200,5 @@ def test_reports_write_shares_in_the_formats_of_their_tables() -> None:
 
 
 def test_what_is_measured_knows_no_section() -> None:
-    below = [module for module in MODULES if part_of(module) in {"measure", "decide", "correct", "watch"}]
+    below = [module for module in MODULES if part_of(module) in {"measure", "decide", "correct", "improvement", "watch"}]
     assert [module for module in below if any(target.startswith("reports") for target in imports(module))] == []

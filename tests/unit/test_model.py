@@ -186,7 +186,8 @@ def test_an_axis_named_twice_is_refused(text: str) -> None:
 
 def test_a_condition_in_words() -> None:
     assert str(Condition(parse_variant("joint"), 0.3)) == "joint T=0.3"
-    assert str(Condition()) == "single T=0"
+    assert str(Condition()) == "single T=0" and Condition().words() == "single, temperature 0"
+    assert Condition(Variant(), 1, 0.95, "inject", "swapped").words() == "single, temperature 1, top-p 0.95, order swapped, inject"
     assert str(Condition(Variant(), 1, 0.95, "shuffle-words:0.1@whitespace")) == "single T=1 top_p=0.95 shuffle-words:0.1@whitespace"
 
 

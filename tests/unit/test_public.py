@@ -29,6 +29,7 @@ PUBLIC = {
     "certificate": certificate,
     "check_gate": api.check_gate,
     "check_labels": api.check_labels,
+    "check_watch": api.check_watch,
     "compare": api.compare,
     "datasets": api.datasets,
     "frame_of": frames.frame_of,

@@ -97,7 +97,15 @@ class PageContent(msgspec.Struct, frozen=True, kw_only=True):
 
     def _seconds(self, items: Sequence[dict[str, Any]]) -> int:
         """About how long a first reading and all answers take."""
-        speed = _LETTERS_A_SECOND[likely_script(self.language) in _WORD_SCRIPTS]
         reasons = [one["reason"] for item in items for one in item.get("reviews", {}).values()]
-        reading = sum(map(len, (*reasons, *(text for item in items for text in item["texts"].values())))) / speed
-        return round(reading + _SECONDS_A_QUESTION * sum(len(item["questions"]) for item in items))
+        letters = sum(map(len, (*reasons, *(text for item in items for text in item["texts"].values()))))
+        return round(reading_seconds(letters, self.language, sum(len(item["questions"]) for item in items)))
+
+
+def reading_seconds(letters: int, language: str, questions: int) -> float:
+    """About how long a first reading of so many letters and the answers to so many questions take.
+
+    >>> reading_seconds(160, "cs", 1), reading_seconds(60, "ja", 0)
+    (18.0, 10.0)
+    """
+    return letters / _LETTERS_A_SECOND[likely_script(language) in _WORD_SCRIPTS] + _SECONDS_A_QUESTION * questions

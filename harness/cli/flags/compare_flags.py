@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from harness.cli.arguments import (
+    all_rows_flags,
     card_flag,
     command,
     decision_flags,
@@ -58,6 +59,7 @@ def compare_flags(commands: Any) -> None:
     out_flag(p)
     shown = p.add_argument_group("output")
     shown.add_argument("--full", action="store_true", help="also show the statistics of every cell and all sections, after the verdicts")
+    all_rows_flags(shown)
     shown.add_argument("--verdicts", action="store_true", help=SUPPRESS)  # the default now; scripts of earlier versions name it
     shown.add_argument(
         "--decide",
@@ -68,7 +70,10 @@ def compare_flags(commands: Any) -> None:
     shown.add_argument(
         "--distributions", action="store_true", help="with --full: class shares where annotators agree fully, partly or not at all"
     )
-    shown.add_argument("--figure", type=Path, metavar="FILE", help="draw the class shares: .svg, .pdf or .png (needs the extra 'figures')")
+    shown.add_argument("--figure", type=Path, metavar="FILE", help="draw the answer: .svg, .pdf or .png (needs the extra 'figures')")
+    shown.add_argument(
+        "--figure-kind", choices=("answer", "shares"), default="answer", help="shares: class shares of people and judge (default: answer)"
+    )
     form = form_flags(shown)
     form.add_argument("--html", metavar="FILE", help="write one self-contained page")
     shown.add_argument(

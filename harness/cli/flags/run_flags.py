@@ -167,6 +167,7 @@ def report_flags(commands: Any) -> None:
     )
     p.add_argument("--figure-width", choices=("single", "double"), default="double", help="one column of 3.5 inches, or both of 7.2")
     p.add_argument("--figure-names", choices=("english", "own"), default="english", help="languages by their English or their own names")
+    languages_flag(p, "show only these languages; verdicts stay corrected for all that the run tested")
     majority_flag(p, None, "the run's")
     decision_flags(p)
     by_task_flag(p)

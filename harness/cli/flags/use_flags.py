@@ -148,3 +148,33 @@ def certify_flags(commands: Any) -> None:
     _set_flags(p)
     decision_flags(p)
     json_flag(p)
+
+
+def improve_flags(commands: Any) -> None:
+    """`improve`."""
+    p = command(
+        commands, "improve", "use:improve", "choose the judge or setting that agrees best with people on some labels, confirm it on others"
+    )
+    judged_source(p)
+    how = p.add_argument_group("how to choose and confirm")
+    how.add_argument("--start", metavar="NAME", help="the judge or setting to beat (default: the plainest of the first judge)")
+    how.add_argument(
+        "--share",
+        type=share,
+        default=0.6,
+        metavar="N",
+        help="share of independent texts that choose; others confirm (default: 0.6)",
+    )
+    how.add_argument(
+        "--keep-within",
+        type=share,
+        default=0.1,
+        metavar="N",
+        help="a language gets the choice only where it is shown not to lose more agreement than this (default: 0.1)",
+    )
+    how.add_argument("--reuse", action="store_true", help="confirm on labels that have confirmed before, at a stricter level")
+    how.add_argument("--dry-run", action="store_true", help="only say how many texts there are and what they can show")
+    how.add_argument("--seed", type=seed, default=0, metavar="N", help="seed of the division (default: 0)")
+    how.add_argument("--to", type=Path, metavar="FILE.toml", help="write the choice as a file for 'harness run --spec'")
+    decision_flags(p)
+    json_flag(p)

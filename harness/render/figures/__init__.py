@@ -11,24 +11,35 @@ from typing import Any
 
 import msgspec
 
+from harness.decide.verdicts import Verdict
 from harness.model import CONDITION
 from harness.render.doses import dose_responses
 from harness.render.failure_shares import failure_shares
 from harness.render.figures.agreement import draw_agreement
+from harness.render.figures.answer import draw_answer, write_answer
 from harness.render.figures.by_agreement import draw_by_agreement, draw_distributions
 from harness.render.figures.by_language import draw_consistency, draw_injection
 from harness.render.figures.corrected import draw_corrected
 from harness.render.figures.doses import draw_doses
 from harness.render.figures.failures import draw_failures
-from harness.render.figures.forest import draw_forest
 from harness.render.figures.line_chart import draw_few_shot, draw_temperature
 from harness.render.figures.own_preference import draw_own_preference
 from harness.render.figures.sensitivity import draw_sensitivity
 from harness.render.figures.style import FORMS, WIDTHS, Drawn, FigureOptions, form_of
-from harness.render.forest import forests_of
+from harness.render.verdicts import judged_sides
 from harness.tables import write_together
 
-__all__ = ["FORMS", "WIDTHS", "FigureOptions", "draw_by_agreement", "draw_corrected", "draw_figures", "form_of"]
+__all__ = [
+    "FORMS",
+    "WIDTHS",
+    "FigureOptions",
+    "draw_answer",
+    "draw_by_agreement",
+    "draw_corrected",
+    "draw_figures",
+    "form_of",
+    "write_answer",
+]
 
 _SECTIONS: dict[str, tuple[str, Callable[..., Drawn]]] = {
     "variants": ("agreement", draw_agreement),
@@ -59,12 +70,13 @@ def draw_figures(report_json: Mapping[str, Any], folder: Path, options: FigureOp
     return list(files)
 
 
-def _figures(report_json: Mapping[str, Any]) -> Iterator[tuple[str, Callable[..., Drawn]]]:
+def _figures(report_json: Mapping[str, Any]) -> Iterator[tuple[str, Callable[..., Any]]]:
     """The names of the figures, and the functions that draw them."""
     signature = "\n".join(str(text) for _, text in sorted(report_json.get("signatures", {}).items()))
     sections = report_json.get("ablations", {})
-    if forests := forests_of(report_json.get("verdicts", ())):
-        yield "verdicts", partial(draw_forest, forests, signature)
+    verdicts = [Verdict.from_flat(row) for row in report_json.get("verdicts", ())]
+    if judged_sides(verdicts):
+        yield "verdicts", partial(draw_answer, verdicts, signature)
     for section, (name, draw) in _SECTIONS.items():
         if section in sections:
             more = {"baselines": _baselines(report_json)} if section == "variants" else {}

@@ -9,9 +9,9 @@ from markupsafe import Markup
 
 from harness.measure.answers import KEYS
 from harness.measure.options import POOLED
-from harness.render.forest import axis_reach
 from harness.render.html.cells import FigureColumn
 from harness.render.html.marks import Mark, difference_track, track
+from harness.reports.answer import axis_reach
 from harness.reports.sections.minimal_pairs import TEMPTING
 from harness.reports.shown_sections import ShownSection
 from harness.reports.tables.numbers import difference, percent

@@ -10,11 +10,11 @@ from markupsafe import Markup
 from harness.content.tags import english_name
 from harness.measure.options import POOLED
 from harness.render.doses import SEES_NOTHING, DoseResponse, dose_responses, of_judges, side_of_row
-from harness.render.forest import axis_reach
 from harness.render.html.cell_panels import PanelGrid, grid_of_places
 from harness.render.html.marks import difference_track
 from harness.render.html.small_figures import Point, fitted_panel, level_panel
 from harness.render.sides import Side, plainest_first, side_name
+from harness.reports.answer import axis_reach
 from harness.reports.shown_sections import ShownSection
 from harness.reports.tables.numbers import counted, difference, percent
 from harness.reports.tables.titles import metric_words

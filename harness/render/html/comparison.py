@@ -24,7 +24,7 @@ from harness.render.html.answer import JudgedCells, answer_legend, answers_by_la
 from harness.render.html.browser import BrowserSource, chosen, items_json
 from harness.render.html.cell_panels import Pictures, pictures_of
 from harness.render.html.cells import correlation_figure, correlation_words, has_people, interval_sign
-from harness.render.html.first_screen import first_screen
+from harness.render.html.first_screen import Known, first_screen
 from harness.render.html.heat_map import judge_language_map, language_metric_maps
 from harness.render.html.marks import Mark, legend_mark, track
 from harness.render.html.report import MANY_ROWS, SCRIPTS, minimal_pair_rows, section_tables, text_fields
@@ -99,9 +99,12 @@ def comparison_page(
         answers=answers,
         first=first_screen(
             comparison.verdicts,
-            max(each.data.labels.max_annotators for each in recordings),
-            pairs=minimal_pair_rows(comparison.sections),
-            two_people=two_people_sentence(cells),
+            Known(
+                max(each.data.labels.max_annotators for each in recordings),
+                pairs=minimal_pair_rows(comparison.sections),
+                two_people=two_people_sentence(cells),
+                pages=comparison.pages,
+            ),
         ),
         answer_legend=answer_legend(answers),
         people=any(map(has_people, cells)),

@@ -1,201 +1,148 @@
-"""The first screen of a page: its title, the answer in words, the next steps, and a plot of all languages and metrics."""
+"""The first screen of a page: its title, the answer in cards, the next steps, and all verdicts, for all languages and for each."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 
-from markupsafe import Markup
-
+from harness.content.tags import english_name
 from harness.decide.verdicts import Verdict
-from harness.judges import traits_of
 from harness.measure.options import POOLED
 from harness.model import SIDE
-from harness.render.forest import ForestMark, forest
-from harness.render.html.marks import difference_track, gap_track
-from harness.render.html.verdict_matrix import VerdictMatrix, verdict_matrix
-from harness.render.verdicts import short_names, side_of_verdict, sides_of_verdicts
-from harness.reports.answer import annotators_of, answer_of, place_of, style_of, texts_of
-from harness.reports.answer_parts import SIGNS, NextStep
-from harness.reports.tables.numbers import coefficient, counted, difference, percent
-from harness.reports.tables.titles import metric_title
+from harness.render.html.verdict_rows import PairRow, PairRows, VerdictList, verdict_list
+from harness.render.verdicts import judged_sides, side_of_verdict
+from harness.reports.answer import LabelPages, annotators_of, answer_of, side_names
+from harness.reports.answer_parts import Card, NextStep, VerdictMatrix
+from harness.reports.tables.numbers import counted, percent
 
-_AGAINST = {"base_worse": "below the baseline", "constant": "one class for all", "failures": "unreadable"}
-PairRow = Mapping[str, Any]
-"""A row of the section of minimal pairs."""
-
-
-@dataclass(frozen=True)
-class PlottedPairs:
-    """The minimal pairs of one language and metric: the figure, the number, its counts in few and in all words, and what a click shows."""
-
-    drawn: Markup
-    number: str
-    words: str
-    title: str
-    show: dict[str, Any]
-
-
-@dataclass(frozen=True)
-class PlottedVerdict:
-    """One language and metric: the figure, the number, the verdict as a sign and in words, and what a click shows."""
-
-    drawn: Markup
-    number: str
-    sign: str
-    words: str
-    style: str
-    show: dict[str, Any]
-    pairs: PlottedPairs | None = None
-
-
-@dataclass(frozen=True)
-class ForestPlot:
-    """Judge minus people (or minus a constant answer) by language and metric; languages from the best to the worst.
-
-    `limits` says whether any mark has the tick of too few texts, `pairs` whether any has minimal pairs below it.
-    """
-
-    axis: str
-    reach: str
-    limits: bool
-    pairs: bool
-    metrics: tuple[str, ...]
-    rows: tuple[tuple[str, tuple[PlottedVerdict | None, ...]], ...]
+_ALL = "all"
+Sides = Sequence[Sequence[Verdict]]
+Sentence = tuple[str, str]
 
 
 @dataclass(frozen=True)
 class JudgeAnswer:
-    """One judge under one condition: its name where there are several, `(style, sentence)`, what to do next, and the plot."""
+    """One judge under one condition: its name where there are several, its cards, what else is seen, and its verdicts."""
 
     name: str
-    sentences: tuple[tuple[str, str], ...]
+    cards: tuple[Card, ...]
+    sentences: tuple[Sentence, ...]
+    list: VerdictList
+
+
+@dataclass(frozen=True)
+class ScreenView:
+    """The answer in all languages, or in one. `tag` is that of the language, or `all`.
+
+    One judge under one condition has its verdicts as a list. Of several there are matrices, one for each condition that can be chosen;
+    then `answers` are folded beneath.
+    """
+
+    tag: str
+    name: str
+    title: str
+    facts: str
+    cards: tuple[Card, ...]
+    sure: str
     steps: tuple[NextStep, ...]
-    plot: ForestPlot
+    matrices: tuple[VerdictMatrix, ...]
+    answers: tuple[JudgeAnswer, ...]
+    heading: str = ""
 
 
 @dataclass(frozen=True)
 class FirstScreen:
-    """The title of a page (what was found, or the question that its sentences answer), the answer, and the facts that it rests on.
+    """The title of a page (what was found, or the question that its cards answer), and its views: all languages, then each of several.
 
-    One judge under one condition has one answer. Of several there is an overview: sentences and steps for all of them, and their
-    verdicts by language; then `answers` are folded beneath.
+    `lead` has the cards of a study, above the views, each of which then has a `heading`. `sentences` stand beneath, in all languages.
     """
 
     title: str
-    sentences: tuple[tuple[str, str], ...]
-    steps: tuple[NextStep, ...]
-    overview: VerdictMatrix | None
-    answers: tuple[JudgeAnswer, ...]
     facts: str
-    sure: str = ""
+    views: tuple[ScreenView, ...]
+    sentences: tuple[Sentence, ...] = ()
+    lead: tuple[Card, ...] = ()
 
 
-def first_screen(
-    verdicts: Sequence[Verdict], annotators: int = 0, date: str = "", pairs: Sequence[PairRow] = (), two_people: str = ""
-) -> FirstScreen | None:
-    """The first screen of a page with these verdicts; None where there are none on any judge but baselines.
+@dataclass(frozen=True)
+class Known:
+    """What a page knows beside its verdicts.
 
-    `annotators` is the highest number of people who labelled one text on one metric (0: unknown), `date` that of the run, `pairs`
-    are the rows of the minimal pairs, `two_people` says how far two people agree, where second ratings show it.
+    `annotators` is the highest number of people who labelled one text on one metric (0: unknown), `date` that of the run, `pairs` are
+    the rows of the minimal pairs, `two_people` says how far two people agree where second ratings show it, `pages` how people label more.
     """
-    sides = [own for own in sides_of_verdicts(verdicts) if not traits_of(str(own[0]["judge"])).is_baseline]
+
+    annotators: int = 0
+    date: str = ""
+    pairs: Sequence[PairRow] = ()
+    two_people: str = ""
+    pages: LabelPages = field(default_factory=LabelPages)
+
+
+def first_screen(verdicts: Sequence[Verdict], known: Known = Known()) -> FirstScreen | None:
+    """The first screen of a page with these verdicts; None where there are none on any judge but baselines."""
+    sides = judged_sides(verdicts)
     if not sides:
         return None
-    names = short_names(sides) if len(sides) > 1 else [""]
-    answer = answer_of(sides, names)
-    facts = _facts(sides[0], annotators, date)
-    answers = tuple(_answer(own, name, _of_side(pairs, own[0])) for own, name in zip(sides, names, strict=True))
-    beside = (("open", two_people),) if two_people else ()
-    if len(sides) == 1:
-        return FirstScreen(answer.title, (*answers[0].sentences, *beside), answers[0].steps, None, answers, facts, answer.sure)
-    return FirstScreen(answer.title, (*answer.sentences, *beside), answer.steps, verdict_matrix(sides, names), answers, facts, answer.sure)
+    tags = list(dict.fromkeys(verdict["language"] for own in sides for verdict in own))
+    views = [_view(_ALL, sides, known)]
+    if len(tags) > 1:
+        own = ([[verdict for verdict in side if verdict["language"] == tag] for side in sides] for tag in tags)
+        views += [_view(tag, [side for side in here if side], known) for tag, here in zip(tags, own, strict=True)]
+    sentences = (("open", known.two_people),) if known.two_people else ()
+    return FirstScreen(views[0].title, views[0].facts, tuple(views), sentences)
 
 
-def _facts(verdicts: Sequence[Verdict], annotators: int, date: str) -> str:
+def _view(tag: str, sides: Sides, known: Known) -> ScreenView:
+    answer = answer_of(sides, known.pages)
+    names = side_names(sides) if len(sides) > 1 else [""]
+    return ScreenView(
+        tag,
+        "All" if tag == _ALL else english_name(tag),
+        answer.title if tag == _ALL or len({own[0]["judge"] for own in sides}) > 1 else f"{english_name(tag)}: {answer.title}",
+        _facts(sides, known),
+        answer.cards,
+        answer.sure,
+        answer.steps,
+        answer.matrices,
+        tuple(
+            _answer(own, name, _of_side(known.pairs, own[0]), POOLED if tag == _ALL else tag)
+            for own, name in zip(sides, names, strict=True)
+        ),
+    )
+
+
+def _facts(sides: Sides, known: Known) -> str:
+    verdicts = sides[0]
     kind = "constructed labels" if verdicts[0].controls else f"labels of {annotators_of(verdicts)}"
+    judges = len({own[0]["judge"] for own in sides})
+    asked = [counted(judges, "judge") if judges > 1 else counted(len(sides), "condition")] if len(sides) > 1 else []
     languages = len({verdict["language"] for verdict in verdicts})
     metrics = len({verdict["metric"] for verdict in verdicts})
     counts = sorted(verdict.n_labelled for verdict in verdicts)
     texts = f"{counts[0]:,} to {counts[-1]:,} texts" if counts[0] < counts[-1] else counted(counts[0], "text")
-    facts = [kind, f"{counted(languages, 'language')} × {counted(metrics, 'metric')}", f"{texts} each"]
-    if annotators and not verdicts[0].controls:
-        facts.append(f"{'one annotator' if annotators == 1 else f'up to {annotators} annotators'} a text")
-    return " · ".join([*facts, *([f"asked on {date}"] if date else [])])
+    facts = [kind, " × ".join([*asked, counted(languages, "language"), counted(metrics, "metric")]), f"{texts} each"]
+    if known.annotators and not verdicts[0].controls:
+        facts.append(f"{'one annotator' if known.annotators == 1 else f'up to {known.annotators} annotators'} a text")
+    return " · ".join([*facts, *([f"asked on {known.date}"] if known.date else [])])
 
 
-def _of_side(pairs: Sequence[PairRow], verdict: Verdict) -> dict[tuple[str, str], PairRow]:
+def _of_side(pairs: Sequence[PairRow], verdict: Verdict) -> PairRows:
     """The minimal pairs of a verdict's judge and condition, by language and metric (`*` where they pool)."""
     side = side_of_verdict(verdict)
     return {(row["language"], row["metric"]): row for row in pairs if tuple(row.get(name) for name in SIDE) == side}
 
 
-def _answer(verdicts: Sequence[Verdict], name: str, pairs: Mapping[tuple[str, str], PairRow]) -> JudgeAnswer:
-    pooled = pairs.get((POOLED, POOLED))
-    answer = answer_of([verdicts], [name])
-    sentences = (*answer.sentences, *([_pair_sentence(pooled)] if pooled and pooled["n"] else []))
-    return JudgeAnswer(name, sentences, answer.steps, _plot(verdicts, pairs))
+def _answer(verdicts: Sequence[Verdict], name: str, pairs: PairRows, language: str) -> JudgeAnswer:
+    pooled = pairs.get((language, POOLED))
+    sentences = (_pair_sentence(pooled),) if pooled and pooled["n"] else ()
+    return JudgeAnswer(name, answer_of([verdicts]).cards, sentences, verdict_list(verdicts, pairs))
 
 
-def _pair_sentence(row: PairRow) -> tuple[str, str]:
+def _pair_sentence(row: PairRow) -> Sentence:
     """What is seen of all minimal pairs, and whether the judge is shown to find flaws."""
     interval = row["sensitivity_ci"]
     style = "open" if not interval or interval[0] <= 0.5 <= interval[1] else "good" if interval[0] > 0.5 else "bad"
     scored = f"higher in {percent(row['higher'])}, equal in {percent(row['equal'])}, lower in {percent(row['lower'])}"
     alarms = "" if row["false_alarms"] is None else f" It finds a flaw in {percent(row['false_alarms'])} of the flawless texts."
     return style, f"It scores the flawless text of a minimal pair {scored} of {counted(row['n'], 'pair')}.{alarms}"
-
-
-def _plot(verdicts: Sequence[Verdict], pairs: Mapping[tuple[str, str], PairRow]) -> ForestPlot:
-    plot = forest(verdicts)
-    by_place = {(verdict["language"], verdict["metric"]): verdict for verdict in verdicts}
-    rows = tuple(
-        (
-            tag,
-            tuple(
-                _plotted(by_place[tag, metric], mark, plot.reach, pairs.get((tag, metric))) if mark else None
-                for metric, mark in zip(plot.metrics, marks, strict=True)
-            ),
-        )
-        for tag, marks in plot.rows
-    )
-    limits = any(mark and 'class="limit"' in mark.drawn for _, marks in rows for mark in marks)
-    below = any(mark and mark.pairs for _, marks in rows for mark in marks)
-    return ForestPlot(plot.axis, difference(plot.reach), limits, below, tuple(map(metric_title, plot.metrics)), rows)
-
-
-def _plotted(verdict: Verdict, mark: ForestMark, reach: float, pairs: PairRow | None) -> PlottedVerdict:
-    words = f"{place_of(verdict)}: {verdict.answer}, {difference(mark.value)}"
-    tick = None if mark.margin is None else _limit(verdict)
-    if tick is not None:
-        words += "; with so few texts not even a judge that agrees just as people do would be shown"
-    drawn = gap_track(mark.value, mark.bound, mark.margin, reach, mark.style, words, tick)
-    below = _plotted_pairs(verdict, pairs) if pairs and pairs["sensitivity"] is not None else None
-    return PlottedVerdict(drawn, difference(mark.value), SIGNS[mark.style], _reason(verdict), mark.style, texts_of(verdict), below)
-
-
-def _plotted_pairs(verdict: Verdict, row: PairRow) -> PlottedPairs:
-    """Sensitivity on a line from 0 to 1 with ½ in its middle."""
-    value, interval = row["sensitivity"], row["sensitivity_ci"]
-    higher, equal, lower = (round(row[name] * row["n"]) for name in ("higher", "equal", "lower"))
-    alarms = "" if row["false_alarms"] is None else f"; {round(row['false_alarms'] * row['n_flawless'])}/{row['n_flawless']} false alarms"
-    title = (
-        f"{place_of(verdict)}: minimal pairs, sensitivity {coefficient(value, interval)}; the flawless text is scored higher in {higher}, "
-        f"equal in {equal}, lower in {lower} of {row['n']}{alarms}"
-    )
-    from_middle = interval and (interval[0] - 0.5, interval[1] - 0.5)
-    drawn = difference_track(value - 0.5, from_middle, 0.5, title)
-    return PlottedPairs(drawn, coefficient(value), f"pairs: {higher}/{row['n']} found{alarms}", title, texts_of(verdict))
-
-
-def _limit(verdict: Verdict) -> float | None:
-    """The bound of a judge that agrees just as people do, where it lies below the margin: so few texts show nothing."""
-    bound = verdict.perfect_bound
-    return bound if bound is not None and bound <= -verdict.margin and style_of(verdict) == "open" else None
-
-
-def _reason(verdict: Verdict) -> str:
-    """The verdict, and why a judge must not be used although it is not worse than people."""
-    why = next((words for name, words in _AGAINST.items() if name in verdict.obstacles), "") if style_of(verdict) == "bad" else ""
-    return f"{verdict.answer}: {why}" if why and "worse" not in verdict.obstacles else verdict.answer

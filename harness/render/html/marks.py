@@ -73,8 +73,8 @@ def gap_track(
 ) -> Markup:
     """A difference on a line from -reach to reach: a dot, a line to its lower bound, and a band from -margin to 0.
 
-    `tick` marks a further place. The dot is full where `style` is `good` (blue) or `bad` (orange), and hollow where nothing is shown;
-    `words` say the same.
+    An arrow ends the line where it leaves the picture. `tick` marks a further place. The dot is full where `style` is `good` (blue) or
+    `bad` (brown), and hollow where nothing is shown; `words` say the same.
     """
     at = [_at((each + reach) / (2 * reach)) for each in (-reach, reach, 0.0, value)]
     parts = []
@@ -87,6 +87,9 @@ def gap_track(
     if bound is not None:
         start = _at((bound + reach) / (2 * reach))
         parts.append(Markup('<line class="gap {} reach" x1="{}" x2="{}" y1="50%" y2="50%"/>').format(style, start, at[3]))
+        if bound < -reach:
+            arrow = '<svg x="{}" y="50%" overflow="visible"><path class="gap {} leaves" d="M-7 0L2-5V5Z"/></svg>'
+            parts.append(Markup(arrow).format(start, style))
     if tick is not None:
         place = _at((tick + reach) / (2 * reach))
         parts.append(Markup('<line class="limit" x1="{0}" x2="{0}" y1="20%" y2="80%"/>').format(place))

@@ -19,12 +19,12 @@ from harness.render.html.cell_panels import Pictures, pictures_of
 from harness.render.html.cells import has_people
 from harness.render.html.command import command_notes, command_of
 from harness.render.html.failures import failure_key, failures_table
-from harness.render.html.first_screen import first_screen
+from harness.render.html.first_screen import Known, first_screen
 from harness.render.html.heat_map import judge_language_map, language_metric_maps
 from harness.render.html.marks import legend_mark
 from harness.render.html.shell import shell
 from harness.render.html.spending import cost_sentence, cost_table, date_asked, failure_table, read_record
-from harness.render.html.study_screen import self_preference_screen
+from harness.render.html.study_screen import study_screen
 from harness.render.html.templates import render
 from harness.render.human_agreement import two_people_sentence
 from harness.render.sealed import reason_without_agreement, sealed_table
@@ -34,7 +34,17 @@ from harness.reports.sections.section_registry import SECTIONS
 from harness.reports.shown_sections import ShownSection, sections_legend, shown_sections
 from harness.runs import RunResult, read_evidence
 
-SCRIPTS = ("tables.js", "save_figures.js", "item_text.js", "pair_texts.js", "error_spans.js", "items_data.js", "items_share.js", "items.js")
+SCRIPTS = (
+    "views.js",
+    "tables.js",
+    "save_figures.js",
+    "item_text.js",
+    "pair_texts.js",
+    "error_spans.js",
+    "items_data.js",
+    "items_share.js",
+    "items.js",
+)
 OWN_SECTIONS = frozenset(one.name for one in SECTIONS if one.apart)
 MANY_ROWS = 24  # a longer table is folded away
 _FEW_ROWS = 3  # the same of tables that few readers need
@@ -58,7 +68,7 @@ def report_page(result: RunResult, report: Report) -> str:
     unreadable = failure_shares(report.failures)
     annotators = result.prepared.data.labels.max_annotators
     two_people = two_people_sentence(report.by_metric)
-    verdicts_screen = first_screen(report.verdicts, annotators, date_asked(record), minimal_pair_rows(report.ablations), two_people)
+    known = Known(annotators, date_asked(record), minimal_pair_rows(report.ablations), two_people, report.pages)
     body = render(
         "report.html",
         title=report.title,
@@ -68,7 +78,7 @@ def report_page(result: RunResult, report: Report) -> str:
         sections=list(_sections(bool(maps), pictures, own, bool(ablations))),
         warnings=notes(report),
         answers=answers,
-        first=self_preference_screen(verdicts_screen, report.ablations.get("self_preference")),
+        first=study_screen(first_screen(report.verdicts, known), report.ablations),
         answer_legend=answer_legend(answers),
         people=any(map(has_people, report.by_metric)),
         marks={kind: legend_mark(kind) for kind in ("judge", "people", "base")},

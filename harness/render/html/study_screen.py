@@ -1,4 +1,4 @@
-"""The first screen of the self-preference study: judges' preference for their own texts, above the verdicts on control questions."""
+"""The first screens of published studies: each with its own question and answer, above the verdicts, if there are any."""
 
 from __future__ import annotations
 
@@ -6,27 +6,38 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from harness.content.tags import english_name
 from harness.measure.options import POOLED
+from harness.model import SIDE
 from harness.render.doses import side_of_row
 from harness.render.html.first_screen import FirstScreen
-from harness.render.sides import side_name
+from harness.render.sides import plainest_first
+from harness.reports.answer import condition_words
+from harness.reports.answer_parts import Card
 from harness.reports.sections.self_preference import ALL_SOURCES
-from harness.reports.tables.numbers import counted, percent
+from harness.reports.tables.numbers import coefficient, counted, percent
+from harness.reports.tables.titles import metric_words
 
-_FEW_ROWS = 4  # that have a sentence each
+_FEW_ROWS = 4  # that have a card each
 _NEITHER = 0.5
-OwnRow = Mapping[str, Any]
-"""A row of the section of self-preference."""
+_ALPHA = 0.05
+StudyRow = Mapping[str, Any]
+"""A row of the section of a study."""
 
 
-def self_preference_screen(screen: FirstScreen | None, section: Mapping[str, Any] | None) -> FirstScreen | None:
-    """The first screen with the study's question and answer.
+def study_screen(screen: FirstScreen | None, sections: Mapping[str, Mapping[str, Any]]) -> FirstScreen | None:
+    """The first screen with the question and the answer of the study that the sections have; `screen` as it is without one.
 
     Args:
-        screen: that of the verdicts about control questions; None without any.
-        section: of self-preference; without it, or without pairs, `screen` is returned as it is.
+        screen: that of the verdicts; None without any.
+        sections: those of a report, by name.
     """
-    rows = [row for row in (section or {}).get("rows", ()) if row["source"] == ALL_SOURCES]
+    screen = _self_preference(screen, sections.get("self_preference", {}).get("rows", ()))
+    return _chiang_lee(screen, sections.get("chiang_lee", {}))
+
+
+def _self_preference(screen: FirstScreen | None, section: Sequence[StudyRow]) -> FirstScreen | None:
+    rows = [row for row in section if row["source"] == ALL_SOURCES]
     if not rows:
         return screen
     judges = list(dict.fromkeys(row["judge"] for row in rows))
@@ -35,24 +46,80 @@ def self_preference_screen(screen: FirstScreen | None, section: Mapping[str, Any
     shown = [row for row in rows if row["language"] == POOLED] or rows
     pairs = max(row["n"] for row in shown)
     facts = f"{counted(pairs, 'pair')} of texts in {counted(len(languages), 'language')}"
-    own = tuple(_sentences(shown))
+    return _opened(screen, question, facts, tuple(_own_texts(shown)), "Control questions")
+
+
+def _opened(screen: FirstScreen | None, question: str, facts: str, lead: tuple[Card, ...], below: str) -> FirstScreen:
+    """A study's question and answer; the views of the verdicts keep their cards below a heading."""
     if screen is None:
-        return FirstScreen(question, own, (), None, (), facts)
-    return replace(screen, title=question, sentences=(*own, *screen.sentences), facts=f"{facts} · control questions: {screen.facts}")
+        return FirstScreen(question, facts, (), lead=lead)
+    views = tuple(replace(view, title=question, facts=facts, heading=f"{below}: {view.title}") for view in screen.views)
+    return replace(screen, title=question, facts=facts, views=views, lead=lead)
 
 
-def _sentences(rows: Sequence[OwnRow]) -> Iterator[tuple[str, str]]:
-    sides = [side_of_row({**row, "source": None}) for row in rows]
-    for row, side in list(zip(rows, sides, strict=True))[:_FEW_ROWS]:
+def _own_texts(rows: Sequence[StudyRow]) -> Iterator[Card]:
+    for row in rows[:_FEW_ROWS]:
         interval = row["preference_ci"]
         prefers = interval is not None and interval[0] > _NEITHER
-        name = side_name(side, sides)
-        who = name if row["judge"] in name.split(" · ") else f"{row['judge']} · {name}"
+        same = [other for other in rows if other["judge"] == row["judge"]]
+        asked = f" ({condition_words(row, same)})" if len(same) > 1 else ""
         better, written = percent(row["preference"], interval), percent(row["recognition"], row["recognition_ci"])
-        yield (
+        yield Card(
             "bad" if prefers else "open",
-            f"{who} {'prefers' if prefers else 'is not shown to prefer'} its own texts: over {counted(row['n'], 'pair')} it gives them "
-            f"{better} of the confidence as the better text, and {written} as the text that it wrote; {percent(_NEITHER)} favours neither.",
+            f"{row['judge']}{asked} {'prefers' if prefers else 'is not shown to prefer'} its own texts",
+            f"Over {counted(row['n'], 'pair')} it gives them {better} of the confidence as the better text, and {written} as the text that "
+            f"it wrote; {percent(_NEITHER)} favours neither.",
         )
     if len(rows) > _FEW_ROWS:
-        yield "open", f"{len(rows) - _FEW_ROWS} further conditions stand below, under Self-preference."
+        yield Card("open", f"{len(rows) - _FEW_ROWS} further conditions", "They stand below, under Self-preference.")
+
+
+def _chiang_lee(screen: FirstScreen | None, section: Mapping[str, Any]) -> FirstScreen | None:
+    """Do samples of the judge agree with each other and with people, and does it tell the systems apart?"""
+    rows: Sequence[StudyRow] = section.get("rows", ())
+    if not rows:
+        return screen
+    judges = list(dict.fromkeys(row["judge"] for row in rows))
+    people = any(row["r"] is not None for row in rows)
+    who = judges[0] if len(judges) == 1 else f"each of {len(judges)} judges"
+    question = f"Does {who} rate texts as people do?" if people else f"Does {who} rate a text the same each time, and altered texts lower?"
+    languages = list(dict.fromkeys(row["language"] for row in rows))
+    plainest = plainest_first(side_of_row({**row, "source": None}) for row in rows)[0]
+    shown = [row for row in rows if _side(row) == plainest]
+    conditions = {_side(row) for row in rows}
+    asked = f"{judges[0]}, {condition_words(shown[0], rows) or 'one condition'}"
+    facts = (
+        f"{counted(max(row['texts'] for row in rows), 'text')} a question · {', '.join(map(english_name, languages))} · "
+        f"{counted(len(conditions), 'condition')}; the cards are of the plainest: {asked}"
+    )
+    differences = [row for row in section.get("differences", ()) if _side(row) == plainest]
+    return _opened(screen, question, facts, tuple(_ratings(shown, differences)), "Verdicts")
+
+
+def _side(row: StudyRow) -> tuple[Any, ...]:
+    return tuple(None if name == "source" else row.get(name) for name in SIDE)
+
+
+def _ratings(rows: Sequence[StudyRow], differences: Sequence[StudyRow]) -> Iterator[Card]:
+    metrics = ", ".join(metric_words(metric) for metric in dict.fromkeys(row["metric"] for row in rows))
+    for name, heading, kind in (
+        ("r", "With people", "Its mean scores correlate with people's by r"),
+        ("alpha_ordinal", "With itself", "Several samples of the same question agree by α"),
+    ):
+        if known := sorted(row[name] for row in rows if row[name] is not None):
+            text = f"{kind} {_range(known)} ({metrics}); 1 is perfect, 0 is chance. This is what was seen; nothing of it is tested."
+            yield Card("open", heading, text)
+    tested = [row for row in differences if row["paired_q"] is not None]
+    shown = [row for row in tested if row["paired_q"] <= _ALPHA]
+    if tested:
+        found = f"Of {counted(len(tested), 'difference')} between systems' means within prompts {len(shown)} are shown after correction"
+        yield Card("good" if shown else "open", "Between systems", f"{found}.")
+    elif differences:
+        yield Card(
+            "open", "Between systems", "No difference within prompts can be tested: that needs 8 prompts with texts of both systems."
+        )
+
+
+def _range(values: Sequence[float]) -> str:
+    low, high = coefficient(values[0]), coefficient(values[-1])
+    return low if low == high else f"{low} to {high}"

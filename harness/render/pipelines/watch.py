@@ -11,7 +11,7 @@ from harness.content.tags import english_name
 from harness.render.pipelines.junit import JunitCase, junit_xml
 from harness.reports.tables.numbers import counted, percent, two_digits
 from harness.text import terminal_safe
-from harness.watch.daily_log import Day
+from harness.watch.daily_log import Day, SeenCell
 from harness.watch.watch_check import CellState, StreamState, WatchCheck
 from harness.watch.watch_plan import Quantity, Reference, Stream, WatchPlan
 
@@ -25,7 +25,7 @@ def print_plan(plan: WatchPlan, folder: str) -> None:
     """Print what a new watch watches."""
     options = plan.options
     asks = f"asked {counted(options.per_day, 'anchor')} a day and language" if plan.run else "recorded answers, which you hand in"
-    _print([f"{folder}: watch of {plan.judge.name} on {plan.data} since {plan.since}, {asks}"])
+    _print([f"{folder}: a watch of {plan.judge.name} on {plan.data} since {plan.since}, {asks}"])
     for cell in plan.cells:
         levels = "; ".join(f"{reference.stream} {_level(reference)}" for reference in cell.references)
         _print([f"  {english_name(cell.language)}, {cell.metric.replace('_', ' ')}: {levels}"])
@@ -37,16 +37,16 @@ def _level(reference: Reference) -> str:
 
 def day_sentence(day: Day) -> str:
     """A day that was added, in one line."""
-    parts = []
-    for name, cell in day.cells.items():
-        if cell.anchors is not None:
-            parts.append(f"{name}: agreement {percent(cell.anchors.agreement.mean)} on {counted(cell.anchors.drawn, 'anchor')}")
-        if cell.production is not None and cell.production.level is not None:
-            level = cell.production.level
-            parts.append(
-                f"{name}: level {percent(level.mean)} of {counted(cell.production.texts, 'text')} in {counted(level.n, 'new group')}"
-            )
-    return terminal_safe(f"{day.date}: {'; '.join(parts) or 'no readable scores'}")
+    cells = [f"{name}: {', '.join(parts)}" for name, cell in day.cells.items() if (parts := list(_parts(cell)))]
+    return terminal_safe(f"{day.date}: {'; '.join(cells) or 'no readable scores'}")
+
+
+def _parts(cell: SeenCell) -> Iterator[str]:
+    if cell.anchors is not None:
+        yield f"agreement {percent(cell.anchors.agreement.mean)} on {counted(cell.anchors.drawn, 'anchor')}"
+    if cell.production is not None and cell.production.level is not None:
+        level = cell.production.level
+        yield f"level {percent(level.mean)} of {counted(cell.production.texts, 'text')} in {counted(level.n, 'new group')}"
 
 
 def print_watch(found: WatchCheck) -> None:

@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 
 from harness.data.columns import CodedColumn, combination_ids, rows_by_number
 from harness.data.dataset import Dataset
-from harness.decide.languages import FEW_TEXTS, LEAST_LANGUAGES, language_parts
+from harness.decide.language_parts import FEW_TEXTS, LanguageParts, language_parts
+from harness.decide.languages import LEAST_LANGUAGES
 from harness.measure.answers import AnswerTable, tabulate_answers
 from harness.measure.cells import sort_key
 from harness.measure.compare import Recording, judged_data
@@ -120,13 +121,13 @@ def _metrics(part: Recording, answers: AnswerTable, options: CompareOptions) -> 
     cells = {_side(key): (key, at) for key, at in answers.cells(("metric",))}
     cluster = text_clusters(answers.data)[answers.item]
     found = ((dict(key), parts) for key, parts in language_parts(judged, False, options, ("rates", "dif", "consistency")))
-    for own, (values, reasons) in sorted(found, key=lambda one: sort_key(one[0])):
+    for own, parts in sorted(found, key=lambda one: sort_key(one[0])):
         key, at = cells.get(_side(own), (None, None))
         if key is not None and at is not None:
             row = new_row(key)
-            _put_consistency(row, values, reasons)
+            _put_consistency(row, parts)
             _put_heterogeneity(row, answers, at, cluster[at])
-            _put_rates_and_dif(row, values, reasons)
+            _put_rates_and_dif(row, parts)
             yield row
 
 
@@ -134,12 +135,12 @@ def _side(key: Mapping[str, Any]) -> tuple[Any, ...]:
     return tuple(key.get(name) for name in ("metric", *CONDITION))
 
 
-def _put_consistency(row: Row, values: Mapping[str, Any], reasons: Mapping[str, str]) -> None:
-    found, why = values.get("consistency", {}), reasons.get("consistency")
-    row["n"] = found.get("items", 0)
+def _put_consistency(row: Row, parts: LanguageParts) -> None:
+    found, why = parts.consistency, parts.reasons.get("consistency")
+    row["n"] = found.items if found else 0
     for name in ("agreement", "fleiss", "randolph"):
-        put_number(row, name, found.get(name), why=why or found.get("reason"))
-    row["pairs"] = found.get("pairs")
+        put_number(row, name, getattr(found, name, None), why=why or (found.reason if found else None))
+    row["pairs"] = found.pairs if found else None
 
 
 def _put_heterogeneity(row: Row, answers: AnswerTable, at: Ints, cluster: Ints) -> None:
@@ -162,13 +163,12 @@ def _put_heterogeneity(row: Row, answers: AnswerTable, at: Ints, cluster: Ints) 
         put_number(row, name, value**0.5 if of == "tau2" else value, why=found.reason)
 
 
-def _put_rates_and_dif(row: Row, values: Mapping[str, Any], reasons: Mapping[str, str]) -> None:
-    rates, dif = values.get("rates", {}), values.get("dif", {})
-    uniform = dif.get("uniform", {})
-    put_number(row, "rates_p", rates.get("p_groups"), why=reasons.get("rates"))
-    put_number(row, "dif_p", uniform.get("p_groups"), why=reasons.get("dif", FEW_TEXTS))
-    put_number(row, "dif_size", uniform.get("delta_nagelkerke"), why=reasons.get("dif"))
-    row["dif_effect"], row["dif_shift"] = dif.get("effect"), dif.get("shift")
+def _put_rates_and_dif(row: Row, parts: LanguageParts) -> None:
+    rates, dif, reasons = parts.rates, parts.dif, parts.reasons
+    put_number(row, "rates_p", rates.p_groups if rates else None, why=reasons.get("rates"))
+    put_number(row, "dif_p", dif.uniform.p_groups if dif else None, why=reasons.get("dif", FEW_TEXTS))
+    put_number(row, "dif_size", dif.uniform.delta_nagelkerke if dif else None, why=reasons.get("dif"))
+    row["dif_effect"], row["dif_shift"] = (dif.effect, dif.shift) if dif else (None, None)
 
 
 _TEXTS = Column("n", "texts", COUNT_OR_BLANK, "answers about texts that exist in several languages, with a readable score there")

@@ -30,7 +30,8 @@ class TextTable:
     """A table that is ready to be set.
 
     `sort_keys` has what each cell is sorted by (None: its text). `faint` says which rows stand back. `legend` explains the columns and
-    signs that are shown. `shared` says what all rows have in common, `no_result` why there is no number at all; both may be empty.
+    signs that are shown, `signs` the signs alone. `shared` says what all rows have in common, `no_result` why there is no number at all;
+    both may be empty.
     """
 
     headings: tuple[Heading, ...]
@@ -38,6 +39,7 @@ class TextTable:
     sort_keys: tuple[tuple[float | None, ...], ...] = ()
     faint: tuple[bool, ...] = ()
     legend: tuple[str, ...] = ()
+    signs: tuple[str, ...] = ()
     shared: str = ""
     no_result: str = ""
 
@@ -66,6 +68,7 @@ def tabulate(
     kept = columns_to_show(deciding, columns, tables)
     intervals = [any(column.interval_of(row, tables) for row in deciding) for column in kept]
     texts = tuple((*(key_text(name, row.get(name)) for name in keys), *(column.cell_text(row, tables) for column in kept)) for row in rows)
+    signs = tuple(_sign_lines(texts))
     return TextTable(
         headings=(
             *(Heading(name, name.replace("_", " "), key=True) for name in keys),
@@ -74,7 +77,8 @@ def tabulate(
         rows=texts,
         sort_keys=tuple((*(None for _ in keys), *(column.sort_key(row) for column in kept)) for row in rows),
         faint=tuple(faint) or (False,) * len(rows),
-        legend=(*legend_lines(kept), *_sign_lines(texts)),
+        legend=(*legend_lines(kept), *signs),
+        signs=signs,
     )
 
 

@@ -10,17 +10,18 @@ _ALONE = frozenset({TableName.VERDICTS_ALONE})
 _REASONS = frozenset({TableName.VERDICTS_REASONS})
 _WIDE = frozenset({TableName.VERDICTS_WIDE})
 _OBSTACLES = {
-    "worse": "worse than people",
-    "base_worse": "worse than a constant",
-    "constant": "does not vary",
-    "failures": "fails too often",
-    "people": "worse than people?",
-    "baseline": "no better than a constant?",
-    "coverage": "too few readable answers",
-    "cells": "too many cells for so few texts",
-    "labels": "too few texts to test",
-    "annotators": "nobody to compare with; next: second ratings",
+    "worse": "<P",
+    "base_worse": "<C",
+    "constant": "=1",
+    "failures": "!R",
+    "people": "<P?",
+    "baseline": "<C?",
+    "coverage": "!R?",
+    "cells": "N?",
+    "labels": "T!",
+    "annotators": "A!",
 }
+"""Short codes, which `column.SIGNS` explains where they occur."""
 
 
 def _groups(row: Row) -> str:
@@ -155,7 +156,7 @@ VERDICT_COLUMNS: tuple[Column, ...] = (
         "obstacles",
         "why not",
         TEXT,
-        "what is shown against the judge; with a question mark, what is not ruled out",
+        "what is shown against the judge, or not ruled out",
         _REASONS,
         text=lambda row: " ".join(_OBSTACLES[name] for name in row["obstacles"]),
     ),

@@ -12,6 +12,7 @@ from harness.stats.core.statistic import ratio
 
 _FEW_PAIRS = 64  # pairs of an item up to which all pairs are looked at
 _PAIRS_AT_ONCE = 1 << 20  # in memory
+_FEW_ITEMS = 128  # up to which looking at all pairs is faster
 
 
 class PairSums(NamedTuple):
@@ -125,10 +126,10 @@ def tau_b_left_out(x: ArrayLike, y: ArrayLike, groups: ArrayLike, weights: Array
     """
     size = len(np.asarray(x))
     group = as_index(groups, size, "groups")
-    if weights is None:
+    if weights is None and size > _FEW_ITEMS:
         counted, every, inside = np.ones(size), pair_sums(x, y), pair_sums(x, y, group)
     else:
-        counted = np.asarray(weights, np.float64)
+        counted = np.ones(size) if weights is None else np.asarray(weights, np.float64)
         every, inside = _weighted_pair_sums(np.asarray(x, np.float64), np.asarray(y, np.float64), group, counted)
     count = int(group.max(initial=-1)) + 1
     signs, a, b = (

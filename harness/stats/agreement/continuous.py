@@ -1,4 +1,4 @@
-"""A judge beside people on continuous scores: correlation over items and within source texts, error, leniency, means.
+"""A judge beside people on continuous scores: correlation over items and within source texts.
 
 Scores are numbers here, not classes, so that a scale may have any number of different scores. `x` is the mean of an item's annotators, `y`
 the judge's score.
@@ -7,7 +7,7 @@ the judge's score.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -59,7 +59,7 @@ def score_correlation(
     >>> round(score_correlation("pearson", [1, 2, 3], [1, 3, 2], range(3), [2, 1, 1]).value, 6)  # as of [1, 1, 2, 3] and [1, 1, 3, 2]
     0.636364
     """
-    a, b, group, weight = _known(x, y, groups, weights)
+    a, b, group, weight = known_scores(x, y, groups, weights)
     if not len(a):
         return Estimated(math.nan, 0, no_interval(0), math.nan, NO_OVERLAP)
     values = _left_out(method, a, b, group, weight)
@@ -123,7 +123,9 @@ def _left_out(method: Correlation, a: Floats, b: Floats, group: Ints, weight: Fl
         return np.asarray(np.r_[pearson_of_moments(sums.sum(axis=0)), pearson_of_moments(sums.sum(axis=0) - sums)], np.float64)
 
 
-def _known(x: ArrayLike, y: ArrayLike, groups: ArrayLike, weights: ArrayLike | None = None) -> tuple[Floats, Floats, Ints, Floats | None]:
+def known_scores(
+    x: ArrayLike, y: ArrayLike, groups: ArrayLike, weights: ArrayLike | None = None
+) -> tuple[Floats, Floats, Ints, Floats | None]:
     """The items that have both numbers; their weights have the mean 1."""
     a, b, codes = np.asarray(x, np.float64), np.asarray(y, np.float64), np.asarray(groups)
     if a.ndim != 1 or not a.shape == b.shape == codes.shape:
@@ -289,77 +291,3 @@ def joined_groups(segment: ArrayLike, groups: ArrayLike) -> Ints:
     links = coo_array((np.ones(len(of)), (of, segments + group)), shape=(segments + size, segments + size))
     _, cluster = connected_components(links, directed=False)
     return as_index(cluster[:segments], segments, "groups")
-
-
-def mean_absolute_error(
-    x: ArrayLike, y: ArrayLike, groups: ArrayLike, reach: float | None = None, weights: ArrayLike | None = None, *, level: float = 0.95
-) -> Estimated:
-    """Mean absolute error of a judge in points of the scale: mean |y - x|.
-
-    Args:
-        x, y: (items,) numbers, NaN where missing (such items are left out).
-        groups: (items,) any sortable codes of what items share.
-        reach: the length of the scale, the largest possible error; None if the scale has no ends.
-        weights: (items,) 1 / inclusion probability of items that were drawn with different ones; without them each counts once.
-        level: of the interval: Hall's skewness-corrected t over groups.
-
-    Returns:
-        `Estimated` of 0 or more; NaN without items ("no overlap").
-
-    Raises:
-        ShapeError: if the arrays are not of the same items.
-
-    >>> mean_absolute_error([80, 90, 100], [90, 90, 80], range(3)).value
-    10.0
-    >>> mean_absolute_error([80, 90, 100], [90, 90, 80], range(3), weights=[1, 1, 2]).value
-    12.5
-    """
-    a, b, group, weight = _known(x, y, groups, weights)
-    return _mean(np.abs(b - a), group, weight, None if reach is None else (0.0, reach), level)
-
-
-def root_mean_squared_error(
-    x: ArrayLike, y: ArrayLike, groups: ArrayLike, reach: float | None = None, weights: ArrayLike | None = None, *, level: float = 0.95
-) -> Estimated:
-    """Root mean squared error of a judge in points of the scale: sqrt(mean (y - x)²). The interval is that of the mean, under the root.
-
-    Args, result and errors as `mean_absolute_error`.
-
-    >>> round(root_mean_squared_error([80, 90, 100], [90, 90, 80], range(3)).value, 4)
-    12.9099
-    """
-    a, b, group, weight = _known(x, y, groups, weights)
-    found = _mean((b - a) ** 2, group, weight, None if reach is None else (0.0, reach**2), level)
-    if found.reason:
-        return found
-    ends = found.interval
-    rooted = ends if ends.reason else replace(ends, lo=math.sqrt(max(ends.lo, 0.0)), hi=math.sqrt(ends.hi))
-    return Estimated(math.sqrt(found.value), found.n, rooted, math.nan, None)
-
-
-def mean_difference(
-    x: ArrayLike,
-    y: ArrayLike,
-    groups: ArrayLike,
-    direction: int = 1,
-    reach: float | None = None,
-    weights: ArrayLike | None = None,
-    *,
-    level: float = 0.95,
-) -> Estimated:
-    """Leniency on numbers: mean (y - x) times `direction` (1 if high scores are good, -1 if low ones are), so that + is toward the best.
-
-    Args, result and errors as `mean_absolute_error`; the value may be negative.
-
-    >>> mean_difference([80, 90, 100], [90, 90, 95], range(3)).value.__round__(3)
-    1.667
-    """
-    a, b, group, weight = _known(x, y, groups, weights)
-    return _mean((b - a) * direction, group, weight, None if reach is None else (-reach, reach), level)
-
-
-def _mean(values: Floats, group: Ints, weight: Floats | None, bounds: tuple[float, float] | None, level: float) -> Estimated:
-    if not len(values):
-        return Estimated(math.nan, 0, no_interval(0), math.nan, NO_OVERLAP)
-    interval, p = tested_mean(group_sums(values, group, weight), scatter_of(values, weight), bounds, level=level)
-    return Estimated(float(np.average(values, weights=weight)), len(values), interval, p, None)

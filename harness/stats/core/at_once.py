@@ -5,7 +5,7 @@ Numbers do not depend on what is computed together: alike means arrays of the sa
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Hashable, Iterable, Sequence
+from collections.abc import Callable, Generator, Hashable, Iterable, Iterator, Sequence
 from typing import Any, TypeVar
 
 T = TypeVar("T")
@@ -38,6 +38,24 @@ def at_once(
             some = same[first : first + step]
             found |= zip(some, function([values[place] for place in some]), strict=True)
     return [found[place] for place in range(len(values))]
+
+
+def windows(values: Iterable[T], size: Callable[[T], int], most: int) -> Iterator[list[T]]:
+    """The values in order, many small ones or few large ones at a time: as many as are larger than `most` together.
+
+    >>> list(windows([1, 1, 5, 1], size=int, most=4))
+    [[1, 1, 5], [1]]
+    """
+    some: list[T] = []
+    total = 0
+    for value in values:
+        some.append(value)
+        total += size(value)
+        if total > most:
+            yield some
+            some, total = [], 0
+    if some:
+        yield some
 
 
 def in_step(works: Sequence[Generator[Asked, Any, R]], answers: Callable[[list[Asked]], Sequence[Any]]) -> list[R]:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import NamedTuple
+from itertools import pairwise
+from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from harness.stats.core.arrays import Floats, as_index
 
@@ -51,7 +52,8 @@ def relative_weights(weights: Floats) -> Floats:
 
 def distinct_sums(y: Floats, size: Floats, times: Floats) -> GroupSums:
     """Merge groups with equal sums, and leave out groups without units."""
-    return distinct_sums_each(y[None], size[None], times[None])[0]
+    used = (size > 0) & (times > 0)
+    return GroupSums(*_merged(times[used], y[used], size[used]))
 
 
 def distinct_sums_each(y: Floats, size: Floats, times: Floats) -> list[GroupSums]:
@@ -61,14 +63,21 @@ def distinct_sums_each(y: Floats, size: Floats, times: Floats) -> list[GroupSums
     [[1.0], [0.0, 2.0]]
     """
     used = (size > 0) & (times > 0)
-    cell, y, size, times = np.nonzero(used)[0], y[used], size[used], times[used]
-    order = np.lexsort((y, size, cell))
-    cell, y, size, times = cell[order], y[order], size[order], times[order]
-    new = (np.diff(cell, prepend=-1) != 0) | (np.diff(y, prepend=0.0) != 0) | (np.diff(size, prepend=0.0) != 0)
+    y, size, cell, times = _merged(times[used], y[used], size[used], np.nonzero(used)[0])
+    ends = np.searchsorted(cell, np.arange(len(used) + 1)).tolist()
+    return [GroupSums(y[first:last], size[first:last], times[first:last]) for first, last in pairwise(ends)]
+
+
+def _merged(times: Floats, *columns: NDArray[Any]) -> list[NDArray[Any]]:
+    """The distinct rows of columns, sorted by the last of them first, and the sum of the times of each."""
+    if not len(times):
+        return [*columns, times]
+    order = np.lexsort(columns)
+    columns = tuple(column[order] for column in columns)
+    new = np.ones(len(times), bool)
+    new[1:] = np.logical_or.reduce([column[1:] != column[:-1] for column in columns])
     first = np.flatnonzero(new)
-    ends = np.searchsorted(cell[first], np.arange(1, len(used)))
-    merged = (y[first], size[first], np.add.reduceat(times, first) if len(first) else times)
-    return [GroupSums(*of_cell) for of_cell in zip(*(np.split(part, ends) for part in merged), strict=True)]
+    return [*(column[first] for column in columns), np.add.reduceat(times[order], first)]
 
 
 def spread_of(replicates: Floats) -> Floats:

@@ -7,18 +7,25 @@ to every item passes.
 from __future__ import annotations
 
 import math
+from collections.abc import Generator
 from dataclasses import dataclass
-from typing import Literal
+from functools import partial
+from typing import Literal, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from harness.stats.core.arrays import Floats, Ints, ShapeError, as_index
+from harness.stats.core.at_once import in_step
+from harness.stats.core.groups import GroupSums
 from harness.stats.intervals.cluster_mean import cluster_mean
 from harness.stats.intervals.multiplicity import benjamini_yekutieli
-from harness.stats.intervals.noninferiority import gap_sums, guarded_p
+from harness.stats.intervals.noninferiority import gap_sums, guarded_p_each
 from harness.stats.intervals.unequal_groups import ClusterVariance
 
+T = TypeVar("T")
+Guarded = Generator[GroupSums, float, T]
+"""Work that asks for the guarded p of sums of groups."""
 Scoring = Literal["accuracy", "neg_rmse"]
 MIN_ITEMS = 30
 """Fewer items of an annotator are not tested: the t-test needs them, and the Wilcoxon test that is used elsewhere tests no mean."""
@@ -135,6 +142,37 @@ def alternative_annotator_test(
     >>> found.omega, round(found.rho, 3), found.passed, [one.judge_better for one in found.annotators]
     (1.0, 1.0, True, [0, 25, 25])
     """
+    comparison = compared_with_annotators(
+        labels,
+        judge,
+        groups,
+        guarded_groups=guarded_groups,
+        epsilon=epsilon,
+        scoring=scoring,
+        failures_lose=failures_lose,
+        q=q,
+        min_items=min_items,
+        min_annotators=min_annotators,
+        variance=variance,
+    )
+    return in_step([comparison], partial(guarded_p_each, margin=epsilon, variance=variance))[0]
+
+
+def compared_with_annotators(
+    labels: ArrayLike,
+    judge: ArrayLike,
+    groups: ArrayLike | None = None,
+    *,
+    guarded_groups: ArrayLike | None = None,
+    epsilon: float = 0.2,
+    scoring: Scoring = "accuracy",
+    failures_lose: bool = True,
+    q: float = 0.05,
+    min_items: int = MIN_ITEMS,
+    min_annotators: int = 2,
+    variance: ClusterVariance = "cr2",
+) -> Guarded[AlternativeAnnotatorTest]:
+    """`alternative_annotator_test` for `in_step`: it asks for the guarded p of sums of groups, which is made for many cells at once."""
     values, scores = _as_values(labels, scoring), _as_values(judge, scoring)
     if values.ndim != 2 or scores.shape != values.shape[:1]:
         raise ShapeError(f"labels {values.shape} must be (items, annotators) and judge {scores.shape} of the same items")
@@ -147,7 +185,7 @@ def alternative_annotator_test(
         d = _differences(values[rows], scores[rows], annotator, scoring)
         own, guard = (None if of is None else of[rows] for of in (codes, guarding))
         enough = len(d) >= max(1, min_items)
-        compared.append((d, advantage_test(d, epsilon, own, guarded_groups=guard, variance=variance) if enough else None))
+        compared.append((d, (yield from _advantage(d, epsilon, own, own if guard is None else guard, variance)) if enough else None))
     return _summary(compared, q, min_items)
 
 
@@ -187,6 +225,13 @@ def advantage_test(
     >>> round(found.mean, 4), round(found.p_published, 4), round(found.p_guarded, 4)
     (-0.0667, 0.0076, 0.0154)
     """
+    test = _advantage(differences, epsilon, groups, groups if guarded_groups is None else guarded_groups, variance)
+    return in_step([test], partial(guarded_p_each, margin=epsilon, variance=variance))[0]
+
+
+def _advantage(
+    differences: ArrayLike, epsilon: float, groups: ArrayLike | None, guarded_groups: ArrayLike | None, variance: ClusterVariance
+) -> Guarded[AdvantageTest]:
     if not 0 <= epsilon < 1:
         raise ValueError(f"epsilon must be at least 0 and below 1, got {epsilon}")
     from scipy.special import stdtr
@@ -196,9 +241,9 @@ def advantage_test(
     if found.groups < 2:
         reason = "fewer than two groups" if len(d) else "no items"
         return AdvantageTest(len(d), found.groups, found.mean, math.nan, math.nan, math.nan, math.nan, math.nan, reason)
-    guarded = _guarded_p(d, groups if guarded_groups is None else guarded_groups, epsilon, variance)
+    guarded = yield _lost(d, guarded_groups)
     if not found.error > 0:
-        p = (1 - epsilon) ** found.effective_groups if d.max() <= 0 else _guarded_p(d, groups, epsilon, variance)
+        p = (1 - epsilon) ** found.effective_groups if d.max() <= 0 else (yield _lost(d, groups))
         reason = "no variation between groups"
         return AdvantageTest(len(d), found.groups, found.mean, 0.0, math.nan, math.nan, p, guarded, reason)
     t = (found.mean - epsilon) / found.error
@@ -206,8 +251,8 @@ def advantage_test(
     return AdvantageTest(len(d), found.groups, found.mean, found.error, t, p, p, guarded, None)
 
 
-def _guarded_p(d: Floats, groups: ArrayLike | None, epsilon: float, variance: ClusterVariance) -> float:
-    return guarded_p(gap_sums(-d, np.arange(len(d)) if groups is None else groups), epsilon, variance)
+def _lost(d: Floats, groups: ArrayLike | None) -> GroupSums:
+    return gap_sums(-d, np.arange(len(d)) if groups is None else groups)
 
 
 def _as_values(given: ArrayLike, scoring: Scoring) -> Floats:

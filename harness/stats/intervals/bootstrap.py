@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike
 
 from harness.stats.agreement.describe import uncommon_expected
 from harness.stats.core.arrays import Floats, power
-from harness.stats.core.at_once import at_once
+from harness.stats.core.at_once import at_once, windows
 from harness.stats.core.groups import GroupSums, distinct_sums_each, freedom_of_moments, spread_of
 from harness.stats.core.resample import RESAMPLES, CellSums, Draws, Resampled, cells_of, features_of, resample
 from harness.stats.core.rows import Rows
@@ -81,7 +81,7 @@ def intervals(
     features, place = features_of(chosen, rows)
     draws = Draws(seed, resamples)
     found: list[list[Interval]] = []
-    for cells in _together(cells_of(rows, features)):
+    for cells in windows(cells_of(rows, features), lambda cell: cell.sums.size, _NUMBERS):
         found += at_once(
             lambda alike: _of_cells(alike, chosen, place, resample(alike, draws), level),
             cells,
@@ -94,17 +94,6 @@ def intervals(
             if cell[column].reason is None and expected < statistic.least_uncommon:
                 cell[column] = no_interval(cell[column].groups, FEW_UNCOMMON)
     return {statistic.name: tuple(cell[column] for cell in found) for column, statistic in enumerate(chosen)}
-
-
-def _together(cells: Iterable[CellSums]) -> Iterator[list[CellSums]]:
-    """Many small cells at a time, or a few large ones: among many, more are of one shape."""
-    some: list[CellSums] = []
-    for cell in cells:
-        some.append(cell)
-        if sum(each.sums.size for each in some) > _NUMBERS:
-            yield some
-            some = []
-    yield some
 
 
 _Place = tuple[int, int]  # the numbers of a statistic and of a cell

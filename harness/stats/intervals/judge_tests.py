@@ -8,13 +8,14 @@ texts, has to be at most alpha as well, which needs no correction: both have to 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from harness.stats.core.arrays import Floats, ShapeError, as_index
+from harness.stats.core.at_once import at_once
 from harness.stats.core.groups import GroupSums, relative_weights
 from harness.stats.intervals.cluster_mean import MeanTest, mean_of_sums
 from harness.stats.intervals.noninferiority import GuardedMean, guarded_mean
@@ -165,6 +166,18 @@ def judge_tests(sums: JudgeSums, margin: float, least: float = LEAST_EFFECTIVE, 
     return JudgeTests(capped, plain, effective_groups(size, times), cap)
 
 
+def judge_tests_each(cells: Sequence[JudgeSums], margin: float, least: float = LEAST_EFFECTIVE) -> list[JudgeTests]:
+    """`judge_tests` of many cells: the same numbers, made at once for cells with as many distinct groups."""
+
+    def tested(alike: Sequence[JudgeSums]) -> Iterator[JudgeTests]:
+        found = judge_tests(stacked(alike), margin, least)
+        for cell in range(len(alike)):
+            capped, plain = (FourP(*(p[cell] for p in of)) for of in (found.capped, found.plain))
+            yield JudgeTests(capped, plain, found.effective[cell], found.cap[cell])
+
+    return at_once(tested, cells, lambda sums: (len(sums.gap.times), bool(_come_together(sums.baseline))))
+
+
 def use_p(sums: JudgeSums, margin: float, alpha: float, least: float = LEAST_EFFECTIVE) -> Floats:
     """`judge_tests(sums, margin, least).to_correct(alpha).use` without the tests that it does not need, for very many samples.
 
@@ -209,12 +222,18 @@ def judge_means(sums: JudgeSums, cap: ArrayLike = math.inf, variance: ClusterVar
 
 def _worst(baseline: GroupSums) -> GuardedMean | None:
     """None where every text is a group of its own: then no cases of a rare class come together."""
-    items, groups = np.vecdot(baseline.size, baseline.times), np.vecdot(baseline.size > 0, baseline.times)
-    if not (items > groups * (1 + _ROUNDING)).any():
+    if not _come_together(baseline).any():
         return None
+    items, groups = np.vecdot(baseline.size, baseline.times), np.vecdot(baseline.size > 0, baseline.times)
     with np.errstate(divide="ignore", invalid="ignore"):
         unseen = np.maximum(1.0, _UNSEEN * items / groups)
     return guarded_mean(baseline._replace(y=-baseline.y), lost=unseen)
+
+
+def _come_together(baseline: GroupSums) -> NDArray[np.bool_]:
+    """Whether a group has several texts (...)."""
+    items, groups = np.vecdot(baseline.size, baseline.times), np.vecdot(baseline.size > 0, baseline.times)
+    return np.asarray(items > groups * (1 + _ROUNDING))
 
 
 class Bounds(NamedTuple):

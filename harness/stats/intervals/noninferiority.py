@@ -8,12 +8,14 @@ variance to at least that of a share at the margin, and removes the skewness by 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from harness.stats.core.arrays import Floats, ShapeError
+from harness.stats.core.at_once import at_once
 from harness.stats.core.groups import GroupSums, group_sums, relative_weights
 from harness.stats.intervals.skewness import HallMean, hall_mean
 from harness.stats.intervals.unequal_groups import ClusterVariance, freedom_of_tests, leverage
@@ -156,7 +158,20 @@ def guarded_p(sums: GroupSums, margin: float, variance: ClusterVariance = "cr2")
     >>> round(guarded_p(sums, 0.1), 4)
     0.0125
     """
-    return float(guarded_mean(sums, variance=variance).p(margin)) if sums.groups > 1 else math.nan
+    return guarded_p_each([sums], margin, variance)[0]
+
+
+def guarded_p_each(cells: Sequence[GroupSums], margin: float, variance: ClusterVariance = "cr2") -> list[float]:
+    """`guarded_p` of many cells: the same numbers, made at once for cells with as many distinct groups."""
+
+    def tested(alike: Sequence[GroupSums]) -> list[float]:
+        if alike[0].groups < 2:
+            return [math.nan] * len(alike)
+        sums = GroupSums(*(np.stack(part) for part in zip(*alike, strict=True)))
+        found: list[float] = guarded_mean(sums, variance=variance).p(margin).tolist()
+        return found
+
+    return at_once(tested, cells, lambda sums: (len(sums.times), sums.groups < 2))
 
 
 def guarded_bound(sums: GroupSums, alpha: float) -> float:

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from harness.stats.core.arrays import Floats, ShapeError, as_codes, as_index
+from harness.stats.core.at_once import at_once
+
+_CELLS_AT_ONCE = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,36 +67,61 @@ def one_class_test(counts: ArrayLike, judge: ArrayLike, groups: ArrayLike) -> On
     >>> found.others, found.judge_share, found.people_share, round(found.p, 6) == round((2 / 3) ** 12 + (1 / 3) ** 12, 6)
     (0, 1.0, 0.5, True)
     """
-    table = np.asarray(counts, np.float64)
-    if table.ndim != 2:
-        raise ShapeError(f"counts must be items x classes, got shape {table.shape}")
-    k = table.shape[1]
-    code = as_codes(judge, k, "judge")
-    if code.shape != table.shape[:1]:
-        raise ShapeError(f"judge {code.shape} must be of the {len(table)} items of counts")
-    index = as_index(groups, len(code), "groups")
-    used = (code >= 0) & (table.sum(axis=1) > 0)
-    table, code, index = table[used], code[used], index[used]
-    if not len(code):
-        return OneClass(math.nan, np.full(k, math.nan), 0, 0, 0, 0)
-    given, labels = np.bincount(code, minlength=k), table.sum(axis=0)
-    others = int(len(code) - given.max())
-    together = table + (code[:, None] == np.arange(k))
-    other = 1 - together / together.sum(axis=1, keepdims=True)
-    largest = np.zeros((int(index.max()) + 1, k))
-    np.maximum.at(largest, index, other)
-    of_classes = np.array([_at_most(others, share) for share in largest[np.unique(index)].T])
-    p = min(1.0, float(of_classes.sum()))
-    return OneClass(p, of_classes, others, len(code), int(labels.max()), int(labels.sum()))
+    return one_class_tests([(counts, judge, groups)])[0]
 
 
-def _at_most(x: int, chances: Floats) -> float:
-    """P(number of successes <= x) of independent trials with these chances, by adding one trial after the other."""
-    if x >= len(chances):
-        return 1.0
-    exactly = np.zeros(x + 1)
-    exactly[0] = 1.0
-    for chance in chances.tolist():
-        exactly[1:] = exactly[1:] * (1 - chance) + exactly[:-1] * chance
-        exactly[0] *= 1 - chance
-    return float(exactly.sum())
+def one_class_tests(cells: Sequence[tuple[ArrayLike, ArrayLike, ArrayLike]]) -> list[OneClass]:
+    """`one_class_test` of the counts, judge and groups of many cells: the same numbers. Raises as it does."""
+    made = [_Answers.of(*cell) for cell in cells]
+    return at_once(_tested, made, lambda one: one.chances.shape, most=_CELLS_AT_ONCE)
+
+
+class _Answers(NamedTuple):
+    """What the test of a cell is made of; `chances` (k, groups) of an answer that is not the class."""
+
+    others: int
+    n: int
+    usual: int
+    labels: int
+    chances: Floats
+
+    @classmethod
+    def of(cls, counts: ArrayLike, judge: ArrayLike, groups: ArrayLike) -> _Answers:
+        table = np.asarray(counts, np.float64)
+        if table.ndim != 2:
+            raise ShapeError(f"counts must be items x classes, got shape {table.shape}")
+        k = table.shape[1]
+        code = as_codes(judge, k, "judge")
+        if code.shape != table.shape[:1]:
+            raise ShapeError(f"judge {code.shape} must be of the {len(table)} items of counts")
+        index = as_index(groups, len(code), "groups")
+        used = (code >= 0) & (table.sum(axis=1) > 0)
+        table, code, index = table[used], code[used], index[used]
+        if not len(code):
+            return cls(0, 0, 0, 0, np.empty((k, 0)))
+        given, labels = np.bincount(code, minlength=k), table.sum(axis=0)
+        together = table + (code[:, None] == np.arange(k))
+        other = 1 - together / together.sum(axis=1, keepdims=True)
+        largest = np.zeros((int(index.max()) + 1, k))
+        np.maximum.at(largest, index, other)
+        return cls(int(len(code) - given.max()), len(code), int(labels.max()), int(labels.sum()), largest[np.unique(index)].T)
+
+
+def _tested(alike: Sequence[_Answers]) -> list[OneClass]:
+    """Of cells with as many classes and groups."""
+    if not alike[0].n:
+        return [OneClass(math.nan, np.full(len(one.chances), math.nan), 0, 0, 0, 0) for one in alike]
+    found = _at_most([one.others for one in alike], np.stack([one.chances for one in alike]))
+    return [OneClass(min(1.0, float(p.sum())), p, one.others, one.n, one.usual, one.labels) for one, p in zip(alike, found, strict=True)]
+
+
+def _at_most(x: Sequence[int], chances: Floats) -> Floats:
+    """P(number of successes <= x) (cells, k) of independent trials with the chances (cells, k, trials): one is added after the other."""
+    trials = chances.shape[-1]
+    exactly = np.zeros((*chances.shape[:-1], max((last for last in x if last < trials), default=0) + 1))
+    exactly[..., 0] = 1.0
+    for chance in np.moveaxis(chances, -1, 0)[..., None]:
+        exactly[..., 1:] = exactly[..., 1:] * (1 - chance) + exactly[..., :-1] * chance
+        exactly[..., 0] *= 1 - chance[..., 0]
+    everything = np.ones(chances.shape[1])
+    return np.array([of[:, : last + 1].sum(axis=-1) if last < trials else everything for of, last in zip(exactly, x, strict=True)])

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -13,7 +14,7 @@ from harness.stats.core.arrays import MISSING, Floats, Ints, ShapeError, as_code
 from harness.stats.core.groups import group_sums, relative_weights
 from harness.stats.core.rows import Rows
 from harness.stats.core.statistic import Features, Statistic
-from harness.stats.intervals.intervals import Interval, no_interval, scatter_of, tested_mean
+from harness.stats.intervals.intervals import Interval, MeanToTest, no_interval, scatter_of, tested_means
 
 EQUAL = "H0: the mean difference (first minus second) on the same items is 0; two-sided"
 VS_BASELINE = "H0: the judge agrees with the aggregate as often as the majority baseline, on the same items; two-sided"
@@ -65,13 +66,44 @@ def paired_difference(
     >>> found.diff, found.n, found.p < 0.001, found.interval.lo > 0
     (0.5, 40, True, True)
     """
+    asked = difference_to_test(first, second, groups, weights=weights, bounds=bounds, hypothesis=hypothesis)
+    return tested_differences([asked], level=level)[0]
+
+
+class DifferenceToTest(NamedTuple):
+    """What `paired_difference` needs to know of its items: few numbers, so that many cells are kept and tested at once."""
+
+    n: int
+    mean: MeanToTest | None
+    hypothesis: str
+
+
+def difference_to_test(
+    first: ArrayLike,
+    second: ArrayLike,
+    groups: ArrayLike,
+    *,
+    weights: ArrayLike | None = None,
+    bounds: tuple[float, float] | None = (-1.0, 1.0),
+    hypothesis: str = EQUAL,
+) -> DifferenceToTest:
+    """Args as `paired_difference`."""
     d, codes = common_differences(first, second, groups)
     if not len(d):
-        return Difference(math.nan, 0, no_interval(0), math.nan, hypothesis, "no overlap")
+        return DifferenceToTest(0, None, hypothesis)
     own = None if weights is None else relative_weights(common_items(weights, first, second))
-    sums = group_sums(d, codes, own)
-    interval, p = tested_mean(sums, scatter_of(d, own), bounds, level=level)
-    return Difference(sums.mean, len(d), interval, p, hypothesis, None)
+    return DifferenceToTest(len(d), MeanToTest(group_sums(d, codes, own), scatter_of(d, own), bounds), hypothesis)
+
+
+def tested_differences(asked: Sequence[DifferenceToTest], *, level: float = 0.95) -> list[Difference]:
+    """`paired_difference` of many cells: the same numbers."""
+    tested = iter(tested_means([one.mean for one in asked if one.mean], level=level))
+    return [
+        Difference(one.mean.sums.mean, one.n, *next(tested), one.hypothesis, None)
+        if one.mean
+        else Difference(math.nan, 0, no_interval(0), math.nan, one.hypothesis, "no overlap")
+        for one in asked
+    ]
 
 
 def common_differences(first: ArrayLike, second: ArrayLike, groups: ArrayLike) -> tuple[Floats, NDArray[Any]]:

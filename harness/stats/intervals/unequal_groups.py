@@ -13,7 +13,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from harness.stats.core.arrays import Floats
+from harness.stats.core.arrays import Floats, power
 
 LEAST_EFFECTIVE = 15.0
 """Where groups stand for fewer equal groups, large ones are capped until they stand for so many."""
@@ -80,7 +80,7 @@ def _freedom_of_sizes(n: Floats, m: Floats, r: float) -> Floats:
     expected = np.vecdot(ma, w - 2 * u + q)
     own = np.vecdot(ma * a, w * (w + 2 * (q - 2 * u)))
     q = q[..., 0]
-    return np.asarray(expected**2 / (own + q * q * a0 * a0 + 2 * a0 * a2 + 2 * a1 * a1 - 4 * q * a0 * a1))
+    return np.asarray(power(expected, 2) / (own + q * q * a0 * a0 + 2 * a0 * a2 + 2 * a1 * a1 - 4 * q * a0 * a1))
 
 
 def freedom_of_tests(size: ArrayLike, times: ArrayLike = 1.0, variance: ClusterVariance = "cr2") -> Floats:

@@ -93,7 +93,7 @@ def _fit(one: Ints, other: Ints, won: Floats, systems: int, cluster: Ints, count
     design = design if position_known else design[:, :-1]
     if np.linalg.matrix_rank(design) < design.shape[1]:
         return _undefined(systems, NOT_CONNECTED, len(won), count)
-    if _is_separated(design, won):
+    if is_separated(design, won):
         return _undefined(systems, SEPARATED, len(won), count)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", PerfectSeparationWarning)  # it also warns when all choices are ties
@@ -117,7 +117,7 @@ def _fit(one: Ints, other: Ints, won: Floats, systems: int, cluster: Ints, count
     )
 
 
-def _is_separated(design: Floats, won: Floats) -> bool:
+def is_separated(design: Floats, won: Floats) -> bool:
     """Whether some direction of the coefficients explains every choice at least as well and one better, by a linear program."""
     from scipy.optimize import linprog
 

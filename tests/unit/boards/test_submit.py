@@ -36,7 +36,7 @@ def test_a_run_of_the_board_does_not_differ(result: RunResult, mini: Prepared) -
         ({"tasks": {"open_prompt": "0.1.0"}}, "task open_prompt had version 0.1.0, and the board has 1.0.0"),
         ({"limit": 3}, "the first 3 items"),
         ({"data_sha256": "0" * 64}, "its items or labels differ from those of the board"),
-        ({"conditions": ()}, "it lacks the condition single T=0"),
+        ({"conditions": ()}, "it lacks the condition single, temperature 0"),
         ({"repeats": 5}, "it asked 5 times, and the board asks 2 times"),
         ({"seed": 9}, "its seed was 9, and the board's is 0"),
         ({"reask": True}, "repeated refused calls"),

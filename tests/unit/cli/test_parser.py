@@ -65,6 +65,7 @@ NEEDED = {
     "watch check": ["folder", "--junit", "f"],
     "watch draw": ["folder"],
     "start": ["file"],
+    "improve": ["run"],
     "board show": ["controls"],
     "board verify": ["controls", "judge"],
     "board record": ["controls", "--origin", "MIT"],
@@ -95,7 +96,7 @@ def refused(capsys: pytest.CaptureFixture[str]) -> Callable[..., str]:
 def test_these_are_the_commands() -> None:
     assert list(COMMANDS) == [
         *("atlas", "start", "run", "compare", "report", "runs"),
-        *("correct", "accept", "calibrate", "certify", "gate", "watch"),
+        *("improve", "correct", "accept", "calibrate", "certify", "gate", "watch"),
         *("labels", "data", "import", "export", "board", "submit"),
         *("batch", "generate", "pairs", "study", "store", "list", "check", "new", "models", "doctor"),
     ]

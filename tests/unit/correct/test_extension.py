@@ -16,9 +16,10 @@ from harness.correct.certificate import Certificate
 from harness.correct.certificate_validity import CertifiedWatch
 from harness.correct.certify import certify, check_certificate
 from harness.correct.extension import ExtendOptions, ExtensionResult, extend, with_extensions
-from harness.errors import StaleCertificate, UsageError
+from harness.errors import StaleCertificate, UsageError, UseForbidden
 from harness.measure.compare import Recording
 from harness.measure.options import CompareOptions
+from tests.conftest import write_rows
 from tests.judged_folder import judged_folder
 
 TODAY = date(2026, 5, 1)
@@ -80,7 +81,9 @@ def test_another_language_is_served_by_the_only_certified_one(certificate: Certi
         certificate.apply([1] * 40, language="cs", metric="tone", judge="model/one")
     served: Any = extended.apply([1, 2] * 40, language="cs", metric="tone", judge="model/one")
     own: Any = extended.apply([1, 2] * 40, language="ja", metric="tone", judge="model/one")
-    assert served.estimate == own.estimate
+    assert served.estimate == own.estimate and served.texts is None and "extended from ja" in served.texts_reason
+    with pytest.raises(UseForbidden, match="neither thresholds of acceptance"):
+        extended.apply([1], language="cs", metric="tone", judge="model/one", confidence=[1.0])
     with pytest.raises(UsageError, match="no numbers on tone in 'de'"):
         extend(certificate, source, options=ExtendOptions(from_language="de"))
 
@@ -107,6 +110,34 @@ def test_scores_that_no_labelled_text_had_are_refused(certificate: Certificate, 
     assert target.residual is None and target.q is None
 
 
+def test_scores_on_an_interval_have_a_range(tmp_path: Path) -> None:
+    def folder(name: str, scores: list[int]) -> Recording:
+        path = tmp_path / name
+        rng = np.random.default_rng(len(scores))
+        said = [max(1, score - int(rng.random() < 0.3)) for score in scores]
+        items = [{"item_id": f"{name}{n}", "language": "ja", "task": "chat", "output": "文。"} for n in range(len(scores))]
+        labels = [
+            {"item_id": f"{name}{n}", "annotator_id": f"p{who}", "metric": "m", "score": score if rng.random() < 0.8 else said[n]}
+            for n, score in enumerate(scores)
+            for who in range(2)
+        ]
+        judgments = [{"item_id": f"{name}{n}", "judge": "j", "metric": "m", "score": score} for n, score in enumerate(said)]
+        for table, rows in (("items", items), ("labels", labels), ("judgments", judgments)):
+            write_rows(path / f"{table}.jsonl", rows)
+        toml = (
+            f'id = "{name}"\nannotators = "persistent"\nsampling = "random"\n[metrics.m]\nkind = "interval"\nmin = 1\nmax = 9\nbest = 9\n'
+        )
+        (path / "data.toml").write_text(toml)
+        return recording(path)
+
+    held = certify(folder("a", [2, 3, 4, 6] * 60), CompareOptions())
+    assert held.allowed, held.cells
+    inside = extend(held, folder("b", [2, 3, 5, 6] * 50)).targets[0]
+    assert inside.residual is not None and "no certified text" not in inside.reason, "5 lies between scores that were seen"
+    outside = extend(held, folder("c", [2, 3, 4, 9] * 50)).targets[0]
+    assert outside.outcome == "refused" and "no certified text with a label had: 8 (" in outside.reason
+
+
 def test_what_is_refused_before_any_test(certificate: Certificate, made: Callable[..., Recording]) -> None:
     forbidden = msgspec.structs.replace(
         certificate, cells=tuple(msgspec.structs.replace(c, verdict="do not use") for c in certificate.cells)
@@ -125,7 +156,8 @@ def test_a_watched_certificate_expires(certificate: Certificate) -> None:
     watch = CertifiedWatch(since=TODAY, checked_to=TODAY + timedelta(days=10), max_age=90)
     held = msgspec.structs.replace(certificate, watch=watch)
     scores = {"scores": [1, 2] * 20, "language": "ja", "metric": "tone", "judge": "model/one"}
-    assert held.apply(**scores, today=TODAY + timedelta(days=100)) == certificate.apply(**scores)  # type: ignore[arg-type]
+    on_time, unwatched = held.apply(**scores, today=TODAY + timedelta(days=100)), certificate.apply(**scores)  # type: ignore[arg-type]
+    assert on_time.estimate == unwatched.estimate  # type: ignore[union-attr]
     with pytest.raises(StaleCertificate, match="more than 90 days ago"):
         held.apply(**scores, today=TODAY + timedelta(days=101))  # type: ignore[arg-type]
     ended = msgspec.structs.replace(certificate, watch=msgspec.structs.replace(watch, ended="the judge changed (2026-05-07)"))

@@ -10,7 +10,8 @@ from harness.content.specs import DatasetCard
 from harness.data import Dataset
 from harness.data.judgments import Judgments
 from harness.data.labels import Labels
-from harness.decide.languages import FEW_LANGUAGES, NOT_PARALLEL, ON_REQUEST, ONE_LANGUAGE, LanguageComparison, language_notes
+from harness.decide.language_parts import NOT_PARALLEL, ONE_LANGUAGE
+from harness.decide.languages import FEW_LANGUAGES, ON_REQUEST, LanguageComparison, language_notes
 from harness.decide.options import DecisionOptions
 from harness.measure.compare import Recording
 from harness.measure.options import CompareOptions
@@ -66,37 +67,37 @@ def seen(recording: Recording, *, full: bool = True) -> LanguageComparison:
 
 def test_the_level_of_each_language_and_the_mean_gap_are_always_there() -> None:
     one = seen(world(kinder={"ja": 1.5}), full=False)
-    by_language = {row["language"]: row for row in one.languages}
-    assert list(by_language) == list(TAGS) and by_language["ja"]["leniency"] > 0.8 and not by_language["ja"]["same_level"]
-    assert abs(by_language["de"]["leniency"]) < 0.4 and by_language["de"]["margin"] == pytest.approx(0.4)
-    lo, hi = by_language["ja"]["leniency_ci"]
-    assert lo < by_language["ja"]["leniency"] < hi
-    assert one.gap and one.gap["languages"] == 6 and one.gap["prediction"][0] < one.gap["ci"][0] < one.gap["mean"]
+    by_language = {row.language: row for row in one.languages}
+    assert list(by_language) == list(TAGS) and by_language["ja"].leniency > 0.8 and not by_language["ja"].same_level
+    assert abs(by_language["de"].leniency) < 0.4 and by_language["de"].margin == pytest.approx(0.4)
+    lo, hi = by_language["ja"].leniency_ci
+    assert lo < by_language["ja"].leniency < hi
+    assert one.gap and one.gap.languages == 6 and one.gap.prediction[0] < one.gap.ci[0] < one.gap.mean
     assert one.rates is None and set(one.reasons.values()) == {ON_REQUEST}
 
 
 def test_the_mean_gap_is_that_of_the_meta_analysis() -> None:
     comparison = compare([world(kinder={"ja": 1.5})], CompareOptions())
     [one] = comparison.languages
-    half = [(row["gap_ci"][1] - row["gap_ci"][0]) / 2 / 2.0227 for row in one.languages]  # t with 39 degrees of freedom
-    summary = meta_analysis([row["gap"] for row in one.languages], np.square(half))
-    assert one.gap and one.gap["mean"] == pytest.approx(summary.mean, abs=1e-4) and one.gap["tau2"] == pytest.approx(summary.tau2, rel=0.01)
-    assert [row["gap"] for row in one.languages] == [verdict.gap for verdict in comparison.verdicts]
+    half = [(row.gap_ci[1] - row.gap_ci[0]) / 2 / 2.0227 for row in one.languages]  # t with 39 degrees of freedom
+    summary = meta_analysis([row.gap for row in one.languages], np.square(half))
+    assert one.gap and one.gap.mean == pytest.approx(summary.mean, abs=1e-4) and one.gap.tau2 == pytest.approx(summary.tau2, rel=0.01)
+    assert [row.gap for row in one.languages] == [verdict.gap for verdict in comparison.verdicts]
 
 
 def test_a_kinder_language_is_seen_by_regression() -> None:
     kind, same = seen(world(kinder={"ja": 1.5})), seen(world(seed=1))
-    assert kind.dif and kind.dif["effect"] == "large" and kind.dif["shift"]["ja"] > 0.7 and kind.dif["shift"]["cs"] == 0
-    assert kind.dif["warning"] == NOT_PARALLEL and any(NOT_PARALLEL in note for note in language_notes([kind]))
-    assert same.dif and same.dif["uniform"]["p_groups"] > 0.01 and same.rates and same.rates["p_groups"] > 0.01
-    assert kind.rates and kind.rates["p_groups"] < 0.05 and set(kind.rates["shares"]) == set(TAGS)
+    assert kind.dif and kind.dif.effect == "large" and kind.dif.shift["ja"] > 0.7 and kind.dif.shift["cs"] == 0
+    assert kind.dif.warning == NOT_PARALLEL and any(NOT_PARALLEL in note for note in language_notes([kind]))
+    assert same.dif and same.dif.uniform.p_groups > 0.01 and same.rates and same.rates.p_groups > 0.01
+    assert kind.rates and kind.rates.p_groups < 0.05 and set(kind.rates.shares) == set(TAGS)
 
 
 def test_parallel_texts_have_a_consistency_and_no_warning() -> None:
     one = seen(world(parallel=True))
-    assert one.dif and one.dif["parallel"] and one.dif["warning"] is None
-    assert one.consistency and one.consistency["items"] == 40 and 0.1 < one.consistency["fleiss"] < 0.6
-    assert len(one.consistency["pairs"]) == 15 and one.consistency["pairs"]["cs de"] > 0.3
+    assert one.dif and one.dif.parallel and one.dif.warning is None
+    assert one.consistency and one.consistency.items == 40 and 0.1 < one.consistency.fleiss < 0.6
+    assert len(one.consistency.pairs) == 15 and one.consistency.pairs["cs de"] > 0.3
     assert "consistency" in seen(world()).reasons
 
 
@@ -123,10 +124,10 @@ def test_the_variance_of_annotators_needs_annotators_that_can_be_followed() -> N
     assert whole.annotators and gaps.annotators and places.annotators
     for found in (whole, gaps, places):
         row = (found.annotators or ())[0]
-        assert row["item"] == pytest.approx(1, rel=0.6) and row["residual"] == pytest.approx(0.55, rel=0.5)
-        assert [each["annotators"] for each in row["reliability"]] == [1, 2, 3, 5, 10]
-        assert row["reliability"][0]["relative"] < row["reliability"][-1]["relative"]
-    assert whole.annotators[0]["annotator"] is not None and places.annotators[0]["annotator"] is None
+        assert row.item == pytest.approx(1, rel=0.6) and row.residual == pytest.approx(0.55, rel=0.5)
+        assert [each.annotators for each in row.reliability] == [1, 2, 3, 5, 10]
+        assert row.reliability[0].relative < row.reliability[-1].relative
+    assert whole.annotators[0].annotator is not None and places.annotators[0].annotator is None
     for kind in ("anonymous", "aggregate"):
         one = seen(world(annotators=kind))  # type: ignore[arg-type]
         assert one.annotators is None and one.reasons["annotators"] == f"annotators are {kind}"
@@ -134,7 +135,7 @@ def test_the_variance_of_annotators_needs_annotators_that_can_be_followed() -> N
 
 def test_a_scale_without_order_has_neither_level_nor_regression() -> None:
     one = seen(world(scale=Scale(kind="nominal", classes=(1, 2, 3, 4, 5))))
-    assert one.languages[0]["leniency"] is None and one.languages[0]["same_level"] is False
+    assert one.languages[0].leniency is None and one.languages[0].same_level is False
     assert one.reasons["dif"] == one.reasons["annotators"] == "the scale has no order"
 
 
@@ -150,4 +151,4 @@ def test_repeats_are_one_score_a_text() -> None:
     recording = world(2, 30)
     twice = [judgment(item, 3, repeat) for item in recording.data.items for repeat in (0, 1)]
     one = seen(msgspec.structs.replace(recording, judgments=Judgments.from_rows(twice)))
-    assert one.languages[0]["n"] == 30 and one.reasons["dif"] == "constant values in a language"
+    assert one.languages[0].n == 30 and one.reasons["dif"] == "constant values in a language"

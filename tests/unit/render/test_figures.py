@@ -9,15 +9,17 @@ from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
+import msgspec
 import pytest
 
+from harness.decide.verdicts import Verdict
 from harness.errors import UsageError
 from harness.measure.cells import Cell
 from harness.measure.compare import Comparison
 from harness.model import Failure
 from harness.pages import asset
 from harness.render import html
-from harness.render.figures import FORMS, WIDTHS, FigureOptions, by_agreement, draw_by_agreement, draw_figures
+from harness.render.figures import FORMS, WIDTHS, FigureOptions, by_agreement, draw_answer, draw_by_agreement, draw_figures
 from harness.render.figures.style import BASELINE, FAILURES, JUDGE, PEOPLE, _add_legend
 from harness.render.html.ablation_panels import dose_grids
 from harness.reports.shown_sections import ShownSection
@@ -45,20 +47,11 @@ def drawn(make_cell: MakeCell, make_comparison: MakeComparison, tmp_path: Path) 
     return draw
 
 
-VERDICT: dict[str, Any] = {
-    "language": "ja",
-    "metric": "quality",
-    "judge": "local/model",
-    "variant": "single",
-    "temperature": 0.0,
-    "verdict": "use",
-    "controls": None,
-    "gap": 0.02,
-    "family_bound": -0.05,
-    "base_diff": 0.2,
-    "base_bound": 0.1,
-    "margin": 0.1,
-}
+@pytest.fixture
+def verdict(make_verdict: Callable[..., Verdict]) -> Callable[..., dict[str, Any]]:
+    """A verdict as `report.json` holds it."""
+    shown = {"judge": "local/model", "metric": "quality", "language": "ja", "verdict": "use", "obstacles": (), "gap": 0.02}
+    return lambda **changed: msgspec.to_builtins(make_verdict(**{**shown, "family_bound": -0.05, **changed}).flat())
 
 
 def texts(svg: bytes) -> list[str]:
@@ -311,8 +304,8 @@ def test_each_form_and_each_width_is_drawn(tmp_path: Path) -> None:
     assert [path.read_bytes() for path in again] == [svg, pdf, png]
 
 
-def test_a_figure_has_a_title_and_says_in_words_what_it_shows(tmp_path: Path) -> None:
-    for path in draw_figures(EVERYTHING | {"verdicts": [VERDICT]}, tmp_path):
+def test_a_figure_has_a_title_and_says_in_words_what_it_shows(tmp_path: Path, verdict: Callable[..., dict[str, Any]]) -> None:
+    for path in draw_figures(EVERYTHING | {"verdicts": [verdict()]}, tmp_path):
         root = ElementTree.fromstring(path.read_bytes())
         title, words = (element.text or "" for element in list(root)[:2])
         assert root.get("role") == "img" and len(title) > 5 and len(words) > 40, path.name
@@ -348,15 +341,35 @@ def test_unreadable_answers_count_as_wrong_as_on_the_page(tmp_path: Path) -> Non
     assert "majority baseline" in drawn_texts(tmp_path, "agreement.svg")
 
 
-def test_verdicts_are_drawn_as_the_page_draws_them(tmp_path: Path) -> None:
-    worse = VERDICT | {"language": "cs", "verdict": "do not use", "gap": -0.3, "family_bound": -0.5}
-    baseline = VERDICT | {"judge": "baseline/majority"}
-    draw_figures({"signatures": {}, "by_metric": [], "ablations": {}, "verdicts": [worse, VERDICT, baseline]}, tmp_path)
+def test_the_answer_is_drawn_as_the_page_draws_it(tmp_path: Path, verdict: Callable[..., dict[str, Any]]) -> None:
+    worse = verdict(language="cs", verdict="do not use", obstacles=("worse",), gap=-0.3, family_bound=-0.5)
+    baseline = verdict(judge="baseline/majority")
+    draw_figures({"signatures": {}, "by_metric": [], "ablations": {}, "verdicts": [worse, verdict(), baseline]}, tmp_path)
     shown = drawn_texts(tmp_path, "verdicts.svg")
-    assert shown.index("Japanese") < shown.index("Czech") and {"quality", "judge − people (points)", "−40", "+40"} <= set(shown)
-    assert not any("baseline/" in text for text in shown)
+    assert shown.index("Japanese") < shown.index("Czech") and {"judge − people (points)", "−40", "+40"} <= set(shown)
+    assert "local/model may be used for 1 of 2 questions, not for 1" in shown and not any("baseline/" in text for text in shown)
     svg = (tmp_path / "verdicts.svg").read_text()
     assert JUDGE in svg and PEOPLE in svg
+
+
+def test_the_answer_of_several_judges_is_their_matrix(tmp_path: Path, verdict: Callable[..., dict[str, Any]]) -> None:
+    several = [verdict(judge="a"), verdict(judge="b", verdict="do not use", gap=-0.3), verdict(judge="a", metric="style")]
+    draw_figures({"signatures": {}, "by_metric": [], "ablations": {}, "verdicts": several}, tmp_path)
+    shown = drawn_texts(tmp_path, "verdicts.svg")
+    assert {"a", "b", "quality", "style", "✓ +2", "✗ −30", "–"} <= set(shown)
+    assert "Which judge may score Japanese texts?" in shown
+
+
+@pytest.mark.parametrize("judges", [1, 2])
+def test_a_figure_of_an_answer_is_8_inches_high_at_most_and_says_what_it_leaves_out(
+    make_verdict: Callable[..., Verdict], judges: int
+) -> None:
+    many = [make_verdict(judge=f"j{judge}", metric=f"m{number}") for number in range(90) for judge in range(judges)]
+    drawn = draw_answer(many, "signature")
+    assert drawn is not None
+    height = ElementTree.fromstring(drawn["svg"]).get("height", "")
+    assert float(height.removesuffix("pt")) <= 8 * 72 and "did not fit" in " ".join(texts(drawn["svg"]))
+    assert draw_answer([make_verdict(judge="baseline/majority")], "signature") is None
 
 
 def test_sensitivity_along_the_dose_is_drawn_as_the_page_draws_it(tmp_path: Path) -> None:

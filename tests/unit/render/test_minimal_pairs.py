@@ -13,7 +13,7 @@ from rich.console import Console
 from harness.decide.verdicts import Verdict
 from harness.render.files import section_csvs
 from harness.render.html.ablation_figures import ablation_figures, row_links
-from harness.render.html.first_screen import first_screen
+from harness.render.html.first_screen import Known, first_screen
 from harness.render.sections import render_sections
 from harness.reports.shown_sections import shown_sections
 
@@ -129,13 +129,13 @@ def test_marks_and_counts_open_their_texts(sections: dict[str, Any]) -> None:
 
 def test_pairs_stand_below_the_mark_of_the_first_screen(make_verdict: Callable[..., Verdict]) -> None:
     controls = make_verdict(verdict="no verdict", controls="fails", obstacles=("constant",), gap=None, family_bound=None)
-    found = first_screen([controls], pairs=[row(), row("cs", controls["metric"]), row("cs", "another")])
+    found = first_screen([controls], Known(pairs=[row(), row("cs", controls["metric"]), row("cs", "another")]))
     assert found is not None
-    [answer] = found.answers
+    [answer] = found.views[0].answers
     said = "It scores the flawless text of a minimal pair higher in 55 %, equal in 36 %, lower in 9 % of 11 pairs."
-    assert answer.sentences[-1] == ("good", f"{said} It finds a flaw in 17 % of the flawless texts.")
-    [(_, [mark])] = answer.plot.rows
-    assert answer.plot.pairs and mark is not None and mark.pairs is not None
+    assert answer.sentences == (("good", f"{said} It finds a flaw in 17 % of the flawless texts."),)
+    [mark] = answer.list.groups[0].rows
+    assert answer.list.pairs and mark.pairs is not None
     assert (mark.pairs.number, mark.pairs.words) == (".73", "pairs: 6/11 found; 2/12 false alarms")
     assert 'class="gap good"' in mark.pairs.drawn and "higher in 6, equal in 4, lower in 1 of 11" in mark.pairs.drawn
 
@@ -143,11 +143,15 @@ def test_pairs_stand_below_the_mark_of_the_first_screen(make_verdict: Callable[.
 @pytest.mark.parametrize(("interval", "style"), [([0.4, 0.6], "open"), ([0.1, 0.4], "bad"), (None, "open")])
 def test_a_judge_that_is_not_shown_to_find_flaws(make_verdict: Callable[..., Verdict], interval: Any, style: str) -> None:
     controls = make_verdict(verdict="no verdict", controls="fails", obstacles=("constant",), gap=None, family_bound=None)
-    found = first_screen([controls], pairs=[row(sensitivity_ci=interval)])
-    assert found is not None and found.answers[0].sentences[-1][0] == style and not found.answers[0].plot.pairs
+    found = first_screen([controls], Known(pairs=[row(sensitivity_ci=interval)]))
+    assert found is not None
+    [answer] = found.views[0].answers
+    assert [found for found, _ in answer.sentences] == [style] and not answer.list.pairs
 
 
 def test_pairs_of_another_condition_are_not_drawn(make_verdict: Callable[..., Verdict]) -> None:
     controls = make_verdict(verdict="no verdict", controls="fails", obstacles=("constant",), gap=None, family_bound=None)
-    found = first_screen([controls], pairs=[row(variant="joint"), row("cs", controls["metric"], variant="joint")])
-    assert found is not None and len(found.answers[0].sentences) == 1 and not found.answers[0].plot.pairs
+    found = first_screen([controls], Known(pairs=[row(variant="joint"), row("cs", controls["metric"], variant="joint")]))
+    assert found is not None
+    [answer] = found.views[0].answers
+    assert answer.sentences == () and not answer.list.pairs

@@ -47,3 +47,25 @@ def test_a_report_shows_its_verdicts_and_what_a_reader_must_know(tmp_path: Path)
     assert harness.report(run) == shown  # the kept one is read into the same type
     hostile = msgspec.structs.replace(shown, title=HOSTILE, signatures={HOSTILE: HOSTILE})._repr_html_()
     assert "<script" not in hostile and hostile.count("&lt;script&gt;") == 3
+
+
+def test_a_notebook_has_the_columns_that_people_use_and_all_on_request(compared: NotebookComparison) -> None:
+    frame = compared.frame()
+    assert list(frame["verdict"]) == ["use", "use"] and frame["texts"].gt(0).all() and len(frame.columns) < 20
+    assert list(frame["agreement"]) == [cell["pa_failed_wrong"] for cell in compared.cells]
+    assert len(compared.frame(full=True).columns) > 50
+    assert compared.markdown().startswith("# ") and "\\toprule" in compared.latex()
+
+
+def test_a_notebook_draws_the_answer(compared: NotebookComparison) -> None:
+    pytest.importorskip("matplotlib")
+    drawn = compared.figure()
+    assert "model/one may be used for all 2 questions" in drawn._repr_svg_() and len(repr(drawn)) < 60
+    with pytest.raises(harness.HarnessError, match="no verdict"):
+        msgspec.structs.replace(compared, verdicts=()).figure()
+
+
+def test_one_key_to_group_by_may_be_a_text(tmp_path: Path, compared: NotebookComparison) -> None:
+    where = {"metric": compared.cells[0]["metric"]}
+    found = harness.compare(judged_folder(tmp_path / "made", labelled=0.9, noise=0.05), by="language", where=where)
+    assert [row["language"] for row in found.frame().to_dict("records")] == ["ja"]

@@ -156,7 +156,18 @@ def test_calls_without_an_answer_are_said_only_if_there_are_any(make_report: Mak
 @pytest.mark.parametrize("width", [80, 120])
 def test_a_signature_is_one_line_to_be_pasted_whole(make_report: MakeReport, width: int) -> None:
     long = "judge:openai/one|" + "x" * 300
-    assert f"signature  {long}\n" in shown(make_report(signatures={"openai/one": long}), width)
+    report = make_report(signatures={"openai/one": long})
+    console = Console(width=width, file=io.StringIO(), force_terminal=True, color_system=None)
+    print_report(report, console, signature=True)
+    assert isinstance(console.file, io.StringIO) and f"signature  {long}\n" in console.file.getvalue()
+    assert re.search(r"signature  [0-9a-f]{8} \(--signature prints it whole\)", shown(report, width))
+
+
+def test_a_report_without_more_is_the_answer_and_its_verdicts(make_report: MakeReport, capsys: pytest.CaptureFixture[str]) -> None:
+    print_report(make_report())
+    lines = capsys.readouterr().out.splitlines()
+    assert "Do not use openai/one" in lines and not any(line.endswith(" ") for line in lines)
+    assert "46 % [18–77]" not in "".join(lines) and not any("the difference of the two" in line for line in lines)
 
 
 def test_a_pipe_gets_room_and_no_colour(make_report: MakeReport, capsys: pytest.CaptureFixture[str]) -> None:

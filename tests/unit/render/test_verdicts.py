@@ -11,7 +11,8 @@ from rich.console import Console, Group
 
 from harness.decide.verdicts import Verdict
 from harness.render.fitted_table import FittedTable
-from harness.render.verdicts import short_names, side_text, verdict_tables
+from harness.render.verdicts import screen_tables, side_text, verdict_tables
+from harness.reports.answer import side_names
 
 MakeVerdict = Callable[..., Verdict]
 
@@ -48,8 +49,36 @@ def test_nothing_is_cut_at_any_usual_width(many: list[Verdict], width: int) -> N
         "1,240",
     ):
         assert piece in text
-    if width >= 180:
-        assert "worse than people? no better than a constant?" in text and "too many cells for so few texts" in text
+    if width >= 100:
+        assert "<P? <C?" in text and "N?" in text
+    rows = [line for line in text.splitlines() if any(word in line for word in ("do not use", "too few labels", "use corrected"))]
+    assert len(rows) == len(many), "no row is broken"
+
+
+def test_a_terminal_shows_decided_rows_then_those_that_few_labels_settle(make_verdict: MakeVerdict) -> None:
+    unclear = {"verdict": "too few labels", "obstacles": ("people",)}
+    verdicts = [
+        make_verdict(language="de", k=90, **unclear),
+        make_verdict(language="it", k=60, **unclear),
+        make_verdict(language="fr", **unclear),
+        make_verdict(),
+    ]
+    [found] = screen_tables(verdicts)
+    assert [row[0] for row in found.table.rows] == ["Czech", "Italian", "German"] and found.below == "1 more row without a verdict: --all."
+    assert "<P? not ruled out to be worse than people by more than the margin." in found.table.signs
+    assert not any("judge − people" in line for line in found.table.signs)
+    [whole] = screen_tables(verdicts, every=True)
+    assert len(whole.table.rows) == 4 and whole.below == ""
+
+
+def test_a_terminal_shows_several_judges_as_a_matrix(make_verdict: MakeVerdict) -> None:
+    use = {"verdict": "use", "obstacles": (), "gap": 0.09}
+    [found] = screen_tables([make_verdict(judge="a", **use), make_verdict(judge="b"), make_verdict(judge="a", metric="style", **use)])
+    assert [heading.text for heading in found.table.headings] == ["question", "a", "b"]
+    assert found.table.rows == (("style", "✓ +9", "–"), ("task quality", "✓ +9", "✗ −20"))
+    asked = [make_verdict(judge=name, variant=variant) for name in "ab" for variant in ("single", "joint")]
+    [plainest] = screen_tables(asked)
+    assert plainest.below == "Shown: asked with one metric a call. --all has 1 other condition."
 
 
 def test_a_language_is_named_once(many: list[Verdict]) -> None:
@@ -64,5 +93,5 @@ def test_judges_come_before_baselines_and_are_named_where_there_are_several(make
 
 def test_two_runs_of_one_judge_are_named_by_their_sources(make_verdict: MakeVerdict) -> None:
     sides = [[make_verdict(key={"source": name, "judge": "openai/one", "variant": "single"})] for name in ("march", "june")]
-    assert short_names(sides) == ["march", "june"]
+    assert side_names(sides) == ["march", "june"]
     assert side_text({"source": "march", "judge": "openai/one", "temperature": 0.3}) == "march: openai/one, temperature 0.3"

@@ -112,7 +112,7 @@ KINDS = (
 
 @cache
 def false_watches(runs: int = 200) -> dict[str, float]:
-    """The share of whole watches with any alarm in 500 quiet days: a random judge, 100 anchors asked five times, 300 reference groups."""
+    """The share of whole watches with any alarm in 500 quiet days: a random judge, 200 anchors asked five times, 300 reference groups."""
     rng, found = np.random.default_rng(72), []
     for _ in range(runs):
         plan, chance = _plan(rng)
@@ -124,7 +124,7 @@ def false_watches(runs: int = 200) -> dict[str, float]:
     return {"anchors": float(anchors), "production": float(production), "any": float(np.mean(np.any(found, axis=1)))}
 
 
-def _plan(rng: np.random.Generator, anchors: int = 100, repeats: int = 5) -> tuple[WatchPlan, Floats]:
+def _plan(rng: np.random.Generator, anchors: int = 200, repeats: int = 5) -> tuple[WatchPlan, Floats]:
     """A watch with a reference that was drawn, and the chance of each anchor to be answered with 1."""
     chance = rng.beta(4, 1, anchors)
     then = (rng.random((anchors, repeats)) < chance[:, None]).astype(float)
@@ -143,7 +143,7 @@ def _plan(rng: np.random.Generator, anchors: int = 100, repeats: int = 5) -> tup
         schema_version=1,
         harness="0",
         certificate="",
-        judge=CertifiedJudge("model/one", None, "default", None, None),
+        judge=CertifiedJudge(name="model/one", settings=None, variant="default"),
         run=None,
         data="made",
         since=FIRST,
@@ -179,6 +179,8 @@ class Delay(NamedTuple):
 def delay(kind: str, quiet: int, runs: int = 400) -> Delay:
     """How long a drop of 10 points takes after so many quiet days."""
     rng = np.random.default_rng(73)
+    if kind.startswith("`harness watch`"):
+        return _delay_of_anchors(rng, quiet, runs, steady="steady" in kind)
     level = np.r_[np.full(quiet, LEVEL), np.full(120, LEVEL - DROP)]
     hits = rng.binomial(PER_DAY, level, (runs, len(level)))
     if kind == "z-test that peeks":
@@ -191,7 +193,26 @@ def delay(kind: str, quiet: int, runs: int = 400) -> Delay:
     return Delay(float(np.median(first[first > quiet] - quiet)), float((first <= quiet).mean()))
 
 
-DELAYS = ("level known", "level from 300 labels", "one starting day", "z-test that peeks")
+def _delay_of_anchors(rng: np.random.Generator, quiet: int, runs: int, *, steady: bool, anchors: int = 200, repeats: int = 5) -> Delay:
+    """The anchors' stream of a watch: a random judge, or one that always says the same of one text; draws with replacement."""
+    chance = rng.beta(4, 1, (runs, anchors)) if not steady else (rng.random((runs, anchors)) < LEVEL).astype(float)
+    then = (rng.random((runs, anchors, repeats)) < chance[..., None]).astype(float)
+    limits = np.array([limits_of_repeats(each, ALPHA / 16) for each in then.tolist()])
+    drop = np.r_[np.zeros(quiet), np.full(240, DROP)]
+    hits = rng.binomial(PER_DAY, np.clip(chance.mean(axis=1)[:, None] - drop, 0, 1))
+    fell, rose = _wealth(hits, limits[:, 0]), _wealth(PER_DAY - hits, 1 - limits[:, 1])
+    first = _first(np.logaddexp(fell, rose) - math.log(2) >= math.log(4 / ALPHA))
+    return Delay(float(np.median(first[first > quiet] - quiet)), float((first <= quiet).mean()))
+
+
+DELAYS = (
+    "level known",
+    "level from 300 labels",
+    "one starting day",
+    "`harness watch`: anchors, a judge that is random",
+    "`harness watch`: anchors, a judge that is steady",
+    "z-test that peeks",
+)
 
 
 # ---- extension

@@ -1,4 +1,4 @@
-"""The first screen: the title, languages grouped by verdict, next steps, and a plot that says what the verdicts say."""
+"""The first screen: the title, cards, next steps, and rows or a matrix that say what the verdicts say, in all languages and in each."""
 
 from __future__ import annotations
 
@@ -8,22 +8,33 @@ from typing import Any
 import pytest
 
 from harness.decide.verdicts import Verdict
-from harness.render.forest import axis_reach
-from harness.render.html.first_screen import FirstScreen, JudgeAnswer, first_screen
+from harness.render.html.first_screen import Known, ScreenView, first_screen
 from harness.render.html.marks import gap_track
+from harness.render.html.verdict_rows import DrawnVerdict, VerdictList
+from harness.reports.answer import axis_reach
 
 MakeVerdict = Callable[..., Verdict]
 
 
-def screen(*verdicts: Verdict) -> FirstScreen:
+def screen(*verdicts: Verdict) -> ScreenView:
+    """The view of all languages."""
     found = first_screen(verdicts)
     assert found is not None
-    return found
+    return found.views[0]
 
 
-def answer(*verdicts: Verdict) -> JudgeAnswer:
+def listed(*verdicts: Verdict) -> VerdictList:
     [only] = screen(*verdicts).answers
-    return only
+    return only.list
+
+
+def drawn(*verdicts: Verdict) -> DrawnVerdict:
+    [group] = listed(*verdicts).groups
+    return group.rows[0]
+
+
+def words(view: ScreenView) -> list[str]:
+    return [card.sentence for card in view.cards]
 
 
 @pytest.fixture
@@ -38,62 +49,79 @@ def unclear(make_verdict: MakeVerdict) -> Callable[..., Verdict]:
 
 
 def test_languages_are_grouped_by_verdict(make_verdict: MakeVerdict, use: MakeVerdict, unclear: MakeVerdict) -> None:
-    made = answer(
+    made = screen(
         use(language="te"), use(language="te", metric="style"), use(language="hi"), unclear(language="hi", metric="style"), make_verdict()
     )
-    assert made.sentences == (
-        ("good", "Use it in Telugu and Hindi (task quality)."),
-        ("bad", "Do not use it in Czech."),
-        ("open", "Nothing is shown on the other metrics of these languages."),
-    )
+    assert words(made) == [
+        "Use it in Telugu and Hindi (task quality).",
+        "Do not use it in Czech.",
+        "Not known yet for the other metrics of these languages.",
+    ]
 
 
 def test_languages_of_which_nothing_is_shown_are_named(use: MakeVerdict, unclear: MakeVerdict) -> None:
-    first, last = answer(use(language="te"), unclear(language="te", metric="style"), unclear(language="ja")).sentences
-    assert first[1] == "Use it in Telugu (task quality)."
-    assert last[1] == "Nothing is shown in Japanese, nor on the other metrics of the languages above."
-    assert answer(use(), unclear(language="ja"), unclear(language="de")).sentences[1][1] == "Nothing is shown in Japanese and German."
+    first, last = words(screen(use(language="te"), unclear(language="te", metric="style"), unclear(language="ja")))
+    assert first == "Use it in Telugu (task quality)."
+    assert last == "Not known yet in Japanese, nor for the other metrics of the languages above."
+    assert words(screen(use(), unclear(language="ja"), unclear(language="de")))[1] == "Not known yet in Japanese and German."
 
 
-def test_many_metrics_of_a_language_are_counted(use: MakeVerdict, unclear: MakeVerdict) -> None:
-    made = answer(*(use(metric=name) for name in ("a", "b", "c")), unclear(metric="d"))
-    assert made.sentences[0][1] == "Use it for a, b and c."
-
-
-def test_several_judges_have_an_overview(make_verdict: MakeVerdict, use: MakeVerdict, unclear: MakeVerdict) -> None:
-    found = screen(use(judge="one"), unclear(judge="one", language="ja"), make_verdict(judge="two", gap=-0.3))
-    assert found.sentences == (
-        ("good", "Use one in Czech."),
-        ("open", "Not known yet in Japanese."),
-    )
-    assert [step.text for step in found.steps] == ["read judgments of Czech (task quality) – two"]
-    assert found.overview and found.overview.rows_are == "judge" and found.overview.axis == "judge − people"
-    (czech, japanese), (other, nothing) = (row.squares for row in found.overview.rows)
-    name = found.overview.rows[1].name
-    assert czech and czech.parts == (("good", "✓", "use +5"),) and japanese and japanese.parts[0][0] == "open"
-    assert name == "two" and other and other.parts == (("bad", "✗", "do not use −30"),) and nothing is None
-    assert other.show["judge"] == "two" and other.show["language"] == "cs"
-
-
-def test_of_many_judges_the_best_is_named_by_metric(use: MakeVerdict, make_verdict: MakeVerdict, unclear: MakeVerdict) -> None:
-    found = screen(
-        *(use(judge=name) for name in "abcd"), *(make_verdict(judge=name, metric="style") for name in "abcd"), unclear(judge="e")
-    )
-    assert [words for _, words in found.sentences] == [
-        "Use a for task quality.",
-        "Use no judge for style: shown for all 4.",
+def test_each_language_has_its_own_answer_and_the_correction_stays(use: MakeVerdict, make_verdict: MakeVerdict) -> None:
+    tested = {"family": 2, "settings": "alpha=0.05 correction=holm family=judge"}
+    found = first_screen([use(**tested), make_verdict(language="ja", **tested)])
+    assert found and [view.name for view in found.views] == ["All", "Czech", "Japanese"] and found.title == found.views[0].title
+    _, czech, japanese = found.views
+    assert czech.title == "Czech: openai/one may be used for the only question" and words(czech) == ["Use it in Czech."]
+    assert "over all 2 tests in all languages, of which 1 are shown" in czech.sure
+    assert japanese.title == "Japanese: Do not use openai/one" and [group.heading for group in japanese.answers[0].list.groups] == [
+        "Do not use it"
     ]
-    assert found.overview and found.overview.rows_are == "question" and found.overview.columns == tuple("abcde")
-    assert [row.name for row in found.overview.rows] == ["task quality", "style"]
-    square = found.overview.rows[1].squares[0]
-    assert square and square.parts == (("bad", "✗", "do not use −20"),) and "style: do not use" in square.title
-    assert square.show["metric"] == "style" and found.overview.rows[1].squares[-1] is None
+    one = first_screen([use()])
+    assert one and len(one.views) == 1
+
+
+def test_several_judges_have_a_matrix(make_verdict: MakeVerdict, use: MakeVerdict, unclear: MakeVerdict) -> None:
+    found = screen(use(judge="one"), unclear(judge="one", language="ja"), make_verdict(judge="two", gap=-0.3))
+    assert words(found) == ["Use one in Czech.", "Not known yet in Japanese."]
+    assert [step.text for step in found.steps] == ["read judgments of Czech (task quality) – two"]
+    [matrix] = found.matrices
+    assert matrix.rows_are == "judge" and matrix.axis == "judge − people"
+    (czech, japanese), (other, nothing) = (row.squares for row in matrix.rows)
+    assert czech and (czech.parts, czech.number) == ((("good", "✓", "use"),), "+5") and japanese and japanese.parts[0][0] == "open"
+    assert matrix.rows[1].name == "two" and other and (other.parts, other.number) == ((("bad", "✗", "do not use"),), "−30")
+    assert nothing is None and other.show["judge"] == "two" and other.show["language"] == "cs"
+
+
+def test_in_one_language_questions_are_grouped_and_judges_are_columns(
+    use: MakeVerdict, make_verdict: MakeVerdict, unclear: MakeVerdict
+) -> None:
+    found = screen(
+        *(use(judge=name) for name in "abcd"),
+        *(make_verdict(judge=name, metric="style") for name in "abcd"),
+        *(unclear(judge=name, metric="tone", k=60) for name in "abcd"),
+    )
+    assert words(found) == [
+        "Use a for task quality.",
+        "Use no judge for style: up to 20 points below people, shown for all 4.",
+        "Not known yet for tone.",
+    ]
+    [matrix] = found.matrices
+    assert matrix.rows_are == "question" and [column.name for column in matrix.columns] == list("abcd")
+    assert [(row.group, row.name) for row in matrix.rows] == [
+        ("A judge may stand in for people", "task quality"),
+        ("Not known yet", "tone"),
+        ("No judge may be used", "style"),
+    ]
+    assert matrix.columns[0].counts == (("good", "✓", 1), ("bad", "✗", 1), ("open", "○", 1))
+    open_, bad = matrix.rows[1].squares[0], matrix.rows[2].squares[0]
+    assert open_ and open_.parts == (("open", "○", "label 60 more"),)
+    assert bad and bad.number == "−20" and "style: do not use" in bad.title and bad.show["metric"] == "style"
 
 
 def test_of_several_languages_and_metrics_a_square_counts_them(use: MakeVerdict, make_verdict: MakeVerdict) -> None:
     own = [use(judge="one"), make_verdict(judge="one", metric="style"), use(judge="one", language="ja")]
-    found = screen(make_verdict(judge="two"), *own).overview
-    assert found and found.rows_are == "judge" and found.columns == ("Czech", "Japanese") and not found.axis
+    [found] = screen(make_verdict(judge="two"), *own).matrices
+    assert found.rows_are == "judge" and [column.name for column in found.columns] == ["Czech", "Japanese"] and not found.axis
     assert [row.name for row in found.rows] == ["one", "two"], "the judge with most shown for it comes first"
     square = found.rows[0].squares[0]
     assert square and square.parts == (("good", "✓", "1"), ("bad", "✗", "1"))
@@ -101,33 +129,39 @@ def test_of_several_languages_and_metrics_a_square_counts_them(use: MakeVerdict,
 
 def test_the_plainest_condition_comes_first(unclear: MakeVerdict) -> None:
     found = screen(unclear(variant="joint"), unclear(variant="single", temperature=0.7), unclear(variant="single"))
-    assert found.title == "How asked may openai/one score Czech texts?" and found.overview and found.overview.rows_are == "condition"
-    assert [row.name for row in found.overview.rows] == ["single, temperature 0", "single, temperature 0.7", "joint, temperature 0"]
-    assert [one.name for one in found.answers] == [row.name for row in found.overview.rows]
+    assert found.title == "It is not known yet whether openai/one may be used, however it is asked"
+    [matrix] = found.matrices
+    names = ["one metric a call, temperature 0", "one metric a call, temperature 0.7", "all metrics in one call, temperature 0"]
+    assert [column.name for column in matrix.columns] == names == [one.name for one in found.answers]
 
 
-def test_no_judge_can_be_compared_where_nobody_labelled_twice(make_verdict: MakeVerdict) -> None:
-    alone = {"verdict": "too few labels", "gap": None, "people": None, "base_diff": -0.05, "obstacles": ("annotators",)}
-    found = screen(make_verdict(judge="one", **alone), make_verdict(judge="two", **alone))
-    assert found.sentences == (("open", "No judge can be compared with people: no text has a second annotator."),)
-    assert found.overview and found.overview.axis == "judge − constant"
+def test_judges_with_several_conditions_have_a_chooser(use: MakeVerdict, unclear: MakeVerdict) -> None:
+    asked = ("single", "joint")
+    matrices = screen(*(use(judge=name, variant=variant) for name in "ab" for variant in asked)).matrices
+    assert [matrix.asked for matrix in matrices] == ["one metric a call", "all metrics in one call"]
+    assert [[column.name for column in matrix.columns] for matrix in matrices] == [["a", "b"], ["a", "b"]]
+    odd = screen(*(use(judge="a", variant=variant) for variant in asked), unclear(judge="b", variant="joint+detailed")).matrices
+    assert odd[0].asked == "each judge's plainest condition" and len(odd[0].columns) == 2
 
 
 def test_nothing_shown_is_said_once(unclear: MakeVerdict) -> None:
-    [(style, sentence)] = answer(unclear(), unclear(language="ja")).sentences
-    assert (style, sentence) == ("open", "In no language is it shown to be as good as people, and in none to be worse.")
+    assert words(screen(unclear(), unclear(language="ja"))) == [
+        "Not known yet: In no language is it shown to be as good as people, and in none to be worse."
+    ]
 
 
 def test_the_title_says_what_was_found_of_one_judge(use: MakeVerdict, unclear: MakeVerdict, make_verdict: MakeVerdict) -> None:
     assert screen(use(judge="gpt")).title == "gpt may be used for the only question"
     assert screen(use(judge="gpt"), unclear(judge="gpt", metric="style")).title == "gpt may be used for 1 of 2 questions"
+    both = screen(use(judge="gpt"), make_verdict(judge="gpt", metric="style"))
+    assert both.title == "gpt may be used for 1 of 2 questions, not for 1"
     assert screen(use(verdict="use corrected")).title == "openai/one may be used with corrected means only for the only question"
     assert screen(make_verdict()).title == "Do not use openai/one"
     assert screen(make_verdict(), unclear(language="ja")).title == "openai/one is shown fit for none of 2 questions"
     assert screen(unclear()).title == "It is not known yet whether openai/one may be used"
     controls = make_verdict(verdict="no verdict", controls="fails", obstacles=("constant",), gap=None, family_bound=None)
     assert screen(controls).title == "openai/one fails the controls for the only question"
-    assert answer(controls).sentences == (("bad", "It fails the controls in Czech."),)
+    assert words(screen(controls)) == ["It fails the controls in Czech."]
 
 
 def test_the_title_asks_which_of_several_judges(use: MakeVerdict) -> None:
@@ -141,7 +175,7 @@ def test_baselines_have_no_first_screen(use: MakeVerdict) -> None:
 
 
 def test_the_next_steps_are_the_least_labels_and_the_worst_texts(make_verdict: MakeVerdict, unclear: MakeVerdict) -> None:
-    made = answer(
+    made = screen(
         unclear(language="ja", k=120),
         unclear(language="de", k=60),
         unclear(language="fr", k=3000, more_than_k=True),
@@ -149,22 +183,34 @@ def test_the_next_steps_are_the_least_labels_and_the_worst_texts(make_verdict: M
         make_verdict(language="it", gap=-0.2),
     )
     label, *read = made.steps
-    assert label.text == "label about 60 more texts in German (task quality), enough if the judge is as good as people"
+    assert label.text == "label about 60 more texts for task quality in German; they settle it if the judge is as good as people"
     assert label.command == "harness labels page DATA --lang de --metrics task_quality --next 60 --out pages"
     assert [step.text for step in read] == ["read its judgments of Czech (task quality)", "read its judgments of Italian (task quality)"]
     judged = {"language": "cs", "metric": "task_quality", "judge": "openai/one", "variant": "single", "temperature": 0.0}
     assert read[0].show == judged | {"annotators": "two or more"}
 
 
-def test_the_plot_has_the_best_language_first_and_says_the_verdict_in_words(make_verdict: MakeVerdict, use: MakeVerdict) -> None:
-    plot = answer(make_verdict(), use(language="te", metric="style"), use(language="te")).plot
-    assert plot.axis == "judge − people" and [language for language, _ in plot.rows] == ["te", "cs"]
-    style, quality = plot.metrics.index("style"), plot.metrics.index("Task quality")
-    czech = dict(plot.rows)["cs"]
-    assert czech[style] is None
-    bad = czech[quality]
-    assert bad is not None and (bad.words, bad.style, bad.number) == ("do not use", "bad", "−20")
-    assert 'class="gap bad"' in bad.drawn and "Czech (task quality): do not use, −20" in bad.drawn
+def test_rows_are_grouped_by_verdict_and_say_why(make_verdict: MakeVerdict, use: MakeVerdict, unclear: MakeVerdict) -> None:
+    found = listed(
+        make_verdict(obstacles=("worse",)),
+        use(language="te", gap=0.01),
+        use(language="te", metric="style"),
+        unclear(language="de", k=90),
+        unclear(language="it", k=60),
+        unclear(language="fr"),
+    )
+    assert found.axis == "judge − people" and (found.less, found.more) == ("the judge agrees less than people", "more")
+    assert [(group.sign, group.heading, [row.name for row in group.rows], group.folded) for group in found.groups] == [
+        ("✓", "Use it", ["Telugu · style", "Telugu · Task quality"], False),
+        ("✗", "Do not use it", ["Czech · Task quality"], False),
+        ("○", "More labels would tell", ["Italian · Task quality", "German · Task quality"], False),
+        ("○", "Not shown either way", ["French · Task quality"], True),
+    ]
+    bad = found.groups[1].rows[0]
+    assert (bad.note, bad.number) == ("worse than people · 40 texts", "−20") and found.groups[2].rows[
+        0
+    ].note == "label about 60 more · 40 texts"
+    assert bad.drawn and 'class="gap bad"' in bad.drawn and "Czech (task quality): do not use, −20" in bad.drawn
 
 
 def test_a_track_keeps_its_band_and_its_dot_on_the_axis() -> None:
@@ -172,50 +218,48 @@ def test_a_track_keeps_its_band_and_its_dot_on_the_axis() -> None:
     drawn = str(gap_track(0.1, -0.9, 0.1, 0.2, "good", "<b>"))
     assert "<b>" not in drawn and "&lt;b&gt;" in drawn
     assert 'x1="3.00%"' in drawn and 'class="margin" x="26.50%" width="23.50%"' in drawn
+    assert "leaves" in drawn and "leaves" not in str(gap_track(0.1, -0.1, 0.1, 0.2, "good", "w")), (
+        "an arrow where the line leaves the picture"
+    )
     assert "margin" not in str(gap_track(0.1, None, None, 0.2, "open", "w"))
 
 
-def test_without_a_second_annotator_the_plot_shows_a_constant_and_says_so(make_verdict: MakeVerdict) -> None:
+def test_without_a_second_annotator_the_rows_show_a_constant_and_say_so(make_verdict: MakeVerdict) -> None:
     alone = make_verdict(
         verdict="too few labels", gap=None, family_bound=None, people=None, agreement=None, base_diff=-0.05, obstacles=("annotators",)
     )
-    made = answer(alone)
-    assert made.sentences == (("open", "It cannot be compared with people: no text has a second annotator."),)
-    assert made.plot.axis == "judge − constant" and made.steps[0].text.startswith("let a second person label")
-    [(_, [mark])] = made.plot.rows
-    assert mark is not None and mark.number == "−5" and "margin" not in mark.drawn
+    found = screen(alone)
+    assert [card.heading for card in found.cards] == ["Why no answer", "What is known", "What to do"]
+    assert listed(alone).axis == "judge − constant" and found.steps[0].text.startswith("make the pages for a second person")
+    mark = drawn(alone)
+    assert mark.number == "−5" and mark.drawn and "margin" not in mark.drawn and mark.beside == ""
 
 
 def test_a_verdict_without_a_gap_has_no_dot_beside_others(make_verdict: MakeVerdict) -> None:
-    plot = answer(make_verdict(), make_verdict(language="ja", gap=None, family_bound=None)).plot
-    assert plot.axis == "judge − people" and dict(plot.rows)["ja"] == (None,)
+    found = listed(make_verdict(), make_verdict(language="ja", gap=None, family_bound=None))
+    assert [row.drawn is None for group in found.groups for row in group.rows if row.name.startswith("Japanese")] == [True]
 
 
 def test_a_tick_says_where_so_few_texts_can_show_nothing(unclear: MakeVerdict, use: MakeVerdict) -> None:
-    few = answer(unclear(perfect_bound=-0.15)).plot
-    [(_, [mark])] = few.rows
-    assert few.limits and mark and 'class="limit"' in mark.drawn and "not even a judge" in mark.drawn
+    mark = drawn(unclear(perfect_bound=-0.15))
+    assert listed(unclear(perfect_bound=-0.15)).limits and mark.drawn and 'class="limit"' in mark.drawn and "not even a judge" in mark.drawn
     for verdict in (unclear(perfect_bound=-0.08), unclear(perfect_bound=None), use(perfect_bound=-0.15)):
-        plot = answer(verdict).plot
-        [(_, [mark])] = plot.rows
-        assert not plot.limits and mark and "limit" not in mark.drawn
+        assert not listed(verdict).limits and "limit" not in str(drawn(verdict).drawn)
 
 
-def test_a_mark_shows_the_texts_that_its_verdict_rests_on(unclear: MakeVerdict, make_verdict: MakeVerdict) -> None:
-    [(_, [mark])] = answer(unclear()).plot.rows
-    assert mark and mark.show["annotators"] == "two or more" and "compared" not in mark.show
-    [(_, [mark])] = answer(make_verdict(verdict="no verdict", controls="fails", gap=None, base_bound=-0.2)).plot.rows
-    assert mark and mark.show["compared"] is True
+def test_a_row_shows_the_texts_that_its_verdict_rests_on(unclear: MakeVerdict, make_verdict: MakeVerdict) -> None:
+    mark = drawn(unclear())
+    assert mark.show["annotators"] == "two or more" and "compared" not in mark.show
+    assert drawn(make_verdict(verdict="no verdict", controls="fails", gap=None, base_bound=-0.2)).show["compared"] is True
 
 
 def test_a_bad_verdict_above_people_says_why(make_verdict: MakeVerdict) -> None:
-    [(_, [mark])] = answer(make_verdict(gap=0.1, obstacles=("constant",))).plot.rows
-    assert mark and mark.words == "do not use: one class for all"
+    assert drawn(make_verdict(gap=0.1, obstacles=("constant",))).note == "one class for nearly all texts · 40 texts"
 
 
 def test_the_facts_name_people_and_the_day_where_they_are_known(use: MakeVerdict, make_verdict: MakeVerdict) -> None:
     def facts(verdict: Verdict, *known: Any) -> str:
-        found = first_screen([verdict], *known)
+        found = first_screen([verdict], Known(*known))
         assert found is not None
         return found.facts.partition("each")[2]
 

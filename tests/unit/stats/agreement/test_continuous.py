@@ -12,14 +12,12 @@ from scipy import stats
 from harness.stats.agreement.continuous import (
     correlation_difference,
     joined_groups,
-    mean_absolute_error,
-    mean_difference,
     mean_of_segments,
-    root_mean_squared_error,
     score_correlation,
     segment_correlations,
 )
 from harness.stats.agreement.correlation import Correlation
+from harness.stats.agreement.score_errors import mean_absolute_error, mean_difference, root_mean_squared_error
 from harness.stats.core.arrays import Floats, ShapeError
 from harness.stats.core.jackknife import left_out_interval
 

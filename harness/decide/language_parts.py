@@ -1,0 +1,327 @@
+"""What needs regressions, parallel items or followed annotators to compare a judge's scores over languages; computed on request."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+import msgspec
+import numpy as np
+
+from harness.data.columns import rows_by_number
+from harness.decide.annotator_labels import AnnotatorLabels
+from harness.decide.rows_by_cell import rows_by_cell
+from harness.measure.cells import number
+from harness.measure.compare import JudgedData
+from harness.measure.options import CompareOptions
+from harness.measure.parallel_texts import parallel_numbers, text_clusters
+from harness.measure.unit_agreement import mean_of_questions, unit_hits
+from harness.measure.units import Classes, item_key
+from harness.stats import (
+    DifferentialFunctioning,
+    RateComparison,
+    compare_rates,
+    differential_functioning,
+    mixed_components,
+    one_way_components,
+    parallel_consistency,
+    reliability,
+    two_way_components,
+)
+from harness.stats.core.arrays import Floats, Ints
+from harness.stats.languages.differential_functioning import LARGE, NEGLIGIBLE
+
+PANELS = (1, 2, 3, 5, 10)
+"""Numbers of annotators whose mean's reliability is given."""
+ONE_LANGUAGE = "one language"
+FEW_TEXTS = "too few independent texts"
+NOT_PARALLEL = (
+    "the items are not parallel: people's mean is measured with error, so that languages whose texts differ in quality show such a "
+    "difference where there is none; look at its size"
+)
+_MOST_CLASSES = 10  # of an ordinal regression
+COMPARISONS = ("rates", "dif", "consistency", "annotators")
+
+
+class LanguageRates(msgspec.Struct, frozen=True):
+    """Whether right answers are equally frequent in all languages.
+
+    `p_groups` is of the score test with texts as units; `chi2`, `df`, `p`, `p_f` and `few_groups` of the Wald test, None where a language
+    agrees always or never.
+    """
+
+    shares: dict[str, float]
+    df: int
+    p_groups: float | None
+    chi2: float | None
+    p: float | None
+    p_f: float | None
+    few_groups: bool
+
+
+class FunctioningTest(msgspec.Struct, frozen=True):
+    """One test of differential functioning: `p` takes items as independent, `p_groups` is that of the score test with texts as units."""
+
+    lr: float
+    df: int
+    p: float
+    p_groups: float | None
+    delta_nagelkerke: float
+
+
+class LanguageFunctioning(msgspec.Struct, frozen=True):
+    """Whether texts that people score alike are scored differently; `shift` in points from the first language.
+
+    There is a `warning` where the items are not `parallel`.
+    """
+
+    n: int
+    uniform: FunctioningTest
+    non_uniform: FunctioningTest
+    effect: str
+    shift: dict[str, float]
+    parallel: bool
+    warning: str | None
+
+
+class LanguageConsistency(msgspec.Struct, frozen=True):
+    """Agreement of the judge's scores of parallel `items` in different languages, and of each pair of languages."""
+
+    items: int
+    fleiss: float | None
+    randolph: float | None
+    agreement: float | None
+    pairs: dict[str, float | None]
+    reason: str | None
+
+
+class MeanReliability(msgspec.Struct, frozen=True):
+    """The reliability of the mean of so many annotators, for differences of items and for their level."""
+
+    annotators: int
+    relative: float | None
+    absolute: float | None
+
+
+class AnnotatorVariance(msgspec.Struct, frozen=True, kw_only=True):
+    """The variance of items, annotators and rest in the labels of one language; None with a `reason`. `cut` at 0 are those named there."""
+
+    language: str
+    items: int
+    item: float | None = None
+    annotator: float | None = None
+    residual: float | None = None
+    cut: tuple[str, ...] = ()
+    reliability: tuple[MeanReliability, ...] = ()
+    reason: str | None = None
+
+
+class LanguageParts(msgspec.Struct, frozen=True):
+    """The parts of a comparison of languages, None where there is none or it was not asked for; `reasons` by their name."""
+
+    rates: LanguageRates | None = None
+    dif: LanguageFunctioning | None = None
+    consistency: LanguageConsistency | None = None
+    annotators: tuple[AnnotatorVariance, ...] | None = None
+    reasons: dict[str, str] = {}
+
+
+def without_language(key: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in key.items() if name != "language"}
+
+
+def hashable(key: Mapping[str, Any]) -> tuple[Any, ...]:
+    return tuple(key.items())
+
+
+def language_parts(
+    judged_data: Iterable[JudgedData], by_source: bool, compare: CompareOptions, names: Collection[str] = COMPARISONS
+) -> Iterator[tuple[tuple[Any, ...], LanguageParts]]:
+    """The parts of these names, of every judge, metric and condition, with the sorted pairs of its key."""
+    for judged in judged_data:
+        rows: dict[tuple[Any, ...], list[Ints]] = {}
+        for key, own in rows_by_cell(judged, by_source):
+            rows.setdefault(hashable(without_language(key)), []).append(own)
+        judgments = _JudgedLanguages(judged, compare)
+        for judge, parts in rows.items():
+            yield judge, judgments.parts(dict(judge)["metric"], np.sort(np.concatenate(parts)), names)
+
+
+class _JudgedLanguages:
+    """Judgments of one data set by language."""
+
+    def __init__(self, judged: JudgedData, compare: CompareOptions) -> None:
+        self.judged = judged
+        self.right, self.score = unit_hits(judged.units, judged.counted, compare)
+        self.language = item_key(judged.data, "language")
+        self.cluster, self.parallel = text_clusters(judged.data), parallel_numbers(judged.data)
+        self.labels = AnnotatorLabels(judged.data, judged.counted)
+        self.known_annotators: dict[str, tuple[tuple[AnnotatorVariance, ...] | None, str | None]] = {}
+
+    def parts(self, metric: str, rows: Ints, names: Collection[str]) -> LanguageParts:
+        items, question = np.unique(self.judged.units.item[rows], return_inverse=True)
+        makers: dict[str, Callable[[], tuple[Any, str | None]]] = {
+            "rates": lambda: self._rates(rows),
+            "dif": lambda: self._dif(metric, rows, items, question),
+            "consistency": lambda: self._consistency(metric, rows, items, question),
+            "annotators": lambda: self._annotators(metric),
+        }
+        found = {name: makers[name]() for name in names}
+        reasons = {name: str(reason) for name, (_, reason) in found.items() if reason}
+        return LanguageParts(**{name: value for name, (value, _) in found.items()}, reasons=reasons)
+
+    def _codes(self, items: Ints) -> tuple[list[str], Ints]:
+        """The languages of some items in order, and the number of each item's."""
+        codes, where = np.unique(self.language.codes[items], return_inverse=True)
+        names = [str(self.language.values[code]) for code in codes]
+        order = sorted(range(len(names)), key=names.__getitem__)
+        rank = np.empty(len(order), np.int64)
+        rank[order] = np.arange(len(order))
+        return sorted(names), rank[where]
+
+    def _rates(self, rows: Ints) -> tuple[LanguageRates | None, str | None]:
+        items = self.judged.units.item[rows]
+        languages, where = self._codes(items)
+        if len(languages) < 2:
+            return None, ONE_LANGUAGE
+        found: RateComparison = compare_rates(self.right[rows], where, self.cluster[items], len(languages))
+        if math.isnan(found.p_groups):
+            return None, found.reason or FEW_TEXTS
+        shares = dict(zip(languages, found.share.tolist(), strict=True))
+        tests = {name: number(getattr(found, name)) for name in ("p_groups", "chi2", "p", "p_f")}
+        return LanguageRates(shares=shares, df=found.df, few_groups=found.few_groups, **tests), found.reason
+
+    def _scores(self, metric: str, rows: Ints, question: Ints) -> Ints:
+        """One class code an item, the mean of its repeats; -1 where none could be read."""
+        score = self.score[rows]
+        means = mean_of_questions(question, np.where(score >= 0, score, math.nan).astype(np.float64))
+        return np.where(np.isnan(means), -1, np.round(means)).astype(np.int64)
+
+    def _dif(self, metric: str, rows: Ints, items: Ints, question: Ints) -> tuple[LanguageFunctioning | None, str | None]:
+        votes = self.judged.counted[metric]
+        k = len(votes.classes.scores)
+        languages, where = self._codes(items)
+        if len(languages) < 2:
+            return None, ONE_LANGUAGE
+        if votes.classes.kind == "nominal" or not 2 <= k <= _MOST_CLASSES:
+            return None, "the scale has no order" if votes.classes.kind == "nominal" else f"more than {_MOST_CLASSES} classes, or one"
+        counts, numbers = votes.counts[items], _numbers(votes.classes)
+        raters = counts.sum(axis=1)
+        human = np.where(raters > 0, counts @ numbers / np.maximum(raters, 1), math.nan)
+        cluster = self.cluster[items]
+        shared = None if len(np.unique(cluster)) == len(cluster) else cluster
+        if len(np.unique(cluster)) <= len(languages):
+            return None, FEW_TEXTS
+        score = self._scores(metric, rows, question)
+        found = differential_functioning(score, human, where, len(languages), k, values=votes.classes.values, groups=shared)
+        return (None, found.reason) if found.reason else (_functioning(found, languages, self._is_parallel(items, where)), None)
+
+    def _is_parallel(self, items: Ints, where: Ints) -> bool:
+        """Whether every item stands beside one in each other language."""
+        ids = self.parallel[items]
+        if (ids < 0).any():
+            return False
+        seen = np.zeros((int(ids.max()) + 1, int(where.max()) + 1), bool)
+        seen[ids, where] = True
+        return bool(seen[np.unique(ids)].all())
+
+    def _consistency(self, metric: str, rows: Ints, items: Ints, question: Ints) -> tuple[LanguageConsistency | None, str | None]:
+        ids, score = self.parallel[items], self._scores(metric, rows, question)
+        languages, where = self._codes(items)
+        kept = ids >= 0
+        if len(languages) < 2:
+            return None, ONE_LANGUAGE
+        if not kept.any():
+            return None, "no item has a parallel_id"
+        rank = np.unique(ids[kept], return_inverse=True)[1]
+        table = np.full((int(rank.max()) + 1, len(languages)), math.nan)
+        if len(np.unique(rank * len(languages) + where[kept])) < len(rank):
+            return None, "several items of one language share a parallel_id"
+        table[rank, where[kept]] = np.where(score[kept] >= 0, score[kept], math.nan)
+        table = table[(~np.isnan(table)).sum(axis=1) >= 2]
+        if not len(table):
+            return None, "no parallel item has scores in two languages"
+        found = parallel_consistency(table, len(self.judged.counted[metric].classes.scores))
+        pairs = {f"{languages[a]} {languages[b]}": number(found.pairwise[a, b]) for b in range(len(languages)) for a in range(b)}
+        fleiss = found.fleiss
+        randolph, agreement = number(found.randolph), number(found.agreement)
+        return LanguageConsistency(len(table), number(fleiss.value), randolph, agreement, pairs, fleiss.reason), None
+
+    def _annotators(self, metric: str) -> tuple[tuple[AnnotatorVariance, ...] | None, str | None]:
+        if metric not in self.known_annotators:
+            self.known_annotators[metric] = self._components(metric)
+        return self.known_annotators[metric]
+
+    def _components(self, metric: str) -> tuple[tuple[AnnotatorVariance, ...] | None, str | None]:
+        about, votes = self.judged.data.about, self.judged.counted[metric]
+        if about.annotators not in ("persistent", "positional"):
+            return None, f"annotators are {about.annotators}"
+        if votes.classes.kind == "nominal":
+            return None, "the scale has no order"
+        found = []
+        labelled = np.flatnonzero(votes.counts.sum(axis=1) >= 2)
+        by_language = rows_by_number(self.language.codes[labelled], len(self.language.values))
+        for code in sorted(range(len(self.language.values)), key=lambda code: str(self.language.values[code])):
+            items = labelled[by_language[code]]
+            if len(items):
+                table = self.labels.table(metric, items)
+                own = _components_of(table and table.codes, _numbers(votes.classes), persistent=about.annotators == "persistent")
+                found.append(AnnotatorVariance(language=self.language.values[code], items=len(items), **own))
+        return (tuple(found), None) if found else (None, "no item has two annotators")
+
+
+def _numbers(classes: Classes) -> Floats:
+    return np.asarray(classes.values if classes.values is not None else range(len(classes.scores)), np.float64)
+
+
+def _functioning(found: DifferentialFunctioning, languages: Sequence[str], parallel: bool) -> LanguageFunctioning:
+    assert found.uniform and found.non_uniform
+    size = found.uniform.delta_nagelkerke
+    tests = (found.uniform, found.non_uniform)
+    uniform, non_uniform = (FunctioningTest(one.lr, one.df, one.p, number(one.p_groups), one.delta_nagelkerke) for one in tests)
+    return LanguageFunctioning(
+        n=found.n,
+        uniform=uniform,
+        non_uniform=non_uniform,
+        effect="negligible" if size < NEGLIGIBLE else "moderate" if size <= LARGE else "large",
+        shift=dict(zip(languages, found.shift.tolist(), strict=True)),
+        parallel=parallel,
+        warning=None if parallel else NOT_PARALLEL,
+    )
+
+
+def _components_of(table: Floats | None, numbers: Floats, *, persistent: bool) -> dict[str, Any]:
+    """Variance components of one language's labels, and the reliability of means of annotators: fields of `AnnotatorVariance`."""
+    if table is None:
+        return {"reason": "more than 200 annotators"}
+    gaps = np.isnan(table)
+    scores = np.where(gaps, math.nan, numbers[np.where(gaps, 0, table).astype(np.int64)])
+    if not persistent:
+        scores = _side_by_side(scores)
+    if min(scores.shape) < 2:
+        return {"reason": "fewer than two items or two annotators"}
+    if not persistent:
+        found = one_way_components(scores)
+    elif not gaps.any():
+        found = two_way_components(scores)
+    else:
+        found = mixed_components(scores)
+    if found.reason:
+        return {"reason": found.reason}
+    return {
+        "item": number(found.item),
+        "annotator": number(found.annotator),
+        "residual": number(found.residual),
+        "cut": tuple(found.cut),
+        "reliability": tuple(MeanReliability(int(k), number(one), number(level)) for k, one, level in reliability(found, PANELS)),
+    }
+
+
+def _side_by_side(scores: Floats) -> Floats:
+    """The scores of the items that have the commonest number of labels, without gaps; which annotator gave which does not matter."""
+    known = ~np.isnan(scores)
+    number_of = known.sum(axis=1)
+    usual = int(np.bincount(number_of).argmax()) if len(number_of) else 0
+    kept = number_of == usual
+    return scores[kept][known[kept]].reshape(-1, usual) if usual else np.empty((0, 0))

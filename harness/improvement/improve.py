@@ -1,0 +1,301 @@
+"""Which judge or setting agrees best with people: chosen on some labels, confirmed once on the others, language by language."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+from datetime import date
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import msgspec
+import numpy as np
+
+from harness.content.tags import choose_from
+from harness.decide.options import DecisionOptions
+from harness.decide.verdicts import Verdict
+from harness.errors import UsageError
+from harness.improvement.answered_texts import AnsweredTexts, answered_texts
+from harness.improvement.confirmed_uses import ConfirmedUse, digests, earlier_uses, refuse_second_use, remember
+from harness.improvement.halves import ChooseHalf, ConfirmHalf, halves
+from harness.improvement.verdicts_on_part import verdicts_on
+from harness.measure.compare import Recording, align
+from harness.measure.options import CompareOptions
+from harness.model import JudgeCondition
+from harness.stats.core.arrays import Floats
+from harness.stats.selection.confirmation import Gain, confirm, level_of_use, texts_to_confirm
+from harness.stats.selection.halving import Halving, halve
+
+DISCORDANT = (0.13, 0.28)
+"""Shares of texts on which exactly one of two settings is right, between which real settings mostly lie; for how many texts are needed."""
+GAINS = (0.05, 0.08)
+
+
+class ImproveOptions(msgspec.Struct, frozen=True):
+    """How to choose and to confirm.
+
+    Attributes:
+        start: the candidate to beat, in the words of the table; None: the first judge's plainest condition.
+        share: of the independent texts that choose.
+        margin: the loss that a language must be shown not to suffer before it gets the choice.
+        alpha: the level of the confirming test.
+        seed: of the draw of the halves.
+        reuse: whether labels that confirmed before may confirm again, at a stricter level.
+    """
+
+    start: str | None = None
+    share: float = 0.6
+    margin: float = 0.1
+    alpha: float = 0.05
+    seed: int = 0
+    reuse: bool = False
+
+    def signed(self, level: float) -> str:
+        """As signatures print it."""
+        return f"start={self.start or 'first'} share={self.share:g} margin={self.margin:g} level={level:g} seed={self.seed}"
+
+
+class Remaining(NamedTuple):
+    """Disagreements of the chosen candidate on the confirming texts of one language and metric, with the first items."""
+
+    language: str
+    metric: str
+    wrong: int
+    n: int
+    items: tuple[str, ...]
+
+
+class ImprovedLanguage(msgspec.Struct, frozen=True, kw_only=True):
+    """One language (`*`: all of them).
+
+    Attributes:
+        agreement_start, agreement_chosen: on the confirming texts.
+        gain: chosen less start, with its interval and tests.
+        p: of the gain, corrected over languages; None where it is undefined.
+        shown: whether the gain is shown.
+        setting: `chosen` where the language is shown not to lose more than the margin, else `start`.
+    """
+
+    language: str
+    agreement_start: float
+    agreement_chosen: float
+    gain: Gain
+    p: float | None
+    shown: bool
+    setting: str
+
+
+class Improved(msgspec.Struct, frozen=True, kw_only=True):
+    """The choice, its confirmation, and what is needed to make them again.
+
+    Attributes:
+        source: name of the data.
+        candidates: all, the start first.
+        start, chosen: two of them.
+        halving: the rounds of the choice; None where the start itself is the only one left to confirm.
+        choose_texts, confirm_texts: questions in each half; `confirm_groups` independent texts.
+        languages: the confirmation by language; `together` of all.
+        level: of the test; `uses` how often labels among these confirmed before.
+        before, after: verdicts of the start and of the choice on the confirming texts.
+        remaining: where the choice still differs from people.
+        options: with which it was made; `signature` holds all that moves a number.
+    """
+
+    source: str
+    candidates: tuple[JudgeCondition, ...]
+    start: JudgeCondition
+    chosen: JudgeCondition
+    halving: Halving
+    choose_texts: int
+    confirm_texts: int
+    confirm_groups: int
+    languages: tuple[ImprovedLanguage, ...]
+    together: ImprovedLanguage
+    level: float
+    uses: int
+    before: tuple[Verdict, ...]
+    after: tuple[Verdict, ...]
+    remaining: tuple[Remaining, ...]
+    options: ImproveOptions
+    signature: str
+    schema_version: int = 1
+
+    def as_json(self) -> dict[str, Any]:
+        """One object for programs; candidates are objects with judge, variant, temperature and top-p."""
+        verdicts = {name: [{**verdict.key, "verdict": verdict.verdict} for verdict in getattr(self, name)] for name in ("before", "after")}
+        found: dict[str, Any] = msgspec.to_builtins(msgspec.structs.replace(self, before=(), after=()))
+        for name in ("start", "chosen"):
+            found[name] = getattr(self, name)._asdict()
+        found["candidates"] = [each._asdict() for each in self.candidates]
+        for at, each in enumerate((*self.languages, self.together)):
+            row = found["languages"][at] if at < len(self.languages) else found["together"]
+            row["gain"] = {key: None if math.isnan(value) else value for key, value in each.gain._asdict().items()}
+        found["halving"] = {"rounds": [each._asdict() for each in self.halving.rounds], "asked": self.halving.asked}
+        found["remaining"] = [each._asdict() for each in self.remaining]
+        return found | verdicts
+
+
+class Division(NamedTuple):
+    """The questions, divided, before anything is chosen: what can be said before labels are spent."""
+
+    texts: AnsweredTexts
+    choosing: ChooseHalf
+    confirming: ConfirmHalf
+    uses: int
+
+    def sentence(self) -> str:
+        """How large a gain the confirming half can show."""
+        groups = len(np.unique(self.confirming.texts.group))
+        needed = [
+            f"a gain of {gain * 100:.0f} points takes {texts_to_confirm(gain, DISCORDANT[0])} to {texts_to_confirm(gain, DISCORDANT[1])}"
+            for gain in GAINS
+        ]
+        return (
+            f"{len(self.texts.candidates)} candidates; {len(self.choosing.texts)} questions choose and {len(self.confirming.texts)} "
+            f"confirm ({groups} independent texts). In one language, with a power of 80 %, {needed[0]} independent texts and {needed[1]}."
+        )
+
+
+def divided(source: Recording, compare: CompareOptions, options: ImproveOptions, folder: Path | None) -> Division:
+    """Divide the labelled questions; `folder` is the data folder that remembers uses. Raises as `answered_texts` and `halves`."""
+    texts = answered_texts(source, compare)
+    choosing, confirming = halves(texts, options.share, options.seed)
+    return Division(texts, choosing, confirming, earlier_uses(folder, confirming.texts.questions))
+
+
+def improve(
+    source: Recording, compare: CompareOptions, options: ImproveOptions, decision: DecisionOptions, folder: Path | None, today: date
+) -> Improved:
+    """Choose by successive halving on one half of the labels, then test the choice once on the other half.
+
+    Args:
+        source: judgments under several conditions or of several judges, and labels.
+        compare, decision: how judgments are compared, and by which thresholds verdicts are given.
+        options: how to choose and to confirm.
+        folder: the data folder, which remembers that its labels were used; None: nothing remembers.
+        today: the day that it remembers.
+
+    Raises:
+        UsageError: with fewer than two candidates, too few texts, an unknown start, and for labels that confirmed before.
+    """
+    division = divided(source, compare, options, folder)
+    refuse_second_use(division.uses, options.reuse)
+    start = _start(division.texts.candidates, options.start)
+    order = (start, *(at for at in range(len(division.texts.candidates)) if at != start))
+    halving = _choose(division.choosing, order)
+    chosen = order[halving.chosen]
+    level = options.alpha if not division.uses else level_of_use(options.alpha, division.uses + 1)
+    languages, together = _confirmed(division, start, chosen, level, options.margin)
+    names = division.texts.candidates
+    if folder is not None:
+        shown = any(each.shown for each in languages)
+        use = ConfirmedUse(
+            date=today.isoformat(),
+            labels=source.data.sha256,
+            candidates=tuple(str(names[at]) for at in order),
+            chosen=str(names[chosen]),
+            shown=shown,
+            texts=digests(division.confirming.texts.questions),
+        )
+        remember(folder, use)
+    items = {question.item_id for question in division.confirming.texts.questions}
+    verdicts = verdicts_on(source, items, compare, decision)
+    return Improved(
+        source=source.name,
+        candidates=tuple(names[at] for at in order),
+        start=names[start],
+        chosen=names[chosen],
+        halving=halving,
+        choose_texts=len(division.choosing.texts),
+        confirm_texts=len(division.confirming.texts),
+        confirm_groups=len(np.unique(division.confirming.texts.group)),
+        languages=languages,
+        together=together,
+        level=level,
+        uses=division.uses,
+        before=tuple(verdict for verdict in verdicts if JudgeCondition.of(verdict.key) == names[start]),
+        after=tuple(verdict for verdict in verdicts if JudgeCondition.of(verdict.key) == names[chosen]),
+        remaining=_remaining(division.confirming.texts, chosen),
+        options=options,
+        signature=f"{align([source], compare).signature}|improve:{options.signed(level)}",
+    )
+
+
+def _start(candidates: Sequence[JudgeCondition], name: str | None) -> int:
+    """The candidate to beat. Raises UsageError for a name that none has, or several."""
+    if name is None:
+        return 0
+    words = [candidate_words(each) for each in candidates]
+    matching = [at for at, text in enumerate(words) if name in (text, candidates[at].judge, candidates[at].variant)]
+    if len(matching) != 1:
+        found = "no candidate" if not matching else f"{len(matching)} candidates"
+        raise UsageError(f"--start {name}: {found} of this name.{choose_from(words, name)}")
+    return matching[0]
+
+
+def candidate_words(candidate: JudgeCondition) -> str:
+    """A candidate as tables show it."""
+    return f"{candidate.judge}: {candidate.words()}"
+
+
+def _choose(half: ChooseHalf, order: Sequence[int]) -> Halving:
+    right = half.texts.right[half.order][:, list(order)]
+
+    def answers(column: int, texts: int) -> Floats:
+        return np.asarray(right[:texts, column])
+
+    return halve(answers, len(right), len(order) - 1)
+
+
+def _confirmed(
+    division: Division, start: int, chosen: int, level: float, margin: float
+) -> tuple[tuple[ImprovedLanguage, ...], ImprovedLanguage]:
+    texts = division.confirming.texts
+    constant = _constant(division.choosing, division.confirming)
+    one, other = texts.right[:, start], texts.right[:, chosen]
+    found = confirm(one, other, constant, texts.language, texts.group, margin)
+
+    def row(language: str, gain: Gain, p: float, rows: Any) -> ImprovedLanguage:
+        return ImprovedLanguage(
+            language=language,
+            agreement_start=float(one[rows].mean()),
+            agreement_chosen=float(other[rows].mean()),
+            gain=gain,
+            p=None if math.isnan(p) else p,
+            shown=bool(p <= level),
+            setting="chosen" if gain.p_harmless <= level else "start",
+        )
+
+    languages = tuple(
+        row(tag, gain, float(p), texts.language == at)
+        for at, (tag, gain, p) in enumerate(zip(texts.languages, found.by_language, found.corrected, strict=True))
+    )
+    return languages, row("*", found.together, found.together.p_shown, slice(None))
+
+
+def _constant(choosing: ChooseHalf, confirming: ConfirmHalf) -> Floats:
+    """Whether the label that is commonest in the choosing half, of each language and metric, is that of each confirming question."""
+    counts: dict[tuple[str, str], Counter[int]] = {}
+    for question, label in zip(choosing.texts.questions, choosing.texts.label.tolist(), strict=True):
+        counts.setdefault((question.language, question.metric), Counter())[label] += 1
+    best = {place: count.most_common(1)[0][0] for place, count in counts.items()}
+    texts = confirming.texts
+    return np.array(
+        [best.get((q.language, q.metric)) == label for q, label in zip(texts.questions, texts.label.tolist(), strict=True)], float
+    )
+
+
+_SHOWN_ITEMS = 5
+
+
+def _remaining(texts: AnsweredTexts, chosen: int) -> tuple[Remaining, ...]:
+    wrong: dict[tuple[str, str], list[str]] = {}
+    total: Counter[tuple[str, str]] = Counter()
+    for question, right in zip(texts.questions, texts.right[:, chosen].tolist(), strict=True):
+        place = question.language, question.metric
+        total[place] += 1
+        if not right:
+            wrong.setdefault(place, []).append(question.item_id)
+    rows = [Remaining(*place, len(items), total[place], tuple(items[:_SHOWN_ITEMS])) for place, items in wrong.items()]
+    return tuple(sorted(rows, key=lambda row: (-row.wrong / row.n, row.language, row.metric)))

@@ -1,0 +1,162 @@
+"""The answer for print: the verdicts on one judge as rows, or the matrix of several, as the page's first screen has them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from harness.decide.verdicts import Verdict
+from harness.errors import UsageError
+from harness.render.figures.style import (
+    BASELINE,
+    JUDGE,
+    PEOPLE,
+    SMALL,
+    Drawn,
+    FigureOptions,
+    drawing,
+    finish_with_legend,
+    form_of,
+    remove_frame,
+)
+from harness.render.verdicts import judged_sides
+from harness.reports.answer import answer_of, axis_reach, beside_people, difference_words, groups_of, shown_value, style_of
+from harness.reports.answer_parts import SIGNS, Answer, VerdictMatrix
+from harness.reports.comparison import DecidedComparison
+from harness.reports.tables.numbers import counted, signed
+from harness.reports.tables.titles import metric_words
+from harness.tables import write_atomic
+from harness.text import terminal_safe
+
+_COLOURS = {"good": JUDGE, "bad": PEOPLE, "open": BASELINE}
+_GROUNDS = {"good": "#dcebf8", "bad": "#f7e6d6", "open": "#f3f5f7"}
+_LEGEND = {"good": "shown for the judge", "open": "not shown", "bad": "shown against it"}
+_WORDS = (
+    "{title}. {axis} in percentage points. A line goes to the lower bound that the verdict uses, with an arrow where it leaves the "
+    "picture; the band is the margin. Full and blue: shown for the judge. Full and brown: shown against it. Hollow: not shown.{left}"
+)
+_LINE = 0.17  # inches of a row
+_AROUND = 1.6  # inches above and below the rows
+_MOST_INCHES = 8.0
+_MOST_ROWS = int((_MOST_INCHES - _AROUND) / _LINE)
+
+
+def draw_answer(verdicts: Sequence[Verdict], signature: str, options: FigureOptions = FigureOptions()) -> Drawn | None:  # noqa: B008
+    """The figure of an answer; None without a verdict on a judge. It is 8 inches high at most, and says what it leaves out."""
+    sides = judged_sides(verdicts)
+    if not sides:
+        return None
+    answer = answer_of(sides)
+    if len(sides) == 1:
+        return _draw_rows(sides[0], answer, signature, options)
+    return _draw_matrix(answer, signature, options)
+
+
+def _draw_rows(verdicts: Sequence[Verdict], answer: Answer, signature: str, options: FigureOptions) -> Drawn:
+    people = beside_people(verdicts)
+    rows = [verdict for group in groups_of(verdicts, people) for verdict in group.verdicts if shown_value(verdict, people) is not None]
+    shown = rows[:_MOST_ROWS]
+    reach = axis_reach([shown_value(verdict, people) or 0.0 for verdict in shown])
+    with drawing(signature) as new_figure:
+        figure = new_figure(figsize=(options.width, _AROUND + _LINE * len(shown)), layout="constrained")
+        panel = figure.subplots()
+        if people:
+            panel.axvspan(-shown[0].margin if shown else 0, 0, color="#e6eaee", linewidth=0, zorder=0)
+        panel.axvline(0, color=BASELINE, linewidth=0.8, zorder=1)
+        for line, verdict in enumerate(shown):
+            _draw_mark(panel, line, verdict, people, reach)
+        panel.set_yticks(range(len(shown)), [_name(verdict, verdicts, options) for verdict in shown])
+        panel.set_ylim(max(len(shown), 1) - 0.5, -0.5)
+        panel.set_xlim(-reach * 1.05, reach * 1.05)
+        panel.set_xticks((-reach, 0.0, reach), [signed(-100 * reach), "0", signed(100 * reach)])
+        panel.set_xlabel(f"{difference_words(people)} (points)")
+        panel.tick_params(axis="y", length=0)
+        panel.set_title(terminal_safe(answer.title), fontsize=SMALL + 2, loc="left")
+        remove_frame(panel)
+        for style, words in _LEGEND.items():
+            panel.plot([], [], linestyle="", **_dot(style), label=words)
+        left = f" {counted(len(rows) - len(shown), 'row')} without a verdict did not fit." if len(rows) > len(shown) else ""
+        words = _WORDS.format(title=answer.title.rstrip("."), axis=difference_words(people).capitalize(), left=left)
+        return finish_with_legend(figure, panel, answer.title, words, signature, options, columns=3)
+
+
+def _name(verdict: Verdict, every: Sequence[Verdict], options: FigureOptions) -> str:
+    """A row's language and metric, of which what all rows share is left out."""
+    language, metric = options.shown_name("language", verdict["language"]), terminal_safe(metric_words(verdict["metric"]))
+    shared = {name for name in ("language", "metric") if len({str(other[name]) for other in every}) == 1}
+    return metric if "language" in shared else language if "metric" in shared else f"{language} · {metric}"
+
+
+def _draw_mark(panel: Any, line: int, verdict: Verdict, people: bool, reach: float) -> None:
+    value, bound = shown_value(verdict, people) or 0.0, verdict.family_bound if people else verdict.base_bound
+    colour = _COLOURS[style_of(verdict)]
+    if bound is not None:
+        panel.plot([max(bound, -reach), value], [line, line], color=colour, linewidth=1.1, zorder=2)
+        if bound < -reach:
+            panel.plot([-reach], [line], linestyle="", marker="<", markersize=4, color=colour, zorder=3)
+    panel.plot([value], [line], linestyle="", **_dot(style_of(verdict)), zorder=3)
+
+
+def _dot(style: str) -> dict[str, Any]:
+    fill = "white" if style == "open" else _COLOURS[style]
+    return {"marker": "o", "markersize": 4.5, "color": _COLOURS[style], "markerfacecolor": fill}
+
+
+def _draw_matrix(answer: Answer, signature: str, options: FigureOptions) -> Drawn:
+    """The matrix of the plainest condition of each judge; a caption says how many other conditions there are."""
+    matrix, others = answer.matrices[0], len(answer.matrices) - 1
+    rows = matrix.rows[:_MOST_ROWS]
+    with drawing(signature) as new_figure:
+        figure = new_figure(figsize=(options.width, min(_MOST_INCHES, _AROUND + 0.5 + 0.22 * len(rows))), layout="constrained")
+        panel = figure.subplots()
+        for line, row in enumerate(rows):
+            for place, square in enumerate(row.squares):
+                styles = {style for style, _, _ in square.parts} if square else set()
+                ground = _GROUNDS[styles.pop()] if len(styles) == 1 else "white"
+                panel.add_patch(_rectangle(place, line, ground))
+                panel.text(place, line, _square_text(square), ha="center", va="center", fontsize=SMALL - 1)
+        _label(panel, matrix, len(rows))
+        panel.set_title(terminal_safe(answer.title), fontsize=SMALL + 2, loc="left")
+        left = f" {counted(len(matrix.rows) - len(rows), 'row')} did not fit." if len(matrix.rows) > len(rows) else ""
+        asked = f" Asked with {matrix.asked}; {counted(others, 'other condition')} left out." if others else ""
+        number = f" Number: {matrix.axis}, in percentage points." if matrix.axis else " Number: metrics."
+        key = f"{SIGNS['good']} shown for the judge, {SIGNS['bad']} against it, {SIGNS['open']} not shown."
+        said = " ".join(sentence for _, sentence in answer.sentences)
+        return finish_with_legend(figure, panel, answer.title, f"{said} {key}{number}{asked}{left}", signature, options)
+
+
+def _rectangle(place: int, line: int, colour: str) -> Any:
+    from matplotlib.patches import Rectangle  # late: an extra
+
+    return Rectangle((place - 0.47, line - 0.44), 0.94, 0.88, facecolor=colour, linewidth=0)
+
+
+def _square_text(square: Any) -> str:
+    if square is None:
+        return "–"
+    sign = square.parts[0][1]
+    return f"{sign} {square.number}" if square.number else "  ".join(f"{sign} {words}" for _, sign, words in square.parts)
+
+
+def _label(panel: Any, matrix: VerdictMatrix, lines: int) -> None:
+    """The names of rows and columns; long names of columns are slanted."""
+    names = [terminal_safe(column.name) for column in matrix.columns]
+    slanted = max(map(len, names)) * len(names) > 60
+    panel.set_xticks(range(len(names)), names, rotation=30 if slanted else 0, ha="left" if slanted else "center")
+    panel.xaxis.tick_top()
+    panel.set_yticks(range(lines), [terminal_safe(row.name) for row in matrix.rows[:lines]])
+    panel.set_xlim(-0.5, len(names) - 0.5)
+    panel.set_ylim(lines - 0.5, -0.5)
+    panel.tick_params(length=0)
+    panel.spines[:].set_visible(False)
+
+
+def write_answer(comparison: DecidedComparison, path: Path, options: FigureOptions = FigureOptions()) -> None:  # noqa: B008 (frozen)
+    """Draw the answer of a comparison into a file. Raises UsageError where it has no verdict, and as `form_of` does."""
+    form = form_of(path)
+    drawn = draw_answer(comparison.verdicts, comparison.signature, replace(options, forms=(form,)))
+    if drawn is None:
+        raise UsageError("there is no verdict on a judge to draw; --figure-kind shares draws the class shares")
+    write_atomic(path, drawn[form])

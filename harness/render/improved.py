@@ -1,0 +1,111 @@
+"""A choice and its confirmation in the terminal: what to use, by language, and where it still differs from people."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from harness.content.tags import english_name
+from harness.improvement.improve import Improved, ImprovedLanguage, candidate_words
+from harness.reports.tables.numbers import counted, difference, percent, probability
+from harness.reports.tables.titles import metric_words
+from harness.text import terminal_safe
+
+_MOST_REMAINING = 8
+
+
+def render_improved(found: Improved, written: Path | None = None) -> RenderableType:
+    """The answer, the confirmation by language, verdicts before and after, and the disagreements that remain."""
+    parts: list[RenderableType] = [Text(terminal_safe(line)) for line in _answer(found)]
+    parts += [Text(""), _languages(found), Text("")]
+    parts += [Text(terminal_safe(line), style="dim") for line in _reading(found)]
+    if found.remaining:
+        parts += [Text("\nWhere the choice still differs from people, on the texts that confirmed:"), _remaining(found)]
+    parts.append(
+        Text(f"\nNext: harness run --spec {written}" if written else "\nNext: --to FILE.toml writes the choice for harness run --spec")
+    )
+    return Group(*parts)
+
+
+def _answer(found: Improved) -> Iterator[str]:
+    shown = [each for each in found.languages if each.shown]
+    gains = [each for each in found.languages if each.setting == "chosen"]
+    yield f"Chosen of {counted(len(found.candidates), 'candidate')}: {candidate_words(found.chosen)}"
+    yield f"Start: {candidate_words(found.start)}"
+    rates = f"{percent(found.together.agreement_chosen)}, and the start on {percent(found.together.agreement_start)}"
+    yield f"It agrees with people on {rates} of {found.confirm_texts:,} questions that did not choose: {_points(found.together)}."
+    if shown:
+        yield f"A gain is shown in {_names(shown)}."
+    if not_shown := [each for each in found.languages if not each.shown]:
+        yield f"Not shown in {_names(not_shown)}."
+    if kept := [each for each in found.languages if each.setting == "start"]:
+        yield f"Keep the start in {_names(kept)}: a loss of {found.options.margin * 100:.0f} points there is not ruled out."
+    if gains:
+        yield f"Use the choice in {_names(gains)}."
+    if found.uses:
+        yield f"These labels have confirmed {counted(found.uses, 'time')} before, so that this test is at {percent(found.level)}."
+
+
+def _points(row: ImprovedLanguage) -> str:
+    return f"{difference(row.gain.gain)} points [{difference(row.gain.low)} to {difference(row.gain.high)}]"
+
+
+def _names(rows: list[ImprovedLanguage]) -> str:
+    return ", ".join(english_name(each.language) for each in rows)
+
+
+def _languages(found: Improved) -> Table:
+    table = Table(box=None, pad_edge=False)
+    table.add_column("language")
+    for heading in ("start agrees", "choice agrees", "gain (points) [95 %]", "p", "texts", "groups"):
+        table.add_column(heading, justify="right")
+    for heading in ("gain", "use", "verdicts: start", "choice"):
+        table.add_column(heading)
+    for row in (*found.languages, found.together):
+        alone = row.language == "*"
+        table.add_row(
+            "all" if alone else english_name(row.language),
+            percent(row.agreement_start),
+            percent(row.agreement_chosen),
+            _points(row).replace(" points", ""),
+            "–" if row.p is None else probability(row.p),
+            f"{row.gain.texts:,}",
+            f"{row.gain.groups:,}",
+            "shown" if row.shown else "not shown",
+            "" if alone else row.setting,
+            "" if alone else _verdicts(found.before, row.language),
+            "" if alone else _verdicts(found.after, row.language),
+        )
+    return table
+
+
+def _verdicts(verdicts: tuple, language: str) -> str:  # type: ignore[type-arg]
+    own = [verdict.verdict for verdict in verdicts if verdict.key["language"] == language]
+    counts = {name: own.count(name) for name in dict.fromkeys(own)}
+    return ", ".join(name if count == len(own) else f"{name} {count}" for name, count in counts.items()) or "–"
+
+
+def _reading(found: Improved) -> Iterator[str]:
+    rounds = ", ".join(f"{len(each.kept)} of them after {each.texts}" for each in found.halving.rounds)
+    yield f"Chosen on {found.choose_texts:,} other questions by successive halving: {rounds}."
+    yield (
+        f"gain shown: over the start and over the best constant, at {percent(found.level)} after Holm over languages. "
+        f"use: the choice where a loss of {found.options.margin * 100:.0f} points is ruled out at that level, else the start."
+    )
+    yield "verdicts: on the questions that confirmed. agreement: with the commonest label; an answer that cannot be read is wrong."
+
+
+def _remaining(found: Improved) -> Table:
+    table = Table(box=None, pad_edge=False)
+    for heading in ("language", "metric", "differs", "for example"):
+        table.add_column(heading)
+    for row in found.remaining[:_MOST_REMAINING]:
+        items = terminal_safe(", ".join(row.items))
+        table.add_row(
+            english_name(row.language), metric_words(row.metric), f"{row.wrong} of {row.n}", Text(items, overflow="ellipsis", no_wrap=True)
+        )
+    return table

@@ -1,0 +1,199 @@
+"""The groups of an answer: what to use, what not to use, and what is not known."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from harness.content.tags import english_name
+from harness.decide.verdicts import Verdict
+from harness.reports.answer.verdict_words import Sides, joined, judge_of, nobody_to_compare, setting, style_of
+from harness.reports.answer_parts import Card
+from harness.reports.tables.numbers import counted, percent
+from harness.reports.tables.titles import metric_words
+
+GROUPS = {
+    "use": "Use it",
+    "use corrected": "Use it with corrected means only",
+    "do not use": "Do not use it",
+    "passes the controls": "It passes the controls",
+    "fails the controls": "It fails the controls",
+}
+_BEST = {"use": "Use {}", "use corrected": "Use {} with corrected means only", "passes the controls": "{} passes the controls"}
+_NONE = {"do not use": "Use no judge", "fails the controls": "No judge passes the controls"}
+_NONE_OF_ONE = {"do not use": "Do not use {}", "fails the controls": "{} fails the controls"}
+_FEW_METRICS = 2  # of a language that are named in a sentence about several languages
+_FEW_JUDGES = 3  # that have a card each
+_MOST = 0.5  # of judges: with more of them shown unfit, an open question says so
+
+
+def cards_of_one(verdicts: Sequence[Verdict]) -> Iterator[Card]:
+    """One judge: where it may be used, where not, and where nothing is shown."""
+    for answer, words in GROUPS.items():
+        if own := [verdict for verdict in verdicts if verdict.answer == answer]:
+            yield Card(style_of(own[0]), words, f"{_places(own, verdicts)}.", _known(own))
+    left = [verdict for verdict in verdicts if verdict.answer not in GROUPS]
+    if nobody_to_compare(verdicts):
+        yield from _nobody([verdicts], [""])
+    elif len(left) == len(verdicts):
+        goal = "to pass the controls" if verdicts[0].controls else "to be as good as people"
+        yield Card("open", "Not known yet", f"In no language is it shown {goal}, and in none to be worse.")
+    elif left:
+        yield Card("open", "Not known yet", f"{_unclear_places(left, verdicts)}.")
+
+
+def cards_of_several(sides: Sides, named: Mapping[int, str]) -> Iterator[Card]:
+    """Several judges or conditions: for each question the one that may be used, then where none may, then what is not known.
+
+    Of several that may be used for a question, the one that may be used for most questions is named, then the one with the best gap.
+    """
+    every = [verdict for own in sides for verdict in own]
+    if nobody_to_compare(every):
+        yield from _nobody(sides, [named[id(own[0])] for own in sides])
+        return
+    left: dict[tuple[str, str], list[Verdict]] = {}
+    for verdict in every:
+        left.setdefault((verdict["language"], verdict["metric"]), []).append(verdict)
+    whole = [own[0] for own in left.values()]
+    for answer, words in _BEST.items():
+        yield from _best(answer, words, sides, left, named)
+    judges = {judge_of(verdict) for verdict in every}
+    for answer, words in (_NONE if len(judges) > 1 else _NONE_OF_ONE).items():
+        failed = {place: own for place, own in left.items() if all(verdict.answer == answer for verdict in own)}
+        left = {place: own for place, own in left.items() if place not in failed}
+        if failed:
+            worst = _behind([verdict for own in failed.values() for verdict in own])
+            text = f"{_places([own[0] for own in failed.values()], whole)}: {worst}{_for_all(list(failed.values()))}."
+            yield Card("bad", words.format(every[0]["judge"]), text)
+    if left:
+        yield Card("open", "Not known yet", f"{_places([own[0] for own in left.values()], whole)}.", _mostly_bad(left))
+
+
+def _best(answer: str, words: str, sides: Sides, left: dict[tuple[str, str], list[Verdict]], named: Mapping[int, str]) -> Iterator[Card]:
+    """A card for each judge that is the best of those with an answer; takes the questions that it answers out of `left`."""
+    every = [verdict for own in sides for verdict in own]
+    whole = list({(verdict["language"], verdict["metric"]): verdict for verdict in every}.values())
+    fit = {named[id(own[0])]: sum(verdict.answer == answer for verdict in own) for own in sides}
+    chosen: dict[str, list[Verdict]] = {}
+    for place, own in list(left.items()):
+        if able := [verdict for verdict in own if verdict.answer == answer]:
+            best = max(able, key=lambda verdict: (fit[named[id(verdict)]], verdict.gap or 0.0))
+            chosen.setdefault(named[id(best)], []).append(best)
+            del left[place]
+    ranked = sorted(chosen.items(), key=lambda each: -len(each[1]))
+    others = sorted((name for name in fit if name not in chosen and fit[name]), key=lambda name: -fit[name])
+    next_best = f" Next best: {others[0]}, {fit[others[0]]} of {len(whole)} questions." if others and len(ranked) == 1 else ""
+    for name, own in ranked[:_FEW_JUDGES]:
+        yield Card(style_of(own[0]), words.format(name), f"{_places(own, whole)}.", _known(own) + next_best)
+    if rest := [verdict for _, own in ranked[_FEW_JUDGES:] for verdict in own]:
+        more = counted(len(ranked) - _FEW_JUDGES, "other judge")
+        yield Card(style_of(rest[0]), words.format(more), f"{_places(rest, whole)}.")
+
+
+def _known(verdicts: Sequence[Verdict]) -> str:
+    """How sure a card is: how far below people the judge may be at worst, its agreement and people's, and on how many texts."""
+    if verdicts[0].controls:
+        return "Passing is necessary, not sufficient." if style_of(verdicts[0]) == "good" else ""
+    if verdicts[0].answer == "use corrected":
+        gains = [verdict.gain for verdict in verdicts if verdict.gain is not None]
+        return f"Each label counts as {_span([f'{gain:.2f}' for gain in sorted(gains)])} labels." if gains else ""
+    counts = sorted(verdict.n_labelled for verdict in verdicts)
+    texts = f"{_span([f'{count:,}' for count in counts])} texts each" if len(counts) > 1 else counted(counts[0], "text")
+    bounds = [verdict.family_bound for verdict in verdicts if verdict.family_bound is not None]
+    if style_of(verdicts[0]) != "good" or not bounds:
+        return f"{_behind(verdicts).capitalize().removesuffix(', ')}; {texts}." if _behind(verdicts) else ""
+    worst = round(-100 * min(bounds))
+    return f"At worst {f'{worst} points less than people' if worst > 0 else 'as good as people'}{_agreement(verdicts)}; {texts}."
+
+
+def _agreement(verdicts: Sequence[Verdict]) -> str:
+    """The agreement of one verdict's judge with people, and of people with each other; of several, nothing."""
+    [first, *others] = verdicts
+    if others or first.agreement is None:
+        return ""
+    return f" ({percent(first.agreement)} {'closeness' if first.closeness else 'agreement'}, people {percent(first.people)})"
+
+
+def _span(texts: Sequence[str]) -> str:
+    return texts[0] if texts[0] == texts[-1] else f"{texts[0]} to {texts[-1]}"
+
+
+def _behind(verdicts: Sequence[Verdict]) -> str:
+    """`up to 75 points below people, ` where verdicts are about people and the judge is behind them; else empty."""
+    gaps = [verdict.gap for verdict in verdicts if verdict.gap is not None and not verdict.controls]
+    points = round(-100 * min(gaps, default=0.0))
+    return f"up to {points} points below people, " if points > 0 else ""
+
+
+def _for_all(by_question: Sequence[Sequence[Verdict]]) -> str:
+    """`shown for all 6`: of how many judges, and under how many conditions, all questions have the same verdict."""
+    judges = {len({judge_of(verdict) for verdict in own}) for own in by_question}
+    conditions = max(len(own) for own in by_question) // max(judges)
+    if max(judges) == 1:
+        return f"shown under all {conditions} conditions" if conditions > 1 else "shown"
+    shown = "shown for every judge" if len(judges) > 1 else "shown for both" if judges == {2} else f"shown for all {max(judges)}"
+    return f"{shown}, however they are asked" if conditions > 1 else shown
+
+
+def _mostly_bad(left: Mapping[tuple[str, str], Sequence[Verdict]]) -> str:
+    """For which open question most judges must not be used; empty where there is none."""
+    for own in left.values():
+        bad = sum(style_of(verdict) == "bad" for verdict in own)
+        if bad > _MOST * len(own) and len({judge_of(verdict) for verdict in own}) == len(own):
+            return f"{metric_words(own[0]['metric'])} in {english_name(own[0]['language'])}: {bad} of {len(own)} judges are shown unfit."
+    return ""
+
+
+def _nobody(sides: Sides, names: Sequence[str]) -> Iterator[Card]:
+    """Why nothing can be said of people, and what is known all the same."""
+    first = sides[0][0]
+    who = "No judge" if len(sides) > 1 else "It"
+    why = f"{who} {'can' if len(sides) > 1 else 'cannot'} be held against how far people agree, as no text has the scores of two people"
+    yield Card("open", "Why no answer", f"{why}.")
+    known = [(verdict.base_diff, name) for own, name in zip(sides, names, strict=True) for verdict in own if verdict.base_diff is not None]
+    if known:
+        (best, one), (worst, other) = max(known), min(known)
+        text = f"Beside one constant answer, {one or 'it'} is {_beside_constant(best, first.interval)}"
+        if worst != best:
+            last = _beside_constant(worst, first.interval)
+            text += f" (the best here), {other} is {last}" if one else f" at best, at worst {last}"
+        yield Card("open", "What is known", f"{text}. This is what was seen; nothing of it is tested.")
+    items, groups = setting(first, "items") or "30", setting(first, "groups") or "20"
+    yield Card("next", "What to do", f"Let a second person score {items} or more of these texts, {groups} of them independent.")
+
+
+def _beside_constant(value: float, interval: bool) -> str:
+    """`2 points farther from the labels`: of numbers the closeness to the labels, of classes how often they are equal."""
+    if not round(100 * value):
+        return f"as {'close' if interval else 'often equal'} to the labels"
+    words = ("farther from", "closer to") if interval else ("less often equal to", "more often equal to")
+    return f"{counted(abs(round(100 * value)), 'point')} {words[value >= 0]} the labels"
+
+
+def _unclear_places(left: Sequence[Verdict], every: Sequence[Verdict]) -> str:
+    """`in Odia and Tamil, nor for other metrics of the languages above`: by name where nothing at all is shown of a language."""
+    if len({verdict["language"] for verdict in every}) == 1:
+        return _places(left, every)
+    above = {verdict["language"] for verdict in every if verdict.answer in GROUPS}
+    tags = dict.fromkeys(verdict["language"] for verdict in left if verdict["language"] not in above)
+    others = any(verdict["language"] in above for verdict in left)
+    if not tags:
+        return "for the other metrics of these languages"
+    named = f"in {joined([english_name(tag) for tag in tags])}"
+    return f"{named}, nor for the other metrics of the languages above" if others else named
+
+
+def _places(own: Sequence[Verdict], every: Sequence[Verdict]) -> str:
+    """`in Telugu (hallucinations, task quality) and Hindi`: no metrics where all have the verdict, a number for many of one language.
+
+    Where every verdict is in one language, its metrics are named: `for coherence and fluency`.
+    """
+    if len({verdict["language"] for verdict in every}) == 1 and len(own) < len(every):
+        return f"for {joined([metric_words(verdict['metric']) for verdict in own])}"
+    texts = []
+    for language in dict.fromkeys(verdict["language"] for verdict in own):
+        here = [verdict for verdict in own if verdict["language"] == language]
+        of_all = sum(verdict["language"] == language for verdict in every)
+        few = len(here) <= _FEW_METRICS
+        named = ", ".join(metric_words(verdict["metric"]) for verdict in here) if few else f"{len(here)} of {of_all} metrics"
+        texts.append(english_name(language) + ("" if len(here) == of_all else f" ({named})"))
+    return f"in {joined(texts)}"

@@ -1,0 +1,88 @@
+"""Judges and the conditions under which they were asked, in plain words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from harness.content.tags import english_name
+from harness.model import SAMPLING, Variant, axis_words, parse_variant
+from harness.reports.answer.verdict_words import Sides, judge_of
+
+_WORDS: dict[tuple[str, Any], str] = {
+    ("call", "single"): "one metric a call",
+    ("call", "joint"): "all metrics in one call",
+    ("instructions", "simple"): "short instructions",
+    ("instructions", "detailed"): "detailed instructions",
+    ("shots", 0): "no examples",
+    ("justification", "before"): "reason first",
+    ("justification", "after"): "score first",
+    ("justification", "none"): "score alone",
+    ("language", "english"): "instructions in English",
+    ("language", "own"): "instructions in the texts' language",
+    ("metric_order", "forward"): "metrics in order",
+    ("metric_order", "reversed"): "metrics in reverse order",
+    ("probabilities", True): "probabilities of scores",
+    ("probabilities", False): "no probabilities",
+    ("answer", "json"): "answer as JSON",
+    ("answer", "text"): "answer in its own words",
+    ("answer", "spans"): "errors marked",
+    ("persona", True): "with a persona",
+    ("persona", False): "without a persona",
+    ("explain", True): "asked to explain",
+    ("explain", False): "not asked to explain",
+}
+
+
+def side_names(sides: Sides) -> list[str]:
+    """A name for each side: the judge where there are several, and what differs between the conditions of a judge.
+
+    Of one judge under several conditions, the names are those of the conditions: `all metrics in one call, temperature 0.3`.
+    """
+    keys = [own[0].key for own in sides]
+    sources, judges = ({str(key.get(name)) for key in keys} for name in ("source", "judge"))
+    names = []
+    for own in sides:
+        same = [other[0].key for other in sides if judge_of(other[0]) == judge_of(own[0])]
+        who = ": ".join(str(own[0].key[name]) for name, every in (("source", sources), ("judge", judges)) if len(every) > 1)
+        condition = condition_words(own[0].key, same) if len(same) > 1 else ""
+        names.append(f"{who} ({condition})" if who and condition else who or condition or str(own[0]["judge"]))
+    return names
+
+
+def condition_words(key: Mapping[str, Any], every: Sequence[Mapping[str, Any]]) -> str:
+    """How a judge was asked, as far as it differs between keys; all of it where nothing does.
+
+    >>> one, two = ({"variant": name, "temperature": 0.0} for name in ("single", "joint+detailed"))
+    >>> condition_words(one, [one, two]), condition_words(two, [one, two])
+    ('one metric a call, short instructions', 'all metrics in one call, detailed instructions')
+    >>> condition_words({"variant": "Prompt 3", "temperature": 0.7}, [])
+    'Prompt 3, temperature 0.7'
+    """
+    differs = {name: len({str(other.get(name)) for other in every}) != 1 for name in ("variant", *SAMPLING)}
+    parts = [*_variant_words(str(key["variant"]), [str(other["variant"]) for other in every])] if differs["variant"] else []
+    parts += [axis_words(name, key[name]) for name in SAMPLING if differs[name] and key.get(name) is not None]
+    return ", ".join(parts)
+
+
+def _variant_words(text: str, every: Sequence[str]) -> Iterator[str]:
+    """The choices of a variant that differ between all of them; its name where any of them is no variant of ours."""
+    try:
+        own, others = parse_variant(text), [parse_variant(other) for other in every]
+    except ValueError:
+        yield text
+        return
+    if any(variant.prompt for variant in (own, *others)):
+        yield text
+        return
+    for axis in Variant.__struct_fields__:
+        if len({getattr(other, axis) for other in others or (own, Variant())}) > 1:
+            yield _choice_words(axis, getattr(own, axis))
+
+
+def _choice_words(axis: str, value: Any) -> str:
+    if axis == "shots" and value:
+        return f"{value} {'example' if value == 1 else 'examples'} of each class"
+    if axis == "reasons":
+        return f"reasons in {english_name(value)}" if value else "reasons in the language of the instructions"
+    return _WORDS.get((axis, value)) or f"instructions in {english_name(value)}"

@@ -1,0 +1,57 @@
+"""The verdicts on one judge in groups: what to use, what not to use, what more labels would tell, and the others."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from harness.decide.verdicts import Verdict
+from harness.reports.answer.verdict_words import shown_value, style_of
+
+
+@dataclass(frozen=True)
+class VerdictGroup:
+    """Verdicts of one kind under a heading; `says_little` where nothing is shown, and more labels would not help."""
+
+    heading: str
+    style: str
+    verdicts: tuple[Verdict, ...]
+    says_little: bool = False
+
+
+def groups_of(verdicts: Sequence[Verdict], people: bool) -> Iterator[VerdictGroup]:
+    """Those for the judge from the best on, those against it from the worst on, those that few labels would settle, the others."""
+
+    def value(verdict: Verdict) -> float:
+        return shown_value(verdict, people) or 0.0
+
+    by_style = {style: [v for v in verdicts if style_of(v) == style] for style in ("good", "bad", "open")}
+    settled = [v for v in by_style["open"] if v.k is not None and not v.more_than_k and v.verdict == "too few labels"]
+    corrected = [v for v in by_style["open"] if v.answer == "use corrected"]
+    others = [v for v in by_style["open"] if v not in settled and v not in corrected]
+    controls = verdicts[0].controls
+    groups = (
+        ("good", "It passes the controls" if controls else "Use it", sorted(by_style["good"], key=value, reverse=True)),
+        ("open", "Use it with corrected means only", corrected),
+        ("bad", "It fails the controls" if controls else "Do not use it", sorted(by_style["bad"], key=value)),
+        ("open", "More labels would tell", sorted(settled, key=lambda verdict: verdict.k or 0)),
+        ("open", "Not shown either way", sorted(others, key=value, reverse=True)),
+    )
+    for style, heading, own in groups:
+        if own:
+            yield VerdictGroup(heading, style, tuple(own), own is groups[-1][2])
+
+
+def beside_people(verdicts: Sequence[Verdict]) -> bool:
+    """Whether any verdict compares the judge with people; else all values are differences from one constant answer."""
+    return any(verdict.gap is not None and not verdict.controls for verdict in verdicts)
+
+
+def axis_reach(values: Sequence[float]) -> float:
+    """How far an axis of differences reaches to both sides of 0: to the largest of them, in tenths, from 0.2 to 1.
+
+    >>> axis_reach([0.03, -0.27]), axis_reach([])
+    (0.4, 0.2)
+    """
+    return min(1.0, max(0.2, math.ceil(10 * max((abs(value) for value in values), default=0.0) + 0.5) / 10))

@@ -1,0 +1,134 @@
+"""The verdicts on several judges or conditions at a glance: questions by judge in one language, judges by language in several."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+from harness.content.tags import english_name
+from harness.decide.verdicts import Verdict
+from harness.reports.answer.condition_words import condition_words, side_names
+from harness.reports.answer.verdict_words import Sides, difference_words, judge_of, shown_value, style_of
+from harness.reports.answer_parts import SIGNS, MatrixColumn, VerdictMatrix, VerdictRow, VerdictSquare
+from harness.reports.tables.numbers import counted, difference, percent
+from harness.reports.tables.titles import metric_words
+from harness.reports.tables.verdict_columns import labels_needed_text
+
+_HEADINGS = {"good": "A judge may stand in for people", "open": "Not known yet", "bad": "No judge may be used"}
+_PASSES = {"good": "A judge passes the controls", "open": "Not known yet", "bad": "No judge passes the controls"}
+_SAME = "each judge's plainest condition"
+
+
+def verdict_matrices(sides: Sides) -> Iterator[VerdictMatrix]:
+    """A matrix of all sides; of several judges with several conditions one for each condition, the plainest of each judge first."""
+    by_judge: dict[tuple[Any, Any], list[Sequence[Verdict]]] = {}
+    for own in sides:
+        by_judge.setdefault(judge_of(own[0]), []).append(own)
+    if len(by_judge) == 1 or len(by_judge) == len(sides):
+        yield _matrix(sides, side_names(sides))
+        return
+    keys = [own[0].key for own in sides]
+    by_condition: dict[str, list[Sequence[Verdict]]] = {}
+    for own in sides:
+        by_condition.setdefault(condition_words(own[0].key, keys), []).append(own)
+    plainest = [own[0] for own in by_judge.values()]
+    if not any(same == plainest for same in by_condition.values()):
+        yield replace(_matrix(plainest, side_names(plainest)), asked=_SAME)
+    for condition, same in by_condition.items():
+        yield replace(_matrix(same, side_names(same)), asked=condition)
+
+
+def _matrix(sides: Sides, names: Sequence[str]) -> VerdictMatrix:
+    """The verdicts of sides, each with its name: questions by judge in one language, judges by language in several.
+
+    Judges and questions with the most shown for them, and the least against, come first; conditions keep their order.
+    """
+    every = [verdict for own in sides for verdict in own]
+    languages = list(dict.fromkeys(verdict["language"] for verdict in every))
+    metrics = list(dict.fromkeys(verdict["metric"] for verdict in every))
+    kind, named = sides_are(sides), list(zip(names, sides, strict=True))
+    if kind == "judge":
+        named.sort(key=lambda each: _standing(each[1]), reverse=True)
+    alone = len(metrics) == 1 or len(languages) == 1
+    people = alone and any(verdict.gap is not None and not verdict.controls for verdict in every)
+    axis = difference_words(people) if alone else ""
+    if len(languages) == 1:
+        by_metric = [[v for v in every if v["metric"] == metric] for metric in metrics]
+        order = ("good", "open", "bad")
+        by_metric.sort(key=lambda own: (order.index(_known(own)), *(-each for each in _standing(own))))
+        rows = [_question(own, [side for _, side in named], people) for own in by_metric]
+        headings = (_PASSES if every[0].controls else _HEADINGS) if kind == "judge" else {}
+        grouped = [replace(row, group=headings.get(_known(own), "")) for own, row in zip(by_metric, rows, strict=True)]
+        return VerdictMatrix("question", axis, tuple(_column(name, own, len(metrics) > 1) for name, own in named), tuple(_headed(grouped)))
+    rows = []
+    for name, own in named:
+        here = ([verdict for verdict in own if verdict["language"] == tag] for tag in languages)
+        rows.append(VerdictRow(name, "", tuple(_square(verdicts, alone, people) if verdicts else None for verdicts in here)))
+    return VerdictMatrix(kind, axis, tuple(MatrixColumn(english_name(tag), ()) for tag in languages), tuple(rows))
+
+
+def _headed(rows: Sequence[VerdictRow]) -> Iterator[VerdictRow]:
+    """Each heading of a group in its first row only; none where all rows are of one group."""
+    several = len({row.group for row in rows}) > 1
+    before = ""
+    for row in rows:
+        yield replace(row, group=row.group if several and row.group != before else "")
+        before = row.group
+
+
+def _column(name: str, own: Sequence[Verdict], counted: bool) -> MatrixColumn:
+    styles = [style_of(verdict) for verdict in own]
+    return MatrixColumn(name, tuple((style, SIGNS[style], styles.count(style)) for style in ("good", "bad", "open") if counted))
+
+
+def _known(own: Sequence[Verdict]) -> str:
+    """What is known of a question: `good` where any judge may be used, `bad` where none may."""
+    styles = {style_of(verdict) for verdict in own}
+    return "good" if "good" in styles else "bad" if styles == {"bad"} else "open"
+
+
+def sides_are(sides: Sides) -> str:
+    """What the sides are: conditions of one judge, or judges."""
+    return "condition" if len({judge_of(own[0]) for own in sides}) == 1 else "judge"
+
+
+def _standing(verdicts: Sequence[Verdict]) -> tuple[int, int]:
+    """How many verdicts are for a judge, and how few against it."""
+    styles = [style_of(verdict) for verdict in verdicts]
+    return styles.count("good"), -styles.count("bad")
+
+
+def _question(own: Sequence[Verdict], sides: Sides, people: bool) -> VerdictRow:
+    """A metric with the verdict on each judge."""
+    squares = []
+    for side in sides:
+        here = [verdict for verdict in side if verdict["metric"] == own[0]["metric"]]
+        squares.append(_square(here, True, people) if here else None)
+    texts = max(verdict.n_labelled for verdict in own)
+    agree = [verdict.people for verdict in own if verdict.people is not None]
+    note = f"{counted(texts, 'text')}{f' · people agree {percent(agree[0])}' if agree and not own[0].closeness else ''}"
+    return VerdictRow(metric_words(own[0]["metric"]), note, tuple(squares))
+
+
+def _square(verdicts: Sequence[Verdict], alone: bool, people: bool) -> VerdictSquare:
+    language = str(verdicts[0]["language"])
+    words = "; ".join(f"{metric_words(verdict['metric'])}: {verdict.answer}" for verdict in verdicts)
+    show = {name: value for name, value in verdicts[0].key.items() if value is not None and (alone or name != "metric")}
+    parts = _one_metric(verdicts[0]) if alone else _counts(verdicts)
+    number = difference(shown_value(verdicts[0], people)) if alone else ""
+    return VerdictSquare(tuple(parts), number, f"{english_name(language)}: {words}", show)
+
+
+def _one_metric(verdict: Verdict) -> Iterator[tuple[str, str, str]]:
+    """The verdict, or how many labels would settle it."""
+    style, needed = style_of(verdict), labels_needed_text(verdict.flat())
+    few = verdict.answer == "too few labels" and needed and not verdict.more_than_k
+    yield style, SIGNS[style], f"label {needed.removeprefix('about ')} more" if few else verdict.answer
+
+
+def _counts(verdicts: Sequence[Verdict]) -> Iterator[tuple[str, str, str]]:
+    """How many metrics have a verdict of each kind."""
+    for style, sign in SIGNS.items():
+        if own := [verdict for verdict in verdicts if style_of(verdict) == style]:
+            yield style, sign, str(len(own))

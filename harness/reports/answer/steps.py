@@ -1,0 +1,46 @@
+"""What to do next: the labels that would settle most for least, and the judgments to read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from harness.content.tags import english_name
+from harness.decide.verdicts import Verdict
+from harness.reports.answer.label_pages import LabelPages
+from harness.reports.answer.verdict_words import nobody_to_compare, place_of, setting, style_of, texts_of
+from harness.reports.answer_parts import NextStep
+from harness.reports.tables.titles import metric_words
+from harness.reports.tables.verdict_columns import labels_needed_text
+
+
+def next_steps(verdicts: Sequence[Verdict], named: Mapping[int, str], pages: LabelPages) -> Iterator[NextStep]:
+    """What to do next; `named` has the names of judges where there are several."""
+    first = verdicts[0]
+    if first.controls:
+        yield NextStep("compare with native speakers' labels", f"harness data list --lang {first['language']}")
+    elif nobody_to_compare(verdicts):
+        texts = int(setting(first, "items") or 30)
+        yield _labelling("make the pages for a second person", pages, first["language"], "--annotators 1", texts)
+    needed = [verdict for verdict in verdicts if verdict.k is not None and not verdict.more_than_k and verdict.verdict == "too few labels"]
+    for verdict in sorted(needed, key=lambda verdict: verdict.k or 0)[:1]:
+        judge = named.get(id(verdict), "the judge")
+        place = f"{metric_words(verdict['metric'])} in {english_name(verdict['language'])}"
+        more = f"label {labels_needed_text(verdict.flat())} more texts for {place}; they settle it if {judge} is as good as people"
+        yield _labelling(more, pages, verdict["language"], f"--metrics {verdict['metric']} --next {verdict.k}", verdict.k or 0)
+    bad = sorted((verdict for verdict in verdicts if style_of(verdict) == "bad"), key=_gap)
+    for verdict in bad[:2]:
+        name = named.get(id(verdict))
+        read = f"read judgments of {place_of(verdict)} – {name}" if name else f"read its judgments of {place_of(verdict)}"
+        yield NextStep(read, show=texts_of(verdict))
+
+
+def _labelling(text: str, pages: LabelPages, language: str, flags: str, texts: int) -> NextStep:
+    """A step with the command that makes labelling pages, and about how long a person labels."""
+    time = pages.time(language, texts)
+    command = f"{pages.command} --lang {language} {flags} --out pages" if pages.command else ""
+    return NextStep(f"{text} ({time} for each person)" if time else text, command)
+
+
+def _gap(verdict: Verdict) -> float:
+    """Judge minus people, or minus a constant with constructed labels; 0 where it is undefined."""
+    return (verdict.base_diff if verdict.controls else verdict.gap) or 0.0

@@ -1,0 +1,134 @@
+"""Confirming a choice: one paired test on labels that did not choose, by language, and who may get the chosen setting."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from harness.stats.core.arrays import Floats
+from harness.stats.intervals.cluster_mean import ClusterMean, cluster_mean
+from harness.stats.intervals.multiplicity import holm
+
+
+class Gain(NamedTuple):
+    """How much more often the chosen setting agrees with people than the start, in one language.
+
+    `p` is one-sided, of no gain over the start; `p_constant` of none over the best constant; `p_harmless` of a loss of the margin or more,
+    so that a small one shows that the language loses less; `p_harm_beyond` of a loss of less than the margin.
+    """
+
+    gain: float
+    error: float
+    low: float
+    high: float
+    texts: int
+    groups: int
+    p: float
+    p_constant: float
+    p_harmless: float
+    p_harm_beyond: float
+
+    @property
+    def p_shown(self) -> float:
+        """Of a gain that counts: over the start and over the constant. NaN where either is undefined."""
+        return max(self.p, self.p_constant) if not math.isnan(self.p + self.p_constant) else math.nan
+
+
+class Confirmation(NamedTuple):
+    """The gains of each language, their p corrected over the languages by Holm, and all languages together."""
+
+    by_language: tuple[Gain, ...]
+    corrected: Floats
+    together: Gain
+
+
+def confirm(
+    start: ArrayLike, chosen: ArrayLike, constant: ArrayLike, language: ArrayLike, group: ArrayLike, margin: float = 0.05
+) -> Confirmation:
+    """Compare the chosen setting with the start on texts that did not choose it.
+
+    Differences of the same texts have the cluster variance CR2 with Bell and McCaffrey's degrees of freedom; with equal groups this is the
+    t-test of the groups' means.
+
+    Args:
+        start, chosen, constant: (texts,) 1 where the answer agrees with people, else 0; of the start, the choice and the best constant.
+        language: (texts,) codes 0, 1, … of the languages.
+        group: (texts,) any sortable codes of what texts share; a group of several languages counts in each.
+        margin: the loss that a language may not be shown to suffer, in (0, 1).
+
+    >>> found = confirm([0, 1] * 20, [1] * 40, [0] * 40, [0] * 40, np.repeat(range(20), 2))
+    >>> found.by_language[0].gain, found.by_language[0].p < 0.001
+    (0.5, True)
+    """
+    one, other, fixed = (np.asarray(each, np.float64) for each in (start, chosen, constant))
+    codes, shared = np.asarray(language, np.int64), np.asarray(group)
+    found = tuple(_gain(one[at], other[at], fixed[at], shared[at], margin) for at in (codes == code for code in range(codes.max() + 1)))
+    apart = np.unique(np.column_stack([codes, np.unique(shared, return_inverse=True)[1]]), axis=0, return_inverse=True)[1].ravel()
+    return Confirmation(found, holm([each.p_shown for each in found]), _gain(one, other, fixed, apart, margin))
+
+
+def _gain(start: Floats, chosen: Floats, constant: Floats, group: ArrayLike, margin: float) -> Gain:
+    over = cluster_mean(chosen - start, group)
+    low, high = _interval(over)
+    return Gain(
+        gain=over.mean,
+        error=over.error,
+        low=low,
+        high=high,
+        texts=over.n,
+        groups=over.groups,
+        p=over.p_above(0.0),
+        p_constant=cluster_mean(chosen - constant, group).p_above(0.0),
+        p_harmless=over.p_above(-margin),
+        p_harm_beyond=over.p_below(-margin),
+    )
+
+
+def _interval(found: ClusterMean, level: float = 0.95) -> tuple[float, float]:
+    from scipy.special import stdtrit
+
+    half = float(stdtrit(found.interval_freedom, (1 + level) / 2)) * found.error
+    return found.mean - half, found.mean + half
+
+
+def level_of_use(alpha: float, use: int) -> float:
+    """The level of the test when labels confirm for the `use`-th time: alpha / 2^use, so that all uses together keep alpha.
+
+    >>> level_of_use(0.05, 1), level_of_use(0.05, 2)
+    (0.025, 0.0125)
+    """
+    if use < 1:
+        raise ValueError(f"uses are counted from 1, got {use}")
+    return alpha / 2.0**use
+
+
+def texts_to_confirm(gain: float, discordant: float, alpha: float = 0.05, power: float = 0.8) -> int:
+    """How many independent texts show a gain with this power, by the one-sided paired t-test.
+
+    Args:
+        gain: the true gain in agreement, in (0, 1).
+        discordant: the share of texts on which exactly one of the two settings agrees with people; at least the gain.
+
+    Raises:
+        ValueError: for a share of discordant texts below the gain.
+
+    >>> [texts_to_confirm(0.08, share) for share in (0.13, 0.22)], texts_to_confirm(0.05, 0.2)
+    ([121, 208], 490)
+    """
+    from scipy.optimize import brentq
+    from scipy.stats import nct, t
+
+    if not 0 < gain <= discordant <= 1:
+        raise ValueError(f"the gain ({gain:g}) must lie above 0 and not above the share of discordant texts ({discordant:g})")
+    effect = gain / math.sqrt(discordant - gain**2)
+
+    def lacking(n: float) -> float:
+        return float(nct.sf(t.ppf(1 - alpha, n - 1), n - 1, effect * math.sqrt(n))) - power
+
+    high = 4.0
+    while lacking(high) < 0:
+        high *= 2
+    return math.ceil(brentq(lacking, max(high / 2, 2.0), high)) if high > 4 else 4

@@ -1,0 +1,78 @@
+"""Choosing one of several candidates by successive halving, so that bad ones are asked about few texts."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from harness.stats.core.arrays import Floats, ShapeError
+
+SHARES = (0.25, 0.5, 1.0)
+"""Parts of the texts on which candidates are compared, one after the other; half of them go on each time."""
+
+
+class Round(NamedTuple):
+    """One round: on how many texts the candidates were compared, and which go on, the best first."""
+
+    texts: int
+    kept: tuple[int, ...]
+
+
+class Halving(NamedTuple):
+    """The rounds, and how many answers of candidates they took; those of the start are not counted."""
+
+    rounds: tuple[Round, ...]
+    asked: int
+
+    @property
+    def chosen(self) -> int:
+        """The column of the candidate that is left."""
+        return self.rounds[-1].kept[0]
+
+
+def successive_halving(right: ArrayLike, order: ArrayLike, shares: Sequence[float] = SHARES) -> Halving:
+    """Choose the column with the largest gain over column 0 on a growing part of the texts.
+
+    Args:
+        right: (texts, 1 + candidates) of 1 where an answer agrees with people, else 0, or credits between; column 0 is the start.
+        order: (texts,) rows in the order in which texts are taken.
+        shares: growing shares of the texts, the last of them 1.
+
+    Returns:
+        `Halving`: after each part half of the candidates go on, of c candidates max(1, floor(c / 2)), and one after the last. Of equal
+        gains the earlier column goes on.
+
+    Raises:
+        ShapeError: if `order` does not name each text once.  ValueError: without a candidate.
+
+    Reference: Jamieson & Talwalkar (2016).
+
+    >>> right = [[0, 1, 0], [1, 1, 0], [0, 0, 1], [1, 1, 1]]
+    >>> successive_halving(right, range(4), (0.5, 1.0)).chosen
+    1
+    """
+    table, rows = np.asarray(right, np.float64), np.asarray(order, np.int64)
+    if table.ndim != 2 or sorted(rows.tolist()) != list(range(len(table))):
+        raise ShapeError(f"order ({len(rows)}) must name each of the {len(table)} texts once")
+    return halve(lambda column, texts: table[rows[:texts], column], len(table), table.shape[1] - 1, shares)
+
+
+def halve(right: Callable[[int, int], Floats], texts: int, candidates: int, shares: Sequence[float] = SHARES) -> Halving:
+    """The same where answers are fetched as they are needed: `right(column, n)` are those of the first n texts; column 0 is the start."""
+    if candidates < 1:
+        raise ValueError("there is no candidate to choose")
+    left, rounds, asked, before = list(range(1, candidates + 1)), [], 0, 0
+    for at, share in enumerate(shares):
+        n = max(1, math.floor(share * texts))
+        asked += (n - before) * len(left)
+        start = right(0, n)
+        gain = {column: float((right(column, n) - start).mean()) for column in left}
+        keep = 1 if at == len(shares) - 1 else max(1, len(left) // 2)
+        left = sorted(left, key=lambda column: (-gain[column], column))[:keep]
+        rounds.append(Round(n, tuple(left)))
+        before = n
+    return Halving(tuple(rounds), asked)

@@ -1,0 +1,26 @@
+"""docs/watch.md shows what the commands of its run-through print; `python docs/make_watch.py DATA` writes them again."""
+
+from __future__ import annotations
+
+import importlib.util
+from pathlib import Path
+
+import pytest
+
+DOCS = Path(__file__).resolve().parents[2] / "docs"
+
+
+@pytest.mark.slow
+@pytest.mark.needs("shared data")
+def test_the_run_through_finds_the_planted_change(shared_data: Path, tmp_path: Path) -> None:
+    spec = importlib.util.spec_from_file_location("make_watch", DOCS / "make_watch.py")
+    assert spec and spec.loader
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    module.simulate(tmp_path, shared_data)
+    blocks = module.BLOCK.findall((DOCS / "watch.md").read_text("utf-8"))
+    assert len(blocks) >= 8
+    for command, shown in blocks:
+        assert module.printed(command, tmp_path) == shown, command
+    text = "".join(shown for _, shown in blocks)
+    assert "watch: nothing shown" in text and "watch: the judge changed\nexit code 1" in text

@@ -1,0 +1,131 @@
+"""Choosing on one half of the labels, confirming on the other, once."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import harness
+from harness.errors import UsageError
+from harness.improvement.answered_texts import answered_texts
+from harness.improvement.confirmed_uses import FILE
+from harness.improvement.halves import halves
+from harness.improvement.improve import ImproveOptions
+from harness.measure.compare import Recording
+from harness.measure.options import CompareOptions
+from tests.conftest import write_rows
+
+Cli = Callable[..., Any]
+CARD = 'id = "answers"\nannotators = "persistent"\n[metrics.tone]\nkind = "ordinal"\nclasses = [0, 1, 2]\nbest = 2\n'
+RIGHT = {"single": 0.6, "detailed": 0.85, "joint": 0.55, "few-shot": 0.6}
+
+
+@pytest.fixture
+def answers(tmp_path: Path) -> Path:
+    """Two languages, 120 texts each in pairs of one source, labels by three people, one judge under four variants."""
+    draw = random.Random(5)
+    folder = tmp_path / "answers"
+    items, labels, judgments = [], [], []
+    for language in ("cs", "ja"):
+        for n in range(120):
+            name, truth = f"{language}-{n}", draw.randrange(3)
+            items.append({"item_id": name, "language": language, "task": "chat", "group": f"{language}-{n // 2}", "output": "…"})
+            labels += [{"item_id": name, "annotator_id": who, "metric": "tone", "score": truth} for who in "abc"]
+            for variant, right in RIGHT.items():
+                score = truth if draw.random() < right else (truth + 1) % 3
+                judgments.append({"item_id": name, "judge": "openai/one", "metric": "tone", "variant": variant, "score": score})
+    for table, rows in (("items", items), ("labels", labels), ("judgments", judgments)):
+        write_rows(folder / f"{table}.jsonl", rows)
+    (folder / "data.toml").write_text(CARD, encoding="utf-8")
+    return folder
+
+
+def _recording(folder: Path) -> Recording:
+    data = harness.load(folder)
+    assert data.judgments is not None
+    return Recording("answers", data, data.judgments)
+
+
+def test_the_better_setting_is_chosen_and_shown(answers: Path) -> None:
+    found = harness.improve(answers)
+    assert (found.start.variant, found.chosen.variant) == ("single", "detailed")
+    assert [each.shown for each in found.languages] == [True, True] and found.together.gain.gain > 0.1
+    assert {each.setting for each in found.languages} == {"chosen"}
+    assert found.choose_texts + found.confirm_texts == 240 and len(found.halving.rounds) == 3
+    assert all(row.wrong <= row.n and row.items for row in found.remaining)
+    assert {verdict.key["variant"] for verdict in found.after} == {"detailed"}
+
+
+def test_no_text_that_chooses_confirms_and_sources_stay_together(answers: Path) -> None:
+    texts = answered_texts(_recording(answers), CompareOptions())
+    for seed in range(5):
+        choosing, confirming = halves(texts, 0.6, seed)
+        assert set(choosing.texts.questions).isdisjoint(confirming.texts.questions)
+        assert set(choosing.texts.group.tolist()).isdisjoint(confirming.texts.group.tolist())
+        assert len(choosing.texts) + len(confirming.texts) == len(texts)
+        shares = np.bincount(choosing.texts.language) / np.bincount(texts.language)
+        assert np.allclose(shares, 0.6, atol=0.02)
+
+
+def test_the_choice_depends_on_the_choosing_half_alone(answers: Path) -> None:
+    before = harness.improve(answers)
+    texts = answered_texts(_recording(answers), CompareOptions())
+    confirming = {question.item_id for question in halves(texts, 0.6, 0)[1].texts.questions}
+    (answers / FILE).unlink()
+    rows = [json.loads(line) for line in (answers / "judgments.jsonl").read_text("utf-8").splitlines()]
+    for row in rows:
+        if row["item_id"] in confirming:
+            row["score"] = 2 if row["variant"] == "joint" else 0
+    write_rows(answers / "judgments.jsonl", rows)
+    after = harness.improve(answers)
+    assert (after.chosen, after.halving) == (before.chosen, before.halving) and after.together != before.together
+
+
+def test_labels_confirm_once_and_again_only_at_a_stricter_level(answers: Path) -> None:
+    assert harness.improve(answers).level == 0.05
+    with pytest.raises(UsageError, match=r"have confirmed a choice once \(confirmed.jsonl"):
+        harness.improve(answers)
+    with pytest.raises(UsageError, match="once"):
+        harness.improve(answers, ImproveOptions(seed=9))  # other halves share texts with the first ones
+    again = harness.improve(answers, ImproveOptions(reuse=True))
+    assert (again.uses, again.level) == (1, 0.0125)
+    assert harness.improve(answers, ImproveOptions(reuse=True)).level == 0.00625
+    kept = (answers / FILE).read_text("utf-8")
+    assert len(kept.splitlines()) == 3 and "cs-1" not in json.loads(kept.splitlines()[0])["texts"]
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (ImproveOptions(start="tiny"), "--start tiny: no candidate of this name"),
+        (ImproveOptions(share=0.99), "the half to confirm would have"),
+    ],
+)
+def test_what_cannot_be_is_refused_before_labels_are_spent(answers: Path, options: ImproveOptions, words: str) -> None:
+    with pytest.raises(UsageError, match=words):
+        harness.improve(answers, options)
+    assert not (answers / FILE).exists()
+
+
+def test_one_candidate_is_no_choice(answers: Path) -> None:
+    with pytest.raises(UsageError, match="nothing to choose between"):
+        harness.improve(answers, where={"variant": "single"})
+
+
+def test_the_command_names_the_choice_and_writes_it(answers: Path, cli: Cli, tmp_path: Path) -> None:
+    dry = cli("improve", answers, "--dry-run")
+    assert dry.code == 0 and "4 candidates; 144 questions choose and 96 confirm" in dry.out and not (answers / FILE).exists()
+    done = cli("improve", answers, "--to", tmp_path / "best.toml")
+    assert done.code == 0, done.err
+    assert "openai/one: detailed" in done.out and "A gain is shown in Czech, Japanese." in done.out
+    assert 'variant = [\n    "detailed",\n]' in (tmp_path / "best.toml").read_text("utf-8")
+    refused = cli("improve", answers)
+    assert refused.code == 2 and "--reuse" in refused.err
+    found = json.loads(cli("improve", answers, "--reuse", "--json").out)
+    assert found["chosen"]["variant"] == "detailed" and found["languages"][0]["gain"]["gain"] > 0 and found["uses"] == 1
