@@ -12,11 +12,9 @@ import numpy as np
 from harness.correct.correct import mean_sample, share_sample
 from harness.correct.mean_estimates import Sample
 from harness.correct.scored_items import ScoredItems, scored_items
-from harness.correct.with_others import MIN_LANGUAGES, MIN_OWN_LABELS, own_errors
+from harness.correct.with_others import MIN_LANGUAGES, MIN_OWN_LABELS, Z95, own_errors
 from harness.measure.compare import AlignedData
 from harness.stats.estimation.borrowed import floored_between, labels_with_others
-
-Z95 = 1.959964
 
 
 class NewLanguage(msgspec.Struct, frozen=True, kw_only=True):
@@ -65,7 +63,7 @@ def _new_language(cells: Sequence[ScoredItems], half_width: float) -> NewLanguag
         return NewLanguage(
             key=key, languages=len(samples), half_width=wanted, reason=few if len(samples) < MIN_LANGUAGES else "the scale has no ends"
         )
-    errors = own_errors(samples)
+    errors = own_errors(samples, many=True)
     between = floored_between(errors.value, errors.error)
     common = float(between.fitted_error[0])
     borrowed = labels_with_others(errors.label_sd, between.tau2, wanted, least=MIN_OWN_LABELS, mean_error=common)

@@ -11,10 +11,11 @@ import numpy as np
 from harness.correct.mean_estimates import ALL_LABELLED, Figure, MeanEstimates, Sample
 from harness.stats import prediction_powered_mean
 from harness.stats.core.arrays import Floats
-from harness.stats.estimation.borrowed import borrow, mixed_errors
+from harness.stats.estimation.borrowed import PSEUDO_LABELS, borrow, mixed_errors
 from harness.stats.estimation.prediction_powered import PredictionPowered
+from harness.stats.intervals.intervals import t_quantile
 
-MIN_LANGUAGES, MIN_OWN_LABELS, APART = 5, 15, 3
+MIN_LANGUAGES, MIN_OWN_LABELS, APART, Z95 = 5, 15, 3, 1.959964
 AVERAGE = (
     "With the other languages: the interval holds on average over languages, not in each one, and no verdict rests on it; it is not given "
     "for a language that stands apart, nor for differences of systems."
@@ -63,9 +64,12 @@ class OwnErrors:
         return float(np.sqrt(np.average([one.error**2 for one in self.own] * groups, weights=groups - 1)))
 
 
-def own_errors(samples: Sequence[Sample]) -> OwnErrors:
-    """The errors of the judge in each language, whose samples all have labels and readable scores."""
-    lam = _common_weight(samples)
+def own_errors(samples: Sequence[Sample], *, many: bool = False) -> OwnErrors:
+    """The errors of the judge in each language, whose samples all have labels and readable scores.
+
+    `many`: the judge gets the weight that it has beside any number of texts without a label, not that beside those that are here.
+    """
+    lam = _common_weight(samples, many)
     own = tuple(
         prediction_powered_mean(one.y - lam * f, f, one.group, lam=0.0) for one, f in zip(samples, map(_filled, samples), strict=True)
     )
@@ -83,7 +87,9 @@ def _shrunken(samples: Sequence[Sample], estimates: Sequence[MeanEstimates], sha
     found = borrow(errors.value, errors.error)
     scores = np.array([both.value - alone for both, alone in zip(whole, errors.value, strict=True)])
     raw = np.array([one.error for one in errors.own])
-    half = np.sqrt(found.half_width**2 + 1.959964**2 * np.maximum([one.error**2 for one in whole] - raw**2, 0))
+    freedom = np.array([one.groups for one in samples]) + PSEUDO_LABELS - 2.0  # of a variance that is mixed with the pooled one
+    estimated = np.array([t_quantile(0.95, each) for each in freedom]) / Z95
+    half = np.sqrt((estimated * found.half_width) ** 2 + Z95**2 * np.maximum([one.error**2 for one in whole] - raw**2, 0))
     return [_figure(*each, share) for each in zip(found.value + scores, half, found.apart, estimates, strict=True)]
 
 
@@ -97,12 +103,13 @@ def _figure(value: float, half: float, apart: float, plain: MeanEstimates, share
     return Figure(float(value), (max(ends[0], 0.0), min(ends[1], 1.0)) if share else ends)
 
 
-def _common_weight(samples: Sequence[Sample]) -> float:
+def _common_weight(samples: Sequence[Sample], many: bool) -> float:
     """The weight of the judge, in [0, 1], with which the variances of all languages have the smallest sum; 0 for constant judges."""
     above = below = 0.0
     for one in samples:
         both = one.known & ~np.isnan(one.f)
-        n, rest = int(both.sum()), max(len(one.y) - int(one.known.sum()), 1)
+        n = int(both.sum())
+        rest = math.inf if many else max(len(one.y) - int(one.known.sum()), 1)
         if n > 1:
             covariance: Floats = np.cov(one.y[both], one.f[both])
             above, below = above + covariance[0, 1] / n, below + covariance[1, 1] * (1 / n + 1 / rest)

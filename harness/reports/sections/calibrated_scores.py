@@ -15,7 +15,7 @@ from harness.measure.condition_rows import new_row, section
 from harness.measure.options import POOLED, CompareOptions
 from harness.reports.sections.section import FEW_NAMES, Found, Section, SectionTable
 from harness.reports.tables.column import COUNT_OR_BLANK, PROBABILITY, TEXT, Column, Row
-from harness.reports.tables.numbers import UNDEFINED, coefficient, difference, percent, points, signed
+from harness.reports.tables.numbers import UNDEFINED, coefficient, percent, points, signed
 
 NAME = "calibrated_scores"
 NOTE = (
@@ -228,4 +228,4 @@ CALIBRATED_SCORES = Section(
 
 
 def _gap_text(row: Row, name: str) -> str:
-    return f"{row[name]:.2f}" if row["gap_of"] == "squared error" else difference(row[name])
+    return f"{row[name]:.2f}" if row["gap_of"] == "squared error" else points(row[name])

@@ -17,15 +17,23 @@ SCALES = {
 
 
 def languages_folder(
-    path: Path, slopes: Mapping[str, float], *, kind: str = "ordinal", groups: int = 120, labelled: float = 1.0, seed: int = 0
+    path: Path,
+    slopes: Mapping[str, float],
+    *,
+    kind: str = "ordinal",
+    groups: int = 120,
+    labelled: float = 1.0,
+    apart: float = 0.0,
+    seed: int = 0,
 ) -> Path:
     """Write the folder and return it: in each language groups of three texts, two labels each; the judge's score follows people's.
 
     A slope of 1 is a judge that knows what people mean (and is lenient), 0 one that knows nothing, -1 one that has it the wrong way round.
+    Each language's judge is more lenient than the one before by `apart`.
     """
     rng = np.random.default_rng(seed)
     items, labels, judgments = [], [], []
-    for tag, slope in slopes.items():
+    for at, (tag, slope) in enumerate(slopes.items()):
         for group in range(groups):
             seen, base = rng.random() < labelled, rng.normal(scale=0.5)
             for text in range(3):
@@ -39,7 +47,9 @@ def languages_folder(
                 }
                 items.append(item)
                 judged = slope * quality + (1 - abs(slope)) * rng.normal() + rng.normal(scale=0.4)
-                judgments.append({"item_id": name, "judge": "model/one", "metric": "tone", "score": _score(kind, judged + 0.7)})
+                judgments.append(
+                    {"item_id": name, "judge": "model/one", "metric": "tone", "score": _score(kind, judged + 0.7 + apart * at)}
+                )
                 for who in ("p1", "p2") if seen else ():
                     said = _score(kind, quality + rng.normal(scale=0.5))
                     labels.append({"item_id": name, "annotator_id": f"{tag}-{who}", "metric": "tone", "score": said})

@@ -14,17 +14,17 @@ ALIKE = dict.fromkeys(("cs", "de", "es", "fr", "it", "ja"), 1.0)
 
 
 def needed(cli: Cli, folder: Path) -> dict[str, Any]:
-    [found] = json.loads(cli("labels", "needed", folder, "--borrow", "languages", "--json").out)["new_languages"]
+    [found] = json.loads(cli("labels", "needed", folder, "--borrow", "languages", "--half-width", "0.02", "--json").out)["new_languages"]
     return dict(found)
 
 
 def test_alike_languages_need_fewer_labels_than_languages_that_differ(tmp_path: Path, cli: Cli) -> None:
     alike = needed(cli, languages_folder(tmp_path / "alike", ALIKE, groups=60))
-    apart = needed(cli, languages_folder(tmp_path / "apart", {tag: 1 - 0.4 * at for at, tag in enumerate(ALIKE)}, groups=60))
-    assert alike["languages"] == 6 and alike["reason"] is None and alike["half_width"] == 0.2
+    apart = needed(cli, languages_folder(tmp_path / "apart", ALIKE, groups=60, apart=0.4))
+    assert alike["languages"] == 6 and alike["reason"] is None and alike["half_width"] == 0.08
     assert alike["between_sd"] < apart["between_sd"]
-    assert alike["with_others"] < alike["alone"] and alike["with_others"] / alike["alone"] <= apart["with_others"] / apart["alone"]
-    printed = " ".join(cli("labels", "needed", tmp_path / "alike", "--borrow", "languages").out.split())
+    assert alike["with_others"] < alike["alone"] and alike["with_others"] / alike["alone"] < apart["with_others"] / apart["alone"]
+    printed = " ".join(cli("labels", "needed", tmp_path / "alike", "--borrow", "languages", "--half-width", "0.02").out.split())
     assert f"with 6 other languages {alike['with_others']:,}, {alike['alone'] - alike['with_others']:,} fewer" in printed
 
 

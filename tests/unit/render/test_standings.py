@@ -280,7 +280,7 @@ class TestBelowTheBaseline:
             assert "below the baseline" in text.partition("Notes")[0]
 
     def test_on_the_pages_of_a_language(self, worst: Standings) -> None:
-        assert any("is shown to be below it." in sentence for _, sentence in language_answer(worst, "ja"))
+        assert any("is shown to be below it." in sentence for _, sentence in language_answer(worst, "ja").sentences)
         pages = board_pages([(worst, ())])
         assert "1 [1–1] ▼" in pages["mini-ja.html"]
         assert "is shown to be below it." in pages["mini-ja.html"]

@@ -71,6 +71,13 @@ def test_without_second_scores_an_answer_says_why_what_is_known_and_what_to_do(m
     assert answer_of([near]).title == "Nobody can know yet whether near may be used"
 
 
+def test_many_languages_are_counted(make_verdict: MakeVerdict) -> None:
+    tags = ("cs", "ja", "de", "fr", "es", "it", "pl", "nl", "sv")
+    bad, open_ = [make_verdict(language=tag) for tag in tags], [make_verdict(language=tag, **UNCLEAR) for tag in tags]
+    assert sentences([*bad, make_verdict(language="en", **USE)])[1] == "Do not use it in 9 languages (9 questions)."
+    assert sentences([*open_, make_verdict(language="en", **USE)])[1] == "Not known yet in 9 languages."
+
+
 def test_corrected_means_say_what_a_label_counts(make_verdict: MakeVerdict) -> None:
     [card] = answer_of([[make_verdict(verdict="use corrected", gain=2.51)]]).cards
     assert (card.sentence, card.note) == ("Use it with corrected means only in Czech.", "Each label counts as 2.51 labels.")
