@@ -138,8 +138,9 @@ def needed(arguments: argparse.Namespace) -> int:
     with working("planning"):
         sources = api.open_sources([arguments.source], arguments.card, arguments.out)
         recordings = [source.recording for source in sources]
-        borrow = arguments.borrow == "languages"
-        budget = labels_budget.label_budget(recordings, options, decision, half_width=arguments.half_width, borrow=borrow)
+        budget = labels_budget.label_budget(
+            recordings, options, decision, half_width=arguments.half_width, borrow=arguments.borrow == "languages"
+        )
     if arguments.json:
         sys.stdout.write(to_json(budget.as_json()))
     else:

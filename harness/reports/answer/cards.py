@@ -66,7 +66,8 @@ def cards_of_several(sides: Sides, named: Mapping[int, str]) -> Iterator[Card]:
             text = f"{_places([own[0] for own in failed.values()], whole)}: {worst}{_for_all(list(failed.values()))}."
             yield Card("bad", words.format(every[0]["judge"]), text)
     if left:
-        yield Card("open", "Not known yet", f"{_places([own[0] for own in left.values()], whole)}.", _mostly_bad(left))
+        note = _mostly_bad(left) if len(judges) > 1 else _worst_condition(sides, named, len(whole))
+        yield Card("open", "Not known yet", f"{_places([own[0] for own in left.values()], whole)}.", note)
 
 
 def _best(answer: str, words: str, sides: Sides, left: dict[tuple[str, str], list[Verdict]], named: Mapping[int, str]) -> Iterator[Card]:
@@ -143,6 +144,13 @@ def _mostly_bad(left: Mapping[tuple[str, str], Sequence[Verdict]]) -> str:
         if bad > _MOST * len(own) and len({judge_of(verdict) for verdict in own}) == len(own):
             return f"{metric_words(own[0]['metric'])} in {english_name(own[0]['language'])}: {bad} of {len(own)} judges are shown unfit."
     return ""
+
+
+def _worst_condition(sides: Sides, named: Mapping[int, str], questions: int) -> str:
+    """Under which condition of one judge most questions are shown unfit; empty where none is."""
+    worst = max(sides, key=lambda own: sum(style_of(verdict) == "bad" for verdict in own))
+    bad = sum(style_of(verdict) == "bad" for verdict in worst)
+    return f"{named[id(worst[0])]} is shown unfit for {bad} of {counted(questions, 'question')}." if bad else ""
 
 
 def _nobody(sides: Sides, names: Sequence[str]) -> Iterator[Card]:

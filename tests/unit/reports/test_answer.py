@@ -48,6 +48,8 @@ def test_conditions_of_one_judge_are_named_in_plain_words(make_verdict: MakeVerd
     answer = answer_of(asked)
     assert answer.title == "openai/one may be used for the only question under one condition or more"
     assert answer.cards[0].sentence == "Use openai/one (all metrics in one call) in Czech."
+    half = answer_of([[make_verdict(variant="single", **UNCLEAR)], [make_verdict(variant="joint")]])
+    assert half.cards[0].note == "openai/one (all metrics in one call) is shown unfit for 1 of 1 question."
     other = [[make_verdict(judge="two", variant="Prompt 3", temperature=t, **USE)] for t in (0.0, 0.7)]
     assert "Use two (temperature 0) in Czech." in sentences(*other, [make_verdict(judge="three")])
     never = answer_of([[make_verdict(variant=name)] for name in ("single", "joint")])
