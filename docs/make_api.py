@@ -26,6 +26,8 @@ ORDER = (
         "check_gate",
         "check_watch",
         "calibrate",
+        "improve",
+        "ImproveOptions",
         "certificate",
         "DecisionOptions",
         "Library",

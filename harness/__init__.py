@@ -27,6 +27,7 @@ _PUBLIC = {
     "compare": "harness.api",
     "calibrate": "harness.api",
     "improve": "harness.api",
+    "ImproveOptions": "harness.improvement.improve",
     "certificate": "harness.correct",
     "check_gate": "harness.api",
     "check_watch": "harness.api",

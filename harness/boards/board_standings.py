@@ -81,6 +81,7 @@ class Standings(msgspec.Struct, frozen=True):
     variants: tuple[str, ...]
     repeats: int
     constructed: bool
+    native: bool  # whether every label is said to be a native speaker's
     unreviewed: tuple[str, ...]  # languages whose texts no native reader has read
     superseded_by: str  # the board that takes the place of this one; empty if there is none
     judges: tuple[Contender, ...]
@@ -136,6 +137,7 @@ def standings(board: Board, prepared: Prepared, entries: Sequence[ScoredSubmissi
         variants=variants,
         repeats=protocol.repeats,
         constructed=protocol.constructed,
+        native=set(prepared.data.labels.source.used) == {"native"},
         unreviewed=tuple(_unreviewed(prepared)),
         superseded_by=prepared.library.superseded_by(board.id),
         judges=tuple(_contender(judge, entry, prepared) for judge, entry in by_id.items()),

@@ -13,8 +13,7 @@ from harness.errors import UsageError
 from harness.judges.base import JudgeOptions
 from harness.judges.baseline import BaselineJudge, open_judge
 from harness.model import Item, JudgeIdentity, Query, Reply, Scale
-from harness.parse import Vocabulary
-from harness.runs import CallIds, Plan, Prepared, RunProtocol, call_ids, hex_ids
+from harness.runs import CallIds, Plan, Prepared, ReadingRules, RunProtocol, call_ids, hex_ids
 
 
 class ExpectedRow(msgspec.Struct, frozen=True):
@@ -40,9 +39,8 @@ class ExpectedCalls(msgspec.Struct, frozen=True):
     seed: int
     languages: tuple[str, ...]
     rows: tuple[ExpectedRow, ...]
-    scales: Mapping[str, Scale]
     label_scales: Mapping[str, Scale]  # of people's labels, on which recorded scores are
-    vocabulary: Vocabulary
+    rules: ReadingRules
 
     def call_ids(self, identity: JudgeIdentity) -> CallIds:
         """The call that answers each query, for one judge."""
@@ -82,12 +80,12 @@ def _without_judges(protocol: RunProtocol) -> RunProtocol:
 @lru_cache(maxsize=4)
 def _cached_calls(key: _CacheKey) -> ExpectedCalls:
     prepared = key.prepared
-    found = calls_of_plan(prepared.plan(None), prepared.protocol.source, prepared.data.scales, prepared.vocabulary)
+    found = calls_of_plan(prepared.plan(None), prepared.protocol.source, prepared.reading)
     label_scales = {metric: prepared.data.label_scale(metric) for metric in prepared.protocol.metrics}
     return msgspec.structs.replace(found, label_scales=label_scales)
 
 
-def calls_of_plan(plan: Plan, board: str, scales: Mapping[str, Scale], vocabulary: Vocabulary) -> ExpectedCalls:
+def calls_of_plan(plan: Plan, board: str, rules: ReadingRules) -> ExpectedCalls:
     """What a plan asks; labels are on the scales of the answers."""
     textless: dict[str, Item] = {}
     queries = []
@@ -101,9 +99,8 @@ def calls_of_plan(plan: Plan, board: str, scales: Mapping[str, Scale], vocabular
         seed=plan.seed,
         languages=tuple(plan.asked_language(query) for query in queries),
         rows=tuple(map(_expected_row, queries, plan.all_prompt_ids())),
-        scales=scales,
-        label_scales=scales,
-        vocabulary=vocabulary,
+        label_scales=rules.scales,
+        rules=rules,
     )
 
 

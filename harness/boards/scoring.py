@@ -202,11 +202,8 @@ class _ReplyReader:
                 self._counts["left_out"].update(reply.left_out)
                 spent.add(reply)
             language = expected.languages[query_number]
-            judgments = list(
-                derive_judgments(
-                    query, reply, row.call_id, self._identity, expected.scales, expected.vocabulary, language, detect_language=False
-                )
-            )
+            read = derive_judgments(query, reply, row.call_id, self._identity, expected.rules, language, detect_language=False)
+            judgments = list(read)
             for judgment in judgments:
                 if judgment.failure:
                     spent.failures[judgment.failure.value] = spent.failures.get(judgment.failure.value, 0) + 1

@@ -30,13 +30,13 @@ from harness.errors import ContentError, IncompleteRun, UsageError
 from harness.judges import Judge, JudgeOptions, open_judge, opening_name
 from harness.judges.base import Environment
 from harness.measure.retest import Outcome, Retest, retest_outcomes
-from harness.model import Call, JudgeIdentity, Reply, Scale
-from harness.parse import Vocabulary
+from harness.model import Call, JudgeIdentity, Reply
 from harness.runs import (
     Plan,
     PlannedCalls,
     Prepared,
     Price,
+    ReadingRules,
     Watcher,
     estimate_cost,
     estimate_usage,
@@ -264,7 +264,7 @@ def _unanswered_calls(folder: Path, drawn: PlannedCalls) -> PlannedCalls:
 def _ask_once(
     judge: Judge, drawn: PlannedCalls, prepared: Prepared, folder: Path, watcher: Watcher, settings: Settings, price: Price | None
 ) -> list[Reply]:
-    scales, vocabulary = prepared.data.scales, prepared.vocabulary
+    rules = prepared.reading
     with Store.writing(folder) as store:
         missing = drawn.without([number is not None for number in store.last_attempts(drawn.ids())])
         interrupted, reason = False, ""
@@ -272,7 +272,7 @@ def _ask_once(
             work = JudgeWork(
                 judge,
                 missing,
-                unreadable=lambda call, reply: len(reply_failures(call.query, reply, scales, vocabulary)),
+                unreadable=lambda call, reply: len(reply_failures(call.query, reply, rules)),
                 tokens=estimate_usage,
                 cost=price.cost if price else lambda usage: 0.0,
                 run=prepared.protocol.name,
@@ -307,11 +307,10 @@ def _compare(
     seed: int,
     ids_by_language: Mapping[str, Sequence[str]],
 ) -> Verification:
-    calls, scales, vocabulary = list(drawn), prepared.data.scales, prepared.vocabulary
+    calls, rules = list(drawn), prepared.reading
     submitted_replies = [submitted[call.call_id] for call in calls]
     outcomes = [
-        [_outcome(call, reply, scales, vocabulary) for call, reply in zip(calls, replies, strict=True)]
-        for replies in (submitted_replies, *fresh)
+        [_outcome(call, reply, rules) for call, reply in zip(calls, replies, strict=True)] for replies in (submitted_replies, *fresh)
     ]
     differing = [
         DifferingAnswer(call.call_id, call.query.item.language, call.query.item.item_id, metric, *(answer[metric] for answer in answers))
@@ -331,9 +330,9 @@ def _compare(
     )
 
 
-def _outcome(call: Call, reply: Reply, scales: Mapping[str, Scale], vocabulary: Vocabulary) -> Outcome:
+def _outcome(call: Call, reply: Reply, rules: ReadingRules) -> Outcome:
     """What a reply says about each metric: a score, or the name of a failure."""
-    readings = read_metrics(call.query, reply, scales, vocabulary)
+    readings = read_metrics(call.query, reply, rules)
     return {metric: reading.score if reading.failure is None else str(reading.failure) for metric, reading in readings.items()}
 
 

@@ -13,7 +13,16 @@ from harness.errors import UsageError
 from harness.judge_atlas.atlas_file import FILE, Atlas, AtlasRow, read_atlas
 from harness.judge_atlas.known import KnownOfQuality, known_of, select, tag_of
 from harness.reports.answer_parts import SIGNS
-from harness.reports.atlas_answer import STYLES, AtlasAnswer, evidence, judge_answer, language_answer, metric_words, set_words
+from harness.reports.atlas_answer import (
+    STYLES,
+    AtlasAnswer,
+    evidence,
+    full_sentence,
+    judge_answer,
+    language_answer,
+    metric_words,
+    set_words,
+)
 from harness.text import terminal_safe
 
 _TABLE = (
@@ -67,7 +76,7 @@ def _lines(atlas: Atlas, rows: Sequence[AtlasRow], arguments: argparse.Namespace
 def _one(atlas: Atlas, rows: Sequence[AtlasRow], told: AtlasAnswer, today: datetime.date) -> Iterator[str]:
     """A language or a judge: the answer, what would find out more, and the numbers."""
     yield told.answer.title
-    yield from (f"{SIGNS[style]} {sentence}" for style, sentence in told.answer.sentences)
+    yield from (f"{SIGNS[card.style]} {full_sentence(card)}" for card in told.answer.cards)
     if not rows:
         yield told.lead
     if told.age:

@@ -177,6 +177,8 @@ class CertifiedCell(msgspec.Struct, frozen=True, kw_only=True):
         annotators: the highest number of annotators of one item.
         corrections: parameters of the mean (first, on ordered scales) and of each class's share; empty with the `correction_reason`.
         confusion: (k, k) labelled items by people's aggregate (rows) and the judge's commonest answer (columns).
+        agreement_error: standard error, over groups, of the share of the confusion counts in which both agree; None in certificates of
+            earlier versions, and where it is undefined.
         acceptance: the certified threshold; None with the `acceptance_reason`.
         recalibration: the map from the judge's scores to people's, text by text; None with the `recalibration_reason`.
     """
@@ -200,6 +202,7 @@ class CertifiedCell(msgspec.Struct, frozen=True, kw_only=True):
     confusion: tuple[tuple[int, ...], ...]
     acceptance: CertifiedThreshold | None
     acceptance_reason: str | None
+    agreement_error: float | None = None
     recalibration: CertifiedMap | None = None
     recalibration_reason: str | None = None
 

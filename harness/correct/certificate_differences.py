@@ -15,6 +15,8 @@ _SHOWN = 3  # numbers that a sentence names
 _ROUNDING = 1e-9  # relative: another processor may round the last digits otherwise
 _MAY_DIFFER: dict[str, Any] = {"judgments": (), "by": (), "harness": ""}
 """Parts of the signature: scores of other judges may have come, and this program may be newer."""
+_LATER = ("agreement_error",)
+"""Numbers that certificates of earlier versions do not have."""
 _COMPARED_BEFORE = ("verdict", "rubric")
 """The verdict has a sentence of its own; the rubric is compared where both sides know it."""
 
@@ -55,7 +57,11 @@ def _of_cell(name: str, held: CertifiedCell, again: CertifiedCell) -> Iterator[s
     ours = dict(_leaves(msgspec.to_builtins(again)))
     theirs = dict(_leaves(msgspec.to_builtins(held)))
     apart = [
-        path for path in dict.fromkeys((*theirs, *ours)) if path not in _COMPARED_BEFORE and not _equal(theirs.get(path), ours.get(path))
+        path
+        for path in dict.fromkeys((*theirs, *ours))
+        if path not in _COMPARED_BEFORE
+        and not (path in _LATER and theirs.get(path) is None)
+        and not _equal(theirs.get(path), ours.get(path))
     ]
     if apart:
         shown = ", ".join(f"{path} {_text(theirs.get(path))} instead of {_text(ours.get(path))}" for path in apart[:_SHOWN])

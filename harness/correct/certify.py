@@ -37,6 +37,7 @@ from harness.data.judgments import Judgments
 from harness.decide.options import DecisionOptions
 from harness.decide.verdicts import Verdict, verdicts_laid_out
 from harness.errors import UsageError
+from harness.measure.cells import number
 from harness.measure.compare import AlignedData, JudgedData, Recording, align
 from harness.measure.options import Annotators, CompareOptions
 from harness.measure.units import as_text
@@ -46,6 +47,7 @@ from harness.signature import ComparisonSignature
 from harness.stats import LabelledSummary, aggregate_counts, enough_labels, summarise_labelled
 from harness.stats.core.arrays import Floats
 from harness.stats.estimation.prediction_powered import MIN_LABELLED_GROUPS, MIN_LABELS
+from harness.stats.intervals.cluster_mean import cluster_mean
 from harness.tables import sha256_of
 
 NOT_RANDOM = "the labelled texts are not declared to be a random sample (sampling in data.toml)"
@@ -379,6 +381,7 @@ def _cell(
         corrections=corrections,
         correction_reason=reason,
         confusion=_confusion(aggregated, compare),
+        agreement_error=_agreement_error(aggregated, compare),
         acceptance=None if found is None else _threshold(found, acceptance),
         acceptance_reason=None if found else NOT_RANDOM,
     )
@@ -390,6 +393,12 @@ def _threshold(found: AcceptedFrom, options: AcceptOptions) -> CertifiedThreshol
         for name in ("confidence", "threshold", "coverage", "agreement", "agreement_lower", "n", "left_out", "reason")
     }
     return CertifiedThreshold(**values, alpha=options.alpha, delta=options.delta)
+
+
+def _agreement_error(cell: ScoredItems, compare: CompareOptions) -> float | None:
+    truth, answer = aggregate_counts(cell.labels, compare.majority), cell.answer
+    both = (truth >= 0) & (answer >= 0)
+    return number(cluster_mean((truth == answer)[both].astype(np.float64), cell.group[both]).error)
 
 
 def _confusion(cell: ScoredItems, compare: CompareOptions) -> tuple[tuple[int, ...], ...]:

@@ -280,7 +280,8 @@ def _agreement(cell: ScoredItems, certified: CertifiedCell, certificate: Certifi
     rule = certificate.options.majority if certificate.options else "drop"
     truth = aggregate_counts(cell.labels, rule)
     agrees = np.where(truth >= 0, (cell.answer == truth) - known, math.nan)
-    error = math.sqrt(known * (1 - known) / max(certified.groups, 1))
+    error = certified.agreement_error  # else that of a share of as many texts as there are groups, which is no smaller
+    error = math.sqrt(known * (1 - known) / max(certified.groups, 1)) if error is None else error
     return transport(agrees, cell.group, margin, extra_error=error)
 
 

@@ -2,33 +2,51 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+
+import msgspec
 
 from harness.boards.board_standings import Contender, Standings
 from harness.boards.probes import Finding
 from harness.content.tags import english_name
 from harness.measure.options import POOLED
 from harness.measure.rankings.ranked import RankedJudge, Ranking
+from harness.render.verdicts import sides_of_verdicts
+from harness.reports.answer import LabelPages, answer_of
+from harness.reports.answer_parts import Answer, Sentence, plain_cards
 from harness.reports.tables.numbers import counted
 
 _WORDS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
 _MOST_NAMES = 6  # languages that a sentence names
 _MOST_JUDGES = 4  # that it names; more are counted
 
-Sentence = tuple[str, str]
-"""`good`, `bad` or `open`, and the sentence."""
 
-
-def board_answer(standings: Standings) -> list[Sentence]:
-    """The answer of a board: how many judges beat the baseline and where, then where a verdict allows or forbids their use."""
+def board_answer(standings: Standings) -> Answer:
+    """The answer of a board: the verdicts beside people, if it has any, then which judges beat the baseline and where."""
     judges = competitors(standings)
     if not judges:
-        return [("open", "No judge has been submitted yet.")] if standings.judges else []
-    return [*_beside_baseline(standings, judges), *_by_verdict(standings, judges)]
+        return _answer(standings, None, [("open", "No judge has been submitted yet.")] if standings.judges else [])
+    return _answer(standings, None, _beside_baseline(standings, judges))
 
 
-def language_answer(standings: Standings, tag: str) -> list[Sentence]:
+def language_answer(standings: Standings, tag: str) -> Answer:
     """The answer of a board in one language."""
+    return _answer(standings, tag, _in_language(standings, tag))
+
+
+def _answer(standings: Standings, tag: str | None, sentences: Iterable[Sentence]) -> Answer:
+    """The sentences about the baseline as cards, behind those of verdicts; none where labels are constructed: nobody may be used then."""
+    names = {judge.id: judge.display_name for judge in competitors(standings)}
+    verdicts = [] if standings.constructed else [v for v in standings.verdicts if v["judge"] in names and tag in (None, v["language"])]
+    if not verdicts:
+        return Answer("", plain_cards(sentences), "", ())
+    named = [msgspec.structs.replace(verdict, key=verdict.key | {"judge": names[verdict["judge"]]}) for verdict in verdicts]
+    found = answer_of(sides_of_verdicts(named), LabelPages(""))
+    return replace(found, cards=(*found.cards, *plain_cards(sentences)), steps=())
+
+
+def _in_language(standings: Standings, tag: str) -> list[Sentence]:
     rows = _rows(standings, tag)
     names = {judge.id: judge.display_name for judge in competitors(standings)}
     known = [row for row in rows if row.judge in names]
@@ -61,10 +79,10 @@ def board_facts(standings: Standings) -> str:
 
 
 def _whose_labels(standings: Standings) -> str:
-    """Native speakers are named only where no verdict stands on labels of people whose language is not known."""
+    """Native speakers are named only where every label is said to be theirs."""
     if standings.constructed:
         return "constructed labels"
-    return "people's labels" if any(verdict.labels == "people" for verdict in standings.verdicts) else "native speakers' labels"
+    return "native speakers' labels" if standings.native else "people's labels"
 
 
 def competitors(standings: Standings) -> list[Contender]:
@@ -118,22 +136,6 @@ def _below_baseline(standings: Standings, judges: Sequence[Contender], languages
         if tags:
             named = "" if len(tags) == len(standings.languages) or len(tags) > _MOST_NAMES else f" ({_listed(map(english_name, tags))})"
             yield "bad", f"{judge.display_name} is shown to be below the baseline in {in_words(len(tags))} of {languages}{named}."
-
-
-def _by_verdict(standings: Standings, judges: Sequence[Contender]) -> Iterator[Sentence]:
-    """In how many cells, language × metric, each judge may be used; nothing where labels are constructed, as nobody may be used then."""
-    if standings.constructed or not standings.verdicts:
-        return
-    together: dict[tuple[int, int, int], list[str]] = {}
-    for judge in judges:
-        own = [verdict for verdict in standings.verdicts if verdict["judge"] == judge.id]
-        use, not_use = (sum(verdict.answer == answer for verdict in own) for answer in ("use", "do not use"))
-        if own:
-            together.setdefault((use, not_use, len(own)), []).append(judge.display_name)
-    for (use, not_use, pairs), names in sorted(together.items(), key=lambda each: (-each[0][0], each[0][1])):
-        style = "good" if use else "bad" if not_use else "open"
-        who = _listed(names) if len(names) <= _MOST_JUDGES else f"{len(names)} judges"
-        yield style, f"{who}: use in {use} of {pairs} language–metric pairs, do not use in {not_use}."
 
 
 def _who(names: Sequence[str]) -> str:

@@ -30,7 +30,7 @@ def standings_markdown(standings: Standings, findings: Sequence[Finding] = ()) -
     lines += [f"Board {escape(standings.board)}. {escape(standings.description)}", ""]
     if not standings.judges:
         return "\n".join([*lines, "No submissions yet."]) + "\n"
-    lines += [*(f"**{escape(sentence)}**" for _, sentence in board_answer(standings)), "", f"{escape(board_facts(standings))}.", ""]
+    lines += [*_answer(standings), "", f"{escape(board_facts(standings))}.", ""]
     shown: list[TextTable] = []
     if verdicts := verdict_table(standings):
         shown.append(verdicts)
@@ -58,3 +58,9 @@ def _language(standings: Standings, tag: str, shown: list[TextTable]) -> Iterato
         yield from (f"{title}." if ranking.metric == POOLED else f"### {title}", "")
         shown.append(ranking_table(standings, ranking))
         yield from (*markdown_table(shown[-1]), "", escape(groups_in_words(ranking)), "")
+
+
+def _answer(standings: Standings) -> Iterator[str]:
+    """The answer of a board, a line for its title and each sentence."""
+    answer = board_answer(standings)
+    yield from (f"**{escape(line)}**" for line in (answer.title, *(sentence for _, sentence in answer.sentences)) if line)

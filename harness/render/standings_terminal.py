@@ -26,6 +26,7 @@ from harness.render.standings import (
     verdict_table,
 )
 from harness.render.terminal import print_whole
+from harness.render.verdicts import lines_of
 from harness.reports.tables.text_table import TextTable
 from harness.text import terminal_safe
 
@@ -50,7 +51,7 @@ def render_standings(
     if not standings.judges:
         return Group(*parts, Text("No submissions yet: 'harness submit' makes one from a run."))
     answer = board_answer(standings) if language is None else language_answer(standings, language)
-    parts += [Text(terminal_safe(sentence)) for _, sentence in answer]
+    parts += [Text(terminal_safe(line)) for _, line in lines_of(answer)]
     parts.append(Text(terminal_safe(board_facts(standings)), style="dim"))
     shown: list[TextTable] = []
     if verdicts := verdict_table(standings, language):

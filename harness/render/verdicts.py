@@ -131,7 +131,8 @@ def answer_lines(verdicts: Sequence[Verdict], pages: LabelPages = LabelPages()) 
 
 def lines_of(answer: Answer) -> Iterator[tuple[str, str]]:
     """An answer in at most six lines: its title, a line for each style of card, how sure it is, and the first step."""
-    yield "title", answer.title
+    if answer.title:
+        yield "title", answer.title
     for style, cards in groupby(answer.cards, key=lambda card: card.style):
         yield style, f"{SIGNS[style]} {' '.join(card.sentence for card in cards)}"
     if answer.sure:

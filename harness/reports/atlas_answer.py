@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from harness.judge_atlas.atlas_file import Atlas, AtlasRow, AtlasSet
 from harness.judge_atlas.judge_age import is_gone, months_between, newest_judge
 from harness.judge_atlas.known import AGAINST, CORRECTED, NO_VERDICT, OPEN, USE, KnownOfQuality, known_of
-from harness.reports.answer_parts import Answer, NextStep, plain_cards
+from harness.reports.answer_parts import Answer, Card, NextStep
 from harness.reports.tables.numbers import counted, difference, percent
 
 STYLES = {USE: "good", CORRECTED: "good", AGAINST: "bad", OPEN: "open"}
@@ -35,49 +35,53 @@ def language_answer(atlas: Atlas, tag: str, rows: Sequence[AtlasRow], today: dat
     """
     found, name = known_of(rows), atlas.languages[tag]
     whole = len(rows) == sum(row.language == tag for row in atlas.rows)
-    sentences = [(STYLES[each.answer], known_sentence(atlas, each, today)) for each in found]
-    steps = tuple(_next_steps(atlas, tag, found)) if whole else ()
-    answer = Answer(f"{name}: which judge for what", plain_cards(sentences), _SURE if found else "", steps)
+    cards = tuple(_card(atlas, each, today) for each in found)
+    steps = tuple(_next_steps(atlas, tag, found, today)) if whole else ()
+    answer = Answer(f"{name}: which judge for what", cards, _SURE if found else "", steps)
     return AtlasAnswer(_lead(atlas, tag, found, today), answer, _age(atlas, rows, today))
 
 
 def judge_answer(atlas: Atlas, judge: str, rows: Sequence[AtlasRow], today: datetime.date) -> AtlasAnswer:
     """The answer about a judge from its rows, language by language. That it is no longer served is said once, not in every sentence."""
     by_language = {tag: known_of(row for row in rows if row.language == tag) for tag in dict.fromkeys(row.language for row in rows)}
-    sentences = [
-        (STYLES[each.answer], f"{atlas.languages[tag]}, {known_sentence(atlas, each, datetime.date.min)}")
-        for tag, found in by_language.items()
-        for each in found
-    ]
+    cards = tuple(
+        _card(atlas, each, datetime.date.min, f"{atlas.languages[tag]}, ") for tag, found in by_language.items() for each in found
+    )
     places = [atlas.languages[tag] for tag, found in by_language.items() if any(each.allowed for each in found)]
     many = "" if len(places) <= 6 else f"{len(places)} of {len(by_language)} languages"
     lead = f"{judge} may be used in {many or _joined(places)}, for some qualities." if places else f"{judge} is shown fit for nothing yet."
     lead += " Its provider serves it no longer." if is_gone(atlas.judge(judge), today) else ""
-    return AtlasAnswer(lead, Answer(f"{judge}: where it may be used", plain_cards(sentences), _SURE, ()), _age(atlas, rows, today))
+    return AtlasAnswer(lead, Answer(f"{judge}: where it may be used", cards, _SURE, ()), _age(atlas, rows, today))
 
 
-def known_sentence(atlas: Atlas, known: KnownOfQuality, today: datetime.date) -> str:
-    """The answer about one quality, with its evidence and what it rests on."""
+def full_sentence(card: Card) -> str:
+    """A card in one sentence, with its evidence."""
+    return f"{card.sentence.removesuffix('.')} ({card.note})."
+
+
+def _card(atlas: Atlas, known: KnownOfQuality, today: datetime.date, place: str = "") -> Card:
+    """The answer about one quality; its note is the evidence and what it rests on."""
+    text, note = _words_and_evidence(atlas, known, today)
+    return Card(STYLES[known.answer], f"{place}{metric_words(known.quality)}", f"{text}.", note)
+
+
+def _words_and_evidence(atlas: Atlas, known: KnownOfQuality, today: datetime.date) -> tuple[str, str]:
     judge, names = named_judge(atlas, known.best, today), {row.judge for row in known.rows}
-    words, alone = metric_words(known.quality), len(names) == 1
+    judges = known.best.judge if len(names) == 1 else counted(len(names), "judge")
     if all(row.verdict == NO_VERDICT for row in known.rows):
-        of = known.best.judge if alone else counted(len(names), "judge")
-        return f"{words}: not known of {of}, because nobody can say how far people agree ({_without_people(known.best)})."
+        return f"not known of {judges}, because nobody can say how far people agree", _without_people(known.best)
     evidence = _evidence(atlas, known.best)
     if known.allowed:
         part = f" for {_joined(list(map(metric_words, known.allowed)))} only" if len(known.allowed) < known.metrics else ""
         how = " with corrected means only" if known.answer == CORRECTED else ""
-        gone = judge.removeprefix(known.best.judge)
-        return f"{words}: use {known.best.judge}{part}{how}{gone} ({evidence}).{' Sets differ.' if known.differ else ''}"
+        gone, differ = judge.removeprefix(known.best.judge), ", but sets differ" if known.differ else ""
+        return f"use {known.best.judge}{part}{how}{gone}{differ}", evidence
+    alone = len(names) == 1
+    closest = f"the closest: {evidence}" if alone else f"the closest: {judge}; {evidence}"
     if known.answer == AGAINST:
-        if alone:
-            return f"{words}: do not use {judge} ({evidence})."
-        return f"{words}: use no judge; every verdict on {len(names)} judges is against it (the closest: {judge}; {evidence})."
+        return (f"do not use {judge}", evidence) if alone else (f"use no judge; every verdict on {judges} is against it", closest)
     against = against_words(known)
-    most = f"; {against}" if against else ""
-    if alone:
-        return f"{words}: not known yet of {judge}{most} (the closest: {evidence})."
-    return f"{words}: not known yet of {len(names)} judges{most} (the closest: {judge}; {evidence})."
+    return f"not known yet of {judge if alone else judges}{f'; {against}' if against else ''}", closest
 
 
 def against_words(known: KnownOfQuality) -> str:
@@ -203,9 +207,13 @@ def _lead(atlas: Atlas, tag: str, found: Sequence[KnownOfQuality], today: dateti
     return f"In {name}, {'; '.join(clauses)}."
 
 
-def _next_steps(atlas: Atlas, tag: str, found: Sequence[KnownOfQuality]) -> Iterator[NextStep]:
-    """What would find out what is not known: a judge asked about labels that there are, or labels of one's own texts."""
-    known = {each.quality for each in found if each.answer != OPEN}
+def _next_steps(atlas: Atlas, tag: str, found: Sequence[KnownOfQuality], today: datetime.date) -> Iterator[NextStep]:
+    """What would find out more: a judge asked about labels that there are, or labels of one's own texts.
+
+    Nothing is left to find out of a quality only where a judge that is still served may be used for all of its metrics.
+    """
+    whole = (each for each in found if each.allowed and len(each.allowed) == each.metrics)
+    known = {each.quality for each in whole if not is_gone(atlas.judge(each.best.judge), today)}
     labelled = {name: about for name, about in atlas.sets.items() if tag in about.languages}
     single = {row.set for each in found for row in each.rows if row.verdict == NO_VERDICT}
     open_ones: dict[str, list[str]] = {}

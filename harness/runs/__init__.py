@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from harness.runs.another_time import AskAgain, ask_again
     from harness.runs.answers import RunAnswers, Spent, keep_report, kept_report
     from harness.runs.asking import CostEstimate, Watcher, estimate_cost, price_for_engine
-    from harness.runs.derivation import derive_judgments, read_metrics, reply_failures
+    from harness.runs.derivation import ReadingRules, derive_judgments, read_metrics, reply_failures
     from harness.runs.evidence import Evidence, JudgeWords, read_evidence
     from harness.runs.finetuning import FineTuningSpec, fine_tuning_set, write_fine_tuning_set
     from harness.runs.generate import Generated, WriterSummary, generate_outputs, planned_writing
@@ -37,7 +37,7 @@ _NAMES = {
     "another_time": ("AskAgain", "ask_again"),
     "answers": ("RunAnswers", "Spent", "keep_report", "kept_report"),
     "asking": ("CostEstimate", "Watcher", "estimate_cost", "price_for_engine"),
-    "derivation": ("derive_judgments", "read_metrics", "reply_failures"),
+    "derivation": ("ReadingRules", "derive_judgments", "read_metrics", "reply_failures"),
     "evidence": ("Evidence", "JudgeWords", "read_evidence"),
     "finetuning": ("FineTuningSpec", "fine_tuning_set", "write_fine_tuning_set"),
     "generate": ("Generated", "WriterSummary", "generate_outputs", "planned_writing"),
@@ -78,6 +78,7 @@ __all__ = [
     "PlannedCalls",
     "Prepared",
     "Price",
+    "ReadingRules",
     "RunAnswers",
     "RunProtocol",
     "RunResult",

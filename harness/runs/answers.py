@@ -150,8 +150,7 @@ def _read_judge(
     answers: RunAnswers,
     votes: PanelVotes,
 ) -> None:
-    name, scales, vocabulary = identity.name, prepared.data.scales, prepared.vocabulary
-    own_prompts = prepared.protocol.own_prompts
+    name, rules = identity.name, prepared.reading
     calls = plan.calls(identity)
     counts: dict[str, Counter[str]] = {field: Counter() for field in ("answered_by", "forms", "left_out")}
     spent: dict[str, Spent] = {}
@@ -174,7 +173,7 @@ def _read_judge(
             if characters := reply.reasoning_characters + reasoning_end(reply.text):
                 reasoning.update(replies=1, characters=characters)
         asked_language = plan.asked_language(query)
-        for judgment in derive_judgments(query, reply, call_id, identity, scales, vocabulary, asked_language, own_prompts=own_prompts):
+        for judgment in derive_judgments(query, reply, call_id, identity, rules, asked_language):
             writer.add(judgment)
             votes.add(judgment)
             if judgment.spans is not None and not judgment.condition.perturbation:

@@ -68,12 +68,11 @@ class ReplyReading(msgspec.Struct, frozen=True):
 
 def reading_of(prepared: Prepared) -> ReplyReading:
     """How the replies of judges become scores."""
-    protocol, scales, vocabulary = prepared.protocol, prepared.data.scales, prepared.vocabulary
-    own = protocol.own_prompts
+    protocol, rules = prepared.protocol, prepared.reading
     return ReplyReading(
         run=protocol.name,
-        failures=lambda query, reply: reply_failures(query, reply, scales, vocabulary, own),
-        count_failures=lambda query, reply: count_failures(query, reply, scales, vocabulary, own),
+        failures=lambda query, reply: reply_failures(query, reply, rules),
+        count_failures=lambda query, reply: count_failures(query, reply, rules),
         reask=protocol.reask,
         justifications=any(condition.variant.justification != "none" for condition in protocol.conditions),
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
+from typing import NamedTuple
 
 from harness.data.judgments import first_share
 from harness.data.marked_errors import OUTPUT
@@ -20,14 +21,21 @@ _waiting: list[tuple[str, Vocabulary]] = []
 _cached_language_of = lru_cache(maxsize=1 << 12)(detect_language)  # judges repeat themselves
 
 
-def read_metrics(
-    query: Query, reply: Reply, scales: Mapping[str, Scale], vocabulary: Vocabulary, own_prompts: Mapping[str, OwnPrompt] = {}
-) -> dict[str, Reading]:
+class ReadingRules(NamedTuple):
+    """How replies are read: the scales of the metrics, the words that the parser knows, and prompts of the user's own with their rules."""
+
+    scales: Mapping[str, Scale]
+    vocabulary: Vocabulary
+    own_prompts: Mapping[str, OwnPrompt] = {}
+
+
+def read_metrics(query: Query, reply: Reply, rules: ReadingRules) -> dict[str, Reading]:
     """What a reply says about each metric of a query, in the order of the texts that the judge saw.
 
     A call that the endpoint refused has no score: `missing`, or `refused`. Answers to prompts of the user's own are read by their rule.
     """
-    if own := own_prompts.get(query.condition.variant.prompt):
+    scales, vocabulary = rules.scales, rules.vocabulary
+    if own := rules.own_prompts.get(query.condition.variant.prompt):
         [metric] = query.metrics
         reason, refusal = reply.finish_reason, reply.refusal
         return {metric: read_by_rule(reply.text, own.rule, scales[metric], vocabulary, finish_reason=reason, refusal=refusal)}
@@ -44,24 +52,20 @@ def read_metrics(
     )
 
 
-def reply_failures(
-    query: Query, reply: Reply, scales: Mapping[str, Scale], vocabulary: Vocabulary, own_prompts: Mapping[str, OwnPrompt] = {}
-) -> list[Failure]:
+def reply_failures(query: Query, reply: Reply, rules: ReadingRules) -> list[Failure]:
     """Why metrics of the query have no score; empty if all have one."""
-    readings = read_metrics(query, reply, scales, vocabulary, own_prompts).values()
+    readings = read_metrics(query, reply, rules).values()
     return [Failure(reading.failure) for reading in readings if reading.failure is not None]
 
 
-def count_failures(
-    query: Query, reply: Reply, scales: Mapping[str, Scale], vocabulary: Vocabulary, own_prompts: Mapping[str, OwnPrompt] = {}
-) -> int:
+def count_failures(query: Query, reply: Reply, rules: ReadingRules) -> int:
     """How many metrics of the query have no score.
 
     Also detects the languages of justifications ahead of time, while other calls are in flight, because `derive_judgments` needs them.
     """
-    readings = read_metrics(query, reply, scales, vocabulary, own_prompts).values()
+    readings = read_metrics(query, reply, rules).values()
     if len(_detected) + len(_waiting) < _MAX_DETECTED:
-        _waiting.extend((reading.justification, vocabulary) for reading in readings if reading.justification)
+        _waiting.extend((reading.justification, rules.vocabulary) for reading in readings if reading.justification)
     if len(_waiting) >= _BLOCK and is_identifier_loaded():
         _detected.update((text, _cached_language_of(*text)) for text in _waiting)
         _waiting.clear()
@@ -73,21 +77,18 @@ def derive_judgments(
     reply: Reply,
     call_id: str,
     identity: JudgeIdentity,
-    scales: Mapping[str, Scale],
-    vocabulary: Vocabulary,
+    rules: ReadingRules,
     asked_language: str = "en",
-    *,
     detect_language: bool = True,
-    own_prompts: Mapping[str, OwnPrompt] = {},
 ) -> Iterator[Judgment]:
     """The judgments of one reply, in the order in which the query names its metrics.
 
     `detect_language` also identifies the language of each justification.
     """
-    joint = query.condition.variant.call == "joint"
+    scales, joint = rules.scales, query.condition.variant.call == "joint"
     probs = score_probabilities(reply.tokens, {metric: scales[metric] for metric in query.metrics}, joint=joint) if reply.tokens else {}
     swapped = query.condition.order == "swapped"
-    for metric, reading in read_metrics(query, reply, scales, vocabulary, own_prompts).items():
+    for metric, reading in read_metrics(query, reply, rules).items():
         scale, own = scales[metric], probs.get(metric)
         if swapped and own:
             own = {str(scale.exchanged(score)): own[str(score)] for score in scale.classes}
@@ -111,7 +112,7 @@ def derive_judgments(
             further_numbers=reading.further_numbers,
             spans=_spans(query, reading),
             asked_language=asked_language,
-            detected_language=_detect(reading.justification, vocabulary) if detect_language and reading.justification else None,
+            detected_language=_detect(reading.justification, rules.vocabulary) if detect_language and reading.justification else None,
         )
 
 

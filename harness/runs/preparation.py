@@ -25,6 +25,7 @@ from harness.parse import Vocabulary, vocabulary_of
 from harness.perturb import parse_perturbation
 from harness.prompts import OwnPrompt, PromptTemplates, is_english, load_own_prompt
 from harness.prompts.templates import program_hash
+from harness.runs.derivation import ReadingRules
 from harness.runs.plan import Plan, make_plan
 from harness.runs.protocol import Majority, RunProtocol
 from harness.runs.self_preference_data import PAIR_METRICS, SINGLE_METRICS, first_pairs, question_filter, refuse_no_question, with_pairs
@@ -53,6 +54,10 @@ class Prepared(msgspec.Struct, frozen=True):
     def vocabulary(self) -> Vocabulary:
         """The words that the parser knows: those of all languages, because a judge may answer in a language other than the text's."""
         return vocabulary_of(self.library)
+
+    @property
+    def reading(self) -> ReadingRules:
+        return ReadingRules(self.data.scales, self.vocabulary, self.protocol.own_prompts)
 
     def with_majority(self, rule: Majority) -> Prepared:
         """The same with another rule for the reference. Raises UsageError for the median of classes without an order."""

@@ -43,10 +43,6 @@ class Seen(msgspec.Struct, frozen=True):
         mean = sum(value * count for value, count in counts.items()) / n
         return cls(round(mean, 2 * DIGITS), n, {f"{value:g}": count for value, count in sorted(counts.items())})
 
-    @property
-    def values(self) -> list[float]:
-        return [float(value) for value in self.counts]
-
 
 class SeenAnchors(msgspec.Struct, frozen=True):
     """The anchors of one cell on one day: how many were drawn, how many answers could not be read, agreement, and level of the others."""
@@ -119,7 +115,7 @@ def read_log(folder: Path, began: str) -> list[Day]:
     previous = began
     for line, day in islice(json_rows(path, Day, "a day of a watch"), _whole_lines(path)):
         if day.chained(previous).hash != day.hash:
-            raise ContentError("this line, or one before it, was changed after it was written; restore the log", path, line)
+            raise ContentError("this line, one before it, or watch.json was changed after it was written; restore it", path, line)
         if days and day.date <= days[-1].date:
             raise ContentError(f"{day.date} stands after {days[-1].date}; days stand in their order", path, line)
         days.append(day)

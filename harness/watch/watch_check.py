@@ -203,19 +203,15 @@ def _evidence(cell: WatchedCell, stream: Stream, days: Sequence[Day], plan: Watc
     references = [reference for reference in cell.references if reference.stream == stream]
     if not with_values:
         return _Evidence((), (), {})
-    paths = {
-        f"{reference.quantity} {words}": mixed_wealth(
-            [_factors(seen.get(reference.quantity), reference, sign, plan.options.tolerance) for _, seen in with_values]
-        ).log_e
-        for reference in references
-        for sign, words in ((1, "fell"), (-1, "rose"))
-    }
-    every: Floats = np.stack(list(paths.values()))
-    mean = np.logaddexp.reduce(every, axis=0) - math.log(len(every))
+    tests = {f"{one.quantity} {words}": (one, sign) for one in references for sign, words in ((1, "fell"), (-1, "rose"))}
+    counted = {one.quantity: _counted([seen.get(one.quantity) for _, seen in with_values]) for one in references}
+    factors = np.stack([_factors(*counted[one.quantity], one, sign, plan.options.tolerance) for one, sign in tests.values()], axis=1)
+    every = mixed_wealth(factors).log_e  # (days, tests)
+    mean = np.logaddexp.reduce(every, axis=1) - math.log(len(tests))
     described = tuple(
         (when, max(one.n for one in seen.values()), {quantity: one.mean for quantity, one in seen.items()}) for when, seen in with_values
     )
-    return _Evidence(described, tuple(mean.tolist()), {name: float(path[-1]) for name, path in paths.items()})
+    return _Evidence(described, tuple(mean.tolist()), dict(zip(tests, every[-1].tolist(), strict=True)))
 
 
 def _seen(day: Day, cell: WatchedCell, stream: Stream) -> dict[Quantity, Seen]:
@@ -231,13 +227,18 @@ def _seen(day: Day, cell: WatchedCell, stream: Stream) -> dict[Quantity, Seen]:
     return {"agreement": of_day.anchors.agreement, **level}
 
 
-def _factors(seen: Seen | None, reference: Reference, sign: int, tolerance: float) -> Floats:
-    """By what a day multiplies the wealth against "no lower than the reference" (sign 1), or "no higher" (-1)."""
+def _counted(of_days: Sequence[Seen | None]) -> tuple[Floats, Floats]:
+    """(values,) all values that were seen on any day, and (days, values) how often each was seen."""
+    values = sorted({value for seen in of_days if seen is not None for value in seen.counts}, key=float)
+    counts = [[seen.counts.get(value, 0) if seen is not None else 0 for value in values] for seen in of_days]
+    return np.array(list(map(float, values))), np.array(counts, np.float64).reshape(len(of_days), len(values))
+
+
+def _factors(values: Floats, counts: Floats, reference: Reference, sign: int, tolerance: float) -> Floats:
+    """(days, bets) by what days multiply the wealth against "no lower than the reference" (sign 1), or "no higher" (-1)."""
     null = max(0.0, (reference.lower if sign > 0 else 1 - reference.upper) - tolerance)
-    if seen is None:
-        return log_factors([], null)
-    values = np.asarray(seen.values) if sign > 0 else 1 - np.asarray(seen.values)
-    return log_factors(values, null, list(seen.counts.values()))
+    own = values if sign > 0 else 1 - values
+    return np.asarray(counts @ log_factors(own[:, None], null))
 
 
 def _alarms(of_cells: Mapping[str, _Evidence], days: Sequence[Day], alpha: float) -> dict[str, date]:

@@ -40,8 +40,18 @@ def test_texts_of_a_segment_are_drawn_together_and_fewer_than_wanted_are_all(fre
 
 
 @pytest.mark.needs("shared data")
-def test_the_same_data_and_seed_give_the_ids_of_the_board(freeze: ModuleType, shared_data: Path) -> None:
-    written = (ROOT / "leaderboards" / "wmt23-esa-de" / "board.toml").read_text("utf-8")
-    end = freeze.frozen(Library(), "wmt23-esa-de", shared_data / "wmt23_esa_de", 30, 1, 1)
-    assert written.endswith(end)
-    assert not written.endswith(freeze.frozen(Library(), "wmt23-esa-de", shared_data / "wmt23_esa_de", 30, 1, 2))
+@pytest.mark.parametrize(("board", "most"), [("wmt23-esa-de", 30), ("hanna", 24), ("adparaphrase", 200)])
+def test_the_same_data_and_seed_give_the_ids_of_the_board(freeze: ModuleType, shared_data: Path, board: str, most: int) -> None:
+    written = (ROOT / "leaderboards" / board / "board.toml").read_text("utf-8")
+    data = shared_data / Library().board(board).data.dataset_card
+    assert written.endswith(freeze.frozen(Library(), board, data, most, 1, 1))
+    assert not written.endswith(freeze.frozen(Library(), board, data, most, 1, 2))
+
+
+@pytest.mark.parametrize("board", Library().collection("people").boards)
+def test_a_board_on_peoples_labels_names_texts_and_holds_none(board: str) -> None:
+    """Ids have no blanks, as texts do; each is listed once."""
+    listed = [item for ids in Library().board(board).items.values() for item in ids]
+    assert len(set(listed)) == len(listed) and not any(" " in item for item in listed)
+    files = [path for path in (ROOT / "leaderboards" / board).rglob("*") if path.is_file()]
+    assert {path.suffix for path in files} <= {".toml", ".md", ".gz"}

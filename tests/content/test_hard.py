@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import itertools
 from collections import Counter
 from functools import cache
 from types import ModuleType
@@ -168,6 +169,27 @@ def test_many_errors_are_ten_or_more(tag: str) -> None:
             own, other = ([word for word in words(str(each.fields["output"]), tag) if is_word(word)] for each in (item, base))
             places = [each for each in difflib.SequenceMatcher(None, own, other, autojunk=False).get_opcodes() if each[0] != "equal"]
             assert len(places) >= 10, f"{item.item_id}: wrong in {len(places)} places"
+
+
+@pytest.mark.parametrize("tag", TAGS)
+def test_many_errors_stand_in_nearly_every_sentence(tag: str) -> None:
+    """Of the sentences with eight words or more, nearly all have changed in two words at least."""
+    for item, base in twins(tag):
+        if item.fields["construction"] == "many-errors":
+            own, *parts = (
+                [word for word in words(text, tag) if is_word(word)]
+                for text in (str(item.fields["output"]), *sentences(str(base.fields["output"]), tag))
+            )
+            right = [word for part in parts for word in part]
+            changes = difflib.SequenceMatcher(None, right, own, autojunk=False).get_opcodes()
+            wrong = {place for what, start, end, *_ in changes if what != "equal" for place in range(start, max(end, start + 1))}
+            ends = list(itertools.accumulate(map(len, parts)))
+            poor = [
+                " ".join(part)
+                for part, end in zip(parts, ends, strict=True)
+                if len(part) >= 8 and len(wrong & set(range(end - len(part), end))) < 2
+            ]
+            assert len(poor) <= 1, f"{item.item_id}: {poor}"
 
 
 @pytest.mark.parametrize("tag", TAGS)

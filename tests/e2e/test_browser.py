@@ -152,7 +152,10 @@ def test_an_opened_text_shows_labels_scores_reasons_and_raw_replies_side_by_side
         assert any("no score: not json" in card.inner_text() for card in cards)
         shown.page.click("article.case .card.failed details summary")
         assert FAILS in shown.page.wait_for_selector("article.case .card.failed pre").inner_text()
-        assert "people" in shown.page.inner_text("article.case .given").lower()
+        assert shown.page.inner_text("article.case .given").startswith("label "), "constructed labels are nobody's"
+        assert "people" not in shown.page.inner_text("article.case").lower() and "Distance from the label" in shown.page.inner_text(
+            "form.filters"
+        )
 
 
 def test_every_square_and_mark_leads_to_as_many_judgments_as_it_says(browser: Any, page: Path, result: harness.RunResult) -> None:

@@ -13,6 +13,7 @@ from harness import api, content, data, engines, errors
 from harness.correct import certificate
 from harness.data import frames
 from harness.decide.options import DecisionOptions
+from harness.improvement.improve import ImproveOptions
 from harness.runs import runner, writing
 
 PUBLIC = {
@@ -20,6 +21,7 @@ PUBLIC = {
     "DecisionOptions": DecisionOptions,
     "GenerateSpec": writing.GenerateSpec,
     "HarnessError": errors.HarnessError,
+    "ImproveOptions": ImproveOptions,
     "Library": content.Library,
     "RunResult": runner.RunResult,
     "RunSpec": runner.RunSpec,
@@ -35,6 +37,7 @@ PUBLIC = {
     "frame_of": frames.frame_of,
     "from_frames": frames.from_frames,
     "generate": api.generate,
+    "improve": api.improve,
     "load": api.load,
     "report": api.report,
     "run": api.run,
@@ -74,7 +77,7 @@ def test_a_public_name_is_what_it_should_be_and_is_explained(name: str) -> None:
 def test_any_other_name_is_refused_with_those_there_are() -> None:
     with pytest.raises(
         AttributeError,
-        match=r"module 'harness' has no public name 'compar'; choose from: Dataset, DecisionOptions, GenerateSpec, HarnessError, Library",
+        match=r"module 'harness' has no public name 'compar'; choose from: Dataset, DecisionOptions, GenerateSpec, HarnessError, ImproveOptions, Library",
     ):
         _ = harness.compar
 

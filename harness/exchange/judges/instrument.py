@@ -25,7 +25,7 @@ from harness.parse import vocabulary_of
 from harness.prompts import OwnPrompt, PromptTemplates, is_english, load_own_prompt
 from harness.prompts.own_prompt import LANGUAGE
 from harness.prompts.templates import program_hash
-from harness.runs import Plan, derive_judgments, make_plan
+from harness.runs import Plan, ReadingRules, derive_judgments, make_plan
 from harness.signature import QuestionSignature, judge_text
 
 _OUTPUT = "output"
@@ -155,12 +155,9 @@ class Instrument:
 
     def read(self, call: Call, reply: Reply, identity: JudgeIdentity) -> Judgment:
         """What a reply to the call says: a score or a named failure."""
-        vocabulary, asked_in = vocabulary_of(self._library), self.condition.variant.reasons_in(call.query.item.language)
-        scales = {self.metric: self.scale}
-        read = derive_judgments(
-            call.query, reply, call.call_id, identity, scales, vocabulary, asked_in, detect_language=False, own_prompts=self._own
-        )
-        return next(iter(read))
+        asked_in = self.condition.variant.reasons_in(call.query.item.language)
+        rules = ReadingRules({self.metric: self.scale}, vocabulary_of(self._library), self._own)
+        return next(derive_judgments(call.query, reply, call.call_id, identity, rules, asked_in, detect_language=False))
 
     def signature(self, identity: JudgeIdentity, language: str) -> QuestionSignature:
         """Everything that can change a score of this judge in a language."""

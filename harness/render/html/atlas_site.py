@@ -14,7 +14,7 @@ from harness.judge_atlas.atlas_file import Atlas, AtlasRow
 from harness.judge_atlas.known import neighbours
 from harness.render.html.shell import shell
 from harness.render.html.templates import render
-from harness.reports.answer_parts import SIGNS, Sentence
+from harness.reports.answer_parts import SIGNS, Card
 from harness.reports.atlas_answer import (
     AtlasAnswer,
     evidence,
@@ -29,7 +29,7 @@ from harness.reports.atlas_matrix import OTHER, QUALITIES, atlas_matrix
 
 INDEX = "index.html"
 SHARE = "share.png"
-_CARDS = (("good", "Use"), ("bad", "Do not use"), ("open", "Not known"))
+_GROUPS = (("good", "Use"), ("bad", "Do not use"), ("open", "Not known"))
 _NUMBERS = ("judge agrees", "people agree", "difference", "at worst", "over a constant", "texts", "as if")
 _ABOUT = "Which AI judge may score texts in which language: verdicts on published judges, on labels that people gave."
 
@@ -123,7 +123,7 @@ def _common(atlas: Atlas, rows: Sequence[AtlasRow], told: AtlasAnswer, today: da
     slugs = _slugs(atlas)
     return {
         "told": told,
-        "cards": cards_of(told.answer.sentences),
+        "groups": groups_of(told.answer.cards),
         "index": f"{up}{INDEX}",
         "lines": _evidence_lines(atlas, rows, today),
         "numbers": _NUMBERS,
@@ -136,9 +136,9 @@ def _common(atlas: Atlas, rows: Sequence[AtlasRow], told: AtlasAnswer, today: da
     }
 
 
-def cards_of(sentences: Sequence[Sentence]) -> list[tuple[str, str, list[str]]]:
-    """`(style, title, sentences)` of the three cards: use, do not use, not known."""
-    return [(style, title, [text for own, text in sentences if own == style]) for style, title in _CARDS]
+def groups_of(cards: Sequence[Card]) -> list[tuple[str, str, list[Card]]]:
+    """`(style, title, cards)` of the three groups: use, do not use, not known."""
+    return [(style, title, [card for card in cards if card.style == style]) for style, title in _GROUPS]
 
 
 def _evidence_lines(atlas: Atlas, rows: Sequence[AtlasRow], today: datetime.date) -> list[tuple[str, dict[str, str]]]:

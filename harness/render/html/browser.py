@@ -64,7 +64,8 @@ def items_json(sources: Sequence[BrowserSource], fields: frozenset[str] = frozen
     In the result, `rows` has columns in the order of items and metrics, which refer to `items` and `labels`; `second` has the scores and
     errors of a second round, which are no reference. A column is `{"v": values, "c": codes}`; the codes are one number where all rows
     have the same, and -1 stands for no value. `scales` say where scores of a metric lie between its ends: `{kind, classes, positions,
-    low, high}`; with `positions`, classes stand for theirs. With a `warning`, texts and what quotes them stand behind a click.
+    low, high}`; with `positions`, classes stand for theirs. `constructed` labels are nobody's. With a `warning`, texts and what quotes them
+    stand behind a click.
     """
     items: dict[tuple[str, str], int] = {}
     every: list[Item] = []
@@ -100,6 +101,7 @@ def items_json(sources: Sequence[BrowserSource], fields: frozenset[str] = frozen
         "second": _labels(sources, numbers, [every[n] for n in order], _second_round),
         "scales": _scales(sources),
         "titles": {metric: metric_title(metric) for metric in _metrics(sources)},
+        "constructed": all(source.outcomes.data.about.source == "constructed" for source in sources),
         "warning": WARNING if hides_texts(source.outcomes.data.about for source in sources) else "",
         "left": sum(len(source.outcomes) - len(source.kept) for source in sources),
     }

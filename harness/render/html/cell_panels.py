@@ -107,8 +107,10 @@ def _reliability(one: LabelScorePairs) -> Markup:
     return diagonal_panel(points, f"{_place(one.key)}: share right against confidence")
 
 
-def share_grids(cells: Sequence[Cell], reversed_metrics: frozenset[str] = frozenset()) -> list[PanelGrid]:
+def share_grids(cells: Sequence[Cell], reversed_metrics: frozenset[str] = frozenset(), whose: str = "people") -> list[PanelGrid]:
     """Class shares of people and of every judge, people above the judge, by how many annotators agree where there are three.
+
+    `whose` says who gave the labels.
 
     `reversed_metrics` are those whose first class is the best one: their shares are drawn from the last class, so that each bar goes
     from the worst class to the best.
@@ -119,13 +121,15 @@ def share_grids(cells: Sequence[Cell], reversed_metrics: frozenset[str] = frozen
     grids = []
     for side in sides:
         here = [cell for cell in cells if side_of(cell) == side]
-        own = [(cell["language"], cell["metric"], _shares(cell, cell["metric"] in reversed_metrics)) for cell in here]
+        own = [(cell["language"], cell["metric"], _shares(cell, cell["metric"] in reversed_metrics, whose)) for cell in here]
         grids.append(grid_of_places(side_name(side, sides), own, across=False))
     return grids
 
 
-def _shares(cell: Cell, reverse: bool) -> Markup:
-    return Markup("").join(_level_shares(*level, reverse) for level in _levels(cell))
+def _shares(cell: Cell, reverse: bool, whose: str) -> Markup:
+    return Markup("").join(
+        _level_shares(level, items, ((whose, labels), ("judge", judge)), reverse) for level, items, labels, judge in _levels(cell)
+    )
 
 
 def _levels(cell: Cell) -> Iterator[tuple[str, int, Mapping[str, float] | None, Mapping[str, float] | None]]:
@@ -137,10 +141,9 @@ def _levels(cell: Cell) -> Iterator[tuple[str, int, Mapping[str, float] | None, 
         yield "", cell.n_ref, cell.distribution_labels, cell.distribution_judge
 
 
-def _level_shares(level: str, items: int, labels: Mapping[str, float] | None, judge: Mapping[str, float] | None, reverse: bool) -> Markup:
+def _level_shares(level: str, items: int, both: Sequence[tuple[str, Mapping[str, float] | None]], reverse: bool) -> Markup:
     head = f"{level}, n {items:,}" if level else f"n {items:,}"
     row = Markup('<div class="shares">{}<span class="hidden">{}: {}</span></div>')
-    both = (("people", labels), ("judge", judge))
     bars = Markup("").join(row.format(_bar(shares, who, reverse), who, class_shares(shares)) for who, shares in both if shares)
     return Markup('<div class="level"><small>{}</small>{}</div>').format(head, bars)
 
@@ -175,5 +178,6 @@ class Pictures:
 def pictures_of(sources: Sequence[tuple[str | None, Outcomes]], cells: Sequence[Cell]) -> Pictures:
     """The small figures of a page, from the outcomes of its sources (named where there are several) and its cells."""
     pairs = [one for name, judged in sources for one in label_score_pairs(judged, name)]
+    whose = "constructed labels" if all(judged.data.about.source == "constructed" for _, judged in sources) else "people"
     falling = frozenset(metric for _, judged in sources for metric, scale in judged.data.scales.items() if best_is_first(scale))
-    return Pictures(confusion_grids(pairs), mean_grids(pairs), reliability_grids(pairs), share_grids(cells, falling))
+    return Pictures(confusion_grids(pairs), mean_grids(pairs), reliability_grids(pairs), share_grids(cells, falling, whose))

@@ -15,6 +15,8 @@ from harness.model import JudgeCondition
 from harness.render.comparison import show
 from harness.render.pipelines.junit import JunitCase, junit_xml
 from harness.render.terminal import dim_lines
+from harness.render.verdicts import lines_of
+from harness.reports.answer_parts import Answer, Card
 from harness.reports.tables.column import CELL_TABLES, COEFFICIENT, SHARE
 from harness.reports.tables.columns import columns_in
 from harness.reports.tables.numbers import UNDEFINED, difference, percent, probability
@@ -22,6 +24,8 @@ from harness.reports.tables.titles import metric_words
 from harness.text import terminal_safe
 
 _COLUMNS = {column.name: column for column in columns_in(*CELL_TABLES)}
+_FEW = 3  # limits of one outcome that the answer names
+_LINES = {"bad": "dark_orange3"}
 _STYLES = {"pass": "green", "fail": "bold red", "inconclusive": "yellow"}
 _SENTENCES = {
     "pass": "pass: every limit holds",
@@ -31,20 +35,33 @@ _SENTENCES = {
 
 
 def print_gate(result: GateResult, console: Console | None = None) -> None:
-    """Print all checks, language by language, and the outcome last."""
+    """Print the outcome, then all checks, language by language."""
     show(lambda width: render_gate(result), _signature(result), console)
 
 
 def render_gate(result: GateResult) -> RenderableType:
     """Every check in a row: broken limits first in each language."""
-    parts: list[RenderableType] = []
+    answer = gate_answer(result)
+    parts: list[RenderableType] = [Text(terminal_safe(line), style=_LINES.get(style, "")) for style, line in lines_of(answer)]
+    parts[0] = Text(terminal_safe(answer.title), style=_STYLES[result.outcome])
     for language, checks in by_language(result):
         parts += [Text(f"\n{_language(language)}", style="bold cyan"), _table(checks, result)]
     if result.notes:
         parts.append(dim_lines(map(terminal_safe, result.notes)))
     parts += [Text(f"\n{terminal_safe(warning)}", style="yellow") for warning in result.warnings]
-    parts.append(Text(f"\ngate: {sentence(result)}", style=_STYLES[result.outcome]))
     return Group(*parts)
+
+
+def gate_answer(result: GateResult) -> Answer:
+    """The outcome as every screen has answers: which limits are broken, and which are not shown to hold."""
+    cards = []
+    for outcome, style, heading in (("fail", "bad", "Broken"), ("inconclusive", "open", "Not shown to hold")):
+        own = [check for check in result.checks if check.outcome == outcome]
+        if own:
+            named = [f"{metric_words(check.metric)} in {english_name(check.language)}: {limit_text(check)}" for check in own[:_FEW]]
+            more = f"; {len(own) - _FEW} more below" if len(own) > _FEW else ""
+            cards.append(Card(style, heading, f"{'; '.join(named)}{more}."))
+    return Answer(f"gate: {sentence(result)}", tuple(cards), "", ())
 
 
 def sentence(result: GateResult) -> str:

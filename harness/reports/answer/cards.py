@@ -8,7 +8,7 @@ from harness.content.tags import english_name
 from harness.decide.verdicts import Verdict
 from harness.reports.answer.verdict_words import Sides, joined, judge_of, nobody_to_compare, setting, style_of
 from harness.reports.answer_parts import Card
-from harness.reports.tables.numbers import counted, percent
+from harness.reports.tables.numbers import counted, percent, points, whole_points
 from harness.reports.tables.titles import metric_words
 
 GROUPS = {
@@ -22,6 +22,7 @@ _BEST = {"use": "Use {}", "use corrected": "Use {} with corrected means only", "
 _NONE = {"do not use": "Use no judge", "fails the controls": "No judge passes the controls"}
 _NONE_OF_ONE = {"do not use": "Do not use {}", "fails the controls": "{} fails the controls"}
 _FEW_METRICS = 2  # of a language that are named in a sentence about several languages
+_MOST_LANGUAGES = 8  # that a sentence names
 _FEW_JUDGES = 3  # that have a card each
 _MOST = 0.5  # of judges: with more of them shown unfit, an open question says so
 
@@ -65,7 +66,8 @@ def cards_of_several(sides: Sides, named: Mapping[int, str]) -> Iterator[Card]:
             text = f"{_places([own[0] for own in failed.values()], whole)}: {worst}{_for_all(list(failed.values()))}."
             yield Card("bad", words.format(every[0]["judge"]), text)
     if left:
-        yield Card("open", "Not known yet", f"{_places([own[0] for own in left.values()], whole)}.", _mostly_bad(left))
+        note = _mostly_bad(left) if len(judges) > 1 else _worst_condition(sides, named, len(whole))
+        yield Card("open", "Not known yet", f"{_places([own[0] for own in left.values()], whole)}.", note)
 
 
 def _best(answer: str, words: str, sides: Sides, left: dict[tuple[str, str], list[Verdict]], named: Mapping[int, str]) -> Iterator[Card]:
@@ -101,8 +103,9 @@ def _known(verdicts: Sequence[Verdict]) -> str:
     bounds = [verdict.family_bound for verdict in verdicts if verdict.family_bound is not None]
     if style_of(verdicts[0]) != "good" or not bounds:
         return f"{_behind(verdicts).capitalize().removesuffix(', ')}; {texts}." if _behind(verdicts) else ""
-    worst = round(-100 * min(bounds))
-    return f"At worst {f'{worst} points less than people' if worst > 0 else 'as good as people'}{_agreement(verdicts)}; {texts}."
+    worst = min(bounds)
+    behind = f"{points(-worst)} less than people" if whole_points(worst) < 0 else "as good as people"
+    return f"At worst {behind}{_agreement(verdicts)}; {texts}."
 
 
 def _agreement(verdicts: Sequence[Verdict]) -> str:
@@ -120,8 +123,8 @@ def _span(texts: Sequence[str]) -> str:
 def _behind(verdicts: Sequence[Verdict]) -> str:
     """`up to 75 points below people, ` where verdicts are about people and the judge is behind them; else empty."""
     gaps = [verdict.gap for verdict in verdicts if verdict.gap is not None and not verdict.controls]
-    points = round(-100 * min(gaps, default=0.0))
-    return f"up to {points} points below people, " if points > 0 else ""
+    worst = min(gaps, default=0.0)
+    return f"up to {points(-worst)} below people, " if whole_points(worst) < 0 else ""
 
 
 def _for_all(by_question: Sequence[Sequence[Verdict]]) -> str:
@@ -141,6 +144,13 @@ def _mostly_bad(left: Mapping[tuple[str, str], Sequence[Verdict]]) -> str:
         if bad > _MOST * len(own) and len({judge_of(verdict) for verdict in own}) == len(own):
             return f"{metric_words(own[0]['metric'])} in {english_name(own[0]['language'])}: {bad} of {len(own)} judges are shown unfit."
     return ""
+
+
+def _worst_condition(sides: Sides, named: Mapping[int, str], questions: int) -> str:
+    """Under which condition of one judge most questions are shown unfit; empty where none is."""
+    worst = max(sides, key=lambda own: sum(style_of(verdict) == "bad" for verdict in own))
+    bad = sum(style_of(verdict) == "bad" for verdict in worst)
+    return f"{named[id(worst[0])]} is shown unfit for {bad} of {counted(questions, 'question')}." if bad else ""
 
 
 def _nobody(sides: Sides, names: Sequence[str]) -> Iterator[Card]:
@@ -163,10 +173,10 @@ def _nobody(sides: Sides, names: Sequence[str]) -> Iterator[Card]:
 
 def _beside_constant(value: float, interval: bool) -> str:
     """`2 points farther from the labels`: of numbers the closeness to the labels, of classes how often they are equal."""
-    if not round(100 * value):
+    if not whole_points(value):
         return f"as {'close' if interval else 'often equal'} to the labels"
     words = ("farther from", "closer to") if interval else ("less often equal to", "more often equal to")
-    return f"{counted(abs(round(100 * value)), 'point')} {words[value >= 0]} the labels"
+    return f"{points(abs(value))} {words[value >= 0]} the labels"
 
 
 def _unclear_places(left: Sequence[Verdict], every: Sequence[Verdict]) -> str:
@@ -178,7 +188,7 @@ def _unclear_places(left: Sequence[Verdict], every: Sequence[Verdict]) -> str:
     others = any(verdict["language"] in above for verdict in left)
     if not tags:
         return "for the other metrics of these languages"
-    named = f"in {joined([english_name(tag) for tag in tags])}"
+    named = f"in {joined([english_name(tag) for tag in tags]) if len(tags) <= _MOST_LANGUAGES else f'{len(tags)} languages'}"
     return f"{named}, nor for the other metrics of the languages above" if others else named
 
 
@@ -190,7 +200,10 @@ def _places(own: Sequence[Verdict], every: Sequence[Verdict]) -> str:
     if len({verdict["language"] for verdict in every}) == 1 and len(own) < len(every):
         return f"for {joined([metric_words(verdict['metric']) for verdict in own])}"
     texts = []
-    for language in dict.fromkeys(verdict["language"] for verdict in own):
+    languages = list(dict.fromkeys(verdict["language"] for verdict in own))
+    if len(languages) > _MOST_LANGUAGES:
+        return f"in {len(languages)} languages ({counted(len(own), 'question')})"
+    for language in languages:
         here = [verdict for verdict in own if verdict["language"] == language]
         of_all = sum(verdict["language"] == language for verdict in every)
         few = len(here) <= _FEW_METRICS

@@ -29,8 +29,17 @@ def difference(value: float | None, interval: Interval | None = None) -> str:
 
 
 def points(value: float) -> str:
-    """A distance of fractions in percentage points, without a sign: `25 points`."""
-    return f"{100 * value:.0f} points"
+    """A distance of fractions in percentage points, without a sign.
+
+    >>> points(0.25), points(0.01)
+    ('25 points', '1 point')
+    """
+    return counted(round(100 * value), "point")
+
+
+def whole_points(value: float) -> int:
+    """A difference of fractions in whole percentage points."""
+    return round(100 * value)
 
 
 def signed(value: float, digits: int = 0) -> str:

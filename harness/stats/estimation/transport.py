@@ -20,7 +20,9 @@ from harness.stats.intervals.noninferiority import gap_sums, guarded_mean
 from harness.stats.intervals.unequal_groups import ClusterVariance
 
 LEAST_GROUPS = 20.0
-"""Effective groups below which nothing is decided: a floor, at which a shift of 0 is shown to be small in about one case of seven."""
+"""Effective groups below which nothing is shown to be small: a floor, at which it is shown of a shift of 0 in about one case of seven."""
+LEAST_OF_INTERVALS = 8.0
+"""Effective groups below which an interval is not trusted to lie outside the margin."""
 _POWER = 0.9
 TransportOutcome = Literal["inside", "outside", "open"]
 
@@ -50,10 +52,11 @@ class Transport:
 
     def outcome(self, p: float, alpha: float, targets: int) -> TransportOutcome:
         """`inside` where the (corrected) p is at most alpha, `outside` where the Bonferroni interval is beyond the margin, else `open`."""
-        if not self.effective_groups >= LEAST_GROUPS:
-            return "open"
+        if p <= alpha:
+            return "inside" if self.effective_groups >= LEAST_GROUPS else "open"
         low, high = self.interval(1 - alpha / targets)
-        return "inside" if p <= alpha else "outside" if low > self.margin or high < -self.margin else "open"
+        outside = low > self.margin or high < -self.margin
+        return "outside" if outside and self.effective_groups >= LEAST_OF_INTERVALS else "open"
 
     def groups_needed(self, alpha: float = 0.05) -> int | None:
         """About how many groups show equivalence with a power of 90 % where there is no shift: ((t_.95 + t_.9) s / margin)², 20 at least.

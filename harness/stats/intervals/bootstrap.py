@@ -37,7 +37,7 @@ from harness.stats.intervals.intervals import (
 
 FEW_UNCOMMON = "too few rare cases for an interval"
 _DEFINED = 0.9  # share of resamples that must have a value
-_CELLS_AT_ONCE = 8  # more of them no longer fit into the cache of a core
+_CELLS_AT_ONCE = 16  # more of them no longer fit into the cache
 _NUMBERS = 1 << 20  # sums of cells that are held at a time
 
 

@@ -43,11 +43,14 @@ def bell_mccaffrey(size: ArrayLike, times: ArrayLike = 1.0, correlation: float =
     >>> float(bell_mccaffrey([10.0], [25.0])), [round(float(bell_mccaffrey([100.0, 4.0], [1, 40], r)), 3) for r in (1.0, 0.1, 0.0)]
     (24.0, [1.207, 1.639, 6.169])
     """
-    n, m = _by_size(size, times)
+    sizes = np.asarray(size, np.float64)
+    counted = sizes > 0
+    if (of_one := sizes[counted]).size and (of_one == of_one[0]).all():
+        groups = np.vecdot(*np.broadcast_arrays(np.asarray(times, np.float64), counted.astype(np.float64)))
+        return np.asarray(np.where(groups < 2, math.nan, groups - 1))
+    n, m = _by_size(sizes, times)
     m = np.where(n > 0, m, 0.0)
     groups, used = m.sum(axis=-1), m > 0
-    if n.size and n.flat[0] > 0 and (n == n.flat[0]).all():
-        return np.asarray(np.where(groups < 2, math.nan, groups - 1))
     smallest = np.where(used, n, math.inf).min(axis=-1, initial=math.inf)
     largest = np.where(used, n, 0.0).max(axis=-1, initial=0.0)
     alike = largest - smallest <= _ALIKE * largest

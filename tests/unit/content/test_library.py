@@ -44,13 +44,31 @@ def extra(tmp_path: Path) -> Path:
 
 def test_bundled_content_is_found(library: Library) -> None:
     single = ["answer_question", "continue_writing", "open_prompt", "summarize", "summarize_article", "translate"]
-    single += ["answer_from_passages", "rate_altered_text", "rate_story"]
-    assert sorted(library.task_files) == sorted(["compare_continuations", "compare_responses", "compare_summaries", *single])
+    single += ["answer_from_passages", "rate_altered_text", "rate_story", "answer_sensitive_question", "rate_harm", "write_story"]
+    pairs = ["compare_advertisements", "compare_continuations", "compare_responses", "compare_summaries", "summary_beside_reference"]
+    assert sorted(library.task_files) == sorted([*pairs, *single])
     assert sorted(library.pack_files) == ["cs", "de", "en", "es", "fr", "it", "ja", "pt-BR", "zh"]
     controls = ["controls", "controls-2", "controls-2-full", "controls-full", "controls-hard", "controls-hard-2"]
     controls += ["controls-models", "controls-parallel", "controls-parallel-2"]
-    assert sorted(library.board_files) == ["basse", *controls, "memerag", "pariksha", "wmt23-esa-de", "wmt24-esa"]
+    people = [
+        "adparaphrase",
+        "basse",
+        "hanna",
+        "korean-square",
+        "memerag",
+        "multi-summeval",
+        "pariksha",
+        "rtp-lx",
+        "wmt23-esa-de",
+        "wmt24-esa",
+    ]
+    assert sorted(library.board_files) == sorted([*controls, *people])
     assert library.task("summarize").id == "summarize"
+
+
+def test_a_board_is_superseded_by_the_one_that_names_it(library: Library) -> None:
+    assert library.superseded_by("controls-hard") == "controls-hard-2"
+    assert library.superseded_by("controls-hard-2") == ""
 
 
 def test_packs_without_items_are_told_from_those_with(library: Library) -> None:

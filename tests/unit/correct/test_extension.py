@@ -152,6 +152,24 @@ def test_what_is_refused_before_any_test(certificate: Certificate, made: Callabl
         ExtendOptions(margin=1.0)
 
 
+def test_the_certified_agreement_has_an_error_over_groups(certificate: Certificate, made: Callable[..., Recording]) -> None:
+    for cell in certificate.cells:
+        assert cell.agreement_error is not None and cell.agreement_error < (0.25 / cell.groups) ** 0.5, "texts of one group help a little"
+    without = msgspec.structs.replace(
+        certificate, cells=tuple(msgspec.structs.replace(cell, agreement_error=None) for cell in certificate.cells)
+    )
+    source = made("compared", prompts=300, seed=5)
+    here, before = (of(extend(each, source), "tone").agreement.interval for each in (certificate, without))
+    assert before[0] < here[0] < here[1] < before[1], "an earlier certificate counts the error of as many texts as groups"
+    assert check_certificate(without, made("again", prompts=500)).stale == (), "what an earlier version did not write is not stale"
+
+
+def test_a_large_shift_is_refused_below_the_floor(certificate: Certificate, made: Callable[..., Recording]) -> None:
+    found = extend(certificate, made("far", prompts=30, seed=8, noise=1.0))
+    assert all(8 < target.effective_groups < 20 for target in found.targets)
+    assert "refused" in {target.outcome for target in found.targets}
+
+
 def test_a_watched_certificate_expires(certificate: Certificate) -> None:
     watch = CertifiedWatch(since=TODAY, checked_to=TODAY + timedelta(days=10), max_age=90)
     held = msgspec.structs.replace(certificate, watch=watch)

@@ -9,7 +9,7 @@ import pytest
 from harness.model import Condition, ErrorSpan, Failure, Item, JudgeIdentity, Judgment, Query, Reply, Scale, Variant
 from harness.parse import bundled_vocabulary, read_reply
 from harness.parse.error_spans import MAX_READ, count_spans, decode_spans, encode_spans, place
-from harness.runs import derive_judgments
+from harness.runs import ReadingRules, derive_judgments
 
 SCALE = Scale(kind="interval", min=0, max=100, best=100)
 TEXT = "Pes štěkal na psa."
@@ -88,12 +88,12 @@ def test_errors_round_trip_as_text() -> None:
 def judgment(variant: Variant, perturbation: str = "") -> Judgment:
     reply = Reply('{"errors": [{"text": "psa", "severity": "minor"}], "score": 71}', "one")
     query = Query(ITEM, ("m",), Condition(variant, perturbation=perturbation))
-    [found] = derive_judgments(query, reply, "c", JudgeIdentity("openai", "one"), {"m": SCALE}, bundled_vocabulary())
+    [found] = derive_judgments(query, reply, "c", JudgeIdentity("openai", "one"), ReadingRules({"m": SCALE}, bundled_vocabulary()))
     return found
 
 
 def test_a_judgment_keeps_the_errors_that_were_asked_for() -> None:
     asked = judgment(Variant(answer="spans"))
-    assert asked.spans == (ErrorSpan("minor", 14, 17, "psa"),) and asked.variant == "single+spans" and asked.score == 71
+    assert asked.spans == (ErrorSpan("minor", 14, 17, "psa"),) and str(asked.condition.variant) == "single+spans" and asked.score == 71
     assert judgment(Variant()).spans is None
     assert judgment(Variant(answer="spans"), "truncate:0.5").spans == (ErrorSpan("minor", text="psa"),)

@@ -17,7 +17,7 @@ from harness.measure.rankings.ranked import AnnotatorFigures, MatchedPair, Ranke
 from harness.render.board_answer import board_facts, language_answer
 from harness.render.html.boards import board_pages
 from harness.render.markdown import escape
-from harness.render.standings import heading, standings_notes
+from harness.render.standings import heading, standings_notes, verdict_table
 from harness.render.standings_markdown import standings_markdown
 from harness.render.standings_terminal import render_standings
 
@@ -109,6 +109,7 @@ def made(**other: Any) -> Standings:
         "variants": ("single",),
         "repeats": 1,
         "constructed": True,
+        "native": False,
         "unreviewed": ("ja",),
         "superseded_by": "",
         "judges": tuple(map(judge, names)),
@@ -169,9 +170,14 @@ def test_constructed_labels_are_in_the_title_and_native_ones_bring_people() -> N
     assert "people, leave-one-out" not in standings_markdown(made())
 
 
-@pytest.mark.parametrize(("labels", "words"), [("native", "native speakers' labels"), ("people", "people's labels")])
-def test_native_speakers_are_named_only_where_the_data_say_so(make_verdict: Callable[..., Verdict], labels: str, words: str) -> None:
-    assert board_facts(made(constructed=False, verdicts=(make_verdict(labels=labels),))).endswith(words)
+@pytest.mark.parametrize(("native", "words"), [(True, "native speakers' labels"), (False, "people's labels")])
+def test_native_speakers_are_named_only_where_labels_are_theirs(native: bool, words: str) -> None:
+    assert board_facts(made(constructed=False, native=native)).endswith(words)
+    assert board_facts(made(constructed=True, native=native)).endswith("constructed labels")
+
+
+def test_facts_begin_with_the_newer_board() -> None:
+    assert board_facts(made(superseded_by="mini-2")) == f"superseded by mini-2 · {board_facts(made())}"
 
 
 def test_too_few_texts_are_said_in_words() -> None:
@@ -276,8 +282,33 @@ class TestBelowTheBaseline:
             assert "below the baseline" in text.partition("Notes")[0]
 
     def test_on_the_pages_of_a_language(self, worst: Standings) -> None:
-        assert any("is shown to be below it." in sentence for _, sentence in language_answer(worst, "ja"))
+        assert any("is shown to be below it." in sentence for _, sentence in language_answer(worst, "ja").sentences)
         pages = board_pages([(worst, ())])
         assert "1 [1–1] ▼" in pages["mini-ja.html"]
         assert "is shown to be below it." in pages["mini-ja.html"]
         assert "is shown to be below the baseline in two of two languages." in pages["mini.html"] and "below" in pages["mini.html"]
+
+
+def test_on_peoples_labels_verdicts_come_first_by_language_and_metric(make_verdict: Callable[..., Verdict]) -> None:
+    judges = ("openai/one", "openai/two")
+    use = {"verdict": "use", "reason": "", "obstacles": ()}
+    given = (
+        make_verdict(judge="openai/one", language="ja", metric="fluency", **use),
+        make_verdict(judge="openai/two", language="ja", metric="fluency"),
+        *(make_verdict(judge=judge, language="ja", metric="harm") for judge in judges),
+        make_verdict(judge="openai/one", language="cs", metric="harm"),
+        make_verdict(judge="openai/two", language="cs", metric="harm", verdict="too few labels"),
+        make_verdict(judge="baseline/majority", language="cs", metric="harm"),
+    )
+    standing = made(constructed=False, verdicts=given)
+    table = verdict_table(standing)
+    assert table is not None and [heading.name for heading in table.headings] == ["language", "fluency", "harm"]
+    assert table.rows == (
+        ("Japanese", "use: openai/one", "do not use: all 2"),
+        ("Czech", "–", "open; do not use: 1 of 2"),
+    )
+    only = verdict_table(standing, "cs")
+    assert only is not None and only.rows == (("Czech", "open; do not use: 1 of 2"),)
+    text = standings_markdown(standing)
+    assert text.index("## Verdicts") < text.index("## All languages")
+    assert verdict_table(made(constructed=True, verdicts=given)) is None and verdict_table(made(constructed=False)) is None

@@ -48,6 +48,8 @@ def test_conditions_of_one_judge_are_named_in_plain_words(make_verdict: MakeVerd
     answer = answer_of(asked)
     assert answer.title == "openai/one may be used for the only question under one condition or more"
     assert answer.cards[0].sentence == "Use openai/one (all metrics in one call) in Czech."
+    half = answer_of([[make_verdict(variant="single", **UNCLEAR)], [make_verdict(variant="joint")]])
+    assert half.cards[0].note == "openai/one (all metrics in one call) is shown unfit for 1 of 1 question."
     other = [[make_verdict(judge="two", variant="Prompt 3", temperature=t, **USE)] for t in (0.0, 0.7)]
     assert "Use two (temperature 0) in Czech." in sentences(*other, [make_verdict(judge="three")])
     never = answer_of([[make_verdict(variant=name)] for name in ("single", "joint")])
@@ -69,6 +71,13 @@ def test_without_second_scores_an_answer_says_why_what_is_known_and_what_to_do(m
     assert step.text == "make the pages for a second person (about 40 min for each person)"
     assert step.command == "harness labels page set --fields source,output --lang cs --annotators 1 --out pages"
     assert answer_of([near]).title == "Nobody can know yet whether near may be used"
+
+
+def test_many_languages_are_counted(make_verdict: MakeVerdict) -> None:
+    tags = ("cs", "ja", "de", "fr", "es", "it", "pl", "nl", "sv")
+    bad, open_ = [make_verdict(language=tag) for tag in tags], [make_verdict(language=tag, **UNCLEAR) for tag in tags]
+    assert sentences([*bad, make_verdict(language="en", **USE)])[1] == "Do not use it in 9 languages (9 questions)."
+    assert sentences([*open_, make_verdict(language="en", **USE)])[1] == "Not known yet in 9 languages."
 
 
 def test_corrected_means_say_what_a_label_counts(make_verdict: MakeVerdict) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 
 from harness.judge_atlas.atlas_file import AtlasJudge
-from harness.reports.atlas_answer import evidence, judge_answer, language_answer
+from harness.reports.atlas_answer import AtlasAnswer, evidence, full_sentence, judge_answer, language_answer
 from harness.reports.atlas_matrix import QUALITIES, atlas_matrix
 from tests.unit.judge_atlas.atlases import TODAY, about, atlas, row
 
@@ -13,22 +13,26 @@ GONE = {"gpt": AtlasJudge(released=datetime.date(2023, 3, 14), served_until=date
 ALONE = {"verdict": "no verdict", "agreement": None, "people": None, "gap": None, "bound": None}
 
 
+def sentences(told: AtlasAnswer) -> list[tuple[str, str]]:
+    return [(card.style, full_sentence(card)) for card in told.answer.cards]
+
+
 def test_a_judge_that_is_gone_is_marked_in_the_sentence_the_lead_and_the_table() -> None:
     every = atlas(row(), judges=GONE)
     told = language_answer(every, "ja", every.rows, TODAY)
-    [(style, sentence)] = told.answer.sentences
+    [(style, sentence)] = sentences(told)
     assert style == "good" and sentence.startswith("harm: use gpt, no longer served (insult in one: agreement with native speakers 80 %")
     assert told.lead == "In Japanese, use gpt (no longer served) for harm."
     assert told.age == "The newest judge here is gpt, released on 2023-03-14, 2 years ago; its provider served it until 2025-06-06."
     assert evidence(every, every.rows, TODAY)[0]["released"] == "2023-03-14, served until 2025-06-06"
     before = language_answer(every, "ja", every.rows, datetime.date(2025, 6, 6))
-    assert "no longer" not in before.lead + before.age + before.answer.sentences[0][1]
+    assert "no longer" not in before.lead + before.age + sentences(before)[0][1]
 
 
 def test_metrics_are_named_where_a_judge_may_be_used_for_some_only() -> None:
     every = atlas(row(), *(row(metric=metric, verdict="not shown") for metric in ("bias", "self_harm")), judges=GONE)
     told = language_answer(every, "ja", every.rows, TODAY)
-    assert told.answer.sentences[0][1].startswith("harm: use gpt for insult only, no longer served (insult in one:")
+    assert sentences(told)[0][1].startswith("harm: use gpt for insult only, no longer served (insult in one:")
     assert told.lead == "In Japanese, use gpt (no longer served) for harm (only insult, 1 of 3 metrics)."
 
 
@@ -42,16 +46,16 @@ def test_an_age_that_nobody_states_is_unknown() -> None:
 
 def test_several_judges_are_counted_and_the_closest_is_named() -> None:
     every = atlas(row(verdict="do not use", gap=-0.3), row(judge="near", verdict="do not use", gap=-0.1))
-    [(style, sentence)] = language_answer(every, "ja", every.rows, TODAY).answer.sentences
+    [(style, sentence)] = sentences(language_answer(every, "ja", every.rows, TODAY))
     assert style == "bad" and sentence.startswith("harm: use no judge; every verdict on 2 judges is against it (the closest: near;")
     every = atlas(row(verdict="do not use", gap=-0.3), row(metric="bias", verdict="not shown", gap=-0.1))
-    [(style, sentence)] = language_answer(every, "ja", every.rows, TODAY).answer.sentences
+    [(style, sentence)] = sentences(language_answer(every, "ja", every.rows, TODAY))
     assert style == "open" and sentence.startswith("harm: not known yet of gpt; 1 of 2 verdicts is against use (the closest: bias in one:")
 
 
 def test_where_nobody_can_be_compared_with_the_labels_alone_are_shown_and_no_agreement() -> None:
     every = atlas(row(closeness=True, over_constant=-0.02, **ALONE))
-    [(style, sentence)] = language_answer(every, "ja", every.rows, TODAY).answer.sentences
+    [(style, sentence)] = sentences(language_answer(every, "ja", every.rows, TODAY))
     assert style == "open" and "nobody can say how far people agree" in sentence
     assert "closeness to the labels 70 %, −2 points beside one constant answer; 100 texts" in sentence
     line = evidence(every, every.rows, TODAY)[0]
@@ -66,6 +70,9 @@ def test_what_is_missing_comes_with_the_command_that_finds_out() -> None:
     assert "tone of text" in ask.text and ask.command == "harness run --board toned --langs ja --judge PROVIDER/MODEL"
     assert "story (two)" in see.text and "harm" not in see.text and see.command == "harness data list --lang ja"
     assert "summary in Japanese" in label.text and label.command == "harness labels page DATA --lang ja --out pages"
+    gone = atlas(row(), judges=GONE)
+    [again] = language_answer(gone, "ja", gone.rows, TODAY).answer.steps
+    assert "harm (one)" in again.text, "the only judge that may be used is served no more, so another one is worth asking"
     part = atlas(row(), row(judge="other"), sets={"two": two})
     assert language_answer(part, "ja", part.rows, TODAY).answer.steps and not language_answer(part, "ja", part.rows[:1], TODAY).answer.steps
 

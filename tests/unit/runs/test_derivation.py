@@ -11,7 +11,7 @@ import pytest
 
 from harness.model import Condition, Failure, Item, JudgeIdentity, Judgment, Query, Reply, Scale, Token, Variant
 from harness.parse import bundled_vocabulary, language
-from harness.runs import derive_judgments, read_metrics, reply_failures
+from harness.runs import ReadingRules, derive_judgments, read_metrics, reply_failures
 from harness.runs.derivation import count_failures
 from tests.unit.made_judgments import made_judgment
 
@@ -22,6 +22,7 @@ SCALES = {
     "x": Scale(kind="interval"),
 }
 WORDS = bundled_vocabulary()
+RULES = ReadingRules(SCALES, WORDS)
 
 
 def query(item: Item, *metrics: str, joint: bool = False, repeat: int = 0, **condition: Any) -> Query:
@@ -31,7 +32,7 @@ def query(item: Item, *metrics: str, joint: bool = False, repeat: int = 0, **con
 
 def derived(asks: Sequence[tuple[Query, str]], replies: Mapping[str, Reply]) -> list[Judgment]:
     """Judgments of asks `(ask, call id)`, where replies are given by call id."""
-    return [found for one, call_id in asks for found in derive_judgments(one, replies[call_id], call_id, JUDGE, SCALES, WORDS)]
+    return [found for one, call_id in asks for found in derive_judgments(one, replies[call_id], call_id, JUDGE, RULES)]
 
 
 @pytest.fixture
@@ -107,7 +108,7 @@ def test_a_joint_reply_becomes_a_judgment_for_each_metric(item: Item) -> None:
 def test_an_answer_without_a_score_is_a_failure_with_a_name(item: Item, reply: Reply, failure: Failure) -> None:
     [found] = derived([(query(item), "p")], {"p": reply})
     assert (found.score, found.failure) == (None, failure)
-    assert reply_failures(query(item), reply, SCALES, WORDS) == [failure]
+    assert reply_failures(query(item), reply, RULES) == [failure]
 
 
 def test_a_cut_reply_that_holds_a_score_is_no_failure(item: Item) -> None:
@@ -117,20 +118,20 @@ def test_a_cut_reply_that_holds_a_score_is_no_failure(item: Item) -> None:
 
 def test_a_reply_is_readable_when_every_metric_has_a_score(item: Item) -> None:
     both = query(item, "m", "n", joint=True)
-    assert reply_failures(both, Reply('{"m": 1, "n": "yes"}', ""), SCALES, WORDS) == []
-    assert reply_failures(both, Reply('{"m": 1}', ""), SCALES, WORDS) == [Failure.MISSING]
+    assert reply_failures(both, Reply('{"m": 1, "n": "yes"}', ""), RULES) == []
+    assert reply_failures(both, Reply('{"m": 1}', ""), RULES) == [Failure.MISSING]
 
 
 def test_a_look_at_a_reply_counts_what_cannot_be_read_and_moves_no_judgment(item: Item) -> None:
     language.load_identifier()
     reason = "The text keeps to what was asked, and leaves nothing out."
     both, reply = query(item, "m", "n", joint=True), Reply(json.dumps({"m": {"justification": reason, "score": 1}, "n": 3}), "")
-    assert count_failures(both, reply, SCALES, WORDS) == 1
+    assert count_failures(both, reply, RULES) == 1
     assert [found.detected_language for found in derived([(both, "p")], {"p": reply})] == ["en", None]
 
 
 def test_only_the_metrics_of_the_ask_are_read(item: Item) -> None:
-    assert set(read_metrics(query(item, "n"), Reply('{"m": 1, "n": "yes", "x": 3}', ""), SCALES, WORDS)) == {"n"}
+    assert set(read_metrics(query(item, "n"), Reply('{"m": 1, "n": "yes", "x": 3}', ""), RULES)) == {"n"}
 
 
 @pytest.mark.parametrize(

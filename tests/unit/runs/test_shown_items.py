@@ -16,7 +16,7 @@ from harness.errors import UsageError
 from harness.model import Condition, Item, JudgeIdentity, Query, Reply, Scale, Token, parse_variant
 from harness.parse import bundled_vocabulary
 from harness.prompts import PromptTemplates
-from harness.runs import Plan, RunSpec, derive_judgments, prepare
+from harness.runs import Plan, ReadingRules, RunSpec, derive_judgments, prepare
 from harness.runs.plan import make_plan
 
 SCALE = Scale(kind="nominal", classes=("A", "B", "tie"), swap={"A": "B", "B": "A"})
@@ -69,7 +69,7 @@ def judged(order: Any, answer: str, probabilities: bool = False) -> Judgments:
     reply = Reply(f'{{"score": "{answer}"}}', "m", tokens=tokens)
     query = Query(item, ("preference",), Condition(parse_variant("score-only"), order=order))
     identity, words = JudgeIdentity("openai", "one"), bundled_vocabulary()
-    return Judgments.from_rows(list(derive_judgments(query, reply, "c", identity, {"preference": SCALE}, words)))
+    return Judgments.from_rows(list(derive_judgments(query, reply, "c", identity, ReadingRules({"preference": SCALE}, words))))
 
 
 def test_a_judgment_is_turned_back_into_the_order_of_the_item() -> None:

@@ -143,7 +143,7 @@ def test_the_log_is_a_chain(tmp_path: Path) -> None:
         ([lines[0].replace("24", "25"), *lines[1:]], 1),
     ):
         path.write_text("\n".join(damaged) + "\n")
-        with pytest.raises(ContentError, match=rf"log\.jsonl:{line}: this line, or one before it, was changed"):
+        with pytest.raises(ContentError, match=rf"log\.jsonl:{line}: this line, one before it, or watch.json was changed"):
             read_log(tmp_path, "start")
     path.write_text("[]\n")
     with pytest.raises(ContentError, match=r"log\.jsonl:1: not a day of a watch"):

@@ -76,22 +76,24 @@
     const rank = (row) => { const at = order.indexOf(items.side[row]); return at < 0 ? 2 : at; };
     return [...rows].sort((x, y) => rank(x) - rank(y) || x - y);
   };
+  // constructed labels are nobody's: words about people are about the label then
+  const named = (words) => (items.data.constructed ? words.replace("people", "the label") : words);
   // what stands beside a score: a sign and words for classes, the distance from people's mean for numbers
   const points = (number) => (number < 0 ? "−" : "+") + Number(Math.abs(number).toFixed(2));
   const signOf = (row) => { const far = items.apart(row); return far === null ? SIGNS[items.at("outcome", row)] : `(${points(far)})`; };
   const wordsOf = (row) => {
     const far = items.apart(row), outcome = items.at("outcome", row);
-    return far === null ? `${SIGNS[outcome]} ${WORDS.outcome[outcome]}` : `${points(far)} from people’s ${items.labelsAt(row).length === 1 ? "score" : "mean"}`;
+    return far === null ? `${SIGNS[outcome]} ${WORDS.outcome[outcome]}` : `${points(far)} from ${items.data.constructed ? "the label" : `people’s ${items.labelsAt(row).length === 1 ? "score" : "mean"}`}`;
   };
   const scoreOf = (row) => items.at("score", row) ?? spaced(items.at("failure", row) || "missing");
 
   const line = (n) => {
     const first = items.caseStart[n], labels = items.labelsAt(first), rows = pinnedFirst(hits(n));
     const marks = make("span", { class: "given" });
-    if (labels.length) marks.append(make("span", { class: "labels" }, "people ", make("b", {}, labels.slice(0, 9).map(([, score]) => score).join(" ") + (labels.length > 9 ? " …" : "")), " →"));
+    if (labels.length) marks.append(make("span", { class: "labels" }, items.data.constructed ? "label " : "people ", make("b", {}, labels.slice(0, 9).map(([, score]) => score).join(" ") + (labels.length > 9 ? " …" : "")), " →"));
     for (const row of rows.slice(0, SHOWN_IN_LINE)) {
       const outcome = items.at("outcome", row), changed = items.at("perturbation", row);
-      marks.append(make("span", { class: `mark ${outcome.replace(" ", "-")}` }, make("bdi", {}, items.columns.side.values[items.side[row]]), changed === null ? "" : ` (${changed})`, " ", make("b", {}, scoreOf(row)), ` ${signOf(row)}`, make("span", { class: "hidden" }, items.apart(row) === null ? ` ${WORDS.outcome[outcome]}` : " from people")));
+      marks.append(make("span", { class: `mark ${outcome.replace(" ", "-")}` }, make("bdi", {}, items.columns.side.values[items.side[row]]), changed === null ? "" : ` (${changed})`, " ", make("b", {}, scoreOf(row)), ` ${signOf(row)}`, make("span", { class: "hidden" }, items.apart(row) === null ? ` ${WORDS.outcome[outcome]}` : ` from ${named("people")}`)));
     }
     if (rows.length > SHOWN_IN_LINE) marks.append(make("span", {}, `+${rows.length - SHOWN_IN_LINE}`));
     return marks;
@@ -144,7 +146,7 @@
     left.append(ItemText.texts(items.texts(item), lang, { item, row, layers }));
     const twin = items.data.items.twin[item];
     if (twin >= 0) left.append(...PairTexts.twins(items.texts(item), items.texts(twin), lang), scoresOfTwin(twin, row));
-    right.append(make("h4", {}, "People"));
+    right.append(make("h4", {}, items.data.constructed ? "Constructed label" : "People"));
     if (labels.length) {
       right.append(people(labels, lang), make("p", { class: "note" }, aggregateWords(row, labels)));
     } else right.append(make("p", { class: "note" }, "There is no label."));
@@ -308,8 +310,8 @@
   const choice = (name, title, options) => make("label", {}, title, make("select", { name }, ...options.map(([value, words]) => make("option", { value }, words))));
 
   const controls = () => {
-    form.append(...FACETS.map(([name, title]) => facet(name, title)).filter(Boolean));
-    form.append(choice("order", "Order", ORDERS));
+    form.append(...FACETS.map(([name, title]) => facet(name, named(title))).filter(Boolean));
+    form.append(choice("order", "Order", ORDERS.map(([name, title]) => [name, named(title)])));
     const inner = MORE.map(([name, title]) => facet(name, title)).filter(Boolean);
     if (varies("side")) {
       const sides = [["", "none"], ...items.columns.side.values.map((name, code) => [code, name])];

@@ -82,7 +82,7 @@ def test_a_language_is_listed_without_a_script_and_found_by_its_names() -> None:
 
 def test_an_answer_stands_in_three_cards_and_equal_atlases_give_equal_pages() -> None:
     page = pages_of(small())["ja/index.html"]
-    assert re.findall(r'<section class="answer-card (\w+)">\s*<h2 class="plain">([^<]+)', page) == [
+    assert re.findall(r'<div class="(\w+)">\s*<h2 class="plain">([^<]+)', page) == [
         ("good", "Use"),
         ("bad", "Do not use"),
         ("open", "Not known"),
