@@ -142,6 +142,20 @@ def test_the_command_says_what_to_do_by_language(tmp_path: Path, cli: Cli) -> No
     assert {cell["language"]: cell["advice"] for cell in found["metrics"][0]["cells"]}["ja"] != "use the map"
 
 
+def test_comparisons_and_their_pages_show_before_and_after(tmp_path: Path, cli: Cli) -> None:
+    folder = languages_folder(tmp_path / "d", {"cs": 1.0, "ja": 0.0}, groups=40)
+    found = json.loads(cli("compare", folder, "--decide", "full", "--json").out)["sections"]["calibrated_scores"]
+    [metric] = harness.calibrate(folder).metrics
+    assert [row["loss_after"] for row in found["rows"]] == [cell.after.loss for cell in (*metric.cells, metric.overall)]
+    assert {row["language"]: row["threshold"] for row in found["sets"]} == {
+        cell.language: cell.sets.threshold for cell in metric.cells if cell.sets
+    }
+    assert "calibrated_scores" not in json.loads(cli("compare", folder, "--json").out).get("sections", {})
+    assert cli("compare", folder, "--decide", "full", "--html", tmp_path / "page.html").code == 0
+    page = (tmp_path / "page.html").read_text("utf-8")
+    assert "What each score is worth" in page and "A gain is shown in 1 of 2 languages (Czech)" in page
+
+
 def test_bad_input_is_refused_in_words(tmp_path: Path, cli: Cli) -> None:
     folder = languages_folder(tmp_path / "d", {"cs": 1.0}, groups=10)
     for flags, words in (
