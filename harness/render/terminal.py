@@ -78,15 +78,15 @@ def render_report(report: Report, *, by_task: bool = False, every: bool = False,
         parts.append(Text(f"\n{two_people}"))
     if by_task:
         parts += _numbers(report)
+    elif not report.verdicts:  # scores that only their order is compared of: there is nothing else to show
+        parts += _continuous(report, {})
     return Group(*parts, dim_lines((*unreviewed(report), *notes(report))))
 
 
 def _numbers(report: Report) -> Iterator[RenderableType]:
     """Continuous scores, then each language metric by metric and task by task."""
     legend: dict[str, None] = {}
-    if continuous := continuous_table(report):
-        yield from (Text("\nContinuous scores", style="bold cyan"), FittedTable(continuous))
-        legend |= dict.fromkeys(continuous.legend)
+    yield from _continuous(report, legend)
     for language in dict.fromkeys(summary.language for summary in report.summaries):
         yield _language_heading(language)
         for summary in report.summaries:
@@ -96,6 +96,13 @@ def _numbers(report: Report) -> Iterator[RenderableType]:
                 yield from (_summary_line(summary, len(report.summaries) > 1), _by_task(table, cells))
                 legend |= dict.fromkeys(table.legend)
     yield dim_lines(legend)
+
+
+def _continuous(report: Report, legend: dict[str, None]) -> Iterator[RenderableType]:
+    """The table of scores that are numbers, if there are any; `legend` takes what its headings mean."""
+    if continuous := continuous_table(report):
+        yield from (Text("\nContinuous scores", style="bold cyan"), FittedTable(continuous))
+        legend |= dict.fromkeys(continuous.legend)
 
 
 def print_collection(title: str, answer: Answer | None, reports: Sequence[Report], left_out: Iterable[str]) -> None:

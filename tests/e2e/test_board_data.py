@@ -162,7 +162,19 @@ def test_a_board_without_its_data_is_passed_over_where_nobody_named_it(
         assert checked.code == 6 and "hubby: not checked: the board 'hubby' judges data that are not part" in checked.err
         assert "could not be checked" in checked.err and "no problems" not in checked.err
     unchecked = json.loads(cli("board", "check", *place, "--json").out)["unchecked"]
-    assert set(unchecked) == {"hubby", "adparaphrase", "hanna", "korean-square", "multi-summeval", "pariksha", "rtp-lx", "wmt24-esa"}
+    assert set(unchecked) == {
+        "hubby",
+        "adparaphrase",
+        "adparaphrase",
+        "hanna",
+        "korean-square",
+        "multi-summeval",
+        "korean-square",
+        "multi-summeval",
+        "pariksha",
+        "rtp-lx",
+        "wmt24-esa",
+    }
     (board.parent / "submissions" / "baseline-length" / "judge.toml").unlink()
     assert cli("board", "check", "hubby", *place, "--data", data).code == 1, "a problem comes first"
 
