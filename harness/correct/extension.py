@@ -27,7 +27,7 @@ from harness.measure.options import Annotators, CompareOptions
 from harness.measure.units import as_text, item_key
 from harness.model import JudgeCondition
 from harness.stats import aggregate_counts, correct_with_summary, holm
-from harness.stats.estimation.transport import LEAST_GROUPS, Transport, transport
+from harness.stats.estimation.transport import LEAST_GROUPS, TransportTest, transport
 
 Outcome = Literal["extended", "refused", "more labels"]
 SCHEMA_VERSION = 1
@@ -115,11 +115,11 @@ class _Probe:
     certified: CertifiedCell
     where: dict[str, str]
     refusal: str | None
-    residual: Transport | None = None
-    agreement: Transport | None = None
+    residual: TransportTest | None = None
+    agreement: TransportTest | None = None
 
     @property
-    def tests(self) -> list[Transport]:
+    def tests(self) -> list[TransportTest]:
         return [test for test in (self.residual, self.agreement) if test is not None]
 
     @property
@@ -273,7 +273,7 @@ def _residuals(cell: ScoredItems, certified: CertifiedCell) -> Any:
     return np.clip((label - predicted) / reach, -1, 1)
 
 
-def _agreement(cell: ScoredItems, certified: CertifiedCell, certificate: Certificate, margin: float) -> Transport:
+def _agreement(cell: ScoredItems, certified: CertifiedCell, certificate: Certificate, margin: float) -> TransportTest:
     """Agreement with people's aggregate, answers that cannot be read as wrong, less the certified agreement with its own error."""
     counts = np.asarray(certified.confusion, np.int64)
     known = float(np.trace(counts)) / max(int(counts.sum()), 1)
@@ -307,7 +307,7 @@ def _target(probe: _Probe, q: float | None, tests: int, options: ExtendOptions) 
     )
 
 
-def _shown(test: Transport | None, tests: int, options: ExtendOptions) -> ShownWithin | None:
+def _shown(test: TransportTest | None, tests: int, options: ExtendOptions) -> ShownWithin | None:
     if test is None or math.isnan(test.mean):
         return None
     low, high = test.interval(1 - options.alpha / tests)
@@ -319,7 +319,7 @@ def _decided(probe: _Probe, q: float | None, tests: int, options: ExtendOptions)
     """Outcome, reason, and about how many groups more."""
     if probe.refusal is not None or q is None:
         return "refused", probe.refusal or "", 0
-    named: Sequence[tuple[str, Transport | None]] = (("the corrected prediction", probe.residual), ("agreement", probe.agreement))
+    named: Sequence[tuple[str, TransportTest | None]] = (("the corrected prediction", probe.residual), ("agreement", probe.agreement))
     outcomes = {name: test.outcome(q, options.alpha, tests) for name, test in named if test is not None}
     outside = [name for name, outcome in outcomes.items() if outcome == "outside"]
     if outside:

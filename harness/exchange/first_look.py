@@ -25,7 +25,7 @@ _MOSTLY = 0.9  # of the filled cells of a column of scores, to be told of those 
 _READ = 50  # texts whose language is identified
 
 
-class Column(NamedTuple):
+class LookedAtColumn(NamedTuple):
     """What the cells of a column look like: how many are filled and differ, their mean length, and their numbers."""
 
     name: str
@@ -95,7 +95,7 @@ class _Look:
         unused = [column.name for column in self.columns if column.name not in self.used and column.filled]
         return FirstLook(msgspec.structs.replace(self.given, **changes), self.guesses, unused, scored)
 
-    def _free(self) -> list[Column]:
+    def _free(self) -> list[LookedAtColumn]:
         return [column for column in self.columns if column.name not in self.used and column.filled]
 
     def _scores(self) -> dict[str, Any]:
@@ -152,7 +152,7 @@ class _Look:
         column = self.by_role.get("metric") or self.given.columns.get("metric")
         return sorted({str(record.cells[column]) for record in self.table.records if column and not is_blank(record.cells.get(column))})
 
-    def _scales(self, metrics: Sequence[str], columns: Sequence[Column], *, each: bool = False) -> dict[str, Any]:
+    def _scales(self, metrics: Sequence[str], columns: Sequence[LookedAtColumn], *, each: bool = False) -> dict[str, Any]:
         """A scale for each metric that has none: from the lowest to the highest score seen; the highest is the best."""
         scales = dict(self.given.metrics)
         for at, metric in enumerate(metrics):
@@ -200,7 +200,7 @@ class _Look:
         self.guesses.append("item id: the number of the row, as no column tells the rows apart (--id-from COLUMN,COLUMN)")
         return {"id_from": (ROW_NUMBER,), **self._system(())}
 
-    def _id_of(self, first: Column, second: Column) -> dict[str, Any]:
+    def _id_of(self, first: LookedAtColumn, second: LookedAtColumn) -> dict[str, Any]:
         self.used |= {first.name, second.name}
         self.guesses.append(f"item id: '{first.name}' and '{second.name}' together")
         changes: dict[str, Any] = {"id_from": (first.name, second.name)}
@@ -209,11 +209,11 @@ class _Look:
             self.guesses.append(f"group: rows with the same '{first.name}' share a source, and count as one independent text")
         return changes | self._system((second,))
 
-    def _pairs(self, first: Column, second: Column) -> int:
+    def _pairs(self, first: LookedAtColumn, second: LookedAtColumn) -> int:
         cells = [(record.cells.get(first.name), record.cells.get(second.name)) for record in self.table.records]
         return len({pair for pair in cells if not any(map(is_blank, pair))})
 
-    def _system(self, candidates: Sequence[Column]) -> dict[str, Any]:
+    def _system(self, candidates: Sequence[LookedAtColumn]) -> dict[str, Any]:
         if "system" in self.by_role or not self._open("system"):
             return {}
         rows = len(self.table.records)
@@ -246,21 +246,21 @@ _WHO = {
 }
 
 
-def _column(table: SourceTable, name: str) -> Column:
+def _column(table: SourceTable, name: str) -> LookedAtColumn:
     cells = [record.cells[name] for record in table.records if not is_blank(record.cells.get(name))]
     cells = [cell for cell in cells if not isinstance(cell, Unreadable)]
     texts = [str(cell).strip() for cell in cells]
     numbers = tuple(float(text.replace(",", ".")) for text in texts if _NUMBER.fullmatch(text))
     mean = sum(map(len, texts)) / len(texts) if texts else 0.0
-    return Column(name, len(cells), len(set(texts)), mean, numbers)
+    return LookedAtColumn(name, len(cells), len(set(texts)), mean, numbers)
 
 
-def _differ(columns: Sequence[Column]) -> bool:
+def _differ(columns: Sequence[LookedAtColumn]) -> bool:
     """Whether columns have scales of their own: their highest or lowest scores are far from each other."""
     return len({max(column.numbers) for column in columns}) > 1 and max(map(_top, columns)) >= 2 * min(map(_top, columns))
 
 
-def _top(column: Column) -> float:
+def _top(column: LookedAtColumn) -> float:
     return max(column.numbers)
 
 

@@ -24,7 +24,7 @@ from harness.measure.compare import Recording, align
 from harness.measure.options import CompareOptions
 from harness.model import JudgeCondition
 from harness.stats.core.arrays import Floats
-from harness.stats.selection.confirmation import Gain, confirm, level_of_use, texts_to_confirm
+from harness.stats.selection.confirmation import ConfirmedGain, confirm, level_of_use, texts_to_confirm
 from harness.stats.selection.halving import Halving, halve
 
 DISCORDANT = (0.13, 0.28)
@@ -80,7 +80,7 @@ class ImprovedLanguage(msgspec.Struct, frozen=True, kw_only=True):
     language: str
     agreement_start: float
     agreement_chosen: float
-    gain: Gain
+    gain: ConfirmedGain
     p: float | None
     shown: bool
     setting: str
@@ -256,7 +256,7 @@ def _confirmed(
     one, other = texts.right[:, start], texts.right[:, chosen]
     found = confirm(one, other, constant, texts.language, texts.group, margin)
 
-    def row(language: str, gain: Gain, p: float, rows: Any) -> ImprovedLanguage:
+    def row(language: str, gain: ConfirmedGain, p: float, rows: Any) -> ImprovedLanguage:
         return ImprovedLanguage(
             language=language,
             agreement_start=float(one[rows].mean()),

@@ -17,7 +17,7 @@ from harness.stats.intervals.multiplicity import benjamini_yekutieli
 from harness.stats.ranking.bradley_terry import bradley_terry
 from harness.stats.ranking.preference_by_length import length_overlap, preference_by_length
 from harness.stats.selection.cascade import by_design_effect, design_effect, joint_cascade
-from harness.stats.selection.confirmation import Gain, confirm, level_of_use, texts_to_confirm
+from harness.stats.selection.confirmation import ConfirmedGain, confirm, level_of_use, texts_to_confirm
 from harness.stats.selection.halving import successive_halving
 
 Given = dict[str, Any]
@@ -45,7 +45,7 @@ def _confirm(given: Given) -> Given:
     }
 
 
-def _gain(found: Gain) -> Given:
+def _gain(found: ConfirmedGain) -> Given:
     names = ("gain", "p", "p_constant", "p_harm_beyond", "p_harmless")
     return {name: getattr(found, name) for name in names} | {"se": found.error, "interval": [found.low, found.high]}
 

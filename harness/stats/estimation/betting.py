@@ -20,7 +20,7 @@ BETS = (0.02, 0.05, 0.1, 0.2, 0.4, 0.7)
 """Shares of the wealth that are at stake, in (0, 1): of the largest bet that can never lose more than all."""
 
 
-class Limits(NamedTuple):
+class ReferenceLimits(NamedTuple):
     """One-sided limits of a mean in [0, 1], each at the level that was asked for."""
 
     lower: float
@@ -99,7 +99,7 @@ def fixed_bet_wealth(values: ArrayLike, null_mean: float, bet: ArrayLike) -> Flo
     return np.asarray(np.cumsum(np.log1p(-np.asarray(bet, np.float64) * (np.asarray(values, np.float64) - null_mean))))
 
 
-def reference_limits(mean: float, n: float, alpha: float) -> Limits:
+def reference_limits(mean: float, n: float, alpha: float) -> ReferenceLimits:
     """Exact one-sided limits of a mean of `n` independent values in [0, 1], by Clopper and Pearson's rule.
 
     Exact for values 0 and 1. Values between the ends vary less than these, so their limits are too wide rather than too narrow; asks of
@@ -116,10 +116,10 @@ def reference_limits(mean: float, n: float, alpha: float) -> Limits:
     hits = mean * n
     lower = float(betaincinv(hits, n - hits + 1, alpha)) if hits > 0 else 0.0
     upper = float(betaincinv(hits + 1, n - hits, 1 - alpha)) if hits < n else 1.0
-    return Limits(lower, upper)
+    return ReferenceLimits(lower, upper)
 
 
-def limits_of_repeats(values: Sequence[Sequence[float]], alpha: float) -> Limits:
+def limits_of_repeats(values: Sequence[Sequence[float]], alpha: float) -> ReferenceLimits:
     """One-sided limits of the mean over texts of what a judge says on average, from several independent answers on each of these texts.
 
     The texts are fixed, so only the spread of answers on one text counts. Its mean variance has an upper limit from pairs of answers, and
@@ -147,7 +147,7 @@ def limits_of_repeats(values: Sequence[Sequence[float]], alpha: float) -> Limits
         step = weight * reach / 3
         error = step + math.sqrt(step**2 + 2 * reach * variance * weight)
         lower, upper = max(lower, mean - error), min(upper, mean + error)
-    return Limits(lower, upper)
+    return ReferenceLimits(lower, upper)
 
 
 def e_benjamini_hochberg(e: ArrayLike, alpha: float) -> list[int]:

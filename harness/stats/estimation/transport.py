@@ -28,7 +28,7 @@ TransportOutcome = Literal["inside", "outside", "open"]
 
 
 @dataclass(frozen=True, slots=True)
-class Transport:
+class TransportTest:
     """Whether the mean of values in [-1, 1] is shown to lie within ±margin, or outside.
 
     `p` is the larger of the guarded one-sided p of "the mean is -margin or less" and of "margin or more"; the other names are those of
@@ -73,7 +73,7 @@ class Transport:
 
 def transport(
     values: ArrayLike, groups: ArrayLike, margin: float, *, extra_error: float = 0.0, variance: ClusterVariance = "cr2"
-) -> Transport:
+) -> TransportTest:
     """Test whether the mean of values is within ±margin.
 
     Args:
@@ -84,7 +84,7 @@ def transport(
         variance: `cr1` takes groups as equal.
 
     Returns:
-        `Transport`; p is NaN with fewer than two groups.
+        `TransportTest`; p is NaN with fewer than two groups.
 
     Raises:
         ValueError: for values outside [-1, 1], and for a margin outside (0, 1).  ShapeError: for arrays of different items.
@@ -106,7 +106,7 @@ def transport(
     sizes = np.unique(code[known], return_counts=True)[1]
     effective = float(sizes.sum() ** 2 / (sizes**2).sum()) if len(sizes) else 0.0
     above, below = (_guarded(gap_sums(sign * x, code), margin, extra_error, variance) for sign in (1, -1))
-    return Transport(
+    return TransportTest(
         found.mean, found.error, found.n, found.groups, effective, found.freedom, margin, float(np.maximum(above, below)), extra_error
     )
 

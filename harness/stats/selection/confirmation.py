@@ -13,7 +13,7 @@ from harness.stats.intervals.cluster_mean import ClusterMean, cluster_mean
 from harness.stats.intervals.multiplicity import holm
 
 
-class Gain(NamedTuple):
+class ConfirmedGain(NamedTuple):
     """How much more often the chosen setting agrees with people than the start, in one language.
 
     `p` is one-sided, of no gain over the start; `p_constant` of none over the best constant; `p_harmless` of a loss of the margin or more,
@@ -40,9 +40,9 @@ class Gain(NamedTuple):
 class Confirmation(NamedTuple):
     """The gains of each language, their p corrected over the languages by Holm, and all languages together."""
 
-    by_language: tuple[Gain, ...]
+    by_language: tuple[ConfirmedGain, ...]
     corrected: Floats
-    together: Gain
+    together: ConfirmedGain
 
 
 def confirm(
@@ -70,10 +70,10 @@ def confirm(
     return Confirmation(found, holm([each.p_shown for each in found]), _gain(one, other, fixed, apart, margin))
 
 
-def _gain(start: Floats, chosen: Floats, constant: Floats, group: ArrayLike, margin: float) -> Gain:
+def _gain(start: Floats, chosen: Floats, constant: Floats, group: ArrayLike, margin: float) -> ConfirmedGain:
     over = cluster_mean(chosen - start, group)
     low, high = _interval(over)
-    return Gain(
+    return ConfirmedGain(
         gain=over.mean,
         error=over.error,
         low=low,
