@@ -115,7 +115,7 @@ def test_a_figure(cli: Cli, folder: Folder, tmp_path: Path) -> None:
 def test_a_figure_of_two_annotators_has_the_shares_of_all_items(cli: Cli, folder: Folder, tmp_path: Path) -> None:
     folder.labels = [row for row in folder.labels if row["annotator_id"] != "a2"]
     folder.save()
-    done = cli("compare", folder.path, "--figure", tmp_path / "shares.svg")
+    done = cli("compare", folder.path, "--figure", tmp_path / "shares.svg", "--figure-kind", "shares")
     assert done.code == 0, done.err
     shown = "".join(ElementTree.parse(tmp_path / "shares.svg").getroot().itertext())
     assert f"{ITEMS} items" in shown and "full agreement" not in shown

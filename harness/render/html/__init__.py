@@ -1,6 +1,6 @@
 """Reports and comparisons as one self-contained page each: no network, and no markup from elsewhere."""
 
-from harness.render.html.comparison_page import comparison_page
+from harness.render.html.compared_page import comparison_page
 from harness.render.html.report import report_page
 from harness.render.html.shell import shell
 from harness.render.html.templates import render
