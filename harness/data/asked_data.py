@@ -75,6 +75,7 @@ def renaming_problem(card: DatasetCard, theirs: str, rubric: Rubric) -> str | No
 def quality_of(metric: str, card: DatasetCard, library: Library) -> str:
     """What people ask about with a metric as judges are asked about it, such as `harm`; empty where the card does not say.
 
+    >>> from harness.model import Scale
     >>> card = DatasetCard(id="x", metrics={"focus": Scale(kind="interval", min=0, max=1)}, qualities={"focus": "summary"})
     >>> quality_of("focus", card, Library())
     'summary'

@@ -104,7 +104,7 @@ def test_closeness_is_not_called_pairs(cli: Cli, tmp_path: Path, scale: str) -> 
     assert verdict["agreement"] == pytest.approx(close if scale == "interval" else same)
     assert (verdict["interval"], verdict["closeness"]) == ((True, True) if scale == "interval" else (False, False))
     assert ("closeness to native speakers" in verdict["sentence"]) == (scale == "interval")
-    for shown in ((), ("--md",)):
+    for shown in (("--all",), ("--md",)):
         text = cli("compare", tmp_path / "made", "--verdicts", *shown).out
         assert ("closeness of judge and people: 1 minus" in text) == (scale == "interval")
         assert ("an unread answer agrees with nobody" in text) == (scale == "ordinal")

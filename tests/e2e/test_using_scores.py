@@ -192,7 +192,7 @@ def test_judges_that_do_not_vary_or_do_not_tell_classes_apart(cli: Cli, tmp_path
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (("certify", "made"), "pass --to FILE to write a certificate, or --check FILE to check one"),
+        (("certify", "made"), "pass --to FILE to write a certificate, --check FILE to check one, or --extend FILE to extend one"),
         (("certify", "made", "--to", "a", "--check", "b"), "pass --to FILE"),
         (("certify", "--to", "a.json"), "harness certify RUN_OR_DIR --to FILE"),
         (("certify", "made", "--to", "a.json", "--judge", "nobody"), "no judge 'nobody'"),

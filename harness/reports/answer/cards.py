@@ -162,7 +162,7 @@ def _nobody(sides: Sides, names: Sequence[str]) -> Iterator[Card]:
     known = [(verdict.base_diff, name) for own, name in zip(sides, names, strict=True) for verdict in own if verdict.base_diff is not None]
     if known:
         (best, one), (worst, other) = max(known), min(known)
-        text = f"Beside one constant answer, {one or 'it'} is {_beside_constant(best, first.interval)}"
+        text = f"Beside one constant answer, {one or 'the judge'} is {_beside_constant(best, first.interval)}"
         if worst != best:
             last = _beside_constant(worst, first.interval)
             text += f" (the best here), {other} is {last}" if one else f" at best, at worst {last}"
