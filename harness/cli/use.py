@@ -1,4 +1,4 @@
-"""`harness correct`, `harness accept`, `harness calibrate` and `harness certify`: using a judge's scores."""
+"""Commands that use a judge's scores: correct, accept, calibrate, certify, improve, explain."""
 
 from __future__ import annotations
 
@@ -223,7 +223,31 @@ def improve(arguments: argparse.Namespace) -> int:
         sys.stdout.write(to_json(found.as_json()))
     else:
         from harness.render.comparison import show
-        from harness.render.improved import render_improved
+        from harness.render.improvement.improved import render_improved
 
         show(lambda narrow: render_improved(found, arguments.to), found.signature)
+    return 0
+
+
+def explain(arguments: argparse.Namespace) -> int:
+    from harness.render.progress import working
+    from harness.tables import to_json
+
+    with working("explaining errors"):
+        found = api.explain(
+            arguments.source,
+            by=arguments.by,
+            judge=arguments.judge,
+            annotators=arguments.annotators,
+            where=restrictions(arguments.where, arguments.langs),
+            card=arguments.card,
+            out=arguments.out,
+        )
+    if arguments.json:
+        sys.stdout.write(to_json(found.as_json()))
+    else:
+        from harness.render.comparison import show
+        from harness.render.improvement.explained import render_explained
+
+        show(lambda narrow: render_explained(found, every=arguments.all), found.signature)
     return 0

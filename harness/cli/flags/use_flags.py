@@ -1,4 +1,4 @@
-"""The flags of the commands that use a judge's scores: correct, accept, calibrate, certify."""
+"""The flags of the commands that use a judge's scores: correct, accept, calibrate, certify, improve, explain."""
 
 from __future__ import annotations
 
@@ -177,4 +177,19 @@ def improve_flags(commands: Any) -> None:
     how.add_argument("--seed", type=seed, default=0, metavar="N", help="seed of the division (default: 0)")
     how.add_argument("--to", type=Path, metavar="FILE.toml", help="write the choice as a file for 'harness run --spec'")
     decision_flags(p)
+    json_flag(p)
+
+
+def explain_flags(commands: Any) -> None:
+    """`explain`."""
+    p = command(commands, "explain", "use:explain", "show what a judge's errors follow: the length, language or system of texts")
+    judged_source(p)
+    p.add_argument(
+        "--by",
+        type=names,
+        metavar="KEYS",
+        help="what errors may follow: length, language, system, script, or a key of the items with 40 values at most "
+        "(default: length,language,system, as far as the data have them)",
+    )
+    p.add_argument("--all", action="store_true", help="a row for each effect that is not shown too")
     json_flag(p)
