@@ -54,6 +54,18 @@ def accept_flags(commands: Any) -> None:
     p = command(commands, "accept", "use:accept", "find from which confidence on a judge's answers can be accepted without a person")
     judged_source(p)
     _acceptance_flags(p.add_argument_group("what to guarantee"))
+    chain = p.add_argument_group("several judges, a person last")
+    chain.add_argument(
+        "--cascade",
+        action="store_true",
+        help="ask the judges of --judge in the order in which they are named, the cheapest first, each about what those before it left; "
+        "one guarantee for all accepted answers",
+    )
+    chain.add_argument(
+        "--units",
+        choices=("design_effect", "one_per_group"),
+        help="with --cascade, texts that share groups: design_effect, approximate (default); one_per_group, exact, accepts fewer",
+    )
     json_flag(p)
 
 
