@@ -26,6 +26,7 @@ ORDER = (
         "check_gate",
         "check_watch",
         "calibrate",
+        "explain",
         "improve",
         "ImproveOptions",
         "certificate",

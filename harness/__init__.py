@@ -26,6 +26,7 @@ _PUBLIC = {
     "frame_of": "harness.data.frames",
     "compare": "harness.api",
     "calibrate": "harness.api",
+    "explain": "harness.api",
     "improve": "harness.api",
     "ImproveOptions": "harness.improvement.improve",
     "certificate": "harness.correct",

@@ -28,6 +28,8 @@ from harness.decide.options import DecisionOptions
 from harness.decide.verdicts import Verdict
 from harness.engines import Settings
 from harness.errors import UsageError
+from harness.improvement.explain import Explained, ExplainOptions
+from harness.improvement.explain import explain as explain_errors
 from harness.improvement.improve import Improved, ImproveOptions, divided
 from harness.improvement.improve import improve as choose_and_confirm
 from harness.judges import Panel
@@ -485,6 +487,35 @@ def calibrate(
     sets = SetOptions(level, per, this_draw, seed)
     options = CalibrateOptions(sets=sets, rule=numbers, length=with_length, seed=seed)
     return calibrate_scores(opened.recording, compare, options)
+
+
+def explain(
+    source: Dataset | RunResult | Path | str,
+    by: str | Sequence[str] | None = None,
+    *,
+    judge: str | Sequence[str] | None = None,
+    annotators: str | None = None,
+    where: Mapping[str, str | Sequence[str]] | None = None,
+    card: str | None = None,
+    out: Path | str = "results",
+) -> Explained:
+    """Show what a judge's errors follow, like `harness explain`: its scores minus people's mean, regressed on covariates of the texts.
+
+    Args:
+        source: a data set, a run, the path of a data folder, or the name of a run.
+        by: `length`, `language`, `system`, `script`, or keys of the items; without it the first three, as far as the data have them.
+        judge, annotators, where, card, out: as `compare` takes them; by default items with one annotator or more count.
+
+    Returns:
+        `metrics`, one for each judge, condition and metric, each with its `effects`; `as_json` has all of it for programs.
+
+    Raises:
+        UsageError: for unknown covariates, and where no metric has scores that are numbers.
+        ContentError, StoreError: if the source cannot be read.
+    """
+    [opened] = open_sources([source], card, Path(out))
+    compare = compare_options(judge, None, annotators, "drop", "item", restricted(where), None, 0)
+    return explain_errors(opened.recording, compare, ExplainOptions(as_names(by) if by else None))
 
 
 def improve(

@@ -20,12 +20,21 @@ from harness.cli.flags.start_flags import start_flags
 from harness.cli.flags.store_flags import store_flags
 from harness.cli.flags.study_flags import pairs_flags, study_flags
 from harness.cli.flags.system_flags import doctor_flags, models_flags
-from harness.cli.flags.use_flags import accept_flags, calibrate_flags, certify_flags, correct_flags, improve_flags
+from harness.cli.flags.use_flags import accept_flags, calibrate_flags, certify_flags, correct_flags, explain_flags, improve_flags
 from harness.cli.flags.watch_flags import watch_flags
 
 GROUPS = {
     "find out": (atlas_flags, start_flags, run_flags, compare_flags, report_flags, runs_flags),
-    "use a judge's scores": (improve_flags, correct_flags, accept_flags, calibrate_flags, certify_flags, gate_flags, watch_flags),
+    "use a judge's scores": (
+        improve_flags,
+        explain_flags,
+        correct_flags,
+        accept_flags,
+        calibrate_flags,
+        certify_flags,
+        gate_flags,
+        watch_flags,
+    ),
     "people's labels and published data": (labels_flags, data_flags),
     "other programs": (import_flags, export_flags),
     "leaderboards": (board_flags, submit_flags),

@@ -1,4 +1,4 @@
-"""`harness correct`, `harness accept`, `harness calibrate` and `harness certify`: using a judge's scores."""
+"""Commands that use a judge's scores: correct, accept, calibrate, certify, improve, explain."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from harness.measure.compare import Recording
 from harness.measure.options import CompareOptions
 
 if TYPE_CHECKING:
+    from harness.correct.acceptance import AcceptOptions
     from harness.correct.certify import JudgedRun
     from harness.measure.options import Rule
 
@@ -59,6 +60,10 @@ def accept(arguments: argparse.Namespace) -> int:
     from harness.tables import to_json
 
     options = AcceptOptions(arguments.alpha_risk, arguments.delta, arguments.confidence)
+    if arguments.cascade:
+        return _cascade(arguments, options)
+    if arguments.units:
+        raise UsageError("--units says how a cascade counts texts; pass --cascade too")
     with working("testing thresholds"):
         found = acceptance.accept(_sources(arguments), _compare_options(arguments), options)
     if arguments.json:
@@ -68,6 +73,24 @@ def accept(arguments: argparse.Namespace) -> int:
         from harness.render.use import render_acceptance
 
         show(lambda narrow: render_acceptance(found), found.signature)
+    return 0
+
+
+def _cascade(arguments: argparse.Namespace, options: AcceptOptions) -> int:
+    from harness.correct.cascade import accept_cascade
+    from harness.render.progress import working
+    from harness.tables import to_json
+
+    with working("testing thresholds"):
+        [source] = _sources(arguments)
+        found = accept_cascade(source, _compare_options(arguments), options, arguments.units or "design_effect")
+    if arguments.json:
+        sys.stdout.write(to_json(found.as_json()))
+    else:
+        from harness.render.comparison import show
+        from harness.render.improvement.accepted_cascade import render_cascades
+
+        show(lambda narrow: render_cascades(found), found.signature)
     return 0
 
 
@@ -223,7 +246,31 @@ def improve(arguments: argparse.Namespace) -> int:
         sys.stdout.write(to_json(found.as_json()))
     else:
         from harness.render.comparison import show
-        from harness.render.improved import render_improved
+        from harness.render.improvement.improved import render_improved
 
         show(lambda narrow: render_improved(found, arguments.to), found.signature)
+    return 0
+
+
+def explain(arguments: argparse.Namespace) -> int:
+    from harness.render.progress import working
+    from harness.tables import to_json
+
+    with working("explaining errors"):
+        found = api.explain(
+            arguments.source,
+            by=arguments.by,
+            judge=arguments.judge,
+            annotators=arguments.annotators,
+            where=restrictions(arguments.where, arguments.langs),
+            card=arguments.card,
+            out=arguments.out,
+        )
+    if arguments.json:
+        sys.stdout.write(to_json(found.as_json()))
+    else:
+        from harness.render.comparison import show
+        from harness.render.improvement.explained import render_explained
+
+        show(lambda narrow: render_explained(found, every=arguments.all), found.signature)
     return 0

@@ -9,13 +9,14 @@ from typing import Any, Literal
 
 import msgspec
 import numpy as np
+from numpy.typing import NDArray
 
 from harness.correct.scored_items import ScoredItems, refuse_unless_random, scored_items
 from harness.errors import UsageError
 from harness.judges import traits_of
 from harness.measure.cells import number, sort_key
 from harness.measure.compare import AlignedData, Recording, align
-from harness.measure.options import CompareOptions
+from harness.measure.options import CompareOptions, Rule
 from harness.model import CONDITION
 from harness.signature import ComparisonSignature
 from harness.stats import Acceptance, acceptance_threshold, aggregate_counts
@@ -154,12 +155,10 @@ def accepted_from(cell: ScoredItems, compare: CompareOptions, options: AcceptOpt
     """The certified threshold of one cell, or the reason why there is none."""
     if cell.classes.continuous:
         return _nothing(cell, "none", "continuous scores have no classes that could be equal to a person's")
-    name, confidence = _confidence(cell, options)
-    truth = aggregate_counts(cell.labels, compare.majority)
-    known = cell.labelled if compare.majority == "strict" else truth >= 0
-    agrees = np.where(known, (cell.answer == truth) & (truth >= 0), math.nan)
+    name, confidence = confidence_of(cell, options)
+    agrees, known = agrees_with_people(cell, compare.majority)
     counts = {"n": int(known.sum()), "groups": len(np.unique(cell.group[known])), "left_out": int((cell.labelled & ~known).sum())}
-    if confidence is None or _is_unequal(cell):
+    if confidence is None or is_unequal(cell):
         return _nothing(cell, name, NO_CONFIDENCE if confidence is None else UNEQUAL, **counts)
     independent = len(np.unique(cell.group)) == len(cell.group)
     found: Acceptance = acceptance_threshold(
@@ -215,7 +214,14 @@ def _nothing(cell: ScoredItems, confidence: str, reason: str, n: int = 0, groups
     )
 
 
-def _confidence(cell: ScoredItems, options: AcceptOptions) -> tuple[str, Floats | None]:
+def agrees_with_people(cell: ScoredItems, majority: Rule) -> tuple[Floats, NDArray[np.bool_]]:
+    """(items,) whether the judge gives people's aggregate, NaN outside the guarantee; and which texts the guarantee is about."""
+    truth = aggregate_counts(cell.labels, majority)
+    known = cell.labelled if majority == "strict" else truth >= 0
+    return np.where(known, (cell.answer == truth) & (truth >= 0), math.nan), known
+
+
+def confidence_of(cell: ScoredItems, options: AcceptOptions) -> tuple[str, Floats | None]:
     """What the confidence of the answers is read from, and its values; None where there is nothing to read."""
     if options.confidence == "votes":
         return "votes", cell.repeat_share
@@ -226,7 +232,7 @@ def _confidence(cell: ScoredItems, options: AcceptOptions) -> tuple[str, Floats 
     return options.confidence or "none", None
 
 
-def _is_unequal(cell: ScoredItems) -> bool:
+def is_unequal(cell: ScoredItems) -> bool:
     """Whether labelled items had clearly different chances to be drawn, by what they state or by strata."""
     labelled = cell.labelled
     if cell.inclusion is not None:

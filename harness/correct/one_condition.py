@@ -24,7 +24,7 @@ def one_condition(conditions: Iterable[JudgeCondition], judges: Sequence[str] | 
     if not every:
         raise UsageError(f"nothing to {verb}: no judge has scores on a metric that people labelled; see 'harness compare'")
     names = list(dict.fromkeys(each.judge for each in every))
-    what = {"certify": "a certificate is", "calibrate": "maps are"}[verb]
+    what = {"certify": "a certificate is", "calibrate": "maps are", "accept": "a step of a cascade is"}[verb]
     if len(names) > 1:
         raise UsageError(f"{what} of one judge, and there are {len(names)}; name one with --judge: {', '.join(names)}")
     if len(every) > 1:

@@ -34,6 +34,7 @@ PUBLIC = {
     "check_watch": api.check_watch,
     "compare": api.compare,
     "datasets": api.datasets,
+    "explain": api.explain,
     "frame_of": frames.frame_of,
     "from_frames": frames.from_frames,
     "generate": api.generate,

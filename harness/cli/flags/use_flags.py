@@ -1,4 +1,4 @@
-"""The flags of the commands that use a judge's scores: correct, accept, calibrate, certify."""
+"""The flags of the commands that use a judge's scores: correct, accept, calibrate, certify, improve, explain."""
 
 from __future__ import annotations
 
@@ -54,6 +54,18 @@ def accept_flags(commands: Any) -> None:
     p = command(commands, "accept", "use:accept", "find from which confidence on a judge's answers can be accepted without a person")
     judged_source(p)
     _acceptance_flags(p.add_argument_group("what to guarantee"))
+    chain = p.add_argument_group("several judges, a person last")
+    chain.add_argument(
+        "--cascade",
+        action="store_true",
+        help="ask the judges of --judge in the order in which they are named, the cheapest first, each about what those before it left; "
+        "one guarantee for all accepted answers",
+    )
+    chain.add_argument(
+        "--units",
+        choices=("design_effect", "one_per_group"),
+        help="with --cascade, texts that share groups: design_effect, approximate (default); one_per_group, exact, accepts fewer",
+    )
     json_flag(p)
 
 
@@ -177,4 +189,19 @@ def improve_flags(commands: Any) -> None:
     how.add_argument("--seed", type=seed, default=0, metavar="N", help="seed of the division (default: 0)")
     how.add_argument("--to", type=Path, metavar="FILE.toml", help="write the choice as a file for 'harness run --spec'")
     decision_flags(p)
+    json_flag(p)
+
+
+def explain_flags(commands: Any) -> None:
+    """`explain`."""
+    p = command(commands, "explain", "use:explain", "show what a judge's errors follow: the length, language or system of texts")
+    judged_source(p)
+    p.add_argument(
+        "--by",
+        type=names,
+        metavar="KEYS",
+        help="what errors may follow: length, language, system, script, or a key of the items with 40 values at most "
+        "(default: length,language,system, as far as the data have them)",
+    )
+    p.add_argument("--all", action="store_true", help="a row for each effect that is not shown too")
     json_flag(p)

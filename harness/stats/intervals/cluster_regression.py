@@ -16,7 +16,7 @@ _SLACK = 1e-10
 
 
 class ClusterRegression(NamedTuple):
-    """Coefficients (k,) with their errors, degrees of freedom and two-sided p; all NaN where columns cannot be told apart.
+    """Coefficients (k,), or contrasts (m,) of them, with error, freedom and two-sided p; all NaN where columns cannot be told apart.
 
     `detectable` is the smallest coefficient that would be found with a power of 80 % at the level of 5 %: (t_.975 + t_.8) times the error.
     """
@@ -34,8 +34,16 @@ class ClusterRegression(NamedTuple):
         """Which coefficients have too few degrees of freedom for a test."""
         return np.asarray(~(self.freedom >= LEAST_FREEDOM))
 
+    @property
+    def interval(self) -> tuple[Floats, Floats]:
+        """The ends of 95 % intervals: t_.975 errors around each coefficient."""
+        from scipy.special import stdtrit
 
-def cluster_regression(y: ArrayLike, columns: ArrayLike, groups: ArrayLike) -> ClusterRegression:
+        reach = stdtrit(self.freedom, 0.975) * self.errors
+        return self.coefficients - reach, self.coefficients + reach
+
+
+def cluster_regression(y: ArrayLike, columns: ArrayLike, groups: ArrayLike, contrasts: ArrayLike | None = None) -> ClusterRegression:
     """Least squares with the bias-reduced cluster variance CR2 and Satterthwaite degrees of freedom for each coefficient.
 
     A_g = (I - H_gg)^-1/2, V = M (sum_g X_g' A_g e_g e_g' A_g X_g) M with M = (X'X)^-1, and the degrees of freedom of coefficient j are
@@ -45,6 +53,7 @@ def cluster_regression(y: ArrayLike, columns: ArrayLike, groups: ArrayLike) -> C
         y: (items,) differences between judge and people.
         columns: (items, k) covariates, a column of ones among them.
         groups: (items,) any sortable codes of what items share.
+        contrasts: (m, k) sums of coefficients that are wanted instead, such as the last level of a factor whose levels sum to 0.
 
     Raises:
         ShapeError: if the arrays are not of one length.
@@ -61,22 +70,23 @@ def cluster_regression(y: ArrayLike, columns: ArrayLike, groups: ArrayLike) -> C
         raise ShapeError(f"y {response.shape} and columns {design.shape} must be of the same items")
     index = as_index(groups, len(response), "groups")
     n, k, count = len(response), design.shape[1], int(index.max(initial=-1)) + 1
+    wanted = np.eye(k) if contrasts is None else np.asarray(contrasts, np.float64)
     if n <= k or count < 2 or np.linalg.matrix_rank(design) < k:
-        nothing = np.full(k, math.nan)
+        nothing = np.full(len(wanted), math.nan)
         return ClusterRegression(nothing, nothing, nothing, nothing, nothing, n, count)
-    bread = np.linalg.inv(design.T @ design)
-    coefficients = bread @ design.T @ response
-    residual = response - design @ coefficients
-    score, lean = np.empty((count, k)), np.empty((count, n, k))
-    for g in range(count):
-        at = index == g
+    bread = np.asarray(np.linalg.inv(design.T @ design), np.float64)
+    plain = bread @ design.T @ response
+    residual = response - design @ plain
+    lines = bread @ wanted.T  # (k, m)
+    score, squares, lean = np.empty((count, len(wanted))), np.empty((count, len(wanted))), np.empty((count, k, len(wanted)))
+    order = np.argsort(index, kind="stable")
+    for g, at in enumerate(np.split(order, np.flatnonzero(np.diff(index[order])) + 1)):
         own = design[at]
-        adjusted = _inverse_root(np.eye(len(own)) - own @ bread @ own.T) @ own @ bread  # (items of g, k)
+        adjusted = _inverse_root(np.eye(len(own)) - own @ bread @ own.T) @ own @ lines  # (items of g, m)
         score[g] = adjusted.T @ residual[at]
-        lean[g] = -design @ (bread @ (own.T @ adjusted))
-        lean[g][at] += adjusted
-    errors = np.sqrt((score**2).sum(axis=0))
-    freedom = np.array([_freedom(lean[:, :, j]) for j in range(k)])
+        squares[g], lean[g] = (adjusted**2).sum(axis=0), own.T @ adjusted
+    coefficients, errors = wanted @ plain, np.sqrt((score**2).sum(axis=0))
+    freedom = np.array([_freedom(squares[:, j], lean[:, :, j], bread) for j in range(len(wanted))])
     return ClusterRegression(coefficients, errors, freedom, *_tests(coefficients, errors, freedom), n, count)
 
 
@@ -87,10 +97,13 @@ def _inverse_root(matrix: Floats) -> Floats:
     return np.asarray((vectors * roots) @ vectors.T)
 
 
-def _freedom(lean: Floats) -> float:
-    inner = lean @ lean.T
-    squares = float((inner**2).sum())
-    return float(np.trace(inner)) ** 2 / squares if squares > 0 else math.nan
+def _freedom(squares: Floats, lean: Floats, bread: Floats) -> float:
+    """(trace)² / (sum of squares) of P'P = diag(squares) - U (X'X)^-1 U', U = `lean` (groups, k), without a matrix of all groups."""
+    inner = lean.T @ lean @ bread
+    own = np.einsum("gi,ij,gj->g", lean, bread, lean)
+    trace = float(squares.sum() - own.sum())
+    total = float((squares**2).sum() - 2 * (squares * own).sum() + np.trace(inner @ inner))
+    return trace**2 / total if total > 0 else math.nan
 
 
 def _tests(coefficients: Floats, errors: Floats, freedom: Floats) -> tuple[Floats, Floats]:

@@ -66,6 +66,7 @@ NEEDED = {
     "watch draw": ["folder"],
     "start": ["file"],
     "improve": ["run"],
+    "explain": ["run"],
     "board show": ["controls"],
     "board verify": ["controls", "judge"],
     "board record": ["controls", "--origin", "MIT"],
@@ -96,7 +97,7 @@ def refused(capsys: pytest.CaptureFixture[str]) -> Callable[..., str]:
 def test_these_are_the_commands() -> None:
     assert list(COMMANDS) == [
         *("atlas", "start", "run", "compare", "report", "runs"),
-        *("improve", "correct", "accept", "calibrate", "certify", "gate", "watch"),
+        *("improve", "explain", "correct", "accept", "calibrate", "certify", "gate", "watch"),
         *("labels", "data", "import", "export", "board", "submit"),
         *("batch", "generate", "pairs", "study", "store", "list", "check", "new", "models", "doctor"),
     ]

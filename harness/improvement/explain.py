@@ -1,0 +1,285 @@
+"""What the errors of a judge follow: its scores minus people's, regressed on the length, language and system of texts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, Literal, NamedTuple
+
+import msgspec
+import numpy as np
+
+from harness.correct.scored_items import ScoredItems, scored_items
+from harness.data.columns import CodedColumn
+from harness.data.dataset import Dataset
+from harness.errors import UsageError
+from harness.improvement.covariates import (
+    LENGTH,
+    SYSTEM,
+    Factor,
+    item_codes,
+    length_factor,
+    level_factor,
+    text_lengths,
+    told_apart,
+)
+from harness.judges import traits_of
+from harness.measure.cells import number
+from harness.measure.compare import Recording, align
+from harness.measure.options import Annotators, CompareOptions
+from harness.signature import ComparisonSignature
+from harness.stats import benjamini_yekutieli
+from harness.stats.core.arrays import Floats, Ints
+from harness.stats.intervals.cluster_regression import LEAST_FREEDOM, ClusterRegression, cluster_regression
+
+BY = (LENGTH, "language", SYSTEM)
+ALPHA = 0.05
+Outcome = Literal["shown", "not shown", "too few groups"]
+ASSOCIATION = (
+    "An effect is an association and no cause: a judge that uses less of the scale than people seems to follow the length if better texts "
+    "are longer. Effects of 'system' and 'system ×' change differences between systems."
+)
+HOW = (
+    "Effects are points of the scale, judge minus people's mean, against the mean of all levels; a length within its language. "
+    f"Errors are by group (CR2), q is corrected over all effects of a judge and metric (Benjamini-Yekutieli); at {ALPHA:g} it is "
+    f"shown. Below {LEAST_FREEDOM:g} degrees of freedom nothing is tested. Detectable: the least effect that would be found in 80 % of "
+    f"such data, at {ALPHA:g} before the correction."
+)
+
+
+class ExplainOptions(msgspec.Struct, frozen=True):
+    """`by`: covariates; None takes the length, the language and the system, as far as the data have them."""
+
+    by: tuple[str, ...] | None = None
+
+    def __str__(self) -> str:
+        """As signatures print it."""
+        return f"explain by={','.join(self.by or BY)}"
+
+
+class ErrorEffect(msgspec.Struct, frozen=True, kw_only=True):
+    """What one covariate, or one level of it, goes with. Undefined numbers are None.
+
+    Attributes:
+        covariate: `length`, `language`, …, or `system × length` of an interaction.
+        level: the names of its levels; empty of a length, whose unit is one standard deviation.
+        value, low, high: points of the scale, with a 95 % interval; of a level against the mean of all levels.
+        freedom: degrees of freedom; below 4 nothing is tested.
+        p, q: two-sided; q is corrected over all effects of the judge and metric.
+        detectable: the least effect that would be found with a power of 80 % at 5 %.
+    """
+
+    covariate: str
+    level: tuple[str, ...]
+    value: float | None
+    low: float | None
+    high: float | None
+    freedom: float | None
+    p: float | None
+    q: float | None
+    detectable: float | None
+    outcome: Outcome
+
+    @property
+    def moves_systems(self) -> bool:
+        """Whether it changes differences between systems."""
+        return self.covariate.partition(" × ")[0] == SYSTEM
+
+
+class ExplainedErrors(msgspec.Struct, frozen=True, kw_only=True):
+    """The errors of one judge and condition on one metric, all languages together.
+
+    Attributes:
+        key: that of a cell (`CELL`) without its language.
+        n, groups: labelled texts with a readable score, and independent groups.
+        mean_error: judge minus people, in points.
+        times_longer: how many times as long a text is that is one standard deviation longer; None without lengths.
+        effects: interactions with the system first.
+        left_out: covariates that say nothing here, with the reason.
+    """
+
+    key: dict[str, Any]
+    n: int
+    groups: int
+    mean_error: float
+    times_longer: float | None
+    effects: tuple[ErrorEffect, ...]
+    left_out: tuple[str, ...]
+
+
+class Explained(msgspec.Struct, frozen=True):
+    """The errors of all judges, with what is needed to make them again."""
+
+    signature: str
+    by: tuple[str, ...]
+    metrics: tuple[ExplainedErrors, ...]
+    notes: tuple[str, ...]
+    schema_version: int = 1
+
+    def as_json(self) -> dict[str, Any]:
+        """One object for programs: `{schema_version, signature, by, metrics, notes}`."""
+        found: dict[str, Any] = msgspec.to_builtins(self)
+        for metric in found["metrics"]:
+            metric |= metric.pop("key")
+        return found
+
+
+def explain(source: Recording, compare: CompareOptions, options: ExplainOptions = ExplainOptions()) -> Explained:  # noqa: B008 (frozen)
+    """Regress a judge's scores minus people's mean on covariates of the texts, for every judge, condition and metric with numbers.
+
+    Args:
+        source: judgments with the labels of some or all of their items.
+        compare: which items and judges; baselines are left out.
+        options: the covariates.
+
+    Raises:
+        UsageError: for unknown covariates, for lengths of data without texts, where no metric has scores that are numbers, and as
+            `measure.align`.
+    """
+    compare = msgspec.structs.replace(compare, annotators=compare.annotators or Annotators(1))
+    laid_out = align([source], compare)
+    judged = laid_out.judged[0]
+    cells: dict[tuple[Any, ...], list[ScoredItems]] = {}
+    for cell in scored_items(judged):
+        if not traits_of(str(cell.key["judge"])).is_baseline:
+            cells.setdefault(tuple(value for name, value in cell.key.items() if name != "language"), []).append(cell)
+    usable = [alike for alike in cells.values() if alike[0].means is not None and not alike[0].classes.order_only]
+    if not usable:
+        raise UsageError("nothing to explain: no metric has scores that are numbers, on one scale for judges and people")
+    covariates = _Covariates(judged.data, options.by)
+    found = [made for alike in usable if (made := _explained(alike, covariates)) is not None]
+    if not found:
+        raise UsageError("nothing to explain: no labelled text has a readable score; see 'harness compare'")
+    if not any(metric.effects for metric in found):
+        reasons = (
+            "; ".join(dict.fromkeys(reason for metric in found for reason in metric.left_out)) or "the items have no output and no system"
+        )
+        raise UsageError(f"nothing to explain errors with ({reasons}); name a key of the items with --by, such as --by domain")
+    without = sorted({str(alike[0].key["metric"]) for alike in cells.values() if alike not in usable})
+    notes = (f"Without scores that are numbers, so left out: {', '.join(without)}.",) if without else ()
+    signature = msgspec.structs.replace(ComparisonSignature.parse(laid_out.signature), use=str(options))
+    return Explained(str(signature), covariates.by, tuple(found), (*laid_out.notes, *notes, HOW, ASSOCIATION))
+
+
+class _Covariates:
+    """The covariates of all items of the data."""
+
+    def __init__(self, data: Dataset, by: tuple[str, ...] | None) -> None:
+        lengths = text_lengths(data) if LENGTH in (by or BY) else np.full(len(data.items), np.nan)
+        has_lengths = not np.isnan(lengths).all()
+        if by and LENGTH in by and not has_lengths:
+            raise UsageError("--by length needs texts, and the items have no single output; leave it out")
+        named = by or tuple(name for name in BY if name != SYSTEM or any(item.system is not None for item in data.items))
+        self.by = tuple(dict.fromkeys(name for name in named if name != LENGTH or has_lengths))
+        self.lengths = lengths
+        self.levels: dict[str, CodedColumn] = {name: item_codes(data, name) for name in self.by if name != LENGTH}
+
+    def factors(self, item: Ints, language: Ints) -> tuple[list[Factor], list[str], float | None]:
+        """The factors of some items, why others are left out, and how many times longer a standard deviation is."""
+        found, left_out, times = [], [], None
+        for name in self.by:
+            if name == LENGTH:
+                made = length_factor(self.lengths[item], language)
+                factor, times = made or (None, None)
+            else:
+                factor = level_factor(name, self.levels[name].take(item))
+            if factor is None:
+                left_out.append(f"{name}: all texts have the same")
+            else:
+                found.append(factor)
+        return found, left_out, times
+
+
+class _Errors(NamedTuple):
+    """Judge minus people (n,), with the codes of what texts share."""
+
+    error: Floats
+    item: Ints
+    group: Ints
+    language: Ints
+
+
+def _errors(cells: Sequence[ScoredItems]) -> _Errors:
+    parts = []
+    for code, cell in enumerate(cells):
+        assert cell.means is not None
+        people, judge = cell.means
+        at = np.flatnonzero(cell.labelled & ~np.isnan(judge) & ~np.isnan(people))
+        parts.append((judge[at] - people[at], cell.item[at], cell.group[at], np.full(len(at), code)))
+    return _Errors(*(np.concatenate(column) for column in zip(*parts, strict=True)))
+
+
+def _explained(cells: Sequence[ScoredItems], covariates: _Covariates) -> ExplainedErrors | None:
+    given = _errors(cells)
+    if not len(given.error):
+        return None
+    offered, left_out, times = covariates.factors(given.item, given.language)
+    mains = _kept(offered, len(given.error), left_out)
+    system = next((factor for factor in mains if factor.name == SYSTEM), None)
+    crossed = [system.with_each(other) for other in mains if other is not system] if system else []
+    both = _kept([*mains, *crossed], len(given.error), left_out)
+    effects = [*_effects(given, both, both[len(mains) :]), *sorted(_effects(given, mains, mains), key=lambda each: each[0] != SYSTEM)]
+    q = benjamini_yekutieli([p for *_, p in effects])
+    return ExplainedErrors(
+        key={name: value for name, value in cells[0].key.items() if name != "language"},
+        n=len(given.error),
+        groups=len(np.unique(given.group)),
+        mean_error=float(given.error.mean()),
+        times_longer=times,
+        effects=tuple(_effect(*effect, float(own)) for effect, own in zip(effects, q, strict=True)),
+        left_out=tuple(left_out),
+    )
+
+
+def _kept(factors: Sequence[Factor], n: int, left_out: list[str]) -> list[Factor]:
+    kept = []
+    for factor, says_more in told_apart(factors, n):
+        if says_more:
+            kept.append(factor)
+        else:
+            left_out.append(f"{factor.name}: cannot be told apart from {', '.join(each.name for each in kept) or 'the mean'}")
+    return kept
+
+
+class _Tested(NamedTuple):
+    covariate: str
+    level: tuple[str, ...]
+    found: ClusterRegression
+    place: int
+    p: float
+
+
+def _effects(given: _Errors, factors: Sequence[Factor], wanted: Sequence[Factor]) -> Iterator[_Tested]:
+    """Fit all factors together and yield the effects of some; NaN as p where there are too few degrees of freedom."""
+    if not wanted:
+        return
+    columns = np.column_stack([np.ones(len(given.error)), *(factor.columns for factor in factors)])
+    start, rows, names = 1, [], []
+    for factor in factors:
+        end = start + factor.columns.shape[1]
+        if any(factor is each for each in wanted):
+            padded = np.zeros((len(factor.levels), columns.shape[1]))
+            padded[:, start:end] = factor.contrasts
+            rows.append(padded)
+            names += [(factor.name, level or ()) for level in factor.levels]
+        start = end
+    found = cluster_regression(given.error, columns, given.group, np.vstack(rows))
+    refused = found.refused
+    for place, (name, level) in enumerate(names):
+        yield _Tested(name, level, found, place, np.nan if refused[place] else float(found.p[place]))
+
+
+def _effect(covariate: str, level: tuple[str, ...], found: ClusterRegression, place: int, p: float, q: float) -> ErrorEffect:
+    value, low, high = (float(each[place]) for each in (found.coefficients, *found.interval))
+    refused = bool(found.refused[place])
+    return ErrorEffect(
+        covariate=covariate,
+        level=level,
+        value=number(value),
+        low=None if refused else number(low),
+        high=None if refused else number(high),
+        freedom=number(float(found.freedom[place])),
+        p=number(p),
+        q=number(q),
+        detectable=None if refused else number(float(found.detectable[place])),
+        outcome="too few groups" if refused else "shown" if q <= ALPHA else "not shown",
+    )

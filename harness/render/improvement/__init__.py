@@ -1,0 +1,1 @@
+"""What makes a judge better, and what its errors follow, in the terminal."""

@@ -1,0 +1,77 @@
+"""A cascade of judges in the terminal: who answers how much, how often that is wrong, and each judge alone beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from harness.content.tags import both_names
+from harness.correct.cascade import WORDS, AcceptedCascade, AcceptedCascades
+from harness.render.terminal import dim_lines
+from harness.reports.tables.numbers import UNDEFINED, counted, percent, rounded_up
+from harness.reports.tables.titles import metric_words
+from harness.text import one_line, terminal_safe
+
+
+def render_cascades(found: AcceptedCascades) -> RenderableType:
+    """A block for each language and metric, and below all of them what the guarantee is about."""
+    parts: list[RenderableType] = []
+    for cascade in found.cascades:
+        title = f"{both_names(cascade.language)}, {metric_words(cascade.metric)}"
+        parts += [Text(f"\n{one_line(title)}", style="bold cyan")]
+        parts += [Text(terminal_safe(line)) for line in _sentences(cascade, found.delta)]
+        parts.append(_steps(cascade))
+    return Group(*parts, dim_lines(map(terminal_safe, (*_legend(found), *found.notes))))
+
+
+def _sentences(cascade: AcceptedCascade, delta: float) -> Iterator[str]:
+    if cascade.risk is None:
+        yield f"Nothing is accepted without a person: {cascade.reason}."
+    else:
+        answers = ", ".join(f"{step.judge} answers {percent(step.coverage)}" for step in cascade.steps)
+        yield f"{answers}; {percent(cascade.person)} are left to people."
+        bound = f"at most {percent(cascade.upper)} with {percent(1 - delta)} confidence"
+        yield f"{percent(cascade.risk)} of the accepted answers are wrong; {bound}."
+        yield f"{counted(cascade.n, 'labelled text')} in {counted(cascade.groups, 'group')}; {WORDS[cascade.units]}."
+    if alone := cascade.better_alone:
+        yield f"{alone.judge} alone answers {percent(alone.alone_coverage)}: the cascade asks it less and leaves more to people."
+    if cascade.left_out:
+        total = cascade.n + cascade.left_out
+        yield f"Left out: {cascade.left_out:,} of {total:,} labelled texts have no commonest label; --majority strict counts them as wrong."
+    if cascade.not_asked:
+        yield f"Left out: {counted(cascade.not_asked, 'labelled text')} that not every judge was asked about."
+
+
+def _steps(cascade: AcceptedCascade) -> Table:
+    table = Table(box=None, pad_edge=False)
+    for heading in ("step", "confidence"):
+        table.add_column(heading)
+    for heading in ("answers from", "of all texts", "alone: from", "of all texts", "wrong at most"):
+        table.add_column(heading, justify="right")
+    for step in cascade.steps:
+        table.add_row(
+            one_line(f"{step.judge}: {step.condition}"),
+            step.confidence,
+            _threshold(step.threshold),
+            percent(step.coverage),
+            _threshold(step.alone_threshold),
+            percent(step.alone_coverage),
+            percent(step.alone_upper),
+        )
+    table.add_row("a person", "", "", percent(cascade.person), "", "", "")
+    return table
+
+
+def _threshold(value: float | None) -> str:
+    return UNDEFINED if value is None else rounded_up(value)
+
+
+def _legend(found: AcceptedCascades) -> Iterator[str]:
+    yield (
+        "Each judge is asked only about texts that those above it left. Of all accepted answers together at most "
+        f"{percent(found.alpha)} differ from people's commonest label, which is untrue with a chance of at most {percent(found.delta)}. "
+        "alone: the judge by itself under the same promise."
+    )

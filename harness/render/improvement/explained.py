@@ -1,0 +1,90 @@
+"""What the errors of judges follow, in the terminal: interactions with the system first, and what could have been found beside the rest."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from harness.content.tags import english_name
+from harness.improvement.explain import ErrorEffect, Explained, ExplainedErrors
+from harness.model import JudgeCondition
+from harness.render.terminal import dim_lines
+from harness.reports.tables.numbers import UNDEFINED, counted, probability, signed
+from harness.reports.tables.titles import metric_title
+from harness.text import one_line, terminal_safe
+
+_MOST_ROWS = 40
+"""With more effects than this, only those that are shown have rows of their own."""
+
+
+def render_explained(found: Explained, *, every: bool = False) -> RenderableType:
+    """A block for each metric and judge. `every`: rows for effects that are not shown too, however many there are."""
+    whole = every or sum(len(metric.effects) for metric in found.metrics) <= _MOST_ROWS
+    parts: list[RenderableType] = []
+    for metric in found.metrics:
+        parts += [Text(""), Text(_title(metric), style="bold cyan")]
+        parts += [Text(terminal_safe(line)) for line in _findings(metric)]
+        rows = [effect for effect in metric.effects if whole or effect.outcome == "shown"]
+        parts += [_table(rows)] if rows else []
+        if len(rows) < len(metric.effects):
+            parts.append(Text(_rest([effect for effect in metric.effects if effect.outcome != "shown"])))
+        parts += [Text(terminal_safe(f"left out: {reason}")) for reason in metric.left_out]
+    more = () if whole else ("--all has a row for each effect.",)
+    return Group(*parts, dim_lines(map(terminal_safe, (*found.notes, *more))))
+
+
+def _title(metric: ExplainedErrors) -> str:
+    condition = JudgeCondition.of(metric.key)
+    return one_line(f"{metric_title(str(metric.key['metric']))}, {condition.judge}: {condition.words()}")
+
+
+def _findings(metric: ExplainedErrors) -> Iterator[str]:
+    texts = f"{counted(metric.n, 'text')} in {counted(metric.groups, 'group')}"
+    yield f"Judge minus people: {signed(metric.mean_error, 2)} points on average, {texts}."
+    for effect in metric.effects:
+        if effect.outcome != "shown" or effect.level or effect.value is None:
+            continue
+        times = "" if metric.times_longer is None else f" ({metric.times_longer:.1f} times as long as others of its language)"
+        yield f"A longer text{times} goes with {signed(effect.value, 2)} points against people's mean: an association."
+
+
+def _table(effects: Sequence[ErrorEffect]) -> Table:
+    table = Table(box=None, pad_edge=False)
+    table.add_column("error goes with")
+    for heading in ("points [95 %]", "q", "detectable"):
+        table.add_column(heading, justify="right")
+    table.add_column("")
+    for effect in effects:
+        table.add_row(
+            one_line(f"{effect.covariate} {_level(effect)}".rstrip()),
+            _points(effect),
+            probability(effect.q),
+            UNDEFINED if effect.detectable is None or effect.outcome == "shown" else f"{effect.detectable:.2f}",
+            f"{effect.outcome}{', moves systems' if effect.outcome == 'shown' and effect.moves_systems else ''}",
+        )
+    return table
+
+
+def _level(effect: ErrorEffect) -> str:
+    return english_name(effect.level[0]) if effect.covariate == "language" else " × ".join(effect.level)
+
+
+def _points(effect: ErrorEffect) -> str:
+    if effect.value is None:
+        return UNDEFINED
+    ends = "" if effect.low is None or effect.high is None else f" [{signed(effect.low, 2)} to {signed(effect.high, 2)}]"
+    return f"{signed(effect.value, 2)}{ends}"
+
+
+def _rest(effects: Sequence[ErrorEffect]) -> str:
+    """What has no row: how many effects, and the range of what would have been found."""
+    parts = []
+    for name in dict.fromkeys(effect.covariate for effect in effects):
+        own = [effect for effect in effects if effect.covariate == name]
+        found = [effect.detectable for effect in own if effect.detectable is not None]
+        ends = f"detectable {min(found):.2f}" + (f" to {max(found):.2f}" if len(found) > 1 else "") if found else "too few groups"
+        parts.append(f"{name} {len(own)} ({ends})")
+    return f"Not shown: {', '.join(parts)}."

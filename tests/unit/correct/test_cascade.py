@@ -1,0 +1,150 @@
+"""A cascade of judges: thresholds found together, a person last, and what cannot be promised is said."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import harness
+from harness.correct.acceptance import AcceptOptions
+from harness.correct.cascade import AcceptedCascade, accept_cascade
+from harness.errors import UsageError
+from harness.measure.compare import Recording
+from harness.measure.options import CompareOptions
+from harness.stats.selection.cascade import Units
+from tests.cascade_folder import SKILL, cascade_folder
+from tests.conftest import write_rows
+
+Cli = Callable[..., Any]
+ORDER = tuple(SKILL)
+
+
+def _found(
+    folder: Path,
+    judges: tuple[str, ...] = ORDER,
+    options: AcceptOptions = AcceptOptions(),  # noqa: B008 (frozen)
+    units: Units = "design_effect",
+    **compare: Any,
+) -> AcceptedCascade:
+    data = harness.load(folder)
+    assert data.judgments is not None
+    [only] = accept_cascade(Recording("invented", data, data.judgments), CompareOptions(judges=judges, **compare), options, units).cascades
+    return only
+
+
+def test_the_better_judge_answers_what_the_cheap_one_leaves(tmp_path: Path) -> None:
+    found = _found(cascade_folder(tmp_path / "d"))
+    cheap, better = found.steps
+    assert (cheap.judge, better.judge) == ORDER and found.reason is None and found.exact and found.units == "texts"
+    assert cheap.coverage > 0.2 and better.coverage > 0.02
+    assert cheap.coverage + better.coverage + found.person == pytest.approx(1)
+    assert found.risk is not None and found.upper is not None and found.risk < found.upper <= 0.1
+    assert cheap.coverage + better.coverage > cheap.alone_coverage
+    assert better.alone_coverage > cheap.alone_coverage and (better.alone_upper or 1) <= 0.1
+    assert found.better_alone == better  # thresholds rise and fall together, and those of the cheap judge stop first
+
+
+def test_the_thresholds_say_who_answers(tmp_path: Path) -> None:
+    """Counted by hand from the rows: the first judge that is sure enough, over texts with a commonest label."""
+    folder = cascade_folder(tmp_path / "d")
+    found, rows = _found(folder), [json.loads(line) for line in (folder / "judgments.jsonl").read_text("utf-8").splitlines()]
+    said: dict[str, list[int]] = {}
+    for line in (folder / "labels.jsonl").read_text("utf-8").splitlines():
+        label = json.loads(line)
+        said.setdefault(label["item_id"], []).append(label["score"])
+    answers = {(row["item_id"], row["judge"]): (row["score"], row["probs"][str(row["score"])]) for row in rows}
+    accepted, wrong = dict.fromkeys(ORDER, 0), 0
+    for item, scores in said.items():
+        for step in found.steps:
+            score, sure = answers[item, step.judge]
+            if len(set(scores)) == 1 and step.threshold is not None and sure >= step.threshold:
+                accepted[step.judge] += 1
+                wrong += score != scores[0]
+                break
+    assert [round(step.coverage * found.n) for step in found.steps] == list(accepted.values())
+    assert found.risk == pytest.approx(wrong / sum(accepted.values()))
+
+
+def test_texts_without_a_commonest_label_are_counted_and_can_count_as_wrong(tmp_path: Path) -> None:
+    folder = cascade_folder(tmp_path / "d")
+    found, strict = _found(folder), _found(folder, majority="strict")
+    assert found.left_out == 600 - found.n > 30 and (strict.n, strict.left_out) == (600, 0)
+    assert sum(step.coverage for step in strict.steps) < sum(step.coverage for step in found.steps)
+
+
+def test_groups_make_the_bound_approximate_or_exact_and_accept_fewer(tmp_path: Path) -> None:
+    folder = cascade_folder(tmp_path / "d", texts=1000, per_group=5)
+    by_design, one = _found(folder), _found(folder, units="one_per_group")
+    assert (by_design.exact, one.exact) == (False, True) and by_design.groups == one.groups == 200
+    assert 0 < 1 - one.person <= 1 - by_design.person
+
+
+def test_meaningless_answers_are_left_to_people(tmp_path: Path) -> None:
+    folder = cascade_folder(tmp_path / "d")
+    rows = [json.loads(line) for line in (folder / "judgments.jsonl").read_text("utf-8").splitlines()]
+    draw = np.random.default_rng(0)
+    for row in rows:
+        row["score"] = int(draw.integers(3))
+        row["probs"] = {str(c): 0.8 if c == row["score"] else 0.1 for c in range(3)}
+    write_rows(folder / "judgments.jsonl", rows)
+    found = _found(folder)
+    assert (found.person, found.risk, found.upper) == (1.0, None, None) and found.reason == "no threshold can be certified"
+
+
+def test_a_judge_without_confidences_is_named(tmp_path: Path) -> None:
+    folder = cascade_folder(tmp_path / "d")
+    rows = [json.loads(line) for line in (folder / "judgments.jsonl").read_text("utf-8").splitlines()]
+    write_rows(
+        folder / "judgments.jsonl",
+        [{k: v for k, v in row.items() if k != "probs" or row["judge"] == "openai/better"} for row in rows],
+    )
+    found = _found(folder)
+    assert found.person == 1.0 and (found.reason or "").startswith("openai/cheap: no confidence")
+
+
+def test_texts_that_not_every_judge_was_asked_about_are_counted(tmp_path: Path) -> None:
+    folder = cascade_folder(tmp_path / "d")
+    rows = [json.loads(line) for line in (folder / "judgments.jsonl").read_text("utf-8").splitlines()]
+    write_rows(folder / "judgments.jsonl", [row for row in rows if row["judge"] == "openai/cheap" or row["item_id"] >= "t2"])
+    found = _found(folder)
+    assert found.not_asked == sum(f"t{n}" < "t2" for n in range(600)) and found.n + found.left_out + found.not_asked == 600
+
+
+@pytest.mark.parametrize(
+    ("judges", "options", "words"),
+    [
+        (ORDER[:1], AcceptOptions(), "two judges or more; name the judges in the order of their price"),
+        ((*ORDER[:1], "openai/nobody"), AcceptOptions(), "openai/nobody"),
+        (ORDER, AcceptOptions(confidence="votes"), "one after the other"),
+    ],
+)
+def test_what_cannot_be_is_refused_in_words(tmp_path: Path, judges: tuple[str, ...], options: AcceptOptions, words: str) -> None:
+    with pytest.raises(UsageError, match=words):
+        _found(cascade_folder(tmp_path / "d", texts=80), judges, options)
+
+
+def test_labels_that_are_no_random_sample_are_refused(tmp_path: Path) -> None:
+    folder = cascade_folder(tmp_path / "d", texts=80)
+    card = (folder / "data.toml").read_text("utf-8")
+    (folder / "data.toml").write_text(card.replace('sampling = "random"\n', ""), encoding="utf-8")
+    with pytest.raises(UsageError, match="no cascade: the labelled items have to be a random sample"):
+        _found(folder)
+
+
+def test_the_command_shows_every_step_and_prints_json(tmp_path: Path, cli: Cli) -> None:
+    folder = cascade_folder(tmp_path / "d")
+    asked = ("accept", folder, "--cascade", "--judge", ORDER[0], "--judge", ORDER[1])
+    shown = cli(*asked)
+    assert shown.code == 0, shown.err
+    assert "are left to people." in shown.out and "exact: no two texts share a group" in shown.out and "a person" in shown.out
+    found = json.loads(cli(*asked, "--json").out)
+    assert [step["judge"] for step in found["cascades"][0]["steps"]] == list(ORDER) and found["cascades"][0]["exact"] is True
+    turned = json.loads(cli("accept", folder, "--cascade", "--judge", ORDER[1], "--judge", ORDER[0], "--json").out)
+    assert turned["cascades"][0]["steps"][0]["judge"] == ORDER[1] and turned["signature"] != found["signature"]
+    refused = cli("accept", folder, "--units", "one_per_group")
+    assert refused.code == 2 and "--cascade" in refused.err

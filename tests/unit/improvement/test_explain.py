@@ -1,0 +1,121 @@
+"""What errors of a judge follow: planted effects are found, chance is not, and what cannot be said is not said."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import harness
+from harness.errors import UsageError
+from harness.improvement.explain import ErrorEffect, Explained
+from harness.stats.intervals.cluster_regression import cluster_regression
+from tests.conftest import write_rows
+
+Cli = Callable[..., Any]
+CARD = 'id = "stories"\nannotators = "persistent"\n[metrics.tone]\nkind = "interval"\nmin = -50\nmax = 50\nbest = 50\n'
+SYSTEMS = ("a", "b", "c")
+
+
+def stories(folder: Path, *, length: float = 0.0, system: float = 0.0, crossed: float = 0.0, groups: int = 60, seed: int = 1) -> Path:
+    """Two languages, three systems a group, labels by two people; the judge's error follows the standardised length, system c, and both."""
+    draw = np.random.default_rng(seed)
+    items, labels, judgments = [], [], []
+    for group in range(groups):
+        language, shared = ("cs", "ja")[group % 2], draw.normal(0, 0.5)
+        for name in SYSTEMS:
+            z, truth, item = float(draw.normal()), float(draw.normal(0, 2)), f"{group}-{name}"
+            error = shared + length * z + (name == "c") * (system + crossed * z) + float(draw.normal())
+            text = "x" * max(1, round(100 * np.exp(0.5 * z)))
+            items.append({"item_id": item, "language": language, "task": "chat", "group": str(group), "system": name, "output": text})
+            labels += [{"item_id": item, "annotator_id": who, "metric": "tone", "score": truth} for who in "ab"]
+            judgments.append({"item_id": item, "judge": "openai/one", "metric": "tone", "score": truth + error})
+    for table, rows in (("items", items), ("labels", labels), ("judgments", judgments)):
+        write_rows(folder / f"{table}.jsonl", rows)
+    (folder / "data.toml").write_text(CARD, encoding="utf-8")
+    return folder
+
+
+def _effect(found: Explained, covariate: str, *level: str) -> ErrorEffect:
+    return next(each for each in found.metrics[0].effects if (each.covariate, each.level) == (covariate, level))
+
+
+def test_a_planted_length_effect_is_found_and_is_no_interaction(tmp_path: Path) -> None:
+    found = harness.explain(stories(tmp_path / "d", length=0.5))
+    effect = _effect(found, "length")
+    assert effect.outcome == "shown" and not effect.moves_systems
+    assert effect.low is not None and effect.high is not None and effect.low < 0.5 < effect.high
+    assert found.metrics[0].times_longer == pytest.approx(np.exp(0.5), rel=0.15)
+    assert {each.outcome for each in found.metrics[0].effects if each.covariate != "length"} == {"not shown"}
+
+
+def test_effects_of_systems_and_their_interactions_come_first(tmp_path: Path) -> None:
+    found = harness.explain(stories(tmp_path / "d", system=2.0, crossed=1.5))
+    assert [each.covariate for each in found.metrics[0].effects][:3] == ["system × length"] * 3
+    assert _effect(found, "system × length", "c").outcome == _effect(found, "system", "c").outcome == "shown"
+    assert _effect(found, "system", "c").value == pytest.approx(2 * 2 / 3, abs=0.4)  # against the mean of all three
+    assert sum(_effect(found, "system", name).value or np.nan for name in SYSTEMS) == pytest.approx(0, abs=1e-9)
+
+
+def test_a_length_that_errors_do_not_follow_is_found_in_5_percent_of_worlds() -> None:
+    """Before any correction, with errors that groups share; at most two standard errors of the simulation more."""
+    draw, shown, worlds = np.random.default_rng(0), 0, 200
+    for _ in range(worlds):
+        z, group = draw.normal(size=90), np.repeat(np.arange(30), 3)
+        y = np.repeat(draw.normal(size=30), 3) + draw.normal(size=90)
+        shown += cluster_regression(y, np.column_stack([np.ones(90), z]), group).p[1] <= 0.05
+    assert shown / worlds <= 0.05 + 2 * np.sqrt(0.05 * 0.95 / worlds)
+
+
+def test_every_effect_that_is_not_shown_says_what_could_have_been_found(tmp_path: Path) -> None:
+    found = harness.explain(stories(tmp_path / "d"))
+    effects = found.metrics[0].effects
+    assert {each.outcome for each in effects} == {"not shown"}
+    assert all(each.detectable is not None and each.detectable > 0 and each.q is not None and each.q > 0.05 for each in effects)
+
+
+def test_few_groups_are_refused(tmp_path: Path) -> None:
+    found = harness.explain(stories(tmp_path / "d", length=3.0, groups=4), "length")
+    [effect] = found.metrics[0].effects
+    assert (effect.outcome, effect.p, effect.q, effect.detectable, effect.low) == ("too few groups", None, None, None, None)
+
+
+def test_what_says_nothing_new_is_left_out_with_the_reason(tmp_path: Path) -> None:
+    found = harness.explain(stories(tmp_path / "d"), ("language", "script", "task"))
+    assert found.metrics[0].left_out == ("task: all texts have the same", "script: cannot be told apart from language")
+    assert [(each.covariate, each.level) for each in found.metrics[0].effects] == [("language", ("cs",))]  # the other mirrors it
+
+
+@pytest.mark.parametrize(
+    ("by", "words"),
+    [("colour", "no item has 'colour'"), ("group", "60 values"), ("task", "all texts have the same")],
+)
+def test_what_cannot_be_is_refused_in_words(tmp_path: Path, by: str, words: str) -> None:
+    with pytest.raises(UsageError, match=words):
+        harness.explain(stories(tmp_path / "d"), by)
+
+
+def test_the_command_says_association_and_prints_json(tmp_path: Path, cli: Cli) -> None:
+    folder = stories(tmp_path / "d", length=0.5)
+    shown = cli("explain", folder, "--by", "length,system")
+    assert shown.code == 0, shown.err
+    assert "A longer text (1.6 times as long as others of its language) goes with" in shown.out and "association" in shown.out
+    found = json.loads(cli("explain", folder, "--json").out)
+    assert found["by"] == ["length", "language", "system"] and found["metrics"][0]["metric"] == "tone"
+    assert found["metrics"][0]["effects"][-1]["outcome"] in ("shown", "not shown")
+
+
+def test_a_contrast_is_the_coefficient_of_the_other_coding() -> None:
+    """The level that effect coding leaves out has the estimate, error and freedom that it has where another one is left out."""
+    draw = np.random.default_rng(2)
+    level, group = np.arange(60) % 3, np.repeat(np.arange(12), 5)
+    y = draw.normal(size=60) + level
+    one, other = np.vstack([np.eye(2), [[-1, -1]]]), np.vstack([[[-1, -1]], np.eye(2)])
+    by_contrast = cluster_regression(y, np.column_stack([np.ones(60), one[level]]), group, [[0, -1, -1]])
+    direct = cluster_regression(y, np.column_stack([np.ones(60), other[level]]), group)
+    for name in ("coefficients", "errors", "freedom", "p", "detectable"):
+        assert getattr(by_contrast, name)[0] == pytest.approx(getattr(direct, name)[2])
