@@ -18,7 +18,7 @@ from pathlib import Path
 from make_production import write_stars
 
 DOCS = Path(__file__).parent
-SIMULATED = ("using-scores.md",)  # make_using_scores.py writes it
+SIMULATED = ("using-scores.md", "ten-minutes.md", "improve.md")  # their data are made elsewhere
 COMMANDS = "compare|labels check|labels needed|correct|accept|calibrate|certify|study"
 BLOCK = re.compile(rf"```console\n((?:\$ harness data get .+\n)?)\$ harness ((?:{COMMANDS}) .+)\n((?:.*\n)*?)```")
 

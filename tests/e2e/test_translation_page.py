@@ -85,7 +85,7 @@ def test_numbers_have_a_distance_and_are_neither_right_nor_wrong(shown: Opened) 
     assert "One person scored this text" in shown.page.inner_text("details[open] .judged-side")
     rows = shown.page.inner_text("#browser")
     assert "(−2.5)" in rows and "✗" not in rows and "✓" not in rows and "j refused !" in rows
-    assert "no verdict" in shown.page.inner_text("main")
+    assert "Why no answer" in shown.page.inner_text("main")
     assert shown.said == [] and shown.elsewhere == []
 
 
