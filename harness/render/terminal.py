@@ -20,7 +20,7 @@ from harness.measure.summaries import LanguageSummary
 from harness.model import CONDITION, SYSTEM_ROLE, JudgeCondition
 from harness.render.fitted_table import FittedTable
 from harness.render.human_agreement import two_people_sentence
-from harness.render.verdicts import SHORT_NAMES, answer_lines, lines_of, screen_tables
+from harness.render.verdicts import SHORT_NAMES, answer_lines, judged_sides, lines_of, screen_tables, side_text
 from harness.reports.answer import LabelPages
 from harness.reports.answer_parts import Answer
 from harness.reports.run_report import Report
@@ -73,6 +73,8 @@ def render_report(report: Report, *, by_task: bool = False, every: bool = False,
     task by task; `width` is that of the terminal.
     """
     parts: list[RenderableType] = [Text(terminal_safe(report.title), style="bold"), Text(""), *render_answer(report.verdicts, report.pages)]
+    if not judged_sides(report.verdicts):  # baselines have no answer that names them
+        parts += [Text(terminal_safe(text)) for text in dict.fromkeys(side_text(verdict.key) for verdict in report.verdicts)]
     parts += render_verdicts(report.verdicts, width, every=every)
     if two_people := two_people_sentence(report.by_metric):
         parts.append(Text(f"\n{two_people}"))

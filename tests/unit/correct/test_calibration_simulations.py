@@ -234,7 +234,7 @@ def test_sets_by_text_and_of_this_draw_hold_theirs() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("prior", list(PRIORS))
 def test_borrowed_intervals_hold_on_average_over_languages(prior: str) -> None:
-    found, _ = borrowed(prior, 8, 30, 200)
+    found, _ = borrowed(prior, 8, 100)
     assert found.mean >= 0.93 and found.worst >= 0.85 and found.width < 1
 
 
