@@ -56,7 +56,8 @@ def test_plans_of_many_cells_are_those_of_each(text: int) -> None:
 
     some = cells(text)
     found = about_more_each([CellToPlan(judge_sums(*cell), 0.05 / 10) for cell in some], rule)
-    assert found == [about_more(*cell, cells=10) for cell in some]
+    alone = [about_more(*cell, cells=10) for cell in some]
+    assert list(map(repr, found)) == list(map(repr, alone))  # NaN is equal to NaN there
     assert len({one.more for one in found}) > 3
 
 
