@@ -441,7 +441,7 @@ def test_the_first_screen_of_a_study_answers_for_every_language_and_the_page_is_
         assert "Use it in" in answers and "Do not use it in" in answers and "Not known yet in" in answers
         assert "label about" in shown.page.inner_text(".next") and shown.page.locator(".view:not([hidden]) .next a[data-show]").count() == 2
         assert len(shown.page.query_selector_all(".view:not([hidden]) .rows tbody tr")) == 30
-        assert shown.page.eval_on_selector_all("h1, .view:not([hidden]) > .answers", bottom) <= height
+        assert shown.page.eval_on_selector_all("h1, .view:not([hidden]) > .answers, .view:not([hidden]) .next", bottom) <= height
         assert shown.page.eval_on_selector("#items", top) <= 6 * height
         assert shown.page.evaluate("document.documentElement.scrollWidth") <= width and shown.said == []
         folded = shown.page.locator("details.fold")
