@@ -513,8 +513,7 @@ def explain(
         UsageError: for unknown covariates, and where no metric has scores that are numbers.
         ContentError, StoreError: if the source cannot be read.
     """
-    [opened] = open_sources([source], card, Path(out))
-    compare = compare_options(judge, None, annotators, "drop", "item", restricted(where), None, 0)
+    opened, compare = _judged_source(source, judge, annotators, where, card, out)
     return explain_errors(opened.recording, compare, ExplainOptions(as_names(by) if by else None))
 
 
@@ -545,8 +544,7 @@ def improve(
         UsageError: with fewer than two candidates, too few texts, and for labels that confirmed before.
         ContentError, StoreError: if the source cannot be read, or its folder cannot remember.
     """
-    [opened] = open_sources([source], card, Path(out))
-    compare = compare_options(judge, None, annotators, "drop", "item", restricted(where), None, 0)
+    opened, compare = _judged_source(source, judge, annotators, where, card, out)
     today = datetime.now(UTC).date()
     given = options or ImproveOptions()
     return choose_and_confirm(opened.recording, compare, given, decision or DecisionOptions(), _data_folder(source, opened), today)
@@ -563,9 +561,21 @@ def improvable(
     out: Path | str = "results",
 ) -> str:
     """What `improve` could show, in a sentence; no label is used. Arguments and errors as of `improve`."""
-    [opened] = open_sources([source], card, Path(out))
-    compare = compare_options(judge, None, annotators, "drop", "item", restricted(where), None, 0)
+    opened, compare = _judged_source(source, judge, annotators, where, card, out)
     return divided(opened.recording, compare, options or ImproveOptions(), _data_folder(source, opened)).sentence()
+
+
+def _judged_source(
+    source: Dataset | RunResult | Path | str,
+    judge: str | Sequence[str] | None,
+    annotators: str | None,
+    where: Mapping[str, str | Sequence[str]] | None,
+    card: str | None,
+    out: Path | str,
+) -> tuple[OpenedSource, CompareOptions]:
+    """One source, opened, and which of its judgments and labels count."""
+    [opened] = open_sources([source], card, Path(out))
+    return opened, compare_options(judge, None, annotators, "drop", "item", restricted(where), None, 0)
 
 
 def _data_folder(source: Dataset | RunResult | Path | str, opened: OpenedSource) -> Path | None:

@@ -125,7 +125,7 @@ class _Look:
         wide = msgspec.structs.replace(given, **changes).scored_columns
         columns = {each.column: _column(self.table, each.column) for each in wide if each.column in self.table.columns}
         if any(each.annotator for each in wide) and given.annotators is None:
-            changes["annotators"] = "positional" if all(map(_is_numbered, columns)) else "persistent"
+            changes["annotators"] = "positional" if _are_places(columns) else "persistent"
             self.guesses.append(_WHO[changes["annotators"]])
         if any(each.metric for each in wide):
             own = self._one_person()
@@ -264,9 +264,14 @@ def _top(column: LookedAtColumn) -> float:
     return max(column.numbers)
 
 
-def _is_numbered(name: str) -> bool:
-    """Whether a column's name is a place, such as 'Rater 2' or 'Hodnotitel B', and not a person's."""
-    return re.fullmatch(r".*?[\s_.-]*(\d+|\b[A-Za-z])", name.strip()) is not None
+def _are_places(names: Collection[str]) -> bool:
+    """Whether columns are places, such as 'Rater 1' and 'Rater 2', and no people: one word, and a number or letter after it.
+
+    >>> _are_places(["Rater A", "Rater B"]), _are_places(["Jana N", "Petr K"])
+    (True, False)
+    """
+    numbered = [re.fullmatch(r"(.*?)[\s_.-]*(?:\d+|\b[A-Za-z])", name.strip()) for name in names]
+    return all(numbered) and len({found[1] for found in numbered if found}) == 1
 
 
 def _scale(numbers: Sequence[float]) -> Scale | None:

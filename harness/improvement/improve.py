@@ -22,7 +22,7 @@ from harness.improvement.halves import ChooseHalf, ConfirmHalf, halves
 from harness.improvement.verdicts_on_part import verdicts_on
 from harness.measure.compare import Recording, align
 from harness.measure.options import CompareOptions
-from harness.model import JudgeCondition
+from harness.model import JudgeCondition, plainness
 from harness.stats.core.arrays import Floats
 from harness.stats.selection.confirmation import ConfirmedGain, confirm, level_of_use, texts_to_confirm
 from harness.stats.selection.halving import Halving, halve
@@ -188,7 +188,9 @@ def improve(
     level = options.alpha if not division.uses else level_of_use(options.alpha, division.uses + 1)
     languages, together = _confirmed(division, start, chosen, level, options.margin)
     names = division.texts.candidates
-    if folder is not None:
+    items = {question.item_id for question in division.confirming.texts.questions}
+    verdicts = verdicts_on(source, items, compare, decision)
+    if folder is not None:  # last, so that labels are not spent where something above fails; and nothing is shown if this fails
         shown = any(each.shown for each in languages)
         use = ConfirmedUse(
             date=today.isoformat(),
@@ -199,8 +201,6 @@ def improve(
             texts=digests(division.confirming.texts.questions),
         )
         remember(folder, use)
-    items = {question.item_id for question in division.confirming.texts.questions}
-    verdicts = verdicts_on(source, items, compare, decision)
     return Improved(
         source=source.name,
         candidates=tuple(names[at] for at in order),
@@ -225,7 +225,9 @@ def improve(
 def _start(candidates: Sequence[JudgeCondition], name: str | None) -> int:
     """The candidate to beat. Raises UsageError for a name that none has, or several."""
     if name is None:
-        return 0
+        first = candidates[0].judge
+        own = [at for at, candidate in enumerate(candidates) if candidate.judge == first]
+        return min(own, key=lambda at: (plainness(candidates[at].variant), tuple(each or 0.0 for each in candidates[at][2:])))
     words = [candidate_words(each) for each in candidates]
     matching = [at for at, text in enumerate(words) if name in (text, candidates[at].judge, candidates[at].variant)]
     if len(matching) != 1:

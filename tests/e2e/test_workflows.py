@@ -168,6 +168,7 @@ def test_a_release_needs_the_version_as_its_tag(machine: Machine) -> None:
     release = ROOT / ".github" / "workflows" / "release.yml"
     version = re.search(r'^version = "(.+)"', (ROOT / "pyproject.toml").read_text("utf-8"), flags=re.M)
     assert version
+    assert yaml.safe_load((ROOT / "CITATION.cff").read_text("utf-8"))["version"] == version[1]
     shell = _shell(release, "the tag is the version").replace("python ", f"{sys.executable} ")
     assert machine.run(shell, ROOT, GITHUB_REF_NAME=f"v{version[1]}").returncode == 0
     wrong = machine.run(shell, ROOT, GITHUB_REF_NAME="v9.9.9")

@@ -47,7 +47,7 @@ def _answer(found: Improved) -> Iterator[str]:
     if gains:
         yield f"Use the choice in {_names(gains)}."
     if found.uses:
-        yield f"These labels have confirmed {counted(found.uses, 'time')} before, so that this test is at {percent(found.level)}."
+        yield f"These labels have confirmed {counted(found.uses, 'time')} before, so that this test is at {found.level * 100:g} %."
 
 
 def _points(row: ImprovedLanguage) -> str:
@@ -93,7 +93,7 @@ def _reading(found: Improved) -> Iterator[str]:
     rounds = ", ".join(f"{len(each.kept)} of them after {each.texts}" for each in found.halving.rounds)
     yield f"Chosen on {found.choose_texts:,} other questions by successive halving: {rounds}."
     yield (
-        f"gain shown: over the start and over the best constant, at {percent(found.level)} after Holm over languages. "
+        f"gain shown: over the start and over the best constant, at {found.level * 100:g} % after Holm over languages. "
         f"use: the choice where a loss of {found.options.margin * 100:.0f} points is ruled out at that level, else the start."
     )
     yield "verdicts: on the questions that confirmed. agreement: with the commonest label; an answer that cannot be read is wrong."
