@@ -16,10 +16,7 @@
     ├── OutputError         5   standard output is closed, full, or cannot encode the results
     └── IncompleteRun       6   the run ended, but some calls have no reply
 
-`harness board check` ends with 6 if it cannot check a board because the board's data are not here, and has no other problem.
-A gate, an extension and the check of a watch end without an error: 0 if all holds, 1 if something is shown not to hold, 7 if the evidence
-does not suffice to say so.
-A message says what is wrong, where, and what would be right.
+Commands that end without an error have exit codes too (`harness.exit_codes`). A message says what is wrong, where, and what would be right.
 """
 
 from __future__ import annotations
@@ -29,23 +26,21 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-GATE_FAILED, GATE_INCONCLUSIVE = 1, 7
-UNCHECKED = 6  # a board whose data are not here
-STALE, NOTHING_ALLOWED = 1, 1  # of a certificate
+from harness.exit_codes import CONTENT, FETCH, INCOMPLETE, INTERRUPTED, JUDGE, OTHER_ERROR, OUTPUT, STORE, USAGE
+
 _MOST_FAULTS = 6  # of a file, in one message
-INTERRUPTED = 130  # Ctrl-C; the shells' convention
 
 
 class HarnessError(Exception):
     """Base of all errors that users see as one sentence without a traceback."""
 
-    exit_code = 1
+    exit_code = OTHER_ERROR
 
 
 class UsageError(HarnessError):
     """Invalid arguments on the command line or in a call of the API."""
 
-    exit_code = 2
+    exit_code = USAGE
 
 
 class MissingData(UsageError):
@@ -67,7 +62,7 @@ class UseForbidden(CertificateError):
 class ContentError(HarnessError):
     """A content or data file is wrong; the message begins with `file:line`."""
 
-    exit_code = 3
+    exit_code = CONTENT
 
     def __init__(self, message: str, path: Path | str, line: int | None = None) -> None:
         self.path = Path(path)
@@ -89,7 +84,7 @@ def refuse_faults(faults: Iterable[tuple[int, str]], path: Path | str) -> None:
 class JudgeError(HarnessError):
     """A judge cannot be reached, used or trusted."""
 
-    exit_code = 4
+    exit_code = JUDGE
 
 
 class FatalReply(JudgeError):
@@ -115,7 +110,7 @@ class EndpointRefusal(FatalReply):
 class DataFetchError(HarnessError):
     """The raw files of published data cannot be fetched, or are not those that the dataset card names."""
 
-    exit_code = 4
+    exit_code = FETCH
 
 
 class AbsentRawFile(DataFetchError):
@@ -125,19 +120,19 @@ class AbsentRawFile(DataFetchError):
 class StoreError(HarnessError):
     """The results folder cannot be used."""
 
-    exit_code = 5
+    exit_code = STORE
 
 
 class OutputError(HarnessError):
     """The results cannot be written to standard output."""
 
-    exit_code = 5
+    exit_code = OUTPUT
 
 
 class IncompleteRun(HarnessError):
     """The run ended before every call had a reply; the same command resumes it. `result` is the run so far."""
 
-    exit_code = 6
+    exit_code = INCOMPLETE
 
     def __init__(self, message: str, result: Any = None, *, interrupted: bool = False) -> None:
         super().__init__(message)

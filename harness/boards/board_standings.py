@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from harness.boards.scoring import ScoredSubmission
+from harness.boards.examined_submission import ScoredSubmission
 from harness.content import Board
 from harness.data.judgments import Judgments
 from harness.decide.verdicts import Verdict, verdicts

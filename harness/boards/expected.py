@@ -11,7 +11,7 @@ import msgspec
 from harness.boards.recorded import RecordedJudgments
 from harness.errors import UsageError
 from harness.judges.base import JudgeOptions
-from harness.judges.baseline import BaselineJudge, open_judge
+from harness.judges.baselines import BaselineJudge, open_judge
 from harness.model import Item, JudgeIdentity, Query, Reply, Scale
 from harness.runs import CallIds, Plan, Prepared, ReadingRules, RunProtocol, call_ids, hex_ids
 

@@ -20,8 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from harness.boards.board_standings import ranking_input
+from harness.boards.examined_submission import ScoredSubmission
 from harness.boards.replies import REPLIES, ReplyRow, decode_row, read_lines
-from harness.boards.scoring import ScoredSubmission
 from harness.content import Board
 from harness.data import Dataset
 from harness.judges import traits_of

@@ -13,9 +13,9 @@ from pathlib import Path
 
 import msgspec
 
+from harness.boards.examined_submission import ExaminedSubmission, examine
 from harness.boards.expected import Baselines, ExpectedCalls, expected_calls
 from harness.boards.replies import REPLIES
-from harness.boards.scoring import ExaminedSubmission, examine
 from harness.errors import HarnessError
 from harness.judges import traits_of
 from harness.runs import Prepared

@@ -15,11 +15,11 @@ import msgspec
 
 from harness.boards.board import SUBMISSIONS, whole_board
 from harness.boards.card import CARD, JudgeCard, card_complaints, folder_complaint, quote, read_card, slug, write_card
+from harness.boards.examined_submission import examine
 from harness.boards.expected import Baselines, ExpectedCalls, expected_calls
 from harness.boards.problems import FILE, FOLDER, kind_of
 from harness.boards.recorded import RECORDED, RecordedJudgments, identity_of, refuse_several_answers, score_lines
 from harness.boards.replies import REPLIES, SCORES, ReplyRow, compress_lines
-from harness.boards.scoring import examine
 from harness.content import Library
 from harness.content.library import bundled_root
 from harness.content.specs import Board, read_spec

@@ -20,9 +20,9 @@ import msgspec
 
 from harness.boards.board import SUBMISSIONS, whole_board
 from harness.boards.card import CARD, JudgeCard, VerificationRecord, write_card
+from harness.boards.examined_submission import examine
 from harness.boards.expected import Baselines, expected_calls
 from harness.boards.replies import REPLIES, decode_row, read_lines
-from harness.boards.scoring import examine
 from harness.content.tags import choose_from
 from harness.engines import JudgeWork, Settings, ask_all, check_engine
 from harness.engines.work import with_ids

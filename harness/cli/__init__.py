@@ -12,7 +12,8 @@ from typing import NoReturn
 
 from harness.cli.parser import build_parser, command_parser
 from harness.cli.streams import checked_output, interrupted_once
-from harness.errors import INTERRUPTED, HarnessError
+from harness.errors import HarnessError
+from harness.exit_codes import INTERRUPTED
 
 _ASKING = ("run", "generate", "batch", "study", "board")  # commands that ask judges
 

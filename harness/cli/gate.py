@@ -7,7 +7,8 @@ import sys
 from pathlib import Path
 
 from harness import api
-from harness.errors import GATE_FAILED, GATE_INCONCLUSIVE, UsageError
+from harness.errors import UsageError
+from harness.exit_codes import GATE_FAILED, GATE_INCONCLUSIVE
 
 
 def gate(arguments: argparse.Namespace) -> int:

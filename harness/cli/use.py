@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 from harness import api
 from harness.cli.arguments import decision_options
 from harness.cli.compare import key_and_value, restrictions
-from harness.errors import GATE_FAILED, GATE_INCONCLUSIVE, NOTHING_ALLOWED, STALE, UsageError
+from harness.errors import UsageError
+from harness.exit_codes import GATE_FAILED, GATE_INCONCLUSIVE, NOTHING_ALLOWED, STALE
 from harness.measure.compare import Recording
 from harness.measure.options import CompareOptions
 
@@ -198,7 +199,7 @@ def _extend(arguments: argparse.Namespace) -> int:
 
 def _check(arguments: argparse.Namespace) -> int:
     from harness.correct import certificate
-    from harness.correct.certify import check_certificate
+    from harness.correct.stale_certificate import check_certificate
     from harness.render.certificate import print_check
     from harness.render.progress import working
     from harness.tables import to_json

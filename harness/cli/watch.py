@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from harness import api
-from harness.errors import GATE_FAILED, GATE_INCONCLUSIVE
+from harness.exit_codes import GATE_FAILED, GATE_INCONCLUSIVE
 
 if TYPE_CHECKING:
     from harness.correct.certificate import CertifiedJudge

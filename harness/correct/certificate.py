@@ -23,7 +23,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from harness.content.tags import canonical, choose_from
 from harness.correct.acceptance import Confidence, share_left_out
-from harness.correct.certificate_validity import CertifiedWatch, Extension
+from harness.correct.certificate_extension import CertifiedWatch, Extension
 from harness.correct.certified_map import CalibratedTexts, CertifiedMap, calibrated_texts
 from harness.correct.label_sets import Per
 from harness.correct.map_input import EXPECTED

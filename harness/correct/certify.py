@@ -1,11 +1,11 @@
-"""Makes certificates, and checks their validity."""
+"""Makes certificates."""
 
 from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Iterator, Mapping, Sequence
-from datetime import UTC, date, datetime
+from collections.abc import Mapping, Sequence
+from datetime import date
 from importlib.metadata import version
 from typing import Any
 
@@ -25,7 +25,6 @@ from harness.correct.certificate import (
     CertifiedThreshold,
     Correction,
 )
-from harness.correct.certificate_differences import certificate_differences
 from harness.correct.certified_map import CertifiedMap
 from harness.correct.correct import mean_sample, share_sample
 from harness.correct.label_sets import SetOptions
@@ -36,11 +35,9 @@ from harness.correct.scored_items import ScoredItems, scored_items
 from harness.data.judgments import Judgments
 from harness.decide.options import DecisionOptions
 from harness.decide.verdicts import Verdict, verdicts_laid_out
-from harness.errors import UsageError
 from harness.measure.cells import number
 from harness.measure.compare import AlignedData, JudgedData, Recording, align
 from harness.measure.options import Annotators, CompareOptions
-from harness.measure.units import as_text
 from harness.model import SAMPLING, JudgeCondition, JudgeIdentity, Scale, Score
 from harness.runs import RunProtocol
 from harness.signature import ComparisonSignature
@@ -51,8 +48,6 @@ from harness.stats.intervals.cluster_mean import cluster_mean
 from harness.tables import sha256_of
 
 NOT_RANDOM = "the labelled texts are not declared to be a random sample (sampling in data.toml)"
-_NOTHING_COMPARED: tuple[str, ...] = ("judge", "prompt", "rubric", "scale", "labels", "scores of the judge", "verdicts", "numbers")
-"""What is unchecked where a certificate is compared with nothing."""
 _SAID = ("repeat", "order", "score", "failure", "confidence")
 
 
@@ -98,17 +93,18 @@ def certify(
     Raises:
         UsageError: for several judges or conditions, with what to choose; and as `measure.compare` does.
     """
-    laid_out, made = _verdicts(source, compare, decision)
+    laid_out, made = certified_verdicts(source, compare, decision)
     condition = one_condition([JudgeCondition.of(verdict.key) for verdict in made], compare.judges, "certify")
-    return _certificate(source, laid_out, made, condition, compare, decision, (acceptance, sets), asked)
+    return certificate_of(source, laid_out, made, condition, compare, decision, (acceptance, sets), asked)
 
 
-def _verdicts(source: Recording, compare: CompareOptions, decision: DecisionOptions) -> tuple[AlignedData, tuple[Verdict, ...]]:
+def certified_verdicts(source: Recording, compare: CompareOptions, decision: DecisionOptions) -> tuple[AlignedData, tuple[Verdict, ...]]:
+    """The data laid out for all judges, and the verdicts on them."""
     laid_out = align([source], msgspec.structs.replace(compare, judges=None))
     return laid_out, verdicts_laid_out(laid_out, compare, decision)
 
 
-def _certificate(
+def certificate_of(
     source: Recording,
     laid_out: AlignedData,
     made: tuple[Verdict, ...],
@@ -146,7 +142,7 @@ def _certificate(
             name=judge,
             settings=None if identity is None else identity.settings,
             variant=condition.variant,
-            judgments=_scores_hash(source, condition),
+            judgments=scores_hash(source, condition),
             **{name: getattr(condition, name) for name in SAMPLING},
         ),
         data=CertifiedData(
@@ -201,7 +197,7 @@ def _with_map(cell: CertifiedCell, maps: Mapping[tuple[str, str], CertifiedMap] 
     return msgspec.structs.replace(cell, recalibration=found, recalibration_reason=reason)
 
 
-def _scores_hash(source: Recording, condition: JudgeCondition) -> str:
+def scores_hash(source: Recording, condition: JudgeCondition) -> str:
     """Hash of what a judge said under one condition of labelled texts: scores, failures and confidences, in an order of their own."""
     rows, labelled = judged_rows(source, condition), source.data.labelled_metrics
     columns = (rows.item, rows.metric, *(getattr(rows, name) for name in _SAID))
@@ -213,137 +209,14 @@ def judged_rows(source: Recording, condition: JudgeCondition) -> Judgments:
     """The judgments of original texts by one judge under one condition."""
     rows = source.judgments.clean
     for name, value in condition._asdict().items():
-        rows = _with_value(rows, name, value)
+        rows = with_value(rows, name, value)
     return rows
 
 
-def _with_value(rows: Judgments, name: str, value: Any) -> Judgments:
+def with_value(rows: Judgments, name: str, value: Any) -> Judgments:
+    """The rows whose column `name` has this value; None finds the rows without one."""
     column = getattr(rows, name)
     return rows.take(column.codes < 0 if value is None else column.recode({value: 0}) == 0)
-
-
-class CertificateCheck(msgspec.Struct, frozen=True):
-    """Whether a certificate holds.
-
-    Attributes:
-        stale: why it does not, in sentences; empty if nothing against it was found.
-        unchecked: what could not be compared.
-        allowed: the cells in which the judge's scores may be used; none if the certificate is stale.
-        compared: whether there was a source to compare it with.
-    """
-
-    stale: tuple[str, ...]
-    unchecked: tuple[str, ...]
-    allowed: tuple[CertifiedCell, ...]
-    compared: bool
-
-
-def check_certificate(
-    certificate: Certificate, source: Recording | None, asked: JudgedRun | None = None, today: date | None = None
-) -> CertificateCheck:
-    """Check a certificate against the run or data that it is of; without a source, only whether its numbers are possible.
-
-    One with a watch is stale once the watch found a change, and where it was last checked too long before `today` (by default today, UTC).
-    """
-    if source is None:
-        stale, unknown = certificate.off_scale(), _NOTHING_COMPARED
-    else:
-        stale, unknown = staleness(certificate, source, asked), unchecked(certificate, asked)
-    expired = certificate.watch and certificate.watch.expired(today or datetime.now(UTC).date())
-    stale = (expired, *stale) if expired else stale
-    return CertificateCheck(stale, unknown, () if stale else certificate.allowed, source is not None)
-
-
-def staleness(certificate: Certificate, source: Recording, asked: JudgedRun | None = None) -> tuple[str, ...]:
-    """Why a certificate does not hold; empty if it holds.
-
-    It holds if judge, condition, prompt, rubrics, scales, labels and the judge's scores are as certified, if no number is off its scale,
-    and if the same verdicts and numbers come out again. What it does not know is not compared (`unchecked`).
-    """
-    changed = tuple(dict.fromkeys(_changes(certificate, source, asked)))
-    return (*certificate.off_scale(), *(changed or _differences(certificate, source, asked)))
-
-
-def unchecked(certificate: Certificate, asked: JudgedRun | None) -> tuple[str, ...]:
-    """What cannot be compared, because the certificate or the source does not know it."""
-    unknown = certificate.unchecked or (() if asked else ("prompt", "rubric", "settings of the judge"))
-    scores = () if certificate.judge.judgments else ("scores of the judge",)
-    return (*unknown, *scores, *(() if certificate.can_be_made_again else ("verdicts", "numbers")))
-
-
-def _changes(certificate: Certificate, source: Recording, asked: JudgedRun | None) -> Iterator[str]:
-    """What of the things that a certificate rests on has changed."""
-    judge, data = certificate.judge, source.data
-    yield from tuple(other_condition(judge, source)) or _other_scores(judge, source)
-    yield from other_question(certificate, source, asked)
-    languages = {item.language for item in data.items}
-    for language in dict.fromkeys(cell.language for cell in certificate.cells):
-        if language not in languages:
-            yield f"there are no texts in '{language}' any more"
-    if data.sha256 != certificate.data.sha256:
-        yield f"items or labels have changed: {data.sha256[:12]}, in the certificate {certificate.data.sha256[:12]}"
-    if data.about.sampling != certificate.data.sampling:
-        yield f"sampling is '{data.about.sampling}', in the certificate '{certificate.data.sampling}'"
-
-
-def other_question(certificate: Certificate, source: Recording, asked: JudgedRun | None) -> Iterator[str]:
-    """What of judge, prompts, scales and rubrics is not as certified, whatever the texts are."""
-    judge, data = certificate.judge, source.data
-    identity = asked.identity(judge.name) if asked else None
-    if identity is not None:
-        yield from certificate.judge_problems(identity)
-    if asked and certificate.prompt is not None and asked.prompt(judge.variant) != certificate.prompt:
-        yield f"the prompts have changed: {asked.prompt(judge.variant)}, in the certificate {certificate.prompt}"
-    for cell in certificate.cells:
-        scale = data.scales.get(cell.metric)
-        if scale != cell.scale:
-            stated = "is not there" if scale is None else f"is {scale.describe()}"
-            yield f"the scale of '{cell.metric}' {stated}, in the certificate {cell.scale.describe()}"
-        if asked and cell.rubric is not None and asked.rubric(cell.metric) != cell.rubric:
-            yield f"the rubric of '{cell.metric}' has changed: {asked.rubric(cell.metric)}, in the certificate {cell.rubric}"
-
-
-def other_condition(judge: CertifiedJudge, source: Recording) -> Iterator[str]:
-    """What of judge and condition is not as certified: the first that differs, since the next ones then say nothing."""
-    used = source.judgments.judge.used
-    if judge.name not in used:
-        yield f"the judge '{judge.name}' is not in {source.name}, which has {', '.join(map(str, used)) or 'none'}"
-        return
-    rows = source.judgments.clean
-    for name, value in judge.condition._asdict().items():
-        column = getattr(rows, name)
-        known = [*column.used, *([None] if (column.codes < 0).any() else [])]
-        if value not in known:
-            have = ", ".join("none" if each is None else f"'{as_text(each)}'" for each in known)
-            stated = f"without a {name}" if value is None else f"with {name} '{as_text(value)}'"
-            yield f"the judge was certified {stated}, which is not in {source.name}; it has {have}"
-            return
-        rows = _with_value(rows, name, value)
-
-
-def _other_scores(judge: CertifiedJudge, source: Recording) -> Iterator[str]:
-    found = _scores_hash(source, judge.condition)
-    if judge.judgments is not None and found != judge.judgments:
-        yield f"the judge's scores have changed: {found[:12]}, in the certificate {judge.judgments[:12]}"
-
-
-def _differences(certificate: Certificate, source: Recording, asked: JudgedRun | None) -> tuple[str, ...]:
-    """What comes out differently when the certificate is made again; empty if it cannot be."""
-    options, judge = certificate.options, certificate.judge
-    if options is None or not certificate.can_be_made_again:
-        return ()
-    annotators = None if options.annotators is None else Annotators.parse(options.annotators)
-    compare = CompareOptions(
-        annotators=annotators, majority=options.majority, where=options.where, judges=(judge.name,), standardise=options.standardise
-    )
-    try:
-        laid_out, made = _verdicts(source, compare, certificate.thresholds)
-        acceptance = AcceptOptions(options.alpha, options.delta, options.confidence)
-        promised = acceptance, SetOptions(options.level, options.per, options.this_draw)
-        again = _certificate(source, laid_out, made, judge.condition, compare, certificate.thresholds, promised, asked)
-    except UsageError as err:
-        return (f"the certificate cannot be made again: {err}",)
-    return tuple(certificate_differences(certificate, again))
 
 
 def _place(cell: ScoredItems) -> tuple[Any, Any]:

@@ -17,9 +17,10 @@ import numpy as np
 
 from harness.content.tags import choose_from
 from harness.correct.certificate import Certificate, CertifiedCell
-from harness.correct.certificate_validity import Extension, ShownWithin
-from harness.correct.certify import JudgedRun, other_condition, other_question
+from harness.correct.certificate_extension import Extension, ShownWithin
+from harness.correct.certify import JudgedRun
 from harness.correct.scored_items import ScoredItems, refuse_unless_random, scored_items, split_by
+from harness.correct.stale_certificate import other_condition, other_question
 from harness.errors import StaleCertificate, UsageError
 from harness.measure.cells import sort_key
 from harness.measure.compare import Recording, align

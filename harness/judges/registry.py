@@ -36,7 +36,7 @@ def kinds() -> dict[str, EntryPoint]:
 
 def name_forms() -> Iterator[tuple[str, str]]:
     """How judges are named, and where their code is: `("openai/<model>", "harness.judges.openai:open_judge")`, by kind."""
-    from harness.judges.baseline import BASELINES
+    from harness.judges.baselines import BASELINES
 
     known = _NAME_FORMS | {"baseline": tuple(f"baseline/{name}" for name in BASELINES)}
     for kind, point in sorted(kinds().items()):

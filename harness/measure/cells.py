@@ -13,8 +13,8 @@ import numpy as np
 from harness.data.columns import CodedColumn, Codes, combination_ids, first_rows, rows_by_number
 from harness.data.dataset import Dataset
 from harness.errors import UsageError
+from harness.measure.commonest_class import majority_classes
 from harness.measure.design import LEAST_FOR_GAIN, Design
-from harness.measure.majority_baseline import majority_classes
 from harness.measure.options import ALWAYS, POOLED, CompareOptions
 from harness.measure.paired_annotators import HUMAN_F1, NO_INTERVAL, PairedAnnotators
 from harness.measure.score_cells import NAMES as SCORE_NAMES

@@ -9,7 +9,7 @@ from typing import Literal
 import msgspec
 
 from harness.errors import UsageError
-from harness.stats.core.resample import RESAMPLES
+from harness.stats.core.bootstrap_resamples import RESAMPLES
 
 Rule = Literal["drop", "median", "strict"]
 Level = Literal["item", "system"]

@@ -8,7 +8,7 @@ from importlib.metadata import version
 from harness.data import Dataset
 from harness.data.judgments import Judgments
 from harness.judges import Panel
-from harness.judges.baseline import TrainingCounts, majority
+from harness.judges.baselines import TrainingCounts, majority
 from harness.measure.compare import CI_SIGNED, Recording
 from harness.model import JudgeIdentity, Score
 from harness.runs import RunProtocol

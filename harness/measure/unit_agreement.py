@@ -9,7 +9,7 @@ import numpy as np
 
 from harness.data.columns import combination_ids
 from harness.data.dataset import Dataset
-from harness.measure.majority_baseline import majority_classes
+from harness.measure.commonest_class import majority_classes
 from harness.measure.options import CompareOptions
 from harness.measure.units import LabelCounts, Units, item_key
 from harness.model import CONDITION

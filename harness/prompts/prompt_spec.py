@@ -1,4 +1,4 @@
-"""The parts of a prompt template, and the JSON schema of the answer."""
+"""The parts of a prompt template."""
 
 from __future__ import annotations
 
@@ -10,13 +10,11 @@ import langcodes
 import msgspec
 
 from harness.content.specs import Task
-from harness.model import SEVERITIES, Item, Scale, Variant, hashed_variant
+from harness.model import Item, Scale, Variant, hashed_variant
+from harness.prompts.answer_schema import JUSTIFICATION_CHARACTERS, MAX_SPANS, SPAN_CHARACTERS, answer_schema, object_schema
 from harness.prompts.examples import Example
 from harness.prompts.wording import FURTHER_WORDS, Wording
 
-JUSTIFICATION_CHARACTERS = 120
-MAX_SPANS = 10  # errors that an answer may mark
-SPAN_CHARACTERS = 80  # of a quotation
 _EXPLAINED_CHARACTERS = 400  # of a text with an explanation; it may be cut, as its score comes first
 _SPAN_TOKENS = 20  # for the braces, keys and severity of an error
 _JSON_TOKENS = 40  # for braces, keys, white space and the score itself
@@ -59,8 +57,8 @@ class PromptSpec(msgspec.Struct, frozen=True):
         """The JSON schema of the answer: one object, or in a joint call one object for each metric; empty for a text."""
         if self.variant.answer == "text":
             return {}
-        answers = {metric: _answer_schema(scale, self.variant) for metric, scale in self.scales.items()}
-        return _object_schema(answers) if self.joint else next(iter(answers.values()))
+        answers = {metric: answer_schema(scale, self.variant) for metric, scale in self.scales.items()}
+        return object_schema(answers) if self.joint else next(iter(answers.values()))
 
     @property
     def max_tokens(self) -> int:
@@ -92,28 +90,3 @@ def shown_texts(item: Item, task: Task, metrics: Iterable[str] = ()) -> tuple[st
     """
     needed = {name for metric in metrics for name in task.shown.get(metric, task.fields)} or set(task.fields)
     return tuple(name for name in task.fields if name in task.outputs or (name in needed and str(item.fields.get(name, "")).strip()))
-
-
-def _answer_schema(scale: Scale, variant: Variant) -> dict[str, Any]:
-    score: dict[str, Any] = {"enum": list(scale.classes)}
-    if scale.kind == "interval":
-        score = {"type": "number", "minimum": scale.min, "maximum": scale.max}
-    if variant.answer == "spans":
-        return _object_schema({"errors": _errors_schema(), "score": score})
-    justification = {"type": "string", "maxLength": JUSTIFICATION_CHARACTERS}
-    keys = {
-        "before": {"justification": justification, "score": score},
-        "after": {"score": score, "justification": justification},
-        "none": {"score": score},
-    }
-    return _object_schema(keys[variant.justification])
-
-
-def _errors_schema() -> dict[str, Any]:
-    severity = {"enum": list(SEVERITIES)}
-    error = _object_schema({"text": {"type": "string", "maxLength": SPAN_CHARACTERS}, "severity": severity})
-    return {"type": "array", "maxItems": MAX_SPANS, "items": error}
-
-
-def _object_schema(properties: dict[str, Any]) -> dict[str, Any]:
-    return {"type": "object", "properties": properties, "required": list(properties), "additionalProperties": False}

@@ -9,8 +9,8 @@ from rich.text import Text
 
 from harness.content.tags import english_name
 from harness.correct.certificate import Certificate, CertifiedCell
-from harness.correct.certify import CertificateCheck
 from harness.correct.extension import ExtensionResult, ExtensionTarget
+from harness.correct.stale_certificate import CertificateCheck
 from harness.reports.tables.numbers import counted, difference, percent, probability, rounded_up
 from harness.reports.tables.titles import metric_words
 from harness.text import terminal_safe

@@ -19,7 +19,7 @@ from harness.model import JudgeIdentity, Reply, Usage
 from harness.parse.error_spans import count_spans
 from harness.parse.reasoning import reasoning_end
 from harness.runs.derivation import derive_judgments
-from harness.runs.panel_votes import PanelVotes
+from harness.runs.panel_judgments import PanelVotes
 from harness.runs.plan import Plan
 from harness.runs.preparation import Prepared
 from harness.store import Store
@@ -213,6 +213,6 @@ def _reading_code_hash() -> str:
     """Hash of the code that turns replies into judgments: when it changes, all replies are read again."""
     package = Path(__file__).parent.parent
     readers = [package / "runs" / "derivation.py", package / "data" / "judgment_file.py", *sorted((package / "parse").glob("*.py"))]
-    files = [Path(__file__), package / "patterns.py", package / "runs" / "panel_votes.py", package / "judges" / "panel.py", *readers]
+    files = [Path(__file__), package / "patterns.py", package / "runs" / "panel_judgments.py", package / "judges" / "panel.py", *readers]
     code = b"".join(path.read_bytes() for path in files)
     return hashlib.sha256(code + version("py3langid").encode()).hexdigest()

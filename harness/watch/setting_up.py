@@ -11,9 +11,10 @@ import msgspec
 import numpy as np
 
 from harness.correct.certificate import Certificate, CertifiedCell
-from harness.correct.certify import JudgedRun, staleness
+from harness.correct.certify import JudgedRun
 from harness.correct.label_sample import SampleOptions, draw_label_sample
 from harness.correct.scored_items import scored_items
+from harness.correct.stale_certificate import staleness
 from harness.errors import StaleCertificate, UsageError, UseForbidden
 from harness.measure.compare import Recording, align
 from harness.measure.options import Annotators, CompareOptions

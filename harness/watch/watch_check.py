@@ -16,7 +16,7 @@ import msgspec
 import numpy as np
 
 from harness.correct.certificate import Certificate
-from harness.correct.certificate_validity import CertifiedWatch
+from harness.correct.certificate_extension import CertifiedWatch
 from harness.stats.core.arrays import Floats
 from harness.stats.estimation.betting import e_benjamini_hochberg, log_factors, mixed_wealth
 from harness.text import short_repr

@@ -18,7 +18,7 @@ import pytest
 
 from harness.authoring.check import check
 from harness.boards.board import submissions_of
-from harness.boards.submission_check import check_boards
+from harness.boards.checked_boards import check_boards
 from harness.content.library import Library, bundled_root
 from harness.content.problems import Problem
 from harness.content.specs import BoardData, Pack, read_spec

@@ -8,7 +8,8 @@ import pytest
 
 from harness import errors
 from harness.cli.parser import build_parser
-from harness.errors import GATE_INCONCLUSIVE, INTERRUPTED, ContentError, HarnessError, IncompleteRun
+from harness.errors import ContentError, HarnessError, IncompleteRun
+from harness.exit_codes import GATE_INCONCLUSIVE, INTERRUPTED
 
 
 def every_error(kind: type[HarnessError] = HarnessError) -> dict[str, type[HarnessError]]:

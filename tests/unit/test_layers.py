@@ -17,7 +17,7 @@ from harness import runs
 
 # From the bottom up. Whoever adds a module or package to harness/ gives it a layer here.
 LAYERS: list[set[str]] = [
-    {"archives", "errors", "foreign", "model", "offensive", "pages", "patterns", "redaction", "tables", "text"},
+    {"archives", "errors", "exit_codes", "foreign", "model", "offensive", "pages", "patterns", "redaction", "tables", "text"},
     {"content"},
     {"data", "text_measures"},
     {"stats"},
@@ -38,6 +38,7 @@ LAYERS: list[set[str]] = [
 # Who may import whom on the same layer, with the reason; nobody else may.
 BESIDE = {
     ("archives", "errors"): "archives that cannot be read raise the errors that commands show",
+    ("errors", "exit_codes"): "an error ends the command with its exit code",
     ("archives", "tables"): "Zstandard is unpacked by pyarrow, which is imported in one place",
     ("tables", "errors"): "rows that cannot be read raise the errors that commands show",
     ("tables", "text"): "cells of CSV files are guarded by the rules for invisible characters",
@@ -177,7 +178,7 @@ def test_statistics_know_errors_of_their_own_only() -> None:
 
 
 def test_the_model_and_the_errors_import_nothing_of_ours() -> None:
-    assert imports("model") == imports("errors") == imports("text") == {}
+    assert imports("model") == imports("exit_codes") == imports("text") == {}
 
 
 def test_sealed_labels_are_imported_by_their_entry_only() -> None:

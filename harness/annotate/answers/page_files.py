@@ -10,8 +10,9 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from harness.annotate.answers.merging import latest_answers
 from harness.annotate.answers.page_record import RECORD, LabellingPage, PageItem, PageRecord, read_record
-from harness.annotate.answers.page_results import RESULT, SCHEMA_VERSION, PageAnswer, PageResult, checksum, latest_answers
+from harness.annotate.answers.page_results import RESULT, SCHEMA_VERSION, PageAnswer, PageResult, checksum
 from harness.errors import ContentError
 from harness.exchange.labels.delimited import read_delimited, unpacked
 from harness.exchange.labels.scores import UnreadableScore, read_score

@@ -26,8 +26,9 @@ from starlette.responses import HTMLResponse, PlainTextResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from harness.annotate.answers.merging import merged
 from harness.annotate.answers.page_record import RECORD, LabellingPage, read_record
-from harness.annotate.answers.page_results import RESULT, SCHEMA_VERSION, PageResult, checksum, merged
+from harness.annotate.answers.page_results import RESULT, SCHEMA_VERSION, PageResult, checksum
 from harness.annotate.pages.document import data_of, document
 from harness.annotate.pages.listen import LOOPBACK
 from harness.errors import ContentError, HarnessError

@@ -12,17 +12,18 @@ from typing import Any
 import msgspec
 
 from harness.boards.board import open_board
+from harness.boards.checked_boards import CheckedBoards, CheckedSubmission, check_boards
+from harness.boards.examined_submission import ScoredSubmission
 from harness.boards.probes import Finding
 from harness.boards.recorded import RECORDED
-from harness.boards.scoring import ScoredSubmission
-from harness.boards.submission_check import CheckedBoards, CheckedSubmission, check_boards
 from harness.boards.submit import SubmitterStatement, WrittenSubmission
 from harness.boards.submit import record as record_scores
 from harness.boards.submit import submit as submit_run
 from harness.cli.checkout import other_checkout
 from harness.content import Board, Library
 from harness.content.problems import Problem
-from harness.errors import UNCHECKED, ContentError, UsageError
+from harness.errors import ContentError, UsageError
+from harness.exit_codes import UNCHECKED
 from harness.judges import traits_of
 from harness.runs import Prepared, reopen, run_place
 from harness.tables import to_json

@@ -14,7 +14,7 @@ from harness.data.columns import NO_VALUE, CodedColumn, combination_ids
 from harness.data.dataset import Dataset
 from harness.data.judgments import Judgments
 from harness.errors import UsageError
-from harness.judges.baseline import BASELINES, TrainingCounts
+from harness.judges.baselines import BASELINES, TrainingCounts
 from harness.measure.options import CompareOptions, annotators_needed
 from harness.measure.units import LabelCounts, item_key, votes
 from harness.model import Failure

@@ -62,7 +62,7 @@ def rank(
 
 
 def gains_over(baselines: Sequence[str], given: RankingInput) -> Iterator[Gain]:
-    """Every judge against the answers that these baselines (of `harness.judges.baseline`) would give; errors as `rank`.
+    """Every judge against the answers that these baselines (of `harness.judges.baselines`) would give; errors as `rank`.
 
     `majority` is the same as in the tables: learnt from development items, or else the commonest reference.
     """

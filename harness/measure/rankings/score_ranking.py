@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from harness.data.dataset import Dataset
 from harness.data.judgments import Judgments
 from harness.errors import UsageError
-from harness.judges.baseline import BASELINES, TrainingCounts
+from harness.judges.baselines import BASELINES, TrainingCounts
 from harness.measure.cells import bounds, number
 from harness.measure.options import POOLED, CompareOptions, Standardise
 from harness.measure.rankings.ranked import Gain, RankedJudge, Ranking, RankingInput, mean_of_known

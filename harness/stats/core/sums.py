@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from harness.stats.core.arrays import Floats, ShapeError
+from harness.stats.core.bootstrap_resamples import RESAMPLES
 from harness.stats.core.groups import degrees_of_freedom
-from harness.stats.core.resample import RESAMPLES
 from harness.stats.intervals.intervals import MIN_GROUPS, NO_VARIATION, Interval, no_interval, t_quantile
 
 _DEFINED = 0.9  # share of resamples that must have a value

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from harness.stats.core.arrays import Floats, Ints, ShapeError, as_codes, as_index
-from harness.stats.core.resample import RESAMPLES
+from harness.stats.core.bootstrap_resamples import RESAMPLES
 from harness.stats.intervals.intervals import MIN_GROUPS, Interval, no_interval, t_quantile
 
 CUT = 1e-6

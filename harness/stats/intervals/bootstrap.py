@@ -19,8 +19,8 @@ from numpy.typing import ArrayLike
 from harness.stats.agreement.describe import uncommon_expected
 from harness.stats.core.arrays import Floats, power
 from harness.stats.core.at_once import at_once, windows
+from harness.stats.core.bootstrap_resamples import RESAMPLES, CellSums, Draws, Resampled, cells_of, features_of, resample
 from harness.stats.core.groups import GroupSums, distinct_sums_each, freedom_of_moments, spread_of
-from harness.stats.core.resample import RESAMPLES, CellSums, Draws, Resampled, cells_of, features_of, resample
 from harness.stats.core.rows import Rows
 from harness.stats.core.statistic import Features, Statistic, distinctly_named
 from harness.stats.intervals.intervals import (

@@ -10,7 +10,7 @@ import pytest
 
 from harness.boards.board_standings import Standings, standings
 from harness.boards.card import JudgeCard
-from harness.boards.scoring import ScoredSubmission
+from harness.boards.examined_submission import ScoredSubmission
 from harness.measure.options import POOLED
 from harness.model import Usage
 from harness.runs import Prepared, RunResult, Spent

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from harness.boards.examined_submission import ScoredSubmission
 from harness.boards.probes import Finding, Traces, collect_traces, probe
 from harness.boards.replies import ReplyRow
-from harness.boards.scoring import ScoredSubmission
 from harness.data import Dataset
 from harness.model import Item, Reply
 from harness.runs import Prepared

@@ -10,8 +10,8 @@ import pytest
 
 from harness.boards.board_standings import Standings, standings
 from harness.boards.card import JudgeCard
-from harness.boards.scoring import ScoredSubmission
-from harness.boards.submission_check import whole_board
+from harness.boards.checked_boards import whole_board
+from harness.boards.examined_submission import ScoredSubmission
 from harness.data.judgments import Judgments
 from harness.measure.options import POOLED
 from harness.model import JudgeIdentity

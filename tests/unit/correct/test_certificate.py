@@ -16,8 +16,9 @@ import pytest
 
 from harness import certificate
 from harness.correct.certificate import AcceptedScores, Certificate, CorrectedMean
-from harness.correct.certify import NOT_RANDOM, certify, staleness, unchecked
+from harness.correct.certify import NOT_RANDOM, certify
 from harness.correct.correct import CorrectOptions, correct
+from harness.correct.stale_certificate import staleness, unchecked
 from harness.errors import CertificateError, ContentError, StaleCertificate, UsageError, UseForbidden
 from harness.measure.compare import Recording
 from harness.measure.options import CompareOptions

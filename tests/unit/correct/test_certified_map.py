@@ -16,8 +16,9 @@ from harness import certificate
 from harness.api import open_sources
 from harness.correct.certificate import Certificate, CorrectedMean
 from harness.correct.certified_map import CalibratedTexts
-from harness.correct.certify import NOT_RANDOM, certify, staleness
+from harness.correct.certify import NOT_RANDOM, certify
 from harness.correct.label_sets import SetOptions
+from harness.correct.stale_certificate import staleness
 from harness.errors import ContentError, UsageError
 from harness.measure.options import CompareOptions
 from harness.tables import to_json

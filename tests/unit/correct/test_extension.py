@@ -13,9 +13,10 @@ import pytest
 
 from harness import api
 from harness.correct.certificate import Certificate
-from harness.correct.certificate_validity import CertifiedWatch
-from harness.correct.certify import certify, check_certificate
+from harness.correct.certificate_extension import CertifiedWatch
+from harness.correct.certify import certify
 from harness.correct.extension import ExtendOptions, ExtensionResult, extend, with_extensions
+from harness.correct.stale_certificate import check_certificate
 from harness.errors import StaleCertificate, UsageError, UseForbidden
 from harness.measure.compare import Recording
 from harness.measure.options import CompareOptions

@@ -41,7 +41,7 @@ _LISTING = """
 import sys
 from harness.judges import kinds
 kinds()
-print([name for name in sys.modules if name in ("openai", "harness.judges.baseline", "harness.judges.openai")])
+print([name for name in sys.modules if name in ("openai", "harness.judges.baselines", "harness.judges.openai")])
 """
 
 

@@ -10,6 +10,7 @@ from typing import Any
 import msgspec
 import pytest
 
+from harness.annotate.answers.merging import merged
 from harness.annotate.answers.page_files import is_result_file
 from harness.annotate.answers.page_import import PageImportOptions, import_page_results
 from harness.annotate.answers.page_record import (
@@ -22,7 +23,7 @@ from harness.annotate.answers.page_record import (
     read_record,
     version_of,
 )
-from harness.annotate.answers.page_results import PageAnswer, PageResult, checksum, merged
+from harness.annotate.answers.page_results import PageAnswer, PageResult, checksum
 from harness.annotate.answers.review_answers import read_reviews
 from harness.content import Library
 from harness.content.specs import LabelMapping

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from harness.boards import ScoredSubmission
-from harness.boards.submission_check import TableRenderer, _table_problems
+from harness.boards.checked_boards import TableRenderer, _table_problems
 from harness.content import Board
 from harness.runs import Prepared
 

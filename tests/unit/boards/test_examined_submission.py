@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from harness.boards import read_card, score, write_card
+from harness.boards.examined_submission import examine
 from harness.boards.expected import Baselines, ExpectedCalls, expected_calls
 from harness.boards.processes import examine_all
-from harness.boards.scoring import examine
 from harness.data.judgments import Judgments
 from harness.errors import ContentError
 from harness.model import JudgeIdentity

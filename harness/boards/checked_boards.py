@@ -11,9 +11,9 @@ import msgspec
 from harness.boards.board import SUBMISSIONS, submissions_of, unmarked_files, whole_board, with_labels
 from harness.boards.card import CARD, JudgeCard, examine_card, quote
 from harness.boards.changes import TABLE, SubmittedChange, change_since
+from harness.boards.examined_submission import ExaminedSubmission, ScoredSubmission
 from harness.boards.problems import FILE, FOLDER, folder_problems, kind_of
 from harness.boards.processes import examine_all
-from harness.boards.scoring import ExaminedSubmission, ScoredSubmission
 from harness.boards.titles import skeleton
 from harness.content import Board, Library
 from harness.content.canary import HOW_TO_MARK
