@@ -131,7 +131,8 @@ def _shapes(sums: JudgeSums) -> tuple[int, ...]:
 
 
 def _places(sums: JudgeSums) -> int:
-    return _PLACES * math.ceil(sums.gap.times.shape[-1] / _PLACES)
+    groups: int = sums.gap.times.shape[-1]
+    return _PLACES * math.ceil(groups / _PLACES)
 
 
 def _stacked(alike: Sequence[JudgeSums]) -> JudgeSums:
