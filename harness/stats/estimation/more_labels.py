@@ -14,7 +14,8 @@ from numpy.typing import ArrayLike, NDArray
 from harness.stats.core.arrays import Floats
 from harness.stats.core.at_once import at_once, in_step
 from harness.stats.core.groups import GroupSums
-from harness.stats.intervals.judge_tests import JudgeSums, judge_sums, use_p
+from harness.stats.intervals.judge_tests import JudgeSums, judge_sums
+from harness.stats.intervals.resampled_tests import use_p
 from harness.stats.intervals.unequal_groups import LEAST_EFFECTIVE
 
 GROWTH = 1.05
@@ -29,8 +30,8 @@ NO_NUMBER = "at the gap seen no number of labels would do"
 NOT_BETTER = "not better than the baseline on the items seen"
 TOO_MANY = "more than 3,000"
 NO_ITEMS = "no items to plan from"
-_AT_ONCE = 110  # of 400 resamples: enough to see that nearly none or nearly all are shown
-_CELLS_AT_ONCE = 8  # more of them no longer fit into the cache of a core
+_AT_ONCE = 85  # of 400 resamples: enough to see that nearly none are shown
+_CELLS_AT_ONCE = 32  # more of them no longer fit into the cache of a core
 _PLACES = 8  # groups of each cell are filled up to a multiple, so that most cells have arrays of one shape
 
 Rule = Callable[[JudgeSums], Floats]
