@@ -18,7 +18,8 @@ from pathlib import Path
 from make_production import write_stars
 
 DOCS = Path(__file__).parent
-SIMULATED = ("using-scores.md", "ten-minutes.md", "improve.md")  # their data are made elsewhere
+SIMULATED = ("ten-minutes.md", "improve.md")  # their data are made elsewhere; so are those of parts of pages between two marks
+PART = re.compile(r"(<!-- python docs/make_\w+\.py -->\n.*?<!-- end -->)", re.DOTALL)
 COMMANDS = "compare|labels check|labels needed|correct|accept|calibrate|certify|study"
 BLOCK = re.compile(rf"```console\n((?:\$ harness data get .+\n)?)\$ harness ((?:{COMMANDS}) .+)\n((?:.*\n)*?)```")
 
@@ -47,7 +48,9 @@ def printed(get: str, command: str, data: Path) -> str:
 
 def pages() -> list[Path]:
     """The pages that have blocks, but for those whose data another script simulates."""
-    return [page for page in sorted(DOCS.glob("*.md")) if page.name not in SIMULATED and BLOCK.search(page.read_text("utf-8"))]
+    return [
+        page for page in sorted(DOCS.glob("*.md")) if page.name not in SIMULATED and BLOCK.search(PART.sub("", page.read_text("utf-8")))
+    ]
 
 
 def _again(block: re.Match[str], data: Path) -> str:
@@ -58,10 +61,9 @@ def _again(block: re.Match[str], data: Path) -> str:
 def main() -> None:
     data = Path(sys.argv[1])
     for page in map(Path, sys.argv[2:]) if sys.argv[2:] else pages():
-        text = page.read_text("utf-8")
-        page.write_text(
-            BLOCK.sub(lambda block: f"```console\n{block[1]}$ harness {block[2]}\n{printed(block[1], block[2], data)}```", text), "utf-8"
-        )
+        own_and_made = PART.split(page.read_text("utf-8"))  # in turn
+        own_and_made[::2] = [BLOCK.sub(lambda block: _again(block, data), own) for own in own_and_made[::2]]
+        page.write_text("".join(own_and_made), "utf-8")
 
 
 if __name__ == "__main__":

@@ -16,9 +16,10 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 COMMANDS = "compare|labels check|labels needed|correct|accept|calibrate|certify|study"
 BLOCK = re.compile(rf"```console\n((?:\$ harness data get .+\n)?)\$ harness ((?:{COMMANDS}) .+)\n((?:.*\n)*?)```")
-MADE = ("ten-minutes", "improve")  # their own tests run their commands, on data that they make
-BLOCKS = {page.stem: BLOCK.findall(page.read_text("utf-8")) for page in sorted((ROOT / "docs").glob("*.md")) if page.stem not in MADE}
-del BLOCKS["using-scores"]  # its data are simulated; test_using_scores.py runs its blocks
+MADE = ("ten-minutes", "improve")  # their own tests run their commands, on data that they make; so with parts of pages between two marks
+PART = re.compile(r"<!-- python docs/make_\w+\.py -->\n.*?<!-- end -->", re.DOTALL)
+PAGES = [page for page in sorted((ROOT / "docs").glob("*.md")) if page.stem not in MADE]
+BLOCKS = {page.stem: BLOCK.findall(PART.sub("", page.read_text("utf-8"))) for page in PAGES}
 COMMAND_OR_EXCERPT = re.compile(r"`harness ((?:compare|run) [^`\n]+)`|^```text\n(.*?)^```", re.DOTALL | re.MULTILINE)
 EVERY = [(page, *block) for page, blocks in BLOCKS.items() for block in blocks]
 

@@ -1,6 +1,6 @@
 """95 % intervals hold the truth in 93 to 97 % of simulated label sets; those of differences, which are guarded, in 93 to 98.5 %.
 
-`python -m tests.unit.stats.test_coverage` from the checkout prints the table for docs/statistics.md.
+`python -m tests.unit.stats.test_coverage` from the checkout prints the table for docs/error-rates.md.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import pytest
 
 from .simulate import Setting, coverage
 
-PAGE = Path(__file__).resolve().parents[3] / "docs" / "statistics.md"
+PAGE = Path(__file__).resolve().parents[3] / "docs" / "error-rates.md"
 
 # n >= 200 and the rarest class expected 15 times or more of single items, or of 20 texts and more
 SETTINGS = [
@@ -56,13 +56,13 @@ def test_intervals_cover_as_the_page_prints(setting: Setting) -> None:
 
 
 def printed_column(setting: Setting) -> dict[str, str]:
-    """What docs/statistics.md prints for a setting: `{statistic: "95.1", or "-"}`."""
+    """What docs/error-rates.md prints for a setting: `{statistic: "95.1", or "-"}`."""
     position = [*SETTINGS, *OUTSIDE].index(setting)
     return {name: row.split(" | ")[position] for name, row in printed_rows().items()}
 
 
 def printed_rows() -> dict[str, str]:
-    """The rows of the table of coverage in docs/statistics.md: `{statistic: "95.1 | 94.8 | …"}`."""
+    """The rows of the table of coverage in docs/error-rates.md: `{statistic: "95.1 | 94.8 | …"}`."""
     return dict(re.findall(r"^\| ([a-z]\w*) \| ((?:(?:[\d.]+|-) \| )*(?:[\d.]+|-)) \|$", PAGE.read_text(encoding="utf-8"), re.M))
 
 
