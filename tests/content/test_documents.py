@@ -35,9 +35,9 @@ def test_the_page_of_columns_is_current() -> None:
 
 def test_what_is_written_by_hand_stays_short() -> None:
     """All pages but those that a program writes whole, in words as `wc -w` counts them."""
-    generated = {ROOT / "docs" / f"{name}.md" for name in ("api", "cli", "columns")}
+    generated = {ROOT / "docs" / f"{name}.md" for name in ("api", "cli", "columns", "coverage")}
     words = {page.name: len(page.read_text(encoding="utf-8").split()) for page in {*ROOT.glob("docs/*.md")} - generated}
-    assert sum(words.values()) <= 70_000, dict(sorted(words.items(), key=lambda each: -each[1]))
+    assert sum(words.values()) <= 60_000, dict(sorted(words.items(), key=lambda each: -each[1]))
 
 
 def test_the_table_of_the_boards_page_has_what_the_boards_have() -> None:

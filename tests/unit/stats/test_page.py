@@ -1,4 +1,4 @@
-"""docs/statistics.md describes every statistic and its examples run; the coverage table of docs/error-rates.md is of today's settings."""
+"""docs/statistics.md describes every statistic and its examples run; the coverage table of docs/coverage.md is of today's settings."""
 
 from __future__ import annotations
 
