@@ -124,7 +124,7 @@ bench: setup
 	$(BIN)/python benchmarks/million.py
 	$(BIN)/python benchmarks/local.py
 
-# How often verdicts, plans and intervals are wrong in made worlds: the tables of docs/statistics.md, in about ten minutes.
+# How often verdicts, plans and intervals are wrong in made worlds: the tables of docs/error-rates.md, in about ten minutes.
 simulations: setup
 	$(BIN)/python -m tests.unit.decide.test_simulations
 

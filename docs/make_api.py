@@ -13,6 +13,7 @@ import msgspec
 
 import harness
 from harness.api import NotebookComparison, NotebookReport
+from harness.decide.verdicts import Verdict
 
 PAGE = Path(__file__).with_name("api.md")
 # The order of the page: what newcomers need first. Every public name is here once.
@@ -35,8 +36,14 @@ ORDER = (
         "HarnessError",
     ),
 )
-RETURNED = (NotebookReport, NotebookComparison)
-_MEMBERS = {"Dataset": (), "Library": (), "HarnessError": (), "NotebookReport": ("as_json",)}  # elsewhere all public methods are shown
+RETURNED = (NotebookReport, NotebookComparison, Verdict)
+_MEMBERS = {
+    "Dataset": (),
+    "Library": (),
+    "HarnessError": (),
+    "NotebookReport": ("as_json",),
+    "Verdict": ("answer",),
+}  # elsewhere all public methods are shown
 _PARTS = ("Args:", "Attributes:", "Raises:", "Returns:")
 
 

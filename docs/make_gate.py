@@ -1,4 +1,4 @@
-"""Runs every command shown in docs/gate.md again and writes what it prints: `python docs/make_gate.py`.
+"""Runs every command of the gate in docs/decisions.md again and writes what it prints: `python docs/make_gate.py`.
 
 The commands read three data folders that this script simulates: the same labelled answers with a judge, with a much worse one, and with
 one that is a little worse.
@@ -16,7 +16,8 @@ import sys
 import tempfile
 from pathlib import Path
 
-PAGE = Path(__file__).with_name("gate.md")
+PAGE = Path(__file__).with_name("decisions.md")
+PART = re.compile(r"<!-- python docs/make_gate\.py -->\n.*?<!-- end -->", re.DOTALL)
 BLOCK = re.compile(r"```console\n\$ (harness|cat) (.+)\n((?:.*\n)*?)```")
 CARD = """id = "{name}"
 annotators = "persistent"
@@ -68,11 +69,16 @@ def printed(program: str, arguments: str, folder: Path) -> str:
     return "".join(f"{line.rstrip()}\n" for line in done.stdout.strip("\n").splitlines())
 
 
+def _again(block: re.Match[str], folder: Path) -> str:
+    """A block with what its command prints now."""
+    return f"```console\n$ {block[1]} {block[2]}\n{printed(block[1], block[2], folder)}```"
+
+
 def main() -> None:
     text = PAGE.read_text("utf-8")
     with tempfile.TemporaryDirectory() as name:
         simulate(Path(name))
-        text = BLOCK.sub(lambda block: f"```console\n$ {block[1]} {block[2]}\n{printed(block[1], block[2], Path(name))}```", text)
+        text = PART.sub(lambda part: BLOCK.sub(lambda block: _again(block, Path(name)), part[0]), text)
     PAGE.write_text(text, "utf-8")
 
 

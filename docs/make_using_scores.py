@@ -1,4 +1,4 @@
-"""Runs every command shown in docs/using-scores.md again and writes what it prints: `python docs/make_using_scores.py`.
+"""Runs every command that uses scores in docs/decisions.md again and writes what it prints: `python docs/make_using_scores.py`.
 
 The commands read the data folder `answers`, which this script simulates: labels are drawn at random, and the judge is lenient.
 """
@@ -15,7 +15,8 @@ import sys
 import tempfile
 from pathlib import Path
 
-PAGE = Path(__file__).with_name("using-scores.md")
+PAGE = Path(__file__).with_name("decisions.md")
+PART = re.compile(r"<!-- python docs/make_using_scores\.py -->\n.*?<!-- end -->", re.DOTALL)
 BLOCK = re.compile(r"```console\n\$ harness (.+)\n((?:.*\n)*?)```")
 CARD = """id = "answers"
 annotators = "persistent"
@@ -65,11 +66,16 @@ def printed(command: str, folder: Path) -> str:
     return "".join(f"{line.rstrip()}\n" for line in done.stdout.strip("\n").splitlines())
 
 
+def _again(block: re.Match[str], folder: Path) -> str:
+    """A block with what its command prints now."""
+    return f"```console\n$ harness {block[1]}\n{printed(block[1], folder)}```"
+
+
 def main() -> None:
     text = PAGE.read_text("utf-8")
     with tempfile.TemporaryDirectory() as name:
         simulate(Path(name) / "answers")
-        text = BLOCK.sub(lambda block: f"```console\n$ harness {block[1]}\n{printed(block[1], Path(name))}```", text)
+        text = PART.sub(lambda part: BLOCK.sub(lambda block: _again(block, Path(name)), part[0]), text)
     PAGE.write_text(text, "utf-8")
 
 

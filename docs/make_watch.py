@@ -1,4 +1,4 @@
-"""Runs every command of the run-through in docs/watch.md again and writes what it prints: `python docs/make_watch.py DATA`.
+"""Runs every command of the run-through in docs/production.md again and writes what it prints: `python docs/make_watch.py DATA`.
 
 DATA is a folder that holds the published set `alttest`. The run-through needs labels and recorded scores of one judge, and scores of days
 on which the judge has changed. All are real: gpt-4o's scores of the quality of prompts, with people's labels; and the change is that
@@ -21,7 +21,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-PAGE = Path(__file__).with_name("watch.md")
+PAGE = Path(__file__).with_name("production.md")
 BLOCK = re.compile(r"```shell-session\n\$ (.+)\n((?:.*\n)*?)```")
 METRIC, JUDGE, OTHER = "prompt_quality", "gpt-4o", "gemini_flash"
 CERTIFIED, PROBES, PER_DAY, DAYS, CHANGES_ON = 700, {"march": 120, "spring": 350}, 32, 20, 8

@@ -1,4 +1,4 @@
-"""Borrowed strength on published labels: `python docs/make_withheld.py DATA …` prints a table of docs/statistics.md.
+"""Borrowed strength on published labels: `python docs/make_withheld.py DATA …` prints a table of docs/error-rates.md.
 
 DATA are names of data sets or folders with a judge's scores. Of each language in turn, few of its labelled texts keep their label, and the
 truth is the mean of all of them. Prediction-powered inference by the language's own labels stands beside the same with the other languages,

@@ -25,7 +25,7 @@ import msgspec
 from harness.errors import ContentError, StoreError
 from harness.text import looks_like_formula
 
-PRIVATE_FILE, PRIVATE_FOLDER = 0o600, 0o700  # modes of files and folders with texts, labels or replies (docs/store.md)
+PRIVATE_FILE, PRIVATE_FOLDER = 0o600, 0o700  # modes of files and folders with texts, labels or replies (docs/running.md)
 MAX_LINE_BYTES = 16 * 1024 * 1024
 T = TypeVar("T")
 _HALF_SURROGATE = re.compile(rb"\\u[dD][89abAB]..(?!\\u[dD][c-fC-F])|(?<!\\u[dD][89abAB]..)\\u[dD][c-fC-F]..")

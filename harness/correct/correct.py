@@ -29,7 +29,7 @@ SCHEMA_VERSION = 1
 BIAS_UNKNOWN = (
     "The judge alone is the mean of its scores: its bias is unknown, and its interval does not cover the bias. The labels alone and the "
     "corrected numbers are valid whatever the judge, because the labelled texts are a random sample; with few labels of a rare class its "
-    "corrected share is a little too low (docs/using-scores.md)."
+    "corrected share is a little too low (docs/decisions.md)."
 )
 SHIFTED = (
     "A prevalence shift is declared: the labels come from elsewhere, and the corrected numbers are of the texts without a label. They are "

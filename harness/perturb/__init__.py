@@ -1,6 +1,6 @@
 """Perturbations: pure functions that change the output texts of an item, as tests of a judge's sensitivity.
 
-docs/perturbations.md lists them.
+docs/studies.md lists them.
 """
 
 from harness.perturb.chance import Chance

@@ -28,6 +28,18 @@ def test_the_page_of_the_api_is_current_and_has_every_public_name() -> None:
     assert (ROOT / "docs" / "api.md").read_text(encoding="utf-8") == module["page"](), "run: python docs/make_api.py"
 
 
+def test_the_page_of_columns_is_current() -> None:
+    page = runpy.run_path(str(ROOT / "docs" / "make_columns.py"))["page"]
+    assert (ROOT / "docs" / "columns.md").read_text(encoding="utf-8") == page(), "run: python docs/make_columns.py"
+
+
+def test_what_is_written_by_hand_stays_short() -> None:
+    """All pages but those that a program writes whole, in words as `wc -w` counts them."""
+    generated = {ROOT / "docs" / f"{name}.md" for name in ("api", "cli", "columns", "coverage")}
+    words = {page.name: len(page.read_text(encoding="utf-8").split()) for page in {*ROOT.glob("docs/*.md")} - generated}
+    assert sum(words.values()) <= 60_000, dict(sorted(words.items(), key=lambda each: -each[1]))
+
+
 def test_the_table_of_the_boards_page_has_what_the_boards_have() -> None:
     table = runpy.run_path(str(ROOT / "docs" / "make_boards.py"))["table"]()
     assert table in (ROOT / "docs" / "leaderboards.md").read_text(encoding="utf-8"), "run: python docs/make_boards.py"

@@ -30,7 +30,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.needs("ray")]
 
 NODES = 2
 RUN = ("run", "--langs", "ja,cs", "--judge", "openai/m")
-LEASED = 3  # calls that a worker holds for each call in flight: one is asked, one waits, the answer of one is on its way (docs/ray.md)
+LEASED = 3  # calls that a worker holds for each call in flight: one is asked, one waits, the answer of one is on its way (docs/running.md)
 SMALL = ("run", "--langs", "cs", "--tasks", "open_prompt", "--limit", "2")
 
 
@@ -411,7 +411,7 @@ def test_a_judge_that_a_node_does_not_have_ends_the_run_in_words(
     assert cli(*SMALL, "--judge", "baseline/random", "--out", tmp_path / "first").code == 0
     assert cli("store", "export", "--to", tmp_path / "replies.jsonl", "--out", tmp_path / "first").code == 0
     run = (*SMALL, "--judge", "replay/replies.jsonl", "--out", out)
-    refused(command(*run, *cluster.flags, env=cluster.env), 4, "on node 127.0.0.1", "no store export at 'replies.jsonl'", "docs/ray.md")
+    refused(command(*run, *cluster.flags, env=cluster.env), 4, "on node 127.0.0.1", "no store export at 'replies.jsonl'", "docs/running.md")
     absolute = (*SMALL, "--judge", f"replay/{tmp_path / 'replies.jsonl'}", "--out", out)
     assert command(*absolute, *cluster.flags, env=cluster.env).returncode == 0
 

@@ -7,6 +7,7 @@ import importlib.util
 import json
 import re
 import shlex
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -14,22 +15,22 @@ from typing import Any
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-COMMANDS = "compare|labels check|labels needed|correct|accept|calibrate|certify|study"
-BLOCK = re.compile(rf"```console\n((?:\$ harness data get .+\n)?)\$ harness ((?:{COMMANDS}) .+)\n((?:.*\n)*?)```")
-MADE = ("ten-minutes", "improve")  # their own tests run their commands, on data that they make
-BLOCKS = {page.stem: BLOCK.findall(page.read_text("utf-8")) for page in sorted((ROOT / "docs").glob("*.md")) if page.stem not in MADE}
-del BLOCKS["using-scores"]  # its data are simulated; test_using_scores.py runs its blocks
 COMMAND_OR_EXCERPT = re.compile(r"`harness ((?:compare|run) [^`\n]+)`|^```text\n(.*?)^```", re.DOTALL | re.MULTILINE)
-EVERY = [(page, *block) for page, blocks in BLOCKS.items() for block in blocks]
 
 
-def production() -> Any:
-    """docs/make_production.py."""
-    spec = importlib.util.spec_from_file_location("make_production", ROOT / "docs" / "make_production.py")
+def script(name: str) -> Any:
+    """One of the programs in docs that write parts of pages."""
+    spec = importlib.util.spec_from_file_location(name, ROOT / "docs" / f"{name}.py")
     assert spec and spec.loader
-    module = importlib.util.module_from_spec(spec)
+    module = sys.modules[name] = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
+
+
+production = script("make_production")
+make = script("make_blocks")
+BLOCKS = {page.stem: make.BLOCK.findall(make.PART.sub("", page.read_text("utf-8"))) for page in make.pages()}
+EVERY = [(page, *block) for page, blocks in BLOCKS.items() for block in blocks]
 
 
 @pytest.fixture(scope="module")
@@ -78,7 +79,7 @@ def test_a_block_is_what_its_command_prints(
     for folder in shared_data.iterdir():
         (tmp_path / folder.name).symlink_to(folder)
     if "stars" in shlex.split(command):  # the folder of docs/production.md
-        production().write_stars(tmp_path / "stars", shared_data / "alttest")
+        production.write_stars(tmp_path / "stars", shared_data / "alttest")
     monkeypatch.chdir(tmp_path)
     if get and not (shared_data / shlex.split(get)[4]).exists():
         if mirror is None:
@@ -89,7 +90,16 @@ def test_a_block_is_what_its_command_prints(
         assert fetched.code == 0, fetched.err
     done = cli(*shlex.split(command))
     assert done.code == 0, done.err
-    assert [line.rstrip() for line in done.out.strip("\n").splitlines()] == shown.splitlines()
+    whole = "".join(f"{line.rstrip()}\n" for line in done.out.strip("\n").splitlines())
+    assert make.as_long(whole, shown) == shown
+
+
+def test_a_block_may_leave_lines_out() -> None:
+    assert make.as_long("a\nb\nc\nd\n", "A\nB\n") == "a\nb\nc\nd\n"
+    assert make.as_long("a\nb\nc\nd\n", "A\nB\n…\n") == "a\nb\n…\n"
+    assert make.as_long("a\nb\nc\nd\ne\n", "A\n…\nc\nD\n…\n") == "a\n…\nc\nd\n…\n"
+    with pytest.raises(ValueError):
+        make.as_long("a\nb\n", "A\n…\nc\n")
 
 
 @pytest.mark.slow
@@ -97,7 +107,7 @@ def test_a_block_is_what_its_command_prints(
 def test_the_page_on_production_says_what_its_certificate_gives(
     cli: Callable[..., Any], shared_data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    made, page = production(), ROOT / "docs" / "production.md"
+    made, page = production, ROOT / "docs" / "production.md"
     left_out = made.write_stars(tmp_path / "stars", shared_data / "alttest")
     assert made.kept_promises(tmp_path / "stars", left_out) in " ".join(page.read_text("utf-8").split())
     monkeypatch.chdir(tmp_path)

@@ -1,4 +1,4 @@
-"""docs/gate.md shows what its commands print, and its pipeline files are YAML with the steps that the page promises."""
+"""docs/decisions.md shows what its commands print, and its pipeline files are YAML with the steps that the page promises."""
 
 from __future__ import annotations
 
@@ -20,8 +20,10 @@ def test_the_page_shows_the_three_outcomes_as_they_are(cli: Callable[..., Any], 
     spec.loader.exec_module(module)
     module.simulate(tmp_path)
     monkeypatch.chdir(tmp_path)
+    part = module.PART.search(module.PAGE.read_text("utf-8"))
+    assert part
     codes = []
-    for program, arguments, shown in module.BLOCK.findall((DOCS / "gate.md").read_text("utf-8")):
+    for program, arguments, shown in module.BLOCK.findall(part[0]):
         if program == "cat":
             assert (tmp_path / arguments).read_text("utf-8") == shown
             continue

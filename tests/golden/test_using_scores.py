@@ -1,4 +1,4 @@
-"""docs/using-scores.md shows what its commands print and what its Python returns; `python docs/make_using_scores.py` writes it anew."""
+"""docs/decisions.md shows what its commands print and what its Python returns; `python docs/make_using_scores.py` writes it anew."""
 
 from __future__ import annotations
 
@@ -22,11 +22,13 @@ def test_the_page_is_what_its_commands_print(cli: Callable[..., Any], tmp_path: 
     spec.loader.exec_module(module)
     module.simulate(tmp_path / "answers")
     monkeypatch.chdir(tmp_path)
-    blocks = module.BLOCK.findall((DOCS / "using-scores.md").read_text("utf-8"))
+    part = module.PART.search(module.PAGE.read_text("utf-8"))
+    assert part
+    blocks = module.BLOCK.findall(part[0])
     assert [command.split()[0] for command, _ in blocks] == ["correct", "accept", "certify", "certify"]
     for command, shown in blocks:
         done = cli(*shlex.split(command))
         assert done.code == 0, done.err
         assert [line.rstrip() for line in done.out.strip("\n").splitlines()] == shown.splitlines()
-    found = doctest.testfile(str(DOCS / "using-scores.md"), module_relative=False, optionflags=doctest.IGNORE_EXCEPTION_DETAIL)
+    found = doctest.testfile(str(module.PAGE), module_relative=False, optionflags=doctest.IGNORE_EXCEPTION_DETAIL)
     assert found.failed == 0 and found.attempted > 5

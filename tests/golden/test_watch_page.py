@@ -1,4 +1,4 @@
-"""docs/watch.md shows what the commands of its run-through print; `python docs/make_watch.py DATA` writes them again."""
+"""docs/production.md shows what the commands of its run-through print; `python docs/make_watch.py DATA` writes them again."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def test_the_run_through_finds_the_planted_change(shared_data: Path, tmp_path: P
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     module.simulate(tmp_path, shared_data)
-    blocks = module.BLOCK.findall((DOCS / "watch.md").read_text("utf-8"))
+    blocks = module.BLOCK.findall(module.PAGE.read_text("utf-8"))
     assert len(blocks) >= 8
     for command, shown in blocks:
         assert module.printed(command, tmp_path) == shown, command

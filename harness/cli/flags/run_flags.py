@@ -116,7 +116,7 @@ def run_flags(commands: Any) -> None:
         "--perturb",
         action="append",
         metavar="NAME[:DOSE,..]",
-        help="also ask about perturbed texts: shuffle-words:0.1,0.5, truncate, inject, ...; repeatable; see docs/perturbations.md",
+        help="also ask about perturbed texts: shuffle-words:0.1,0.5, truncate, inject, ...; repeatable; see docs/studies.md",
     )
     how.add_argument(
         "--segmenter",

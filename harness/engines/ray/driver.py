@@ -166,7 +166,7 @@ class Driver:
         worker.node = await self._node_of(worker)
         ready = await _once(worker.handle.open)
         if problem := _reason_unfit(ready):
-            message = f"on node {worker.node}: {problem} (every node needs what the judges need: docs/ray.md)"
+            message = f"on node {worker.node}: {problem} (every node needs what the judges need: docs/running.md)"
             if any(judge.progress.done for judge in self._judges):
                 raise WorkerLost(message)
             raise JudgeError(message)
@@ -228,7 +228,7 @@ class Driver:
             if not judge.leases.finished and not any(index in other.assignments for other in self._open_slots):
                 raise JudgeError(
                     f"no worker of the Ray cluster is left to ask {judge.work.judge.identity.name}: {reason}. Every node needs "
-                    "judge-harness and what the judges need (docs/ray.md). Then run the same command again: all answers so far are kept"
+                    "judge-harness and what the judges need (docs/running.md). Then run the same command again: all answers so far are kept"
                 )
 
     # ---- calls

@@ -91,7 +91,7 @@ def make_pairs(
     if not items:
         raise UsageError(f"no item of {data.id} names its system; pairs need outputs of two systems or more, with the key 'system'")
     for name in sorted({item.task for item in items} - tasks.keys()):
-        raise UsageError(f"no pairwise task has pairs_of = '{name}'; add one with --content (docs/pairs.md).{choose_from(tasks, name)}")
+        raise UsageError(f"no pairwise task has pairs_of = '{name}'; add one with --content (docs/studies.md).{choose_from(tasks, name)}")
     wanted = _system(against, {str(item.system) for item in items})
     means = _mean_scores(data, equal) if equal else {}
     rows: list[dict[str, Any]] = []

@@ -263,7 +263,7 @@ PERTURBATIONS = Section(
                     TEXT,
                     "what sensitivity was computed from: the scores, or the expected scores of the token probabilities",
                 ),
-                Column("achieved", "achieved", TEXT, "how far the texts were changed, on average (docs/perturbations.md)", text=_achieved),
+                Column("achieved", "achieved", TEXT, "how far the texts were changed, on average (docs/studies.md)", text=_achieved),
             ),
             keys=("perturbation",),
             levels=BY_METRIC,

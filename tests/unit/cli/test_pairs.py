@@ -1,4 +1,4 @@
-"""A pairwise task of one's own takes content only: the files that docs/pairs.md shows, and a data folder."""
+"""A pairwise task of one's own takes content only: the files that docs/studies.md shows, and a data folder."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from harness.runs import SELF_PREFERENCE, RunSpec, prepare
 from tests.conftest import write_rows
 
 Cli = Callable[..., Any]
-DOCUMENT = Path(__file__).parents[3] / "docs" / "pairs.md"
+DOCUMENT = Path(__file__).parents[3] / "docs" / "studies.md"
 SINGLE = """id = "write_headline"
 version = "1.0.0"
 title = "Headline"
@@ -36,7 +36,7 @@ optional = false
 @pytest.fixture
 def content(tmp_path: Path) -> Path:
     """The task and the rubric of the document, and the task of single headlines that they need."""
-    section = DOCUMENT.read_text("utf-8").partition("## A pairwise task of your own")[2]
+    section = DOCUMENT.read_text("utf-8").partition("### A pairwise task of your own")[2].partition("\n## ")[0]
     names = re.findall(r"`((?:tasks|rubrics)/[\w/]+\.toml)`:", section)
     blocks = re.findall(r"```toml\n(.*?)```", section, re.DOTALL)
     assert names == ["tasks/compare_headlines/task.toml", "rubrics/headline_choice.toml"]

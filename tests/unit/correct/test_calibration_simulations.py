@@ -1,4 +1,4 @@
-"""Calibrated scores and label sets hold what they promise in made worlds; `make simulations` prints the tables for docs/statistics.md."""
+"""Calibrated scores and label sets hold what they promise in made worlds; `make simulations` prints the tables for docs/error-rates.md."""
 
 from __future__ import annotations
 

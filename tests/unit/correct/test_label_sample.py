@@ -1,6 +1,6 @@
 """The drawn texts have the probability that is stated with them; estimates weighted by it are unbiased, and their intervals hold.
 
-`planned_table` prints the table for docs/statistics.md (`make simulations`).
+`planned_table` prints the table for docs/error-rates.md (`make simulations`).
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The verdicts and what stands beside them hold what they promise in made worlds.
 
-`python -m tests.unit.decide.test_simulations` from the checkout prints the tables for docs/statistics.md (`make simulations`);
+`python -m tests.unit.decide.test_simulations` from the checkout prints the tables for docs/error-rates.md (`make simulations`);
 with names, such as `large_table`, only these.
 """
 

@@ -1,4 +1,4 @@
-"""docs/perturbations.md says what the code says: kinds, doses, metrics, realised numbers, and an example that runs."""
+"""docs/studies.md says what the code says: kinds, doses, metrics, realised numbers, and an example that runs."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ import pytest
 from harness.model import Item
 from harness.perturb import Kind, Perturbed, Words, registered
 
-PAGE = (Path(__file__).resolve().parents[3] / "docs" / "perturbations.md").read_text(encoding="utf-8")
+DOCUMENT = (Path(__file__).resolve().parents[3] / "docs" / "studies.md").read_text(encoding="utf-8")
+PAGE = DOCUMENT.partition("\n## Perturbations\n")[2].partition("\n## Studies\n")[0]
 METRICS = {"acceptability": "linguistic_acceptability", "task quality": "task_quality", "content quality": "output_content_quality"}
 METRICS |= {"problematic content": "problematic_content", "hallucination": "hallucination"}
 

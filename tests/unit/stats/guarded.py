@@ -1,4 +1,4 @@
-"""False alarms of tests before and after what guards them, for docs/statistics.md; `make simulations` prints it."""
+"""False alarms of tests before and after what guards them, for docs/error-rates.md; `make simulations` prints it."""
 
 from __future__ import annotations
 

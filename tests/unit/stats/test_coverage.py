@@ -1,6 +1,6 @@
 """95 % intervals hold the truth in 93 to 97 % of simulated label sets; those of differences, which are guarded, in 93 to 98.5 %.
 
-`python -m tests.unit.stats.test_coverage` from the checkout prints the table for docs/statistics.md.
+`python -m tests.unit.stats.test_coverage` from the checkout writes the tables of docs/coverage.md.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import pytest
 
 from .simulate import Setting, coverage
 
-PAGE = Path(__file__).resolve().parents[3] / "docs" / "statistics.md"
+PAGE = Path(__file__).resolve().parents[3] / "docs" / "coverage.md"
 
 # n >= 200 and the rarest class expected 15 times or more of single items, or of 20 texts and more
 SETTINGS = [
@@ -56,13 +56,13 @@ def test_intervals_cover_as_the_page_prints(setting: Setting) -> None:
 
 
 def printed_column(setting: Setting) -> dict[str, str]:
-    """What docs/statistics.md prints for a setting: `{statistic: "95.1", or "-"}`."""
+    """What docs/coverage.md prints for a setting: `{statistic: "95.1", or "-"}`."""
     position = [*SETTINGS, *OUTSIDE].index(setting)
     return {name: row.split(" | ")[position] for name, row in printed_rows().items()}
 
 
 def printed_rows() -> dict[str, str]:
-    """The rows of the table of coverage in docs/statistics.md: `{statistic: "95.1 | 94.8 | …"}`."""
+    """The rows of the table of coverage in docs/coverage.md: `{statistic: "95.1 | 94.8 | …"}`."""
     return dict(re.findall(r"^\| ([a-z]\w*) \| ((?:(?:[\d.]+|-) \| )*(?:[\d.]+|-)) \|$", PAGE.read_text(encoding="utf-8"), re.M))
 
 
@@ -70,20 +70,37 @@ def _percent(share: float) -> str:
     return "-" if np.isnan(share) else f"{100 * share:.1f}"
 
 
-def table() -> str:
-    """The settings, and coverage by statistic (rows) and setting (columns), as Markdown."""
-    settings = [*SETTINGS, *OUTSIDE]
-    letters = [chr(ord("A") + i) for i in range(len(settings))]
+def sets_table() -> str:
+    """The settings, as Markdown."""
     lines = ["| | simulated label sets | shares of the classes | annotators right | judge right |", "| --- | --- | --- | --- | --- |"]
-    for letter, s in zip(letters, settings, strict=True):
+    for letter, s in zip(_letters(), [*SETTINGS, *OUTSIDE], strict=True):
         shares = " ".join(f"{share:g}" for share in s.margins)
         lines.append(f"| {letter} | {s.name} | {shares} | {s.human:g} | {s.judge:g} |")
-    lines += ["", "| | " + " | ".join(letters) + " |", "| --- " * (len(settings) + 1) + "|"]
-    columns = [coverage(s, least=0.5) for s in settings]
+    return "\n".join(lines)
+
+
+def coverage_table() -> str:
+    """Coverage by statistic (rows) and setting (columns), as Markdown."""
+    columns = [coverage(s, least=0.5) for s in [*SETTINGS, *OUTSIDE]]
+    lines = ["| | " + " | ".join(_letters()) + " |", "| --- " * (len(columns) + 1) + "|"]
     for name in columns[0]:
         lines.append(f"| {name} | " + " | ".join(_percent(column.get(name, np.nan)) for column in columns) + " |")
     return "\n".join(lines)
 
 
+def _letters() -> list[str]:
+    return [chr(ord("A") + i) for i, _ in enumerate([*SETTINGS, *OUTSIDE])]
+
+
+def written_again() -> str:
+    """docs/coverage.md with both tables computed again."""
+    tables = iter((sets_table(), coverage_table()))
+    return re.sub(r"^\| \|.*?(?=\n\n|\n\Z)", lambda _: next(tables), PAGE.read_text(encoding="utf-8"), flags=re.M | re.S)
+
+
+def test_the_page_has_the_settings_as_they_are() -> None:
+    assert sets_table() in PAGE.read_text(encoding="utf-8")
+
+
 if __name__ == "__main__":
-    print(table())
+    PAGE.write_text(written_again(), encoding="utf-8")

@@ -1,4 +1,4 @@
-"""What a watch and an extension promise, in made worlds; the tables are those of docs/statistics.md (`make simulations`)."""
+"""What a watch and an extension promise, in made worlds; the tables are those of docs/error-rates.md (`make simulations`)."""
 
 from __future__ import annotations
 

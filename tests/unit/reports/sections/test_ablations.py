@@ -179,8 +179,9 @@ def test_top_p_and_temperature_are_never_mixed(find: Find, said: Said) -> None:
 
 
 def test_every_name_of_a_row_is_described(found: dict[str, Any]) -> None:
-    page = (
-        (Path(__file__).resolve().parents[4] / "docs" / "statistics.md").read_text("utf-8").split("\n## Ablations\n")[1].split("\n## ")[0]
+    docs = Path(__file__).resolve().parents[4] / "docs"
+    page = (docs / "statistics.md").read_text("utf-8").split("\n## Ablations\n")[1].split("\n## ")[0] + (docs / "columns.md").read_text(
+        "utf-8"
     )
     described = set(re.findall(r"`(\w+)`", page))
     parts = re.compile(r"_(ci|n|p|q)$")

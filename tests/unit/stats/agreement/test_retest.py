@@ -1,6 +1,6 @@
 """Recorded answers beside two fresh ones: the exact test is the binomial's where that is exact, and holds its level for noisy judges.
 
-`python -m tests.unit.stats.agreement.test_retest` from the checkout prints the table for docs/statistics.md.
+`python -m tests.unit.stats.agreement.test_retest` from the checkout prints the table for docs/error-rates.md.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Interval and p of a mean are one procedure, and hold what they promise where differences are skewed.
 
-`python -m tests.unit.stats.intervals.test_skewness` from the checkout prints the table for docs/statistics.md.
+`python -m tests.unit.stats.intervals.test_skewness` from the checkout prints the table for docs/error-rates.md.
 """
 
 from __future__ import annotations
