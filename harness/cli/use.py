@@ -155,7 +155,8 @@ def certify(arguments: argparse.Namespace) -> int:
     sets = SetOptions(arguments.level, arguments.per, arguments.this_draw)
     with working("certifying"):
         recording, asked = _asked_source(arguments)
-        made = make(recording, _compare_options(arguments), decision_options(arguments), accepting, asked, sets)
+        length = arguments.covariate == "length"
+        made = make(recording, _compare_options(arguments), decision_options(arguments), accepting, asked, sets, length)
     text = to_json(made)
     write_atomic(arguments.to, text)
     if arguments.json:

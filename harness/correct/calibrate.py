@@ -176,10 +176,10 @@ def judge_inputs(judged: JudgedData, compare: CompareOptions, options: Calibrate
     cells = list(scored_items(judged))
     condition = one_condition([JudgeCondition.of(cell.key) for cell in cells], compare.judges, "calibrate")
     chosen = [cell for cell in cells if JudgeCondition.of(cell.key) == condition]
-    return map_inputs(chosen, _lengths(judged.data) if options.length else None)
+    return map_inputs(chosen, text_lengths(judged.data) if options.length else None)
 
 
-def _lengths(data: Dataset) -> Floats:
+def text_lengths(data: Dataset) -> Floats:
     """(items,) characters of each item's output; NaN of an item with two. Raises UsageError where there are no texts."""
     texts = (item.fields.get(names[0]) if len(names := data.outputs_of(item)) == 1 else None for item in data.items)
     found = np.array([float(len(text)) if isinstance(text, str) and text else np.nan for text in texts])

@@ -67,7 +67,8 @@ class CertifiedOptions(msgspec.Struct, frozen=True):
     """What the numbers were made with, beside the thresholds of the verdicts, so that they can be made again.
 
     `annotators`, `majority`, `where` and `standardise` are those of a comparison, `alpha`, `delta` and `confidence` those of automatic
-    acceptance, `level`, `per` and `this_draw` those of label sets; None is the default.
+    acceptance, `level`, `per` and `this_draw` those of label sets; None is the default. `length` says whether maps of ordered classes read
+    the length of a text.
     """
 
     annotators: str | None
@@ -80,6 +81,7 @@ class CertifiedOptions(msgspec.Struct, frozen=True):
     level: float = 0.9
     per: Per = "group"
     this_draw: float | None = None
+    length: bool = False
 
 
 class CertifiedData(msgspec.Struct, frozen=True):
@@ -375,6 +377,7 @@ class Certificate(msgspec.Struct, frozen=True, kw_only=True):
         share_of: Score | None = None,
         confidence: ArrayLike | None = None,
         expected: ArrayLike | None = None,
+        lengths: ArrayLike | Sequence[str] | None = None,
         level: float = 0.95,
         today: date | None = None,
         **condition: str | float | None,
@@ -393,6 +396,7 @@ class Certificate(msgspec.Struct, frozen=True, kw_only=True):
             share_of: a class whose share is estimated instead of the mean.
             confidence: (items,) in the unit of the certificate's threshold, NaN where there is none.
             expected: (items,) expected scores by token probabilities, where the certificate's map reads these; NaN where there is none.
+            lengths: (items,) characters of each judged text, or the texts themselves; needed where the certificate's map reads the length.
             level: of the interval of the mean, in (0, 1).
             today: the day on which a watched certificate has to hold; by default today (UTC).
             condition: of the new scores, `variant` and axes of `SAMPLING` such as `temperature`, if they are to be compared.
@@ -401,7 +405,7 @@ class Certificate(msgspec.Struct, frozen=True, kw_only=True):
             StaleCertificate: for another judge, condition, prompt, rubric, language, metric or scale, for numbers off the scale, and for a
                 certificate that its watch has ended.
             UseForbidden: where the verdict is `do not use`, `too few labels` or `no verdict`, or the certificate has no such numbers.
-            CertificateError: where something that has to be compared is not given.
+            CertificateError: where something that has to be compared, or that the map reads, is not given.
             UsageError: for arrays that do not fit together.
         """
         cell = self.cell(language, metric)
@@ -417,7 +421,7 @@ class Certificate(msgspec.Struct, frozen=True, kw_only=True):
             raise UseForbidden(f"for {language}/{metric} the mean and agreement of {cell.language} were shown to hold, {_NOT_EXTENDED}")
         if confidence is not None:
             return _accepted(cell, scores, confidence, unchecked)
-        texts, reason = (None, f"extended from {cell.language}: {_NOT_EXTENDED}") if extended else _texts(cell, scores, expected)
+        texts, reason = (None, f"extended from {cell.language}: {_NOT_EXTENDED}") if extended else _texts(cell, scores, expected, lengths)
         if texts is not None and not cell.corrections:
             return _without_mean(cell, scores, unchecked, texts)
         mean = _corrected(cell, scores, groups, share_of, level, unchecked)
@@ -546,7 +550,9 @@ def _without_mean(cell: CertifiedCell, scores: Any, unchecked: tuple[str, ...], 
     )
 
 
-def _texts(cell: CertifiedCell, scores: Any, expected: ArrayLike | None) -> tuple[CalibratedTexts | None, str | None]:
+def _texts(
+    cell: CertifiedCell, scores: Any, expected: ArrayLike | None, lengths: ArrayLike | Sequence[str] | None
+) -> tuple[CalibratedTexts | None, str | None]:
     """What people are expected to say of each text, or why nothing is said."""
     held = cell.recalibration
     if held is None:
@@ -561,7 +567,27 @@ def _texts(cell: CertifiedCell, scores: Any, expected: ArrayLike | None) -> tupl
         numbers = np.where(np.isnan(numbers), math.nan, given)
     two_named = cell.values is None and len(cell.classes) == 2
     values = np.arange(2.0) if two_named else None if cell.values is None else np.asarray(cell.values, np.float64)
-    return calibrated_texts(held, numbers, cell.classes, values, cell._range(None)), None
+    characters = None if held.length_scale is None else _characters(cell, lengths, len(numbers))
+    return calibrated_texts(held, numbers, cell.classes, values, cell._range(None), characters), None
+
+
+def _characters(cell: CertifiedCell, lengths: ArrayLike | Sequence[str] | None, texts: int) -> Floats:
+    """(texts,) lengths that a map reads, which are given as numbers or as texts."""
+    if lengths is None:
+        place = f"{cell.language}/{cell.metric}"
+        raise CertificateError(
+            f"pass lengths=: the map of {place} reads the length of each text beside its score (characters, or the texts)"
+        )
+    given = [len(one) if isinstance(one, str) else one for one in lengths] if isinstance(lengths, Sequence) else lengths
+    try:
+        found = np.asarray(given, np.float64)
+    except (TypeError, ValueError):
+        raise UsageError("lengths are numbers of characters, texts, or None where there is no text") from None
+    if found.shape != (texts,):
+        raise UsageError(f"lengths has shape {found.shape} and there are {texts} scores; give one length a score")
+    if (found < 0).any() or np.isinf(found).any():
+        raise UsageError("lengths are numbers of characters, 0 or more")
+    return found
 
 
 def _map_scores(cell: CertifiedCell, scores: Any) -> Floats:

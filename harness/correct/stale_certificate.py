@@ -8,6 +8,7 @@ from datetime import UTC, date, datetime
 import msgspec
 
 from harness.correct.acceptance import AcceptOptions
+from harness.correct.calibrate import CalibrateOptions
 from harness.correct.certificate import Certificate, CertifiedCell, CertifiedJudge
 from harness.correct.certificate_differences import certificate_differences
 from harness.correct.certify import JudgedRun, certificate_of, certified_verdicts, scores_hash, with_value
@@ -138,7 +139,8 @@ def _differences(certificate: Certificate, source: Recording, asked: JudgedRun |
     try:
         laid_out, made = certified_verdicts(source, compare, certificate.thresholds)
         acceptance = AcceptOptions(options.alpha, options.delta, options.confidence)
-        promised = acceptance, SetOptions(options.level, options.per, options.this_draw)
+        maps = CalibrateOptions(SetOptions(options.level, options.per, options.this_draw), length=options.length)
+        promised = acceptance, maps
         again = certificate_of(source, laid_out, made, judge.condition, compare, certificate.thresholds, promised, asked)
     except UsageError as err:
         return (f"the certificate cannot be made again: {err}",)

@@ -97,13 +97,17 @@ def calibrate_flags(commands: Any) -> None:
     )
     judged_source(p)
     how = p.add_argument_group("how to learn")
-    how.add_argument("--with", dest="covariate", choices=("length",), help="let the map of ordered classes read the text's length too")
+    _with_flag(how)
     how.add_argument(
         "--numbers", choices=("linear", "isotonic"), default="linear", help="the map of scores that are numbers (default: linear)"
     )
     how.add_argument("--seed", type=seed, default=0, metavar="N", help="of the folds and of the halves (default: 0)")
     _set_flags(p)
     json_flag(p)
+
+
+def _with_flag(parser: Any) -> None:
+    parser.add_argument("--with", dest="covariate", choices=("length",), help="let the map of ordered classes read the text's length too")
 
 
 def _set_flags(parser: Any) -> None:
@@ -158,6 +162,7 @@ def certify_flags(commands: Any) -> None:
     )
     _acceptance_flags(p.add_argument_group("what to guarantee of automatic acceptance"))
     _set_flags(p)
+    _with_flag(p.add_argument_group("how to learn the map from the judge's scores to people's"))
     decision_flags(p)
     json_flag(p)
 
