@@ -238,6 +238,7 @@ def make_plan(
     seed: int,
     templates: PromptTemplates,
     training: Dataset | None = None,
+    examples: Dataset | None = None,
     pool: tuple[Item, ...] | None = None,
     own_prompts: Mapping[str, OwnPrompt] = {},
     is_asked: Callable[[Item, str, Condition], bool] | None = None,
@@ -255,6 +256,7 @@ def make_plan(
         seed: of perturbations, examples and calls.
         templates: prompt templates, cached in the store.
         training: holds the development items that examples are taken from; by default `data`.
+        examples: holds them in its place.
         pool: the items that a perturbation may put in place of another; by default those of `training`.
         own_prompts: prompts of the user's own, by the name that their variant has.
         is_asked: whether a metric of an item is asked about under a condition; by default always.
@@ -269,7 +271,9 @@ def make_plan(
                 chosen = of_item if is_asked is None else tuple(metric for metric in of_item if is_asked(item, metric, condition))
                 yield from _item_queries(item, chosen, condition, repeats, own_prompts)
 
-    return Plan(seed, queries, repeats, _Renderer(library, templates, data.scales, training or data, pool, seed, own_prompts))
+    learnt = training or data
+    changed_with = learnt.items if pool is None else pool
+    return Plan(seed, queries, repeats, _Renderer(library, templates, data.scales, examples or learnt, changed_with, seed, own_prompts))
 
 
 def _item_queries(
@@ -295,12 +299,12 @@ class _Renderer:
         templates: PromptTemplates,
         scales: Mapping[str, Scale],
         training: Dataset,
-        pool: tuple[Item, ...] | None,
+        pool: Sequence[Item],
         seed: int,
         own_prompts: Mapping[str, OwnPrompt],
     ) -> None:
         self._own_prompts = own_prompts
-        self.items = ShownItems(library, training.items if pool is None else pool, seed)
+        self.items = ShownItems(library, pool, seed)
         self.absent: dict[tuple[str, str, str], tuple[Score, ...]] = {}
         self._library = library
         self._task = cache(library.task)

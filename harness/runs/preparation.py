@@ -40,12 +40,16 @@ ATTENTION_CHECK = "attention-check"
 
 
 class Prepared(msgspec.Struct, frozen=True):
-    """A protocol with its data: the items to judge with their labels, and the data that examples and baselines may use (`training`)."""
+    """A protocol with its data: the items to judge with their labels, and the data that examples and baselines may use (`training`).
+
+    `examples` is another data set that few-shot examples are taken from; None: `training`.
+    """
 
     protocol: RunProtocol
     data: Dataset
     training: Dataset
     library: Library
+    examples: Dataset | None = None
 
     def __repr__(self) -> str:
         return short_repr(self, self.protocol.source, items=len(self.data.items), labels=len(self.data.labels))
@@ -79,6 +83,7 @@ class Prepared(msgspec.Struct, frozen=True):
             p.seed,
             templates,
             training=self.training,
+            examples=self.examples,
             pool=self._pool(),
             own_prompts=p.own_prompts,
             is_asked=question_filter(self.data) if p.study == SELF_PREFERENCE else None,
@@ -136,6 +141,8 @@ def prepare(spec: RunSpec) -> Prepared:
         spec = msgspec.structs.replace(spec, data=located(spec.data, library))  # the run keeps the folder that a name means
     if spec.data is not None and spec.board is None:
         return _prepare_folder(spec, spec.data, library)
+    if spec.items is not None:
+        raise UsageError("single items can be chosen of a data folder; pass --data DIR without --board")
     if spec.unlabelled:
         raise UsageError("--unlabelled is for a data folder; pass --data DIR without --board")
     return _prepare_board(spec, spec.board or DEFAULT_BOARD, library)
@@ -192,6 +199,7 @@ def _prepare_folder(spec: RunSpec, folder: Path, library: Library) -> Prepared:
     metrics = _choose(spec.metrics, [*known_metrics, *comparable], "metric") if spec.metrics or not known_metrics else tuple(known_metrics)
     everything = with_compared_labels(everything, [comparable[name] for name in metrics if name in comparable])
     items = [item for item in everything.items if item.language in languages and item.task in tasks and item.split == "test"]
+    items = _chosen_items(items, spec.items)
     if spec.unlabelled:
         asks = {task: (_askable(task, library) | _labelled(task, everything) | own_metrics) & frozenset(metrics) for task in tasks}
         everything = msgspec.structs.replace(everything, asks=asks)
@@ -246,6 +254,7 @@ def _resolve_protocol(
     if not data.items:
         raise UsageError("there is nothing to judge: no item has these languages and tasks")
     own_prompts = {**spec.own_prompts, **dict(map(load_own_prompt, spec.prompts))}
+    examples = _examples_of(spec, library)
     metrics = _metrics_of_prompts(spec, metrics, own_prompts, data)
     variants = _variants(spec, board, own_prompts)
     temperatures = spec.temperatures or ((board.temperature,) if board else (0.0,))
@@ -273,7 +282,7 @@ def _resolve_protocol(
         data_sha256=data.sha256,
         prompts=program_hash(),
         instructions=_instruction_versions(spec, library, variants, languages),
-        examples=everything.sha256[:12] if any(parse_variant(text).shots for text in variants) else "",
+        examples=(examples or everything).sha256[:12] if any(parse_variant(text).shots for text in variants) else "",
         majority=board.majority if board else "drop",
         annotators=board.annotators if board else "",
         own_prompts=own_prompts,
@@ -281,9 +290,30 @@ def _resolve_protocol(
         own_systems=dict(spec.own_systems),
         panels=dict(spec.panels),
         tuned=dict(spec.tuned),
+        items=spec.items or (),
+        examples_from=str(spec.examples.resolve()) if spec.examples and examples else "",
     )
-    prepared = Prepared(protocol, data, everything, library)
+    prepared = Prepared(protocol, data, everything, library, examples)
     return prepared.with_majority(spec.majority) if spec.majority else prepared
+
+
+def _examples_of(spec: RunSpec, library: Library) -> Dataset | None:
+    """The data set that few-shot examples are taken from, all its items as development items; None: the data that are judged."""
+    if spec.examples is None:
+        return None
+    found = with_our_names(load_folder(spec.examples, library), library)
+    return msgspec.structs.replace(found, items=tuple(msgspec.structs.replace(item, split="dev") for item in found.items))
+
+
+def _chosen_items(items: Sequence[Item], ids: Sequence[str] | None) -> list[Item]:
+    """The items with these ids. Raises UsageError for an id that no item has."""
+    if ids is None:
+        return list(items)
+    wanted = set(ids)
+    chosen = [item for item in items if item.item_id in wanted]
+    if missing := sorted(wanted - {item.item_id for item in chosen}):
+        raise UsageError(f"no item '{missing[0]}' of these languages and tasks is to be judged")
+    return chosen
 
 
 def _variants(spec: RunSpec, board: Board | None, own_prompts: Mapping[str, OwnPrompt]) -> tuple[str, ...]:

@@ -22,6 +22,8 @@ _LATER_DEFAULTS = {
     "own_systems": {},
     "panels": {},
     "tuned": {},
+    "items": (),
+    "examples_from": "",
 }
 
 
@@ -58,6 +60,8 @@ class RunProtocol(msgspec.Struct, frozen=True):
     own_systems: dict[str, str] = {}  # judge -> the system of the data that it is
     panels: dict[str, Panel] = {}  # judges whose scores are computed from those of other judges, by name
     tuned: dict[str, str] = {}  # judge -> the judge that it was before it was tuned
+    items: tuple[str, ...] = ()  # ids of the items that are asked about; empty: all
+    examples_from: str = ""  # the data folder that few-shot examples come from; empty: the development items of the data
     identities: tuple[JudgeIdentity, ...] = ()
 
     @property

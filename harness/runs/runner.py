@@ -299,6 +299,8 @@ def _prepare_stored(name: str, store: Store, out: Path) -> Prepared:
         tasks=tuple(protocol.tasks),
         metrics=protocol.metrics,
         limit=protocol.limit,
+        items=protocol.items or None,
+        examples=Path(protocol.examples_from) if protocol.examples_from else None,
         unlabelled=protocol.unlabelled,
         study=protocol.study,
         own_prompts=protocol.own_prompts,

@@ -22,6 +22,8 @@ class RunSpec(msgspec.Struct, frozen=True):
 
     board: str | None = None
     data: Path | None = None
+    items: tuple[str, ...] | None = None  # only the items of a data folder with these ids
+    examples: Path | None = None  # a data folder whose labelled items few-shot examples are taken from, in place of development items
     content: tuple[Path, ...] = ()
     languages: tuple[str, ...] | None = None
     tasks: tuple[str, ...] | None = None

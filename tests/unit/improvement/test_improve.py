@@ -13,10 +13,10 @@ import pytest
 
 import harness
 from harness.errors import UsageError
-from harness.improvement.answered_texts import answered_texts
 from harness.improvement.confirmed_uses import FILE
 from harness.improvement.halves import halves
 from harness.improvement.improve import ImproveOptions
+from harness.improvement.recorded_answers import recorded_answers
 from harness.measure.compare import Recording
 from harness.measure.options import CompareOptions
 from tests.conftest import write_rows
@@ -70,7 +70,7 @@ def test_the_start_is_the_plainest_setting_wherever_it_stands(answers: Path) -> 
 
 
 def test_no_text_that_chooses_confirms_and_sources_stay_together(answers: Path) -> None:
-    texts = answered_texts(_recording(answers), CompareOptions())
+    texts = recorded_answers(_recording(answers), CompareOptions())[0]
     for seed in range(5):
         choosing, confirming = halves(texts, 0.6, seed)
         assert set(choosing.texts.questions).isdisjoint(confirming.texts.questions)
@@ -82,7 +82,7 @@ def test_no_text_that_chooses_confirms_and_sources_stay_together(answers: Path) 
 
 def test_the_choice_depends_on_the_choosing_half_alone(answers: Path) -> None:
     before = harness.improve(answers)
-    texts = answered_texts(_recording(answers), CompareOptions())
+    texts = recorded_answers(_recording(answers), CompareOptions())[0]
     confirming = {question.item_id for question in halves(texts, 0.6, 0)[1].texts.questions}
     (answers / FILE).unlink()
     rows = [json.loads(line) for line in (answers / "judgments.jsonl").read_text("utf-8").splitlines()]

@@ -1,0 +1,157 @@
+"""Candidates that are asked: a judge under a setting. Those that a user names, and a default that fits the data."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Annotated
+
+import msgspec
+
+from harness.content.specs import read_spec
+from harness.errors import ContentError, UsageError
+from harness.judges import traits_of
+from harness.judges.panel import split_panels
+from harness.model import parse_variant
+from harness.prompts import is_english, load_own_prompt
+from harness.runs import Prepared, RunSpec
+
+PLAIN = "single"
+DEFAULT_CANDIDATES = 8
+"""About how many candidates there are where the user names judges only."""
+_WARM, _REPEATS = 0.7, 3
+
+
+class Candidate(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A judge under a setting.
+
+    Attributes:
+        judge: as `harness run --judge` takes it, a panel too.
+        variant: how the question is put; of no use with `prompt`.
+        prompt: the file of a prompt of the user's own.
+        temperature, top_p: of the sampling.
+        repeats: how often each question is asked; the commonest answer counts.
+    """
+
+    judge: str = ""
+    variant: str = PLAIN
+    prompt: Path | None = None
+    temperature: Annotated[float, msgspec.Meta(ge=0, le=2)] = 0.0
+    top_p: Annotated[float, msgspec.Meta(gt=0, le=1)] | None = None
+    repeats: Annotated[int, msgspec.Meta(ge=1, le=25)] = 1
+
+    def spec(self, base: RunSpec) -> RunSpec:
+        """The specification of a run that asks this candidate."""
+        members = split_panels((self.judge,))[0]
+        return msgspec.structs.replace(
+            base,
+            judges=(self.judge,),
+            base_urls={judge: url for judge, url in base.base_urls.items() if judge in members},
+            variants=None if self.prompt else (self.variant,),
+            prompts=(self.prompt,) if self.prompt else (),
+            temperatures=(self.temperature,),
+            top_ps=(self.top_p,),
+            repeats=self.repeats,
+        )
+
+
+class _CandidateFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    candidate: Annotated[tuple[Candidate, ...], msgspec.Meta(min_length=1)]
+
+
+def read_candidates(path: Path, judges: Sequence[str]) -> tuple[Candidate, ...]:
+    """The candidates of a file: `[[candidate]]` with `judge`, `variant`, `prompt`, `temperature`, `top_p`, `repeats`.
+
+    A candidate that names no judge is asked of each of `judges`. Paths are relative to the file. Raises ContentError with the line.
+    """
+    found: list[Candidate] = []
+    for one in read_spec(path, _CandidateFile).candidate:
+        try:
+            parse_variant(one.variant)
+        except ValueError as err:
+            raise ContentError(str(err), path) from None
+        if not (one.judge or judges):
+            raise ContentError('a candidate names no judge; add judge = "openai/MODEL" to it, or pass --judge', path)
+        whole = msgspec.structs.replace(one, prompt=path.parent / one.prompt if one.prompt else None)
+        found += [whole] if one.judge else [msgspec.structs.replace(whole, judge=judge) for judge in judges]
+    return tuple(found)
+
+
+def named_candidates(judges: Sequence[str], variants: Sequence[str], prompts: Sequence[Path]) -> tuple[Candidate, ...]:
+    """The plain setting, to be compared with, and the variants and prompts that the user names, of each judge.
+
+    Raises UsageError for a variant that cannot be.
+    """
+    try:
+        settings = list(dict.fromkeys(str(parse_variant(text)) for text in (PLAIN, *variants)))
+    except ValueError as err:
+        raise UsageError(str(err)) from None
+    own = [{"variant": text} for text in settings] + [{"prompt": path} for path in prompts]
+    return tuple(Candidate(judge=judge, **each) for judge in judges for each in own)
+
+
+def default_candidates(judges: Sequence[str], prepared: Prepared) -> tuple[Candidate, ...]:
+    """About eight candidates that fit the data: the plain setting first, then those that help most often.
+
+    Args:
+        judges: who is asked; with several, each is asked under fewer settings.
+        prepared: the data, as a run with the plain setting would ask about them.
+    """
+    each = max(2, math.ceil(DEFAULT_CANDIDATES / len(judges)))
+    usual = list(_usual(prepared))
+    return tuple(msgspec.structs.replace(one, judge=judge) for judge in judges for one in usual[:each])
+
+
+def _usual(prepared: Prepared) -> Iterator[Candidate]:
+    yield Candidate()
+    yield Candidate(variant="single+detailed")
+    classes = all(
+        prepared.data.scales[name].kind != "interval" and name not in prepared.data.label_scales for name in prepared.protocol.metrics
+    )
+    if classes:
+        yield Candidate(variant="single+fewshot:2")
+    if _has_joint_questions(prepared):
+        yield Candidate(variant="joint")
+    if _has_own_instructions(prepared):
+        yield Candidate(variant="single+own-language")
+    if classes:
+        yield Candidate(variant="single+score-only+probabilities")
+        yield Candidate(variant="single+detailed+fewshot:2")
+    yield Candidate(temperature=_WARM, repeats=_REPEATS)
+    yield Candidate(variant="single+score-first")
+
+
+def _has_joint_questions(prepared: Prepared) -> bool:
+    metrics = set(prepared.protocol.metrics)
+    return any(len(metrics & prepared.data.asked_metrics.get(item.item_id, frozenset())) > 1 for item in prepared.data.items)
+
+
+def _has_own_instructions(prepared: Prepared) -> bool:
+    """Whether every language but English has instructions that may be used for these tasks and metrics."""
+    library, protocol = prepared.library, prepared.protocol
+    foreign = [tag for tag in protocol.languages if not is_english(tag)]
+    return bool(foreign) and all(
+        tag in library.instruction_files
+        and library.instructions(tag).reviewed_by
+        and set(protocol.tasks) <= library.instructions(tag).tasks.keys()
+        and set(protocol.metrics) <= library.instructions(tag).rubrics.keys()
+        for tag in foreign
+    )
+
+
+def named_metric(candidates: Sequence[Candidate]) -> str | None:
+    """The metric that prompts of the user's own among the candidates are about; None without one. Raises UsageError for several."""
+    metrics = {load_own_prompt(each.prompt)[1].metric for each in candidates if each.prompt}
+    if len(metrics) > 1:
+        raise UsageError(f"the prompts are about {' and '.join(sorted(metrics))}; compare those of one metric at a time")
+    return next(iter(metrics), None)
+
+
+def refuse_unfit(candidates: Sequence[Candidate]) -> None:
+    """Raise UsageError for baselines, which learn from labels, and for fewer than two candidates."""
+    for each in candidates:
+        if traits_of(each.judge).is_baseline:
+            raise UsageError(f"'{each.judge}' reads no text and is no candidate; every choice is tested against the best constant anyway")
+    if len(candidates) < 2:
+        raise UsageError("there is nothing to choose between: name a second candidate with --judge, --variant or --prompt")
