@@ -55,7 +55,7 @@ def improve(arguments: argparse.Namespace) -> int:
 
 def _asking(arguments: argparse.Namespace) -> Asking | None:
     """Who is asked; None where recorded answers are chosen from: of a run, and of a folder that has answers of all judges."""
-    settings = next((f"--{name}" for name in ("variant", "prompt", "candidates") if getattr(arguments, name)), None)
+    settings = next((f"--{name}" for name in ("variant", "prompt", "rubric", "candidates") if getattr(arguments, name)), None)
     if not api.is_data_folder(arguments.source):
         if settings:
             raise UsageError(f"{settings} names who is asked, and {arguments.source} is a run, whose answers are there; name a data folder")
@@ -68,8 +68,9 @@ def _asking(arguments: argparse.Namespace) -> Asking | None:
     from harness.runs import RunSpec
 
     candidates = read_candidates(arguments.candidates, judges) if arguments.candidates else ()
-    if arguments.variant or arguments.prompt:
-        candidates += named_candidates(judges, arguments.variant or (), arguments.prompt or ())
+    own = [getattr(arguments, name) or () for name in ("variant", "prompt", "rubric")]
+    if any(own):
+        candidates += named_candidates(judges, *own)
     addresses = dict(arguments.base_url or ())
     spec = RunSpec(
         content=tuple(arguments.content or ()),

@@ -8,6 +8,7 @@ from pathlib import Path
 import msgspec
 import numpy as np
 
+from harness.content.tags import choose_from
 from harness.data.judgments import Judgments
 from harness.engines import Settings
 from harness.errors import UsageError
@@ -21,7 +22,7 @@ from harness.measure import recorded_run
 from harness.measure.compare import Recording, align, of_metrics, only_where
 from harness.measure.options import CompareOptions, annotators_needed
 from harness.model import SAMPLING, JudgeCondition, Variant, parse_variant
-from harness.prompts import load_own_prompt
+from harness.prompts import load_own_prompt, load_own_rubric, with_rubric
 from harness.runs import Prepared, RunResult, RunSpec, Watcher, open_judges, prepare, run
 from harness.stats.core.arrays import Floats
 
@@ -67,21 +68,37 @@ def conditions_of(candidates: Sequence[Candidate], asked: AskedData) -> dict[Jud
     Raises UsageError for fewer than two, for one that is named twice, and for a judge that cannot be opened.
     """
     refuse_unfit(candidates)
+    _refuse_other_addresses(candidates, asked.spec)
     names = {judge: _judge_name(judge, asked) for judge in dict.fromkeys(each.judge for each in candidates)}
     found: dict[JudgeCondition, Candidate] = {}
     for each in candidates:
-        variant = Variant(prompt=load_own_prompt(each.prompt)[0]) if each.prompt else parse_variant(each.variant)
-        condition = JudgeCondition(names[each.judge], str(variant), *(getattr(each, name) for name in SAMPLING))
+        condition = JudgeCondition(names[each.judge], str(_variant_of(each)), *(getattr(each, name) for name in SAMPLING))
         if condition in found:
             raise UsageError(f"the candidate '{condition}' is named twice; candidates differ in judge, variant, prompt or sampling")
         found[condition] = each
     return found
 
 
+def _variant_of(candidate: Candidate) -> Variant:
+    """The variant that its judgments name. Raises UsageError for a rubric of the user's own under a variant that cannot show it."""
+    if candidate.prompt:
+        return Variant(prompt=load_own_prompt(Path(candidate.prompt))[0])
+    if not candidate.rubric:
+        return parse_variant(candidate.variant)
+    return with_rubric(candidate.variant, load_own_rubric(Path(candidate.rubric))[0])
+
+
+def _refuse_other_addresses(candidates: Sequence[Candidate], spec: RunSpec) -> None:
+    """Raise UsageError for the address of a judge that nobody asks."""
+    asked = {name for each in candidates for name in split_panels((each.judge,))[0]}
+    if other := sorted(set(spec.base_urls) - asked):
+        raise UsageError(f"--base-url names '{other[0]}', which is not asked.{choose_from(asked, other[0])}")
+
+
 def _judge_name(judge: str, asked: AskedData) -> str:
     if is_panel_file(judge):
         return next(iter(split_panels((judge,))[1]))
-    [opened] = open_judges(msgspec.structs.replace(asked.spec, judges=(judge,)), asked.prepared)
+    [opened] = open_judges(Candidate(judge).spec(asked.spec), asked.prepared)
     return opened.identity.name
 
 
@@ -141,11 +158,11 @@ def run_specs(candidates: Iterable[Candidate], base: RunSpec) -> Iterator[RunSpe
     """The runs that ask these candidates: one for all settings that differ in nothing but the variant, so that prompts share beginnings."""
     alike: dict[Candidate, list[Candidate]] = {}
     for each in candidates:
-        alike.setdefault(msgspec.structs.replace(each, variant="", prompt=None), []).append(each)
+        alike.setdefault(msgspec.structs.replace(each, variant="", prompt=""), []).append(each)
     for members in alike.values():
         spec = members[0].spec(base)
         variants = tuple(each.variant for each in members if not each.prompt)
-        prompts = tuple(each.prompt for each in members if each.prompt)
+        prompts = tuple(Path(each.prompt) for each in members if each.prompt)
         yield msgspec.structs.replace(spec, variants=variants or None, prompts=prompts)
 
 

@@ -14,7 +14,7 @@ from harness.errors import ContentError, UsageError
 from harness.judges import traits_of
 from harness.judges.panel import split_panels
 from harness.model import parse_variant
-from harness.prompts import is_english, load_own_prompt
+from harness.prompts import is_english, load_own_prompt, load_own_rubric
 from harness.runs import Prepared, RunSpec
 
 PLAIN = "single"
@@ -29,14 +29,16 @@ class Candidate(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     Attributes:
         judge: as `harness run --judge` takes it, a panel too.
         variant: how the question is put; of no use with `prompt`.
-        prompt: the file of a prompt of the user's own.
+        prompt: the path of a prompt of the user's own; empty: none.
+        rubric: the path of a wording of the user's own of a metric's rubric; empty: the usual one.
         temperature, top_p: of the sampling.
         repeats: how often each question is asked; the commonest answer counts.
     """
 
     judge: str = ""
     variant: str = PLAIN
-    prompt: Path | None = None
+    prompt: str = ""
+    rubric: str = ""
     temperature: Annotated[float, msgspec.Meta(ge=0, le=2)] = 0.0
     top_p: Annotated[float, msgspec.Meta(gt=0, le=1)] | None = None
     repeats: Annotated[int, msgspec.Meta(ge=1, le=25)] = 1
@@ -49,7 +51,8 @@ class Candidate(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             judges=(self.judge,),
             base_urls={judge: url for judge, url in base.base_urls.items() if judge in members},
             variants=None if self.prompt else (self.variant,),
-            prompts=(self.prompt,) if self.prompt else (),
+            prompts=(Path(self.prompt),) if self.prompt else (),
+            rubrics=(Path(self.rubric),) if self.rubric else (),
             temperatures=(self.temperature,),
             top_ps=(self.top_p,),
             repeats=self.repeats,
@@ -61,7 +64,8 @@ class _CandidateFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def read_candidates(path: Path, judges: Sequence[str]) -> tuple[Candidate, ...]:
-    """The candidates of a file: `[[candidate]]` with `judge`, `variant`, `prompt`, `temperature`, `top_p`, `repeats`.
+    """The candidates of a file: `[[candidate]]` with `judge`, `variant`, `prompt`, `rubric`, `temperature`,
+    `top_p`, `repeats`.
 
     A candidate that names no judge is asked of each of `judges`. Paths are relative to the file. Raises ContentError with the line.
     """
@@ -73,13 +77,16 @@ def read_candidates(path: Path, judges: Sequence[str]) -> tuple[Candidate, ...]:
             raise ContentError(str(err), path) from None
         if not (one.judge or judges):
             raise ContentError('a candidate names no judge; add judge = "openai/MODEL" to it, or pass --judge', path)
-        whole = msgspec.structs.replace(one, prompt=path.parent / one.prompt if one.prompt else None)
+        files = {name: str(path.parent / file) for name in ("prompt", "rubric") if (file := getattr(one, name))}
+        whole = msgspec.structs.replace(one, **files)
         found += [whole] if one.judge else [msgspec.structs.replace(whole, judge=judge) for judge in judges]
     return tuple(found)
 
 
-def named_candidates(judges: Sequence[str], variants: Sequence[str], prompts: Sequence[Path]) -> tuple[Candidate, ...]:
-    """The plain setting, to be compared with, and the variants and prompts that the user names, of each judge.
+def named_candidates(
+    judges: Sequence[str], variants: Sequence[str], prompts: Sequence[Path], rubrics: Sequence[Path]
+) -> tuple[Candidate, ...]:
+    """The plain setting, to be compared with, and the variants, prompts and rubrics that the user names, of each judge.
 
     Raises UsageError for a variant that cannot be.
     """
@@ -87,8 +94,16 @@ def named_candidates(judges: Sequence[str], variants: Sequence[str], prompts: Se
         settings = list(dict.fromkeys(str(parse_variant(text)) for text in (PLAIN, *variants)))
     except ValueError as err:
         raise UsageError(str(err)) from None
-    own = [{"variant": text} for text in settings] + [{"prompt": path} for path in prompts]
-    return tuple(Candidate(judge=judge, **each) for judge in judges for each in own)
+    own = [Candidate(variant=text) for text in settings]
+    own += [Candidate(variant=text, rubric=str(path)) for path in rubrics for text in settings if _takes_rubric(text)]
+    own += [Candidate(prompt=str(path)) for path in prompts]
+    return tuple(msgspec.structs.replace(one, judge=judge) for judge in judges for one in own)
+
+
+def _takes_rubric(text: str) -> bool:
+    """Whether a variant can show a rubric of the user's own: about one metric, in the words of its file."""
+    variant = parse_variant(text)
+    return variant.call == "single" and variant.language == "english"
 
 
 def default_candidates(judges: Sequence[str], prepared: Prepared) -> tuple[Candidate, ...]:
@@ -141,10 +156,11 @@ def _has_own_instructions(prepared: Prepared) -> bool:
 
 
 def named_metric(candidates: Sequence[Candidate]) -> str | None:
-    """The metric that prompts of the user's own among the candidates are about; None without one. Raises UsageError for several."""
-    metrics = {load_own_prompt(each.prompt)[1].metric for each in candidates if each.prompt}
+    """The metric that prompts and rubrics of the user's own are about; None without one. Raises UsageError for several."""
+    metrics = {load_own_prompt(Path(each.prompt))[1].metric for each in candidates if each.prompt}
+    metrics |= {load_own_rubric(Path(each.rubric))[1].id for each in candidates if each.rubric}
     if len(metrics) > 1:
-        raise UsageError(f"the prompts are about {' and '.join(sorted(metrics))}; compare those of one metric at a time")
+        raise UsageError(f"the prompts and rubrics are about {' and '.join(sorted(metrics))}; compare those of one metric at a time")
     return next(iter(metrics), None)
 
 
@@ -154,4 +170,4 @@ def refuse_unfit(candidates: Sequence[Candidate]) -> None:
         if traits_of(each.judge).is_baseline:
             raise UsageError(f"'{each.judge}' reads no text and is no candidate; every choice is tested against the best constant anyway")
     if len(candidates) < 2:
-        raise UsageError("there is nothing to choose between: name a second candidate with --judge, --variant or --prompt")
+        raise UsageError("there is nothing to choose between: name a second candidate with --judge, --variant, --prompt or --rubric")

@@ -14,6 +14,7 @@ import msgspec
 
 from harness.content import Board, Library, Task
 from harness.content.library import item_files
+from harness.content.specs import Rubric
 from harness.content.tags import choose_from, resolve
 from harness.data import Dataset, load_bundled, load_folder
 from harness.data.asked_data import comparable_rubrics, with_compared_labels, with_our_names
@@ -23,7 +24,7 @@ from harness.judges.panel import refuse_unfit_panels, split_panels
 from harness.model import SAMPLING, Condition, Item, Scale, Variant, parse_variant
 from harness.parse import Vocabulary, vocabulary_of
 from harness.perturb import parse_perturbation
-from harness.prompts import OwnPrompt, PromptTemplates, is_english, load_own_prompt
+from harness.prompts import OwnPrompt, PromptTemplates, is_english, load_own_prompt, load_own_rubric, with_rubric
 from harness.prompts.templates import program_hash
 from harness.runs.derivation import ReadingRules
 from harness.runs.plan import Plan, make_plan
@@ -86,6 +87,7 @@ class Prepared(msgspec.Struct, frozen=True):
             examples=self.examples,
             pool=self._pool(),
             own_prompts=p.own_prompts,
+            own_rubrics=p.own_rubrics,
             is_asked=question_filter(self.data) if p.study == SELF_PREFERENCE else None,
         )
 
@@ -254,9 +256,12 @@ def _resolve_protocol(
     if not data.items:
         raise UsageError("there is nothing to judge: no item has these languages and tasks")
     own_prompts = {**spec.own_prompts, **dict(map(load_own_prompt, spec.prompts))}
+    rubrics_read = dict(map(load_own_rubric, spec.rubrics))
+    own_rubrics = {**spec.own_rubrics, **rubrics_read}
     examples = _examples_of(spec, library)
     metrics = _metrics_of_prompts(spec, metrics, own_prompts, data)
-    variants = _variants(spec, board, own_prompts)
+    variants = _with_rubrics(_variants(spec, board, own_prompts), rubrics_read)
+    metrics = _metrics_of_rubrics(metrics, variants, own_rubrics, data)
     temperatures = spec.temperatures or ((board.temperature,) if board else (0.0,))
     known_tasks = [library.task(name) for name in tasks if name in library.task_files]
     rubrics = {name: library.rubric(name) for name in metrics if name in library.rubric_files}
@@ -286,6 +291,7 @@ def _resolve_protocol(
         majority=board.majority if board else "drop",
         annotators=board.annotators if board else "",
         own_prompts=own_prompts,
+        own_rubrics=own_rubrics,
         study=spec.study,
         own_systems=dict(spec.own_systems),
         panels=dict(spec.panels),
@@ -336,6 +342,28 @@ def _metrics_of_prompts(spec: RunSpec, metrics: Sequence[str], own_prompts: Mapp
         asked = {prompt.metric for prompt in own_prompts.values()}
         return tuple(metric for metric in metrics if metric in asked)
     return tuple(metrics)
+
+
+def _with_rubrics(variants: Sequence[str], rubrics: Mapping[str, Rubric]) -> tuple[str, ...]:
+    """The variants with each rubric of the user's own, in place of the usual one; prompts of their own as they are."""
+    if not rubrics:
+        return tuple(variants)
+    shown = [str(with_rubric(text, name)) for text in variants if not parse_variant(text).prompt for name in rubrics]
+    return (*shown, *(text for text in variants if parse_variant(text).prompt))
+
+
+def _metrics_of_rubrics(metrics: Sequence[str], variants: Sequence[str], rubrics: Mapping[str, Rubric], data: Dataset) -> tuple[str, ...]:
+    """The metrics that are asked about: with own rubrics alone, only theirs. Raises UsageError for a rubric that does not fit the data."""
+    for name, rubric in rubrics.items():
+        if rubric.id not in metrics:
+            raise UsageError(f"the rubric '{name}' is about the metric '{rubric.id}', which is not asked.{choose_from(metrics, rubric.id)}")
+        if rubric.scale != (scale := data.scales[rubric.id]):
+            raise UsageError(f"the rubric '{name}' has the scale {rubric.scale.describe()}, but '{rubric.id}' has {scale.describe()}")
+    shown = [parse_variant(text).rubric for text in variants]
+    if unknown := sorted({name for name in shown if name} - rubrics.keys()):
+        raise UsageError(f"the rubric '{unknown[0]}' is not here; --rubric FILE asks with a rubric of your own")
+    asked = {rubrics[name].id for name in shown if name}
+    return tuple(metric for metric in metrics if metric in asked) if all(shown) else tuple(metrics)
 
 
 def _has_constructed_labels(data: Dataset, board: Board | None) -> bool:

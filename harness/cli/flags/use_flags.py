@@ -183,6 +183,9 @@ def improve_flags(commands: Any) -> None:
         help="a setting beside the plain one (default: about eight); repeatable",
     )
     asked.add_argument("--prompt", type=Path, action="append", metavar="FILE", help="a prompt of your own (TOML); repeatable")
+    asked.add_argument(
+        "--rubric", type=Path, action="append", metavar="FILE", help="a wording of your own of a metric's rubric (TOML); repeatable"
+    )
     asked.add_argument("--candidates", type=Path, metavar="FILE", help="the candidates as a file (TOML); see docs/improve.md")
     asked.add_argument("--limit", type=positive_integer, metavar="N", help="only the first N texts of each language and task")
     asked.add_argument("--allow-unreviewed", action="store_true", help="allow instructions that no native reader has reviewed")
