@@ -42,7 +42,7 @@ def improve(arguments: argparse.Namespace) -> int:
     if arguments.to:
         from harness.cli.spec_file import write_spec
 
-        write_spec(arguments.to, found.chosen, [each.language for each in found.languages if each.setting == "chosen"])
+        write_spec(arguments.to, found.flags["start"], found.flags["chosen"], {each.language: each.setting for each in found.languages})
     if arguments.json:
         sys.stdout.write(to_json(found.as_json()))
     else:

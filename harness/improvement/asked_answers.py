@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import numpy as np
@@ -134,6 +135,11 @@ class AskedAnswers:
                         "languages that all candidates are asked about (--where metric=NAME, --langs)"
                     )
         return np.array([[rows[question].right[each] for each in chosen] for question in questions.questions])
+
+    def flags(self, candidate: int) -> dict[str, Any]:
+        own = self._by_condition[self.candidates[candidate]]
+        shows = not own.prompt and parse_variant(own.variant).shots
+        return own.flags | ({"examples": str(self._spec.examples)} if shows and self._spec.examples else {})
 
     def recording(self, candidates: Sequence[int], questions: LabelledQuestions) -> Recording:
         key = tuple(candidates), tuple(sorted(questions.items))

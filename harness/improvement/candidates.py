@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import msgspec
 
@@ -57,6 +57,14 @@ class Candidate(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             top_ps=(self.top_p,),
             repeats=self.repeats,
         )
+
+    @property
+    def flags(self) -> dict[str, Any]:
+        """The same as flags of `harness run`, by the names that a specification file has for them."""
+        how = {"prompt": [self.prompt]} if self.prompt else {"variant": [self.variant]}
+        further = {"rubric": [self.rubric] if self.rubric else None, "top_p": self.top_p}
+        whole = {"judge": [self.judge], **how, **further, "temperature": self.temperature, "repeats": self.repeats}
+        return {name: value for name, value in whole.items() if value is not None}
 
 
 class _CandidateFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

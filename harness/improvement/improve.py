@@ -100,6 +100,7 @@ class Improved(msgspec.Struct, frozen=True, kw_only=True):
         level: of the test; `uses` how often labels among these confirmed before.
         before, after: verdicts of the start and of the choice on the confirming texts.
         remaining: where the choice still differs from people.
+        flags: of `harness run`, that ask the start (`start`) and the choice (`chosen`), as a specification file names them.
         options: with which it was made; `signature` holds all that moves a number.
     """
 
@@ -118,6 +119,7 @@ class Improved(msgspec.Struct, frozen=True, kw_only=True):
     before: tuple[Verdict, ...]
     after: tuple[Verdict, ...]
     remaining: tuple[Remaining, ...]
+    flags: dict[str, dict[str, Any]]
     options: ImproveOptions
     signature: str
     schema_version: int = 1
@@ -223,6 +225,7 @@ def improve(
         before=tuple(verdict for verdict in verdicts if JudgeCondition.of(verdict.key) == names[start]),
         after=tuple(verdict for verdict in verdicts if JudgeCondition.of(verdict.key) == names[chosen]),
         remaining=_remaining(confirming, right[:, 1]),
+        flags={"start": answers.flags(start), "chosen": answers.flags(chosen)},
         options=options,
         signature=f"{align([source], compare).signature}|improve:{options.signed(level)}",
     )

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
 from harness.correct.scored_items import scored_items
+from harness.data.judgments import NO_VARIANT
 from harness.errors import UsageError
 from harness.improvement.questions import LabelledQuestion, LabelledQuestions
 from harness.judges import traits_of
 from harness.measure.compare import JudgedData, Recording, align
 from harness.measure.options import CompareOptions
-from harness.model import JudgeCondition
+from harness.model import SAMPLING, JudgeCondition
 from harness.stats import aggregate_counts
 from harness.stats.core.arrays import Floats
 
@@ -29,6 +30,9 @@ class CandidateAnswers(Protocol):
 
     def recording(self, candidates: Sequence[int], questions: LabelledQuestions) -> Recording:
         """The judgments of these candidates on the texts of these questions, and perhaps further ones."""
+
+    def flags(self, candidate: int) -> dict[str, Any]:
+        """The flags of `harness run` that ask a candidate, as a specification file names them."""
 
 
 class RecordedAnswers:
@@ -47,6 +51,11 @@ class RecordedAnswers:
 
     def recording(self, candidates: Sequence[int], questions: LabelledQuestions) -> Recording:
         return self._source
+
+    def flags(self, candidate: int) -> dict[str, Any]:
+        judge, variant, *sampling = self.candidates[candidate]
+        known = {name: value for name, value in zip(SAMPLING, sampling, strict=True) if value is not None}
+        return {"judge": [judge], **({} if variant == NO_VARIANT else {"variant": [variant]}), **known}
 
 
 def recorded_answers(source: Recording, compare: CompareOptions) -> tuple[LabelledQuestions, RecordedAnswers]:

@@ -107,6 +107,19 @@ def test_no_text_that_confirms_is_an_example(improve: Cli, endpoint: Endpoint, l
     assert all(shown_texts(request)[-1] not in shown_texts(request)[:-1] for request in endpoint.requests), "nobody is shown its own label"
 
 
+def test_the_choice_is_a_file_that_asks_the_same(
+    improve: Cli, cli: Cli, endpoint: Endpoint, labelled: Path, out: Path, tmp_path: Path
+) -> None:
+    spec = tmp_path / "best.toml"
+    assert improve("--variant", "detailed+few-shot", "--to", spec).code == 0
+    asked = {request.key for request in endpoint.requests if is_detailed(request) and len(shown_texts(request)) > 1}
+    endpoint.requests.clear()
+    done = cli("run", "--spec", spec, "--data", labelled, "--base-url", endpoint.url, "--out", tmp_path / "other")
+    assert done.code == 0, done.err
+    again = {request.key for request in endpoint.requests}
+    assert len(again) == 2 * TEXTS and again == asked, "the same examples, on all texts"
+
+
 def test_the_confirming_half_cannot_be_the_pool_of_examples(labelled: Path, tmp_path: Path) -> None:
     plan = planned(Asking((JUDGE,), (), RunSpec(data=labelled)), CompareOptions(), ImproveOptions())
     with pytest.raises(TypeError, match="the half that chooses, not from ConfirmHalf"):
