@@ -17,6 +17,7 @@ from harness.decide.options import DecisionOptions
 from harness.decide.verdicts import Verdict
 from harness.errors import UsageError
 from harness.improvement.confirmed_uses import ConfirmedUse, digests, earlier_uses, refuse_second_use, remember
+from harness.improvement.disagreements import Remaining, disagreements
 from harness.improvement.halves import ChooseHalf, ConfirmHalf, halves
 from harness.improvement.questions import LabelledQuestions
 from harness.improvement.recorded_answers import CandidateAnswers
@@ -55,16 +56,6 @@ class ImproveOptions(msgspec.Struct, frozen=True):
     def signed(self, level: float) -> str:
         """As signatures print it."""
         return f"start={self.start or 'first'} share={self.share:g} margin={self.margin:g} level={level:g} seed={self.seed}"
-
-
-class Remaining(NamedTuple):
-    """Disagreements of the chosen candidate on the confirming texts of one language and metric, with the first items."""
-
-    language: str
-    metric: str
-    wrong: int
-    n: int
-    items: tuple[str, ...]
 
 
 class ImprovedLanguage(msgspec.Struct, frozen=True, kw_only=True):
@@ -135,7 +126,7 @@ class Improved(msgspec.Struct, frozen=True, kw_only=True):
             row = found["languages"][at] if at < len(self.languages) else found["together"]
             row["gain"] = {key: None if math.isnan(value) else value for key, value in each.gain._asdict().items()}
         found["halving"] = {"rounds": [each._asdict() for each in self.halving.rounds], "asked": self.halving.asked}
-        found["remaining"] = [each._asdict() for each in self.remaining]
+        found["remaining"] = [each.as_json() for each in self.remaining]
         return found | verdicts
 
 
@@ -224,7 +215,7 @@ def improve(
         uses=division.uses,
         before=tuple(verdict for verdict in verdicts if JudgeCondition.of(verdict.key) == names[start]),
         after=tuple(verdict for verdict in verdicts if JudgeCondition.of(verdict.key) == names[chosen]),
-        remaining=_remaining(confirming, right[:, 1]),
+        remaining=disagreements(source, compare, names[chosen], confirming),
         flags={"start": answers.flags(start), "chosen": answers.flags(chosen)},
         options=options,
         signature=f"{align([source], compare).signature}|improve:{options.signed(level)}",
@@ -291,18 +282,3 @@ def _constant(choosing: ChooseHalf, confirming: ConfirmHalf) -> Floats:
     return np.array(
         [best.get((q.language, q.metric)) == label for q, label in zip(texts.questions, texts.label.tolist(), strict=True)], float
     )
-
-
-_SHOWN_ITEMS = 5
-
-
-def _remaining(texts: LabelledQuestions, right: Floats) -> tuple[Remaining, ...]:
-    wrong: dict[tuple[str, str], list[str]] = {}
-    total: Counter[tuple[str, str]] = Counter()
-    for question, agrees in zip(texts.questions, right.tolist(), strict=True):
-        place = question.language, question.metric
-        total[place] += 1
-        if not agrees:
-            wrong.setdefault(place, []).append(question.item_id)
-    rows = [Remaining(*place, len(items), total[place], tuple(items[:_SHOWN_ITEMS])) for place, items in wrong.items()]
-    return tuple(sorted(rows, key=lambda row: (-row.wrong / row.n, row.language, row.metric)))

@@ -58,7 +58,7 @@ def test_the_better_setting_is_chosen_and_shown(answers: Path) -> None:
     assert [each.shown for each in found.languages] == [True, True] and found.together.gain.gain > 0.1
     assert {each.setting for each in found.languages} == {"chosen"}
     assert found.choose_texts + found.confirm_texts == 240 and len(found.halving.rounds) == 3
-    assert all(row.wrong <= row.n and row.items for row in found.remaining)
+    assert all(row.wrong <= row.n and row.examples for row in found.remaining)
     assert {verdict.key["variant"] for verdict in found.after} == {"detailed"}
 
 
