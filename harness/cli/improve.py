@@ -14,6 +14,7 @@ from harness.errors import UsageError
 
 if TYPE_CHECKING:
     from harness.improvement.asking import Asking
+    from harness.improvement.improve import ImproveOptions
 
 
 def improve(arguments: argparse.Namespace) -> int:
@@ -26,6 +27,8 @@ def improve(arguments: argparse.Namespace) -> int:
     )
     where = restrictions(arguments.where, arguments.langs)
     asked = {"annotators": arguments.annotators, "where": where, "card": arguments.card, "out": arguments.out}
+    if arguments.labels:
+        return _rounds(arguments, options)
     asking = _asking(arguments)
     if asking is None:
         asked["judge"] = arguments.judge
@@ -50,6 +53,25 @@ def improve(arguments: argparse.Namespace) -> int:
         from harness.render.improvement.improved import render_improved
 
         show(lambda narrow: render_improved(found, arguments.to), found.signature)
+    return 0
+
+
+def _rounds(arguments: argparse.Namespace, options: ImproveOptions) -> int:
+    """Compare rounds of labels in place of choosing by one."""
+    from harness.improvement.label_rounds import compare_rounds, read_round
+    from harness.render.comparison import show
+    from harness.render.improvement.label_rounds import render_rounds
+    from harness.tables import to_json
+
+    [source] = api.open_sources([arguments.source], arguments.card, arguments.out)
+    where = restrictions(arguments.where, arguments.langs)
+    compare = api.compare_options(arguments.judge, None, arguments.annotators, "drop", "item", where, None, 0)
+    rounds = [read_round(path, source.recording.data) for path in arguments.labels]
+    found = compare_rounds(source.recording, rounds, compare, options)
+    if arguments.json:
+        sys.stdout.write(to_json(found.as_json()))
+    else:
+        show(lambda narrow: render_rounds(found), found.signature)
     return 0
 
 

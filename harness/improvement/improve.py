@@ -115,6 +115,13 @@ class Improved(msgspec.Struct, frozen=True, kw_only=True):
     signature: str
     schema_version: int = 1
 
+    @property
+    def agreement_used(self) -> float:
+        """On the confirming texts, with the setting that each language gets."""
+        rows = self.languages
+        shares = [row.agreement_chosen if row.setting == "chosen" else row.agreement_start for row in rows]
+        return float(np.average(shares, weights=[row.gain.texts for row in rows]))
+
     def as_json(self) -> dict[str, Any]:
         """One object for programs; candidates are objects with judge, variant, temperature and top-p."""
         verdicts = {name: [{**verdict.key, "verdict": verdict.verdict} for verdict in getattr(self, name)] for name in ("before", "after")}

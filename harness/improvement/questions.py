@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -12,6 +13,7 @@ from harness.data.dataset import Dataset
 from harness.data.judgments import Judgments
 from harness.measure.options import CompareOptions, annotators_needed
 from harness.measure.units import item_key, votes
+from harness.model import Score
 from harness.stats import aggregate_counts
 from harness.stats.core.arrays import Ints
 
@@ -66,14 +68,23 @@ def labelled_questions(data: Dataset, compare: CompareOptions) -> LabelledQuesti
 
     Metrics with continuous scores are left out. Raises UsageError as `measure.votes`.
     """
-    counted = votes(data, Judgments.from_rows(()), annotators_needed(compare, data.labels.max_annotators))
     group = item_key(data, "group").codes.astype(np.int64)
-    rows: list[tuple[LabelledQuestion, int, int]] = []
-    for metric, of in counted.items():
-        label = aggregate_counts(of.counts, "drop") if not of.classes.continuous else np.full(len(data.items), -1)
-        for at in np.flatnonzero(label >= 0).tolist():
-            item = data.items[at]
-            rows.append((LabelledQuestion(item.language, metric, item.item_id), int(label[at]), int(group[at])))
-    rows.sort()
+    rows = sorted((question, code, int(group[at])) for question, code, at, _ in _commonest(data, compare))
     questions, labels, groups = zip(*rows, strict=True) if rows else ((), (), ())
     return LabelledQuestions(tuple(questions), np.array(labels, np.int64), np.array(groups, np.int64))
+
+
+def commonest_labels(data: Dataset, compare: CompareOptions) -> dict[LabelledQuestion, Score]:
+    """The commonest label of every question that has one. Raises as `labelled_questions`."""
+    return {question: score for question, _, _, score in _commonest(data, compare)}
+
+
+def _commonest(data: Dataset, compare: CompareOptions) -> Iterator[tuple[LabelledQuestion, int, int, Score]]:
+    """Each question with the code of its commonest label, its item's position, and the label."""
+    for metric, of in votes(data, Judgments.from_rows(()), annotators_needed(compare, data.labels.max_annotators)).items():
+        if of.classes.continuous:
+            continue
+        label = aggregate_counts(of.counts, "drop")
+        for at in np.flatnonzero(label >= 0).tolist():
+            item, code = data.items[at], int(label[at])
+            yield LabelledQuestion(item.language, metric, item.item_id), code, at, of.classes.scores[code]

@@ -210,6 +210,14 @@ def improve_flags(commands: Any) -> None:
         metavar="N",
         help="a language gets the choice only where it is shown not to lose more agreement than this (default: 0.1)",
     )
+    how.add_argument(
+        "--labels",
+        type=Path,
+        action="append",
+        metavar="FILE",
+        help="a round of labels of the same texts (labels.jsonl or a data folder), given twice or more: show which candidate wins under "
+        "each, and confirm nothing",
+    )
     how.add_argument("--reuse", action="store_true", help="confirm on labels that have confirmed before, at a stricter level")
     how.add_argument("--dry-run", action="store_true", help="only say how many texts there are, what they can show, and what asking costs")
     how.add_argument("--seed", type=seed, default=0, metavar="N", help="seed of the division (default: 0)")

@@ -46,6 +46,9 @@ def _answer(found: Improved) -> Iterator[str]:
         yield f"Keep the start in {_names(kept)}: a loss of {found.options.margin * 100:.0f} points there is not ruled out."
     if gains:
         yield f"Use the choice in {_names(gains)}."
+    if gains and kept:
+        everywhere = f"{percent(found.together.agreement_chosen)} with the choice everywhere"
+        yield f"With these settings {percent(found.agreement_used)} agree, {everywhere}: that is what no language pays for another."
     if found.uses:
         yield f"These labels have confirmed {counted(found.uses, 'time')} before, so that this test is at {found.level * 100:g} %."
 

@@ -120,6 +120,46 @@ def test_what_cannot_be_is_refused_before_labels_are_spent(answers: Path, option
     assert not (answers / FILE).exists()
 
 
+def test_two_rounds_of_labels_have_winners_of_their_own(answers: Path, cli: Cli, tmp_path: Path) -> None:
+    """In the second round people labelled Japanese texts as `joint` answers them."""
+    labels = [json.loads(line) for line in (answers / "labels.jsonl").read_text("utf-8").splitlines()]
+    judged = [json.loads(line) for line in (answers / "judgments.jsonl").read_text("utf-8").splitlines()]
+    joint = {row["item_id"]: row["score"] for row in judged if row["variant"] == "joint"}
+    write_rows(tmp_path / "second.jsonl", [row | {"score": joint[row["item_id"]]} for row in labels])
+    differ = sum(joint[row["item_id"]] != row["score"] for row in labels) // 3
+    two = ("--labels", answers, "--labels", tmp_path / "second.jsonl")
+    found = json.loads(cli("improve", answers, *two, "--json").out)
+    assert [each["variant"] for each in found["winners"]] == ["detailed", "joint"]
+    assert (found["differing"], found["common"], found["questions"]) == (differ, 240, 144)
+    assert found["agreement"][[each["variant"] for each in found["candidates"]].index("joint")][1] == 1.0
+    shown = cli("improve", answers, *two)
+    assert f"The rounds differ on {differ} of 240 questions" in shown.out and not (answers / FILE).exists()
+    for wrong, words in ((("--labels", answers), "name two rounds"), ((*two[:2], "--labels", tmp_path), "is no label file")):
+        refused = cli("improve", answers, *wrong)
+        assert refused.code == 2 and words in refused.err
+
+
+def test_a_language_that_loses_keeps_the_start(answers: Path, cli: Cli, tmp_path: Path) -> None:
+    """In Japanese the candidate that is best in Czech is worse than the start: the file names a setting for each language."""
+    rows = [json.loads(line) for line in (answers / "judgments.jsonl").read_text("utf-8").splitlines()]
+    labels = {row["item_id"]: row["score"] for row in map(json.loads, (answers / "labels.jsonl").read_text("utf-8").splitlines())}
+    for row in rows:
+        language, number = row["item_id"].split("-")
+        right = {
+            ("single", "ja"),
+            ("single", "cs") if int(number) % 2 else (),
+            ("detailed", "cs"),
+            ("detailed", "ja") if int(number) % 5 else (),
+        }
+        row["score"] = (labels[row["item_id"]] + ((row["variant"], language) not in right)) % 3
+    write_rows(answers / "judgments.jsonl", rows)
+    done = cli("improve", answers, "--to", tmp_path / "best.toml")
+    assert "one: detailed" in done.out and "Use the choice in Czech." in done.out and "Keep the start in Japanese" in done.out
+    assert "With these settings 100 % agree" in done.out
+    table = (tmp_path / "best.toml").read_text("utf-8")
+    assert '[language.cs]\nvariant = [\n    "detailed",' in table and '[language.ja]\nvariant = [\n    "single",' in table
+
+
 def test_one_candidate_is_no_choice(answers: Path) -> None:
     with pytest.raises(UsageError, match="nothing to choose between"):
         harness.improve(answers, where={"variant": "single"})
