@@ -29,6 +29,8 @@ ORDER = (
         "explain",
         "improve",
         "ImproveOptions",
+        "Asking",
+        "AskedCandidate",
         "certificate",
         "DecisionOptions",
         "Library",

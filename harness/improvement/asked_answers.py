@@ -13,7 +13,7 @@ from harness.content.tags import choose_from
 from harness.data.judgments import Judgments
 from harness.engines import Settings
 from harness.errors import UsageError
-from harness.improvement.candidates import Candidate, refuse_unfit
+from harness.improvement.candidates import AskedCandidate, refuse_unfit
 from harness.improvement.few_shot_pool import has_development_items, write_pool
 from harness.improvement.halves import ChooseHalf
 from harness.improvement.questions import LabelledQuestions, labelled_questions
@@ -63,7 +63,7 @@ def asked_data(spec: RunSpec, compare: CompareOptions) -> AskedData:
     return AskedData(spec, prepared, compare, questions)
 
 
-def conditions_of(candidates: Sequence[Candidate], asked: AskedData) -> dict[JudgeCondition, Candidate]:
+def conditions_of(candidates: Sequence[AskedCandidate], asked: AskedData) -> dict[JudgeCondition, AskedCandidate]:
     """The candidates by the judge and condition that their judgments will have, in their order.
 
     Raises UsageError for fewer than two, for one that is named twice, and for a judge that cannot be opened.
@@ -71,7 +71,7 @@ def conditions_of(candidates: Sequence[Candidate], asked: AskedData) -> dict[Jud
     refuse_unfit(candidates)
     _refuse_other_addresses(candidates, asked.spec)
     names = {judge: _judge_name(judge, asked) for judge in dict.fromkeys(each.judge for each in candidates)}
-    found: dict[JudgeCondition, Candidate] = {}
+    found: dict[JudgeCondition, AskedCandidate] = {}
     for each in candidates:
         condition = JudgeCondition(names[each.judge], str(_variant_of(each)), *(getattr(each, name) for name in SAMPLING))
         if condition in found:
@@ -80,7 +80,7 @@ def conditions_of(candidates: Sequence[Candidate], asked: AskedData) -> dict[Jud
     return found
 
 
-def _variant_of(candidate: Candidate) -> Variant:
+def _variant_of(candidate: AskedCandidate) -> Variant:
     """The variant that its judgments name. Raises UsageError for a rubric of the user's own under a variant that cannot show it."""
     if candidate.prompt:
         return Variant(prompt=load_own_prompt(Path(candidate.prompt))[0])
@@ -89,7 +89,7 @@ def _variant_of(candidate: Candidate) -> Variant:
     return with_rubric(candidate.variant, load_own_rubric(Path(candidate.rubric))[0])
 
 
-def _refuse_other_addresses(candidates: Sequence[Candidate], spec: RunSpec) -> None:
+def _refuse_other_addresses(candidates: Sequence[AskedCandidate], spec: RunSpec) -> None:
     """Raise UsageError for the address of a judge that nobody asks."""
     asked = {name for each in candidates for name in split_panels((each.judge,))[0]}
     if other := sorted(set(spec.base_urls) - asked):
@@ -99,7 +99,7 @@ def _refuse_other_addresses(candidates: Sequence[Candidate], spec: RunSpec) -> N
 def _judge_name(judge: str, asked: AskedData) -> str:
     if is_panel_file(judge):
         return next(iter(split_panels((judge,))[1]))
-    [opened] = open_judges(Candidate(judge).spec(asked.spec), asked.prepared)
+    [opened] = open_judges(AskedCandidate(judge).spec(asked.spec), asked.prepared)
     return opened.identity.name
 
 
@@ -108,7 +108,7 @@ class AskedAnswers:
 
     def __init__(
         self,
-        candidates: Mapping[JudgeCondition, Candidate],
+        candidates: Mapping[JudgeCondition, AskedCandidate],
         asked: AskedData,
         choosing: ChooseHalf,
         out: Path,
@@ -152,7 +152,7 @@ class AskedAnswers:
         return self._kept[key]
 
 
-def with_examples(candidates: Mapping[JudgeCondition, Candidate], asked: AskedData, choosing: ChooseHalf, out: Path) -> RunSpec:
+def with_examples(candidates: Mapping[JudgeCondition, AskedCandidate], asked: AskedData, choosing: ChooseHalf, out: Path) -> RunSpec:
     """The specification, with the texts that few-shot examples are taken from if a candidate shows some and the data have none for it."""
     few_shot = any(not each.prompt and parse_variant(each.variant).shots for each in candidates.values())
     if not few_shot or has_development_items(asked.prepared.training, choosing):
@@ -160,9 +160,9 @@ def with_examples(candidates: Mapping[JudgeCondition, Candidate], asked: AskedDa
     return msgspec.structs.replace(asked.spec, examples=write_pool(choosing, asked.prepared.training, out))
 
 
-def run_specs(candidates: Iterable[Candidate], base: RunSpec) -> Iterator[RunSpec]:
+def run_specs(candidates: Iterable[AskedCandidate], base: RunSpec) -> Iterator[RunSpec]:
     """The runs that ask these candidates: one for all settings that differ in nothing but the variant, so that prompts share beginnings."""
-    alike: dict[Candidate, list[Candidate]] = {}
+    alike: dict[AskedCandidate, list[AskedCandidate]] = {}
     for each in candidates:
         alike.setdefault(msgspec.structs.replace(each, variant="", prompt=""), []).append(each)
     for members in alike.values():

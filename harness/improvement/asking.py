@@ -14,7 +14,7 @@ from harness.engines import Settings
 from harness.errors import UsageError
 from harness.improvement.asked_answers import AskedAnswers, AskedData, asked_data, conditions_of
 from harness.improvement.asking_price import AskingPrice, asking_price, refuse_small_budget
-from harness.improvement.candidates import Candidate, default_candidates, named_metric
+from harness.improvement.candidates import AskedCandidate, default_candidates, named_metric
 from harness.improvement.confirmed_uses import refuse_second_use
 from harness.improvement.improve import Division, Improved, ImproveOptions, divided, improve, starting_point
 from harness.measure.options import CompareOptions
@@ -33,7 +33,7 @@ class Asking(msgspec.Struct, frozen=True):
     """
 
     judges: tuple[str, ...] = ()
-    candidates: tuple[Candidate, ...] = ()
+    candidates: tuple[AskedCandidate, ...] = ()
     spec: RunSpec = RunSpec()
     settings: Settings = Settings()
 
@@ -42,7 +42,7 @@ class PlannedImprovement(msgspec.Struct, frozen=True):
     """Candidates, the data that they are asked about, and its two halves."""
 
     asking: Asking
-    candidates: Mapping[JudgeCondition, Candidate]
+    candidates: Mapping[JudgeCondition, AskedCandidate]
     asked: AskedData
     division: Division
     options: ImproveOptions
@@ -85,7 +85,7 @@ def planned(asking: Asking, compare: CompareOptions, options: ImproveOptions) ->
     metric = named_metric(asking.candidates)
     spec = asking.spec if metric is None else msgspec.structs.replace(asking.spec, metrics=(metric,))
     asked = asked_data(spec, compare)
-    candidates = conditions_of(asking.candidates or default_candidates(asking.judges, asked.prepared), asked)
+    candidates = conditions_of(asking.candidates or default_candidates(asking.judges, asked.prepared, spec.allow_unreviewed), asked)
     starting_point(tuple(candidates), options.start)
     return PlannedImprovement(
         asking, candidates, asked, divided(asked.questions, options, Path(str(asked.prepared.protocol.data))), options

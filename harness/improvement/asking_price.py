@@ -12,7 +12,7 @@ import msgspec
 from harness.engines import Settings
 from harness.errors import UsageError
 from harness.improvement.asked_answers import AskedData, with_examples
-from harness.improvement.candidates import Candidate
+from harness.improvement.candidates import AskedCandidate
 from harness.improvement.halves import ChooseHalf, ConfirmHalf
 from harness.improvement.questions import LabelledQuestions
 from harness.model import JudgeCondition
@@ -70,7 +70,7 @@ def _money(cost: float | None) -> str:
 
 
 def asking_price(
-    candidates: Mapping[JudgeCondition, Candidate],
+    candidates: Mapping[JudgeCondition, AskedCandidate],
     start: int,
     asked: AskedData,
     choosing: ChooseHalf,
@@ -84,7 +84,7 @@ def asking_price(
     with ExitStack() as stack:
         store = stack.enter_context(Store.reading(out)) if (out / "store.sqlite").is_file() else None
 
-        def of(candidate: Candidate, questions: LabelledQuestions) -> CostEstimate:
+        def of(candidate: AskedCandidate, questions: LabelledQuestions) -> CostEstimate:
             own = candidate.spec(msgspec.structs.replace(spec, items=questions.items))
             prepared = prepare(own)
             judges = open_judges(own, prepared)

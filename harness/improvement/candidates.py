@@ -23,7 +23,7 @@ DEFAULT_CANDIDATES = 8
 _WARM, _REPEATS = 0.7, 3
 
 
-class Candidate(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class AskedCandidate(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A judge under a setting.
 
     Attributes:
@@ -68,16 +68,16 @@ class Candidate(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class _CandidateFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    candidate: Annotated[tuple[Candidate, ...], msgspec.Meta(min_length=1)]
+    candidate: Annotated[tuple[AskedCandidate, ...], msgspec.Meta(min_length=1)]
 
 
-def read_candidates(path: Path, judges: Sequence[str]) -> tuple[Candidate, ...]:
+def read_candidates(path: Path, judges: Sequence[str]) -> tuple[AskedCandidate, ...]:
     """The candidates of a file: `[[candidate]]` with `judge`, `variant`, `prompt`, `rubric`, `temperature`,
     `top_p`, `repeats`.
 
     A candidate that names no judge is asked of each of `judges`. Paths are relative to the file. Raises ContentError with the line.
     """
-    found: list[Candidate] = []
+    found: list[AskedCandidate] = []
     for one in read_spec(path, _CandidateFile).candidate:
         try:
             parse_variant(one.variant)
@@ -93,7 +93,7 @@ def read_candidates(path: Path, judges: Sequence[str]) -> tuple[Candidate, ...]:
 
 def named_candidates(
     judges: Sequence[str], variants: Sequence[str], prompts: Sequence[Path], rubrics: Sequence[Path]
-) -> tuple[Candidate, ...]:
+) -> tuple[AskedCandidate, ...]:
     """The plain setting, to be compared with, and the variants, prompts and rubrics that the user names, of each judge.
 
     Raises UsageError for a variant that cannot be.
@@ -102,9 +102,9 @@ def named_candidates(
         settings = list(dict.fromkeys(str(parse_variant(text)) for text in (PLAIN, *variants)))
     except ValueError as err:
         raise UsageError(str(err)) from None
-    own = [Candidate(variant=text) for text in settings]
-    own += [Candidate(variant=text, rubric=str(path)) for path in rubrics for text in settings if _takes_rubric(text)]
-    own += [Candidate(prompt=str(path)) for path in prompts]
+    own = [AskedCandidate(variant=text) for text in settings]
+    own += [AskedCandidate(variant=text, rubric=str(path)) for path in rubrics for text in settings if _takes_rubric(text)]
+    own += [AskedCandidate(prompt=str(path)) for path in prompts]
     return tuple(msgspec.structs.replace(one, judge=judge) for judge in judges for one in own)
 
 
@@ -114,35 +114,36 @@ def _takes_rubric(text: str) -> bool:
     return variant.call == "single" and variant.language == "english"
 
 
-def default_candidates(judges: Sequence[str], prepared: Prepared) -> tuple[Candidate, ...]:
+def default_candidates(judges: Sequence[str], prepared: Prepared, unreviewed: bool = False) -> tuple[AskedCandidate, ...]:
     """About eight candidates that fit the data: the plain setting first, then those that help most often.
 
     Args:
         judges: who is asked; with several, each is asked under fewer settings.
         prepared: the data, as a run with the plain setting would ask about them.
+        unreviewed: whether instructions that no native reader has reviewed may be used.
     """
     each = max(2, math.ceil(DEFAULT_CANDIDATES / len(judges)))
-    usual = list(_usual(prepared))
+    usual = list(_usual(prepared, unreviewed))
     return tuple(msgspec.structs.replace(one, judge=judge) for judge in judges for one in usual[:each])
 
 
-def _usual(prepared: Prepared) -> Iterator[Candidate]:
-    yield Candidate()
-    yield Candidate(variant="single+detailed")
+def _usual(prepared: Prepared, unreviewed: bool) -> Iterator[AskedCandidate]:
+    yield AskedCandidate()
+    yield AskedCandidate(variant="single+detailed")
     classes = all(
         prepared.data.scales[name].kind != "interval" and name not in prepared.data.label_scales for name in prepared.protocol.metrics
     )
     if classes:
-        yield Candidate(variant="single+fewshot:2")
+        yield AskedCandidate(variant="single+fewshot:2")
     if _has_joint_questions(prepared):
-        yield Candidate(variant="joint")
-    if _has_own_instructions(prepared):
-        yield Candidate(variant="single+own-language")
+        yield AskedCandidate(variant="joint")
+    if _has_own_instructions(prepared, unreviewed):
+        yield AskedCandidate(variant="single+own-language")
     if classes:
-        yield Candidate(variant="single+score-only+probabilities")
-        yield Candidate(variant="single+detailed+fewshot:2")
-    yield Candidate(temperature=_WARM, repeats=_REPEATS)
-    yield Candidate(variant="single+score-first")
+        yield AskedCandidate(variant="single+score-only+probabilities")
+        yield AskedCandidate(variant="single+detailed+fewshot:2")
+    yield AskedCandidate(temperature=_WARM, repeats=_REPEATS)
+    yield AskedCandidate(variant="single+score-first")
 
 
 def _has_joint_questions(prepared: Prepared) -> bool:
@@ -150,20 +151,20 @@ def _has_joint_questions(prepared: Prepared) -> bool:
     return any(len(metrics & prepared.data.asked_metrics.get(item.item_id, frozenset())) > 1 for item in prepared.data.items)
 
 
-def _has_own_instructions(prepared: Prepared) -> bool:
+def _has_own_instructions(prepared: Prepared, unreviewed: bool) -> bool:
     """Whether every language but English has instructions that may be used for these tasks and metrics."""
     library, protocol = prepared.library, prepared.protocol
     foreign = [tag for tag in protocol.languages if not is_english(tag)]
     return bool(foreign) and all(
         tag in library.instruction_files
-        and library.instructions(tag).reviewed_by
+        and (library.instructions(tag).reviewed_by or unreviewed)
         and set(protocol.tasks) <= library.instructions(tag).tasks.keys()
         and set(protocol.metrics) <= library.instructions(tag).rubrics.keys()
         for tag in foreign
     )
 
 
-def named_metric(candidates: Sequence[Candidate]) -> str | None:
+def named_metric(candidates: Sequence[AskedCandidate]) -> str | None:
     """The metric that prompts and rubrics of the user's own are about; None without one. Raises UsageError for several."""
     metrics = {load_own_prompt(Path(each.prompt))[1].metric for each in candidates if each.prompt}
     metrics |= {load_own_rubric(Path(each.rubric))[1].id for each in candidates if each.rubric}
@@ -172,7 +173,7 @@ def named_metric(candidates: Sequence[Candidate]) -> str | None:
     return next(iter(metrics), None)
 
 
-def refuse_unfit(candidates: Sequence[Candidate]) -> None:
+def refuse_unfit(candidates: Sequence[AskedCandidate]) -> None:
     """Raise UsageError for baselines, which learn from labels, and for fewer than two candidates."""
     for each in candidates:
         if traits_of(each.judge).is_baseline:

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from harness.content.library import bundled_root
 from harness.improvement.asking import Asking, planned
 from harness.improvement.confirmed_uses import FILE
 from harness.improvement.few_shot_pool import write_pool
@@ -168,6 +169,32 @@ def test_candidates_of_a_file_and_repeats(improve: Cli, endpoint: Endpoint, tmp_
     assert chosen.startswith("prompt:own@")
     warm = [request for request in endpoint.requests if request.body.get("temperature") == 0.7]
     assert len(warm) % 3 == 0 and warm
+
+
+def test_a_better_wording_of_the_rubric_is_chosen(improve: Cli, endpoint: Endpoint, tmp_path: Path) -> None:
+    usual = (bundled_root() / "rubrics" / "task_quality.toml").read_text("utf-8")
+    words = usual.partition('instruction = """')[2].partition('"""')[0]
+    rubric, spec = tmp_path / "clearer.toml", tmp_path / "best.toml"
+    rubric.write_text(usual.replace(words, "\nCount:\n- what the request asks for\n"), encoding="utf-8")
+    done = improve("--rubric", rubric, "--to", spec)
+    assert done.code == 0, done.err
+    assert "single+rubric:clearer@" in done.out and "A gain is shown in Czech, Japanese" in done.out
+    assert 'rubric = [\n    "clearer.toml",' in spec.read_text("utf-8")
+
+
+def test_the_default_has_about_eight_candidates_that_fit(improve: Cli) -> None:
+    shown = improve("--dry-run", "--allow-unreviewed").out
+    found = [line.partition(": ")[2].partition(": ")[0] for line in shown.splitlines() if line.startswith(JUDGE)]
+    assert found == [
+        "single, temperature 0",
+        "single+detailed, temperature 0",
+        "single+fewshot:2, temperature 0",
+        "single+own-language, temperature 0",
+        "single+score-only+probabilities, temperature 0",
+        "single+detailed+fewshot:2, temperature 0",
+        "single, temperature 0.7",
+        "single+score-first, temperature 0",
+    ], "one metric, so no joint call"
 
 
 def test_each_judge_has_its_own_address(cli: Cli, endpoint: Endpoint, labelled: Path, out: Path) -> None:
