@@ -30,6 +30,8 @@ ORDER = (
         "explain",
         "improve",
         "ImproveOptions",
+        "Asking",
+        "AskedCandidate",
         "certificate",
         "DecisionOptions",
         "Library",

@@ -29,6 +29,8 @@ _PUBLIC = {
     "explain": "harness.api",
     "improve": "harness.api",
     "ImproveOptions": "harness.improvement.improve",
+    "Asking": "harness.improvement.asking",
+    "AskedCandidate": "harness.improvement.candidates",
     "certificate": "harness.correct",
     "check_gate": "harness.api",
     "check_watch": "harness.api",

@@ -153,6 +153,7 @@ RUN_FLAGS = {
     "judges": "judge",
     "variants": "variant",
     "prompts": "prompt",
+    "rubrics": "rubric",
     **{f"{name}s": name for name in SAMPLING},
     "orders": "order",
     "shown_sources": "shown_source",

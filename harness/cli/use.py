@@ -1,4 +1,4 @@
-"""Commands that use a judge's scores: correct, accept, calibrate, certify, improve, explain."""
+"""Commands that use a judge's scores: correct, accept, calibrate, certify, explain."""
 
 from __future__ import annotations
 
@@ -223,35 +223,6 @@ def _asked_source(arguments: argparse.Namespace) -> tuple[Recording, JudgedRun |
 
     [source] = api.open_sources([arguments.source], arguments.card, arguments.out)
     return source.recording, JudgedRun(source.run.protocol, source.run.prepared.library) if source.run else None
-
-
-def improve(arguments: argparse.Namespace) -> int:
-    from harness.improvement.improve import ImproveOptions
-    from harness.render.progress import working
-    from harness.tables import to_json
-
-    options = ImproveOptions(
-        start=arguments.start, share=arguments.share, margin=arguments.keep_within, seed=arguments.seed, reuse=arguments.reuse
-    )
-    where = restrictions(arguments.where, arguments.langs)
-    asked = {"judge": arguments.judge, "annotators": arguments.annotators, "where": where, "card": arguments.card, "out": arguments.out}
-    if arguments.dry_run:
-        print(api.improvable(arguments.source, options, **asked))
-        return 0
-    with working("choosing and confirming"):
-        found = api.improve(arguments.source, options, decision=decision_options(arguments), **asked)
-    if arguments.to:
-        from harness.cli.spec_file import write_spec
-
-        write_spec(arguments.to, found.chosen, [each.language for each in found.languages if each.setting == "chosen"])
-    if arguments.json:
-        sys.stdout.write(to_json(found.as_json()))
-    else:
-        from harness.render.comparison import show
-        from harness.render.improvement.improved import render_improved
-
-        show(lambda narrow: render_improved(found, arguments.to), found.signature)
-    return 0
 
 
 def explain(arguments: argparse.Namespace) -> int:

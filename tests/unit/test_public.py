@@ -13,10 +13,14 @@ from harness import api, content, data, engines, errors
 from harness.correct import certificate
 from harness.data import frames
 from harness.decide.options import DecisionOptions
+from harness.improvement.asking import Asking
+from harness.improvement.candidates import AskedCandidate
 from harness.improvement.improve import ImproveOptions
 from harness.runs import runner, writing
 
 PUBLIC = {
+    "AskedCandidate": AskedCandidate,
+    "Asking": Asking,
     "Dataset": data.Dataset,
     "DecisionOptions": DecisionOptions,
     "GenerateSpec": writing.GenerateSpec,

@@ -96,6 +96,13 @@ def run_flags(commands: Any) -> None:
         metavar="FILE",
         help="a prompt of your own (TOML) instead of the usual variants; repeatable, to compare prompts; see 'harness new prompt'",
     )
+    how.add_argument(
+        "--rubric",
+        type=Path,
+        action="append",
+        metavar="FILE",
+        help="a wording of your own of a metric's rubric (TOML, as in rubrics/), in place of the usual one; repeatable",
+    )
     how.add_argument("--temperature", type=temperatures, metavar="T[,T]", help="sampling temperatures (default: the board's)")
     how.add_argument("--top-p", type=top_ps, metavar="P[,P]", help="nucleus sampling (default: the endpoint's default)")
     how.add_argument(
@@ -124,6 +131,9 @@ def run_flags(commands: Any) -> None:
         default=("icu",),
         metavar="NAMES",
         help="how perturbations split texts into words: icu, whitespace (default: icu)",
+    )
+    how.add_argument(
+        "--examples", type=Path, metavar="DIR", help="a data folder whose labelled items are the few-shot examples (default: dev items)"
     )
     how.add_argument("--allow-unreviewed", action="store_true", help="allow instructions that no native reader has reviewed")
     how.add_argument("--repeats", type=positive_integer, metavar="N", help="ask each question N times")

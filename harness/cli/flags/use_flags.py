@@ -6,12 +6,16 @@ from pathlib import Path
 from typing import Any
 
 from harness.cli.arguments import (
+    base_url_flag,
     command,
+    content_flag,
     decision_flags,
+    engine_flags,
     json_flag,
     judged_source,
     majority_flag,
     names,
+    positive_integer,
     seed,
     share,
 )
@@ -170,9 +174,31 @@ def certify_flags(commands: Any) -> None:
 def improve_flags(commands: Any) -> None:
     """`improve`."""
     p = command(
-        commands, "improve", "use:improve", "choose the judge or setting that agrees best with people on some labels, confirm it on others"
+        commands,
+        "improve",
+        "improve:improve",
+        "choose the judge or setting that agrees best with people, confirm it on other labels",
     )
     judged_source(p)
+    asked = p.add_argument_group("candidates that are asked (of a data folder without recorded answers of --judge)")
+    asked.add_argument(
+        "--variant",
+        action="append",
+        metavar="NAME",
+        help="a setting beside the plain one (default: about eight); repeatable",
+    )
+    asked.add_argument("--prompt", type=Path, action="append", metavar="FILE", help="a prompt of your own (TOML); repeatable")
+    asked.add_argument(
+        "--rubric", type=Path, action="append", metavar="FILE", help="a wording of your own of a metric's rubric (TOML); repeatable"
+    )
+    asked.add_argument("--candidates", type=Path, metavar="FILE", help="the candidates as a file (TOML); see docs/improve.md")
+    asked.add_argument("--limit", type=positive_integer, metavar="N", help="only the first N texts of each language and task")
+    asked.add_argument("--allow-unreviewed", action="store_true", help="allow instructions that no native reader has reviewed")
+    base_url_flag(asked, "judges")
+    content_flag(asked)  # type: ignore[arg-type]
+    asked.add_argument("--yes", action="store_true", help="send the texts without asking for consent")
+    engine_flags(p, detach=False)
+    p.set_defaults(detach=False, fresh=False, reask=())
     how = p.add_argument_group("how to choose and confirm")
     how.add_argument("--start", metavar="NAME", help="the judge or setting to beat (default: the plainest of the first judge)")
     how.add_argument(
@@ -189,8 +215,16 @@ def improve_flags(commands: Any) -> None:
         metavar="N",
         help="a language gets the choice only where it is shown not to lose more agreement than this (default: 0.1)",
     )
+    how.add_argument(
+        "--labels",
+        type=Path,
+        action="append",
+        metavar="FILE",
+        help="a round of labels of the same texts (labels.jsonl or a data folder), given twice or more: show which candidate wins under "
+        "each, and confirm nothing",
+    )
     how.add_argument("--reuse", action="store_true", help="confirm on labels that have confirmed before, at a stricter level")
-    how.add_argument("--dry-run", action="store_true", help="only say how many texts there are and what they can show")
+    how.add_argument("--dry-run", action="store_true", help="only say how many texts there are, what they can show, and what asking costs")
     how.add_argument("--seed", type=seed, default=0, metavar="N", help="seed of the division (default: 0)")
     how.add_argument("--to", type=Path, metavar="FILE.toml", help="write the choice as a file for 'harness run --spec'")
     decision_flags(p)
