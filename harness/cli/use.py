@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from functools import partial
 from typing import TYPE_CHECKING
 
 from harness import api
@@ -16,8 +17,10 @@ from harness.measure.options import CompareOptions
 
 if TYPE_CHECKING:
     from harness.correct.acceptance import AcceptOptions
+    from harness.correct.cascade import Order
     from harness.correct.certify import JudgedRun
     from harness.measure.options import Rule
+    from harness.stats.selection.cascade import Units
 
 
 def correct(arguments: argparse.Namespace) -> int:
@@ -63,8 +66,9 @@ def accept(arguments: argparse.Namespace) -> int:
     options = AcceptOptions(arguments.alpha_risk, arguments.delta, arguments.confidence)
     if arguments.cascade:
         return _cascade(arguments, options)
-    if arguments.units:
-        raise UsageError("--units says how a cascade counts texts; pass --cascade too")
+    for flag in ("units", "price", "prices", "order"):
+        if getattr(arguments, flag):
+            raise UsageError(f"--{flag} is of a cascade; pass --cascade too")
     with working("testing thresholds"):
         found = acceptance.accept(_sources(arguments), _compare_options(arguments), options)
     if arguments.json:
@@ -78,13 +82,18 @@ def accept(arguments: argparse.Namespace) -> int:
 
 
 def _cascade(arguments: argparse.Namespace, options: AcceptOptions) -> int:
+    from harness.correct.answer_prices import answer_prices
     from harness.correct.cascade import accept_cascade
     from harness.render.progress import working
     from harness.tables import to_json
 
     with working("testing thresholds"):
-        [source] = _sources(arguments)
-        found = accept_cascade(source, _compare_options(arguments), options, arguments.units or "design_effect")
+        [opened] = api.open_sources([arguments.source], arguments.card, arguments.out)
+        source = opened.recording
+        pricing = partial(answer_prices, source, run=opened.run, stated=dict(arguments.price), own=arguments.prices)
+        units: Units = arguments.units or "design_effect"
+        order: Order = arguments.order or "price"
+        found = accept_cascade(source, _compare_options(arguments), options, units, pricing, order)
     if arguments.json:
         sys.stdout.write(to_json(found.as_json()))
     else:

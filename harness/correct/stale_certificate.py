@@ -10,8 +10,9 @@ import msgspec
 from harness.correct.acceptance import AcceptOptions
 from harness.correct.certificate import Certificate, CertifiedCell, CertifiedJudge
 from harness.correct.certificate_differences import certificate_differences
-from harness.correct.certify import JudgedRun, certificate_of, certified_verdicts, scores_hash, with_value
+from harness.correct.certify import JudgedRun, certificate_of, certified_verdicts, scores_hash
 from harness.correct.label_sets import SetOptions
+from harness.correct.one_condition import with_value
 from harness.errors import UsageError
 from harness.measure.compare import Recording
 from harness.measure.options import Annotators, CompareOptions

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from harness.runs.generate import Generated, WriterSummary, generate_outputs, planned_writing
     from harness.runs.plan import CallIds, Plan, PlannedCalls, call_ids, estimate_usage, hex_ids, make_plan
     from harness.runs.preparation import Prepared, prepare
-    from harness.runs.prices import Price, price_of
+    from harness.runs.prices import Price, price_by_name, price_of
     from harness.runs.protocol import RunProtocol
     from harness.runs.record import run_place, run_record
     from harness.runs.runner import RunResult, collect_batches, open_judges, planned_calls, reopen, reopen_judge, run
@@ -43,7 +43,7 @@ _NAMES = {
     "generate": ("Generated", "WriterSummary", "generate_outputs", "planned_writing"),
     "plan": ("CallIds", "Plan", "PlannedCalls", "call_ids", "estimate_usage", "hex_ids", "make_plan"),
     "preparation": ("Prepared", "prepare"),
-    "prices": ("Price", "price_of"),
+    "prices": ("Price", "price_by_name", "price_of"),
     "protocol": ("RunProtocol",),
     "record": ("run_place", "run_record"),
     "runner": ("RunResult", "collect_batches", "open_judges", "planned_calls", "reopen", "reopen_judge", "run"),
@@ -109,6 +109,7 @@ __all__ = [
     "planned_calls",
     "planned_writing",
     "prepare",
+    "price_by_name",
     "price_for_engine",
     "price_of",
     "read_evidence",

@@ -10,7 +10,7 @@ from pathlib import Path
 import msgspec
 
 from harness.correct import certificate
-from harness.correct.certify import judged_rows
+from harness.correct.one_condition import judged_rows
 from harness.correct.stale_certificate import other_condition
 from harness.data.judgments import Judgments
 from harness.errors import ContentError, UsageError
