@@ -29,6 +29,7 @@ _PUBLIC = {
     "explain": "harness.api",
     "improve": "harness.api",
     "ImproveOptions": "harness.improvement.improve",
+    "cascade_certificate": "harness.correct",
     "certificate": "harness.correct",
     "check_gate": "harness.api",
     "check_watch": "harness.api",

@@ -12,9 +12,8 @@ from harness.correct.one_condition import judged_rows
 from harness.errors import UsageError
 from harness.judges import traits_of
 from harness.measure.compare import Recording
-from harness.model import JudgeCondition, Usage
-from harness.runs import RunResult, price_by_name, price_of
-from harness.runs.plan import ANSWER_TOKENS, estimate_tokens
+from harness.model import JudgeCondition
+from harness.runs import RunResult, estimate_text_usage, price_by_name, price_of
 
 STATED, CHARGED, LISTED, FREE = "stated", "charged in the run", "list price of the texts' tokens, without instructions", "free"
 
@@ -78,8 +77,7 @@ def _listed(source: Recording, judge: str, own: Path | None) -> AnswerPrice | No
     if price is None:
         return None
     texts = [" ".join(each for each in item.fields.values() if isinstance(each, str)) for item in source.data.items]
-    tokens = round(float(np.mean([estimate_tokens(text) for text in texts])))
-    return AnswerPrice(1000 * price.cost(Usage(tokens, 0, ANSWER_TOKENS)), LISTED)
+    return AnswerPrice(1000 * float(np.mean([price.cost(estimate_text_usage(text)) for text in texts])), LISTED)
 
 
 def _repeats(source: Recording, condition: JudgeCondition) -> float:

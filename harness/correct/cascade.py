@@ -124,12 +124,13 @@ class AcceptedCascades(msgspec.Struct, frozen=True):
     signature: str
     alpha: float
     delta: float
+    units: Units
     cascades: tuple[AcceptedCascade, ...]
     notes: tuple[str, ...]
     schema_version: int = 1
 
     def as_json(self) -> dict[str, Any]:
-        """One object for programs: `{schema_version, signature, alpha, delta, notes, cascades}`."""
+        """One object for programs: `{schema_version, signature, alpha, delta, units, notes, cascades}`."""
         return msgspec.structs.asdict(self) | {"cascades": [cascade.as_row() for cascade in self.cascades]}
 
 
@@ -177,7 +178,7 @@ def accept_cascade(
     use = f"{options} cascade={' then '.join(each.judge for each in chain)} units={units}"
     signature = msgspec.structs.replace(ComparisonSignature.parse(laid_out.signature), use=use)
     notes = (*laid_out.notes, *_price_notes(chain, prices, order), GUARANTEE)
-    return AcceptedCascades(str(signature), options.alpha, options.delta, found, notes)
+    return AcceptedCascades(str(signature), options.alpha, options.delta, units, found, notes)
 
 
 def _ordered(named: list[JudgeCondition], prices: Mapping[str, AnswerPrice], order: Order) -> list[JudgeCondition]:

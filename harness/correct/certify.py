@@ -32,6 +32,7 @@ from harness.correct.map_input import map_inputs
 from harness.correct.mean_estimates import Sample
 from harness.correct.one_condition import judged_rows, one_condition
 from harness.correct.scored_items import ScoredItems, scored_items
+from harness.data.dataset import Dataset
 from harness.decide.options import DecisionOptions
 from harness.decide.verdicts import Verdict, verdicts_laid_out
 from harness.measure.cells import number
@@ -144,15 +145,7 @@ def certificate_of(
             judgments=scores_hash(source, condition),
             **{name: getattr(condition, name) for name in SAMPLING},
         ),
-        data=CertifiedData(
-            about.id,
-            about.version,
-            source.data.sha256,
-            about.sampling,
-            about.annotators,
-            labelled_from=_day(about.labelled_from),
-            labelled_to=_day(about.labelled_to),
-        ),
+        data=certified_data(source.data),
         prompt=prompt,
         thresholds=decision,
         signature=str(signature),
@@ -171,6 +164,13 @@ def certificate_of(
             this_draw=sets.this_draw,
         ),
     )
+
+
+def certified_data(data: Dataset) -> CertifiedData:
+    """What a certificate says of its labels."""
+    about = data.about
+    days = _day(about.labelled_from), _day(about.labelled_to)
+    return CertifiedData(about.id, about.version, data.sha256, about.sampling, about.annotators, *days)
 
 
 def _day(day: date | None) -> str | None:

@@ -74,7 +74,7 @@ def unchecked(certificate: Certificate, asked: JudgedRun | None) -> tuple[str, .
 def _changes(certificate: Certificate, source: Recording, asked: JudgedRun | None) -> Iterator[str]:
     """What of the things that a certificate rests on has changed."""
     judge, data = certificate.judge, source.data
-    yield from tuple(other_condition(judge, source)) or _other_scores(judge, source)
+    yield from tuple(other_condition(judge, source)) or other_scores(judge, source)
     yield from other_question(certificate, source, asked)
     languages = {item.language for item in data.items}
     for language in dict.fromkeys(cell.language for cell in certificate.cells):
@@ -121,7 +121,8 @@ def other_condition(judge: CertifiedJudge, source: Recording) -> Iterator[str]:
         rows = with_value(rows, name, value)
 
 
-def _other_scores(judge: CertifiedJudge, source: Recording) -> Iterator[str]:
+def other_scores(judge: CertifiedJudge, source: Recording) -> Iterator[str]:
+    """Whether the judge's scores of labelled texts are not as certified."""
     found = scores_hash(source, judge.condition)
     if judge.judgments is not None and found != judge.judgments:
         yield f"the judge's scores have changed: {found[:12]}, in the certificate {judge.judgments[:12]}"

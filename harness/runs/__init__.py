@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from harness.runs.evidence import Evidence, JudgeWords, read_evidence
     from harness.runs.finetuning import FineTuningSpec, fine_tuning_set, write_fine_tuning_set
     from harness.runs.generate import Generated, WriterSummary, generate_outputs, planned_writing
-    from harness.runs.plan import CallIds, Plan, PlannedCalls, call_ids, estimate_usage, hex_ids, make_plan
+    from harness.runs.plan import CallIds, Plan, PlannedCalls, call_ids, estimate_text_usage, estimate_usage, hex_ids, make_plan
     from harness.runs.preparation import Prepared, prepare
     from harness.runs.prices import Price, price_by_name, price_of
     from harness.runs.protocol import RunProtocol
@@ -41,7 +41,7 @@ _NAMES = {
     "evidence": ("Evidence", "JudgeWords", "read_evidence"),
     "finetuning": ("FineTuningSpec", "fine_tuning_set", "write_fine_tuning_set"),
     "generate": ("Generated", "WriterSummary", "generate_outputs", "planned_writing"),
-    "plan": ("CallIds", "Plan", "PlannedCalls", "call_ids", "estimate_usage", "hex_ids", "make_plan"),
+    "plan": ("CallIds", "Plan", "PlannedCalls", "call_ids", "estimate_text_usage", "estimate_usage", "hex_ids", "make_plan"),
     "preparation": ("Prepared", "prepare"),
     "prices": ("Price", "price_by_name", "price_of"),
     "protocol": ("RunProtocol",),
@@ -96,6 +96,7 @@ __all__ = [
     "collect_batches",
     "derive_judgments",
     "estimate_cost",
+    "estimate_text_usage",
     "estimate_usage",
     "fine_tuning_set",
     "generate_outputs",

@@ -31,7 +31,7 @@ from harness.prompts import (
 from harness.runs.shown_items import ShownItems
 
 _CHARACTERS_PER_TOKEN = 4.0  # an estimate for prices only: of ASCII text; every other character counts as one token
-ANSWER_TOKENS = 60
+_ANSWER_TOKENS = 60
 _ID_BYTES = 32
 _IDS_PER_BLOCK = 1 << 10  # ids that are text at the same time
 
@@ -356,16 +356,20 @@ class _Renderer:
 
 def estimate_answer_tokens(query: Query, prompt: Prompt) -> int:
     """About how many tokens an answer has."""
-    return min(ANSWER_TOKENS * len(query.metrics), prompt.max_tokens)
+    return min(_ANSWER_TOKENS * len(query.metrics), prompt.max_tokens)
 
 
 def estimate_prompt_tokens(prompt: Prompt) -> int:
     """About how many tokens a prompt has: one for four ASCII characters, and one for every other character."""
-    return estimate_tokens("".join(message.content for message in prompt.messages))
+    return _estimate_tokens("".join(message.content for message in prompt.messages))
 
 
-def estimate_tokens(text: str) -> int:
-    """About how many tokens a text has."""
+def estimate_text_usage(text: str) -> Usage:
+    """About how many tokens a text alone takes, without instructions, and an answer."""
+    return Usage(prompt_tokens=_estimate_tokens(text), completion_tokens=_ANSWER_TOKENS)
+
+
+def _estimate_tokens(text: str) -> int:
     ascii_characters = len(text.encode("ascii", "ignore"))
     return round(ascii_characters / _CHARACTERS_PER_TOKEN) + len(text) - ascii_characters
 

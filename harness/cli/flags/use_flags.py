@@ -83,6 +83,12 @@ def accept_flags(commands: Any) -> None:
         choices=("design_effect", "one_per_group"),
         help="with --cascade, texts that share groups: design_effect, approximate (default); one_per_group, exact, accepts fewer",
     )
+    chain.add_argument(
+        "--to",
+        type=Path,
+        metavar="FILE",
+        help="with --cascade, write the certificate of the chain to this file (JSON), which 'harness run --cascade FILE' follows",
+    )
     json_flag(p)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from rich.console import Group, RenderableType
 from rich.table import Table
@@ -100,3 +100,13 @@ def _legend(found: AcceptedCascades) -> Iterator[str]:
         f"{percent(found.alpha)} differ from people's commonest label, which is untrue with a chance of at most {percent(found.delta)}. "
         "alone: the judge by itself under the same promise."
     )
+
+
+def print_cascade_check(judges: Sequence[str], stale: Sequence[str], allowed: Sequence[tuple[str, str]]) -> None:
+    """Print whether the certificate of a cascade still holds, and why not."""
+    lines = [f"certificate of a cascade, {' then '.join(judges)}: {'stale' if stale else 'holds'}", *(f"  {reason}" for reason in stale)]
+    if not stale:
+        places = ", ".join(f"{language}/{metric}" for language, metric in allowed)
+        lines.append(f"  answers are accepted in {places}" if allowed else "  nothing is accepted without a person")
+    for line in lines:
+        print(terminal_safe(line))
