@@ -31,6 +31,7 @@ _PUBLIC = {
     "ImproveOptions": "harness.improvement.improve",
     "Asking": "harness.improvement.asking",
     "AskedCandidate": "harness.improvement.candidates",
+    "cascade_certificate": "harness.correct",
     "certificate": "harness.correct",
     "check_gate": "harness.api",
     "check_watch": "harness.api",

@@ -123,6 +123,18 @@ def share(text: str) -> float:
     return value
 
 
+def priced(text: str) -> tuple[str, float]:
+    """`NAME=N`: a judge and US dollars, 0 or more."""
+    name, equals, number = text.rpartition("=")
+    try:
+        dollars = float(number)
+    except ValueError:
+        dollars = -1.0
+    if not (name and equals and 0 <= dollars < float("inf")):
+        raise argparse.ArgumentTypeError(f"expected a judge and US dollars, such as openai/gpt-4o=1.25; got '{text}'")
+    return name, dollars
+
+
 def non_negative_share(text: str) -> float:
     return 0.0 if text.strip("0.") == "" and text else share(text)
 

@@ -15,7 +15,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, date, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 import numpy as np
@@ -37,6 +37,7 @@ from harness.model import CONDITION, JudgeCondition, JudgeIdentity, Sampling, Sc
 from harness.stats import LabelledSpread, LabelledSummary, correct_with_summary
 from harness.stats.core.arrays import Floats, ShapeError
 
+T = TypeVar("T")
 SCHEMA_VERSION = 2
 _READABLE = (1, SCHEMA_VERSION)
 """Version 1 has corrections without `spread`."""
@@ -455,14 +456,19 @@ class Certificate(msgspec.Struct, frozen=True, kw_only=True):
                 raise StaleCertificate(f"the {name} is {value}, and the certificate {stated}; {_AGAIN}")
 
     def judge_problems(self, judge: str | JudgeIdentity) -> Iterator[str]:
-        """What of a judge's name and settings differs from the certificate, in words."""
-        name = judge if isinstance(judge, str) else judge.name
-        if name != self.judge.name:
-            yield f"the judge is '{name}', and the certificate is of '{self.judge.name}'"
-        elif isinstance(judge, JudgeIdentity) and self.judge.settings is not None and judge.settings != self.judge.settings:
-            keys = sorted(judge.settings.keys() | self.judge.settings.keys())
-            changed = [key for key in keys if judge.settings.get(key) != self.judge.settings.get(key)]
-            yield f"the settings of '{name}' differ from the certificate's in {', '.join(changed)}"
+        """As `judge_problems` of the certificate's judge."""
+        return judge_problems(self.judge, judge)
+
+
+def judge_problems(held: CertifiedJudge, judge: str | JudgeIdentity) -> Iterator[str]:
+    """What of a judge's name and settings differs from a certificate, in words."""
+    name = judge if isinstance(judge, str) else judge.name
+    if name != held.name:
+        yield f"the judge is '{name}', and the certificate is of '{held.name}'"
+    elif isinstance(judge, JudgeIdentity) and held.settings is not None and judge.settings != held.settings:
+        keys = sorted(judge.settings.keys() | held.settings.keys())
+        changed = [key for key in keys if judge.settings.get(key) != held.settings.get(key)]
+        yield f"the settings of '{name}' differ from the certificate's in {', '.join(changed)}"
 
 
 def load(path: Path | str) -> Certificate:
@@ -480,7 +486,30 @@ def load(path: Path | str) -> Certificate:
 
 def read(path: Path | str) -> Certificate:
     """Read a certificate to check it, whatever its numbers. Raises as `load`, but for impossible numbers, which `off_scale` names."""
-    path = Path(path)
+    return read_file(Path(path), Certificate, "judge", _READABLE, _AGAIN)
+
+
+def kind_of(path: Path | str) -> str:
+    """Whether a file is the certificate of a `judge` or of a `cascade`. Raises ContentError if it cannot be read or is no JSON."""
+    return _decoded(_read(Path(path)), _Head, Path(path), _AGAIN).kind
+
+
+def read_file(path: Path, form: type[T], kind: str, versions: Sequence[int], again: str) -> T:
+    """A certificate of this form from its file.
+
+    Raises ContentError for a file that is none, of another kind or of an unknown schema version; `again` says what to do.
+    """
+    raw = _read(path)
+    head = _decoded(raw, _Head, path, again)
+    if head.kind != kind:
+        raise ContentError(f"the certificate of a {head.kind}, and the certificate of a {kind} is needed", path)
+    if head.schema_version not in versions:
+        known = f"version{'s' if len(versions) > 1 else ''} {' and '.join(map(str, versions))}"
+        raise ContentError(f"schema version {head.schema_version}; this program reads {known}; {again}", path)
+    return _decoded(raw, form, path, again)
+
+
+def _read(path: Path) -> bytes:
     try:
         with open(path, "rb") as file:
             raw = file.read(MAX_BYTES + 1)
@@ -488,22 +517,23 @@ def read(path: Path | str) -> Certificate:
         raise ContentError(f"cannot be read: {err.strerror or err}", path) from None
     if len(raw) > MAX_BYTES:
         raise ContentError(f"larger than {MAX_BYTES >> 20} MiB; this is no certificate", path)
+    return raw
+
+
+def _decoded(raw: bytes, form: type[T], path: Path, again: str) -> T:
     try:
-        version = msgspec.json.decode(raw, type=_Version).schema_version
-        if version not in _READABLE:
-            read = " and ".join(map(str, _READABLE))
-            raise ContentError(f"schema version {version}; this program reads versions {read}; {_AGAIN}", path)
-        return msgspec.json.decode(raw, type=Certificate)
+        return msgspec.json.decode(raw, type=form)
     except msgspec.ValidationError as err:
-        raise ContentError(f"not a certificate: {err}; {_AGAIN}", path) from None
+        raise ContentError(f"not a certificate: {err}; {again}", path) from None
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as err:
-        raise ContentError(f"not a whole JSON file ({err}); copy the certificate again, or {_AGAIN}", path) from None
+        raise ContentError(f"not a whole JSON file ({err}); copy the certificate again, or {again}", path) from None
     except UsageError as err:
-        raise ContentError(f"not a certificate: {err}; {_AGAIN}", path) from None
+        raise ContentError(f"not a certificate: {err}; {again}", path) from None
 
 
-class _Version(msgspec.Struct):
+class _Head(msgspec.Struct):
     schema_version: int
+    kind: str = "judge"
 
 
 def _corrected(

@@ -30,9 +30,9 @@ from harness.correct.correct import mean_sample, share_sample
 from harness.correct.label_sets import SetOptions
 from harness.correct.map_input import map_inputs
 from harness.correct.mean_estimates import Sample
-from harness.correct.one_condition import one_condition
+from harness.correct.one_condition import judged_rows, one_condition
 from harness.correct.scored_items import ScoredItems, scored_items
-from harness.data.judgments import Judgments
+from harness.data.dataset import Dataset
 from harness.decide.options import DecisionOptions
 from harness.decide.verdicts import Verdict, verdicts_laid_out
 from harness.measure.cells import number
@@ -152,15 +152,7 @@ def certificate_of(
             judgments=scores_hash(source, condition),
             **{name: getattr(condition, name) for name in SAMPLING},
         ),
-        data=CertifiedData(
-            about.id,
-            about.version,
-            source.data.sha256,
-            about.sampling,
-            about.annotators,
-            labelled_from=_day(about.labelled_from),
-            labelled_to=_day(about.labelled_to),
-        ),
+        data=certified_data(source.data),
         prompt=prompt,
         thresholds=decision,
         signature=str(signature),
@@ -180,6 +172,13 @@ def certificate_of(
             length=maps.length,
         ),
     )
+
+
+def certified_data(data: Dataset) -> CertifiedData:
+    """What a certificate says of its labels."""
+    about = data.about
+    days = _day(about.labelled_from), _day(about.labelled_to)
+    return CertifiedData(about.id, about.version, data.sha256, about.sampling, about.annotators, *days)
 
 
 def _day(day: date | None) -> str | None:
@@ -211,20 +210,6 @@ def scores_hash(source: Recording, condition: JudgeCondition) -> str:
     columns = (rows.item, rows.metric, *(getattr(rows, name) for name in _SAID))
     said = sorted(msgspec.json.encode(row) for row in zip(*columns, strict=True) if row[1] in labelled.get(row[0], ()))
     return hashlib.sha256(b"\n".join(said)).hexdigest()
-
-
-def judged_rows(source: Recording, condition: JudgeCondition) -> Judgments:
-    """The judgments of original texts by one judge under one condition."""
-    rows = source.judgments.clean
-    for name, value in condition._asdict().items():
-        rows = with_value(rows, name, value)
-    return rows
-
-
-def with_value(rows: Judgments, name: str, value: Any) -> Judgments:
-    """The rows whose column `name` has this value; None finds the rows without one."""
-    column = getattr(rows, name)
-    return rows.take(column.codes < 0 if value is None else column.recode({value: 0}) == 0)
 
 
 def _place(cell: ScoredItems) -> tuple[Any, Any]:

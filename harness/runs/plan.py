@@ -377,7 +377,15 @@ def estimate_answer_tokens(query: Query, prompt: Prompt) -> int:
 
 def estimate_prompt_tokens(prompt: Prompt) -> int:
     """About how many tokens a prompt has: one for four ASCII characters, and one for every other character."""
-    text = "".join(message.content for message in prompt.messages)
+    return _estimate_tokens("".join(message.content for message in prompt.messages))
+
+
+def estimate_text_usage(text: str) -> Usage:
+    """About how many tokens a text alone takes, without instructions, and an answer."""
+    return Usage(prompt_tokens=_estimate_tokens(text), completion_tokens=_ANSWER_TOKENS)
+
+
+def _estimate_tokens(text: str) -> int:
     ascii_characters = len(text.encode("ascii", "ignore"))
     return round(ascii_characters / _CHARACTERS_PER_TOKEN) + len(text) - ascii_characters
 

@@ -11,7 +11,7 @@ import msgspec
 
 from harness.correct import certificate
 from harness.correct.certificate_extension import EarlierWatch
-from harness.correct.certify import judged_rows
+from harness.correct.one_condition import judged_rows
 from harness.correct.stale_certificate import other_condition
 from harness.data.judgments import Judgments
 from harness.errors import ContentError, UsageError

@@ -10,7 +10,7 @@ import pytest
 
 import harness
 from harness import api, content, data, engines, errors
-from harness.correct import certificate
+from harness.correct import cascade_certificate, certificate
 from harness.data import frames
 from harness.decide.options import DecisionOptions
 from harness.improvement.asking import Asking
@@ -32,6 +32,7 @@ PUBLIC = {
     "Settings": engines.Settings,
     "atlas": api.atlas,
     "calibrate": api.calibrate,
+    "cascade_certificate": cascade_certificate,
     "certificate": certificate,
     "check_gate": api.check_gate,
     "check_labels": api.check_labels,

@@ -16,6 +16,8 @@ from harness.cli.arguments import (
     majority_flag,
     names,
     positive_integer,
+    priced,
+    prices_flag,
     seed,
     share,
 )
@@ -62,13 +64,34 @@ def accept_flags(commands: Any) -> None:
     chain.add_argument(
         "--cascade",
         action="store_true",
-        help="ask the judges of --judge in the order in which they are named, the cheapest first, each about what those before it left; "
+        help="ask the judges of --judge one after the other, the cheapest first, each about what those before it left; "
         "one guarantee for all accepted answers",
+    )
+    chain.add_argument(
+        "--price",
+        action="append",
+        type=priced,
+        default=[],
+        metavar="NAME=N",
+        help="with --cascade, what this judge's answers to 1,000 texts cost in US dollars; repeatable (default: what the run was charged, "
+        "else by list prices of models)",
+    )
+    prices_flag(chain)
+    chain.add_argument(
+        "--order",
+        choices=("price", "named"),
+        help="with --cascade: price, the cheapest first, if all prices are known (default); named, as --judge names them",
     )
     chain.add_argument(
         "--units",
         choices=("design_effect", "one_per_group"),
         help="with --cascade, texts that share groups: design_effect, approximate (default); one_per_group, exact, accepts fewer",
+    )
+    chain.add_argument(
+        "--to",
+        type=Path,
+        metavar="FILE",
+        help="with --cascade, write the certificate of the chain to this file (JSON), which 'harness run --cascade FILE' follows",
     )
     json_flag(p)
 
