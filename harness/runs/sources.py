@@ -60,12 +60,13 @@ def load_board(board: Board, library: Library, languages: Sequence[str], given: 
     )
     everything = source.everything
     if board.sealed is None:
-        items = _with_annotators(items, everything, board)
+        items = _with_annotators(items, everything.only(items), board)
     else:
         asks = {task: frozenset(library.task(task).metrics) & frozenset(board.rubrics) for task in board.tasks}
         everything = msgspec.structs.replace(without_labels(everything, items), asks=asks)
     if source.folder is not None:
-        _refuse_gaps([item for item in items if everything.asked_metrics.get(item.item_id)], library, source.folder)
+        asked = everything.only(items).asked_metrics
+        _refuse_gaps([item for item in items if asked.get(item.item_id)], library, source.folder)
     return BoardSource(everything, items, source.folder)
 
 
