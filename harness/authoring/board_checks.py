@@ -76,6 +76,8 @@ def _data_complaints(board: Board, library: Library) -> Complaints:
         yield f"no dataset card '{card}'.{tags.suggest(card, library.dataset_card_files)} Choose from: {choices}", key
     if bool(board.data.hub) != bool(board.data.revision) or not (board.data.hub or board.data.sha256):
         yield "data need a content hash (sha256), or a data set of the hub at a commit (hub and revision)", key
+    if board.data.hashed == "listed" and not board.items:
+        yield "sha256 covers the listed items alone, but there is no list; write [items], or leave out hashed", key_pattern("hashed")
     for name in board.data.tasks.values():
         if name not in board.tasks:
             yield f"the data's tasks are mapped to '{name}', which is not a task of the board", key_pattern(name)

@@ -272,7 +272,8 @@ class BoardData(_Spec, frozen=True):
     """Data outside the packs: a data folder of the user with a known content hash, or a data folder on the hub at a commit.
 
     `card` names the dataset card; `recipe` is its former key, which boards that were frozen with it keep. `tasks` maps the data's
-    tasks to ours where the names differ; `where` selects items by any of their keys.
+    tasks to ours where the names differ; `where` selects items by any of their keys. `hashed` is what `sha256` covers: all data, or the
+    listed items with their labels alone, and then nothing else is read. So a board can stand on data that are in reach in part.
     """
 
     card: str = ""
@@ -282,6 +283,7 @@ class BoardData(_Spec, frozen=True):
     revision: Annotated[str, msgspec.Meta(pattern=r"^([0-9a-f]{40})?$")] = ""
     tasks: dict[str, Text] = {}
     where: dict[str, tuple[str | int, ...]] = {}
+    hashed: Literal["all", "listed"] = "all"
 
     def __post_init__(self) -> None:
         if bool(self.card) == bool(self.recipe):

@@ -35,6 +35,7 @@ from harness.text import short_repr
 
 _FEW_VALUES = ("language", "task", "system")  # keys with few distinct values among a million items
 _USUAL_OUTPUTS = (("output",), ("output_a", "output_b"))  # of a single text, and of a pair
+_ITEMS_AT_A_TIME = 1 << 10
 _ITEM_KEYS = ("item_id", "language", "task", "split", "group", "system", "parallel_id")
 
 
@@ -63,12 +64,13 @@ class Dataset(msgspec.Struct, frozen=True, dict=True):
     def sha256(self) -> str:
         """Hash of everything in items and labels that can move a number. Scales without labels move none."""
         digest = hashlib.sha256()
-        encode = msgspec.json.Encoder(order="sorted").encode
+        encode = msgspec.json.Encoder(order="sorted").encode_lines
         scales = [(name, self.scales[name]) for name in sorted(self.labels.metric.used)]
         other_scales = [sorted(self.label_scales.items())] if self.label_scales else []
-        for row in chain(self.items, self.labels, [scales], self.second or (), other_scales):
-            digest.update(encode(row))
-            digest.update(b"\n")
+        second = () if self.second is None else self.second.json_lines()
+        items = (encode(self.items[start : start + _ITEMS_AT_A_TIME]) for start in range(0, len(self.items), _ITEMS_AT_A_TIME))
+        for lines in chain(items, self.labels.json_lines(), [encode([scales])], second, [encode(other_scales)]):
+            digest.update(lines)
         return digest.hexdigest()
 
     @cached_property

@@ -135,9 +135,12 @@ def with_panels(spec: RunSpec) -> RunSpec:
     return msgspec.structs.replace(spec, judges=judges, panels={**spec.panels, **panels}) if panels else spec
 
 
-def prepare(spec: RunSpec) -> Prepared:
-    """Resolve names, then load and restrict content. Asks no judge. Raises UsageError or ContentError."""
-    library = Library(*spec.content)
+def prepare(spec: RunSpec, library: Library | None = None) -> Prepared:
+    """Resolve names, then load and restrict content. Asks no judge. Raises UsageError or ContentError.
+
+    `library`: that of the specification's content, where the caller has it already.
+    """
+    library = library or Library(*spec.content)
     spec = with_preset(with_panels(spec), library)
     if spec.data is not None:
         spec = msgspec.structs.replace(spec, data=located(spec.data, library))  # the run keeps the folder that a name means
