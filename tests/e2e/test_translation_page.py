@@ -46,7 +46,7 @@ def shown(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Opened]:
     assert main(["compare", str(folder), "--html", str(folder / "page.html")]) == 0
     with chromium() as browser, opened(browser, folder / "page.html") as page:
         page.page.evaluate("location.hash = '#items?item=0-long'")
-        page.page.wait_for_selector("article.case details[open] .judged-side")
+        page.page.wait_for_selector(".opened:not([hidden]) .judged-side")
         yield page
 
 
@@ -81,7 +81,7 @@ def test_the_source_is_in_its_own_language(shown: Opened) -> None:
 
 
 def test_numbers_have_a_distance_and_are_neither_right_nor_wrong(shown: Opened) -> None:
-    assert "−2.5 from people’s score" in shown.page.inner_text("details[open] .card")
+    assert "−2.5 from people’s score" in shown.page.inner_text(".opened:not([hidden]) .card")
     assert "One person scored this text" in shown.page.inner_text("details[open] .judged-side")
     rows = shown.page.inner_text("#browser")
     assert "(−2.5)" in rows and "✗" not in rows and "✓" not in rows and "j refused !" in rows

@@ -146,7 +146,7 @@ def test_pages_in_a_browser(run: Path, folder: Path, cli: Callable[..., Any], tm
                 if name == "report":
                     shown.page.wait_for_selector(".card pre")
                 assert shown.page.evaluate("window.ran") is None and shown.said == [] and shown.elsewhere == []
-                assert "<script>window.ran=1</script>" in shown.page.inner_text("article.case .text"), "it is shown as it is"
+                assert "<script>window.ran=1</script>" in shown.page.inner_text(".case .text"), "it is shown as it is"
                 assert not shown.page.query_selector("main img, main script, main svg[onload]")
                 assert shown.page.evaluate("document.documentElement.scrollWidth") <= 1024
                 for button in shown.page.locator("figure[data-figure] > button.save:visible").all()[:6]:

@@ -315,7 +315,7 @@ def test_figures_have_the_colours_of_the_page() -> None:
     style = asset(Path(html.__file__).parent / "assets" / "style.css")
     for name, colour in {"judge": JUDGE, "people": PEOPLE, "base": BASELINE}.items():
         assert f"--{name}: {colour};" in style
-    names = [re.search(rf"\.chip\.f{number} {{ fill: var\(--(\w+)\)", style) for number in range(len(Failure))]
+    names = [re.search(rf"\.chip\.f{number} {{ fill: var\(--([\w-]+)\)", style) for number in range(len(Failure))]
     assert [f"--{name[1]}: {colour};" in style for name, colour in zip(names, FAILURES, strict=True) if name] == [True] * len(Failure)
 
 
