@@ -198,7 +198,7 @@ def test_minimal_pairs_open_the_flawed_text_beside_its_twin(browser: Any, tmp_pa
         wanted = json.loads(links.first.get_attribute("data-show"))
         links.first.evaluate("a => a.click()")
         shown.page.wait_for_selector("#browser .case")
-        shown.page.locator(".opener").evaluate_all("all => all.forEach(each => each.click())")
+        shown.page.locator(".opener[aria-expanded=false]").evaluate_all("all => all.forEach(each => each.click())")
         names = set(shown.page.locator("#browser .ids").all_text_contents())
         assert names and all(name.partition(" · ")[0].endswith(wanted["construction"]) for name in names)
         shown.page.wait_for_selector("#browser .pair mark.differs")
@@ -285,7 +285,7 @@ def test_a_comparison_of_runs_has_the_same_page_with_differences(
     with opened(browser, tmp_path / "both.html") as shown:
         assert shown.said == [] and shown.elsewhere == []
         assert shown.found == counts(every(result))
-        assert shown.page.query_selector("#sides") and "▼" in shown.page.inner_text("main")
+        assert shown.page.query_selector("#sides") and "▼" in shown.page.text_content("main")
         assert shown.serious(axe_core) == []
 
 
@@ -339,7 +339,8 @@ def queue(browser: Any, tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_what_people_and_judge_are_farthest_apart_on_comes_first(browser: Any, queue: Path) -> None:
     with opened(browser, queue) as shown:
         assert shown.page.inner_text(".judgments thead").split() == ["text", "people", "one", "two"]
-        assert shown.page.locator(".case tr").first.inner_text().split("\t")[1:] == ["0 0 0", "✗ 2 wrong", "✓ 0 right"]
+        cells = [" ".join(text.split()) for text in shown.page.locator(".case").first.locator("td[data-label]").all_text_contents()]
+        assert cells == ["0 0 0", "✗ 2 wrong", "✓ 0 right"]
         shown.choose(distance="half of it or more")
         assert shown.found == (2, 2)  # 2 for 0 0 0, 0 for 2
         shown.page.click("button[type=reset]")
@@ -395,7 +396,7 @@ def test_paper_keeps_headings_and_columns(browser: Any, page: Path) -> None:
         shown.page.evaluate("dispatchEvent(new Event('beforeprint'))")
         wide = "all => all.filter(t => t.getBoundingClientRect().right > 1048).map(t => t.outerHTML.slice(0, 200))"
         assert shown.page.eval_on_selector_all("table", wide) == []
-        hidden = "all => all.filter(h => h.textContent.trim() && !h.closest('[hidden]') && !h.getClientRects().length).length"
+        hidden = "all => all.filter(h => h.textContent.trim() && !h.closest('[hidden], .no-print') && !h.getClientRects().length).length"
         assert shown.page.eval_on_selector_all("thead th", hidden) == 0
 
 

@@ -141,6 +141,7 @@ def test_pages_in_a_browser(run: Path, folder: Path, cli: Callable[..., Any], tm
         for name in ("report", "compare"):
             with opened(browser, tmp_path / f"{name}.html") as shown:
                 shown.page.evaluate("document.querySelectorAll('details').forEach(d => { d.open = true })")
+                shown.page.locator(".opener").evaluate_all("all => all.forEach(each => each.click())")
                 shown.page.wait_for_selector(".card")
                 shown.page.evaluate("document.querySelectorAll('.card details').forEach(d => { d.open = true })")
                 if name == "report":

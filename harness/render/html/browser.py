@@ -58,9 +58,7 @@ def chosen(sources: Sequence[Outcomes], most: int = MOST_JUDGMENTS) -> list[NDAr
     return [np.flatnonzero(mask) for mask in masks]
 
 
-def items_json(
-    sources: Sequence[BrowserSource], fields: frozenset[str] = frozenset(), libraries: Sequence[Library] = ()
-) -> dict[str, Any]:
+def items_json(sources: Sequence[BrowserSource], fields: frozenset[str] = frozenset(), libraries: Sequence[Library] = ()) -> dict[str, Any]:
     """Everything that the browser shows.
 
     `fields` are the texts that tasks have; other texts of an item are shown as notes about it. Without `fields`, all count as texts.

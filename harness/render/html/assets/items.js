@@ -248,7 +248,7 @@
     const pages = Math.max(1, Math.ceil(found.shown.length / PAGE));
     page = Math.min(page, pages - 1);
     const left = chooseColumns();
-    list.replaceChildren(make("table", { class: "judgments" }, make("caption", { class: "hidden" }, "Texts with what people and judges said"), head(), ...found.shown.slice(page * PAGE, (page + 1) * PAGE).map(caseNode)));
+    list.replaceChildren(make("table", { class: "judgments" }, make("caption", { class: "hidden" }, "Texts with their labels and scores"), head(), ...found.shown.slice(page * PAGE, (page + 1) * PAGE).map(caseNode)));
     announce(`${count(found.judgments, "judgment")} of ${grouped(items.size)}, in ${count(found.shown.length, "text on one metric", "texts on one metric each")}.${left ? ` ${count(left, "more judge")}: open a row, or choose who judged.` : ""}${found.judgments ? "" : " Nothing matches: remove a filter."}`);
     for (const pager of [above, below]) {
       pager.hidden = pages === 1;
