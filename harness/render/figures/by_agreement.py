@@ -145,9 +145,14 @@ def _overall(row: Row) -> Row:
 
 
 def _names(rows: Sequence[Row], options: FigureOptions) -> list[str]:
-    """What tells the rows from each other: language, metric, and what else differs; the metric where nothing does."""
-    names = [name for name in (*_NAMED, "task", "source", *CONDITION) if len({str(row.get(name)) for row in rows}) > 1] or ["metric"]
-    return ["\n".join(_joined([_word(name, row[name], options) for name in names if row.get(name) not in (None, "*")])) for row in rows]
+    """What tells the rows from each other: language, metric, and then as much else as is needed; the metric where nothing does."""
+    named: list[str] = []
+    for name in (*_NAMED, "source", *CONDITION, "task"):
+        told = {tuple(str(row.get(other)) for other in named) for row in rows}
+        further = {tuple(str(row.get(other)) for other in (*named, name)) for row in rows}
+        named += [name] if len(further) > len(told) else []
+    words = ([_word(name, row[name], options) for name in named or ["metric"] if row.get(name) not in (None, "*")] for row in rows)
+    return ["\n".join(_joined(own)) for own in words]
 
 
 def _joined(words: Sequence[str]) -> list[str]:
