@@ -323,6 +323,14 @@ def all_rows_flags(parser: Any) -> None:
     parser.add_argument("--signature", action="store_true", help="print the signature whole, not as a short hash")
 
 
+def figure_flags(parser: Any) -> None:
+    """Add the flags that say how figures look."""
+    parser.add_argument("--figure-width", choices=("single", "double"), default="double", help="one column of 3.5 inches, or both of 7.2")
+    parser.add_argument(
+        "--figure-names", choices=("english", "own"), default="english", help="languages by their English or their own names"
+    )
+
+
 DECISION_FLAGS: dict[str, tuple[str, type[int] | type[float] | tuple[str, ...], str]] = {
     "margin": ("--margin", float, "a judge may agree with people this much less than they agree with each other (default: 0.1)"),
     "alpha": ("--alpha", float, "the chance of a false 'use' among all cells of a family (default: 0.05)"),

@@ -14,6 +14,7 @@ import msgspec
 
 from harness.api import report as make_report
 from harness.cli.arguments import decision_options, given_fields, page_path
+from harness.cli.streams import told_warnings
 from harness.content import Library
 from harness.content.specs import BoardData
 from harness.data.asked_data import quality_of
@@ -228,8 +229,9 @@ def report(arguments: argparse.Namespace) -> int:
         from harness.render.figures import FORMS, WIDTHS, FigureOptions, draw_figures
 
         options = FigureOptions(WIDTHS[arguments.figure_width], arguments.figure_names, FORMS)
-        for path in draw_figures(shown.as_json(), result.folder / "figures", options):
-            print(path, file=sys.stderr)
+        with told_warnings():
+            drawn = draw_figures(shown.as_json(), result.folder / "figures", options)
+        print(*drawn, sep="\n", file=sys.stderr)
     return 0
 
 

@@ -91,6 +91,13 @@ class Rubric(_Spec, frozen=True):
     detailed: DetailedInstruction
     compared_with: str = ""
 
+    @property
+    def class_words(self) -> dict[str, str]:
+        """What the simple instruction says of each class, by the class as text; empty where it does not name every one."""
+        lines = (line.partition(": ") for line in self.simple.instruction.splitlines())
+        words = {name.strip(): text.strip() for name, _, text in lines if text}
+        return {str(score): words[str(score)] for score in self.scale.classes} if {*map(str, self.scale.classes)} <= words.keys() else {}
+
 
 class Review(_Spec, frozen=True):
     """A native reader's review of a pack."""

@@ -47,8 +47,9 @@ class Opened:
     def violations(self, axe_core: str, impacts: Collection[str] = ("minor", "moderate", "serious", "critical")) -> list[str]:
         """What axe finds, with everything unfolded."""
         self.page.evaluate("document.querySelectorAll('details').forEach(d => { d.open = true })")
-        if self.page.query_selector("#browser"):
-            self.page.wait_for_selector(".card")
+        if self.page.query_selector(".opener") and not self.page.query_selector(".opened:not([hidden])"):
+            self.page.locator(".opener").first.evaluate("opener => opener.click()")
+            self.page.wait_for_selector(".opened:not([hidden]) :is(.card, .veil)")
         self.page.evaluate(axe_core)
         found = self.page.evaluate("axe.run(document, {resultTypes: ['violations']})")["violations"]
         return [f"{v['id']}: {v['nodes'][0]['html'][:200]}" for v in found if v["impact"] in impacts]

@@ -12,6 +12,7 @@ from harness.cli.arguments import (
     content_flag,
     decision_flags,
     engine_flags,
+    figure_flags,
     form_flags,
     json_flag,
     languages_flag,
@@ -175,8 +176,7 @@ def report_flags(commands: Any) -> None:
         action="store_true",
         help="write the report's figures (SVG, PDF, PNG) to the run's folder (extra 'figures')",
     )
-    p.add_argument("--figure-width", choices=("single", "double"), default="double", help="one column of 3.5 inches, or both of 7.2")
-    p.add_argument("--figure-names", choices=("english", "own"), default="english", help="languages by their English or their own names")
+    figure_flags(p)
     languages_flag(p, "show only these languages; verdicts stay corrected for all that the run tested")
     majority_flag(p, None, "the run's")
     decision_flags(p)
