@@ -543,7 +543,8 @@ def improve(
         judge, annotators, where, card, out: as `compare` takes them.
         decision: thresholds of the verdicts before and after.
         asking: candidates that are asked, step by step, where answers are not recorded; `out` keeps their answers.
-        watcher, may_send: as `run` takes them, for candidates that are asked.
+        watcher: is told how large a gain the confirming half can show, and follows what is asked; by default as `run`.
+        may_send: as `run` takes it, for candidates that are asked.
 
     Returns:
         `chosen`, its gain by language with intervals, verdicts before and after, and where it still differs from people.
@@ -560,7 +561,10 @@ def improve(
     opened, compare = _judged_source(source, judge, annotators, where, card, out)
     questions, answers = recorded_answers(opened.recording, compare)
     folder = _data_folder(source, opened)
-    return choose_and_confirm(divided(questions, given, folder), answers, compare, given, thresholds, folder, today)
+    division = divided(questions, given, folder)
+    if watcher is not None:
+        watcher.note(division.sentence(len(answers.candidates)))
+    return choose_and_confirm(division, answers, compare, given, thresholds, folder, today)
 
 
 def improvable(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
 from harness import api
@@ -36,11 +37,8 @@ def improve(arguments: argparse.Namespace) -> int:
         print(api.improvable(arguments.source, options, asking=asking, **asked))
         return 0
     decision = decision_options(arguments)
-    if asking is None:
-        with working("choosing and confirming"):
-            found = api.improve(arguments.source, options, decision=decision, **asked)
-    else:
-        watcher = TerminalWatcher(assume_yes=arguments.yes)
+    watcher = TerminalWatcher(assume_yes=arguments.yes)
+    with working("choosing and confirming") if asking is None else nullcontext():
         found = api.improve(arguments.source, options, decision=decision, asking=asking, watcher=watcher, **asked)
     if arguments.to:
         from harness.cli.spec_file import write_spec

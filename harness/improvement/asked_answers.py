@@ -116,6 +116,7 @@ class AskedAnswers:
         settings: Settings,
     ) -> None:
         self.candidates = tuple(candidates)
+        self.labels_sha256 = asked.prepared.data.sha256
         self._by_condition = candidates
         self._asked = asked
         self._spec = with_examples(candidates, asked, choosing, out)

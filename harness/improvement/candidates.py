@@ -12,7 +12,7 @@ import msgspec
 from harness.content.specs import read_spec
 from harness.errors import ContentError, UsageError
 from harness.judges import traits_of
-from harness.judges.panel import split_panels
+from harness.judges.panel import is_panel_file, panel_file_in, split_panels
 from harness.model import parse_variant
 from harness.prompts import is_english, load_own_prompt, load_own_rubric
 from harness.runs import Prepared, RunSpec
@@ -86,6 +86,8 @@ def read_candidates(path: Path, judges: Sequence[str]) -> tuple[AskedCandidate, 
         if not (one.judge or judges):
             raise ContentError('a candidate names no judge; add judge = "openai/MODEL" to it, or pass --judge', path)
         files = {name: str(path.parent / file) for name in ("prompt", "rubric") if (file := getattr(one, name))}
+        if is_panel_file(one.judge):
+            files["judge"] = panel_file_in(path.parent, one.judge)
         whole = msgspec.structs.replace(one, **files)
         found += [whole] if one.judge else [msgspec.structs.replace(whole, judge=judge) for judge in judges]
     return tuple(found)

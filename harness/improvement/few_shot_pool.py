@@ -10,6 +10,7 @@ from harness.data.dataset import Dataset
 from harness.exchange.labels.folder import data_toml, write_folder
 from harness.improvement.halves import ChooseHalf
 from harness.model import Item
+from harness.offensive import refuse_in_repository
 from harness.tables import to_jsonl
 
 FOLDER = "examples"
@@ -31,13 +32,16 @@ def write_pool(half: ChooseHalf, data: Dataset, parent: Path) -> Path:
         parent: where the folder is written; its name is a hash of what it holds.
 
     Raises:
-        TypeError: for anything but the choosing half.  StoreError: where it cannot be written.
+        TypeError: for anything but the choosing half.
+        UsageError: for offensive texts in a repository.
+        StoreError: where it cannot be written.
     """
     if not isinstance(half, ChooseHalf):
         raise TypeError(f"few-shot examples come from the half that chooses, not from {type(half).__name__}")
     chosen = set(half.texts.items)
     pool = data.only(item for item in data.items if item.split == "dev" or item.item_id in chosen)
     folder = parent / FOLDER / pool.sha256[:12]
+    refuse_in_repository(folder, data.about)
     if not folder.is_dir():
         used = {name: data.label_scale(name) for name in sorted(pool.labels.metric.used)}
         about = DatasetCard(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import math
 from collections import Counter
 from collections.abc import Sequence
@@ -200,7 +201,7 @@ def improve(
         shown = any(each.shown for each in languages)
         use = ConfirmedUse(
             date=today.isoformat(),
-            labels=source.data.sha256,
+            labels=answers.labels_sha256,
             candidates=tuple(str(names[at]) for at in order),
             chosen=str(names[chosen]),
             shown=shown,
@@ -225,8 +226,12 @@ def improve(
         remaining=disagreements(source, compare, names[chosen], confirming),
         flags={"start": answers.flags(start), "chosen": answers.flags(chosen)},
         options=options,
-        signature=f"{align([source], compare).signature}|improve:{options.signed(level)}",
+        signature=f"{align([source], compare).signature}|improve:{options.signed(level)} candidates={_hashed(names)}",
     )
+
+
+def _hashed(candidates: Sequence[JudgeCondition]) -> str:
+    return hashlib.sha256("\0".join(map(str, candidates)).encode()).hexdigest()[:12]
 
 
 def starting_point(candidates: Sequence[JudgeCondition], name: str | None) -> int:

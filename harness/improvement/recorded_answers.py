@@ -25,6 +25,10 @@ class CandidateAnswers(Protocol):
     @property
     def candidates(self) -> tuple[JudgeCondition, ...]: ...
 
+    @property
+    def labels_sha256(self) -> str:
+        """The hash of all items and labels."""
+
     def right(self, candidates: Sequence[int], questions: LabelledQuestions) -> Floats:
         """(questions, candidates) 1 where a candidate gave the commonest label, else 0: an answer that cannot be read is wrong."""
 
@@ -42,6 +46,7 @@ class RecordedAnswers:
         self, source: Recording, candidates: tuple[JudgeCondition, ...], right: dict[LabelledQuestion, dict[JudgeCondition, float]]
     ):
         self.candidates = candidates
+        self.labels_sha256 = source.data.sha256
         self._source = source
         self._right = right
 

@@ -197,6 +197,30 @@ def test_the_default_has_about_eight_candidates_that_fit(improve: Cli) -> None:
     ], "one metric, so no joint call"
 
 
+def test_a_panel_is_a_candidate_and_its_members_are_asked_once(
+    cli: Cli, endpoint: Endpoint, labelled: Path, out: Path, tmp_path: Path
+) -> None:
+    """Three judges that are right on 55 % of texts, each on texts of its own: their majority is right more often."""
+
+    def script(request: Request) -> Answer:
+        words = "\n".join(message["content"] for message in request.body["messages"])
+        truth, name = int(re.findall(r"\] \((\d)\)", words)[-1]), request.body["model"]
+        right = int(hashlib.sha256((name + words).encode()).hexdigest(), 16) % 100 < 70
+        return endpoint.saying({"justification": "Because.", "score": truth if right else (truth + 1) % 3}, model=name)
+
+    endpoint.script = script
+    (tmp_path / "jury.toml").write_text('members = ["openai/a", "openai/b", "openai/c"]\n', encoding="utf-8")
+    file = tmp_path / "candidates.toml"
+    file.write_text('[[candidate]]\njudge = "openai/a"\n[[candidate]]\njudge = "panel/jury.toml"\n', encoding="utf-8")
+    done = cli("improve", labelled, "--candidates", file, "--base-url", endpoint.url, "--out", out, "--to", tmp_path / "best.toml")
+    assert done.code == 0, done.err
+    assert "Chosen of 2 candidates: panel/jury" in done.out
+    asked = [request.key for request in endpoint.requests]
+    assert len(asked) == len(set(asked)) == 3 * 2 * TEXTS
+    again = cli("run", "--spec", tmp_path / "best.toml", "--data", labelled, "--base-url", endpoint.url, "--out", out, "--json")
+    assert again.code == 0 and len(endpoint.requests) == len(asked), "the file asks the same panel"
+
+
 def test_each_judge_has_its_own_address(cli: Cli, endpoint: Endpoint, labelled: Path, out: Path) -> None:
     endpoint.script = copying(endpoint)
     addresses = [word for name in ("openai/one", "openai/two") for word in ("--judge", name, "--base-url", f"{name}={endpoint.url}")]

@@ -83,7 +83,7 @@ def test_a_public_name_is_what_it_should_be_and_is_explained(name: str) -> None:
 def test_any_other_name_is_refused_with_those_there_are() -> None:
     with pytest.raises(
         AttributeError,
-        match=r"module .harness. has no public name .compar.; choose from: Dataset, DecisionOptions, GenerateSpec, HarnessError, Impro",
+        match=r"module .harness. has no public name .compar.; choose from: AskedCandidate, Asking, Dataset, DecisionOptions, GenerateSpec",
     ):
         _ = harness.compar
 

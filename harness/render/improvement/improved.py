@@ -108,7 +108,7 @@ def _remaining(found: Improved) -> Table:
         table.add_column(heading)
     for row in found.remaining[:_MOST_REMAINING]:
         widest = row.examples[0]
-        text = Text(terminal_safe(f"{widest.item_id}: {widest.text}"), overflow="ellipsis", no_wrap=True)
+        text = Text(terminal_safe(f"{widest.item_id}: {widest.text}" if widest.text else widest.item_id), overflow="ellipsis", no_wrap=True)
         scores = (terminal_safe(str(score)) for score in (widest.people, "–" if widest.judge is None else widest.judge))
         table.add_row(english_name(row.language), metric_words(row.metric), f"{row.wrong} of {row.n}", *scores, text)
     return table
