@@ -21,7 +21,7 @@ from harness.stats.intervals.cluster_mean import MeanTest, mean_of_sums
 from harness.stats.intervals.noninferiority import GuardedMean, guarded_mean
 from harness.stats.intervals.unequal_groups import LEAST_EFFECTIVE, ClusterVariance, effective_groups, group_cap
 
-_UNSEEN = 0.25  # of a mean group: found in the worlds of docs/statistics.md, where less is too little and half a group has no power
+_UNSEEN = 0.25  # of a mean group: found in the worlds of docs/error-rates.md, where less is too little and half a group has no power
 _ROUNDING = 1e-9
 
 
