@@ -17,7 +17,7 @@ from harness.model import SAMPLING, JudgeCondition
 from harness.tables import to_toml, write_atomic
 
 FLAG = "--spec"
-_PATHS = ("data", "content", "prompt", "prices")
+_PATHS = ("data", "content", "prompt", "prices", "cascade")
 """Flags whose values are paths, relative to the file."""
 _NOT_IN_A_FILE = ("spec", "help", "verbose", "dry_run", "show_texts", "json", "yes", "all", "signature")
 

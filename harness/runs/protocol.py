@@ -22,6 +22,7 @@ _LATER_DEFAULTS = {
     "own_systems": {},
     "panels": {},
     "tuned": {},
+    "only": {},
 }
 
 
@@ -58,6 +59,7 @@ class RunProtocol(msgspec.Struct, frozen=True):
     own_systems: dict[str, str] = {}  # judge -> the system of the data that it is
     panels: dict[str, Panel] = {}  # judges whose scores are computed from those of other judges, by name
     tuned: dict[str, str] = {}  # judge -> the judge that it was before it was tuned
+    only: dict[str, tuple[str, ...]] = {}  # the items that are asked about, by metric; empty: all
     identities: tuple[JudgeIdentity, ...] = ()
 
     @property

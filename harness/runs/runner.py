@@ -300,6 +300,7 @@ def _prepare_stored(name: str, store: Store, out: Path) -> Prepared:
         metrics=protocol.metrics,
         limit=protocol.limit,
         unlabelled=protocol.unlabelled,
+        only=protocol.only,
         study=protocol.study,
         own_prompts=protocol.own_prompts,
         variants=_worded_variants(protocol) if protocol.own_prompts else None,
