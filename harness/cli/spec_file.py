@@ -16,7 +16,7 @@ from harness.judges.panel import is_panel_file, panel_file_in
 from harness.tables import to_toml, write_atomic
 
 FLAG = "--spec"
-_PATHS = ("data", "content", "prompt", "rubric", "examples", "prices")
+_PATHS = ("data", "content", "prompt", "rubric", "examples", "prices", "cascade")
 """Flags whose values are paths, relative to the file."""
 _NOT_IN_A_FILE = ("spec", "help", "verbose", "dry_run", "show_texts", "json", "yes", "all", "signature")
 

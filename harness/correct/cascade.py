@@ -29,7 +29,7 @@ from harness.measure.options import CompareOptions, Rule
 from harness.model import JudgeCondition
 from harness.signature import ComparisonSignature
 from harness.stats.core.arrays import Floats, Ints
-from harness.stats.selection.cascade import Cascade, Units, answered_by, joint_cascade, split_cascade
+from harness.stats.selection.cascade import Cascade, Units, answered_by, joint_cascade, split_cascade, votes_so_far
 
 Order = Literal["price", "named"]
 Pricing = Callable[[Sequence[JudgeCondition]], Mapping[str, AnswerPrice]]
@@ -147,20 +147,18 @@ def accept_cascade(
     Args:
         source: judgments of several judges with the labels of some of their items.
         compare: its `judges` are the steps; each has to be left with one condition.
-        options: the tolerated errors, and what confidence is read from; not votes.
+        options: the tolerated errors, and what confidence is read from; votes are those of the judges asked so far.
         units: how texts that share groups are counted.
         pricing: finds the prices of judges by name; None knows none.
         order: `price` asks the cheapest first where all prices are known; `named` keeps the order of `compare.judges`.
 
     Raises:
-        UsageError: with fewer than two judges, for votes, for several conditions of a judge, where no text was put to all judges, and as
+        UsageError: with fewer than two judges, for several conditions of a judge, where no text was put to all judges, and as
             `accept`.
     """
     names = tuple(dict.fromkeys(compare.judges or ()))
     if len(names) < 2:
         raise UsageError(f"a cascade has two judges or more; {ORDER}")
-    if options.confidence == "votes":
-        raise UsageError("votes are of all judges at once, and a cascade asks them one after the other; take probability or repeats")
     refuse_unless_random(source.data.about, "no cascade")
     laid_out = align([source], compare)
     cells = list(scored_items(laid_out.judged[0]))
@@ -227,7 +225,7 @@ def _cascade(
     common = [cell.take(np.searchsorted(cell.item, shared)) for cell in cells]
     agrees, known = zip(*(agrees_with_people(cell, majority) for cell in common), strict=True)
     left_out = common[0].labelled & ~known[0]
-    read = [confidence_of(cell, options) for cell in common]
+    read = _votes(common) if options.confidence == "votes" else [confidence_of(cell, options) for cell in common]
     n = int(known[0].sum())
     counts: dict[str, Any] = {
         "n": n,
@@ -248,6 +246,12 @@ def _cascade(
         counts["left_out_accepted"] = int((answered_by(sure[:, left_out], found.chosen.thresholds) >= 0).sum())
     counts |= {"n": found.texts, "groups": found.groups, "finding": n - found.texts}
     return _result(common[0], _steps(common, read, prices, found, alone), found, counts, found.reason)
+
+
+def _votes(cells: Sequence[ScoredItems]) -> list[tuple[str, Floats | None]]:
+    """The share of the judges asked so far, this one included, that give its answer; NaN where it has none."""
+    answers = np.vstack([cell.answer for cell in cells])
+    return [("votes", votes_so_far(answers[: place + 1])) for place in range(len(cells))]
 
 
 def _obstacle(cells: Sequence[ScoredItems], read: Sequence[tuple[str, Floats | None]]) -> str | None:

@@ -5,7 +5,7 @@ Names become items, labels, versions and conditions. What does not exist or does
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -88,7 +88,7 @@ class Prepared(msgspec.Struct, frozen=True):
             pool=self._pool(),
             own_prompts=p.own_prompts,
             own_rubrics=p.own_rubrics,
-            is_asked=question_filter(self.data) if p.study == SELF_PREFERENCE else None,
+            is_asked=question_filter(self.data) if p.study == SELF_PREFERENCE else _asks_only(p.only),
         )
 
     def refuse_empty(self, plan: Plan) -> None:
@@ -127,6 +127,12 @@ class Prepared(msgspec.Struct, frozen=True):
         if self.protocol.data or not any(condition.perturbation == SWAP_LANGUAGE for condition in self.protocol.conditions):
             return self.training.items
         return load_bundled(self.library, self.library.tags_with_items()).items
+
+
+def _asks_only(only: Mapping[str, Collection[str]]) -> Callable[[Item, str, Condition], bool] | None:
+    """Which questions are asked where only some are; None where all are."""
+    chosen = {metric: frozenset(items) for metric, items in only.items()}
+    return (lambda item, metric, condition: item.item_id in chosen.get(metric, ())) if only else None
 
 
 def with_panels(spec: RunSpec) -> RunSpec:
@@ -255,7 +261,8 @@ def _resolve_protocol(
     board: Board | None,
     languages: tuple[str, ...],
 ) -> Prepared:
-    data = everything.only(items)
+    named = {item for ids in spec.only.values() for item in ids}
+    data = everything.only([item for item in items if item.item_id in named] if spec.only else items)
     if not data.items:
         raise UsageError("there is nothing to judge: no item has these languages and tasks")
     own_prompts = {**spec.own_prompts, **dict(map(load_own_prompt, spec.prompts))}
@@ -301,6 +308,7 @@ def _resolve_protocol(
         tuned=dict(spec.tuned),
         items=spec.items or (),
         examples_from=str(spec.examples.resolve()) if spec.examples and examples else "",
+        only=dict(spec.only),
     )
     prepared = Prepared(protocol, data, everything, library, examples)
     return prepared.with_majority(spec.majority) if spec.majority else prepared

@@ -26,6 +26,7 @@ _LATER_DEFAULTS = {
     "own_rubrics": {},
     "items": (),
     "examples_from": "",
+    "only": {},
 }
 
 
@@ -65,6 +66,7 @@ class RunProtocol(msgspec.Struct, frozen=True):
     own_rubrics: dict[str, Rubric] = {}  # rubrics of the user's own by name and hash, as the variants name them
     items: tuple[str, ...] = ()  # ids of the items that are asked about; empty: all
     examples_from: str = ""  # the data folder that few-shot examples come from; empty: the development items of the data
+    only: dict[str, tuple[str, ...]] = {}  # the items that are asked about, by metric; empty: all
     identities: tuple[JudgeIdentity, ...] = ()
 
     @property

@@ -302,6 +302,7 @@ def _prepare_stored(name: str, store: Store, out: Path) -> Prepared:
         items=protocol.items or None,
         examples=Path(protocol.examples_from) if protocol.examples_from else None,
         unlabelled=protocol.unlabelled,
+        only=protocol.only,
         study=protocol.study,
         own_prompts=protocol.own_prompts,
         own_rubrics=protocol.own_rubrics,

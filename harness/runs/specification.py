@@ -54,6 +54,7 @@ class RunSpec(msgspec.Struct, frozen=True):
     seed: int = 0
     majority: Majority | None = None  # how annotators become one reference
     limit: int | None = None
+    only: Mapping[str, tuple[str, ...]] = {}  # the items that are asked about, by metric, where a cascade asks a part; empty: all
     unlabelled: bool = False  # also ask about items of a data folder that have no label
 
     def __post_init__(self) -> None:

@@ -58,6 +58,13 @@ def run_flags(commands: Any) -> None:
         help="ask as a study does, with its section in the report: chiang-lee, self-preference, languages (of rubric, item and "
         "justification, on the same texts); other flags take precedence",
     )
+    what.add_argument(
+        "--cascade",
+        type=Path,
+        metavar="FILE",
+        help="ask the judges of this certificate ('harness accept --cascade --to FILE') one after the other, each about what those before "
+        "it left, and write who answers each text; usually with --data DIR --unlabelled",
+    )
     content_flag(what)  # type: ignore[arg-type]
     who = p.add_argument_group("judges")
     who.add_argument(

@@ -109,8 +109,8 @@ def _acceptance_flags(how: Any) -> None:
     how.add_argument(
         "--confidence",
         choices=("probability", "repeats", "votes"),
-        help="probability: of the answer's token; repeats: the share of the commonest answer; votes: the same over several judges "
-        "(default: probabilities where there are any, else repeats)",
+        help="probability: of the answer's token; repeats: the share of the commonest answer; votes: the same over several judges, "
+        "in a cascade over those asked so far (default: probabilities where there are any, else repeats)",
     )
 
 

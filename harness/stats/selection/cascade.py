@@ -134,7 +134,7 @@ def split_cascade(
     >>> sure, is_right = [[0.9, 0.8, 0.7, 0.6, 0.5] * 100] * 2, [[1, 0, 0, 1, 0] * 100, [1, 1, 1, 1, 0] * 100]
     >>> found = joint_cascade(sure, is_right), split_cascade(sure, is_right, range(500))  # the weak judge does not stop the better one
     >>> [each.coverage().round(1).tolist() for each in found]
-    [[0.2, 0.0], [0.0, 0.8]]
+    [[0.2, 0.0], [0.2, 0.6]]
     """
     sure, correct, index = _labelled(confidence, right, groups)
     tests, path = ~_part(index, CHOOSING, seed), None
@@ -158,19 +158,20 @@ def risk_path(confidence: Floats, right: Floats) -> list[tuple[float, ...]]:
     Of all judges but the last, the odds are `SURER` times as high: a later judge would answer the same texts with fewer errors, and the
     errors that it would not make are missing where it answers harder texts. A logistic regression on the rank of a judge's confidence says
     how often it is right; a judge whose confidence says nothing has one estimate for all its answers. Each step makes another 5 % of the
-    texts acceptable to some judge.
+    answers of a judge acceptable. Where judges answer all texts, further steps give those of later judges to earlier ones.
 
     Args:
         confidence, right: (judges, texts) of the labelled texts that find the path and test nothing.
 
     >>> sure, is_right = np.array([[0.9, 0.8, 0.7, 0.6] * 20] * 2), np.array([[1, 0, 0, 0] * 20, [1, 1, 1, 0] * 20])
-    >>> risk_path(sure, is_right)[10]  # the weak judge answers from a higher confidence on
-    (inf, 0.7)
+    >>> risk_path(sure, is_right)[3:5]  # the weak judge answers from a higher confidence on
+    [(0.9, 0.7), (0.9, 0.6)]
     """
     chance = np.vstack([_chance_right(own, agrees) for own, agrees in zip(confidence, right, strict=True)])
     chance[:-1] -= math.log(SURER)
-    best = chance.max(axis=0)
-    steps = (np.quantile(best, quantile / STEPS, method="higher") for quantile in range(STEPS - 1, -1, -1))
+    every, count, steps = chance[np.isfinite(chance)], STEPS * len(chance), np.empty(0)
+    if len(every):
+        steps = np.unique([np.quantile(every, step / count, method="higher") for step in range(count)])[::-1]
     return [tuple(_lowest(own, odds >= step) for own, odds in zip(confidence, chance, strict=True)) for step in steps]
 
 
@@ -232,6 +233,19 @@ def answered_by(confidence: ArrayLike, thresholds: Sequence[float]) -> Ints:
     """
     sure = np.asarray(confidence, np.float64) >= np.asarray(thresholds, np.float64)[:, None]
     return np.where(sure.any(axis=0), sure.argmax(axis=0), -1)
+
+
+def votes_so_far(answers: ArrayLike) -> Floats:
+    """(texts,) the share of judges that give the last one's answer, itself included; NaN where it has none.
+
+    Args:
+        answers: (judges, texts) codes of answers in the order in which judges are asked; negative where there is none.
+
+    >>> votes_so_far([[0, 0, 1], [1, 0, 1], [1, 1, -1]]).round(2).tolist()
+    [0.67, 0.33, nan]
+    """
+    codes = np.asarray(answers, np.int64)
+    return np.where(codes[-1] < 0, math.nan, (codes == codes[-1]).mean(axis=0))
 
 
 def _taken(confidence: Floats, thresholds: Sequence[float]) -> Flags:

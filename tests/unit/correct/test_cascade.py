@@ -135,7 +135,6 @@ def test_texts_that_not_every_judge_was_asked_about_are_counted(tmp_path: Path) 
     [
         (ORDER[:1], AcceptOptions(), "two judges or more; name the judges"),
         ((*ORDER[:1], "openai/nobody"), AcceptOptions(), "openai/nobody"),
-        (ORDER, AcceptOptions(confidence="votes"), "one after the other"),
     ],
 )
 def test_what_cannot_be_is_refused_in_words(tmp_path: Path, judges: tuple[str, ...], options: AcceptOptions, words: str) -> None:
@@ -196,3 +195,22 @@ def test_the_cheapest_judge_is_asked_first_and_the_chain_has_a_price(tmp_path: P
 def test_prices_that_say_nothing_are_refused(tmp_path: Path, cli: Cli, flags: tuple[str, ...], words: str) -> None:
     shown = cli("accept", cascade_folder(tmp_path / "d", texts=80), *flags, "--judge", ORDER[0], "--judge", ORDER[1])
     assert shown.code != 0 and words in shown.err
+
+
+def test_judges_without_confidences_vote(tmp_path: Path, cli: Cli) -> None:
+    """Confidence is how many of the judges asked so far give the answer: the first has one for all its answers."""
+    folder = cascade_folder(tmp_path / "d")
+    rows = [json.loads(line) for line in (folder / "judgments.jsonl").read_text("utf-8").splitlines()]
+    third = [row | {"judge": "openai/third"} for row in rows if row["judge"] == "openai/better"]
+    write_rows(folder / "judgments.jsonl", [{k: v for k, v in row.items() if k != "probs"} for row in (*rows, *third)])
+    asked = [flag for name in (*ORDER, "openai/third") for flag in ("--judge", name)]
+    [found] = json.loads(cli("accept", folder, "--cascade", *asked, "--confidence", "votes", "--alpha-risk", "0.2", "--json").out)[
+        "cascades"
+    ]
+    cheap, better, _ = found["steps"]
+    assert (cheap["threshold"], better["threshold"]) == (None, 1.0) and cheap["confidence"] == "votes"
+    labels = [json.loads(line) for line in (folder / "labels.jsonl").read_text("utf-8").splitlines()]
+    disputed = {row["item_id"] for row in labels if row["score"] != next(o["score"] for o in labels if o["item_id"] == row["item_id"])}
+    said = {(row["item_id"], row["judge"]): row["score"] for row in rows if row["item_id"] not in disputed}
+    agree = np.mean([said[item, ORDER[0]] == said[item, ORDER[1]] for item, judge in said if judge == ORDER[0]])
+    assert better["coverage"] == pytest.approx(agree, abs=0.07)

@@ -63,9 +63,9 @@ WORLDS = {
 
 
 def kept(world: World, path: str = "split", units: Units = "design_effect", splits: int = SPLITS, seed: int = 1) -> Kept:
-    """Certify on `splits` draws of labelled texts; the true risk is that of 20,000 other groups."""
+    """Certify on `splits` draws of labelled texts; the true risk is that of 5,000 other groups."""
     rng = np.random.default_rng(seed)
-    sure, right, _ = world.draw(rng, 20_000)
+    sure, right, _ = world.draw(rng, 5_000)
     last = len(world.skills) - 1
     found = np.zeros(3)
     for draw in range(splits):
