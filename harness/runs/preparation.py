@@ -449,6 +449,11 @@ def _instruction_versions(spec: RunSpec, library: Library, variants: Sequence[st
     }
     languages = sorted(tag for tag in asked if not is_english(tag))
     for tag in languages:
+        if tag not in library.instruction_files:
+            raise UsageError(
+                f"no instructions in '{tag}' for a variant with own-language.{choose_from(library.instruction_files)}\n"
+                "         A variant without own-language asks in English; 'Add a language' in CONTRIBUTING.md says how to write them"
+            )
         unread = not library.instructions(tag).reviewed_by
         if unread and not spec.allow_unreviewed:
             raise UsageError(
