@@ -137,12 +137,23 @@ def load_bundled(library: Library, languages: Iterable[str], board: Board | None
 
     Raises ContentError with `file:line`.
     """
+    packs = {tag: library.pack_path(tag, board) if board else library.pack_files[tag] for tag in languages}
+    return _of_packs({tag: pack for tag, pack in packs.items() if pack}, library)
+
+
+def load_bundled_pack(library: Library, name: str) -> Dataset:
+    """All items and labels of the packs of one name, such as `models`, in all languages. Raises ContentError with `file:line`."""
+    named = {key.partition("/")[0]: path for key, path in library.further_pack_files.items() if key.partition("/")[2] == name}
+    return _of_packs(named, library)
+
+
+def _of_packs(packs: Mapping[str, Path], library: Library) -> Dataset:
+    """The items and labels of one pack a language: `{tag: its pack.toml}`."""
     scales = rubric_scales(library)
     items: list[Item] = []
     labels: list[Label] = []
-    for tag in languages:
-        pack = library.pack_path(tag, board) if board else library.pack_files[tag]
-        for task_items, task_labels in _tables_of_pack(pack, tag, library, scales) if pack else ():
+    for tag, pack in packs.items():
+        for task_items, task_labels in _tables_of_pack(pack, tag, library, scales):
             items += task_items
             labels += task_labels
     _refuse_repeated_ids(items)
