@@ -42,7 +42,9 @@ def test_chinese_japanese_and_korean_get_a_font_of_this_machine() -> None:
 
 def pictured(make_verdict: Any, forms: tuple[str, ...]) -> tuple[dict[str, bytes], list[str]]:
     """An answer in three languages by their own names, and what is warned of."""
-    verdicts: list[Verdict] = [make_verdict(language=tag, judge="local/m", gap=0.02, family_bound=-0.05, verdict="use", obstacles=()) for tag in ("ja", "hi", "zh")]
+    verdicts: list[Verdict] = [
+        make_verdict(language=tag, judge="local/m", gap=0.02, family_bound=-0.05, verdict="use", obstacles=()) for tag in ("ja", "hi", "zh")
+    ]
     with warnings.catch_warnings(record=True) as found:
         warnings.simplefilter("always")
         drawn = draw_answer(verdicts, "s", FigureOptions(names="own", forms=forms))
