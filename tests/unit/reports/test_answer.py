@@ -68,7 +68,7 @@ def test_without_second_scores_an_answer_says_why_what_is_known_and_what_to_do(m
     assert "near is 2 points more often equal to the labels (the best here), far is 15 points less often equal" in known.sentence
     assert todo.sentence == "What to do: Let a second person score 40 or more of these texts, 25 of them independent."
     [step] = answer.steps
-    assert step.text == "make the pages for a second person (about 40 min for each person)"
+    assert step.text == "make the pages for a second person (about 40 min for 40 texts)"
     assert step.command == "harness labels page set --fields source,output --lang cs --annotators 1 --out pages"
     assert answer_of([near]).title == "Nobody can know yet whether near may be used"
 
