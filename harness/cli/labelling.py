@@ -12,7 +12,7 @@ from typing import Any
 from harness.annotate.answers.page_record import RECORD, ReviewedJudge
 from harness.annotate.pages.blind_pairs import READERS, load_pack
 from harness.annotate.pages.page import PageOptions, PagesSummary, make_pages
-from harness.annotate.pages.review import Reviewed, reviewed_scores
+from harness.annotate.pages.review import Reviewed, reviewed_scores, without_review
 from harness.content import Library
 from harness.content.tags import canonical
 from harness.data import Dataset, load_bundled, load_folder
@@ -176,7 +176,8 @@ def _review(arguments: argparse.Namespace) -> tuple[ReviewedJudge, Reviewed] | N
 
     [source] = api.open_sources([arguments.review], None, Path("results"))
     texts = source.run.derived / "judgments.parquet" if source.run else None
-    return reviewed_scores(source.recording, texts, arguments.judge, canonical(arguments.lang) if arguments.lang else None)
+    judge, reviewed = reviewed_scores(source.recording, texts, arguments.judge, canonical(arguments.lang) if arguments.lang else None)
+    return judge, reviewed if arguments.next is None else without_review(reviewed, judge, Path(arguments.data))
 
 
 def _data(arguments: argparse.Namespace, library: Library) -> Dataset:

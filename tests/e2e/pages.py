@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+_PATIENCE = 300_000  # milliseconds for a page to open on a busy machine; it says nothing about speed
+
 
 @dataclass
 class Opened:
@@ -77,7 +79,7 @@ def opened(browser: Any, path: Path, *, width: int = 1024, height: int = 900, sc
     shown.page.on("pageerror", lambda error: shown.said.append(str(error)))
     shown.page.on("request", lambda request: shown.asked.append(request.url))
     try:
-        shown.page.goto(path.resolve().as_uri())
+        shown.page.goto(path.resolve().as_uri(), timeout=_PATIENCE)
         if shown.page.query_selector("#browser"):
             shown.page.wait_for_selector("#browser[data-ready]")
         yield shown

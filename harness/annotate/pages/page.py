@@ -190,7 +190,7 @@ def _review_options(data: Dataset, options: PageOptions) -> PageOptions:
     """The options of pages about a judge's reasons: its metrics, and nothing that needs scores of people."""
     if options.review is None:
         return options
-    for name, given in (("--checks", options.checks), ("--next", options.next_items), ("--mark-errors", options.mark_errors)):
+    for name, given in (("--checks", options.checks), ("--mark-errors", options.mark_errors)):
         if given:
             raise UsageError(f"{name} asks for people's own scores, and --review asks about a judge's; leave one of them out")
     _, reviewed = options.review
@@ -257,7 +257,7 @@ def _items(data: Dataset, language: str, options: PageOptions, drawn: Mapping[st
     items = [item for item in items if item.item_id in drawn] if options.items else [item for item in items if item.split == "test"]
     which = f" of {options.items}" if options.items else ""
     if options.review:
-        return _reviewed_items(items, options.review[1], options.metrics or (), f"{which} in '{language}'")
+        return _reviewed_items(items, options.review[1], options.metrics or (), f"{which} in '{language}'")[: options.next_items]
     if not items:
         raise UsageError(f"no item{which} is in '{language}' and of these tasks; there is nothing to label")
     if options.next_items is None:

@@ -29,7 +29,7 @@ def _what_pages_show(p: Any) -> None:
         "--next",
         type=positive_integer,
         metavar="N",
-        help="only the next N items without a native label, in the order of --items or the data",
+        help="only the next N items without a native label, or with --review without a review, in the order of --items or the data",
     )
     what.add_argument(
         "--fields", type=names, metavar="NAMES", help="the texts that the page shows, for items of a task that tasks/ does not describe"

@@ -39,6 +39,7 @@ _WORDS = (
     "picture; the band is the margin. Full and blue: shown for the judge. Full and brown: shown against it. Hollow: not shown.{left}"
 )
 _LINE = 0.17  # inches of a row
+_MOST_COLUMNS = 10  # metrics side by side
 _AROUND = 1.6  # inches above and below the rows
 _MOST_ROWS = int((MOST_INCHES - _AROUND) / _LINE)
 
@@ -52,7 +53,8 @@ def draw_answer(verdicts: Sequence[Verdict], signature: str, options: FigureOpti
     if len(sides) > 1:
         first, *others = answer.matrices
         return _draw_matrix(answer, first, len(others), signature, options)
-    if len(sides[0]) > _MOST_ROWS and len({verdict["metric"] for verdict in sides[0]}) > 1:
+    languages, metrics = ({verdict[name] for verdict in sides[0]} for name in ("language", "metric"))
+    if len(sides[0]) > _MOST_ROWS and 1 < len(metrics) <= _MOST_COLUMNS and len(languages) > 1:
         return _draw_matrix(answer, _by_language_and_metric(sides[0], options), 0, signature, options)
     return _draw_rows(sides[0], answer, signature, options)
 
