@@ -123,6 +123,11 @@ def share(text: str) -> float:
     return value
 
 
+def shares(text: str) -> tuple[float, ...]:
+    """Several shares, such as `0.2,0.3,0.5` or `20,30,50`."""
+    return tuple(0.0 if part.strip("0.") == "" and part else positive_number(part) for part in text.split(","))
+
+
 def non_negative_share(text: str) -> float:
     return 0.0 if text.strip("0.") == "" and text else share(text)
 
