@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+from harness.authoring.lock import is_draft
 from harness.authoring.parsed_content import ParsedContent, pack_of, tables_of
 from harness.authoring.spec_checks import name_complaints, tag_problem
 from harness.content import tags
@@ -115,6 +116,8 @@ def _frozen(word: str, frozen: Mapping[str, str], files: Mapping[str, Path], ver
             yield f"no {word} '{name}'.{tags.suggest(name, files)} Choose from: {', '.join(files)}", line
         elif versions.get(name, version) != version:
             yield f"{word} '{name}' has version {versions[name]}, not {version}; a changed protocol needs a new board", line
+        elif is_draft(version):
+            yield f"{word} '{name}' is a draft ({version}), which may change; publish it as 1.0.0 before a board names it", line
 
 
 def listing_problems(path: Path, board: Board, content: ParsedContent) -> Iterator[Problem]:

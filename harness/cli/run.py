@@ -298,9 +298,25 @@ def show(result: RunResult, output: Output, decision: DecisionOptions | None = N
         else:
             print(terminal_safe(_more(report)), end="")
     if not output.as_json:
+        if part := _part_of_board(result):
+            print(f"\n{part}", file=sys.stderr)
         files = f"files: {result.folder}" if writable else f"{result.folder} is read-only; its files were not updated"
         print(f"\n{files}", file=sys.stderr)
     return report
+
+
+def _part_of_board(result: RunResult) -> str:
+    """What of its board a run did not ask about, so that nobody takes a part for the whole; empty where it is the whole."""
+    if not result.protocol.board:
+        return ""
+    every = result.prepared.library.board(result.protocol.board).rubrics
+    left_out = [name.replace("_", " ") for name in every if name not in result.protocol.metrics]
+    if not left_out:
+        return ""
+    return (
+        f"This is a part of the board: {len(every) - len(left_out)} of its {len(every)} metrics. Without --metrics the same command asks "
+        f"about {', '.join(left_out)} too, and asks nothing again."
+    )
 
 
 def _more(report: Report) -> str:
