@@ -133,6 +133,8 @@ def priced(text: str) -> tuple[str, float]:
     if not (name and equals and 0 <= dollars < float("inf")):
         raise argparse.ArgumentTypeError(f"expected a judge and US dollars, such as openai/gpt-4o=1.25; got '{text}'")
     return name, dollars
+
+
 def shares(text: str) -> tuple[float, ...]:
     """Several shares, such as `0.2,0.3,0.5` or `20,30,50`."""
     return tuple(0.0 if part.strip("0.") == "" and part else positive_number(part) for part in text.split(","))

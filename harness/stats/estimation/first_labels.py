@@ -13,7 +13,8 @@ from numpy.typing import ArrayLike
 from harness.stats.core.arrays import Floats, ShapeError
 from harness.stats.core.groups import GroupSums
 from harness.stats.estimation.more_labels import GROWTH, LIMIT
-from harness.stats.intervals.judge_tests import JudgeSums, use_p
+from harness.stats.intervals.judge_tests import JudgeSums
+from harness.stats.intervals.resampled_tests import use_p
 from harness.stats.intervals.unequal_groups import LEAST_EFFECTIVE
 
 _MOST_PATTERNS = 200_000
