@@ -30,7 +30,10 @@ ORDER = (
         "explain",
         "improve",
         "ImproveOptions",
+        "Asking",
+        "AskedCandidate",
         "certificate",
+        "cascade_certificate",
         "DecisionOptions",
         "Library",
         "HarnessError",
@@ -63,9 +66,10 @@ def page() -> str:
 def _entry(name: str, thing: Any) -> Iterator[str]:
     if isinstance(thing, types.ModuleType):
         yield from _documented(thing)
-        for public in ("load", "Certificate"):
+        kind = "CascadeCertificate" if name.endswith(".cascade_certificate") else "Certificate"
+        for public in ("load", kind):
             yield from ("", *_member(f"{name}.{public}", getattr(thing, public)))
-        yield from ("", *_member("Certificate.apply", thing.Certificate.apply))
+        yield from ("", *_member(f"{kind}.apply", getattr(thing, kind).apply))
         return
     yield from _member(name, thing)
     if inspect.isclass(thing):

@@ -1,4 +1,6 @@
-"""Writes docs/certificate.schema.json, the form of a certificate: `python docs/make_certificate_schema.py`. A test holds the two equal."""
+"""Writes docs/certificate.schema.json and docs/cascade_certificate.schema.json, the forms of the certificates of a judge and of a cascade:
+`python docs/make_certificate_schema.py`. Tests hold them equal.
+"""
 
 from __future__ import annotations
 
@@ -9,14 +11,15 @@ from typing import Any
 
 import msgspec
 
+from harness.correct.cascade_certificate import CascadeCertificate
 from harness.correct.certificate import Certificate
 
-PAGE = Path(__file__).with_name("certificate.schema.json")
+PAGES = {"certificate.schema.json": Certificate, "cascade_certificate.schema.json": CascadeCertificate}
 
 
-def schema() -> str:
-    """The JSON schema of a certificate."""
-    return json.dumps(_dedented(msgspec.json.schema(Certificate)), indent=2, sort_keys=True, ensure_ascii=False) + "\n"
+def schema(form: type) -> str:
+    """The JSON schema of a certificate of this form."""
+    return json.dumps(_dedented(msgspec.json.schema(form)), indent=2, sort_keys=True, ensure_ascii=False) + "\n"
 
 
 def _dedented(value: Any) -> Any:
@@ -27,4 +30,5 @@ def _dedented(value: Any) -> Any:
 
 
 if __name__ == "__main__":
-    PAGE.write_text(schema(), encoding="utf-8")
+    for name, form in PAGES.items():
+        Path(__file__).with_name(name).write_text(schema(form), encoding="utf-8")

@@ -28,10 +28,12 @@ from harness.decide.options import DecisionOptions
 from harness.decide.verdicts import Verdict
 from harness.engines import Settings
 from harness.errors import UsageError
+from harness.improvement.asking import Asking, PlannedImprovement, planned
 from harness.improvement.explain import Explained, ExplainOptions
 from harness.improvement.explain import explain as explain_errors
 from harness.improvement.improve import Improved, ImproveOptions, divided
 from harness.improvement.improve import improve as choose_and_confirm
+from harness.improvement.recorded_answers import recorded_answers
 from harness.judges import Panel
 from harness.judges.panel import is_panel_file, split_panels
 from harness.measure import options, panels, recorded_run
@@ -527,15 +529,22 @@ def improve(
     card: str | None = None,
     out: Path | str = "results",
     decision: DecisionOptions | None = None,
+    asking: Asking | None = None,
+    watcher: Watcher | None = None,
+    may_send: bool = False,
 ) -> Improved:
     """Choose the judge or setting that agrees best with people on some labels and confirm it on the others, like `harness improve`.
 
     Args:
         source: a data set, a run, the path of a data folder, or the name of a run, with judgments under several conditions or of several
-            judges. The data folder remembers that its labels confirmed; a data set in memory remembers nothing.
+            judges; with `asking`, the path of a data folder. The folder remembers that its labels confirmed; a data set in memory
+            remembers nothing.
         options: how to choose and to confirm.
         judge, annotators, where, card, out: as `compare` takes them.
         decision: thresholds of the verdicts before and after.
+        asking: candidates that are asked, step by step, where answers are not recorded; `out` keeps their answers.
+        watcher: is told how large a gain the confirming half can show, and follows what is asked; by default as `run`.
+        may_send: as `run` takes it, for candidates that are asked.
 
     Returns:
         `chosen`, its gain by language with intervals, verdicts before and after, and where it still differs from people.
@@ -543,11 +552,19 @@ def improve(
     Raises:
         UsageError: with fewer than two candidates, too few texts, and for labels that confirmed before.
         ContentError, StoreError: if the source cannot be read, or its folder cannot remember.
+        IncompleteRun: if calls have no answer; the same call continues.
     """
+    today, given, thresholds = datetime.now(UTC).date(), options or ImproveOptions(), decision or DecisionOptions()
+    if asking is not None:
+        plan = _planned_improvement(source, asking, given, annotators, where, card)
+        return plan.run(Path(out), watcher or Quiet(may_send=may_send), thresholds, today)
     opened, compare = _judged_source(source, judge, annotators, where, card, out)
-    today = datetime.now(UTC).date()
-    given = options or ImproveOptions()
-    return choose_and_confirm(opened.recording, compare, given, decision or DecisionOptions(), _data_folder(source, opened), today)
+    questions, answers = recorded_answers(opened.recording, compare)
+    folder = _data_folder(source, opened)
+    division = divided(questions, given, folder)
+    if watcher is not None:
+        watcher.note(division.sentence(len(answers.candidates)))
+    return choose_and_confirm(division, answers, compare, given, thresholds, folder, today)
 
 
 def improvable(
@@ -559,10 +576,39 @@ def improvable(
     where: Mapping[str, str | Sequence[str]] | None = None,
     card: str | None = None,
     out: Path | str = "results",
+    asking: Asking | None = None,
 ) -> str:
-    """What `improve` could show, in a sentence; no label is used. Arguments and errors as of `improve`."""
+    """What `improve` could show and what asking would cost, in sentences; no label is used. Arguments and errors as of `improve`."""
+    given = options or ImproveOptions()
+    if asking is not None:
+        plan = _planned_improvement(source, asking, given, annotators, where, card)
+        return f"{plan.sentence}\n{plan.price(Path(out)).text()}"
     opened, compare = _judged_source(source, judge, annotators, where, card, out)
-    return divided(opened.recording, compare, options or ImproveOptions(), _data_folder(source, opened)).sentence()
+    questions, answers = recorded_answers(opened.recording, compare)
+    return divided(questions, given, _data_folder(source, opened)).sentence(len(answers.candidates))
+
+
+def _planned_improvement(
+    source: Dataset | RunResult | Path | str,
+    asking: Asking,
+    options: ImproveOptions,
+    annotators: str | None,
+    where: Mapping[str, str | Sequence[str]] | None,
+    card: str | None,
+) -> PlannedImprovement:
+    if not isinstance(source, (str, Path)):
+        raise UsageError("candidates are asked about a data folder; pass its path")
+    if card is not None:
+        raise UsageError("--card describes recorded answers; candidates are asked about a folder with its own data.toml")
+    spec = msgspec.structs.replace(asking.spec, data=Path(source))
+    compare = compare_options(None, None, annotators, "drop", "item", restricted(where), None, 0)
+    return planned(msgspec.structs.replace(asking, spec=spec), compare, options)
+
+
+def has_answers(source: Path | str, judges: Sequence[str], card: str | None = None) -> bool:
+    """Whether a data folder has recorded answers of all these judges; without judges, any answers. Raises as `load`."""
+    recorded = load(source, card=card).judgments
+    return recorded is not None and len(recorded) > 0 and set(judges) <= set(recorded.judge.values)
 
 
 def _judged_source(

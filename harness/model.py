@@ -153,7 +153,8 @@ class Variant(msgspec.Struct, frozen=True, order=True):
     about who judges before the instruction, `explain` asks for reasons in a text.
     `language` and `reasons` may also be the tag of a language (`in:ja`, `reasons:en`): then only items in this language and in English are
     asked about, so that both can be compared. `reasons` is the language of the justification; empty: that of the instructions.
-    `prompt` names a prompt of the user's own, with the hash of its content (`polite@1f2e3d4c`); no other axis applies to it.
+    `prompt` names a prompt of the user's own, with the hash of its content (`polite@1f2e3d4c`); no other axis applies to it. `rubric`
+    names a wording of the user's own of a metric's rubric in the same way.
     """
 
     call: Literal["single", "joint"] = "single"
@@ -168,6 +169,7 @@ class Variant(msgspec.Struct, frozen=True, order=True):
     explain: bool = False
     prompt: str = ""
     reasons: str = ""  # a tag, or empty
+    rubric: str = ""
 
     def instructions_in(self, item_language: str) -> str:
         """The language of the instructions about an item."""
@@ -195,11 +197,13 @@ def _variant_text(variant: Variant) -> str:
     detailed = ["detailed"] if variant.instructions == "detailed" else []
     tags = [f"in:{variant.language}"] if variant.language not in ("english", "own") else []
     tags += [f"reasons:{variant.reasons}"] if variant.reasons else []
+    tags += [f"{OWN_RUBRIC}:{variant.rubric}"] if variant.rubric else []
     return "+".join([variant.call, *detailed, *shots, *(word for word in words if word not in ("joint", "detailed")), *tags])
 
 
 FEW_SHOT = "fewshot"
 OWN_PROMPT = "prompt"
+OWN_RUBRIC = "rubric"
 DEFAULT_SHOTS = 2
 MAX_SHOTS = 8
 
@@ -273,9 +277,14 @@ def plainness(text: str) -> tuple[bool, bool, int, str]:
     return (False, known != Variant(), text.count("+"), text)
 
 
+def is_own_name(name: str) -> bool:
+    """Whether a name is one of a file of the user's own, with the hash of its content: `polite@1f2e3d4c`."""
+    return re.fullmatch(r"[A-Za-z0-9][\w.-]{0,63}@[0-9a-f]{8}", name) is not None
+
+
 def _own_prompt(text: str) -> Variant:
     name = text.partition(":")[2]
-    if not re.fullmatch(r"[A-Za-z0-9][\w.-]*@[0-9a-f]{8}", name):
+    if not is_own_name(name):
         raise ValueError(
             f"variant '{text}' should be {OWN_PROMPT}:NAME@HASH, as reports write it; --prompt FILE asks with a prompt of your own"
         )
@@ -286,6 +295,8 @@ def _clashes(variant: Variant) -> Iterator[str]:
     """Which axes of a variant do not go together."""
     if variant.metric_order == "reversed" and variant.call != "joint":
         yield "only a joint call names several metrics, in an order; write 'joint+reversed'"
+    if variant.rubric and (variant.call == "joint" or variant.language != "english"):
+        yield "a rubric of your own is about one metric, in the words of its file; leave out 'joint', 'own-language' and 'in'"
     if variant.explain and variant.answer != "text":
         yield "only a text is followed by an explanation, JSON has a justification; write 'text+explain'"
     if variant.answer == "spans" and variant.call == "joint":
@@ -312,6 +323,10 @@ def _axis(word: str, text: str) -> tuple[str, Any]:
         if not re.fullmatch(r"[a-z]{2,3}(-[A-Za-z0-9]{2,8})*", number):
             raise ValueError(f"'{word}' in variant '{text}' should name a language by its tag, such as {name}:ja")
         return _TAGGED[name], number
+    if name == OWN_RUBRIC:
+        if not is_own_name(number):
+            raise ValueError(f"'{word}' in variant '{text}' should be rubric:NAME@HASH, as reports write it; --rubric FILE asks with one")
+        return "rubric", number
     if name == FEW_SHOT:
         shots = int(number) if re.fullmatch(r"\d{1,2}", number) else 0
         if not (colon and 1 <= shots <= MAX_SHOTS):
@@ -448,7 +463,7 @@ def axis_words(name: str, value: Any) -> str:
 
 # Fields that variants and conditions got later, with their defaults. Hashes leave them out where they have these values, so that names of
 # earlier runs and keys of earlier prompt templates stay.
-_LATER_VARIANT = {"answer": "json", "persona": False, "explain": False, "prompt": "", "reasons": ""}
+_LATER_VARIANT = {"answer": "json", "persona": False, "explain": False, "prompt": "", "reasons": "", "rubric": ""}
 _FIRST_CONDITION = ("variant", "temperature", "top_p", "perturbation")
 _LATER_CONDITION = {name: default for name, default in _defaults(Condition).items() if name not in _FIRST_CONDITION}
 

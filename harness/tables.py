@@ -27,6 +27,7 @@ from harness.text import looks_like_formula
 
 PRIVATE_FILE, PRIVATE_FOLDER = 0o600, 0o700  # modes of files and folders with texts, labels or replies (docs/running.md)
 MAX_LINE_BYTES = 16 * 1024 * 1024
+_BLOCK_BYTES = 1 << 18  # of a JSONL file that are decoded together
 T = TypeVar("T")
 _HALF_SURROGATE = re.compile(rb"\\u[dD][89abAB]..(?!\\u[dD][c-fC-F])|(?<!\\u[dD][89abAB]..)\\u[dD][c-fC-F]..")
 _RAW_CONTROLS = re.compile("[\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
@@ -63,19 +64,48 @@ def read_rows(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
 
 def json_rows(path: Path, kind: type[T], what: str) -> Iterator[tuple[int, T]]:
     """Lines of a JSONL file decoded as `kind`, with their numbers. `what` names such a line in messages. Raises as `read_rows`."""
-    decode = msgspec.json.Decoder(kind).decode
-    for number, line in _lines(path):
-        if number == 1:
-            line = line.removeprefix(b"\xef\xbb\xbf")
-        try:
-            row = decode(line)
-        except msgspec.ValidationError as err:
-            raise ContentError(f"not {what} ({err}); one object a line is expected", path, number) from None
-        except (UnicodeDecodeError, msgspec.DecodeError, RecursionError) as err:
-            if not line.strip():
-                continue
+    for numbers, rows in json_batches(path, kind, what):
+        yield from zip(numbers, rows, strict=True)
+
+
+def json_batches(path: Path, kind: type[T], what: str) -> Iterator[tuple[range, list[T]]]:
+    """What `json_rows` yields, many lines at a time: their numbers and their rows."""
+    decoder = msgspec.json.Decoder(kind)
+    for first, block in _blocks(path):
+        rows = _decoded_together(block, decoder)
+        if rows is not None:
+            yield range(first, first + len(rows)), rows
+            continue
+        for number, line in enumerate(block.removesuffix(b"\n").split(b"\n"), first):
+            yield from _decoded_alone(line, number, decoder, path, what)
+
+
+def _decoded_together(block: bytes, decoder: msgspec.json.Decoder[T]) -> list[T] | None:
+    """The rows of a block in which every line is one object; None for any other block, whose lines are then read one by one."""
+    lines = block.count(b"\n") + (not block.endswith(b"\n"))
+    # Each line end stands between two objects, so none is inside of one; equal numbers exclude two objects in one line.
+    if len(block) > MAX_LINE_BYTES or block.count(b"}\n{") != lines - 1:
+        return None
+    try:
+        rows = decoder.decode_lines(block)
+    except (UnicodeDecodeError, msgspec.DecodeError, RecursionError):
+        return None
+    return rows if len(rows) == lines else None
+
+
+def _decoded_alone(line: bytes, number: int, decoder: msgspec.json.Decoder[T], path: Path, what: str) -> Iterator[tuple[range, list[T]]]:
+    """The row of a line, or nothing for an empty line. Raises ContentError for what is not a row."""
+    if len(line) > MAX_LINE_BYTES:
+        raise ContentError(f"a line of more than {MAX_LINE_BYTES >> 20} MiB", path, number)
+    if number == 1:
+        line = line.removeprefix(b"\xef\xbb\xbf")
+    try:
+        yield range(number, number + 1), [decoder.decode(line)]
+    except msgspec.ValidationError as err:
+        raise ContentError(f"not {what} ({err}); one object a line is expected", path, number) from None
+    except (UnicodeDecodeError, msgspec.DecodeError, RecursionError) as err:
+        if line.strip():
             raise ContentError(_decoding_message(line, err), path, number) from None
-        yield number, row
 
 
 def _decoding_message(line: bytes, err: Exception) -> str:
@@ -89,14 +119,19 @@ def _decoding_message(line: bytes, err: Exception) -> str:
     return f"not a JSON object ({reason}); one object a line is expected"
 
 
-def _lines(path: Path) -> Iterator[tuple[int, bytes]]:
-    number = 0
-    with open_bytes(path, lambda: number + 1) as file:
-        while line := file.readline(MAX_LINE_BYTES + 1):
-            number += 1
-            if len(line) > MAX_LINE_BYTES:
-                raise ContentError(f"a line of more than {MAX_LINE_BYTES >> 20} MiB", path, number)
-            yield number, line
+def _blocks(path: Path) -> Iterator[tuple[int, bytes]]:
+    """A file in pieces of whole lines, each with the number of its first line; a line that is too long comes cut."""
+    number, rest = 1, b""
+    with open_bytes(path, lambda: number) as file:
+        while piece := cast("io.BufferedReader", file).read1(_BLOCK_BYTES):
+            block, end, tail = piece.rpartition(b"\n")
+            if not end and len(rest) + len(tail) <= MAX_LINE_BYTES:
+                rest += tail
+                continue
+            yield number, rest + block + end if end else rest + tail
+            number, rest = number + block.count(b"\n") + 1, tail if end else b""
+    if rest:
+        yield number, rest
 
 
 @contextmanager

@@ -1,9 +1,9 @@
 """Draws the texts of a board on published data and writes their ids: `python leaderboards/freeze.py BOARD --groups 30 --each 1`.
 
 In each language some source texts (groups) are drawn with equal chances, and of each the same number of segments, or of texts where the
-data have no segments. All texts of a drawn segment are judged. So a text's chance is (groups drawn / groups) x (segments drawn / segments
-of its group), which the comment above the ids says. Only texts with a label on a metric of the board can be drawn. The same data and seed
-give the same ids. The ids go to the end of board.toml, which needs everything else already.
+data have no segments or with `--texts`. All texts of a drawn segment are judged. So a text's chance is (groups drawn / groups) x
+(segments drawn / segments of its group), which the comment above the ids says. Only texts with a label on a metric of the board can be
+drawn. The same data and seed give the same ids. The ids go to the end of board.toml, which needs everything else already.
 """
 
 from __future__ import annotations
@@ -48,16 +48,19 @@ def grouped(items: Iterable[Item], segment: str) -> dict[str, dict[str, list[str
     return groups
 
 
-def frozen(library: Library, name: str, data: Path | None, most: int, each: int, seed: int) -> str:
+def frozen(library: Library, name: str, data: Path | None, most: int, each: int, seed: int, *, texts: bool = False) -> str:
     """The end of board.toml: how the texts were drawn, and their ids by language. Raises UsageError for data of the packs."""
     board = msgspec.structs.replace(library.board(name), items={})
     if isinstance(board.data, str):
         raise UsageError(f"the board '{name}' judges texts of the packs; name one on published data")
+    card = board.data.dataset_card
+    if board.data.hashed == "listed":  # there is no list yet
+        board = msgspec.structs.replace(board, data=msgspec.structs.replace(board.data, hashed="all", sha256=""))
     source = load_board(board, library, tuple(board.languages), data)
     labelled = source.everything.labelled_metrics
     items = [item for item in source.items if set(labelled.get(item.item_id, ())) & set(board.rubrics)]
-    segment = library.dataset_card(board.data.dataset_card).segment
-    lines = [f"{_BEGIN} --groups {most} --each {each} --seed {seed}", "[items]"]
+    segment = "" if texts else library.dataset_card(card).segment
+    lines = [f"{_BEGIN} --groups {most} --each {each} --seed {seed}{' --texts' if texts else ''}", "[items]"]
     for tag in sorted(board.languages):
         groups = grouped((item for item in items if item.language == tag), segment)
         ids = draw(groups, most, each, f"{seed} {tag}")
@@ -79,9 +82,10 @@ def main() -> None:
     parser.add_argument("--groups", type=int, required=True, help="most groups of a language")
     parser.add_argument("--each", type=int, required=True, help="most segments of a group")
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--texts", action="store_true", help="draw single texts, also where the data have segments")
     given = parser.parse_args()
     library = Library()
-    end = frozen(library, given.board, given.data, given.groups, given.each, given.seed)
+    end = frozen(library, given.board, given.data, given.groups, given.each, given.seed, texts=given.texts)
     path = library.board_file(given.board)
     write_atomic(path, path.read_text("utf-8").partition(_BEGIN)[0] + end)
 

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+from harness.authoring.lock import is_draft
 from harness.authoring.parsed_content import ParsedContent, pack_of, tables_of
 from harness.authoring.spec_checks import name_complaints, tag_problem
 from harness.content import tags
@@ -76,6 +77,8 @@ def _data_complaints(board: Board, library: Library) -> Complaints:
         yield f"no dataset card '{card}'.{tags.suggest(card, library.dataset_card_files)} Choose from: {choices}", key
     if bool(board.data.hub) != bool(board.data.revision) or not (board.data.hub or board.data.sha256):
         yield "data need a content hash (sha256), or a data set of the hub at a commit (hub and revision)", key
+    if board.data.hashed == "listed" and not board.items:
+        yield "sha256 covers the listed items alone, but there is no list; write [items], or leave out hashed", key_pattern("hashed")
     for name in board.data.tasks.values():
         if name not in board.tasks:
             yield f"the data's tasks are mapped to '{name}', which is not a task of the board", key_pattern(name)
@@ -113,6 +116,8 @@ def _frozen(word: str, frozen: Mapping[str, str], files: Mapping[str, Path], ver
             yield f"no {word} '{name}'.{tags.suggest(name, files)} Choose from: {', '.join(files)}", line
         elif versions.get(name, version) != version:
             yield f"{word} '{name}' has version {versions[name]}, not {version}; a changed protocol needs a new board", line
+        elif is_draft(version):
+            yield f"{word} '{name}' is a draft ({version}), which may change; publish it as 1.0.0 before a board names it", line
 
 
 def listing_problems(path: Path, board: Board, content: ParsedContent) -> Iterator[Problem]:

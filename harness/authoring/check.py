@@ -15,7 +15,7 @@ from harness.authoring.board_checks import board_complaints, collection_complain
 from harness.authoring.item_checks import table_problems
 from harness.authoring.lock import differences
 from harness.authoring.parsed_content import ParsedContent, read_content
-from harness.authoring.scaffold import PLACEHOLDER
+from harness.authoring.scaffold import NO_ITEMS, PLACEHOLDER
 from harness.authoring.spec_checks import (
     dataset_card_complaints,
     pack_complaints,
@@ -23,6 +23,7 @@ from harness.authoring.spec_checks import (
     tag_complaints,
     task_complaints,
     translation_complaints,
+    unlisted_complaints,
     writing_complaints,
 )
 from harness.content.interfaces import FALLBACK, interface_complaints, missing_strings
@@ -41,8 +42,8 @@ _FILE_OF_KIND: dict[str, tuple[str, ...]] = {
 }
 
 
-def check(library: Library) -> list[Problem]:
-    """All problems of all content, sorted by file and line.
+def check(library: Library, *, accepted: bool = True) -> list[Problem]:
+    """All problems of all content, sorted by file and line; without `accepted`, differences from content.lock are none.
 
     If two folders have content of the same name, only that is reported, because it is unclear which one to check.
     """
@@ -54,7 +55,7 @@ def check(library: Library) -> list[Problem]:
     problems += _spec_problems(content)
     problems += _documents(library)
     problems += table_problems(content)
-    problems += differences(library)
+    problems += differences(library) if accepted else []
     return sorted(dict.fromkeys(problems), key=lambda problem: (str(problem.path), problem.line or 0, problem.message))
 
 
@@ -76,6 +77,13 @@ def _documents(library: Library) -> Iterator[Problem]:
     for card in cards:
         if not _text(card).strip():
             yield Problem(card, None, "CARD.md is missing or empty; write what this is, where it comes from and who has reviewed it")
+    for tag in library.pack_files:
+        card = library.pack_files[tag].parent / "CARD.md"
+        for number, line in enumerate(_text(card).split("\n"), start=1):
+            if NO_ITEMS in line and library.item_files(tag):
+                yield Problem(
+                    card, number, "there are items now; say what they are, who wrote and labelled them, and what they cannot show"
+                )
     words = (library.instruction_files, library.interface_files, library.lexicon_files)
     for path in (*files, *(path for each in words for path in each.values()), *cards):
         for number, line in enumerate(_text(path).split("\n"), start=1):
@@ -100,6 +108,7 @@ def _spec_problems(content: ParsedContent) -> Iterator[Problem]:
     metrics = {*library.rubric_files, *(metric for card in content.dataset_cards.values() for metric in card.metrics)}
     for name, rubric in content.rubrics.items():
         yield from _located(library.rubric_files[name], rubric_complaints(name, rubric, metrics))
+        yield from _located(library.rubric_files[name], unlisted_complaints(name, content))
     for tag, pack in content.packs.items():
         yield from _located(library.pack_files[tag], pack_complaints(tag, pack))
     for name, pack in content.further_packs.items():

@@ -1,6 +1,7 @@
 """content.lock: one line for each unit of content, with its version and the hash of its files.
 
-Versions are for people; hashes reveal an edit without a new version. Units are tasks, requests to write, rubrics, language packs,
+Versions are for people; hashes reveal an edit without a new version. A version below 1.0.0 is a draft: nobody has used it, so it may
+change without a new version. Units are tasks, requests to write, rubrics, language packs,
 instructions in a language, interfaces, lexicons, dataset cards, boards and collections of the bundled
 content. `--content` folders belong to users
 and are not locked.
@@ -124,14 +125,14 @@ def differences(library: Library) -> list[Problem]:
 def accept(library: Library) -> list[str]:
     """Write content.lock for the current content. Return the units whose line is new, changed or removed, sorted.
 
-    Raises ContentError and writes nothing if a unit changed without a higher version, if a version is lower than before, or if a file
-    cannot be read.
+    Raises ContentError and writes nothing if a unit that is no draft changed without a higher version, if a version is lower than before,
+    or if a file cannot be read.
     """
     path = lock_path(library)
     accepted, entries = read(path), {}
     for unit in _units(library):
         old, new = accepted.get(unit.name), _entry(unit)
-        if old and old != new and _triple(new.version) <= _triple(old.version):
+        if old and old != new and not _may_replace(old, new):
             raise ContentError(str(_complaint(unit.name, old, new)), unit.toml, line_of(unit.toml, _VERSION_KEY))
         entries[unit.name] = new
     write_atomic(path, "".join(f"{name} {entry.version} {entry.sha256}\n" for name, entry in entries.items()))
@@ -143,11 +144,29 @@ def _complaint(name: str, old: LockEntry | None, new: LockEntry) -> str | None:
         return f"{name} is new, not in content.lock: {_ACCEPT}"
     if old == new:
         return None
+    if _may_replace(old, new):
+        return (
+            f"the draft {name} changed: {_ACCEPT}"
+            if new.version == old.version
+            else f"version {new.version} is not in content.lock yet: {_ACCEPT}"
+        )
     if _triple(new.version) == _triple(old.version):
         return f"content of {name} changed but its version is still {new.version}: raise the version, then {_ACCEPT}"
-    if _triple(new.version) < _triple(old.version):
-        return f"version {new.version} of {name} is lower than {old.version} in content.lock: raise it above that, then {_ACCEPT}"
-    return f"version {new.version} is not in content.lock yet: {_ACCEPT}"
+    return f"version {new.version} of {name} is lower than {old.version} in content.lock: raise it above that, then {_ACCEPT}"
+
+
+def _may_replace(old: LockEntry, new: LockEntry) -> bool:
+    """Whether the version is higher, or the same draft."""
+    return _triple(new.version) > _triple(old.version) or (new.version == old.version and is_draft(new.version))
+
+
+def is_draft(version: str) -> bool:
+    """Whether content of this version was never published.
+
+    >>> is_draft("0.1.0"), is_draft("1.0.0")
+    (True, False)
+    """
+    return _triple(version) < (1, 0, 0)
 
 
 def _triple(version: str) -> tuple[int, ...]:

@@ -1,6 +1,7 @@
 """Skeletons for a new language pack, task or rubric, with all fields and a comment on each.
 
-A skeleton is valid. `PLACEHOLDER` marks what the author has to write, and `harness check` names every line that contains it.
+A skeleton is valid, and a draft: its version is below 1.0.0. A new language pack is true as it stands: it holds nothing yet. In a task or
+a rubric, `PLACEHOLDER` marks what the author has to write, and `harness check` names every line that contains it.
 """
 
 from __future__ import annotations
@@ -16,12 +17,15 @@ from harness.model import Scale
 from harness.tables import to_toml, write_together
 
 PLACEHOLDER = "(to be written)"
+NO_ITEMS = "Holds no items yet"
+"""What the card of a new language pack says, until there are items."""
+FIRST_VERSION = "0.1.0"
 
 _PACK = """\
 tag = "{tag}"
-version = "1.0.0"           # raise it whenever items or labels change, then run 'harness check --accept'
+version = "{version}"           # below 1.0.0 it is a draft; publish it as 1.0.0, and raise it from then on whenever items or labels change
 script = "{script}"             # ISO 15924, as the tag implies
-resource_class = 0          # (to be written) 0 to 5 by Joshi et al. 2020, "The State and Fate of Linguistic Diversity"
+resource_class = 0          # 0 to 5 by Joshi et al. 2020, "The State and Fate of Linguistic Diversity"
 segmenter = "icu"           # how texts are split into words
 reviewed_by = []            # native readers: [{{ who = "...", when = "2025-03-02", read = "..." }}]; empty = shown as unreviewed everywhere
 """
@@ -30,22 +34,22 @@ _LEXICON = """\
 # Words of the language, for reading judges' replies and perturbing texts. Every list may stay empty; its words are then not
 # recognised in this language. CONTRIBUTING.md ("Write a lexicon") explains each key.
 tag = "{tag}"
-version = "1.0.0"           # raise it whenever a word changes, then run 'harness check --accept'
+version = "{version}"           # below 1.0.0 it is a draft; publish it as 1.0.0, and raise it from then on whenever a word changes
 reviewed_by = []            # native readers: [{{ who = "...", when = "2025-03-02", read = "..." }}]
 
-announcers = []             # (to be written) words after which a score may stand: "score" in "Score: 2"
-remarks = []                # (to be written) words that open a remark: "note" in "Note: 2 errors"
-linking_words = []          # (to be written) words for "is" between an announcer and its score: "is" in "The score is 2"
-units = []                  # (to be written) words for points after a score: "points" in "2 points"
-out_of = []                 # (to be written) words before the highest possible score: "out of" in "2 out of 5"
-endings = []                # (to be written) what may follow a score without a space, as in Japanese
-scale_phrases = []          # (to be written) phrases with the ends of a scale: "out of {{max}}", "{{min}} to {{max}}"
-numbered = []               # (to be written) words that a number follows which is no score: "story" in "story 2"
-refusals = []               # (to be written) how a refusal begins: "i'm sorry, but i"; `~` stands for each of refused_actions
-refused_actions = []        # (to be written) what a judge refuses to do: "evaluate" in "I cannot evaluate"
-quotation_marks = []        # (to be written) pairs of an opening and a closing mark: "“”", "«»"
-keyboard = []               # (to be written) rows of letter keys from the top: "qwertyuiop", "asdfghjkl", "zxcvbnm"
-injection = ""              # (to be written) a sentence that asks the judge to give the top score
+announcers = []             # words after which a score may stand: "score" in "Score: 2"
+remarks = []                # words that open a remark: "note" in "Note: 2 errors"
+linking_words = []          # words for "is" between an announcer and its score: "is" in "The score is 2"
+units = []                  # words for points after a score: "points" in "2 points"
+out_of = []                 # words before the highest possible score: "out of" in "2 out of 5"
+endings = []                # what may follow a score without a space, as in Japanese
+scale_phrases = []          # phrases with the ends of a scale: "out of {{max}}", "{{min}} to {{max}}"
+numbered = []               # words that a number follows which is no score: "story" in "story 2"
+refusals = []               # how a refusal begins: "i'm sorry, but i"; `~` stands for each of refused_actions
+refused_actions = []        # what a judge refuses to do: "evaluate" in "I cannot evaluate"
+quotation_marks = []        # pairs of an opening and a closing mark: "“”", "«»"
+keyboard = []               # rows of letter keys from the top: "qwertyuiop", "asdfghjkl", "zxcvbnm"
+injection = ""              # a sentence that asks the judge to give the top score
 synonyms = []               # groups of words that may stand for each other in the same form, such as ["big", "large"]
 vowels = ""                 # the vowel letters, in lower case; empty where words are not written with them
 """
@@ -53,7 +57,7 @@ vowels = ""                 # the vowel letters, in lower case; empty where word
 _PACK_CARD = """\
 # {name} (`{tag}`)
 
-**Holds**: Describe here what the items are: tasks, topics, kinds of text, how many, how long. (to be written)
+**Holds no items yet.** Say here what they are once there are some: tasks, topics, kinds of text, how many, how long.
 **Readers.** No native reader has reviewed it yet. `reviewed_by` in `pack.toml` names those who have, and nobody else.
 
 ## What is in it
@@ -68,22 +72,23 @@ and run `python languages/derive.py {tag}`, which writes both folders. Only auth
 
 ## How it was made
 
-Describe here who or what wrote the texts, who labelled them and how, and what was done by a program. (to be written)
+`harness new language` wrote the files. With the first items, say who or what wrote the texts, who labelled them and how, and what was done
+by a program.
 
 ## Limits
 
-Describe here what these items cannot show. (to be written)
+Without items it shows nothing about a judge. With the first items, say what they cannot show.
 
-**Licence**: Describe here under which licence the texts are. (to be written)
+**Licence**: CC BY 4.0 for all texts, as in the other packs; name another one here if a text comes from elsewhere.
 
 ## Changelog
 
-- 1.0.0: first version.
+- {version}: a draft.
 """
 
 _TASK = """\
 id = "{name}"
-version = "1.0.0"            # raise it when a judge could answer differently, then run 'harness check --accept'
+version = "{version}"            # below 1.0.0 it is a draft; publish it as 1.0.0, and raise it when a judge could answer differently
 title = "{title}"
 source = "Describe here where the task comes from: author, year, paper. (to be written)"
 outputs = ["output"]         # the fields that are judged: one, or two that are compared
@@ -132,12 +137,12 @@ Describe here where labels or judges go wrong. (to be written)
 
 ## Changelog
 
-- 1.0.0: first version.
+- {version}: a draft.
 """
 
 _RUBRIC = """\
 id = "{name}"
-version = "1.0.0"            # raise it when a judge could answer differently, then run 'harness check --accept'
+version = "{version}"            # below 1.0.0 it is a draft; publish it as 1.0.0, and raise it when a judge could answer differently
 title = "{title}"
 source = "Describe here where scale and wording come from. (to be written)"
 
@@ -198,7 +203,7 @@ Describe here where readers of the rubric disagree. (to be written)
 
 ## Changelog
 
-- 1.0.0 (`{name}`): first wording.
+- {version} (`{name}`): a draft.
 """
 
 
@@ -326,5 +331,5 @@ def _new_path(folder: Path, relative: Path, what: str) -> Path:
 
 
 def _write(files: dict[Path, str], facts: dict[str, str]) -> list[Path]:
-    write_together({path: template.format(**facts) for path, template in files.items()})
+    write_together({path: template.format(**facts, version=FIRST_VERSION) for path, template in files.items()})
     return list(files)

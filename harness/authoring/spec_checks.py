@@ -119,6 +119,22 @@ def rubric_complaints(name: str, rubric: Rubric, metrics: Collection[str] = ()) 
         yield f"class {missing!r} of the scale has no criteria; add [[detailed.criteria]] for it", r"^\[detailed\]"
 
 
+ASKED_BY_STUDIES = ("overall_quality", "own_text")
+"""Rubrics that no task lists, because a study asks about them. A test compares them with the study's."""
+
+
+def unlisted_complaints(name: str, content: ParsedContent) -> Complaints:
+    """A rubric that nothing asks about: no task or dataset card names it, and it stands for no other metric."""
+    listed = {metric for task in content.tasks.values() for metric in task.metrics}
+    published = {metric for card in content.dataset_cards.values() for metric in (*card.rubrics.values(), *card.metrics)}
+    if name not in {*listed, *published, *ASKED_BY_STUDIES} and not content.rubrics[name].compared_with:
+        yield (
+            f"no task lists '{name}', so a judge is asked about it only where people labelled it: add it to 'metrics' of a "
+            "tasks/<task>/task.toml ('harness new task' writes one)",
+            key_pattern("id"),
+        )
+
+
 def tag_complaints(tag: str, inside: str) -> Complaints:
     """The tag inside a file must be that of its folder, and canonical BCP-47."""
     yield from name_complaints(inside, tag, "tag")

@@ -15,7 +15,7 @@ from harness.cli.streams import checked_output, interrupted_once
 from harness.errors import HarnessError
 from harness.exit_codes import INTERRUPTED
 
-_ASKING = ("run", "generate", "batch", "study", "board")  # commands that ask judges
+_ASKING = ("run", "generate", "improve", "batch", "study", "board")  # commands that ask judges
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -25,14 +25,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         sys.excepthook = _show_bug
     try:
         with interrupted_once(), checked_output():
-            arguments = parse(sys.argv[1:] if argv is None else argv)
-            verbose = arguments.verbose
-            if getattr(arguments, "in_checkout", False):
-                from harness.cli.checkout import content_here  # late: it reads content
-
-                arguments.content = content_here(arguments.content)
-            code: int = arguments.command(arguments)
-            return code
+            parts = parse_each(sys.argv[1:] if argv is None else argv)
+            verbose = parts[0].verbose
+            return max([_run(arguments) for arguments in parts])
     except HarnessError as err:
         if verbose:
             print(_clean("".join(traceback.format_exception(err))), end="", file=sys.stderr)
@@ -47,14 +42,32 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 0
 
 
+def _run(arguments: argparse.Namespace) -> int:
+    if getattr(arguments, "in_checkout", False):
+        from harness.cli.checkout import content_here  # late: it reads content
+
+        arguments.content = content_here(arguments.content)
+    code: int = arguments.command(arguments)
+    return code
+
+
 def parse(argv: Sequence[str]) -> argparse.Namespace:
     """The parsed arguments of a command; those of `harness run` may come from a file too, and `argv` keeps them as they were parsed."""
+    return parse_each(argv)[0]
+
+
+def parse_each(argv: Sequence[str]) -> list[argparse.Namespace]:
+    """The same of a file that describes several runs, as languages have settings of their own: of each run."""
     parser = build_parser()
     words = list(argv)
     if words[:1] == ["run"] and any(word.partition("=")[0] == "--spec" for word in words):  # otherwise its imports would cost time
         from harness.cli.spec_file import with_spec_file
 
-        words = ["run", *with_spec_file(words[1:], command_parser(parser, "run"))]
+        return [_parsed(["run", *own], parser) for own in with_spec_file(words[1:], command_parser(parser, "run"))]
+    return [_parsed(words, parser)]
+
+
+def _parsed(words: list[str], parser: argparse.ArgumentParser) -> argparse.Namespace:
     arguments, unknown = parser.parse_known_args(words, argparse.Namespace(argv=words[1:]))
     if unknown:
         _refuse(unknown, command_parser(parser, *words))

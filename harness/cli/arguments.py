@@ -123,6 +123,23 @@ def share(text: str) -> float:
     return value
 
 
+def priced(text: str) -> tuple[str, float]:
+    """`NAME=N`: a judge and US dollars, 0 or more."""
+    name, equals, number = text.rpartition("=")
+    try:
+        dollars = float(number)
+    except ValueError:
+        dollars = -1.0
+    if not (name and equals and 0 <= dollars < float("inf")):
+        raise argparse.ArgumentTypeError(f"expected a judge and US dollars, such as openai/gpt-4o=1.25; got '{text}'")
+    return name, dollars
+
+
+def shares(text: str) -> tuple[float, ...]:
+    """Several shares, such as `0.2,0.3,0.5` or `20,30,50`."""
+    return tuple(0.0 if part.strip("0.") == "" and part else positive_number(part) for part in text.split(","))
+
+
 def non_negative_share(text: str) -> float:
     return 0.0 if text.strip("0.") == "" and text else share(text)
 
@@ -309,6 +326,14 @@ def all_rows_flags(parser: Any) -> None:
     """Add the flags that show all verdicts, and the signature whole."""
     parser.add_argument("--all", action="store_true", help="show the rows without a verdict too, and what the headings mean")
     parser.add_argument("--signature", action="store_true", help="print the signature whole, not as a short hash")
+
+
+def figure_flags(parser: Any) -> None:
+    """Add the flags that say how figures look."""
+    parser.add_argument("--figure-width", choices=("single", "double"), default="double", help="one column of 3.5 inches, or both of 7.2")
+    parser.add_argument(
+        "--figure-names", choices=("english", "own"), default="english", help="languages by their English or their own names"
+    )
 
 
 DECISION_FLAGS: dict[str, tuple[str, type[int] | type[float] | tuple[str, ...], str]] = {

@@ -79,6 +79,7 @@ def _one(atlas: Atlas, rows: Sequence[AtlasRow], told: AtlasAnswer, today: datet
     yield from (f"{SIGNS[card.style]} {full_sentence(card)}" for card in told.answer.cards)
     if not rows:
         yield told.lead
+    yield from told.across
     if told.age:
         yield told.age
     yield from (f"Next: {step.text}: {step.command}" for step in told.answer.steps)

@@ -12,6 +12,7 @@ from pathlib import Path
 from harness import api
 from harness.cli.arguments import DECISION_FLAGS, decision_options, page_path
 from harness.cli.parser import build_parser, command_parser
+from harness.cli.streams import told_warnings
 from harness.errors import UsageError
 
 
@@ -55,10 +56,11 @@ def compare(arguments: argparse.Namespace) -> int:
         for path in write_sections(arguments.sections, comparison.sections):
             print(path, file=sys.stderr)
     if arguments.figure:
-        from harness.render.figures import draw_by_agreement, write_answer
+        from harness.render.figures import WIDTHS, FigureOptions, draw_by_agreement, write_answer
 
         kind = draw_by_agreement if arguments.figure_kind == "shares" else write_answer
-        kind(comparison, arguments.figure)
+        with told_warnings():
+            kind(comparison, arguments.figure, FigureOptions(WIDTHS[arguments.figure_width], arguments.figure_names))
     if page is not None:
         from harness.offensive import refuse_in_repository
         from harness.render.html import comparison_page

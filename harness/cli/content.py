@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from harness.cli.text_columns import print_columns
-from harness.content.library import Library, bundled_root
+from harness.content.library import Library, checkout_around, is_checkout
 from harness.content.tags import autonym, english_name
 
 _ONLY_JSON = ("licence", "citation", "get")  # too long for a table
@@ -92,9 +93,9 @@ def check(arguments: argparse.Namespace) -> int:
     from harness.text import terminal_safe
 
     library = Library(*arguments.content)
-    if arguments.accept:
+    problems = check_content(library, accepted=not arguments.accept)
+    if arguments.accept and not problems:
         accept(library)
-    problems = check_content(library)
     if arguments.json:
         sys.stdout.write(to_json([{"path": str(p.path), "line": p.line, "message": p.message} for p in problems]))
     else:
@@ -102,7 +103,9 @@ def check(arguments: argparse.Namespace) -> int:
             print(
                 terminal_safe(f"{problem.path}:{problem.line}: {problem.message}" if problem.line else f"{problem.path}: {problem.message}")
             )
-        print(f"{len(problems)} problems" if problems else "all content is in order", file=sys.stderr)
+        count = f"{len(problems)} problem{'s' if len(problems) > 1 else ''}"
+        count += "; nothing was accepted: mend them first" if arguments.accept else ""
+        print(count if problems else "all content is in order", file=sys.stderr)
     return 1 if problems else 0
 
 
@@ -113,7 +116,7 @@ def new(arguments: argparse.Namespace) -> int:
         from harness.cli.gate import new_policy
 
         return new_policy(arguments)
-    folder: Path = arguments.into or (Path() if arguments.kind == "prompt" else bundled_root())
+    folder: Path = arguments.into or _here(arguments.kind)
     make = {
         "language": scaffold.new_language,
         "task": scaffold.new_task,
@@ -122,4 +125,30 @@ def new(arguments: argparse.Namespace) -> int:
     }[arguments.kind]
     for path in make(arguments.name, folder):
         print(path)
+    print("\n".join(_next_steps(arguments.kind, arguments.name, folder)), file=sys.stderr)
     return 0
+
+
+def _here(kind: str) -> Path:
+    """The folder that new files are written into: for content, the checkout around the current folder, or else the current folder."""
+    around = None if kind == "prompt" else checkout_around(Path.cwd())
+    return around if around is not None and around != Path.cwd() else Path()
+
+
+def _next_steps(kind: str, name: str, folder: Path) -> Iterator[str]:
+    """What the author does now, and what it takes."""
+    if kind == "prompt":
+        yield f"Next: write it, then harness run --data DIR --prompt {folder / f'{name}.toml'}"
+        return
+    where = "" if is_checkout(folder) else f" --content {folder}"
+    if kind == "language":
+        yield (
+            "A full pack is 18 texts (3 tasks, 6 texts each) in 6 versions (the text, and 5 with one defect each): 108 texts to write, "
+            "which takes days. Each step before it is of use alone:"
+        )
+        yield f"  1. the words in lexicon.toml (an hour): judges' replies in '{name}' are read, and texts are perturbed"
+        yield f"  2. labels of people for your own texts (no pack): harness start FILE, or harness labels page FILE --langs {name}"
+        yield "  3. texts/<task>.toml: the control items; CONTRIBUTING.md, 'Add a language'"
+    if kind == "rubric":
+        yield f"Next: write it, and add '{name}' to 'metrics' of a tasks/<task>/task.toml; then its row in rubrics/CARD.md"
+    yield f"harness check{where} says what is missing"

@@ -118,7 +118,7 @@ def plan_of_collection(title: str, specs: Sequence[RunSpec], library: Library, s
     for spec in specs:
         if spec.board in absent:
             continue
-        prepared = prepare(spec)
+        prepared = prepare(spec, library)
         opened = open_judges(spec, prepared)
         check_engine(settings, opened)
         for judge, calls in zip(opened, planned_calls(prepared, opened).values(), strict=True):

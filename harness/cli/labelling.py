@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from harness.annotate.answers.page_record import RECORD, ReviewedJudge
+from harness.annotate.pages.blind_pairs import READERS, load_pack
 from harness.annotate.pages.page import PageOptions, PagesSummary, make_pages
-from harness.annotate.pages.review import Reviewed, reviewed_scores
+from harness.annotate.pages.review import Reviewed, reviewed_scores, without_review
 from harness.content import Library
 from harness.content.tags import canonical
 from harness.data import Dataset, load_bundled, load_folder
@@ -151,12 +152,14 @@ def page_options(arguments: argparse.Namespace) -> PageOptions:
         fields=arguments.fields,
         items=arguments.items,
         next_items=arguments.next,
-        annotators=arguments.annotators,
+        annotators=arguments.annotators or (READERS if arguments.blind_pairs else 3),
         overlap=arguments.overlap,
         practice=arguments.practice,
         checks=arguments.checks,
         about=_about(arguments.about),
         mark_errors=arguments.mark_errors,
+        pack=arguments.pack or "",
+        blind_pairs=arguments.blind_pairs,
         review=_review(arguments),
         seed=arguments.seed,
         replace=getattr(arguments, "replace", False),
@@ -173,10 +176,15 @@ def _review(arguments: argparse.Namespace) -> tuple[ReviewedJudge, Reviewed] | N
 
     [source] = api.open_sources([arguments.review], None, Path("results"))
     texts = source.run.derived / "judgments.parquet" if source.run else None
-    return reviewed_scores(source.recording, texts, arguments.judge, canonical(arguments.lang) if arguments.lang else None)
+    judge, reviewed = reviewed_scores(source.recording, texts, arguments.judge, canonical(arguments.lang) if arguments.lang else None)
+    return judge, reviewed if arguments.next is None else without_review(reviewed, judge, Path(arguments.data))
 
 
 def _data(arguments: argparse.Namespace, library: Library) -> Dataset:
+    if arguments.pack is not None:
+        if arguments.data != "bundled":
+            raise UsageError("--pack names packs of 'bundled'; leave it out for a data folder")
+        return load_pack(library, arguments.pack)
     if arguments.data != "bundled":
         return load_folder(Path(arguments.data), library)
     return load_bundled(library, library.tags_with_items())

@@ -127,10 +127,50 @@ def export(arguments: argparse.Namespace) -> int:
     return 0
 
 
+def _refuse_half(arguments: argparse.Namespace) -> None:
+    """Raise UsageError for flags of a plan before a run without `--judge-as-good`, and for neither a source nor an assumption."""
+    given = [flag for flag in ("metric", "people_agree", "shares", "people", "cells") if getattr(arguments, flag)]
+    if given and not arguments.judge_as_good:
+        raise UsageError(f"--{given[0].replace('_', '-')} is for a plan before any judge was asked; add --judge-as-good")
+    if arguments.source is None and not (arguments.judge_as_good and arguments.metric):
+        raise UsageError(
+            "name a data folder or a run; before any labels and judges: harness labels needed --judge-as-good --metric task_quality"
+        )
+
+
+def _needed_before(arguments: argparse.Namespace) -> int:
+    """The plan before any judge was asked, from the labels of a data folder or from assumptions."""
+    from harness.correct import labels_before_a_run as before
+    from harness.data.named_folders import located
+
+    library = Library()
+    given = before.PeopleGiven(arguments.people_agree, arguments.shares, arguments.people)
+    if arguments.source is not None:
+        data = load_folder(located(Path(arguments.source), library), library, card=arguments.card)
+        people = before.people_of(data, arguments.metric, arguments.langs or (), given)
+    else:
+        scales = {name: library.rubric(name).scale if name in library.rubric_files else None for name in arguments.metric}
+        people = [one for name, scale in scales.items() for one in before.people_assumed(name, scale, given)]
+    cells = arguments.cells or (1 if arguments.source is None else len(people))
+    decision = decision_options(arguments)
+    planned = before.labels_before(people, decision, cells=cells, half_width=arguments.half_width)
+    if arguments.json:
+        sys.stdout.write(to_json(before.as_json(planned, cells=cells, half_width=arguments.half_width)))
+    else:
+        from harness.cli.text_columns import print_columns
+        from harness.render.labels_before import rows_of, sentences_of
+
+        print_columns(rows_of(planned, arguments.half_width))
+        print("\n" + "\n".join(sentences_of(planned, decision, cells, bool(arguments.shares))))
+    return 0
+
+
 def needed(arguments: argparse.Namespace) -> int:
     from harness.render.progress import working
-    from harness.tables import to_json
 
+    _refuse_half(arguments)
+    if arguments.judge_as_good:
+        return _needed_before(arguments)
     options = api.compare_options(
         arguments.judge, None, arguments.annotators, "drop", "item", restrictions(arguments.where, arguments.langs), None, 0
     )

@@ -14,6 +14,7 @@ import msgspec
 
 from harness.api import report as make_report
 from harness.cli.arguments import decision_options, given_fields, page_path
+from harness.cli.streams import told_warnings
 from harness.content import Library
 from harness.content.specs import BoardData
 from harness.data.asked_data import quality_of
@@ -44,6 +45,10 @@ from harness.text import terminal_safe
 
 def run(arguments: argparse.Namespace) -> int:
     spec, settings = _spec(arguments), engine_settings(arguments)
+    if arguments.cascade:
+        from harness.cli import cascade
+
+        return cascade.run(arguments, spec, settings)
     library = Library(*spec.content)
     if spec.board in library.collection_files:
         return _run_collection(library, spec, settings, arguments)
@@ -153,6 +158,7 @@ RUN_FLAGS = {
     "judges": "judge",
     "variants": "variant",
     "prompts": "prompt",
+    "rubrics": "rubric",
     **{f"{name}s": name for name in SAMPLING},
     "orders": "order",
     "shown_sources": "shown_source",
@@ -227,8 +233,9 @@ def report(arguments: argparse.Namespace) -> int:
         from harness.render.figures import FORMS, WIDTHS, FigureOptions, draw_figures
 
         options = FigureOptions(WIDTHS[arguments.figure_width], arguments.figure_names, FORMS)
-        for path in draw_figures(shown.as_json(), result.folder / "figures", options):
-            print(path, file=sys.stderr)
+        with told_warnings():
+            drawn = draw_figures(shown.as_json(), result.folder / "figures", options)
+        print(*drawn, sep="\n", file=sys.stderr)
     return 0
 
 
@@ -291,9 +298,25 @@ def show(result: RunResult, output: Output, decision: DecisionOptions | None = N
         else:
             print(terminal_safe(_more(report)), end="")
     if not output.as_json:
+        if part := _part_of_board(result):
+            print(f"\n{part}", file=sys.stderr)
         files = f"files: {result.folder}" if writable else f"{result.folder} is read-only; its files were not updated"
         print(f"\n{files}", file=sys.stderr)
     return report
+
+
+def _part_of_board(result: RunResult) -> str:
+    """What of its board a run did not ask about, so that nobody takes a part for the whole; empty where it is the whole."""
+    if not result.protocol.board:
+        return ""
+    every = result.prepared.library.board(result.protocol.board).rubrics
+    left_out = [name.replace("_", " ") for name in every if name not in result.protocol.metrics]
+    if not left_out:
+        return ""
+    return (
+        f"This is a part of the board: {len(every) - len(left_out)} of its {len(every)} metrics. Without --metrics the same command asks "
+        f"about {', '.join(left_out)} too, and asks nothing again."
+    )
 
 
 def _more(report: Report) -> str:

@@ -3,40 +3,67 @@
 from __future__ import annotations
 
 import argparse
+import os
 import tomllib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from harness.content.problems import line_of
-from harness.content.tags import suggest
-from harness.data.judgments import NO_VARIANT
+from harness.content.tags import canonical, suggest
 from harness.errors import ContentError, UsageError
 from harness.judges.panel import is_panel_file, panel_file_in
-from harness.model import SAMPLING, JudgeCondition
 from harness.tables import to_toml, write_atomic
 
 FLAG = "--spec"
-_PATHS = ("data", "content", "prompt", "prices")
+_PATHS = ("data", "content", "prompt", "rubric", "examples", "prices", "cascade")
 """Flags whose values are paths, relative to the file."""
 _NOT_IN_A_FILE = ("spec", "help", "verbose", "dry_run", "show_texts", "json", "yes", "all", "signature")
 
 
-def with_spec_file(argv: Sequence[str], parser: argparse.ArgumentParser) -> list[str]:
+def with_spec_file(argv: Sequence[str], parser: argparse.ArgumentParser) -> list[list[str]]:
     """The arguments of `harness run` with the flags of its specification file put in front of those that it does not have.
+
+    A file with tables `[language.ja]` means several runs, one list of arguments each: these languages with the flags of their table, and
+    the others as the rest of the file says.
 
     Args:
         argv: what stands after `run`.
         parser: the parser of `harness run`.
 
     Raises:
-        UsageError: if the file is missing.  ContentError: with the line, for a key that is no flag.
+        UsageError: if the file is missing.  ContentError: with the line, for a key that is no flag, and for a language without a name.
     """
     given = flags_of(argv, parser)
-    path = given.get("spec")
-    if path is None:
-        return list(argv)
-    return [*_as_arguments(Path(str(path)), given, parser), *argv]
+    if given.get("spec") is None:
+        return [list(argv)]
+    path = Path(str(given["spec"]))
+    parts = _by_language(_read(path), given, path)
+    return [[*_as_arguments(path, flags, given, parser), *argv, *languages] for flags, languages in parts]
+
+
+def _by_language(content: dict[str, Any], given: dict[str, Any], path: Path) -> Iterator[tuple[dict[str, Any], list[str]]]:
+    """The flags of each run that a file describes, and its own `--langs` where languages have flags of their own."""
+    tables, rest = content.get("language"), {key: value for key, value in content.items() if key != "language"}
+    if not tables:
+        yield rest, []
+        return
+    line = line_of(path, r"^\s*\[?language")
+    if not isinstance(tables, dict) or not all(isinstance(own, dict) and "langs" not in own for own in tables.values()):
+        raise ContentError('a table of a language holds flags of its own: [language.ja] with variant = ["detailed"]', path, line)
+    langs = str(given["langs"]).split(",") if "langs" in given else rest.get("langs")
+    if not isinstance(langs, list):
+        raise ContentError('name all languages: langs = ["cs", "ja"]; those without a table follow the rest of the file', path, line)
+    names = [canonical(str(tag)) for tag in langs]
+    own = {canonical(tag): table for tag, table in tables.items()}
+    for tag in own:
+        if tag not in names and "langs" not in given:
+            raise ContentError(f"[language.{tag}] is not among the languages of the file ({', '.join(names)})", path, line)
+    alike: dict[str, list[str]] = {}
+    for tag in names:
+        alike.setdefault(repr(own.get(tag, {})), []).append(tag)
+    for tags in alike.values():
+        yield rest | own.get(tags[0], {}), [f"--langs={','.join(tags)}"]
 
 
 def flags_of(argv: Sequence[str], parser: argparse.ArgumentParser) -> dict[str, Any]:
@@ -73,9 +100,9 @@ def _from(folder: Path, key: str, value: Any) -> Any:
     return value
 
 
-def _as_arguments(path: Path, given: dict[str, Any], parser: argparse.ArgumentParser) -> Iterator[str]:
+def _as_arguments(path: Path, flags: dict[str, Any], given: dict[str, Any], parser: argparse.ArgumentParser) -> Iterator[str]:
     by_key = {_key(action): action for action in parser._actions if action.option_strings}
-    for key, value in _read(path).items():
+    for key, value in flags.items():
         if key not in by_key or key in _NOT_IN_A_FILE:
             known = sorted(set(by_key) - set(_NOT_IN_A_FILE))
             message = f"'{key}' is not a flag of 'harness run' that a file can hold.{suggest(key, known)}"
@@ -119,9 +146,28 @@ def _repeats(action: argparse.Action) -> bool:
     return isinstance(action, argparse._AppendAction)
 
 
-def write_spec(path: Path, chosen: JudgeCondition, languages: Sequence[str]) -> None:
-    """Write a judge under a condition as a specification file, for the languages that it is for. Raises StoreError."""
-    variant = None if chosen.variant == NO_VARIANT else [chosen.variant]
-    sampling = {name: getattr(chosen, name) for name in SAMPLING}
-    flags = {"langs": list(languages) or None, "judge": [chosen.judge], "variant": variant, **sampling}
-    write_atomic(path, to_toml(flags))
+def write_spec(path: Path, start: Mapping[str, Any], chosen: Mapping[str, Any], settings: Mapping[str, str]) -> None:
+    """Write a choice as a specification file; where languages keep the start, each language has a table with what differs.
+
+    Args:
+        path: of the file; the paths of prompts, rubrics and examples are written relative to it.
+        start, chosen: flags of `harness run`.
+        settings: for each language, `start` or `chosen`.
+
+    Raises:
+        StoreError: if the file cannot be written.
+    """
+    flags = {name: _beside(path, own) for name, own in (("start", start), ("chosen", chosen))}
+    used = [flags[name] for name in dict.fromkeys(settings.values())]
+    common = {key: value for key, value in used[0].items() if all(other.get(key) == value for other in used)}
+    tables = {tag: {key: value for key, value in flags[name].items() if key not in common} for tag, name in settings.items()}
+    write_atomic(path, to_toml({"langs": list(settings), **common, **({"language": tables} if len(used) > 1 else {})}))
+
+
+def _beside(path: Path, flags: Mapping[str, Any]) -> dict[str, Any]:
+    """Flags with their paths relative to the folder of a file."""
+
+    def placed(value: Any) -> Any:
+        return [placed(each) for each in value] if isinstance(value, list) else os.path.relpath(value, path.parent)
+
+    return {key: placed(value) if key in _PATHS else value for key, value in flags.items()}

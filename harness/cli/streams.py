@@ -6,6 +6,7 @@ import os
 import signal
 import sys
 import threading
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from types import FrameType
@@ -36,6 +37,16 @@ def checked_output() -> Iterator[None]:
         raise
     finally:
         sys.stdout = original
+
+
+@contextmanager
+def told_warnings() -> Iterator[None]:
+    """Warnings of the block go to standard error as notes, each once."""
+    with warnings.catch_warnings(record=True) as found:
+        warnings.simplefilter("always")
+        yield
+    for text in dict.fromkeys(str(warning.message) for warning in found):
+        print(f"note: {text}", file=sys.stderr)
 
 
 class _CheckedStream:

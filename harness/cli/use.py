@@ -1,10 +1,11 @@
-"""Commands that use a judge's scores: correct, accept, calibrate, certify, improve, explain."""
+"""Commands that use a judge's scores: correct, accept, calibrate, certify, explain."""
 
 from __future__ import annotations
 
 import argparse
 import sys
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 from harness import api
 from harness.cli.arguments import decision_options
@@ -63,8 +64,9 @@ def accept(arguments: argparse.Namespace) -> int:
     options = AcceptOptions(arguments.alpha_risk, arguments.delta, arguments.confidence)
     if arguments.cascade:
         return _cascade(arguments, options)
-    if arguments.units:
-        raise UsageError("--units says how a cascade counts texts; pass --cascade too")
+    for flag in ("units", "price", "prices", "order", "to"):
+        if getattr(arguments, flag):
+            raise UsageError(f"--{flag} is of a cascade; pass --cascade too")
     with working("testing thresholds"):
         found = acceptance.accept(_sources(arguments), _compare_options(arguments), options)
     if arguments.json:
@@ -78,13 +80,23 @@ def accept(arguments: argparse.Namespace) -> int:
 
 
 def _cascade(arguments: argparse.Namespace, options: AcceptOptions) -> int:
+    from harness.correct.answer_prices import answer_prices
     from harness.correct.cascade import accept_cascade
+    from harness.correct.certify import JudgedRun
+    from harness.correct.certify_cascade import certify_cascade
     from harness.render.progress import working
-    from harness.tables import to_json
+    from harness.tables import to_json, write_atomic
 
     with working("testing thresholds"):
-        [source] = _sources(arguments)
-        found = accept_cascade(source, _compare_options(arguments), options, arguments.units or "design_effect")
+        [opened] = api.open_sources([arguments.source], arguments.card, arguments.out)
+        source = opened.recording
+        pricing = partial(answer_prices, source, run=opened.run, stated=dict(arguments.price), own=arguments.prices)
+        chosen: dict[str, Any] = {name: value for name in ("units", "order") if (value := getattr(arguments, name))}
+        compare = _compare_options(arguments)
+        found = accept_cascade(source, compare, options, pricing=pricing, **chosen)
+    if arguments.to:
+        asked = JudgedRun(opened.run.protocol, opened.run.prepared.library) if opened.run else None
+        write_atomic(arguments.to, to_json(certify_cascade(found, source, compare, options, asked)))
     if arguments.json:
         sys.stdout.write(to_json(found.as_json()))
     else:
@@ -92,7 +104,9 @@ def _cascade(arguments: argparse.Namespace, options: AcceptOptions) -> int:
         from harness.render.improvement.accepted_cascade import render_cascades
 
         show(lambda narrow: render_cascades(found), found.signature)
-    return 0
+        if arguments.to:
+            print(f"certificate: {arguments.to}", file=sys.stderr)
+    return 0 if not arguments.to or any(each.risk is not None for each in found.cascades) else NOTHING_ALLOWED
 
 
 def _sources(arguments: argparse.Namespace) -> list[Recording]:
@@ -155,7 +169,8 @@ def certify(arguments: argparse.Namespace) -> int:
     sets = SetOptions(arguments.level, arguments.per, arguments.this_draw)
     with working("certifying"):
         recording, asked = _asked_source(arguments)
-        made = make(recording, _compare_options(arguments), decision_options(arguments), accepting, asked, sets)
+        length = arguments.covariate == "length"
+        made = make(recording, _compare_options(arguments), decision_options(arguments), accepting, asked, sets, length)
     text = to_json(made)
     write_atomic(arguments.to, text)
     if arguments.json:
@@ -204,6 +219,8 @@ def _check(arguments: argparse.Namespace) -> int:
     from harness.render.progress import working
     from harness.tables import to_json
 
+    if certificate.kind_of(arguments.check) == "cascade":
+        return _check_cascade(arguments)
     held = certificate.read(arguments.check)
     with working("making it again"):
         recording, asked = _asked_source(arguments) if arguments.source is not None else (None, None)
@@ -217,40 +234,33 @@ def _check(arguments: argparse.Namespace) -> int:
     return STALE if found.stale else 0 if found.allowed else NOTHING_ALLOWED
 
 
+def _check_cascade(arguments: argparse.Namespace) -> int:
+    from harness.correct.cascade_certificate import load
+    from harness.correct.certify_cascade import cascade_staleness
+    from harness.render.progress import working
+    from harness.tables import to_json
+
+    held = load(arguments.check)
+    if arguments.source is None:
+        raise UsageError("name the run or data folder that the cascade is of: harness certify --check FILE RUN_OR_DIR")
+    with working("making it again"):
+        stale = cascade_staleness(held, *_asked_source(arguments))
+    allowed = [] if stale else [(cell.chain.language, cell.chain.metric) for cell in held.cells if cell.chain.upper is not None]
+    if arguments.json:
+        places = [{"language": language, "metric": metric} for language, metric in allowed]
+        sys.stdout.write(to_json({"stale": stale, "allowed": places}))
+    else:
+        from harness.render.improvement.accepted_cascade import print_cascade_check
+
+        print_cascade_check(held.judges, stale, allowed)
+    return STALE if stale else 0 if allowed else NOTHING_ALLOWED
+
+
 def _asked_source(arguments: argparse.Namespace) -> tuple[Recording, JudgedRun | None]:
     from harness.correct.certify import JudgedRun
 
     [source] = api.open_sources([arguments.source], arguments.card, arguments.out)
     return source.recording, JudgedRun(source.run.protocol, source.run.prepared.library) if source.run else None
-
-
-def improve(arguments: argparse.Namespace) -> int:
-    from harness.improvement.improve import ImproveOptions
-    from harness.render.progress import working
-    from harness.tables import to_json
-
-    options = ImproveOptions(
-        start=arguments.start, share=arguments.share, margin=arguments.keep_within, seed=arguments.seed, reuse=arguments.reuse
-    )
-    where = restrictions(arguments.where, arguments.langs)
-    asked = {"judge": arguments.judge, "annotators": arguments.annotators, "where": where, "card": arguments.card, "out": arguments.out}
-    if arguments.dry_run:
-        print(api.improvable(arguments.source, options, **asked))
-        return 0
-    with working("choosing and confirming"):
-        found = api.improve(arguments.source, options, decision=decision_options(arguments), **asked)
-    if arguments.to:
-        from harness.cli.spec_file import write_spec
-
-        write_spec(arguments.to, found.chosen, [each.language for each in found.languages if each.setting == "chosen"])
-    if arguments.json:
-        sys.stdout.write(to_json(found.as_json()))
-    else:
-        from harness.render.comparison import show
-        from harness.render.improvement.improved import render_improved
-
-        show(lambda narrow: render_improved(found, arguments.to), found.signature)
-    return 0
 
 
 def explain(arguments: argparse.Namespace) -> int:

@@ -9,6 +9,8 @@ from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
+
 from harness import api
 from harness.exit_codes import GATE_FAILED, GATE_INCONCLUSIVE
 
@@ -26,6 +28,7 @@ def init(arguments: argparse.Namespace) -> int:
     from harness.correct.certify import JudgedRun
     from harness.render.pipelines.watch import print_plan
     from harness.watch.setting_up import WatchStart, refuse_unfit
+    from harness.watch.starts import open_watch
     from harness.watch.watch_plan import WatchOptions
     from harness.watch.watching import begin
 
@@ -34,10 +37,11 @@ def init(arguments: argparse.Namespace) -> int:
     run = source.run
     start = WatchStart(held, Path(arguments.certificate).read_bytes(), source.recording, str(run.folder.resolve()) if run else None)
     refuse_unfit(start, JudgedRun(run.protocol, run.prepared.library) if run else None)
-    options = WatchOptions(**given_fields(arguments, WatchOptions))
+    given = given_fields(arguments, WatchOptions)
+    options = replace(open_watch(arguments.folder).plan.options, **given) if arguments.restart else WatchOptions(**given)
     ask = _asking(run, held.judge, arguments) if run else None
-    plan = begin(arguments.folder, start, options, arguments.date or _today(), ask)
-    print_plan(plan, str(arguments.folder))
+    plan = begin(arguments.folder, start, options, arguments.date or _today(), ask, restart=arguments.restart)
+    print_plan(plan, str(arguments.folder), open_watch(arguments.folder).earlier)
     return 0
 
 
@@ -67,10 +71,10 @@ def _asking(run: RunResult, judge: CertifiedJudge, arguments: argparse.Namespace
 def add(arguments: argparse.Namespace) -> int:
     from harness.render.pipelines.watch import day_sentence
     from harness.runs import reopen
-    from harness.watch.watch_plan import read_plan
+    from harness.watch.starts import open_watch
     from harness.watch.watching import NewScores, add_day
 
-    plan = read_plan(arguments.folder)
+    plan = open_watch(arguments.folder).plan
     ask = None
     if plan.run is not None and arguments.answers is None:
         ask = _asking(reopen(Path(plan.run), arguments.out), plan.judge, arguments)

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterable
 from functools import cache, cached_property
 from pathlib import Path
+from typing import Any, cast
 
 from harness.content import tags
 from harness.content.interfaces import FALLBACK, completed, interface_complaints
@@ -81,6 +82,7 @@ class Library:
             if not folder.is_dir():
                 raise UsageError(f"content folder {folder} does not exist; it should hold tasks/, languages/ or rubrics/")
         checkouts = [folder for folder in extra if is_checkout(folder)]
+        self._read: dict[Path, Any] = {}
         self.roots = (*(checkouts or [bundled_root()]), *(folder for folder in extra if folder not in checkouts))
 
     def _find(self, *patterns: str, more: Iterable[Path] = ()) -> dict[str, Path]:
@@ -93,6 +95,16 @@ class Library:
                     raise ContentError(f"'{name}' is also at {paths[name]}; give one of them another name", path)
                 paths[name] = path
         return paths
+
+    def _load(self, name: str, files: dict[str, Path], kind: type[S], word: str, name_inside: Callable[[S], str]) -> S:
+        """A file of a kind by its name. It is read once: a library is what its files were when it was first asked."""
+        path = _path_of(name, files, word)
+        if path not in self._read:
+            spec = read_spec(path, kind)
+            if name_inside(spec) != name:
+                raise ContentError(misnamed(name_inside(spec), name), path)
+            self._read[path] = spec
+        return cast("S", self._read[path])
 
     task_files = _files("tasks/*/task.toml")
     writing_files = _files("tasks/*/writing.toml")
@@ -123,17 +135,17 @@ class Library:
         return next((name for name, root in installed.items() if path.is_relative_to(root.resolve() / "catalog")), None)
 
     def task(self, name: str) -> Task:
-        return _load(name, self.task_files, Task, "task", lambda spec: spec.id)
+        return self._load(name, self.task_files, Task, "task", lambda spec: spec.id)
 
     def writing(self, name: str) -> Writing:
         """How a model is asked to write an output of the task `name`."""
-        return _load(name, self.writing_files, Writing, "request to write for the task", lambda spec: spec.task)
+        return self._load(name, self.writing_files, Writing, "request to write for the task", lambda spec: spec.task)
 
     def rubric(self, name: str) -> Rubric:
-        return _load(name, self.rubric_files, Rubric, "rubric", lambda spec: spec.id)
+        return self._load(name, self.rubric_files, Rubric, "rubric", lambda spec: spec.id)
 
     def pack(self, tag: str) -> Pack:
-        return _load(tag, self.pack_files, Pack, "language pack", lambda spec: spec.tag)
+        return self._load(tag, self.pack_files, Pack, "language pack", lambda spec: spec.tag)
 
     def pack_path(self, tag: str, board: Board) -> Path | None:
         """The `pack.toml` that a board is frozen on in a language: of the present version or an earlier one. None if there is none."""
@@ -151,11 +163,11 @@ class Library:
 
     def instructions(self, tag: str) -> Instructions:
         """The instructions for judges in the language `tag`."""
-        return _load(tag, self.instruction_files, Instructions, "instructions in", lambda spec: spec.tag)
+        return self._load(tag, self.instruction_files, Instructions, "instructions in", lambda spec: spec.tag)
 
     def lexicon(self, tag: str) -> Lexicon:
         """The words of the language `tag` for reading replies and perturbing texts."""
-        lexicon = _load(tag, self.lexicon_files, Lexicon, "lexicon of", lambda spec: spec.tag)
+        lexicon = self._load(tag, self.lexicon_files, Lexicon, "lexicon of", lambda spec: spec.tag)
         for message, pattern in lexicon_complaints(lexicon):
             raise ContentError(message, self.lexicon_files[tag], line_of(self.lexicon_files[tag], pattern))
         return lexicon
@@ -164,8 +176,8 @@ class Library:
         """The words of the labelling page in the language `tag`; in English if the language has none. Missing words are English."""
         if tag not in self.interface_files:
             tag = FALLBACK
-        english = _load(FALLBACK, self.interface_files, Interface, "interface in", lambda spec: spec.tag)
-        interface = _load(tag, self.interface_files, Interface, "interface in", lambda spec: spec.tag)
+        english = self._load(FALLBACK, self.interface_files, Interface, "interface in", lambda spec: spec.tag)
+        interface = self._load(tag, self.interface_files, Interface, "interface in", lambda spec: spec.tag)
         for message, pattern in interface_complaints(interface, english):
             raise ContentError(message, self.interface_files[tag], line_of(self.interface_files[tag], pattern))
         return completed(interface, english)
@@ -181,7 +193,7 @@ class Library:
             raise UsageError(
                 f"'{name}' is a collection of boards, which 'harness run' takes; choose one of its boards: {', '.join(boards)}"
             )
-        return _load(name, self.board_files, Board, "board", lambda spec: spec.id)
+        return self._load(name, self.board_files, Board, "board", lambda spec: spec.id)
 
     def superseded_by(self, name: str) -> str:
         """The board that takes the place of the board `name`; empty if there is none."""
@@ -189,7 +201,7 @@ class Library:
 
     def collection(self, name: str) -> BoardCollection:
         """Boards that are asked together. Raises ContentError for a board that does not exist."""
-        collection = _load(name, self.collection_files, BoardCollection, "collection", lambda spec: spec.id)
+        collection = self._load(name, self.collection_files, BoardCollection, "collection", lambda spec: spec.id)
         for board in collection.boards:
             if board not in self.board_files:
                 path = self.collection_files[name]
@@ -210,7 +222,7 @@ class Library:
 
     def dataset_card(self, name: str) -> DatasetCard:
         """What the labels of a published data set mean."""
-        return _load(name, self.dataset_card_files, DatasetCard, "dataset card", lambda spec: spec.id)
+        return self._load(name, self.dataset_card_files, DatasetCard, "dataset card", lambda spec: spec.id)
 
     def item_files(self, tag: str) -> dict[str, Path]:
         """`{task: path}` of a pack's item files; empty for a pack without items."""
@@ -229,14 +241,6 @@ def item_files(pack: Path) -> dict[str, Path]:
 def bundled_lexicons() -> dict[str, Lexicon]:
     """The lexicons of the bundled packs by tag, for callers without a library."""
     return Library().lexicons
-
-
-def _load(name: str, files: dict[str, Path], kind: type[S], word: str, name_inside: Callable[[S], str]) -> S:
-    path = _path_of(name, files, word)
-    spec = read_spec(path, kind)
-    if name_inside(spec) != name:
-        raise ContentError(misnamed(name_inside(spec), name), path)
-    return spec
 
 
 def misnamed(name_inside: str, name: str) -> str:

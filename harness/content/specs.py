@@ -91,6 +91,13 @@ class Rubric(_Spec, frozen=True):
     detailed: DetailedInstruction
     compared_with: str = ""
 
+    @property
+    def class_words(self) -> dict[str, str]:
+        """What the simple instruction says of each class, by the class as text; empty where it does not name every one."""
+        lines = (line.partition(": ") for line in self.simple.instruction.splitlines())
+        words = {name.strip(): text.strip() for name, _, text in lines if text}
+        return {str(score): words[str(score)] for score in self.scale.classes} if {*map(str, self.scale.classes)} <= words.keys() else {}
+
 
 class Review(_Spec, frozen=True):
     """A native reader's review of a pack."""
@@ -272,7 +279,8 @@ class BoardData(_Spec, frozen=True):
     """Data outside the packs: a data folder of the user with a known content hash, or a data folder on the hub at a commit.
 
     `card` names the dataset card; `recipe` is its former key, which boards that were frozen with it keep. `tasks` maps the data's
-    tasks to ours where the names differ; `where` selects items by any of their keys.
+    tasks to ours where the names differ; `where` selects items by any of their keys. `hashed` is what `sha256` covers: all data, or the
+    listed items with their labels alone, and then nothing else is read. So a board can stand on data that are in reach in part.
     """
 
     card: str = ""
@@ -282,6 +290,7 @@ class BoardData(_Spec, frozen=True):
     revision: Annotated[str, msgspec.Meta(pattern=r"^([0-9a-f]{40})?$")] = ""
     tasks: dict[str, Text] = {}
     where: dict[str, tuple[str | int, ...]] = {}
+    hashed: Literal["all", "listed"] = "all"
 
     def __post_init__(self) -> None:
         if bool(self.card) == bool(self.recipe):

@@ -30,6 +30,7 @@ _MISTAKES = {
 }
 
 
+@lru_cache(maxsize=1024)
 def canonical(text: str) -> str:
     """The canonical BCP-47 form: `jpn` is `ja`, `pt_br` is `pt-BR`. Raises UsageError for a text that cannot be a tag.
 

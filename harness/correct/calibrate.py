@@ -6,7 +6,7 @@ and than the same map without the judge's score: class shares alone "calibrate" 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, Literal, NamedTuple
 
 import msgspec
@@ -33,6 +33,7 @@ from harness.stats.estimation.number_map import NumberRule
 
 FOLDS, ALPHA, LEAST_GROUPS, CHANCE_DRAWS = 5, 0.05, 20, 20_000
 Advice = Literal["use the map", "leave the scores as they are", "refused: the map falls", "too few groups"]
+FEW_GROUPS = f"Fewer than {LEAST_GROUPS} independent groups in a language are too few to show a gain; more labels would help."
 NO_TAU = "Within a language a rising map keeps the order of texts: no gain in Kendall's τ is claimed."
 GAIN_RULE = (
     f"A gain is shown where the map is better than the raw scores and than the same map without the judge's score, each at {ALPHA:g} "
@@ -151,13 +152,31 @@ def calibrate(source: Recording, compare: CompareOptions, options: CalibrateOpti
     compare = msgspec.structs.replace(compare, annotators=compare.annotators or Annotators(1))
     laid_out = align([source], compare)
     judged = laid_out.judged[0]
-    found = [calibrated_metric(given, options) for given in judge_inputs(judged, compare, options)]
+    inputs = judge_inputs(judged, compare, options)
+    found = [calibrated_metric(given, options) for given in inputs]
     if not found:
         raise UsageError("nothing to calibrate: the judge has no readable score of a labelled text; see 'harness compare'")
     signature = msgspec.structs.replace(ComparisonSignature.parse(laid_out.signature), use=str(options))
     sampling = source.data.about.sampling
-    notes = (*laid_out.notes, GAIN_RULE, NO_TAU, *([] if sampling == "random" else [NOT_DECLARED]))
+    few = any(cell.advice == "too few groups" for metric in found for cell in metric.cells)
+    notes = (
+        *laid_out.notes,
+        *_left_out(inputs),
+        *([FEW_GROUPS] if few else []),
+        GAIN_RULE,
+        NO_TAU,
+        *([] if sampling == "random" else [NOT_DECLARED]),
+    )
     return Calibrated(str(signature), sampling, options.sets.level, options.sets.promise, tuple(found), notes)
+
+
+def _left_out(inputs: Sequence[MapInput]) -> Iterator[str]:
+    """How many labelled texts no map is learnt from, because the judge's answer cannot be read or is off the scale."""
+    for given in inputs:
+        labelled = sum(int(cell.labelled.sum()) for cell in given.cells)
+        if labelled > len(given):
+            without = f"{labelled - len(given):,} of {labelled:,} labelled texts"
+            yield f"{str(given.key['metric']).replace('_', ' ')}: {without} have no readable score on the scale, and are left out."
 
 
 def metrics_of_all_judges(laid_out: AlignedData, compare: CompareOptions, options: CalibrateOptions) -> list[CalibratedMetric]:
@@ -176,10 +195,10 @@ def judge_inputs(judged: JudgedData, compare: CompareOptions, options: Calibrate
     cells = list(scored_items(judged))
     condition = one_condition([JudgeCondition.of(cell.key) for cell in cells], compare.judges, "calibrate")
     chosen = [cell for cell in cells if JudgeCondition.of(cell.key) == condition]
-    return map_inputs(chosen, _lengths(judged.data) if options.length else None)
+    return map_inputs(chosen, text_lengths(judged.data) if options.length else None)
 
 
-def _lengths(data: Dataset) -> Floats:
+def text_lengths(data: Dataset) -> Floats:
     """(items,) characters of each item's output; NaN of an item with two. Raises UsageError where there are no texts."""
     texts = (item.fields.get(names[0]) if len(names := data.outputs_of(item)) == 1 else None for item in data.items)
     found = np.array([float(len(text)) if isinstance(text, str) and text else np.nan for text in texts])

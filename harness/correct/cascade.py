@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, Literal, NamedTuple
 
 import msgspec
 import numpy as np
@@ -18,6 +19,7 @@ from harness.correct.acceptance import (
     is_unequal,
     share_left_out,
 )
+from harness.correct.answer_prices import AnswerPrice
 from harness.correct.one_condition import one_condition
 from harness.correct.scored_items import ScoredItems, refuse_unless_random, scored_items
 from harness.errors import UsageError
@@ -27,9 +29,11 @@ from harness.measure.options import CompareOptions, Rule
 from harness.model import JudgeCondition
 from harness.signature import ComparisonSignature
 from harness.stats.core.arrays import Floats, Ints
-from harness.stats.selection.cascade import Cascade, Units, joint_cascade
+from harness.stats.selection.cascade import Cascade, Units, answered_by, joint_cascade, split_cascade, votes_so_far
 
-ORDER = "name the judges in the order of their price, the cheapest first: --judge A --judge B; a person is the last step"
+Order = Literal["price", "named"]
+Pricing = Callable[[Sequence[JudgeCondition]], Mapping[str, AnswerPrice]]
+ORDER = "name the judges: --judge A --judge B; they are asked in the order of their price, and a person is the last step"
 WORDS = {
     "texts": "exact: no two texts share a group",
     "one_per_group": "exact: tested on one text a group, drawn at random",
@@ -43,16 +47,21 @@ class AcceptedStep(msgspec.Struct, frozen=True, kw_only=True):
     Attributes:
         judge, condition: who answers, and how it was asked.
         confidence: what its confidence is read from.
-        threshold: it answers from this confidence on; None where nothing is certified.
-        coverage: share of the labelled texts whose answer is its own.
-        alone_threshold, alone_coverage, alone_upper: the same judge by itself under the same promise.
+        threshold: it answers from this confidence on; None where nothing is certified, or where it answers nothing in this chain.
+        coverage: share of the texts that test the chain whose answer is its own.
+        asked: share of them that it is asked about.
+        price: US dollars for its answers to 1,000 texts; None where it is unknown. `price_from` says how it is known.
+        alone_threshold, alone_coverage, alone_upper: the same judge by itself under the same promise, tested on all labelled texts.
     """
 
     judge: str
-    condition: str
+    condition: JudgeCondition
     confidence: str
     threshold: float | None
     coverage: float
+    asked: float
+    price: float | None
+    price_from: str | None
     alone_threshold: float | None
     alone_coverage: float
     alone_upper: float | None
@@ -66,8 +75,11 @@ class AcceptedCascade(msgspec.Struct, frozen=True, kw_only=True):
         steps: the judges in the order in which they are asked.
         person: share of the texts that are left to people.
         risk, upper: share of wrong answers among all accepted ones: seen, and its bound at the level 1 - delta.
-        n, groups: texts that the guarantee is about, and independent groups among them.
-        left_out: labelled texts without a commonest label, of which it says nothing.
+        price: US dollars for 1,000 texts that are put to the chain; None where the price of a judge is unknown.
+        n, groups: texts that test the chain, and independent groups among them.
+        finding: other labelled texts, which found the order in which thresholds are tested.
+        left_out: labelled texts without a commonest label, of which the guarantee says nothing.
+        accepted, left_out_accepted: accepted answers to texts that test the chain, and to those left out, which are not in the risk.
         not_asked: labelled texts that not every judge was asked about.
         units: how the bound counts texts that share groups; `exact` unless by design effect.
         reason: why nothing is certified.
@@ -79,9 +91,13 @@ class AcceptedCascade(msgspec.Struct, frozen=True, kw_only=True):
     person: float
     risk: float | None
     upper: float | None
+    price: float | None
     n: int
     groups: int
+    finding: int
     left_out: int
+    accepted: int
+    left_out_accepted: int
     not_asked: int
     units: Units
     reason: str | None
@@ -98,7 +114,7 @@ class AcceptedCascade(msgspec.Struct, frozen=True, kw_only=True):
 
     def as_row(self) -> dict[str, Any]:
         """One object for programs."""
-        more = {"exact": self.exact, "left_out_share": share_left_out(self.n, self.left_out)}
+        more = {"exact": self.exact, "left_out_share": share_left_out(self.n + self.finding, self.left_out)}
         return {**msgspec.to_builtins(self), **more}
 
 
@@ -108,12 +124,13 @@ class AcceptedCascades(msgspec.Struct, frozen=True):
     signature: str
     alpha: float
     delta: float
+    units: Units
     cascades: tuple[AcceptedCascade, ...]
     notes: tuple[str, ...]
     schema_version: int = 1
 
     def as_json(self) -> dict[str, Any]:
-        """One object for programs: `{schema_version, signature, alpha, delta, notes, cascades}`."""
+        """One object for programs: `{schema_version, signature, alpha, delta, units, notes, cascades}`."""
         return msgspec.structs.asdict(self) | {"cascades": [cascade.as_row() for cascade in self.cascades]}
 
 
@@ -122,80 +139,119 @@ def accept_cascade(
     compare: CompareOptions,
     options: AcceptOptions = AcceptOptions(),  # noqa: B008 (frozen)
     units: Units = "design_effect",
+    pricing: Pricing | None = None,
+    order: Order = "price",
 ) -> AcceptedCascades:
     """Find thresholds of all judges together, so that accepted answers are wrong at most alpha, with probability 1 - delta.
 
     Args:
         source: judgments of several judges with the labels of some of their items.
-        compare: its `judges` are the steps, in their order; each has to be left with one condition.
-        options: the tolerated errors, and what confidence is read from; not votes.
+        compare: its `judges` are the steps; each has to be left with one condition.
+        options: the tolerated errors, and what confidence is read from; votes are those of the judges asked so far.
         units: how texts that share groups are counted.
+        pricing: finds the prices of judges by name; None knows none.
+        order: `price` asks the cheapest first where all prices are known; `named` keeps the order of `compare.judges`.
 
     Raises:
-        UsageError: with fewer than two judges, for votes, for several conditions of a judge, where no text was put to all judges, and as
+        UsageError: with fewer than two judges, for several conditions of a judge, where no text was put to all judges, and as
             `accept`.
     """
     names = tuple(dict.fromkeys(compare.judges or ()))
     if len(names) < 2:
         raise UsageError(f"a cascade has two judges or more; {ORDER}")
-    if options.confidence == "votes":
-        raise UsageError("votes are of all judges at once, and a cascade asks them one after the other; take probability or repeats")
     refuse_unless_random(source.data.about, "no cascade")
     laid_out = align([source], compare)
     cells = list(scored_items(laid_out.judged[0]))
     conditions = [JudgeCondition.of(cell.key) for cell in cells]
-    chain = [one_condition(conditions, (name,), "accept") for name in names]
+    named = [one_condition(conditions, (name,), "accept") for name in names]
+    prices = pricing(named) if pricing else {}
+    chain = _ordered(named, prices, order)
     by_place: dict[tuple[str, str], dict[JudgeCondition, ScoredItems]] = {}
     for cell, condition in zip(cells, conditions, strict=True):
         by_place.setdefault((str(cell.key["language"]), str(cell.key["metric"])), {})[condition] = cell
     complete = [[own[each] for each in chain] for _, own in sorted(by_place.items()) if all(each in own for each in chain)]
     if not complete:
         raise UsageError(f"no language and metric has scores of all judges: {', '.join(names)}")
-    found = tuple(_cascade(own, compare.majority, options, units) for own in complete)
-    signature = msgspec.structs.replace(ComparisonSignature.parse(laid_out.signature), use=_words(names, options, units))
-    return AcceptedCascades(str(signature), options.alpha, options.delta, found, (*laid_out.notes, GUARANTEE))
+    found = tuple(_cascade(own, compare.majority, options, units, prices) for own in complete)
+    use = f"{options} cascade={' then '.join(each.judge for each in chain)} units={units}"
+    signature = msgspec.structs.replace(ComparisonSignature.parse(laid_out.signature), use=use)
+    notes = (*laid_out.notes, *_price_notes(chain, prices, order), GUARANTEE)
+    return AcceptedCascades(str(signature), options.alpha, options.delta, units, found, notes)
 
 
-def _words(names: Sequence[str], options: AcceptOptions, units: Units) -> str:
-    return f"{options} cascade={' then '.join(names)} units={units}"
+def _ordered(named: list[JudgeCondition], prices: Mapping[str, AnswerPrice], order: Order) -> list[JudgeCondition]:
+    if order == "named" or any(each.judge not in prices for each in named):
+        return named
+    return sorted(named, key=lambda each: prices[each.judge].dollars)  # equal prices keep the order in which judges are named
+
+
+def _price_notes(chain: Sequence[JudgeCondition], prices: Mapping[str, AnswerPrice], order: Order) -> Iterator[str]:
+    """Yield why judges are asked in this order, and where prices come from."""
+    unknown = [each.judge for each in chain if each.judge not in prices]
+    if unknown:
+        yield (
+            f"No price is known of {', '.join(unknown)}, so judges are asked in the order in which they are named; --price NAME=N "
+            "gives the US dollars for 1,000 texts."
+        )
+        return
+    if order == "price":
+        yield "Judges are asked in the order of their price; --order named keeps the order in which they are named."
+    sources: dict[str, list[str]] = {}
+    for each in chain:
+        sources.setdefault(prices[each.judge].source, []).append(each.judge)
+    words = (f"{source} ({', '.join(judges)})" for source, judges in sources.items())
+    yield f"Prices are of 1,000 texts in US dollars: {'; '.join(words)}."
 
 
 class _Answers(NamedTuple):
-    """The texts that every judge was asked about: confidences and agreement (judges, texts); `known` marks those of the guarantee."""
+    """The texts that every judge was asked about: confidences and agreement (judges, texts), NaN outside the guarantee."""
 
     sure: Floats
     right: Floats
     group: Ints
-    names: tuple[str, ...]
+
+    def tested(self, judges: list[int], options: AcceptOptions, units: Units) -> Cascade:
+        """Several judges along a path that a part of the labels finds; one judge along its own confidences, which need no labels."""
+        test = split_cascade if len(judges) > 1 else joint_cascade
+        arrays = list(self.sure[judges]), list(self.right[judges])
+        return test(*arrays, self.group, alpha=options.alpha, delta=options.delta, units=units)
 
 
-def _cascade(cells: Sequence[ScoredItems], majority: Rule, options: AcceptOptions, units: Units) -> AcceptedCascade:
+def _cascade(
+    cells: Sequence[ScoredItems], majority: Rule, options: AcceptOptions, units: Units, prices: Mapping[str, AnswerPrice]
+) -> AcceptedCascade:
     shared = np.asarray(sorted(set.intersection(*(set(cell.item.tolist()) for cell in cells))), np.int64)
     labelled = set().union(*(cell.item[cell.labelled].tolist() for cell in cells))
     common = [cell.take(np.searchsorted(cell.item, shared)) for cell in cells]
     agrees, known = zip(*(agrees_with_people(cell, majority) for cell in common), strict=True)
-    independent = len(np.unique(common[0].group)) == len(common[0])
-    counted: Units = "texts" if independent else units
-    counts = {
-        "n": int(known[0].sum()),
+    left_out = common[0].labelled & ~known[0]
+    read = _votes(common) if options.confidence == "votes" else [confidence_of(cell, options) for cell in common]
+    n = int(known[0].sum())
+    counts: dict[str, Any] = {
+        "n": n,
         "groups": len(np.unique(common[0].group[known[0]])),
-        "left_out": int((common[0].labelled & ~known[0]).sum()),
+        "left_out": int(left_out.sum()),
         "not_asked": len(labelled - set(shared.tolist())),
+        "units": "texts" if len(np.unique(common[0].group)) == len(common[0]) else units,
     }
-    read = [confidence_of(cell, options) for cell in common]
-    names = tuple(name for name, _ in read)
     reason = _obstacle(common, read)
     if reason is not None:
-        return _result(common, names, None, [None] * len(cells), counts, counted, reason)
+        steps = _steps(common, read, prices, None, [None] * len(cells))
+        return _result(common[0], steps, None, counts, reason)
     sure = np.vstack([values for _, values in read if values is not None])
-    given = _Answers(sure, np.vstack(agrees), common[0].group, names)
-    alone = [_tested(given, [place], options, counted) for place in range(len(cells))]
-    return _result(common, names, _tested(given, list(range(len(cells))), options, counted), alone, counts, counted, None)
+    given = _Answers(sure, np.vstack(agrees), common[0].group)
+    found = given.tested(list(range(len(cells))), options, units)
+    alone = [given.tested([place], options, units) for place in range(len(cells))]
+    if found.chosen:
+        counts["left_out_accepted"] = int((answered_by(sure[:, left_out], found.chosen.thresholds) >= 0).sum())
+    counts |= {"n": found.texts, "groups": found.groups, "finding": n - found.texts}
+    return _result(common[0], _steps(common, read, prices, found, alone), found, counts, found.reason)
 
 
-def _tested(given: _Answers, judges: list[int], options: AcceptOptions, units: Units) -> Cascade:
-    groups = None if units == "texts" else given.group
-    return joint_cascade(list(given.sure[judges]), list(given.right[judges]), groups, alpha=options.alpha, delta=options.delta, units=units)
+def _votes(cells: Sequence[ScoredItems]) -> list[tuple[str, Floats | None]]:
+    """The share of the judges asked so far, this one included, that give its answer; NaN where it has none."""
+    answers = np.vstack([cell.answer for cell in cells])
+    return [("votes", votes_so_far(answers[: place + 1])) for place in range(len(cells))]
 
 
 def _obstacle(cells: Sequence[ScoredItems], read: Sequence[tuple[str, Floats | None]]) -> str | None:
@@ -208,40 +264,56 @@ def _obstacle(cells: Sequence[ScoredItems], read: Sequence[tuple[str, Floats | N
     return UNEQUAL if is_unequal(cells[0]) else None
 
 
-def _result(
+def _steps(
     cells: Sequence[ScoredItems],
-    names: Sequence[str],
+    read: Sequence[tuple[str, Floats | None]],
+    prices: Mapping[str, AnswerPrice],
     found: Cascade | None,
     alone: Sequence[Cascade | None],
-    counts: Mapping[str, int],
-    units: Units,
-    reason: str | None,
-) -> AcceptedCascade:
-    chosen = found.chosen if found else None
-    n = max(1, counts["n"])
+) -> tuple[AcceptedStep, ...]:
+    chosen, coverage = found.chosen if found else None, found.coverage() if found and found.chosen else np.zeros(len(cells))
     steps = []
-    for place, (cell, name, own) in enumerate(zip(cells, names, alone, strict=True)):
+    for place, (cell, (name, _), own) in enumerate(zip(cells, read, alone, strict=True)):
+        price = prices.get(str(cell.key["judge"]))
         by_itself = own.chosen if own else None
         steps.append(
             AcceptedStep(
                 judge=str(cell.key["judge"]),
-                condition=JudgeCondition.of(cell.key).words(),
+                condition=JudgeCondition.of(cell.key),
                 confidence=name,
-                threshold=number(chosen.thresholds[place]) if chosen else None,
-                coverage=chosen.accepted_by[place] / n if chosen else 0.0,
-                alone_threshold=number(by_itself.thresholds[0]) if by_itself else None,
-                alone_coverage=by_itself.accepted / n if by_itself else 0.0,
+                threshold=_finite(chosen.thresholds[place]) if chosen else None,
+                coverage=float(coverage[place]),
+                asked=float(1 - coverage[:place].sum()),
+                price=price.dollars if price else None,
+                price_from=price.source if price else None,
+                alone_threshold=_finite(by_itself.thresholds[0]) if by_itself else None,
+                alone_coverage=by_itself.accepted / own.texts if own and by_itself else 0.0,
                 alone_upper=number(by_itself.upper) if by_itself else None,
             )
         )
+    return tuple(steps)
+
+
+def _finite(threshold: float) -> float | None:
+    return threshold if math.isfinite(threshold) else None
+
+
+def _result(
+    cell: ScoredItems, steps: tuple[AcceptedStep, ...], found: Cascade | None, counts: Mapping[str, Any], reason: str | None
+) -> AcceptedCascade:
+    chosen = found.chosen if found else None
+    each = [step.price * step.asked for step in steps if step.price is not None and (chosen is None or step.threshold is not None)]
+    known = all(step.price is not None for step in steps)
+    none: dict[str, Any] = {"finding": 0, "left_out_accepted": 0}
     return AcceptedCascade(
-        language=str(cells[0].key["language"]),
-        metric=str(cells[0].key["metric"]),
-        steps=tuple(steps),
-        person=1 - chosen.accepted / n if chosen else 1.0,
+        language=str(cell.key["language"]),
+        metric=str(cell.key["metric"]),
+        steps=steps,
+        person=1 - float(sum(step.coverage for step in steps)),
         risk=chosen.errors / chosen.accepted if chosen else None,
         upper=number(chosen.upper) if chosen else None,
-        units=units,
-        reason=reason or (found.reason if found else None),
-        **counts,
+        price=sum(each) if known and chosen else None,
+        accepted=chosen.accepted if chosen else 0,
+        reason=reason,
+        **{**none, **counts},
     )

@@ -15,7 +15,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, date, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 import numpy as np
@@ -37,6 +37,7 @@ from harness.model import CONDITION, JudgeCondition, JudgeIdentity, Sampling, Sc
 from harness.stats import LabelledSpread, LabelledSummary, correct_with_summary
 from harness.stats.core.arrays import Floats, ShapeError
 
+T = TypeVar("T")
 SCHEMA_VERSION = 2
 _READABLE = (1, SCHEMA_VERSION)
 """Version 1 has corrections without `spread`."""
@@ -67,7 +68,8 @@ class CertifiedOptions(msgspec.Struct, frozen=True):
     """What the numbers were made with, beside the thresholds of the verdicts, so that they can be made again.
 
     `annotators`, `majority`, `where` and `standardise` are those of a comparison, `alpha`, `delta` and `confidence` those of automatic
-    acceptance, `level`, `per` and `this_draw` those of label sets; None is the default.
+    acceptance, `level`, `per` and `this_draw` those of label sets; None is the default. `length` says whether maps of ordered classes read
+    the length of a text.
     """
 
     annotators: str | None
@@ -80,6 +82,7 @@ class CertifiedOptions(msgspec.Struct, frozen=True):
     level: float = 0.9
     per: Per = "group"
     this_draw: float | None = None
+    length: bool = False
 
 
 class CertifiedData(msgspec.Struct, frozen=True):
@@ -375,6 +378,7 @@ class Certificate(msgspec.Struct, frozen=True, kw_only=True):
         share_of: Score | None = None,
         confidence: ArrayLike | None = None,
         expected: ArrayLike | None = None,
+        lengths: ArrayLike | Sequence[str] | None = None,
         level: float = 0.95,
         today: date | None = None,
         **condition: str | float | None,
@@ -393,6 +397,7 @@ class Certificate(msgspec.Struct, frozen=True, kw_only=True):
             share_of: a class whose share is estimated instead of the mean.
             confidence: (items,) in the unit of the certificate's threshold, NaN where there is none.
             expected: (items,) expected scores by token probabilities, where the certificate's map reads these; NaN where there is none.
+            lengths: (items,) characters of each judged text, or the texts themselves; needed where the certificate's map reads the length.
             level: of the interval of the mean, in (0, 1).
             today: the day on which a watched certificate has to hold; by default today (UTC).
             condition: of the new scores, `variant` and axes of `SAMPLING` such as `temperature`, if they are to be compared.
@@ -401,7 +406,7 @@ class Certificate(msgspec.Struct, frozen=True, kw_only=True):
             StaleCertificate: for another judge, condition, prompt, rubric, language, metric or scale, for numbers off the scale, and for a
                 certificate that its watch has ended.
             UseForbidden: where the verdict is `do not use`, `too few labels` or `no verdict`, or the certificate has no such numbers.
-            CertificateError: where something that has to be compared is not given.
+            CertificateError: where something that has to be compared, or that the map reads, is not given.
             UsageError: for arrays that do not fit together.
         """
         cell = self.cell(language, metric)
@@ -417,7 +422,7 @@ class Certificate(msgspec.Struct, frozen=True, kw_only=True):
             raise UseForbidden(f"for {language}/{metric} the mean and agreement of {cell.language} were shown to hold, {_NOT_EXTENDED}")
         if confidence is not None:
             return _accepted(cell, scores, confidence, unchecked)
-        texts, reason = (None, f"extended from {cell.language}: {_NOT_EXTENDED}") if extended else _texts(cell, scores, expected)
+        texts, reason = (None, f"extended from {cell.language}: {_NOT_EXTENDED}") if extended else _texts(cell, scores, expected, lengths)
         if texts is not None and not cell.corrections:
             return _without_mean(cell, scores, unchecked, texts)
         mean = _corrected(cell, scores, groups, share_of, level, unchecked)
@@ -451,14 +456,19 @@ class Certificate(msgspec.Struct, frozen=True, kw_only=True):
                 raise StaleCertificate(f"the {name} is {value}, and the certificate {stated}; {_AGAIN}")
 
     def judge_problems(self, judge: str | JudgeIdentity) -> Iterator[str]:
-        """What of a judge's name and settings differs from the certificate, in words."""
-        name = judge if isinstance(judge, str) else judge.name
-        if name != self.judge.name:
-            yield f"the judge is '{name}', and the certificate is of '{self.judge.name}'"
-        elif isinstance(judge, JudgeIdentity) and self.judge.settings is not None and judge.settings != self.judge.settings:
-            keys = sorted(judge.settings.keys() | self.judge.settings.keys())
-            changed = [key for key in keys if judge.settings.get(key) != self.judge.settings.get(key)]
-            yield f"the settings of '{name}' differ from the certificate's in {', '.join(changed)}"
+        """As `judge_problems` of the certificate's judge."""
+        return judge_problems(self.judge, judge)
+
+
+def judge_problems(held: CertifiedJudge, judge: str | JudgeIdentity) -> Iterator[str]:
+    """What of a judge's name and settings differs from a certificate, in words."""
+    name = judge if isinstance(judge, str) else judge.name
+    if name != held.name:
+        yield f"the judge is '{name}', and the certificate is of '{held.name}'"
+    elif isinstance(judge, JudgeIdentity) and held.settings is not None and judge.settings != held.settings:
+        keys = sorted(judge.settings.keys() | held.settings.keys())
+        changed = [key for key in keys if judge.settings.get(key) != held.settings.get(key)]
+        yield f"the settings of '{name}' differ from the certificate's in {', '.join(changed)}"
 
 
 def load(path: Path | str) -> Certificate:
@@ -476,7 +486,30 @@ def load(path: Path | str) -> Certificate:
 
 def read(path: Path | str) -> Certificate:
     """Read a certificate to check it, whatever its numbers. Raises as `load`, but for impossible numbers, which `off_scale` names."""
-    path = Path(path)
+    return read_file(Path(path), Certificate, "judge", _READABLE, _AGAIN)
+
+
+def kind_of(path: Path | str) -> str:
+    """Whether a file is the certificate of a `judge` or of a `cascade`. Raises ContentError if it cannot be read or is no JSON."""
+    return _decoded(_read(Path(path)), _Head, Path(path), _AGAIN).kind
+
+
+def read_file(path: Path, form: type[T], kind: str, versions: Sequence[int], again: str) -> T:
+    """A certificate of this form from its file.
+
+    Raises ContentError for a file that is none, of another kind or of an unknown schema version; `again` says what to do.
+    """
+    raw = _read(path)
+    head = _decoded(raw, _Head, path, again)
+    if head.kind != kind:
+        raise ContentError(f"the certificate of a {head.kind}, and the certificate of a {kind} is needed", path)
+    if head.schema_version not in versions:
+        known = f"version{'s' if len(versions) > 1 else ''} {' and '.join(map(str, versions))}"
+        raise ContentError(f"schema version {head.schema_version}; this program reads {known}; {again}", path)
+    return _decoded(raw, form, path, again)
+
+
+def _read(path: Path) -> bytes:
     try:
         with open(path, "rb") as file:
             raw = file.read(MAX_BYTES + 1)
@@ -484,22 +517,23 @@ def read(path: Path | str) -> Certificate:
         raise ContentError(f"cannot be read: {err.strerror or err}", path) from None
     if len(raw) > MAX_BYTES:
         raise ContentError(f"larger than {MAX_BYTES >> 20} MiB; this is no certificate", path)
+    return raw
+
+
+def _decoded(raw: bytes, form: type[T], path: Path, again: str) -> T:
     try:
-        version = msgspec.json.decode(raw, type=_Version).schema_version
-        if version not in _READABLE:
-            read = " and ".join(map(str, _READABLE))
-            raise ContentError(f"schema version {version}; this program reads versions {read}; {_AGAIN}", path)
-        return msgspec.json.decode(raw, type=Certificate)
+        return msgspec.json.decode(raw, type=form)
     except msgspec.ValidationError as err:
-        raise ContentError(f"not a certificate: {err}; {_AGAIN}", path) from None
+        raise ContentError(f"not a certificate: {err}; {again}", path) from None
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as err:
-        raise ContentError(f"not a whole JSON file ({err}); copy the certificate again, or {_AGAIN}", path) from None
+        raise ContentError(f"not a whole JSON file ({err}); copy the certificate again, or {again}", path) from None
     except UsageError as err:
-        raise ContentError(f"not a certificate: {err}; {_AGAIN}", path) from None
+        raise ContentError(f"not a certificate: {err}; {again}", path) from None
 
 
-class _Version(msgspec.Struct):
+class _Head(msgspec.Struct):
     schema_version: int
+    kind: str = "judge"
 
 
 def _corrected(
@@ -546,7 +580,9 @@ def _without_mean(cell: CertifiedCell, scores: Any, unchecked: tuple[str, ...], 
     )
 
 
-def _texts(cell: CertifiedCell, scores: Any, expected: ArrayLike | None) -> tuple[CalibratedTexts | None, str | None]:
+def _texts(
+    cell: CertifiedCell, scores: Any, expected: ArrayLike | None, lengths: ArrayLike | Sequence[str] | None
+) -> tuple[CalibratedTexts | None, str | None]:
     """What people are expected to say of each text, or why nothing is said."""
     held = cell.recalibration
     if held is None:
@@ -561,7 +597,27 @@ def _texts(cell: CertifiedCell, scores: Any, expected: ArrayLike | None) -> tupl
         numbers = np.where(np.isnan(numbers), math.nan, given)
     two_named = cell.values is None and len(cell.classes) == 2
     values = np.arange(2.0) if two_named else None if cell.values is None else np.asarray(cell.values, np.float64)
-    return calibrated_texts(held, numbers, cell.classes, values, cell._range(None)), None
+    characters = None if held.length_scale is None else _characters(cell, lengths, len(numbers))
+    return calibrated_texts(held, numbers, cell.classes, values, cell._range(None), characters), None
+
+
+def _characters(cell: CertifiedCell, lengths: ArrayLike | Sequence[str] | None, texts: int) -> Floats:
+    """(texts,) lengths that a map reads, which are given as numbers or as texts."""
+    if lengths is None:
+        place = f"{cell.language}/{cell.metric}"
+        raise CertificateError(
+            f"pass lengths=: the map of {place} reads the length of each text beside its score (characters, or the texts)"
+        )
+    given = [len(one) if isinstance(one, str) else one for one in lengths] if isinstance(lengths, Sequence) else lengths
+    try:
+        found = np.asarray(given, np.float64)
+    except (TypeError, ValueError):
+        raise UsageError("lengths are numbers of characters, texts, or None where there is no text") from None
+    if found.shape != (texts,):
+        raise UsageError(f"lengths has shape {found.shape} and there are {texts} scores; give one length a score")
+    if (found < 0).any() or np.isinf(found).any():
+        raise UsageError("lengths are numbers of characters, 0 or more")
+    return found
 
 
 def _map_scores(cell: CertifiedCell, scores: Any) -> Floats:

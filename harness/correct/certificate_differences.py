@@ -54,8 +54,13 @@ def _signed(certificate: Certificate) -> ComparisonSignature | None:
 def _of_cell(name: str, held: CertifiedCell, again: CertifiedCell) -> Iterator[str]:
     if held.verdict != again.verdict:
         yield f"the verdict on {name} is '{held.verdict}' in the certificate, and '{again.verdict}' when it is made again"
-    ours = dict(_leaves(msgspec.to_builtins(again)))
-    theirs = dict(_leaves(msgspec.to_builtins(held)))
+    if apart := different_values(msgspec.to_builtins(held), msgspec.to_builtins(again)):
+        yield f"{name} differs when it is made again: {apart}"
+
+
+def different_values(held: Any, again: Any) -> str:
+    """Which values of a nested object differ, in words; empty if none does. Numbers are equal up to rounding."""
+    ours, theirs = dict(_leaves(again)), dict(_leaves(held))
     apart = [
         path
         for path in dict.fromkeys((*theirs, *ours))
@@ -63,10 +68,9 @@ def _of_cell(name: str, held: CertifiedCell, again: CertifiedCell) -> Iterator[s
         and not (path in _LATER and theirs.get(path) is None)
         and not _equal(theirs.get(path), ours.get(path))
     ]
-    if apart:
-        shown = ", ".join(f"{path} {_text(theirs.get(path))} instead of {_text(ours.get(path))}" for path in apart[:_SHOWN])
-        more = f" and {len(apart) - _SHOWN} more" if len(apart) > _SHOWN else ""
-        yield f"{name} differs when it is made again: {shown}{more}"
+    shown = ", ".join(f"{path} {_text(theirs.get(path))} instead of {_text(ours.get(path))}" for path in apart[:_SHOWN])
+    more = f" and {len(apart) - _SHOWN} more" if len(apart) > _SHOWN else ""
+    return f"{shown}{more}"
 
 
 def _leaves(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:

@@ -50,6 +50,15 @@ class Extension(msgspec.Struct, frozen=True, kw_only=True):
     alpha: float
 
 
+class EarlierWatch(msgspec.Struct, frozen=True, kw_only=True):
+    """A start of the watch that an alarm ended: from when until the restart, what was found, and the SHA-256 of its certificate."""
+
+    since: date
+    until: date
+    ended: str
+    certificate: str
+
+
 class CertifiedWatch(msgspec.Struct, frozen=True, kw_only=True):
     """The watch that a certificate depends on.
 
@@ -58,12 +67,16 @@ class CertifiedWatch(msgspec.Struct, frozen=True, kw_only=True):
         checked_to: the last day whose scores were checked.
         max_age: for how many days after that the certificate holds.
         ended: what the watch found, with the day; None as long as it found nothing.
+        recalibrated: the day on which the watch was started again with this certificate; None at its first start.
+        earlier: the starts before, each with the alarm that ended it.
     """
 
     since: date
     checked_to: date
     max_age: int
     ended: str | None = None
+    recalibrated: date | None = None
+    earlier: tuple[EarlierWatch, ...] = ()
 
     def __post_init__(self) -> None:
         if self.max_age < 1 or self.checked_to < self.since:

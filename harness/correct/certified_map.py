@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from harness.correct.label_sets import LabelSets, sets_at
-from harness.correct.score_curves import ClassCurve, ClassTable, Curve, NumberLine
+from harness.correct.score_curves import ClassCurve, ClassTable, Curve, LengthScale, NumberLine
 from harness.stats.core.arrays import Floats
 
 
@@ -22,6 +22,7 @@ class CertifiedMap(msgspec.Struct, frozen=True):
         shown: whether it is shown to be better than the raw scores and than class shares; else scores stay as they are, as `advice` says.
         n, groups: labelled texts and independent groups.
         sets: label sets, with the map that has not seen the labels that set their threshold.
+        length_scale: how both maps read the length of a text; None where they read the score alone.
     """
 
     read: str
@@ -31,6 +32,7 @@ class CertifiedMap(msgspec.Struct, frozen=True):
     n: int
     groups: int
     sets: LabelSets
+    length_scale: LengthScale | None = None
 
     def refuse_other_scale(self, classes: int, kind: str) -> None:
         """Raise ValueError for maps that are not of a cell's scale."""
@@ -38,6 +40,9 @@ class CertifiedMap(msgspec.Struct, frozen=True):
             widths = {len(curve.cuts) + 1} if isinstance(curve, ClassCurve) else set()
             if isinstance(curve, ClassTable):
                 widths = {len(curve.shares), *map(len, curve.shares)}
+            covariates = len(curve.further) if isinstance(curve, ClassCurve) else 0
+            if covariates != (self.length_scale is not None):
+                raise ValueError("a map with a coefficient of the length says how lengths are read, and others do not")
             if widths - {classes} or (isinstance(curve, NumberLine) and kind != "interval"):
                 raise ValueError(f"the map is not of {classes} classes")
         if self.sets.threshold is not None and self.sets.threshold < 0:
@@ -79,7 +84,12 @@ class CalibratedTexts(msgspec.Struct, frozen=True, eq=False):
 
 
 def calibrated_texts(
-    held: CertifiedMap, scores: Floats, classes: Sequence[int | float | str], values: Floats | None, ends: tuple[float, float]
+    held: CertifiedMap,
+    scores: Floats,
+    classes: Sequence[int | float | str],
+    values: Floats | None,
+    ends: tuple[float, float],
+    lengths: Floats | None = None,
 ) -> CalibratedTexts:
     """Apply a map to what the judge said of new texts.
 
@@ -88,10 +98,11 @@ def calibrated_texts(
         scores: (n,) what the map reads of each text: points, or class codes where classes have names only; NaN where nothing was read.
         classes, values: of the scale; values None without order.
         ends: of the scale, for intervals of numbers.
+        lengths: (n,) characters of the texts, where the map reads them.
     """
     reason = "; ".join(dict.fromkeys(each for each in (None if held.shown else held.advice, held.sets.reason) if each)) or None
-    different, place = np.unique(scores, return_inverse=True)  # a million scores are few different ones
-    predicted, behind = (curve.predict(different) for curve in (held.curve, held.sets.curve))
+    different, covariates, place = _different(held, scores, lengths)
+    predicted, behind = (curve.predict(different, covariates) for curve in (held.curve, held.sets.curve))
     if isinstance(held.curve, NumberLine):
         intervals = _intervals(behind, held.sets.threshold, ends)[place]
         nothing = np.asarray((intervals[:, 0] <= ends[0]) & (intervals[:, 1] >= ends[1]))
@@ -100,6 +111,16 @@ def calibrated_texts(
     expected = (predicted @ values)[place] if held.shown and values is not None else None
     probabilities, nothing = predicted[place] if held.shown else None, np.asarray(sets.all(axis=1))[place]
     return CalibratedTexts(expected, probabilities, tuple(classes), sets[place], None, nothing, held.sets.level, reason)
+
+
+def _different(held: CertifiedMap, scores: Floats, lengths: Floats | None) -> tuple[Floats, Floats | None, NDArray[np.int64]]:
+    """The different texts for a map, with their covariates, and the place of each text among them: a million texts are few."""
+    different, place = np.unique(scores, return_inverse=True)
+    if held.length_scale is None or lengths is None:
+        return different, None, place
+    read, at = np.unique(held.length_scale.read(lengths)[:, 0], return_inverse=True)
+    both, place = np.unique(place * len(read) + at, return_inverse=True)
+    return different[both // len(read)], read[both % len(read)][:, None], place
 
 
 def _intervals(centre: Floats, threshold: float | None, ends: tuple[float, float]) -> Floats:

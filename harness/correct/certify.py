@@ -14,7 +14,7 @@ import numpy as np
 
 from harness.content import Library
 from harness.correct.acceptance import AcceptedFrom, AcceptOptions, accepted_from
-from harness.correct.calibrate import CalibrateOptions, calibrated_metric
+from harness.correct.calibrate import CalibrateOptions, calibrated_metric, text_lengths
 from harness.correct.certificate import (
     SCHEMA_VERSION,
     Certificate,
@@ -30,9 +30,9 @@ from harness.correct.correct import mean_sample, share_sample
 from harness.correct.label_sets import SetOptions
 from harness.correct.map_input import map_inputs
 from harness.correct.mean_estimates import Sample
-from harness.correct.one_condition import one_condition
+from harness.correct.one_condition import judged_rows, one_condition
 from harness.correct.scored_items import ScoredItems, scored_items
-from harness.data.judgments import Judgments
+from harness.data.dataset import Dataset
 from harness.decide.options import DecisionOptions
 from harness.decide.verdicts import Verdict, verdicts_laid_out
 from harness.measure.cells import number
@@ -79,6 +79,7 @@ def certify(
     acceptance: AcceptOptions = AcceptOptions(),  # noqa: B008 (frozen)
     asked: JudgedRun | None = None,
     sets: SetOptions = SetOptions(),  # noqa: B008 (frozen)
+    length: bool = False,
 ) -> Certificate:
     """The certificate of one judge under one condition.
 
@@ -89,13 +90,15 @@ def certify(
         acceptance: the tolerated errors of automatic acceptance.
         asked: of a run, how it asked; None for recorded judgments.
         sets: what label sets promise.
+        length: whether maps of ordered classes read the length of a text too.
 
     Raises:
-        UsageError: for several judges or conditions, with what to choose; and as `measure.compare` does.
+        UsageError: for several judges or conditions, with what to choose; for `length` without texts; and as `measure.compare` does.
     """
     laid_out, made = certified_verdicts(source, compare, decision)
     condition = one_condition([JudgeCondition.of(verdict.key) for verdict in made], compare.judges, "certify")
-    return certificate_of(source, laid_out, made, condition, compare, decision, (acceptance, sets), asked)
+    promised = acceptance, CalibrateOptions(sets, length=length)
+    return certificate_of(source, laid_out, made, condition, compare, decision, promised, asked)
 
 
 def certified_verdicts(source: Recording, compare: CompareOptions, decision: DecisionOptions) -> tuple[AlignedData, tuple[Verdict, ...]]:
@@ -111,11 +114,12 @@ def certificate_of(
     condition: JudgeCondition,
     compare: CompareOptions,
     decision: DecisionOptions,
-    promised: tuple[AcceptOptions, SetOptions],
+    promised: tuple[AcceptOptions, CalibrateOptions],
     asked: JudgedRun | None,
 ) -> Certificate:
     """The certificate of the judge and condition `condition`, from the verdicts on all."""
-    acceptance, sets = promised
+    acceptance, maps = promised
+    sets = maps.sets
     chosen = {(v.key["language"], v.key["metric"]): v for v in made if JudgeCondition.of(v.key) == condition}
     judge = condition.judge
     single = msgspec.structs.replace(compare, judges=(judge,), annotators=compare.annotators or Annotators(1))
@@ -128,11 +132,14 @@ def certificate_of(
         for cell in scored
         if _place(cell) in chosen and _place(cell) in counted
     ]
-    maps = _maps(scored, sets) if source.data.about.sampling == "random" else None
+    found = _maps(scored, maps, judged) if source.data.about.sampling == "random" else None
     identity = asked.identity(judge) if asked else None
     about = source.data.about
     signature = msgspec.structs.replace(
-        ComparisonSignature.parse(laid_out.signature), judges=(judge,), decide=decision.signed([about]), use=f"{acceptance} {sets}"
+        ComparisonSignature.parse(laid_out.signature),
+        judges=(judge,),
+        decide=decision.signed([about]),
+        use=f"{acceptance} {sets}{' with=length' if maps.length else ''}",
     )
     prompt = asked.prompt(condition.variant) if asked else None
     return Certificate(
@@ -145,20 +152,12 @@ def certificate_of(
             judgments=scores_hash(source, condition),
             **{name: getattr(condition, name) for name in SAMPLING},
         ),
-        data=CertifiedData(
-            about.id,
-            about.version,
-            source.data.sha256,
-            about.sampling,
-            about.annotators,
-            labelled_from=_day(about.labelled_from),
-            labelled_to=_day(about.labelled_to),
-        ),
+        data=certified_data(source.data),
         prompt=prompt,
         thresholds=decision,
         signature=str(signature),
         unchecked=() if asked else ("prompt", "rubric", "settings of the judge"),
-        cells=tuple(sorted((_with_map(cell, maps) for cell in cells), key=lambda cell: (cell.language, cell.metric))),
+        cells=tuple(sorted((_with_map(cell, found) for cell in cells), key=lambda cell: (cell.language, cell.metric))),
         options=CertifiedOptions(
             annotators=None if compare.annotators is None else str(compare.annotators),
             majority=compare.majority,
@@ -170,24 +169,32 @@ def certificate_of(
             level=sets.level,
             per=sets.per,
             this_draw=sets.this_draw,
+            length=maps.length,
         ),
     )
+
+
+def certified_data(data: Dataset) -> CertifiedData:
+    """What a certificate says of its labels."""
+    about = data.about
+    days = _day(about.labelled_from), _day(about.labelled_to)
+    return CertifiedData(about.id, about.version, data.sha256, about.sampling, about.annotators, *days)
 
 
 def _day(day: date | None) -> str | None:
     return None if day is None else day.isoformat()
 
 
-def _maps(scored: Sequence[ScoredItems], sets: SetOptions) -> dict[tuple[str, str], CertifiedMap]:
+def _maps(scored: Sequence[ScoredItems], options: CalibrateOptions, judged: JudgedData) -> dict[tuple[str, str], CertifiedMap]:
     """The map of every language and metric. What rests on texts without a label is left out: other ones do not make it stale."""
-    metrics = [calibrated_metric(given, CalibrateOptions(sets)) for given in map_inputs(scored)]
     found = {}
-    for metric in metrics:
+    for given in map_inputs(scored, text_lengths(judged.data) if options.length else None):
+        metric = calibrated_metric(given, msgspec.structs.replace(options, length=given.length_scale is not None))
         for cell in metric.cells:
             assert cell.curve is not None and cell.sets is not None
             own = msgspec.structs.replace(cell.sets, mean_size=None, whole=None)
             place = cell.language, str(metric.key["metric"])
-            found[place] = CertifiedMap(metric.read, cell.curve, cell.shown, cell.advice, cell.n, cell.groups, own)
+            found[place] = CertifiedMap(metric.read, cell.curve, cell.shown, cell.advice, cell.n, cell.groups, own, given.length_scale)
     return found
 
 
@@ -203,20 +210,6 @@ def scores_hash(source: Recording, condition: JudgeCondition) -> str:
     columns = (rows.item, rows.metric, *(getattr(rows, name) for name in _SAID))
     said = sorted(msgspec.json.encode(row) for row in zip(*columns, strict=True) if row[1] in labelled.get(row[0], ()))
     return hashlib.sha256(b"\n".join(said)).hexdigest()
-
-
-def judged_rows(source: Recording, condition: JudgeCondition) -> Judgments:
-    """The judgments of original texts by one judge under one condition."""
-    rows = source.judgments.clean
-    for name, value in condition._asdict().items():
-        rows = with_value(rows, name, value)
-    return rows
-
-
-def with_value(rows: Judgments, name: str, value: Any) -> Judgments:
-    """The rows whose column `name` has this value; None finds the rows without one."""
-    column = getattr(rows, name)
-    return rows.take(column.codes < 0 if value is None else column.recode({value: 0}) == 0)
 
 
 def _place(cell: ScoredItems) -> tuple[Any, Any]:

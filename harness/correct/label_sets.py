@@ -152,7 +152,7 @@ def _sets(given: MapInput, language: int, used: MapInput, sets: LabelSets, optio
 
 def _nonconformities(given: MapInput, curve: Curve) -> tuple[Floats, Ints]:
     """The nonconformity and the group of every label; of numbers, of every text's mean."""
-    predicted = curve.predict(given.x)
+    predicted = curve.predict(given.x, given.covariates)
     if isinstance(curve, NumberLine):
         inside = ~np.isnan(predicted)  # a text outside the map's scores has no interval, like a new one there
         return np.abs(given.mean - predicted)[inside], given.group[inside]
@@ -203,7 +203,8 @@ def _sizes(given: MapInput, language: int, sets: LabelSets) -> tuple[float | Non
     """Mean size of the sets of all texts of the judge, labelled or not, and the share that says nothing."""
     cell = given.cells[language]
     x = score_of(cell, given.kind, given.read)
-    predicted = sets.curve.predict(x[~np.isnan(x)])
+    known = ~np.isnan(x)
+    predicted = sets.curve.predict(x[known], given.covariates_of(cell.item[known]))
     if not len(predicted):
         return None, None
     if isinstance(sets.curve, NumberLine):

@@ -15,6 +15,7 @@ from harness.correct.scored_items import ScoredItems, scored_items
 from harness.correct.with_others import MIN_LANGUAGES, MIN_OWN_LABELS, Z95, own_errors
 from harness.measure.compare import AlignedData
 from harness.stats.estimation.borrowed import floored_between, labels_with_others
+from harness.stats.intervals.intervals import t_quantile
 
 
 class NewLanguage(msgspec.Struct, frozen=True, kw_only=True):
@@ -65,7 +66,7 @@ def _new_language(cells: Sequence[ScoredItems], half_width: float) -> NewLanguag
         )
     errors = own_errors(samples, many=True)
     between = floored_between(errors.value, errors.error)
-    common = float(between.fitted_error[0])
+    common = float(between.fitted_error[0]) * t_quantile(0.95, len(samples) - 1) / Z95  # as `borrow` counts it where errors are estimated
     borrowed = labels_with_others(errors.label_sd, between.tau2, wanted, least=MIN_OWN_LABELS, mean_error=common)
     alone = max(math.ceil((Z95 * errors.label_sd / wanted) ** 2), MIN_OWN_LABELS)
     return NewLanguage(

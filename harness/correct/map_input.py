@@ -10,6 +10,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
+from harness.correct.score_curves import LengthScale
 from harness.correct.scored_items import ScoredItems
 from harness.stats.core.arrays import Floats, Ints
 
@@ -35,7 +36,8 @@ class MapInput:
         mean: (n,) people's mean score in points; NaN of named classes.
         answers: (n, k) share of the judge's answers in each class.
         language, group: (n,) codes; languages are those of `cells`.
-        covariates: (n, q) standardised.
+        covariates: (n, q) as maps read them.
+        lengths: (items of the data,) characters of texts, where their length is a covariate, read by `length_scale`.
     """
 
     key: dict[str, Any]
@@ -50,6 +52,8 @@ class MapInput:
     language: Ints
     group: Ints
     covariates: Floats
+    lengths: Floats | None = None
+    length_scale: LengthScale | None = None
 
     def __len__(self) -> int:
         return len(self.x)
@@ -63,6 +67,12 @@ class MapInput:
         """1 if higher scores are better or no score is best, -1 if lower ones are."""
         return self.cells[0].classes.direction or 1
 
+    def covariates_of(self, item: Ints) -> Floats:
+        """(items, q) the covariates of any items of the data, labelled or not."""
+        if self.lengths is None or self.length_scale is None:
+            return np.zeros((len(item), 0))
+        return self.length_scale.read(self.lengths[item])
+
     def take(self, rows: ArrayLike) -> MapInput:
         """Some of the texts; languages keep their codes."""
         at = np.asarray(rows)
@@ -75,7 +85,7 @@ def map_inputs(cells: Iterable[ScoredItems], lengths: Floats | None = None) -> l
 
     Args:
         cells: of all languages and metrics.
-        lengths: (items of the data,) lengths of texts, where they are a covariate.
+        lengths: (items of the data,) characters of texts, where maps of ordered classes read them.
     """
     found: dict[tuple[Any, ...], list[ScoredItems]] = {}
     for cell in cells:
@@ -119,6 +129,8 @@ def _input(cells: Sequence[ScoredItems], lengths: Floats | None) -> MapInput:
     used = [cell.take(np.flatnonzero(rows)) for cell, rows in zip(cells, kept, strict=True)]
     item = np.concatenate([cell.item for cell in used])
     values = values_of(cells[0]) if kind != "numbers" else None
+    lengths = lengths if kind == "ordered" else None
+    scale = None if lengths is None else LengthScale.of(lengths[item])
     return MapInput(
         key={name: value for name, value in cells[0].key.items() if name != "language"},
         kind=kind,
@@ -131,7 +143,9 @@ def _input(cells: Sequence[ScoredItems], lengths: Floats | None) -> MapInput:
         answers=np.concatenate([cell.answer_shares for cell in used]),
         language=np.repeat(np.arange(len(used)), [len(cell) for cell in used]),
         group=np.concatenate([cell.group for cell in used]),
-        covariates=np.zeros((len(item), 0)) if lengths is None else _standardised(lengths[item])[:, None],
+        covariates=np.zeros((len(item), 0)) if lengths is None or scale is None else scale.read(lengths[item]),
+        lengths=lengths,
+        length_scale=scale,
     )
 
 
@@ -148,10 +162,3 @@ def _read(cells: Sequence[ScoredItems], kind: MapKind) -> str:
     scored = [cell.labelled & (cell.answers.sum(axis=1) > 0) for cell in cells]
     known = sum(int((~np.isnan(cell.expected[rows])).sum()) for cell, rows in zip(cells, scored, strict=True))
     return EXPECTED if 0 < known >= _SHARE_WITH_EXPECTED * sum(int(rows.sum()) for rows in scored) else SCORE
-
-
-def _standardised(lengths: Floats) -> Floats:
-    """Logarithms of lengths in standard deviations, to a tenth; the mean where there is no text."""
-    logs = np.log1p(lengths)
-    logs = np.where(np.isnan(logs), np.nanmean(logs) if not np.isnan(logs).all() else 0.0, logs)
-    return np.asarray(np.round((logs - logs.mean()) / (logs.std() or 1.0), 1))

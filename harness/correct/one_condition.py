@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 from harness.content.tags import choose_from
+from harness.data.judgments import Judgments
 from harness.errors import UsageError
 from harness.judges import traits_of
+from harness.measure.compare import Recording
 from harness.model import CONDITION, JudgeCondition
 
 
@@ -32,3 +35,17 @@ def one_condition(conditions: Iterable[JudgeCondition], judges: Sequence[str] | 
         values = ", ".join(dict.fromkeys(f"{getattr(each, differing)}" for each in every))
         raise UsageError(f"{what} of one condition; choose one with --where {differing}=VALUE: {values}")
     return every[0]
+
+
+def judged_rows(source: Recording, condition: JudgeCondition) -> Judgments:
+    """The judgments of original texts by one judge under one condition."""
+    rows = source.judgments.clean
+    for name, value in condition._asdict().items():
+        rows = with_value(rows, name, value)
+    return rows
+
+
+def with_value(rows: Judgments, name: str, value: Any) -> Judgments:
+    """The rows whose column `name` has this value; None finds the rows without one."""
+    column = getattr(rows, name)
+    return rows.take(column.codes < 0 if value is None else column.recode({value: 0}) == 0)

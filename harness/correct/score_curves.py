@@ -13,20 +13,57 @@ from harness.stats.core.arrays import Floats
 from harness.stats.estimation.ordinal_map import class_probabilities_at
 
 
+class LengthScale(msgspec.Struct, frozen=True):
+    """How a map reads the length of a text: its logarithm in standard deviations from the mean of the labelled texts."""
+
+    mean: float
+    sd: float
+
+    def __post_init__(self) -> None:
+        _refuse_infinite((self.mean, self.sd))
+        if self.sd <= 0:
+            raise ValueError("the standard deviation of lengths is above 0")
+
+    @classmethod
+    def of(cls, characters: ArrayLike) -> LengthScale:
+        """That of labelled texts with so many characters; NaN where there is no text."""
+        logs = np.log1p(np.asarray(characters, np.float64))
+        known = logs[~np.isnan(logs)]
+        return cls(float(known.mean()), float(known.std()) or 1.0) if len(known) else cls(0.0, 1.0)
+
+    def read(self, characters: ArrayLike) -> Floats:
+        """(n, 1) lengths as maps read them, to a tenth; the mean where a length is NaN.
+
+        >>> LengthScale(3.0, 0.5).read([100, float("nan")]).tolist()
+        [[3.2], [0.0]]
+        """
+        logs = np.log1p(np.asarray(characters, np.float64))
+        return np.asarray(np.round((np.where(np.isnan(logs), self.mean, logs) - self.mean) / self.sd, 1)[:, None])
+
+
 class ClassCurve(msgspec.Struct, frozen=True, tag="proportional odds"):
-    """Ordered classes: P(a person's class is at most k) = expit(cuts[k] - slope * score)."""
+    """Ordered classes: P(a person's class is at most k) = expit(cuts[k] - slope * score - further · covariates)."""
 
     cuts: tuple[float, ...]
     slope: float
+    further: tuple[float, ...] = ()
 
     def __post_init__(self) -> None:
-        _refuse_infinite((*self.cuts, self.slope))
+        _refuse_infinite((*self.cuts, self.slope, *self.further))
         if any(one > other for one, other in pairwise(self.cuts)):
             raise ValueError("the cuts of a curve rise")
 
-    def predict(self, scores: ArrayLike) -> Floats:
-        """(n, k) probabilities of people's classes; NaN where the judge's score is NaN."""
-        return class_probabilities_at(self.cuts, self.slope * np.asarray(scores, np.float64))
+    def predict(self, scores: ArrayLike, covariates: Floats | None = None) -> Floats:
+        """(n, k) probabilities of people's classes; NaN where the judge's score is NaN.
+
+        `covariates` (n, q) are as the map was learnt from them. Raises ValueError where the curve has coefficients and they are absent.
+        """
+        eta = self.slope * np.asarray(scores, np.float64)
+        if self.further:
+            if covariates is None:
+                raise ValueError("the curve reads covariates")
+            eta = eta + covariates @ np.array(self.further)
+        return class_probabilities_at(self.cuts, eta)
 
 
 class ClassTable(msgspec.Struct, frozen=True, tag="shares"):
@@ -40,7 +77,7 @@ class ClassTable(msgspec.Struct, frozen=True, tag="shares"):
             if min(row, default=-1) < 0 or not math.isclose(sum(row), 1, abs_tol=1e-6):
                 raise ValueError("the shares of an answer lie between 0 and 1 and add up to 1")
 
-    def predict(self, scores: ArrayLike) -> Floats:
+    def predict(self, scores: ArrayLike, covariates: Floats | None = None) -> Floats:
         """(n, k) probabilities of people's classes at the judge's class codes; NaN where a code is NaN."""
         codes = np.asarray(scores, np.float64)
         known = ~np.isnan(codes)
@@ -59,7 +96,7 @@ class NumberLine(msgspec.Struct, frozen=True, tag="line"):
         if not self.x or len(self.x) != len(self.y) or any(one >= other for one, other in pairwise(self.x)):
             raise ValueError("the points of a line have rising x")
 
-    def predict(self, scores: ArrayLike) -> Floats:
+    def predict(self, scores: ArrayLike, covariates: Floats | None = None) -> Floats:
         """(n,) people's mean scores; NaN where the judge's score is NaN or outside the scores that had labels."""
         x = np.asarray(scores, np.float64)
         return np.asarray(np.interp(x, self.x, self.y, left=math.nan, right=math.nan) if len(self.x) > 1 else np.full(len(x), self.y[0]))

@@ -50,14 +50,14 @@ class LearntMap:
         return self.fitted.predict(given.x, code)
 
     def curve(self, language: int) -> Curve:
-        """The map of one language (-1: one that was not seen) as the numbers that a certificate holds. Covariates are left out."""
+        """The map of one language (-1: one that was not seen) as the numbers that a certificate holds."""
         found = self.fitted
         if isinstance(found, OrdinalMap):
             slope, shift = found.slope, 0.0
             if language >= 0:
                 slope, shift = slope + float(found.slopes[language]), float(found.shifts[language])
             slope /= self.unit
-            return ClassCurve(tuple((found.cuts - shift + slope * self.centre).tolist()), slope)
+            return ClassCurve(tuple((found.cuts - shift + slope * self.centre).tolist()), slope, tuple(found.further.tolist()))
         if isinstance(found, NominalMap):
             return ClassTable(tuple(tuple(row) for row in found.tables[language].tolist()))
         low, high = self.scores

@@ -206,5 +206,6 @@ def refuse_unless_random(about: DatasetCard, what: str) -> None:
     stated = f'says sampling = "{about.sampling}"' if about.sampling != "unknown" else "does not say how the labelled items were drawn"
     raise UsageError(
         f"{what}: the labelled items have to be a random sample of the judged ones, and the dataset card of '{about.id}' {stated}.\n"
-        '         If they were drawn at random, write sampling = "random" in data.toml; if not, label a random sample of the judged items.'
+        '         If they were drawn at random, write the line sampling = "random" at the top of data.toml, above the first [table] '
+        "(or import with --sampling random); if not, label a random sample of the judged items."
     )

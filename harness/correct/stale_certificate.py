@@ -8,10 +8,12 @@ from datetime import UTC, date, datetime
 import msgspec
 
 from harness.correct.acceptance import AcceptOptions
+from harness.correct.calibrate import CalibrateOptions
 from harness.correct.certificate import Certificate, CertifiedCell, CertifiedJudge
 from harness.correct.certificate_differences import certificate_differences
-from harness.correct.certify import JudgedRun, certificate_of, certified_verdicts, scores_hash, with_value
+from harness.correct.certify import JudgedRun, certificate_of, certified_verdicts, scores_hash
 from harness.correct.label_sets import SetOptions
+from harness.correct.one_condition import with_value
 from harness.errors import UsageError
 from harness.measure.compare import Recording
 from harness.measure.options import Annotators, CompareOptions
@@ -73,7 +75,7 @@ def unchecked(certificate: Certificate, asked: JudgedRun | None) -> tuple[str, .
 def _changes(certificate: Certificate, source: Recording, asked: JudgedRun | None) -> Iterator[str]:
     """What of the things that a certificate rests on has changed."""
     judge, data = certificate.judge, source.data
-    yield from tuple(other_condition(judge, source)) or _other_scores(judge, source)
+    yield from tuple(other_condition(judge, source)) or other_scores(judge, source)
     yield from other_question(certificate, source, asked)
     languages = {item.language for item in data.items}
     for language in dict.fromkeys(cell.language for cell in certificate.cells):
@@ -120,7 +122,8 @@ def other_condition(judge: CertifiedJudge, source: Recording) -> Iterator[str]:
         rows = with_value(rows, name, value)
 
 
-def _other_scores(judge: CertifiedJudge, source: Recording) -> Iterator[str]:
+def other_scores(judge: CertifiedJudge, source: Recording) -> Iterator[str]:
+    """Whether the judge's scores of labelled texts are not as certified."""
     found = scores_hash(source, judge.condition)
     if judge.judgments is not None and found != judge.judgments:
         yield f"the judge's scores have changed: {found[:12]}, in the certificate {judge.judgments[:12]}"
@@ -138,7 +141,8 @@ def _differences(certificate: Certificate, source: Recording, asked: JudgedRun |
     try:
         laid_out, made = certified_verdicts(source, compare, certificate.thresholds)
         acceptance = AcceptOptions(options.alpha, options.delta, options.confidence)
-        promised = acceptance, SetOptions(options.level, options.per, options.this_draw)
+        maps = CalibrateOptions(SetOptions(options.level, options.per, options.this_draw), length=options.length)
+        promised = acceptance, maps
         again = certificate_of(source, laid_out, made, judge.condition, compare, certificate.thresholds, promised, asked)
     except UsageError as err:
         return (f"the certificate cannot be made again: {err}",)

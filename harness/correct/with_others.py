@@ -11,9 +11,8 @@ import numpy as np
 from harness.correct.mean_estimates import ALL_LABELLED, Figure, MeanEstimates, Sample
 from harness.stats import prediction_powered_mean
 from harness.stats.core.arrays import Floats
-from harness.stats.estimation.borrowed import PSEUDO_LABELS, borrow, mixed_errors
+from harness.stats.estimation.borrowed import borrow, mixed_errors, mixed_freedom
 from harness.stats.estimation.prediction_powered import PredictionPowered
-from harness.stats.intervals.intervals import t_quantile
 
 MIN_LANGUAGES, MIN_OWN_LABELS, APART, Z95 = 5, 15, 3, 1.959964
 AVERAGE = (
@@ -50,11 +49,15 @@ def _too_few(one: MeanEstimates, sample: Sample) -> str | None:
 
 @dataclass(frozen=True, eq=False)
 class OwnErrors:
-    """What languages borrow: the weight `lam` that all give the judge, the mean error mean(Y - lam f) of each, and its standard error."""
+    """What languages borrow: the weight `lam` that all give the judge, the mean error mean(Y - lam f) of each, and its standard error.
+
+    `freedom` are the degrees of freedom of the standard errors, in which languages with few labels help each other too.
+    """
 
     lam: float
     value: Floats
     error: Floats
+    freedom: Floats
     own: tuple[PredictionPowered, ...]
 
     @property
@@ -73,8 +76,23 @@ def own_errors(samples: Sequence[Sample], *, many: bool = False) -> OwnErrors:
     own = tuple(
         prediction_powered_mean(one.y - lam * f, f, one.group, lam=0.0) for one, f in zip(samples, map(_filled, samples), strict=True)
     )
-    error = mixed_errors([one.error for one in own], [one.groups for one in samples])
-    return OwnErrors(lam, np.array([one.value for one in own]), np.maximum(error, 1e-9), own)
+    groups = [one.groups for one in samples]
+    error, freedom = mixed_errors([one.error for one in own], groups), mixed_freedom(groups, _kurtosis(samples, lam))
+    return OwnErrors(lam, np.array([one.value for one in own]), np.maximum(error, 1e-9), freedom, own)
+
+
+def _kurtosis(samples: Sequence[Sample], lam: float) -> float:
+    """Kurtosis of the error of one independent label, pooled over languages; 3, that of normal errors, where there is no error."""
+    errors = np.concatenate([_label_errors(one, lam) for one in samples])
+    square = float((errors**2).mean())
+    return float((errors**4).mean()) / square**2 if square > 0 else 3.0
+
+
+def _label_errors(sample: Sample, lam: float) -> Floats:
+    """(groups,) what each group of labels adds to the error of the mean, as if all groups were of the mean size."""
+    error = (sample.y - lam * _filled(sample))[sample.known]
+    group = np.unique(sample.group[sample.known], return_inverse=True)[1]
+    return np.asarray(np.bincount(group, error - error.mean()) * (group.max() + 1) / len(group))
 
 
 def _filled(sample: Sample) -> Floats:
@@ -84,12 +102,10 @@ def _filled(sample: Sample) -> Floats:
 def _shrunken(samples: Sequence[Sample], estimates: Sequence[MeanEstimates], share: bool) -> list[Figure]:
     errors = own_errors(samples)
     whole = [prediction_powered_mean(one.y, _filled(one), one.group, lam=errors.lam) for one in samples]
-    found = borrow(errors.value, errors.error)
+    found = borrow(errors.value, errors.error, freedom=errors.freedom)
     scores = np.array([both.value - alone for both, alone in zip(whole, errors.value, strict=True)])
     raw = np.array([one.error for one in errors.own])
-    freedom = np.array([one.groups for one in samples]) + PSEUDO_LABELS - 2.0  # of a variance that is mixed with the pooled one
-    estimated = np.array([t_quantile(0.95, each) for each in freedom]) / Z95
-    half = np.sqrt((estimated * found.half_width) ** 2 + Z95**2 * np.maximum([one.error**2 for one in whole] - raw**2, 0))
+    half = np.sqrt(found.half_width**2 + Z95**2 * np.maximum([one.error**2 for one in whole] - raw**2, 0))
     return [_figure(*each, share) for each in zip(found.value + scores, half, found.apart, estimates, strict=True)]
 
 

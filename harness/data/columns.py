@@ -6,7 +6,8 @@ A million labels have only a few dozen distinct scores, metrics and annotators, 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import islice
+from itertools import repeat
+from operator import attrgetter, is_
 from pathlib import Path
 from typing import Any, Self, TypeVar, get_args, get_origin
 
@@ -15,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from harness.errors import ContentError
-from harness.tables import json_rows, parquet_table
+from harness.tables import json_batches, parquet_table
 
 Codes = NDArray[np.signedinteger[Any]]
 Row = TypeVar("Row", bound=msgspec.Struct)
@@ -23,7 +24,6 @@ Row = TypeVar("Row", bound=msgspec.Struct)
 NO_VALUE = -1
 _MAX_COMBINATIONS = 1 << 63  # that an int64 can number
 _DENSE = 4  # up to this many possible numbers per row, distinct numbers are found by counting, else by sorting
-_BATCH = 1 << 14  # rows in memory as objects
 
 
 class CodedColumn:
@@ -72,8 +72,7 @@ class CodedColumn:
         return len(self.codes)
 
     def __iter__(self) -> Iterator[Any]:
-        values = (*self.values, None)  # code -1 is the last
-        return (values[code] for code in self.codes.tolist())
+        return map((*self.values, None).__getitem__, self.codes.tolist())  # code -1 is the last
 
     @property
     def used(self) -> list[Any]:
@@ -120,15 +119,30 @@ class ColumnBuilder:
     """Builds a `CodedColumn` from batches of rows."""
 
     def __init__(self) -> None:
-        self._codes: dict[Any, int] = {}
+        self._codes = _Numbering()
         self._parts: list[Codes] = []
 
     def add(self, rows: Sequence[Any]) -> None:
-        known, code = self._codes, self._codes.setdefault
-        self._parts.append(np.array([NO_VALUE if v is None else code(v, len(known)) for v in rows], np.int32))
+        self._parts.append(np.fromiter(map(self._codes.__getitem__, rows), np.int32, len(rows)))
+
+    def add_same(self, value: Any, rows: int) -> None:
+        """Add one value `rows` times."""
+        self._parts.append(np.full(rows, self._codes[value], np.int32))
 
     def finish(self) -> tuple[tuple[Any, ...], Codes]:
-        return tuple(self._codes), np.concatenate(self._parts) if self._parts else np.empty(0, np.int32)
+        return self._codes.numbered(), np.concatenate(self._parts) if self._parts else np.empty(0, np.int32)
+
+
+class _Numbering(dict[Any, int]):
+    """The code of each value, given out at first use; of None, that of no value."""
+
+    def __missing__(self, value: Any) -> int:
+        code = self[value] = NO_VALUE if value is None else len(self) - (None in self)
+        return code
+
+    def numbered(self) -> tuple[Any, ...]:
+        """The values in the order of their codes."""
+        return tuple(value for value in self if value is not None)
 
 
 def combination_ids(columns: Iterable[CodedColumn], start: NDArray[Any]) -> NDArray[np.int64]:
@@ -253,12 +267,14 @@ def read_columns(path: Path, row: type[Row], what: str) -> Columns:
         return _from_parquet(path, row, what)
     builders = {field.name: (ColumnBuilder(), _is_hashable(field.type)) for field in msgspec.structs.fields(row)}
     lines: list[NDArray[np.int64]] = []
-    rows = json_rows(path, row, what)
-    while batch := list(islice(rows, _BATCH)):
-        lines.append(np.array([number for number, _ in batch], np.int64))
+    for numbers, batch in json_batches(path, row, what):
+        lines.append(np.arange(numbers.start, numbers.stop, dtype=np.int64))
         for name, (builder, hashable) in builders.items():
-            values = [getattr(each, name) for _, each in batch]
-            builder.add(values if hashable else [_hashable(value) for value in values])
+            values = list(map(attrgetter(name), batch))
+            if all(map(is_, values, repeat(values[0]))):  # of a key that no row has, all have the same default
+                builder.add_same(values[0] if hashable else _hashable(values[0]), len(values))
+            else:
+                builder.add(values if hashable else [_hashable(value) for value in values])
     columns = {name: CodedColumn(*builder.finish()) for name, (builder, _) in builders.items()}
     return Columns(columns, np.concatenate(lines or [np.empty(0, np.int64)]))
 

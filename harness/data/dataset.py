@@ -35,6 +35,7 @@ from harness.text import short_repr
 
 _FEW_VALUES = ("language", "task", "system")  # keys with few distinct values among a million items
 _USUAL_OUTPUTS = (("output",), ("output_a", "output_b"))  # of a single text, and of a pair
+_ITEMS_AT_A_TIME = 1 << 10
 _ITEM_KEYS = ("item_id", "language", "task", "split", "group", "system", "parallel_id")
 
 
@@ -63,12 +64,13 @@ class Dataset(msgspec.Struct, frozen=True, dict=True):
     def sha256(self) -> str:
         """Hash of everything in items and labels that can move a number. Scales without labels move none."""
         digest = hashlib.sha256()
-        encode = msgspec.json.Encoder(order="sorted").encode
+        encode = msgspec.json.Encoder(order="sorted").encode_lines
         scales = [(name, self.scales[name]) for name in sorted(self.labels.metric.used)]
         other_scales = [sorted(self.label_scales.items())] if self.label_scales else []
-        for row in chain(self.items, self.labels, [scales], self.second or (), other_scales):
-            digest.update(encode(row))
-            digest.update(b"\n")
+        second = () if self.second is None else self.second.json_lines()
+        items = (encode(self.items[start : start + _ITEMS_AT_A_TIME]) for start in range(0, len(self.items), _ITEMS_AT_A_TIME))
+        for lines in chain(items, self.labels.json_lines(), [encode([scales])], second, [encode(other_scales)]):
+            digest.update(lines)
         return digest.hexdigest()
 
     @cached_property
@@ -135,12 +137,23 @@ def load_bundled(library: Library, languages: Iterable[str], board: Board | None
 
     Raises ContentError with `file:line`.
     """
+    packs = {tag: library.pack_path(tag, board) if board else library.pack_files[tag] for tag in languages}
+    return _of_packs({tag: pack for tag, pack in packs.items() if pack}, library)
+
+
+def load_bundled_pack(library: Library, name: str) -> Dataset:
+    """All items and labels of the packs of one name, such as `models`, in all languages. Raises ContentError with `file:line`."""
+    named = {key.partition("/")[0]: path for key, path in library.further_pack_files.items() if key.partition("/")[2] == name}
+    return _of_packs(named, library)
+
+
+def _of_packs(packs: Mapping[str, Path], library: Library) -> Dataset:
+    """The items and labels of one pack a language: `{tag: its pack.toml}`."""
     scales = rubric_scales(library)
     items: list[Item] = []
     labels: list[Label] = []
-    for tag in languages:
-        pack = library.pack_path(tag, board) if board else library.pack_files[tag]
-        for task_items, task_labels in _tables_of_pack(pack, tag, library, scales) if pack else ():
+    for tag, pack in packs.items():
+        for task_items, task_labels in _tables_of_pack(pack, tag, library, scales):
             items += task_items
             labels += task_labels
     _refuse_repeated_ids(items)

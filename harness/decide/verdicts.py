@@ -49,7 +49,8 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True):
         cap: how many items a group counts for at most in the corrected tests; None where no group needs one.
         n_labelled: items that the verdict rests on: `n`, or the labelled ones with constructed labels and without second annotators.
         agreement, people: agreement of the judge with people, failures counted as disagreement, and of people with each other, by pairs.
-        gap, guarded_bound: the difference of the two, and its lower bound of one test at alpha.
+        gap, guarded_bound: the difference of the two, and its lower bound of one test at alpha. `gap_error` is its standard error by
+            groups.
         family_bound: the same bound at the level that the correction leaves to this cell. Where it is above -margin, the gap's
             part of `use` is shown. With a cap, it is the smaller of that bound and of the bound without a cap at alpha.
         perfect_bound: the family bound of a judge that agrees with people on every text just as they agree with each other. Where it is
@@ -117,6 +118,7 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True):
     reasons: tuple[str, ...]
     margin: float
     settings: str
+    gap_error: float | None = None
 
     @property
     def answer(self) -> str:
@@ -128,7 +130,7 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True):
     @classmethod
     def from_flat(cls, row: Mapping[str, Any]) -> Verdict:
         """The verdict that `flat` made a row of, as JSON holds it."""
-        own = {name: row[name] for name in cls.__struct_fields__ if name != "key"}
+        own = {name: row[name] for name in cls.__struct_fields__ if name != "key" and name in row}
         key = {name: value for name, value in row.items() if name not in own and name != "answer"}
         return msgspec.convert(own | {"key": key}, cls)
 
@@ -290,6 +292,7 @@ def _verdict(decided: _Decided, k: FurtherTexts | None, options: DecisionOptions
         agreement=number(one.people + one.gap.mean),
         people=number(one.people),
         gap=number(one.gap.mean),
+        gap_error=number(one.gap.error),
         guarded_bound=number(bounds.alone),
         family_bound=number(bounds.gap),
         perfect_bound=number(bounds.perfect),

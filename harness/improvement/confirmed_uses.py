@@ -9,7 +9,7 @@ from pathlib import Path
 import msgspec
 
 from harness.errors import UsageError
-from harness.improvement.answered_texts import AnsweredText
+from harness.improvement.questions import LabelledQuestion
 from harness.tables import json_rows, write_atomic
 
 FILE = "confirmed.jsonl"
@@ -34,12 +34,12 @@ class ConfirmedUse(msgspec.Struct, frozen=True):
     texts: tuple[str, ...]
 
 
-def digests(questions: Iterable[AnsweredText]) -> tuple[str, ...]:
+def digests(questions: Iterable[LabelledQuestion]) -> tuple[str, ...]:
     """A digest of each question, which says nothing about its text."""
     return tuple(sorted(hashlib.sha256("\0".join(each).encode()).hexdigest()[:16] for each in questions))
 
 
-def earlier_uses(folder: Path | None, questions: Sequence[AnsweredText]) -> int:
+def earlier_uses(folder: Path | None, questions: Sequence[LabelledQuestion]) -> int:
     """How many confirmations used some of these questions before; 0 without a folder."""
     path = folder / FILE if folder else None
     if path is None or not path.is_file():

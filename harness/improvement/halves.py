@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import chain
 
 import numpy as np
 
 from harness.errors import UsageError
-from harness.improvement.answered_texts import AnsweredTexts
+from harness.improvement.questions import LabelledQuestions
 from harness.stats.core.arrays import Ints
 
 LEAST_GROUPS = 10
@@ -16,20 +17,23 @@ LEAST_GROUPS = 10
 
 @dataclass(frozen=True, eq=False)
 class ChooseHalf:
-    """The questions that candidates are chosen by, in the order in which they are taken."""
+    """The questions that candidates are chosen by, in the order in which they are taken. Few-shot examples come from them alone."""
 
-    texts: AnsweredTexts
-    order: Ints
+    texts: LabelledQuestions
+
+    def first(self, questions: int) -> LabelledQuestions:
+        """The questions that are taken first."""
+        return self.texts.take(np.arange(questions))
 
 
 @dataclass(frozen=True, eq=False)
 class ConfirmHalf:
     """The questions that the chosen candidate is confirmed by."""
 
-    texts: AnsweredTexts
+    texts: LabelledQuestions
 
 
-def halves(texts: AnsweredTexts, share: float, seed: int) -> tuple[ChooseHalf, ConfirmHalf]:
+def halves(texts: LabelledQuestions, share: float, seed: int) -> tuple[ChooseHalf, ConfirmHalf]:
     """Divide the questions by what their texts share, language by language.
 
     Args:
@@ -41,7 +45,7 @@ def halves(texts: AnsweredTexts, share: float, seed: int) -> tuple[ChooseHalf, C
         UsageError: where a half has fewer than `LEAST_GROUPS` independent texts.
     """
     rng = np.random.default_rng(seed)
-    chooses = np.zeros(int(texts.group.max()) + 1, bool)
+    chooses = np.zeros(int(texts.group.max(initial=-1)) + 1, bool)
     drawn = np.zeros(len(chooses), bool)
     for code in range(len(texts.languages)):  # a group of several languages belongs to the half of the first
         groups = np.unique(texts.group[texts.language == code])
@@ -53,4 +57,13 @@ def halves(texts: AnsweredTexts, share: float, seed: int) -> tuple[ChooseHalf, C
         if (count := len(np.unique(texts.group[rows]))) < LEAST_GROUPS:
             raise UsageError(f"the half to {name} would have {count} independent texts, and {LEAST_GROUPS} are needed; label more texts")
     one = texts.take(first)
-    return ChooseHalf(one, rng.permutation(len(one))), ConfirmHalf(texts.take(~first))
+    return ChooseHalf(one.take(_text_by_text(one, rng))), ConfirmHalf(texts.take(~first))
+
+
+def _text_by_text(texts: LabelledQuestions, rng: np.random.Generator) -> Ints:
+    """The questions in a random order of their texts, so that a part of them asks about few texts on all their metrics."""
+    rows: dict[str, list[int]] = {}
+    for at, question in enumerate(texts.questions):
+        rows.setdefault(question.item_id, []).append(at)
+    drawn = list(rows.values())
+    return np.array(list(chain.from_iterable(drawn[at] for at in rng.permutation(len(drawn)))), np.int64)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import math
 from collections import Counter
 from collections.abc import Sequence
@@ -16,11 +17,13 @@ from harness.content.tags import choose_from
 from harness.decide.options import DecisionOptions
 from harness.decide.verdicts import Verdict
 from harness.errors import UsageError
-from harness.improvement.answered_texts import AnsweredTexts, answered_texts
 from harness.improvement.confirmed_uses import ConfirmedUse, digests, earlier_uses, refuse_second_use, remember
+from harness.improvement.disagreements import Remaining, disagreements
 from harness.improvement.halves import ChooseHalf, ConfirmHalf, halves
+from harness.improvement.questions import LabelledQuestions
+from harness.improvement.recorded_answers import CandidateAnswers
 from harness.improvement.verdicts_on_part import verdicts_on
-from harness.measure.compare import Recording, align
+from harness.measure.compare import align
 from harness.measure.options import CompareOptions
 from harness.model import JudgeCondition, plainness
 from harness.stats.core.arrays import Floats
@@ -56,16 +59,6 @@ class ImproveOptions(msgspec.Struct, frozen=True):
         return f"start={self.start or 'first'} share={self.share:g} margin={self.margin:g} level={level:g} seed={self.seed}"
 
 
-class Remaining(NamedTuple):
-    """Disagreements of the chosen candidate on the confirming texts of one language and metric, with the first items."""
-
-    language: str
-    metric: str
-    wrong: int
-    n: int
-    items: tuple[str, ...]
-
-
 class ImprovedLanguage(msgspec.Struct, frozen=True, kw_only=True):
     """One language (`*`: all of them).
 
@@ -99,6 +92,7 @@ class Improved(msgspec.Struct, frozen=True, kw_only=True):
         level: of the test; `uses` how often labels among these confirmed before.
         before, after: verdicts of the start and of the choice on the confirming texts.
         remaining: where the choice still differs from people.
+        flags: of `harness run`, that ask the start (`start`) and the choice (`chosen`), as a specification file names them.
         options: with which it was made; `signature` holds all that moves a number.
     """
 
@@ -117,9 +111,17 @@ class Improved(msgspec.Struct, frozen=True, kw_only=True):
     before: tuple[Verdict, ...]
     after: tuple[Verdict, ...]
     remaining: tuple[Remaining, ...]
+    flags: dict[str, dict[str, Any]]
     options: ImproveOptions
     signature: str
     schema_version: int = 1
+
+    @property
+    def agreement_used(self) -> float:
+        """On the confirming texts, with the setting that each language gets."""
+        rows = self.languages
+        shares = [row.agreement_chosen if row.setting == "chosen" else row.agreement_start for row in rows]
+        return float(np.average(shares, weights=[row.gain.texts for row in rows]))
 
     def as_json(self) -> dict[str, Any]:
         """One object for programs; candidates are objects with judge, variant, temperature and top-p."""
@@ -132,73 +134,78 @@ class Improved(msgspec.Struct, frozen=True, kw_only=True):
             row = found["languages"][at] if at < len(self.languages) else found["together"]
             row["gain"] = {key: None if math.isnan(value) else value for key, value in each.gain._asdict().items()}
         found["halving"] = {"rounds": [each._asdict() for each in self.halving.rounds], "asked": self.halving.asked}
-        found["remaining"] = [each._asdict() for each in self.remaining]
+        found["remaining"] = [each.as_json() for each in self.remaining]
         return found | verdicts
 
 
 class Division(NamedTuple):
     """The questions, divided, before anything is chosen: what can be said before labels are spent."""
 
-    texts: AnsweredTexts
     choosing: ChooseHalf
     confirming: ConfirmHalf
     uses: int
 
-    def sentence(self) -> str:
+    def sentence(self, candidates: int) -> str:
         """How large a gain the confirming half can show."""
-        groups = len(np.unique(self.confirming.texts.group))
         needed = [
             f"a gain of {gain * 100:.0f} points takes {texts_to_confirm(gain, DISCORDANT[0])} to {texts_to_confirm(gain, DISCORDANT[1])}"
             for gain in GAINS
         ]
         return (
-            f"{len(self.texts.candidates)} candidates; {len(self.choosing.texts)} questions choose and {len(self.confirming.texts)} "
-            f"confirm ({groups} independent texts). In one language, with a power of 80 %, {needed[0]} independent texts and {needed[1]}."
+            f"{candidates} candidates; {len(self.choosing.texts)} questions choose and {len(self.confirming.texts)} "
+            f"confirm ({self.confirming.texts.groups} independent texts). In one language, with a power of 80 %, {needed[0]} independent "
+            f"texts and {needed[1]}."
         )
 
 
-def divided(source: Recording, compare: CompareOptions, options: ImproveOptions, folder: Path | None) -> Division:
-    """Divide the labelled questions; `folder` is the data folder that remembers uses. Raises as `answered_texts` and `halves`."""
-    texts = answered_texts(source, compare)
+def divided(texts: LabelledQuestions, options: ImproveOptions, folder: Path | None) -> Division:
+    """Divide the labelled questions; `folder` is the data folder that remembers uses. Raises as `halves`."""
     choosing, confirming = halves(texts, options.share, options.seed)
-    return Division(texts, choosing, confirming, earlier_uses(folder, confirming.texts.questions))
+    return Division(choosing, confirming, earlier_uses(folder, confirming.texts.questions))
 
 
 def improve(
-    source: Recording, compare: CompareOptions, options: ImproveOptions, decision: DecisionOptions, folder: Path | None, today: date
+    division: Division,
+    answers: CandidateAnswers,
+    compare: CompareOptions,
+    options: ImproveOptions,
+    decision: DecisionOptions,
+    folder: Path | None,
+    today: date,
 ) -> Improved:
     """Choose by successive halving on one half of the labels, then test the choice once on the other half.
 
     Args:
-        source: judgments under several conditions or of several judges, and labels.
+        division: the two halves, from `divided`.
+        answers: judges under conditions, and what they answer; they are asked for no more than a step needs.
         compare, decision: how judgments are compared, and by which thresholds verdicts are given.
         options: how to choose and to confirm.
         folder: the data folder, which remembers that its labels were used; None: nothing remembers.
         today: the day that it remembers.
 
     Raises:
-        UsageError: with fewer than two candidates, too few texts, an unknown start, and for labels that confirmed before.
+        UsageError: for an unknown start, and for labels that confirmed before.
     """
-    division = divided(source, compare, options, folder)
     refuse_second_use(division.uses, options.reuse)
-    start = _start(division.texts.candidates, options.start)
-    order = (start, *(at for at in range(len(division.texts.candidates)) if at != start))
-    halving = _choose(division.choosing, order)
+    names, confirming = answers.candidates, division.confirming.texts
+    start = starting_point(names, options.start)
+    order = (start, *(at for at in range(len(names)) if at != start))
+    halving = _choose(division.choosing, answers, order)
     chosen = order[halving.chosen]
     level = options.alpha if not division.uses else level_of_use(options.alpha, division.uses + 1)
-    languages, together = _confirmed(division, start, chosen, level, options.margin)
-    names = division.texts.candidates
-    items = {question.item_id for question in division.confirming.texts.questions}
-    verdicts = verdicts_on(source, items, compare, decision)
+    right = answers.right((start, chosen), confirming)
+    languages, together = _confirmed(division, right, level, options.margin)
+    source = answers.recording((start, chosen), confirming)
+    verdicts = verdicts_on(source, set(confirming.items), compare, decision)
     if folder is not None:  # last, so that labels are not spent where something above fails; and nothing is shown if this fails
         shown = any(each.shown for each in languages)
         use = ConfirmedUse(
             date=today.isoformat(),
-            labels=source.data.sha256,
+            labels=answers.labels_sha256,
             candidates=tuple(str(names[at]) for at in order),
             chosen=str(names[chosen]),
             shown=shown,
-            texts=digests(division.confirming.texts.questions),
+            texts=digests(confirming.questions),
         )
         remember(folder, use)
     return Improved(
@@ -208,21 +215,26 @@ def improve(
         chosen=names[chosen],
         halving=halving,
         choose_texts=len(division.choosing.texts),
-        confirm_texts=len(division.confirming.texts),
-        confirm_groups=len(np.unique(division.confirming.texts.group)),
+        confirm_texts=len(confirming),
+        confirm_groups=confirming.groups,
         languages=languages,
         together=together,
         level=level,
         uses=division.uses,
         before=tuple(verdict for verdict in verdicts if JudgeCondition.of(verdict.key) == names[start]),
         after=tuple(verdict for verdict in verdicts if JudgeCondition.of(verdict.key) == names[chosen]),
-        remaining=_remaining(division.confirming.texts, chosen),
+        remaining=disagreements(source, compare, names[chosen], confirming),
+        flags={"start": answers.flags(start), "chosen": answers.flags(chosen)},
         options=options,
-        signature=f"{align([source], compare).signature}|improve:{options.signed(level)}",
+        signature=f"{align([source], compare).signature}|improve:{options.signed(level)} candidates={_hashed(names)}",
     )
 
 
-def _start(candidates: Sequence[JudgeCondition], name: str | None) -> int:
+def _hashed(candidates: Sequence[JudgeCondition]) -> str:
+    return hashlib.sha256("\0".join(map(str, candidates)).encode()).hexdigest()[:12]
+
+
+def starting_point(candidates: Sequence[JudgeCondition], name: str | None) -> int:
     """The candidate to beat. Raises UsageError for a name that none has, or several."""
     if name is None:
         first = candidates[0].judge
@@ -241,21 +253,17 @@ def candidate_words(candidate: JudgeCondition) -> str:
     return f"{candidate.judge}: {candidate.words()}"
 
 
-def _choose(half: ChooseHalf, order: Sequence[int]) -> Halving:
-    right = half.texts.right[half.order][:, list(order)]
+def _choose(half: ChooseHalf, answers: CandidateAnswers, order: Sequence[int]) -> Halving:
+    def first(columns: Sequence[int], questions: int) -> Floats:
+        return answers.right([order[column] for column in columns], half.first(questions))
 
-    def answers(column: int, texts: int) -> Floats:
-        return np.asarray(right[:texts, column])
-
-    return halve(answers, len(right), len(order) - 1)
+    return halve(first, len(half.texts), len(order) - 1)
 
 
-def _confirmed(
-    division: Division, start: int, chosen: int, level: float, margin: float
-) -> tuple[tuple[ImprovedLanguage, ...], ImprovedLanguage]:
+def _confirmed(division: Division, right: Floats, level: float, margin: float) -> tuple[tuple[ImprovedLanguage, ...], ImprovedLanguage]:
     texts = division.confirming.texts
     constant = _constant(division.choosing, division.confirming)
-    one, other = texts.right[:, start], texts.right[:, chosen]
+    one, other = right.T
     found = confirm(one, other, constant, texts.language, texts.group, margin)
 
     def row(language: str, gain: ConfirmedGain, p: float, rows: Any) -> ImprovedLanguage:
@@ -266,7 +274,7 @@ def _confirmed(
             gain=gain,
             p=None if math.isnan(p) else p,
             shown=bool(p <= level),
-            setting="chosen" if gain.p_harmless <= level else "start",
+            setting="chosen" if gain.p_guarded <= level else "start",
         )
 
     languages = tuple(
@@ -286,18 +294,3 @@ def _constant(choosing: ChooseHalf, confirming: ConfirmHalf) -> Floats:
     return np.array(
         [best.get((q.language, q.metric)) == label for q, label in zip(texts.questions, texts.label.tolist(), strict=True)], float
     )
-
-
-_SHOWN_ITEMS = 5
-
-
-def _remaining(texts: AnsweredTexts, chosen: int) -> tuple[Remaining, ...]:
-    wrong: dict[tuple[str, str], list[str]] = {}
-    total: Counter[tuple[str, str]] = Counter()
-    for question, right in zip(texts.questions, texts.right[:, chosen].tolist(), strict=True):
-        place = question.language, question.metric
-        total[place] += 1
-        if not right:
-            wrong.setdefault(place, []).append(question.item_id)
-    rows = [Remaining(*place, len(items), total[place], tuple(items[:_SHOWN_ITEMS])) for place, items in wrong.items()]
-    return tuple(sorted(rows, key=lambda row: (-row.wrong / row.n, row.language, row.metric)))

@@ -68,6 +68,7 @@ class AtlasRow(msgspec.Struct, frozen=True, kw_only=True):
             where undefined.
         right, over_constant: agreement with the labels (closeness to them, where scores are numbers), and the same minus that of one
             constant answer.
+        gap_error: standard error of the difference, by groups; None in rows of atlases before it was kept.
         closeness: whether these are closeness of numbers and not shares of equal scores.
         texts, groups, effective_groups: labelled texts, independent groups of texts, and for how many equal groups they stand.
     """
@@ -90,6 +91,7 @@ class AtlasRow(msgspec.Struct, frozen=True, kw_only=True):
     texts: int
     groups: int
     effective_groups: float | None
+    gap_error: float | None = None
 
     @property
     def subject(self) -> str:
@@ -97,29 +99,57 @@ class AtlasRow(msgspec.Struct, frozen=True, kw_only=True):
         return self.quality or self.metric
 
 
+class AcrossSets(msgspec.Struct, frozen=True, kw_only=True):
+    """How a judge's difference from people on one quality in one language varies between three sets or more; no mean is taken of them.
+
+    Attributes:
+        quality: what people ask about, or the metric where a row has no quality.
+        closeness: whether the differences are of closeness of numbers and not of shares of equal scores.
+        sets: the sets with a difference, sorted.
+        sd, lo, hi: the standard deviation between sets, beyond what few texts explain, with its 95 % interval. A share, as `gap`.
+    """
+
+    language: str
+    quality: str
+    judge: str
+    closeness: bool
+    sets: tuple[str, ...]
+    sd: float
+    lo: float
+    hi: float
+
+
 class Atlas(msgspec.Struct, frozen=True, kw_only=True):
     """All rows, sorted by language, quality, metric, set, judge and condition.
 
     `sets` are by id, `judges` by name, English names of `languages` by tag. Languages without a row are those in which sets have labels
-    of people and no recorded judge.
+    of people and no recorded judge. `across` has an entry for each judge, quality and language with rows of three sets or more.
     """
 
     sets: dict[str, AtlasSet]
     judges: dict[str, AtlasJudge]
     languages: dict[str, str]
     rows: tuple[AtlasRow, ...]
+    across: tuple[AcrossSets, ...] = ()
     schema_version: int = SCHEMA_VERSION
 
     def judge(self, name: str) -> AtlasJudge:
         """What is known of the model behind a judge."""
         return self.judges.get(name, AtlasJudge())
 
+    def across_sets(self, rows: Iterable[AtlasRow]) -> list[AcrossSets]:
+        """How judges of these rows vary between the sets of their language and quality."""
+        wanted = {(row.language, row.subject, row.judge, row.closeness) for row in rows}
+        return [each for each in self.across if (each.language, each.quality, each.judge, each.closeness) in wanted]
+
     def flat(self, rows: Iterable[AtlasRow] | None = None) -> Iterator[dict[str, Any]]:
         """Each row, of all or of some, as one object for programs, with what is known of its set's labels and of its judge's age."""
         for row in self.rows if rows is None else rows:
             about, judge = self.sets[row.set], self.judge(row.judge)
+            between = next(iter(self.across_sets([row])), None)
+            spread = {f"between_sets{end}": getattr(between, name, None) for end, name in (("", "sd"), ("_lo", "lo"), ("_hi", "hi"))}
             facts = {"labels": about.labels, "annotators": about.annotators, "licence": about.licence}
-            yield msgspec.structs.asdict(row) | facts | {"released": judge.released, "served_until": judge.served_until}
+            yield msgspec.structs.asdict(row) | spread | facts | {"released": judge.released, "served_until": judge.served_until}
 
 
 def read_atlas(path: Path) -> Atlas:

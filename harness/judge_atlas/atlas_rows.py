@@ -9,8 +9,9 @@ import msgspec
 
 from harness.content.specs import Board, BoardCollection, DatasetCard, read_spec
 from harness.content.tags import english_name
+from harness.decide.sets import gap_over_sets
 from harness.decide.verdicts import Verdict
-from harness.judge_atlas.atlas_file import Atlas, AtlasJudge, AtlasRow, AtlasSet
+from harness.judge_atlas.atlas_file import AcrossSets, Atlas, AtlasJudge, AtlasRow, AtlasSet
 from harness.judges import traits_of
 from harness.model import BY_PEOPLE, JudgeCondition
 
@@ -64,13 +65,38 @@ def joined(
     stay = {row.set for row in earlier}
     sets = {name: kept.sets[name] if kept and name in stay else _about(card, compared.get(name)) for name, card in cards.items()}
     sets = {name: msgspec.structs.replace(about, boards=_boards_on(name, boards, collections)) for name, about in sets.items()}
+    rows.sort(key=lambda row: (row.language, row.quality, row.metric, row.set, row.judge, row.condition))
     tags = {row.language for row in rows} | {tag for about in sets.values() for tag in about.languages}
     return Atlas(
         sets=dict(sorted(sets.items())),
         judges={name: judges[name] for name in sorted({row.judge for row in rows} & judges.keys())},
         languages={tag: english_name(tag) for tag in sorted(tags)},
-        rows=tuple(sorted(rows, key=lambda row: (row.language, row.quality, row.metric, row.set, row.judge, row.condition))),
+        rows=tuple(rows),
+        across=across_sets(rows),
     )
+
+
+def across_sets(rows: Sequence[AtlasRow]) -> tuple[AcrossSets, ...]:
+    """How each judge's difference from people varies between three sets or more of one language and quality.
+
+    The difference in a set is the mean over its metrics and conditions; its standard error is the largest of theirs, because they rest on
+    the same texts.
+    """
+    found: dict[tuple[str, str, str, bool], dict[str, list[tuple[float, float]]]] = {}
+    for row in rows:
+        if row.gap is not None and row.gap_error:
+            own = found.setdefault((row.language, row.subject, row.judge, row.closeness), {})
+            own.setdefault(row.set, []).append((row.gap, row.gap_error))
+    across = []
+    for (language, quality, judge, closeness), by_set in sorted(found.items()):
+        gaps = [sum(gap for gap, _ in own) / len(own) for own in by_set.values()]
+        spread = gap_over_sets(gaps, [max(error for _, error in own) for own in by_set.values()])
+        if spread is not None:
+            numbers = {name: round(getattr(spread, name), _DIGITS) for name in ("sd", "lo", "hi")}
+            across.append(
+                AcrossSets(language=language, quality=quality, judge=judge, closeness=closeness, sets=tuple(sorted(by_set)), **numbers)
+            )
+    return tuple(across)
 
 
 def _boards_on(name: str, boards: Sequence[Board], collections: Sequence[BoardCollection]) -> dict[str, tuple[str, ...]]:
@@ -118,6 +144,7 @@ def _row(card: DatasetCard, verdict: Verdict) -> AtlasRow:
         texts=verdict.n_labelled,
         groups=verdict.groups,
         effective_groups=_short(verdict.effective_groups),
+        gap_error=_short(verdict.gap_error),
     )
 
 

@@ -108,6 +108,8 @@ def _map(cell: CertifiedCell) -> str:
     if found is None:
         return f"no map ({cell.recalibration_reason or 'an earlier version made it'})"
     scores = "scores are calibrated text by text" if found.shown else f"scores are not calibrated ({found.advice})"
+    if found.length_scale is not None:
+        scores += ", and the map reads the length of the text too"
     sets = found.sets
     if sets.threshold is None:
         return f"{scores}; sets hold {sets.reason}"

@@ -75,11 +75,12 @@ class TerminalWatcher:
     def __init__(self, *, assume_yes: bool) -> None:
         self._console = Console(stderr=True)
         self._assume_yes = assume_yes
+        self._allowed: set[str] = set()
         self._bar: Progress | None = None
         self._printed_notes: dict[str, int] = {}
 
     def consent(self, host: str, texts: int) -> None:
-        if self._assume_yes:
+        if self._assume_yes or host in self._allowed:
             return
         question = f"{texts} texts of your data folder would be sent to {terminal_safe(host)}."
         if not sys.stdin.isatty():
@@ -87,6 +88,7 @@ class TerminalWatcher:
         self._console.print(f"{question} Allow this? \\[y/N] ", end="", highlight=False)
         if input().strip().lower() not in ("y", "yes"):
             raise UsageError("nothing was sent")
+        self._allowed.add(host)
 
     def planned(self, identity: JudgeIdentity, estimate: CostEstimate, stored: int) -> None:
         if not estimate.calls:

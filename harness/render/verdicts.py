@@ -130,7 +130,7 @@ def answer_lines(verdicts: Sequence[Verdict], pages: LabelPages = LabelPages()) 
 
 
 def lines_of(answer: Answer, *, apart: bool = False) -> Iterator[tuple[str, str]]:
-    """An answer in at most six lines: its title, a line for each style of card, how sure it is, and the first step.
+    """An answer in at most six lines: its title, a line for each style of card with its notes, how sure it is, and the first step.
 
     `apart`: a line for each card, as many languages need.
     """
@@ -139,7 +139,7 @@ def lines_of(answer: Answer, *, apart: bool = False) -> Iterator[tuple[str, str]
     numbered = enumerate(answer.cards)
     for (style, _), group in groupby(numbered, key=lambda each: (each[1].style, apart and each[0])):
         cards = [card for _, card in group]
-        yield style, f"{SIGNS[style]} {' '.join(card.sentence for card in cards)}"
+        yield style, f"{SIGNS[style]} {' '.join(card.whole for card in cards)}"
     if answer.sure:
         yield "note", answer.sure
     for step in [step for step in answer.steps if not step.show][:1]:

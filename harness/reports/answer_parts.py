@@ -39,6 +39,11 @@ class Card:
             return self.text
         return f"{self.heading}{' ' if self.text.startswith(('in ', 'for ')) else ': '}{self.text}"
 
+    @property
+    def whole(self) -> str:
+        """The sentence, and what is known beside it."""
+        return f"{self.sentence} {self.note}".strip()
+
 
 @dataclass(frozen=True)
 class VerdictSquare:

@@ -10,7 +10,7 @@ from harness.judge_atlas.atlas_file import Atlas, AtlasRow, AtlasSet
 from harness.judge_atlas.judge_age import is_gone, months_between, newest_judge
 from harness.judge_atlas.known import AGAINST, CORRECTED, NO_VERDICT, OPEN, USE, KnownOfQuality, known_of
 from harness.reports.answer_parts import Answer, Card, NextStep
-from harness.reports.tables.numbers import counted, difference, percent
+from harness.reports.tables.numbers import counted, difference, percent, points, whole_points
 
 STYLES = {USE: "good", CORRECTED: "good", AGAINST: "bad", OPEN: "open"}
 _PEOPLE = {"native": "native speakers", "people": "people"}
@@ -21,11 +21,15 @@ _FEW_METRICS = 2  # that are named where a judge may be used for some metrics of
 
 @dataclass(frozen=True)
 class AtlasAnswer:
-    """The answer about one language or one judge: in one sentence, quality by quality, and what is known of the age of the judges."""
+    """The answer about one language or one judge: in one sentence, quality by quality, and what is known of the age of the judges.
+
+    `across` says how judges vary between sets, where three or more have a quality.
+    """
 
     lead: str
     answer: Answer
     age: str
+    across: tuple[str, ...] = ()
 
 
 def language_answer(atlas: Atlas, tag: str, rows: Sequence[AtlasRow], today: datetime.date) -> AtlasAnswer:
@@ -38,7 +42,7 @@ def language_answer(atlas: Atlas, tag: str, rows: Sequence[AtlasRow], today: dat
     cards = tuple(_card(atlas, each, today) for each in found)
     steps = tuple(_next_steps(atlas, tag, found, today)) if whole else ()
     answer = Answer(f"{name}: which judge for what", cards, _SURE if found else "", steps)
-    return AtlasAnswer(_lead(atlas, tag, found, today), answer, _age(atlas, rows, today))
+    return AtlasAnswer(_lead(atlas, tag, found, today), answer, _age(atlas, rows, today), tuple(_across(atlas, rows)))
 
 
 def judge_answer(atlas: Atlas, judge: str, rows: Sequence[AtlasRow], today: datetime.date) -> AtlasAnswer:
@@ -51,7 +55,8 @@ def judge_answer(atlas: Atlas, judge: str, rows: Sequence[AtlasRow], today: date
     many = "" if len(places) <= 6 else f"{len(places)} of {len(by_language)} languages"
     lead = f"{judge} may be used in {many or _joined(places)}, for some qualities." if places else f"{judge} is shown fit for nothing yet."
     lead += " Its provider serves it no longer." if is_gone(atlas.judge(judge), today) else ""
-    return AtlasAnswer(lead, Answer(f"{judge}: where it may be used", cards, _SURE, ()), _age(atlas, rows, today))
+    answer = Answer(f"{judge}: where it may be used", cards, _SURE, ())
+    return AtlasAnswer(lead, answer, _age(atlas, rows, today), tuple(_across(atlas, rows, place=True)))
 
 
 def full_sentence(card: Card) -> str:
@@ -237,6 +242,18 @@ def _next_steps(atlas: Atlas, tag: str, found: Sequence[KnownOfQuality], today: 
     if missing:
         text = f"nobody has labels of {_joined(missing)} in {atlas.languages[tag]}: let people label your own texts"
         yield NextStep(text, f"harness labels page DATA --lang {tag} --out pages")
+
+
+def _across(atlas: Atlas, rows: Sequence[AtlasRow], *, place: bool = False) -> Iterator[str]:
+    """A sentence for each judge and quality with three sets or more: how far they differ beyond chance. Sets are never averaged."""
+    for each in atlas.across_sets(rows):
+        where = f"{atlas.languages[each.language]}, " if place else ""
+        kind = "closeness" if each.closeness else "agreement"
+        interval = f"95 % interval {whole_points(each.lo)} to {points(each.hi)}"
+        yield (
+            f"{where}{metric_words(each.quality)}, {each.judge}: its {kind} beside people's varies between {_joined(each.sets)} by "
+            f"{points(each.sd)} (standard deviation; {interval}), beyond what the few texts of each set explain."
+        )
 
 
 def _age(atlas: Atlas, rows: Sequence[AtlasRow], today: datetime.date) -> str:

@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from harness.runs.evidence import Evidence, JudgeWords, read_evidence
     from harness.runs.finetuning import FineTuningSpec, fine_tuning_set, write_fine_tuning_set
     from harness.runs.generate import Generated, WriterSummary, generate_outputs, planned_writing
-    from harness.runs.plan import CallIds, Plan, PlannedCalls, call_ids, estimate_usage, hex_ids, make_plan
+    from harness.runs.plan import CallIds, Plan, PlannedCalls, call_ids, estimate_text_usage, estimate_usage, hex_ids, make_plan
     from harness.runs.preparation import Prepared, prepare
-    from harness.runs.prices import Price, price_of
+    from harness.runs.prices import Price, price_by_name, price_of
     from harness.runs.protocol import RunProtocol
     from harness.runs.record import run_place, run_record
     from harness.runs.runner import RunResult, collect_batches, open_judges, planned_calls, reopen, reopen_judge, run
@@ -41,9 +41,9 @@ _NAMES = {
     "evidence": ("Evidence", "JudgeWords", "read_evidence"),
     "finetuning": ("FineTuningSpec", "fine_tuning_set", "write_fine_tuning_set"),
     "generate": ("Generated", "WriterSummary", "generate_outputs", "planned_writing"),
-    "plan": ("CallIds", "Plan", "PlannedCalls", "call_ids", "estimate_usage", "hex_ids", "make_plan"),
+    "plan": ("CallIds", "Plan", "PlannedCalls", "call_ids", "estimate_text_usage", "estimate_usage", "hex_ids", "make_plan"),
     "preparation": ("Prepared", "prepare"),
-    "prices": ("Price", "price_of"),
+    "prices": ("Price", "price_by_name", "price_of"),
     "protocol": ("RunProtocol",),
     "record": ("run_place", "run_record"),
     "runner": ("RunResult", "collect_batches", "open_judges", "planned_calls", "reopen", "reopen_judge", "run"),
@@ -96,6 +96,7 @@ __all__ = [
     "collect_batches",
     "derive_judgments",
     "estimate_cost",
+    "estimate_text_usage",
     "estimate_usage",
     "fine_tuning_set",
     "generate_outputs",
@@ -109,6 +110,7 @@ __all__ = [
     "planned_calls",
     "planned_writing",
     "prepare",
+    "price_by_name",
     "price_for_engine",
     "price_of",
     "read_evidence",

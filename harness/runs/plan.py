@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from harness.content import Library, Task
+from harness.content.specs import Rubric
 from harness.data import Dataset
 from harness.judges import traits_of
 from harness.model import SAMPLING, Call, Condition, Item, JudgeIdentity, Prompt, Query, RealisedPerturbation, Scale, Score, Usage, Variant
@@ -238,8 +239,10 @@ def make_plan(
     seed: int,
     templates: PromptTemplates,
     training: Dataset | None = None,
+    examples: Dataset | None = None,
     pool: tuple[Item, ...] | None = None,
     own_prompts: Mapping[str, OwnPrompt] = {},
+    own_rubrics: Mapping[str, Rubric] = {},
     is_asked: Callable[[Item, str, Condition], bool] | None = None,
 ) -> Plan:
     """Plan queries about every item of `data`, on those of `metrics` for which it has a label (or may have, if labels are sealed).
@@ -255,11 +258,15 @@ def make_plan(
         seed: of perturbations, examples and calls.
         templates: prompt templates, cached in the store.
         training: holds the development items that examples are taken from; by default `data`.
+        examples: holds them in its place.
         pool: the items that a perturbation may put in place of another; by default those of `training`.
         own_prompts: prompts of the user's own, by the name that their variant has.
+        own_rubrics: rubrics of the user's own, by the name that their variants have.
         is_asked: whether a metric of an item is asked about under a condition; by default always.
     """
     items = sorted(data.items, key=lambda item: (item.language, item.task, item.group, item.item_id))
+
+    about = {name: own.metric for name, own in own_prompts.items()} | {name: own.id for name, own in own_rubrics.items()}
 
     def queries() -> Iterator[Query]:
         for item in items:
@@ -267,20 +274,23 @@ def make_plan(
             of_item = tuple(metric for metric in metrics if metric in asked)
             for condition in conditions:
                 chosen = of_item if is_asked is None else tuple(metric for metric in of_item if is_asked(item, metric, condition))
-                yield from _item_queries(item, chosen, condition, repeats, own_prompts)
+                yield from _item_queries(item, chosen, condition, repeats, about)
 
-    return Plan(seed, queries, repeats, _Renderer(library, templates, data.scales, training or data, pool, seed, own_prompts))
+    learnt = training or data
+    changed_with = learnt.items if pool is None else pool
+    return Plan(
+        seed, queries, repeats, _Renderer(library, templates, data.scales, examples or learnt, changed_with, seed, own_prompts, own_rubrics)
+    )
 
 
-def _item_queries(
-    item: Item, metrics: tuple[str, ...], condition: Condition, repeats: int, own_prompts: Mapping[str, OwnPrompt]
-) -> Iterator[Query]:
+def _item_queries(item: Item, metrics: tuple[str, ...], condition: Condition, repeats: int, about: Mapping[str, str]) -> Iterator[Query]:
+    """`about` has the metric of each prompt and rubric of the user's own."""
     if not metrics or not condition.variant.asks_about(item.language):
         return
     together = [metrics[::-1] if condition.variant.metric_order == "reversed" else metrics]
     singly = [(metric,) for metric in metrics]
-    if own := own_prompts.get(condition.variant.prompt):
-        singly = [each for each in singly if each[0] == own.metric]
+    if own := about.get(condition.variant.prompt or condition.variant.rubric):
+        singly = [each for each in singly if each[0] == own]
     for asked in together if condition.variant.call == "joint" else singly:
         for repeat in range(repeats):
             yield Query(item, asked, condition, repeat)
@@ -295,12 +305,14 @@ class _Renderer:
         templates: PromptTemplates,
         scales: Mapping[str, Scale],
         training: Dataset,
-        pool: tuple[Item, ...] | None,
+        pool: Sequence[Item],
         seed: int,
         own_prompts: Mapping[str, OwnPrompt],
+        own_rubrics: Mapping[str, Rubric],
     ) -> None:
         self._own_prompts = own_prompts
-        self.items = ShownItems(library, training.items if pool is None else pool, seed)
+        self._own_rubrics = own_rubrics
+        self.items = ShownItems(library, pool, seed)
         self.absent: dict[tuple[str, str, str], tuple[Score, ...]] = {}
         self._library = library
         self._task = cache(library.task)
@@ -333,7 +345,7 @@ class _Renderer:
         shots = tuple((e.metric, e.item_id) for e in examples)
         key = (item.task, *languages.values(), present, query.metrics, variant, sources, shots)
         if key not in self._cached:
-            rubrics, further = tuple(self._rubric(metric) for metric in query.metrics), words_of(task, query.condition)
+            rubrics, further = self._rubrics(query), words_of(task, query.condition)
             tag, reasons = variant.instructions_in(item.language), variant.reasons_in(item.language)
             wording = own_language_wording(self._library, task, rubrics, languages, further, language=tag)
             wording = with_reasons_in(reasons, wording, self._library) if reasons != tag else wording
@@ -341,6 +353,10 @@ class _Renderer:
             spec = PromptSpec(wording, scales, variant, item.language, present, examples, sources)
             self._cached[key] = self._templates.template_for(spec)
         return self._cached[key]
+
+    def _rubrics(self, query: Query) -> tuple[Rubric, ...]:
+        own = query.condition.variant.rubric
+        return (self._own_rubrics[own],) if own else tuple(self._rubric(metric) for metric in query.metrics)
 
     def _examples(self, query: Query, task: Task) -> tuple[Example, ...]:
         item = query.item
@@ -361,7 +377,15 @@ def estimate_answer_tokens(query: Query, prompt: Prompt) -> int:
 
 def estimate_prompt_tokens(prompt: Prompt) -> int:
     """About how many tokens a prompt has: one for four ASCII characters, and one for every other character."""
-    text = "".join(message.content for message in prompt.messages)
+    return _estimate_tokens("".join(message.content for message in prompt.messages))
+
+
+def estimate_text_usage(text: str) -> Usage:
+    """About how many tokens a text alone takes, without instructions, and an answer."""
+    return Usage(prompt_tokens=_estimate_tokens(text), completion_tokens=_ANSWER_TOKENS)
+
+
+def _estimate_tokens(text: str) -> int:
     ascii_characters = len(text.encode("ascii", "ignore"))
     return round(ascii_characters / _CHARACTERS_PER_TOKEN) + len(text) - ascii_characters
 

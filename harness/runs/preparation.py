@@ -5,7 +5,7 @@ Names become items, labels, versions and conditions. What does not exist or does
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -14,6 +14,7 @@ import msgspec
 
 from harness.content import Board, Library, Task
 from harness.content.library import item_files
+from harness.content.specs import Rubric
 from harness.content.tags import choose_from, resolve
 from harness.data import Dataset, load_bundled, load_folder
 from harness.data.asked_data import comparable_rubrics, with_compared_labels, with_our_names
@@ -23,7 +24,7 @@ from harness.judges.panel import refuse_unfit_panels, split_panels
 from harness.model import SAMPLING, Condition, Item, Scale, Variant, parse_variant
 from harness.parse import Vocabulary, vocabulary_of
 from harness.perturb import parse_perturbation
-from harness.prompts import OwnPrompt, PromptTemplates, is_english, load_own_prompt
+from harness.prompts import OwnPrompt, PromptTemplates, is_english, load_own_prompt, load_own_rubric, with_rubric
 from harness.prompts.templates import program_hash
 from harness.runs.derivation import ReadingRules
 from harness.runs.plan import Plan, make_plan
@@ -40,12 +41,16 @@ ATTENTION_CHECK = "attention-check"
 
 
 class Prepared(msgspec.Struct, frozen=True):
-    """A protocol with its data: the items to judge with their labels, and the data that examples and baselines may use (`training`)."""
+    """A protocol with its data: the items to judge with their labels, and the data that examples and baselines may use (`training`).
+
+    `examples` is another data set that few-shot examples are taken from; None: `training`.
+    """
 
     protocol: RunProtocol
     data: Dataset
     training: Dataset
     library: Library
+    examples: Dataset | None = None
 
     def __repr__(self) -> str:
         return short_repr(self, self.protocol.source, items=len(self.data.items), labels=len(self.data.labels))
@@ -79,9 +84,11 @@ class Prepared(msgspec.Struct, frozen=True):
             p.seed,
             templates,
             training=self.training,
+            examples=self.examples,
             pool=self._pool(),
             own_prompts=p.own_prompts,
-            is_asked=question_filter(self.data) if p.study == SELF_PREFERENCE else None,
+            own_rubrics=p.own_rubrics,
+            is_asked=question_filter(self.data) if p.study == SELF_PREFERENCE else _asks_only(p.only),
         )
 
     def refuse_empty(self, plan: Plan) -> None:
@@ -122,20 +129,31 @@ class Prepared(msgspec.Struct, frozen=True):
         return load_bundled(self.library, self.library.tags_with_items()).items
 
 
+def _asks_only(only: Mapping[str, Collection[str]]) -> Callable[[Item, str, Condition], bool] | None:
+    """Which questions are asked where only some are; None where all are."""
+    chosen = {metric: frozenset(items) for metric, items in only.items()}
+    return (lambda item, metric, condition: item.item_id in chosen.get(metric, ())) if only else None
+
+
 def with_panels(spec: RunSpec) -> RunSpec:
     """The specification with its panels read, and their members among its judges. Raises as `split_panels`."""
     judges, panels = split_panels(spec.judges)
     return msgspec.structs.replace(spec, judges=judges, panels={**spec.panels, **panels}) if panels else spec
 
 
-def prepare(spec: RunSpec) -> Prepared:
-    """Resolve names, then load and restrict content. Asks no judge. Raises UsageError or ContentError."""
-    library = Library(*spec.content)
+def prepare(spec: RunSpec, library: Library | None = None) -> Prepared:
+    """Resolve names, then load and restrict content. Asks no judge. Raises UsageError or ContentError.
+
+    `library`: that of the specification's content, where the caller has it already.
+    """
+    library = library or Library(*spec.content)
     spec = with_preset(with_panels(spec), library)
     if spec.data is not None:
         spec = msgspec.structs.replace(spec, data=located(spec.data, library))  # the run keeps the folder that a name means
     if spec.data is not None and spec.board is None:
         return _prepare_folder(spec, spec.data, library)
+    if spec.items is not None:
+        raise UsageError("single items can be chosen of a data folder; pass --data DIR without --board")
     if spec.unlabelled:
         raise UsageError("--unlabelled is for a data folder; pass --data DIR without --board")
     return _prepare_board(spec, spec.board or DEFAULT_BOARD, library)
@@ -192,6 +210,7 @@ def _prepare_folder(spec: RunSpec, folder: Path, library: Library) -> Prepared:
     metrics = _choose(spec.metrics, [*known_metrics, *comparable], "metric") if spec.metrics or not known_metrics else tuple(known_metrics)
     everything = with_compared_labels(everything, [comparable[name] for name in metrics if name in comparable])
     items = [item for item in everything.items if item.language in languages and item.task in tasks and item.split == "test"]
+    items = _chosen_items(items, spec.items)
     if spec.unlabelled:
         asks = {task: (_askable(task, library) | _labelled(task, everything) | own_metrics) & frozenset(metrics) for task in tasks}
         everything = msgspec.structs.replace(everything, asks=asks)
@@ -242,12 +261,17 @@ def _resolve_protocol(
     board: Board | None,
     languages: tuple[str, ...],
 ) -> Prepared:
-    data = everything.only(items)
+    named = {item for ids in spec.only.values() for item in ids}
+    data = everything.only([item for item in items if item.item_id in named] if spec.only else items)
     if not data.items:
         raise UsageError("there is nothing to judge: no item has these languages and tasks")
     own_prompts = {**spec.own_prompts, **dict(map(load_own_prompt, spec.prompts))}
+    rubrics_read = dict(map(load_own_rubric, spec.rubrics))
+    own_rubrics = {**spec.own_rubrics, **rubrics_read}
+    examples = _examples_of(spec, library)
     metrics = _metrics_of_prompts(spec, metrics, own_prompts, data)
-    variants = _variants(spec, board, own_prompts)
+    variants = _with_rubrics(_variants(spec, board, own_prompts), rubrics_read)
+    metrics = _metrics_of_rubrics(metrics, variants, own_rubrics, data)
     temperatures = spec.temperatures or ((board.temperature,) if board else (0.0,))
     known_tasks = [library.task(name) for name in tasks if name in library.task_files]
     rubrics = {name: library.rubric(name) for name in metrics if name in library.rubric_files}
@@ -273,17 +297,40 @@ def _resolve_protocol(
         data_sha256=data.sha256,
         prompts=program_hash(),
         instructions=_instruction_versions(spec, library, variants, languages),
-        examples=everything.sha256[:12] if any(parse_variant(text).shots for text in variants) else "",
+        examples=(examples or everything).sha256[:12] if any(parse_variant(text).shots for text in variants) else "",
         majority=board.majority if board else "drop",
         annotators=board.annotators if board else "",
         own_prompts=own_prompts,
+        own_rubrics=own_rubrics,
         study=spec.study,
         own_systems=dict(spec.own_systems),
         panels=dict(spec.panels),
         tuned=dict(spec.tuned),
+        items=spec.items or (),
+        examples_from=str(spec.examples.resolve()) if spec.examples and examples else "",
+        only=dict(spec.only),
     )
-    prepared = Prepared(protocol, data, everything, library)
+    prepared = Prepared(protocol, data, everything, library, examples)
     return prepared.with_majority(spec.majority) if spec.majority else prepared
+
+
+def _examples_of(spec: RunSpec, library: Library) -> Dataset | None:
+    """The data set that few-shot examples are taken from, all its items as development items; None: the data that are judged."""
+    if spec.examples is None:
+        return None
+    found = with_our_names(load_folder(spec.examples, library), library)
+    return msgspec.structs.replace(found, items=tuple(msgspec.structs.replace(item, split="dev") for item in found.items))
+
+
+def _chosen_items(items: Sequence[Item], ids: Sequence[str] | None) -> list[Item]:
+    """The items with these ids. Raises UsageError for an id that no item has."""
+    if ids is None:
+        return list(items)
+    wanted = set(ids)
+    chosen = [item for item in items if item.item_id in wanted]
+    if missing := sorted(wanted - {item.item_id for item in chosen}):
+        raise UsageError(f"no item '{missing[0]}' of these languages and tasks is to be judged")
+    return chosen
 
 
 def _variants(spec: RunSpec, board: Board | None, own_prompts: Mapping[str, OwnPrompt]) -> tuple[str, ...]:
@@ -306,6 +353,28 @@ def _metrics_of_prompts(spec: RunSpec, metrics: Sequence[str], own_prompts: Mapp
         asked = {prompt.metric for prompt in own_prompts.values()}
         return tuple(metric for metric in metrics if metric in asked)
     return tuple(metrics)
+
+
+def _with_rubrics(variants: Sequence[str], rubrics: Mapping[str, Rubric]) -> tuple[str, ...]:
+    """The variants with each rubric of the user's own, in place of the usual one; prompts of their own as they are."""
+    if not rubrics:
+        return tuple(variants)
+    shown = [str(with_rubric(text, name)) for text in variants if not parse_variant(text).prompt for name in rubrics]
+    return (*shown, *(text for text in variants if parse_variant(text).prompt))
+
+
+def _metrics_of_rubrics(metrics: Sequence[str], variants: Sequence[str], rubrics: Mapping[str, Rubric], data: Dataset) -> tuple[str, ...]:
+    """The metrics that are asked about: with own rubrics alone, only theirs. Raises UsageError for a rubric that does not fit the data."""
+    for name, rubric in rubrics.items():
+        if rubric.id not in metrics:
+            raise UsageError(f"the rubric '{name}' is about the metric '{rubric.id}', which is not asked.{choose_from(metrics, rubric.id)}")
+        if rubric.scale != (scale := data.scales[rubric.id]):
+            raise UsageError(f"the rubric '{name}' has the scale {rubric.scale.describe()}, but '{rubric.id}' has {scale.describe()}")
+    shown = [parse_variant(text).rubric for text in variants]
+    if unknown := sorted({name for name in shown if name} - rubrics.keys()):
+        raise UsageError(f"the rubric '{unknown[0]}' is not here; --rubric FILE asks with a rubric of your own")
+    asked = {rubrics[name].id for name in shown if name}
+    return tuple(metric for metric in metrics if metric in asked) if all(shown) else tuple(metrics)
 
 
 def _has_constructed_labels(data: Dataset, board: Board | None) -> bool:
@@ -380,6 +449,11 @@ def _instruction_versions(spec: RunSpec, library: Library, variants: Sequence[st
     }
     languages = sorted(tag for tag in asked if not is_english(tag))
     for tag in languages:
+        if tag not in library.instruction_files:
+            raise UsageError(
+                f"no instructions in '{tag}' for a variant with own-language.{choose_from(library.instruction_files)}\n"
+                "         A variant without own-language asks in English; 'Add a language' in CONTRIBUTING.md says how to write them"
+            )
         unread = not library.instructions(tag).reviewed_by
         if unread and not spec.allow_unreviewed:
             raise UsageError(

@@ -70,6 +70,20 @@ def price_of(identity: JudgeIdentity, own: Path | None = None) -> Price | None:
     return None
 
 
+def price_by_name(judge: str, own: Path | None = None) -> Price | None:
+    """The price of a judge of whom only the name is known, such as one whose scores were recorded elsewhere: that of its model.
+
+    `own` as for `price_of`; its entries may be names of judges without a provider.
+
+    >>> price_by_name("openai/gpt-4o-mini-2024-07-18") == price_by_name("gpt-4o-mini-2024-07-18"), price_by_name("gpt-5")
+    (True, None)
+    """
+    if traits_of(judge).is_free:
+        return Price(0, 0, "always")
+    known = prices() | (_read_prices(own) if own else {})
+    return known.get(judge) or known.get(judge.rpartition("/")[2])
+
+
 @cache
 def prices() -> dict[str, Price]:
     """Known prices by dated model name."""

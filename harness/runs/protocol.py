@@ -8,6 +8,7 @@ from typing import Literal
 
 import msgspec
 
+from harness.content.specs import Rubric
 from harness.judges import Panel
 from harness.model import Condition, JudgeIdentity, hashed_condition
 from harness.prompts.own_prompt import OwnPrompt
@@ -22,6 +23,10 @@ _LATER_DEFAULTS = {
     "own_systems": {},
     "panels": {},
     "tuned": {},
+    "own_rubrics": {},
+    "items": (),
+    "examples_from": "",
+    "only": {},
 }
 
 
@@ -58,6 +63,10 @@ class RunProtocol(msgspec.Struct, frozen=True):
     own_systems: dict[str, str] = {}  # judge -> the system of the data that it is
     panels: dict[str, Panel] = {}  # judges whose scores are computed from those of other judges, by name
     tuned: dict[str, str] = {}  # judge -> the judge that it was before it was tuned
+    own_rubrics: dict[str, Rubric] = {}  # rubrics of the user's own by name and hash, as the variants name them
+    items: tuple[str, ...] = ()  # ids of the items that are asked about; empty: all
+    examples_from: str = ""  # the data folder that few-shot examples come from; empty: the development items of the data
+    only: dict[str, tuple[str, ...]] = {}  # the items that are asked about, by metric; empty: all
     identities: tuple[JudgeIdentity, ...] = ()
 
     @property

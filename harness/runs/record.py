@@ -12,6 +12,7 @@ from typing import Any
 import msgspec
 
 from harness.engines import Engine, Settings
+from harness.errors import UsageError
 from harness.runs.answers import RunAnswers, Spent
 from harness.runs.asking import JudgeSummary
 from harness.runs.prices import Price, price_of
@@ -72,12 +73,26 @@ def _earlier_sessions(path: Path) -> list[Any]:
 
 
 def run_place(given: str | Path, out: Path) -> tuple[str, Path]:
-    """The name of a run and its results folder. `given` is the run's folder, a file in it, or else a name (or its beginning) in `out`."""
+    """The name of a run and its results folder. `given` is the run's folder, a file in it, or else a name (or its beginning) in `out`.
+
+    Raises UsageError, with what to do, for a path that exists and is no run's.
+    """
     path = Path(given)
     folder = (path.parent if path.is_file() else path).resolve()
     if (folder / "run.json").is_file():
         return folder.name, folder.parent.parent
+    if path.exists() and not any(known.name.startswith(str(given)) for known in out.glob("runs/*")):
+        raise UsageError(f"{given} is no run: {_what_it_is(path)}")
     return str(given), out
+
+
+def _what_it_is(path: Path) -> str:
+    """What a path is that is not a run's, and the command for it."""
+    if path.is_file():
+        return f"a file that no run wrote; 'harness start {path}' looks at a table of texts or scores"
+    if (path / "runs").is_dir():
+        return f"a folder of results; 'harness runs --out {path}' lists the runs in it"
+    return f"a folder of data; 'harness run --data {path}' asks a judge, 'harness compare {path}' compares judgments that it holds"
 
 
 def run_record(out: Path, name: str) -> dict[str, Any] | None:

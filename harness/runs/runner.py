@@ -299,10 +299,14 @@ def _prepare_stored(name: str, store: Store, out: Path) -> Prepared:
         tasks=tuple(protocol.tasks),
         metrics=protocol.metrics,
         limit=protocol.limit,
+        items=protocol.items or None,
+        examples=Path(protocol.examples_from) if protocol.examples_from else None,
         unlabelled=protocol.unlabelled,
+        only=protocol.only,
         study=protocol.study,
         own_prompts=protocol.own_prompts,
-        variants=_worded_variants(protocol) if protocol.own_prompts else None,
+        own_rubrics=protocol.own_rubrics,
+        variants=_worded_variants(protocol) if protocol.own_prompts or protocol.own_rubrics else None,
         allow_unreviewed=True,
     )
     prepared = prepare(spec)

@@ -60,12 +60,13 @@ def load_board(board: Board, library: Library, languages: Sequence[str], given: 
     )
     everything = source.everything
     if board.sealed is None:
-        items = _with_annotators(items, everything, board)
+        items = _with_annotators(items, everything.only(items), board)
     else:
         asks = {task: frozenset(library.task(task).metrics) & frozenset(board.rubrics) for task in board.tasks}
         everything = msgspec.structs.replace(without_labels(everything, items), asks=asks)
     if source.folder is not None:
-        _refuse_gaps([item for item in items if everything.asked_metrics.get(item.item_id)], library, source.folder)
+        asked = everything.only(items).asked_metrics
+        _refuse_gaps([item for item in items if asked.get(item.item_id)], library, source.folder)
     return BoardSource(everything, items, source.folder)
 
 
@@ -75,6 +76,8 @@ def load_board(board: Board, library: Library, languages: Sequence[str], given: 
 def _from_folder(board: Board, data: BoardData, library: Library, given: Path | None) -> BoardSource:
     folder = _hub_folder(board, data, given) if data.hub else given or _folder_of(board, data, library)
     loaded = load_folder(folder, library, card=data.dataset_card)
+    if data.hashed == "listed":
+        loaded = loaded.only(item for item in loaded.items if item.item_id in board.items.get(item.language, ()))
     if board.sealed is not None:
         # The hash must be the same for those who hold the sealed labels.
         loaded = without_labels(loaded, [item for item in loaded.items if _is_judged(item, data)])

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import msgspec
 
+from harness.content.specs import Rubric
 from harness.judges import Panel
 from harness.model import Order, ShownSource
 from harness.prompts import OwnPrompt
@@ -22,6 +23,8 @@ class RunSpec(msgspec.Struct, frozen=True):
 
     board: str | None = None
     data: Path | None = None
+    items: tuple[str, ...] | None = None  # only the items of a data folder with these ids
+    examples: Path | None = None  # a data folder whose labelled items few-shot examples are taken from, in place of development items
     content: tuple[Path, ...] = ()
     languages: tuple[str, ...] | None = None
     tasks: tuple[str, ...] | None = None
@@ -33,6 +36,8 @@ class RunSpec(msgspec.Struct, frozen=True):
     variants: tuple[str, ...] | None = None
     prompts: tuple[Path, ...] = ()  # files of prompts of the user's own; each is a variant
     own_prompts: Mapping[str, OwnPrompt] = {}  # the same, read already, by name and hash
+    rubrics: tuple[Path, ...] = ()  # files of rubrics of the user's own; each variant is asked with each of them
+    own_rubrics: Mapping[str, Rubric] = {}  # the same, read already, by name and hash
     temperatures: tuple[float, ...] | None = None
     top_ps: tuple[float | None, ...] = (None,)
     orders: tuple[Order, ...] = ("forward",)  # of the two texts of a pair
@@ -49,6 +54,7 @@ class RunSpec(msgspec.Struct, frozen=True):
     seed: int = 0
     majority: Majority | None = None  # how annotators become one reference
     limit: int | None = None
+    only: Mapping[str, tuple[str, ...]] = {}  # the items that are asked about, by metric, where a cascade asks a part; empty: all
     unlabelled: bool = False  # also ask about items of a data folder that have no label
 
     def __post_init__(self) -> None:

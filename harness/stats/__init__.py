@@ -152,6 +152,7 @@ from harness.stats.intervals.bootstrap import intervals
 from harness.stats.intervals.equivalence import Equivalence, cluster_interval, equivalence, leniency_equivalence
 from harness.stats.intervals.intervals import MIN_GROUPS, TOO_FEW, Interval, mean_interval, proportion_interval, wilson
 from harness.stats.intervals.judge_tests import FourP, JudgeSums, JudgeTests, judge_sums, judge_tests
+from harness.stats.intervals.logit_rise import LogitRise, logit_rise
 from harness.stats.intervals.multiplicity import benjamini_hochberg, benjamini_yekutieli, holm
 from harness.stats.intervals.one_class import OneClass, one_class_test
 from harness.stats.intervals.paired import VS_BASELINE, Difference, commonest, difference, hits, paired_difference, vs_baseline
@@ -200,6 +201,7 @@ __all__ = [
     "Kind",
     "LabelledSpread",
     "LabelledSummary",
+    "LogitRise",
     "MarginTest",
     "MetaAnalysis",
     "MoreLabels",
@@ -313,6 +315,7 @@ __all__ = [
     "leniency_equivalence",
     "log_loss",
     "log_loss_of_classes",
+    "logit_rise",
     "majority_accuracy",
     "mcnemar",
     "mean_absolute_error",

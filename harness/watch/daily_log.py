@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import os
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import date
 from itertools import islice
@@ -69,12 +69,24 @@ class SeenCell(msgspec.Struct, frozen=True, omit_defaults=True):
     production: SeenProduction | None = None
 
 
+class Restart(msgspec.Struct, frozen=True):
+    """The watch starts again with a new reference: the number of the start, the hash of its plan, and what ended the start before."""
+
+    start: int
+    plan: str
+    because: str
+
+
 class Day(msgspec.Struct, frozen=True, omit_defaults=True):
-    """One line: the date, what was seen in each cell (`language/metric`), and the hash of this line and the one before."""
+    """One line: the date, what was seen in each cell (`language/metric`), and the hash of this line and the one before.
+
+    A line with a `restart` has no cells. It may have the date of the day after it, and of no other one.
+    """
 
     date: date
     cells: dict[str, SeenCell]
     source: str = ""
+    restart: Restart | None = None
     hash: str = ""
 
     def chained(self, previous: str) -> Day:
@@ -116,11 +128,16 @@ def read_log(folder: Path, began: str) -> list[Day]:
     for line, day in islice(json_rows(path, Day, "a day of a watch"), _whole_lines(path)):
         if day.chained(previous).hash != day.hash:
             raise ContentError("this line, one before it, or watch.json was changed after it was written; restore it", path, line)
-        if days and day.date <= days[-1].date:
+        if days and not follows(days[-1], day.date):
             raise ContentError(f"{day.date} stands after {days[-1].date}; days stand in their order", path, line)
         days.append(day)
         previous = day.hash
     return days
+
+
+def follows(last: Day, wanted: date) -> bool:
+    """Whether a day may stand after this line."""
+    return wanted > last.date or (last.restart is not None and wanted == last.date)
 
 
 def _whole_lines(path: Path) -> int:
@@ -153,11 +170,11 @@ def _end_of_last_line(path: Path) -> int:
     return content.rfind(b"\n") + 1
 
 
-def refuse_date(days: list[Day], wanted: date, today: date) -> None:
+def refuse_date(log: Sequence[Day], wanted: date, today: date) -> None:
     """Raise UsageError for a day that the log has, that is before its last one, or that is in the future."""
-    if days and wanted == days[-1].date:
+    if log and wanted == log[-1].date and log[-1].restart is None:
         raise UsageError(f"{wanted} is in the log already; a day is added once")
-    if days and wanted < days[-1].date:
-        raise UsageError(f"{wanted} is before {days[-1].date}, the last day of the log; days are added in their order")
+    if log and not follows(log[-1], wanted):
+        raise UsageError(f"{wanted} is before {log[-1].date}, the last day of the log; days are added in their order")
     if wanted > today:
         raise UsageError(f"{wanted} is in the future; today is {today} (UTC)")

@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Collection, Mapping
 
 from harness.correct.certificate import CertifiedJudge
-from harness.correct.certify import judged_rows
+from harness.correct.one_condition import judged_rows
 from harness.correct.stale_certificate import other_condition
 from harness.errors import UsageError
 from harness.measure.compare import Recording

@@ -16,7 +16,7 @@ import msgspec
 import numpy as np
 
 from harness.correct.certificate import Certificate
-from harness.correct.certificate_extension import CertifiedWatch
+from harness.correct.certificate_extension import CertifiedWatch, EarlierWatch
 from harness.stats.core.arrays import Floats
 from harness.stats.estimation.betting import e_benjamini_hochberg, log_factors, mixed_wealth
 from harness.text import short_repr
@@ -76,6 +76,7 @@ class WatchCheck(msgspec.Struct, frozen=True, kw_only=True):
         days: how many the log has.
         checked: the day of the check.
         expired: why the certificate does not hold any more; None if it does.
+        earlier: the starts of the watch before this one, each with the alarm that ended it.
     """
 
     judge: str
@@ -88,6 +89,7 @@ class WatchCheck(msgspec.Struct, frozen=True, kw_only=True):
     guard: int
     cells: tuple[CellState, ...]
     expired: str | None
+    earlier: tuple[EarlierWatch, ...] = ()
     schema_version: int = SCHEMA_VERSION
 
     def __repr__(self) -> str:
@@ -115,12 +117,13 @@ class WatchCheck(msgspec.Struct, frozen=True, kw_only=True):
         return fields | {"answer": self.answer}
 
 
-def check_watch(plan: WatchPlan, days: Sequence[Day], today: date) -> WatchCheck:
+def check_watch(plan: WatchPlan, days: Sequence[Day], today: date, earlier: tuple[EarlierWatch, ...] = ()) -> WatchCheck:
     """Compute every test anew from the log.
 
     Args:
-        plan, days: of the watch.
+        plan, days: of the last start of the watch.
         today: on which the certificate has to hold.
+        earlier: the starts before.
     """
     alpha = plan.options.alpha / 4
     streams: dict[Stream, dict[str, _Evidence]] = {
@@ -156,11 +159,12 @@ def check_watch(plan: WatchPlan, days: Sequence[Day], today: date) -> WatchCheck
         guard=plan.options.guard,
         cells=tuple(cells),
         expired=None,
+        earlier=earlier,
     )
-    return msgspec.structs.replace(found, expired=certified_watch(plan, found).expired(today))
+    return msgspec.structs.replace(found, expired=watch_record(plan, found, earlier).expired(today))
 
 
-def certified_watch(plan: WatchPlan, found: WatchCheck) -> CertifiedWatch:
+def watch_record(plan: WatchPlan, found: WatchCheck, earlier: tuple[EarlierWatch, ...]) -> CertifiedWatch:
     """What the certificate says of its watch after a check."""
     first = min((alarm for cell in found.cells for alarm in (cell.anchors.alarm, cell.production.alarm) if alarm), default=None)
     return CertifiedWatch(
@@ -168,6 +172,8 @@ def certified_watch(plan: WatchPlan, found: WatchCheck) -> CertifiedWatch:
         checked_to=found.last_day or plan.since,
         max_age=plan.options.max_age,
         ended=None if first is None else _ended(found.answer, first),
+        recalibrated=plan.since if earlier else None,
+        earlier=earlier,
     )
 
 
@@ -178,7 +184,7 @@ def _ended(answer: WatchAnswer, first: date) -> str:
 
 def watched(certificate: Certificate, plan: WatchPlan, found: WatchCheck) -> Certificate:
     """The certificate with its watch as the check found it."""
-    return msgspec.structs.replace(certificate, watch=certified_watch(plan, found))
+    return msgspec.structs.replace(certificate, watch=watch_record(plan, found, found.earlier))
 
 
 class _Evidence(msgspec.Struct, frozen=True):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from datetime import date
 from pathlib import Path
@@ -10,16 +10,18 @@ from pathlib import Path
 import msgspec
 
 from harness.correct import certificate
-from harness.correct.certify import judged_rows
+from harness.correct.certificate_extension import EarlierWatch
+from harness.correct.one_condition import judged_rows
 from harness.correct.stale_certificate import other_condition
 from harness.data.judgments import Judgments
 from harness.errors import ContentError, UsageError
 from harness.measure.compare import Recording
 from harness.tables import make_folder, to_json, write_atomic
 from harness.watch.anchors import answers_of, draw_anchors, refuse_unanswered, see_anchors
-from harness.watch.daily_log import GROUPS, Day, SeenAnchors, SeenCell, SeenProduction, append_day, locked, read_log, refuse_date
+from harness.watch.daily_log import GROUPS, Day, SeenAnchors, SeenCell, SeenProduction, append_day, locked, refuse_date
 from harness.watch.production import see_production
 from harness.watch.setting_up import WatchStart, choose_anchors, make_watch_plan
+from harness.watch.starts import STARTS, StartedWatch, home_of, open_watch, record_restart, why_ended
 from harness.watch.watch_check import WatchCheck, check_watch, watched
 from harness.watch.watch_plan import CERTIFICATE, PLAN, Anchor, WatchOptions, WatchPlan, read_anchors, read_plan, write_plan
 
@@ -36,7 +38,7 @@ class NewScores(msgspec.Struct, frozen=True):
     answers: Recording | None = None
 
 
-def begin(folder: Path, start: WatchStart, options: WatchOptions, since: date, ask: Asking | None) -> WatchPlan:
+def begin(folder: Path, start: WatchStart, options: WatchOptions, since: date, ask: Asking | None, *, restart: bool = False) -> WatchPlan:
     """Begin a watch: draw its anchors, ask the judge about each several times, and fix the reference levels.
 
     Args:
@@ -45,25 +47,62 @@ def begin(folder: Path, start: WatchStart, options: WatchOptions, since: date, a
         options: how the watch is kept.
         since: the first day.
         ask: asks the judge; None for recorded judgments, whose answers are those of the certified data.
+        restart: start a watch again that an alarm has ended. Its log goes on, and its anchors and certificate are kept.
 
     Raises:
-        UsageError: where the folder holds a watch already, and for scales without ends. What `ask` raises; the same command continues.
+        UsageError: where the folder holds a watch already, and for scales without ends; for a restart without a watch, without an alarm,
+            with the certificate that the alarm ended, and on a day of the log. What `ask` raises; the same command continues.
     """
-    if (folder / PLAN).exists():
-        raise UsageError(f"{folder} holds a watch already; choose another folder: a new reference is a new watch")
-    make_folder(folder, private=True)
+    if not restart:
+        if (folder / PLAN).exists():
+            raise UsageError(f"{folder} holds a watch already; after an alarm, start it again with --restart and a new certificate")
+        make_folder(folder, private=True)
+        with locked(folder):
+            return _start(folder, start, options, since, ask, ())
+    open_watch(folder)  # before the lock: without a watch there is no folder to lock
     with locked(folder):
-        anchors = choose_anchors(start, options)
-        if ask is None:
-            rows = judged_rows(start.source, start.certificate.judge.condition)
-        else:
-            rows = ask({anchor.item_id: options.repeats for anchor in anchors}, folder / ASKED / "first")
-        answers = answers_of(rows)
-        refuse_unanswered(anchors, {anchor.item_id: 1 for anchor in anchors}, answers, start.source.name)
-        plan = make_watch_plan(start, anchors, answers, options, since)
-        held = watched(start.certificate, plan, check_watch(plan, [], since))
-        write_plan(folder, plan, anchors, to_json(held))
+        watch = open_watch(folder)
+        because = why_ended(watch, since)
+        _refuse_restart(watch, start, since)
+        check(folder, since)  # programs that load the certificate meanwhile learn that it has ended
+        earlier = (*watch.earlier, EarlierWatch(since=watch.plan.since, until=since, ended=because, certificate=watch.plan.certificate))
+        plan = _start(folder, start, options, since, ask, earlier)
+        keep_certificate(watch)
+        record_restart(watch, plan, because)
+        copy_certificate(folder, home_of(folder, watch.number + 1))
     return plan
+
+
+def _start(
+    folder: Path, start: WatchStart, options: WatchOptions, since: date, ask: Asking | None, earlier: tuple[EarlierWatch, ...]
+) -> WatchPlan:
+    """Write the files of a start."""
+    number = len(earlier) + 1
+    anchors = choose_anchors(start, options)
+    if ask is None:
+        rows = judged_rows(start.source, start.certificate.judge.condition)
+    else:
+        asked = folder / ASKED / ("first" if number == 1 else f"first-{number}")
+        rows = ask({anchor.item_id: options.repeats for anchor in anchors}, asked)
+    answers = answers_of(rows)
+    refuse_unanswered(anchors, {anchor.item_id: 1 for anchor in anchors}, answers, start.source.name)
+    plan = make_watch_plan(start, anchors, answers, options, since)
+    held = watched(start.certificate, plan, check_watch(plan, [], since, earlier))
+    write_plan(home_of(folder, number), plan, anchors, to_json(held))
+    return plan
+
+
+def _refuse_restart(watch: StartedWatch, start: WatchStart, since: date) -> None:
+    """Raise UsageError for a restart on a day of the log, and for one with the certificate that the alarm has ended."""
+    last = watch.log[-1].date
+    if since <= last:
+        raise UsageError(f"a restart on {since} is not after {last}, the last day of the log; give a later --date")
+    ended = certificate.load(watch.home / CERTIFICATE)
+    if msgspec.structs.replace(start.certificate, watch=None) == msgspec.structs.replace(ended, watch=None):
+        raise UsageError(
+            "the certificate is the one that the alarm has ended, with the same labels and scores; run the judge again or label new texts, "
+            "make a certificate with 'harness certify', and start again with that one"
+        )
 
 
 def add_day(folder: Path, day: date, new: NewScores, today: date, ask: Asking | None = None) -> Day:
@@ -83,10 +122,12 @@ def add_day(folder: Path, day: date, new: NewScores, today: date, ask: Asking | 
         UsageError: without a watch, for a date out of order, a day without anything, and scores of another judge.
         ContentError: for a log or anchors that were changed. StoreError: where another process holds the folder.
     """
-    plan = read_plan(folder)
+    read_plan(folder)  # before the lock: without a watch there is no folder to lock
     with locked(folder):
-        anchors, days = read_anchors(folder, plan), read_log(folder, plan.sha256)
-        refuse_date(days, day, today)
+        watch = open_watch(folder)
+        plan, days = watch.plan, watch.days
+        anchors = read_anchors(watch.home, plan)
+        refuse_date(watch.log, day, today)
         if day < plan.since:
             raise UsageError(f"{day} is before the first day of the watch, {plan.since}")
         if ask is None and new.answers is None and new.production is None:
@@ -108,7 +149,7 @@ def add_day(folder: Path, day: date, new: NewScores, today: date, ask: Asking | 
             make_folder(path.parent, private=True)
             write_atomic(path, "".join(f"{group}\n" for group in groups), private=True)
         source = new.production.name if new.production is not None else ""
-        return append_day(folder, Day(day, cells, source), days[-1].hash if days else plan.sha256)
+        return append_day(folder, Day(day, cells, source), watch.previous)
 
 
 def _anchors_of(
@@ -130,8 +171,8 @@ def _anchors_of(
     return {name: seen for name, seen in found.items() if seen is not None}
 
 
-def _known_groups(folder: Path, days: list[Day]) -> set[str]:
-    """The groups of the days of the log."""
+def _known_groups(folder: Path, days: Sequence[Day]) -> set[str]:
+    """The groups of these days."""
     known: set[str] = set()
     for day in days:
         path = folder / GROUPS / f"{day.date}.txt"
@@ -145,11 +186,13 @@ def check(folder: Path, today: date) -> WatchCheck:
 
     Raises UsageError without a watch, ContentError for a log or a certificate that was changed.
     """
-    plan = read_plan(folder)
-    days = read_log(folder, plan.sha256)
-    found = check_watch(plan, days, today)
+    watch = open_watch(folder)
+    plan = watch.plan
+    found = check_watch(plan, watch.days, today, watch.earlier)
     path = folder / CERTIFICATE
     held = certificate.load(path)
+    if held.watch is not None and held.watch.since != plan.since and watch.number > 1:  # a restart was killed before its certificate
+        held = copy_certificate(folder, watch.home)
     if held.watch is None or held.judge != plan.judge:
         raise ContentError(f"this is not the certificate that the watch in {folder} was begun with; restore it", path)
     again = watched(held, plan, found)
@@ -159,7 +202,20 @@ def check(folder: Path, today: date) -> WatchCheck:
     return found
 
 
+def keep_certificate(watch: StartedWatch) -> None:
+    """Keep the certificate of the last start, with the alarm that ended it."""
+    make_folder(kept := watch.folder / STARTS / str(watch.number), private=True)
+    write_atomic(kept / CERTIFICATE, to_json(certificate.load(watch.folder / CERTIFICATE)), private=True)
+
+
+def copy_certificate(folder: Path, home: Path) -> certificate.Certificate:
+    """Put the certificate of a restart where programs load it from; that of the start before stays in its own place."""
+    held = certificate.load(home / CERTIFICATE)
+    write_atomic(folder / CERTIFICATE, to_json(held), private=True)
+    return held
+
+
 def drawn(folder: Path, day: date) -> dict[str, int]:
     """How often each anchor is to be asked on a day, for judges that are asked by another program."""
-    plan = read_plan(folder)
-    return draw_anchors(read_anchors(folder, plan), plan, day)
+    watch = open_watch(folder)
+    return draw_anchors(read_anchors(watch.home, watch.plan), watch.plan, day)

@@ -1,19 +1,25 @@
-"""The table of what was done about the findings of a reading: every finding is there, and the files say what the table says."""
+"""The tables of what was done about findings of readings: every finding is there; the files and the card say what the tables say."""
 
 from __future__ import annotations
 
 import tomllib
+from collections import Counter
+from collections.abc import Iterator
 from functools import cache
 from typing import Any
 
 import pytest
 
-from harness.content.library import bundled_root
+from harness.content.library import Library, bundled_root
 
 ROOT = bundled_root()
-TABLE = ROOT / "docs" / "reviews" / "texts-1.toml"
-FINDINGS: list[dict[str, Any]] = tomllib.loads(TABLE.read_text("utf-8"))["finding"]
-COUNT = 200
+COUNTS = {"texts-1": 200, "models-1": 33}
+TABLES: dict[str, dict[str, Any]] = {
+    name: tomllib.loads((ROOT / "docs" / "reviews" / f"{name}.toml").read_text("utf-8")) for name in COUNTS
+}
+FINDINGS: dict[str, dict[str, Any]] = {f"{name}-{row['n']}": row for name, table in TABLES.items() for row in table["finding"]}
+READINGS: dict[str, dict[str, dict[str, list[str]]]] = TABLES["models-1"]["readings"]
+CONSTRUCTED = {"base": "right", "plain": "wrong", "subtle": "wrong"}
 
 
 @cache
@@ -29,17 +35,19 @@ def faults(finding: dict[str, Any], texts: dict[str, str]) -> list[str]:
     return found
 
 
-def test_every_finding_has_its_row() -> None:
-    assert [finding["n"] for finding in FINDINGS] == list(range(1, COUNT + 1))
-    assert {finding["done"] for finding in FINDINGS} <= {"taken", "other", "kept"}
-    assert [finding["n"] for finding in FINDINGS if finding["done"] == "kept" and not finding.get("why")] == []
-    languages = {"all", *(path.parent.name for path in ROOT.glob("languages/*/pack.toml"))}
-    assert {finding["language"] for finding in FINDINGS} == languages
-    for finding in FINDINGS:
+@pytest.mark.parametrize("name", COUNTS)
+def test_every_finding_has_its_row(name: str) -> None:
+    findings = TABLES[name]["finding"]
+    assert [finding["n"] for finding in findings] == list(range(1, COUNTS[name] + 1))
+    assert {finding["done"] for finding in findings} <= {"taken", "other", "kept"}
+    assert [finding["n"] for finding in findings if finding["done"] == "kept" and not finding.get("why")] == []
+    languages = {path.parent.name for path in ROOT.glob("languages/*/pack.toml")}
+    assert {finding["language"] for finding in findings} - {"all"} == languages
+    for finding in findings:
         assert finding["was"] and (finding["now"] or finding["done"] == "kept"), finding["n"]
 
 
-@pytest.mark.parametrize("finding", FINDINGS, ids=lambda finding: str(finding["n"]))
+@pytest.mark.parametrize("finding", FINDINGS.values(), ids=FINDINGS)
 def test_what_was_found_fault_with_is_gone(finding: dict[str, Any]) -> None:
     if finding["done"] != "kept":
         assert faults(finding, files(finding["file"])) == []
@@ -50,3 +58,46 @@ def test_a_fault_that_comes_back_is_seen() -> None:
     assert faults(finding, {"x.toml": "new"}) == []
     assert faults(finding, {"x.toml": "old"}) == ["x.toml still has 'old'", "'new' is not in x.toml"]
     assert faults(finding, {}) == ["no file x.toml", "'new' is not in x.toml"]
+
+
+def options() -> Iterator[tuple[str, str, str, int]]:
+    """Each wording that was read blindly: its language, its item, `base` or its strength, and how many readers read it as constructed."""
+    for group, kinds in READINGS.items():
+        for kind, answers in kinds.items():
+            for strength, said in answers.items():
+                item = f"{group}-flawless" if strength == "base" else f"{group}-{kind}-{strength}"
+                yield group.partition("-models-")[0], item, strength, said.count(CONSTRUCTED[strength])
+
+
+def done_about(item: str) -> list[str]:
+    return [finding["done"] for finding in FINDINGS.values() if finding["item"] == item]
+
+
+def test_every_option_was_read_twice() -> None:
+    texts = {tag: tomllib.loads((ROOT / f"languages/{tag}/packs/models/texts.toml").read_text("utf-8"))["text"] for tag in board_tags()}
+    assert {item for _, item, strength, _ in options() if strength != "base"} == {
+        f"{text['group']}-{version['construction']}" for own in texts.values() for text in own for version in text["version"]
+    }
+    assert {len(said) for kinds in READINGS.values() for answers in kinds.values() for said in answers.values()} == {2}
+    assert {one for kinds in READINGS.values() for answers in kinds.values() for said in answers.values() for one in said} == {
+        "right", "wrong", "arguable",
+    }  # fmt: skip
+
+
+def board_tags() -> list[str]:
+    return list(Library().board("controls-models").languages)
+
+
+def test_what_a_reader_did_not_read_as_constructed_was_answered() -> None:
+    assert [item for _, item, _, as_constructed in options() if as_constructed < 2 and not done_about(item)] == []
+
+
+def test_the_card_has_the_table_of_agreement() -> None:
+    card = (ROOT / "leaderboards" / "controls-models" / "CARD.md").read_text("utf-8")
+    for place, rows in ((0, board_tags()), (2, list(CONSTRUCTED))):
+        for name in [*rows, "all"]:
+            own = [option for option in options() if name in (option[place], "all")]
+            seen = Counter(option[3] for option in own)
+            mended = sum("kept" not in done_about(option[1]) for option in own if option[3] < 2)
+            line = f"| {name} | {len(own)} | {seen[2]} | {seen[1]} | {seen[0]} | {mended} |"
+            assert line in card, line

@@ -18,7 +18,14 @@ TAGS = list(LIBRARY.instruction_files)
 # Without letters that are vowels, and without syllables that divide words, these two questions make no sense.
 SENSELESS = {"ja": {"more_vowels", "more_readable"}, "zh": {"more_vowels", "more_readable"}}
 # Questions of boards on people's labels that nobody has translated yet: they are asked in English, as the boards say.
-ENGLISH_ONLY = {"answer_sensitive_question", "compare_advertisements", "rate_harm", "summary_beside_reference", "write_story"}
+ENGLISH_ONLY = {
+    "answer_exam_question",
+    "answer_sensitive_question",
+    "compare_advertisements",
+    "rate_harm",
+    "summary_beside_reference",
+    "write_story",
+}
 ENGLISH_ONLY_RUBRICS = {metric for task in ENGLISH_ONLY for metric in LIBRARY.task(task).metrics} - {"relevance_to_prompt"}
 # Shorter texts (titles, "Score 1:") say too little for a language to be known by.
 LONG_ENOUGH = 28

@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+_PATIENCE = 300_000  # milliseconds for a page to open on a busy machine; it says nothing about speed
+
 
 @dataclass
 class Opened:
@@ -47,8 +49,9 @@ class Opened:
     def violations(self, axe_core: str, impacts: Collection[str] = ("minor", "moderate", "serious", "critical")) -> list[str]:
         """What axe finds, with everything unfolded."""
         self.page.evaluate("document.querySelectorAll('details').forEach(d => { d.open = true })")
-        if self.page.query_selector("#browser"):
-            self.page.wait_for_selector(".card")
+        if self.page.query_selector(".opener") and not self.page.query_selector(".opened:not([hidden])"):
+            self.page.locator(".opener").first.evaluate("opener => opener.click()")
+            self.page.wait_for_selector(".opened:not([hidden]) :is(.card, .veil)")
         self.page.evaluate(axe_core)
         found = self.page.evaluate("axe.run(document, {resultTypes: ['violations']})")["violations"]
         return [f"{v['id']}: {v['nodes'][0]['html'][:200]}" for v in found if v["impact"] in impacts]
@@ -76,7 +79,7 @@ def opened(browser: Any, path: Path, *, width: int = 1024, height: int = 900, sc
     shown.page.on("pageerror", lambda error: shown.said.append(str(error)))
     shown.page.on("request", lambda request: shown.asked.append(request.url))
     try:
-        shown.page.goto(path.resolve().as_uri())
+        shown.page.goto(path.resolve().as_uri(), timeout=_PATIENCE)
         if shown.page.query_selector("#browser"):
             shown.page.wait_for_selector("#browser[data-ready]")
         yield shown

@@ -315,7 +315,12 @@ def test_instructions_that_are_not_there_are_named(cli: Cli, tmp_path: Path) -> 
     (tmp_path / "items.jsonl").write_text(json.dumps(item), "utf-8")
     (tmp_path / "labels.jsonl").write_text(json.dumps(label), "utf-8")
     done = cli("run", "--data", tmp_path, "--judge", "baseline/length", "--variant", "own-language", "--allow-unreviewed")
-    assert done.code == 2 and "no instructions in 'gl'" in done.err and "choose from: cs, de, es, fr, it, ja, pt-BR, zh" in done.err
+    assert (
+        done.code == 2
+        and "no instructions in 'gl'" in done.err
+        and "without own-language asks in English" in done.err
+        and "choose from: cs, de, es, fr, it, ja, pt-BR, zh" in done.err
+    )
 
 
 def test_unreviewed_instructions_run_when_they_are_allowed_and_are_marked(

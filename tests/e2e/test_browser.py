@@ -144,18 +144,17 @@ def test_the_search_looks_into_texts_and_justifications(browser: Any, page: Path
 def test_an_opened_text_shows_labels_scores_reasons_and_raw_replies_side_by_side(browser: Any, page: Path) -> None:
     with opened(browser, page) as shown:
         shown.choose(judge=f"openai/{MODEL}", outcome="no readable score", language="Japanese")
-        shown.page.click("article.case summary")
-        text = shown.page.wait_for_selector("article.case .text")
+        shown.page.click(".case .opener")
+        text = shown.page.wait_for_selector(".case .text")
         assert text.get_attribute("lang") == "ja" and text.get_attribute("dir") == "auto"
-        cards = shown.page.query_selector_all("article.case .card")
+        cards = shown.page.query_selector_all(".case .card")
         assert len(cards) == 6  # three judges, two variants
         assert any("no score: not json" in card.inner_text() for card in cards)
-        shown.page.click("article.case .card.failed details summary")
-        assert FAILS in shown.page.wait_for_selector("article.case .card.failed pre").inner_text()
-        assert shown.page.inner_text("article.case .given").startswith("label "), "constructed labels are nobody's"
-        assert "people" not in shown.page.inner_text("article.case").lower() and "Distance from the label" in shown.page.inner_text(
-            "form.filters"
-        )
+        shown.page.click(".case .card.failed details summary")
+        assert FAILS in shown.page.wait_for_selector(".case .card.failed pre").inner_text()
+        assert shown.page.inner_text(".judgments thead").split()[:2] == ["text", "label"], "constructed labels are nobody's"
+        assert "people" not in shown.page.inner_text(".judgments").lower()
+        assert "Distance from the label" in shown.page.inner_text("form.filters")
 
 
 def test_every_square_and_mark_leads_to_as_many_judgments_as_it_says(browser: Any, page: Path, result: harness.RunResult) -> None:
@@ -173,17 +172,35 @@ def test_every_square_and_mark_leads_to_as_many_judgments_as_it_says(browser: An
         shown.wait_for(sum(labels[row["item_id"], row["metric"]] == wanted["reference"] for row in rows))
 
 
+@pytest.mark.needs("shared data")
+def test_a_click_on_a_case_opens_everything_about_it_in_one_place_and_takes_the_focus_along(browser: Any, pariksha: Path) -> None:
+    with opened(browser, pariksha, width=1440, height=900) as shown:
+        assert not shown.page.evaluate("document.getElementById('cases').open")
+        row = shown.page.locator(".view:not([hidden]) .rows th a", has_text="Bangla · Task quality")
+        row.focus()
+        shown.page.keyboard.press("Enter")
+        shown.page.wait_for_selector("#cases .about[open]")
+        [case] = [each for each in shown.page.locator("#cases .about").all() if each.is_visible()]
+        assert [text.split()[0] for text in case.locator("h3").all_inner_texts()] == ["Label", "Score", "Class"]
+        assert "Do not use gpt-4-32k for task quality in Bangla" in case.inner_text()
+        assert 0 <= case.evaluate("e => e.getBoundingClientRect().top") < 900
+        shown.page.keyboard.press("Enter")  # the focus is on the first text
+        assert shown.page.locator(".opened:not([hidden]) .text").count() and shown.said == []
+        shown.page.click("button[type=reset]")
+        shown.page.wait_for_function("!document.getElementById('cases').open")
+
+
 def test_minimal_pairs_open_the_flawed_text_beside_its_twin(browser: Any, tmp_path: Path, axe_core: str) -> None:
     spec = harness.RunSpec(board="controls-hard", languages=("cs",), judges=("baseline/random",))
     made = harness.write_page(harness.run(spec, tmp_path))
     with opened(browser, made) as shown:
-        links = shown.page.locator("#minimal_pairs ~ figure a[data-show]", has_text="·")
+        links = shown.page.locator("details:has(> summary #minimal_pairs) figure a[data-show]", has_text="·")
         wanted = json.loads(links.first.get_attribute("data-show"))
         links.first.evaluate("a => a.click()")
         shown.page.wait_for_selector("#browser .case")
-        names = {text for text in shown.page.locator("#browser .case h3 bdi").all_inner_texts()}
-        assert names and all(name.endswith(wanted["construction"]) for name in names)
-        shown.page.locator("#browser .case summary").first.evaluate("s => s.parentElement.open = true")
+        shown.page.locator(".opener[aria-expanded=false]").evaluate_all("all => all.forEach(each => each.click())")
+        names = set(shown.page.locator("#browser .ids").all_text_contents())
+        assert names and all(name.partition(" · ")[0].endswith(wanted["construction"]) for name in names)
         shown.page.wait_for_selector("#browser .pair mark.differs")
         assert "flawless text, baseline/random:" in shown.page.inner_text("#browser .item-side")
         assert shown.said == []
@@ -193,8 +210,8 @@ def test_minimal_pairs_open_the_flawed_text_beside_its_twin(browser: Any, tmp_pa
 def test_tables_are_sorted_by_their_headings(browser: Any, page: Path) -> None:
     column = "t => [...t.tBodies[0].rows].map(r => r.cells[2].textContent)"
     with opened(browser, page) as shown:
-        table = shown.page.locator("#cost ~ details table[data-sort]").first
-        table.evaluate("t => { t.closest('details').open = true }")
+        table = shown.page.locator("details:has(> summary #cost) table[data-sort]").first
+        shown.page.evaluate("document.querySelectorAll('details').forEach(d => { d.open = true })")
         button = table.locator("thead button").nth(2)
         for falling in (False, True):
             button.press("Enter")
@@ -207,8 +224,8 @@ def test_numbers_with_intervals_are_sorted_by_size_and_gaps_come_last(browser: A
     sorted_texts = ["−3 [−4 to −2]", "<.001", "9 % [1–20]", "12 %", "1,000", "–"]
     column = "t => [...t.tBodies[0].rows].map(r => r.cells[2])"
     with opened(browser, page) as shown:
-        table = shown.page.locator("#cost ~ details table[data-sort]").first
-        table.evaluate("t => { t.closest('details').open = true }")
+        table = shown.page.locator("details:has(> summary #cost) table[data-sort]").first
+        shown.page.evaluate("document.querySelectorAll('details').forEach(d => { d.open = true })")
         table.evaluate(f"(t, texts) => texts.forEach((x, i) => {{ ({column})(t)[i].textContent = x }})", sorted_texts[::-1])
         table.locator("thead button").nth(2).click()
         texts = table.evaluate(f"t => ({column})(t).map(cell => cell.textContent)")
@@ -227,17 +244,17 @@ def test_a_run_without_an_answer_has_a_page_that_says_so(browser: Any, cli: Call
 
 def test_pages_turn_and_rows_are_made_when_they_are_looked_at(browser: Any, page: Path) -> None:
     with opened(browser, page) as shown:
-        first = shown.page.inner_text("article.case h3")
-        assert len(shown.page.query_selector_all("article.case")) == 25 and not shown.page.query_selector_all(".card")
+        first = shown.page.inner_text(".judgments")
+        assert len(shown.page.query_selector_all(".case")) == 25 and not shown.page.query_selector_all(".card")
         shown.page.locator(".pager .on").first.click()
-        assert shown.page.inner_text("article.case h3") != first and "Page 2 of" in shown.page.inner_text(".pager .where")
+        assert shown.page.inner_text(".judgments") != first and "Page 2 of" in shown.page.inner_text(".pager .where")
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [360, 1024, 1600])
 def test_the_page_never_scrolls_sideways(browser: Any, page: Path, width: int, scheme: str) -> None:
     with opened(browser, page, width=width, scheme=scheme) as shown:
-        shown.page.locator("article.case summary").first.click()
+        shown.page.locator(".opener").first.click()
         assert shown.page.evaluate("document.documentElement.scrollWidth") <= width
         cut = "all => all.filter(e => e.scrollWidth > e.clientWidth && e.tabIndex < 0).length"
         assert shown.page.eval_on_selector_all(".scroll", cut) == 0, "what scrolls can be reached by the keyboard"
@@ -268,7 +285,7 @@ def test_a_comparison_of_runs_has_the_same_page_with_differences(
     with opened(browser, tmp_path / "both.html") as shown:
         assert shown.said == [] and shown.elsewhere == []
         assert shown.found == counts(every(result))
-        assert shown.page.query_selector("#sides") and "▼" in shown.page.inner_text("main")
+        assert shown.page.query_selector("#sides") and "▼" in shown.page.text_content("main")
         assert shown.serious(axe_core) == []
 
 
@@ -321,11 +338,13 @@ def queue(browser: Any, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_what_people_and_judge_are_farthest_apart_on_comes_first(browser: Any, queue: Path) -> None:
     with opened(browser, queue) as shown:
-        assert shown.page.locator("article.case .given").first.inner_text().startswith("people 0 0 0 →")
+        assert shown.page.inner_text(".judgments thead").split() == ["text", "people", "one", "two"]
+        cells = [" ".join(text.split()) for text in shown.page.locator(".case").first.locator("td[data-label]").all_text_contents()]
+        assert cells == ["0 0 0", "✗ 2 wrong", "✓ 0 right"]
         shown.choose(distance="half of it or more")
         assert shown.found == (2, 2)  # 2 for 0 0 0, 0 for 2
         shown.page.click("button[type=reset]")
-        shown.page.click("details.wide > summary")
+        shown.page.click("form.filters > details > summary")
         shown.choose(a="one", b="two", differ="scores differ")
         assert shown.found == (4, 2) and shown.said == []
 
@@ -341,8 +360,8 @@ def test_what_people_and_judge_are_farthest_apart_on_comes_first(browser: Any, q
 def test_why_a_text_has_no_aggregate(browser: Any, queue: Path, item: str, words: str) -> None:
     with opened(browser, queue) as shown:
         shown.page.evaluate(f"location.hash = '#items?item={item}'")
-        shown.page.wait_for_selector("article.case details[open] .judged-side")
-        assert words in shown.page.inner_text("article.case details[open] .judged-side")
+        shown.page.wait_for_selector(".opened .judged-side")
+        assert words in shown.page.inner_text(".opened:not([hidden]) .judged-side")
 
 
 def test_keys_links_and_files(browser: Any, queue: Path) -> None:
@@ -351,9 +370,9 @@ def test_keys_links_and_files(browser: Any, queue: Path) -> None:
         shown.page.keyboard.press("j")
         shown.page.keyboard.press("k")
         shown.page.wait_for_url(lambda url: "item=far" in url)
-        assert len(shown.page.query_selector_all("article.case details[open] > .inside")) == 1
+        assert len(shown.page.query_selector_all(".opened:not([hidden]) .inside")) == 1
         shown.page.evaluate("navigator.clipboard.writeText = (text) => { window.copied = text; return Promise.resolve(); }")
-        shown.page.click("details[open] button:has-text('Markdown')")
+        shown.page.click(".opened:not([hidden]) button:has-text('Markdown')")
         assert "`` `far` ``" not in shown.page.evaluate("copied") and "```text cs\n`far`\n```" in shown.page.evaluate("copied")
         shown.page.keyboard.press("/")
         shown.page.keyboard.type("pair j?")
@@ -377,7 +396,7 @@ def test_paper_keeps_headings_and_columns(browser: Any, page: Path) -> None:
         shown.page.evaluate("dispatchEvent(new Event('beforeprint'))")
         wide = "all => all.filter(t => t.getBoundingClientRect().right > 1048).map(t => t.outerHTML.slice(0, 200))"
         assert shown.page.eval_on_selector_all("table", wide) == []
-        hidden = "all => all.filter(h => h.textContent.trim() && !h.closest('[hidden]') && !h.getClientRects().length).length"
+        hidden = "all => all.filter(h => h.textContent.trim() && !h.closest('[hidden], .no-print') && !h.getClientRects().length).length"
         assert shown.page.eval_on_selector_all("thead th", hidden) == 0
 
 
@@ -444,7 +463,7 @@ def test_the_first_screen_of_a_study_answers_for_every_language_and_the_page_is_
         assert shown.page.eval_on_selector_all("h1, .view:not([hidden]) > .answers, .view:not([hidden]) .next", bottom) <= height
         assert shown.page.eval_on_selector("#items", top) <= 6 * height
         assert shown.page.evaluate("document.documentElement.scrollWidth") <= width and shown.said == []
-        folded = shown.page.locator("details.fold")
-        assert folded.first.evaluate("d => d.open") == (width > 640)
+        folded = shown.page.locator("details.part")
+        assert folded.evaluate_all("all => all.length > 2 && all.every(d => !d.open)")
         shown.page.evaluate("dispatchEvent(new Event('beforeprint'))")
         assert folded.evaluate_all("all => all.every(d => d.open)")

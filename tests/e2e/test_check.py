@@ -66,6 +66,7 @@ def test_new_content_is_started_once(cli: Cli, kind: str, tmp_path: Path, refuse
 
 def test_new_content_is_known_at_once_and_checked_until_it_is_written(cli: Cli, tmp_path: Path) -> None:
     cli("new", "language", "ko", "--into", tmp_path)
+    cli("new", "task", "limerick", "--into", tmp_path)
     assert any(line.startswith("ko ") and "한국어" in line for line in cli("list", "languages", "--content", tmp_path).out.splitlines())
     done = cli("check", "--content", tmp_path)
     assert done.code == 1 and str(tmp_path) in done.out

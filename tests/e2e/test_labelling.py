@@ -161,6 +161,10 @@ def test_skip_comment_undo_marks_and_a_saved_file(browser: Any, tmp_path: Path) 
         items = data_of(page)["items"]
         page.keyboard.press("Enter")
         assert page.inner_text("#status") == data_of(page)["strings"]["answer_first"]
+        message, buttons = (page.locator(one).bounding_box() for one in ("#status", ".actions nav"))
+        assert message["y"] + message["height"] <= buttons["y"], "a message covers no button"
+        assert page.locator("h1").count() == 1 and page.evaluate("shownNumber(2.5)") == "2,5"
+        assert page.inner_text("details.about > summary") == data_of(page)["strings"]["writers_were_asked"]
         page.keyboard.press("s")
         page.keyboard.press("3")
         page.keyboard.press("c")

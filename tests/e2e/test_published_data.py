@@ -11,6 +11,9 @@ from typing import Any
 import pytest
 
 import harness
+from harness.content.library import Library, bundled_root
+from harness.judge_atlas.atlas_file import FILE, read_atlas
+from harness.judge_atlas.atlas_rows import rows_of_set
 from tests.e2e.loopback import Loopback, Quiet
 
 pytestmark = [pytest.mark.needs("raw data"), pytest.mark.needs("shared data")]
@@ -51,6 +54,17 @@ def origin(raw_data: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> I
     monkeypatch.chdir(tmp_path)
     yield served
     served.close()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["rtp_lx", "llmeval2"])
+def test_the_rows_of_the_atlas_are_those_of_the_comparison(origin: Origin, cli: Callable[..., Any], name: str) -> None:
+    """As `tests/e2e/test_atlas.py` has it for sets with converted data. About 20 s of processor time for `rtp_lx`."""
+    assert cli("data", "get", name, "--yes", "--partial").code == 0
+    card, atlas = Library().dataset_card(name), read_atlas(bundled_root() / FILE)
+    compared = harness.compare(name)
+    rows = sorted(rows_of_set(card, compared.verdicts), key=lambda row: (row.language, row.quality, row.metric, row.judge, row.condition))
+    assert rows and rows == [row for row in atlas.rows if row.set == name] and compared.signature == atlas.sets[name].signature
 
 
 def test_from_a_name_to_numbers(origin: Origin, cli: Callable[..., Any], shared_data: Path, tmp_path: Path) -> None:

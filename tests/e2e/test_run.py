@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -11,6 +12,8 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 from rich.cells import cell_len
+
+from harness.content.library import bundled_root
 
 Cli = Callable[..., Any]
 BASELINE = ("run", "--langs", "ja,cs", "--judge", "baseline/constant-best")
@@ -225,3 +228,16 @@ def test_a_data_folder_is_judged_and_reported_again_after_a_change_only_with_a_w
     labels = folder / "labels.jsonl"
     labels.write_text(labels.read_text(encoding="utf-8").replace('"score": 1', '"score": 2'), encoding="utf-8")
     refused(cli("report", "--out", out), 3, "have changed since it was made")
+
+
+def test_make_run_asks_the_two_metrics_with_the_most_labels_and_says_that_it_is_a_part(cli: Cli, out: Path) -> None:
+    makefile = (bundled_root() / "Makefile").read_text("utf-8")
+    [arguments] = re.findall(r"^run: setup\n\t\$\(BIN\)/harness (.+)$", makefile, re.MULTILINE)
+    done = cli(*arguments.split(), "--judge", "baseline/majority", "--out", out)
+    assert done.code == 0 and "60 calls to ask" in done.err
+    assert "This is a part of the board: 2 of its 5 metrics. Without --metrics the same command asks about" in done.err
+    whole = cli("run", "--langs", "ja,cs", "--judge", "baseline/majority", "--out", out)
+    assert "54 calls to ask, 60 answered already" in whole.err and "part of the board" not in whole.err
+    cells = json.loads(cli("run", "--langs", "cs", "--judge", "baseline/majority", "--out", out, "--json").out)["by_metric"]
+    most = sorted(cells, key=lambda cell: -cell["n_ref"])[:2]
+    assert {cell["metric"] for cell in most} == set(arguments.split()[-1].split(","))

@@ -155,7 +155,7 @@ def test_a_run_can_judge_items_without_a_label_and_is_corrected(cli: Cli, data_f
 def test_a_sample_that_is_not_random_is_refused_with_what_to_do(cli: Cli, tmp_path: Path, command: str, sampling: str, stated: str) -> None:
     done = cli(command, judged_folder(tmp_path / "made", sampling=sampling))
     assert (done.code, done.out) == (2, "") and "Traceback" not in done.err
-    assert stated in done.err and 'write sampling = "random" in data.toml' in done.err
+    assert stated in done.err and 'write the line sampling = "random" at the top of data.toml' in done.err
 
 
 def test_few_labels_give_the_labels_alone_with_the_reason(cli: Cli, tmp_path: Path) -> None:

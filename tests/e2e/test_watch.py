@@ -198,12 +198,52 @@ def test_a_killed_day_is_added_by_the_same_command(world: World, start: Callable
     assert days == ["2026-01-02", "2026-01-03"]
 
 
+@pytest.mark.slow
+def test_a_watch_starts_again_after_its_alarm_and_a_killed_restart_is_given_again(
+    world: World, start: Callable[..., subprocess.Popen[str]]
+) -> None:
+    watch, home = world.begin(), world.home
+    world.changed = True
+    for day in range(1, 8):
+        assert world.add(day).code == 0
+    assert world.check(8).code == 1
+    world.changed = False  # the old judge is back, people labelled other texts, and the judge is certified on these
+    data = world.folder("new", [2, 1, 2, 0, 2, 1] * 20, labelled=True, first=500)
+    before = set((home / "results" / "runs").iterdir())
+    assert world.cli("run", "--data", data, "--metrics", "task_quality", "--judge", f"openai/{MODEL}", *world.address).code == 0
+    [run] = set((home / "results" / "runs").iterdir()) - before
+    assert world.cli("certify", run, "--to", home / "new.json").code == 0
+    words = ("watch", "init", watch, run, "--restart", "--certificate", home / "new.json", "--date", "2026-01-20", *world.address)
+    log, seen = (watch / "log.jsonl").read_bytes(), len(world.endpoint.requests)
+    world.endpoint.latency = 0.2
+    process = start(*words, "--concurrency", "1")
+    world.endpoint.wait_for(seen + 5, process)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    assert (watch / "log.jsonl").read_bytes() == log and world.check(8).code == 1, "the old alarm stands"
+    world.endpoint.latency = 0
+    done = world.cli(*words)
+    assert done.code == 0, done.err
+    assert "start 1, 2026-01-01 to 2026-01-20: the judge changed; the first alarm was on 2026-01-0" in done.out
+    assert len(world.endpoint.requests) - seen < 60 * 3 + 5, "sixty anchors three times, as the first start asked them; replies are kept"
+    assert world.add(19).code == 0, "the first day is that of the restart"
+    assert world.add(20).code == 0
+    done = world.check(20)
+    assert (done.code, done.out.splitlines()[-1]) == (0, "watch: nothing shown"), done.out
+    assert "start 1, 2026-01-01" in done.out and (watch / "log.jsonl").read_bytes().startswith(log)
+    held = certificates.load(watch / "certificate.json")
+    assert held.watch is not None and str(held.watch.recalibrated) == "2026-01-20" and held.watch.ended is None
+
+
 def test_bad_input_is_refused_in_one_sentence(world: World, refused: Callable[..., None]) -> None:
     cli, home = world.cli, world.home
     refused(cli("watch", "check", home / "nothing"), 2, "holds no watch", "watch init")
     watch = world.begin()
     [run] = (home / "results" / "runs").iterdir()
-    refused(world.init(run), 2, "holds a watch already")
+    refused(world.init(run), 2, "holds a watch already", "--restart")
+    again = ("--restart", "--certificate", home / "cert.json", *world.address)
+    refused(cli("watch", "init", watch, run, *again), 2, "has found no change since 2026-01-01", "watch add")
+    refused(cli("watch", "init", home / "nothing", run, *again), 2, "holds no watch")
     refused(world.init(run, "w2", "none.json"), 3, "none.json", "cannot be read")
     other = world.folder("other", [2, 1, 0] * 40, labelled=True, first=500, judged=True)
     refused(world.init(other, "w2"), 2, "the certificate is not of other")

@@ -35,7 +35,7 @@ UNIT = Scale(kind="interval", min=0, max=1)
 OPEN = Scale(kind="interval")
 
 AXES = {name: get_args(hint) or (False, True) for name, hint in get_type_hints(Variant).items()} | {"shots": (0, 1, 2, MAX_SHOTS)}
-AXES["prompt"] = ("",)  # with a prompt of the user's own, no other axis applies
+AXES["prompt"], AXES["rubric"] = ("",), ("",)  # files of the user's own have tests of their own; with a prompt, no other axis applies
 AXES["language"], AXES["reasons"] = ("english", "own"), ("",)  # tags have tests of their own
 PRODUCT = [Variant(**dict(zip(AXES, values, strict=True))) for values in itertools.product(*AXES.values())]
 VARIANTS = [

@@ -10,13 +10,17 @@ import pytest
 
 import harness
 from harness import api, content, data, engines, errors
-from harness.correct import certificate
+from harness.correct import cascade_certificate, certificate
 from harness.data import frames
 from harness.decide.options import DecisionOptions
+from harness.improvement.asking import Asking
+from harness.improvement.candidates import AskedCandidate
 from harness.improvement.improve import ImproveOptions
 from harness.runs import runner, writing
 
 PUBLIC = {
+    "AskedCandidate": AskedCandidate,
+    "Asking": Asking,
     "Dataset": data.Dataset,
     "DecisionOptions": DecisionOptions,
     "GenerateSpec": writing.GenerateSpec,
@@ -28,6 +32,7 @@ PUBLIC = {
     "Settings": engines.Settings,
     "atlas": api.atlas,
     "calibrate": api.calibrate,
+    "cascade_certificate": cascade_certificate,
     "certificate": certificate,
     "check_gate": api.check_gate,
     "check_labels": api.check_labels,
@@ -78,7 +83,7 @@ def test_a_public_name_is_what_it_should_be_and_is_explained(name: str) -> None:
 def test_any_other_name_is_refused_with_those_there_are() -> None:
     with pytest.raises(
         AttributeError,
-        match=r"module .harness. has no public name .compar.; choose from: Dataset, DecisionOptions, GenerateSpec, HarnessError, Impro",
+        match=r"module .harness. has no public name .compar.; choose from: AskedCandidate, Asking, Dataset, DecisionOptions, GenerateSpec",
     ):
         _ = harness.compar
 

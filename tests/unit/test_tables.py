@@ -124,6 +124,49 @@ def test_a_gzip_bomb_without_line_ends_is_refused(tmp_path: Path, monkeypatch: p
     assert "a line of more than" in str(complaint(table(tmp_path, gzip.compress(b"[" * (8 << 20)), "t.jsonl.gz")))
 
 
+_LINES = st.sampled_from(
+    [
+        b'{"a":1}',
+        b' {"a":2}\r',
+        b"",
+        b"  ",
+        b'{"a":"}\\n{"}',
+        b'{"a":[{}',
+        b'{}],"b":1}',
+        b'{"a":1}{"a":2}',
+        b"{}{}",
+        b"}",
+        b'{"a":{"b":{}}}',
+    ]
+)
+
+
+@given(lines=st.lists(_LINES, max_size=12), end=st.sampled_from([b"", b"\n"]), size=st.integers(1, 40), packed=st.booleans())
+def test_lines_that_are_read_together_read_as_each_alone(
+    tmp_path_factory: pytest.TempPathFactory, lines: list[bytes], end: bytes, size: int, packed: bool
+) -> None:
+    wanted: list[tuple[int, dict[str, Any]]] = []
+    wrong = None
+    for number, line in enumerate(lines, 1):
+        try:
+            wanted += [(number, msgspec.json.decode(line, type=dict[str, Any]))] if line.strip() else []
+        except msgspec.DecodeError:
+            wrong = number
+            break
+    text = b"\n".join(lines) + end
+    path = table(tmp_path_factory.mktemp("t"), gzip.compress(text) if packed else text, "t.jsonl.gz" if packed else "t.jsonl")
+    found: list[tuple[int, dict[str, Any]]] = []
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(tables, "_BLOCK_BYTES", size)
+        try:
+            found.extend(read_rows(path))
+        except ContentError as err:
+            assert err.line == wrong
+        else:
+            assert wrong is None
+    assert found == wanted
+
+
 def test_gzip_reads_like_the_plain_file(tmp_path: Path) -> None:
     assert list(read_rows(table(tmp_path, WHOLE_GZIP, "t.jsonl.gz"))) == list(read_rows(table(tmp_path, THREE_ROWS)))
 

@@ -8,10 +8,12 @@ from typing import Any
 
 import msgspec
 
+from harness.annotate.answers.kept_files import kept_files
 from harness.annotate.answers.page_files import SeenText, find_record, original_place, read_results, two_sessions
 from harness.annotate.answers.page_record import PageRecord, version_of
 from harness.annotate.answers.page_results import ReviewAnswer
 from harness.annotate.answers.review_answers import AGREEMENTS, REVIEWS, ReasonReview, read_reviews, review_row
+from harness.annotate.pages.blind_pairs import blind_pairs, load_pack, pack_version
 from harness.content import Library
 from harness.content.specs import DatasetCard, LabelMapping
 from harness.data import Dataset, load_bundled, load_folder
@@ -61,13 +63,26 @@ def import_page_results(
     source = str(options.items or record.source)
     if to is None and source == "bundled":
         raise UsageError("the pages show bundled items, and labels do not go into the program's own folders; name a data folder with --to")
-    data = load_bundled(library, library.tags_with_items()) if source == "bundled" else load_folder(Path(source), library)
+    if record.blind_pairs and (to is None or to.resolve() == Path(source).resolve()):
+        raise UsageError(
+            "the pages show pairs made from the items, and answers about pairs are no labels of these; name a folder with --to"
+        )
+    data = _shown_data(record, source, library)
     _refuse_changed_texts(record, data.by_id, source)
     target = TargetFolder(to or Path(source), library, append=True)
     pseudonyms = _pseudonyms(options, target)
     return _PageImport(record, seen, data, target, pseudonyms, mapping or LabelMapping(), own.one_person, library).run(
         paths, options.allow_refused
     )
+
+
+def _shown_data(record: PageRecord, source: str, library: Library) -> Dataset:
+    """The data whose items the pages showed."""
+    if source != "bundled":
+        data = load_folder(Path(source), library)
+    else:
+        data = load_pack(library, record.pack) if record.pack else load_bundled(library, library.tags_with_items())
+    return blind_pairs(data, library) if record.blind_pairs else data
 
 
 def _refuse_changed_texts(record: PageRecord, items: Mapping[str, Item], source: str) -> None:
@@ -108,7 +123,7 @@ class _PageImport:
     ) -> None:
         self.record, self.seen, self.data, self.target = record, seen, data, target
         self.pseudonyms, self.annotator, self.source = pseudonyms, mapping.annotator, mapping.source or "native"
-        self.rubrics = rubric_scales(library)
+        self.library, self.rubrics = library, rubric_scales(library)
         target.require_same_scales(record.scales)
         self.before = {(row["item_id"], row["annotator_id"], row["metric"]): (place, row["score"]) for place, row in target.labels}
         self.labels: list[dict[str, Any]] = []
@@ -138,8 +153,9 @@ class _PageImport:
         items = self._items()
         notes = self._notes(paths)
         about = self._about(notes)
+        further, kept = self._kept(items) if self.record.blind_pairs else ({}, "")
         if written := not self.refused or allow_refused:
-            self._write(items, about)
+            self._write(items, about, further)
         return ImportSummary(
             rows=len(self.labels) + len(self.reviews) + len(self.refused) + self.known,
             labels=len(self.labels),
@@ -150,7 +166,7 @@ class _PageImport:
             annotators=len({self._annotator(one) for one in self.seen}),
             metrics=tuple(self.record.scales),
             folder=self.target.folder,
-            hints=tuple(self._hints()),
+            hints=(*self._hints(), *filter(None, [kept])),
             notes=tuple(notes),
             known=self.known,
             reviews=len(self.reviews),
@@ -259,7 +275,14 @@ class _PageImport:
         notes = [digest_note("page", str(path)) for path in paths]
         return notes + ([salt_note(self.pseudonyms.fingerprint)] if self.pseudonyms.fingerprint else [])
 
-    def _write(self, items: list[dict[str, Any]], about: DatasetCard) -> None:
+    def _kept(self, items: list[dict[str, Any]]) -> tuple[dict[str, bytes], str]:
+        """Of blind pairs: the files that say which are kept and who read them, and a sentence."""
+        pack = self.record.pack
+        what = f"packs/{pack} {pack_version(self.library, self.record.language, pack)}" if pack else self.data.id
+        labels = (*(row for _, row in self.target.labels), *self.labels)
+        return kept_files(self.target.folder, items, labels, [(self._annotator(one), one) for one in self.seen], what)
+
+    def _write(self, items: list[dict[str, Any]], about: DatasetCard, further: dict[str, bytes]) -> None:
         """Items and data.toml come before the labels, so that the folder loads even if writing stops in between."""
         files: dict[str, bytes] = {}
         if items != list(self.target.items.rows.values()):
@@ -279,7 +302,7 @@ class _PageImport:
             if new := [row for row in rows if row not in before]:
                 files[self.target.files[name]] = (self.target.lines(name) or b"") + to_jsonl(new)
         refuse_in_repository(self.target.folder, about)
-        write_folder(self.target.folder, files)
+        write_folder(self.target.folder, files | further)
 
     def _comments(self) -> list[dict[str, Any]]:
         return [

@@ -80,6 +80,8 @@ class PageRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         replaced: ids of earlier pages that these replace.
         review: on pages about a judge's reasons, whose they are; None on pages that ask for scores.
         reviewed: `{item_id: {metric: score and reason}}` on these pages.
+        pack: the name of the packs whose items the pages show, if these are bundled; empty for the languages' own packs.
+        blind_pairs: whether the pages show minimal pairs, a twin beside its flawless text.
     """
 
     source: str
@@ -93,6 +95,8 @@ class PageRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     replaced: tuple[str, ...] = ()
     review: ReviewedJudge | None = None
     reviewed: dict[str, dict[str, ReviewedScore]] = {}
+    pack: str = ""
+    blind_pairs: bool = False
     schema_version: int = SCHEMA_VERSION
 
     def page(self, name: str) -> LabellingPage | None:

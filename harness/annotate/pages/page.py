@@ -24,6 +24,7 @@ from harness.annotate.answers.page_record import (
     version_of,
 )
 from harness.annotate.pages.assignment import MOST_ON_A_PAGE, assign, parts, reading_order
+from harness.annotate.pages.blind_pairs import METRIC, READERS, blind_pairs, blind_shares, most_alike
 from harness.annotate.pages.document import document
 from harness.annotate.pages.page_data import PageContent
 from harness.annotate.pages.practice import PRACTICE, damaged_items, practice_items
@@ -58,6 +59,8 @@ class PageOptions(msgspec.Struct, frozen=True, kw_only=True):
         checks: how many damaged texts stand among the others of each annotator.
         about: the text of the first screen.
         mark_errors: whether errors are marked in the texts, each minor or major.
+        pack: the name of the packs that the data are of, such as `models`; empty for other data.
+        blind_pairs: whether minimal pairs are shown: which of two texts is better, and where is the flaw?
         review: whose scores and reasons people are asked about, and these; None: people give scores themselves.
         seed: of the draw and the orders.
         replace: whether pages that are already in the folder are replaced.
@@ -75,6 +78,8 @@ class PageOptions(msgspec.Struct, frozen=True, kw_only=True):
     checks: int = 0
     about: str = ""
     mark_errors: bool = False
+    pack: str = ""
+    blind_pairs: bool = False
     review: tuple[ReviewedJudge, Reviewed] | None = None
     seed: int = 0
     replace: bool = False
@@ -114,6 +119,8 @@ def make_pages(data: Dataset, source: str, to: Path, library: Library, options: 
         ContentError: for a list of items that cannot be read.
     """
     refuse_in_repository(to, data.about)
+    if options.blind_pairs:
+        data, options = blind_pairs(data, library), _blind_options(options)
     options = _review_options(data, options)
     language = _language(data, options.language)
     annotators = _annotators(options.annotators, language)
@@ -136,7 +143,7 @@ def make_pages(data: Dataset, source: str, to: Path, library: Library, options: 
         reviewed=options.review[1] if options.review else {},
     )
     version = version_of(items, fields)
-    shares = assign(items, annotators, options.overlap, options.seed)
+    shares = blind_shares(items, annotators) if options.blind_pairs else assign(items, annotators, options.overlap, options.seed)
     readings = [each for who in annotators for each in _readings(data, who, shares[who], library, content, options)]
     pages: list[LabellingPage] = []
     files: dict[Path, str] = {}
@@ -157,6 +164,8 @@ def make_pages(data: Dataset, source: str, to: Path, library: Library, options: 
         replaced=(*before.replaced, *(page.page for page in before.pages)) if before else (),
         review=options.review[0] if options.review else None,
         reviewed=_shown_reviews(options.review[1], items, sections) if options.review else {},
+        pack=options.pack,
+        blind_pairs=options.blind_pairs,
     )
     notes = tuple(_notes(content, readings, interface.tag, options))
     kept = {to / f"pages-{before.pages[0].page}.json": to_json(before)} if before else {}
@@ -181,7 +190,7 @@ def _review_options(data: Dataset, options: PageOptions) -> PageOptions:
     """The options of pages about a judge's reasons: its metrics, and nothing that needs scores of people."""
     if options.review is None:
         return options
-    for name, given in (("--checks", options.checks), ("--next", options.next_items), ("--mark-errors", options.mark_errors)):
+    for name, given in (("--checks", options.checks), ("--mark-errors", options.mark_errors)):
         if given:
             raise UsageError(f"{name} asks for people's own scores, and --review asks about a judge's; leave one of them out")
     _, reviewed = options.review
@@ -191,6 +200,15 @@ def _review_options(data: Dataset, options: PageOptions) -> PageOptions:
         if name not in metrics:
             raise UsageError(f"the judge gave no reasons on '{name}'.{choose_from(metrics, name)}")
     return msgspec.structs.replace(options, metrics=options.metrics or metrics, practice=0)
+
+
+def _blind_options(options: PageOptions) -> PageOptions:
+    """The options of pages of minimal pairs: one question, and marks that say where the flaw is."""
+    given = {"--metrics": options.metrics, "--checks": options.checks, "--next": options.next_items, "--review": options.review}
+    given |= {"--overlap": options.overlap != 1, "--task": options.tasks}
+    for name in (name for name, value in given.items() if value):
+        raise UsageError(f"{name} is for texts that are scored one by one, and --blind-pairs shows all pairs; leave one of them out")
+    return msgspec.structs.replace(options, metrics=(METRIC,), practice=0, mark_errors=True)
 
 
 def _shown_reviews(reviewed: Reviewed, items: Sequence[Item], sections: Mapping[str, Section]) -> dict[str, dict[str, ReviewedScore]]:
@@ -239,7 +257,7 @@ def _items(data: Dataset, language: str, options: PageOptions, drawn: Mapping[st
     items = [item for item in items if item.item_id in drawn] if options.items else [item for item in items if item.split == "test"]
     which = f" of {options.items}" if options.items else ""
     if options.review:
-        return _reviewed_items(items, options.review[1], options.metrics or (), f"{which} in '{language}'")
+        return _reviewed_items(items, options.review[1], options.metrics or (), f"{which} in '{language}'")[: options.next_items]
     if not items:
         raise UsageError(f"no item{which} is in '{language}' and of these tasks; there is nothing to label")
     if options.next_items is None:
@@ -328,6 +346,10 @@ def _notes(content: PageContent, readings: Sequence[_Reading], interface_languag
         yield f"more than {MOST_ON_A_PAGE} texts for one annotator: the pages are split into parts. Few people read so many; see --overlap"
     if options.practice and not any(entry.role == "practice" for reading in readings for entry in reading.entries):
         yield 'there is no practice: the data have no labelled development items (split = "dev") in this language'
+    if options.blind_pairs and (often := max(most_alike(reading.items.values()) for reading in readings)) > 1:
+        shown = {item.item_id: item for reading in readings for item in reading.items.values()}
+        enough = READERS * most_alike(shown.values())
+        yield f"a reader meets one flawless text up to {often} times and may recognise it; with --annotators {enough} nobody meets it twice"
     yield from _long_texts(content, readings)
 
 

@@ -59,10 +59,10 @@ class AnnotatorWords(msgspec.Struct, frozen=True):
         return shown | {"kind": "classes", "classes": classes}
 
     def task(self, section: Section) -> dict[str, Any]:
-        """A task for the page: its title, what writers were asked to do, and the titles of its texts."""
+        """A task for the page: what writers were asked to do, and the titles of its texts."""
         own = section_in(section, self.instructions) if self.instructions else section
         outputs = output_fields(self.library, section)
-        return {"title": section.title, "about": own.instruction.strip(), "fields": dict(own.fields), "outputs": outputs}
+        return {"about": own.instruction.strip(), "fields": dict(own.fields), "outputs": outputs}
 
     def _rubric(self, metric: str) -> RubricWords | None:
         if self.instructions and metric in self.instructions.rubrics:

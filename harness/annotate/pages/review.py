@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from harness.annotate.answers.page_record import ReviewedJudge, ReviewedScore
+from harness.annotate.answers.review_answers import REVIEWS, read_reviews
 from harness.content.tags import choose_from
 from harness.data.judgment_file import read_columns_at
 from harness.data.judgments import UNCHANGED
@@ -55,6 +56,16 @@ def reviewed_scores(
             "(not recorded judgments, not baselines, not the answer form 'score')"
         )
     return ReviewedJudge(name, recording.name, str(condition[0]), condition[1]), reviewed
+
+
+def without_review(reviewed: Reviewed, judge: ReviewedJudge, folder: Path) -> Reviewed:
+    """The items whose reasons by this judge nobody has reviewed yet in a data folder. Raises UsageError where none is left."""
+    given = read_reviews(folder) if (folder / REVIEWS).is_file() else []
+    done = {review.item_id for review in given if (review.judge, review.variant) == (judge.judge, judge.variant)}
+    left = {item_id: own for item_id, own in reviewed.items() if item_id not in done}
+    if not left:
+        raise UsageError(f"--next: every reason of {judge.judge} has a review already; there is nothing to review")
+    return left
 
 
 def _reasons(recording: Recording, texts: Path | None, judge: str, language: str | None) -> Iterator[tuple[Any, ...]]:

@@ -11,6 +11,7 @@ from harness.cli.arguments import (
     card_flag,
     command,
     decision_flags,
+    figure_flags,
     form_flags,
     majority_flag,
     names,
@@ -74,6 +75,7 @@ def compare_flags(commands: Any) -> None:
     shown.add_argument(
         "--figure-kind", choices=("answer", "shares"), default="answer", help="shares: class shares of people and judge (default: answer)"
     )
+    figure_flags(shown)
     form = form_flags(shown)
     form.add_argument("--html", metavar="FILE", help="write one self-contained page")
     shown.add_argument(

@@ -17,7 +17,9 @@ def list_flags(commands: Any) -> None:
 
 def check_flags(commands: Any) -> None:
     p = command(commands, "check", "content:check", "check all content: fields, scales, ids and versions")
-    p.add_argument("--accept", action="store_true", help="write content.lock, for content whose version was raised")
+    p.add_argument(
+        "--accept", action="store_true", help="if nothing is wrong, write content.lock for content that is new or whose version was raised"
+    )
     content_flag(p)
     json_flag(p)
 
@@ -31,6 +33,6 @@ def new_flags(commands: Any) -> None:
         type=Path,
         default=None,
         metavar="DIR",
-        help="the folder to write into (default: the bundled content; for prompt and gate: the current folder)",
+        help="the folder to write into (default: the current folder; for content inside a checkout, the checkout)",
     )
     out_flag(p)

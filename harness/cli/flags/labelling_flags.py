@@ -29,12 +29,18 @@ def _what_pages_show(p: Any) -> None:
         "--next",
         type=positive_integer,
         metavar="N",
-        help="only the next N items without a native label, in the order of --items or the data",
+        help="only the next N items without a native label, or with --review without a review, in the order of --items or the data",
     )
     what.add_argument(
         "--fields", type=names, metavar="NAMES", help="the texts that the page shows, for items of a task that tasks/ does not describe"
     )
     what.add_argument("--mark-errors", action="store_true", help="errors are marked in the texts, each minor or major")
+    what.add_argument("--pack", metavar="NAME", help="of 'bundled': the packs of this name, such as models or hard, not the languages' own")
+    what.add_argument(
+        "--blind-pairs",
+        action="store_true",
+        help="minimal pairs: readers who do not know which text is flawed say which is better, and mark where the flaw is",
+    )
     review = p.add_argument_group("people's answer to a judge's reasons, instead of scores")
     review.add_argument(
         "--review",
@@ -46,9 +52,8 @@ def _what_pages_show(p: Any) -> None:
     who.add_argument(
         "--annotators",
         type=_annotators,
-        default=3,
         metavar="N|CODES",
-        help="how many annotators, or their codes, e.g. hana,taro (default: 3)",
+        help="how many annotators, or their codes, e.g. hana,taro (default: 3; of blind pairs 5)",
     )
     who.add_argument(
         "--overlap",

@@ -19,6 +19,8 @@ from harness.cli.arguments import (
     positive_integer,
     restriction_flags,
     seed,
+    share,
+    shares,
 )
 from harness.cli.flags.labelling_flags import labels_page, labels_plan, labels_reviews, labels_serve
 
@@ -190,7 +192,12 @@ def _labels_check(sub: Any) -> None:
 
 def _labels_needed(sub: Any) -> None:
     p = command(sub, "needed", "labels:needed", "show how many more texts have to be labelled, for an interval and for a verdict")
-    p.add_argument("source", metavar="DIR_OR_RUN", help="a data folder with judgments, a run's folder, or the name of a run in --out")
+    p.add_argument(
+        "source",
+        nargs="?",
+        metavar="DIR_OR_RUN",
+        help="a data folder with judgments, a run's folder, or the name of a run in --out; with --judge-as-good: labels, or nothing",
+    )
     p.add_argument(
         "--half-width", type=float, default=0.05, metavar="SHARE", help="the wanted half-width of the interval of agreement (default: 0.05)"
     )
@@ -200,6 +207,28 @@ def _labels_needed(sub: Any) -> None:
         help="add how many labels a new language needs for a corrected mean, if the labelled languages help it",
     )
     p.add_argument("--judge", action="append", metavar="NAME", help="only this judge; repeatable")
+    before = p.add_argument_group("before any run")
+    before.add_argument("--judge-as-good", action="store_true", help="no judge was asked yet: plan for one that is as good as people")
+    before.add_argument(
+        "--metric", action="append", default=[], metavar="NAME", help="what will be labelled; repeatable with a data folder"
+    )
+    before.add_argument(
+        "--people-agree", type=share, metavar="SHARE", help="on how many texts two people agree (default: as in the labels)"
+    )
+    before.add_argument(
+        "--shares",
+        type=shares,
+        default=(),
+        metavar="A,B,...",
+        help="how often people give each class, in order (default: as in the labels)",
+    )
+    before.add_argument("--people", type=positive_integer, metavar="N", help="people who label each text (default: as in the labels, or 2)")
+    before.add_argument(
+        "--cells",
+        type=positive_integer,
+        metavar="N",
+        help="metrics times languages that are tested together (default: those of the labels)",
+    )
     restriction_flags(p)
     decision_flags(p)
     out_flag(p)

@@ -12,6 +12,7 @@ from harness.cli.arguments import (
     content_flag,
     decision_flags,
     engine_flags,
+    figure_flags,
     form_flags,
     json_flag,
     languages_flag,
@@ -57,6 +58,13 @@ def run_flags(commands: Any) -> None:
         help="ask as a study does, with its section in the report: chiang-lee, self-preference, languages (of rubric, item and "
         "justification, on the same texts); other flags take precedence",
     )
+    what.add_argument(
+        "--cascade",
+        type=Path,
+        metavar="FILE",
+        help="ask the judges of this certificate ('harness accept --cascade --to FILE') one after the other, each about what those before "
+        "it left, and write who answers each text; usually with --data DIR --unlabelled",
+    )
     content_flag(what)  # type: ignore[arg-type]
     who = p.add_argument_group("judges")
     who.add_argument(
@@ -96,6 +104,13 @@ def run_flags(commands: Any) -> None:
         metavar="FILE",
         help="a prompt of your own (TOML) instead of the usual variants; repeatable, to compare prompts; see 'harness new prompt'",
     )
+    how.add_argument(
+        "--rubric",
+        type=Path,
+        action="append",
+        metavar="FILE",
+        help="a wording of your own of a metric's rubric (TOML, as in rubrics/), in place of the usual one; repeatable",
+    )
     how.add_argument("--temperature", type=temperatures, metavar="T[,T]", help="sampling temperatures (default: the board's)")
     how.add_argument("--top-p", type=top_ps, metavar="P[,P]", help="nucleus sampling (default: the endpoint's default)")
     how.add_argument(
@@ -124,6 +139,9 @@ def run_flags(commands: Any) -> None:
         default=("icu",),
         metavar="NAMES",
         help="how perturbations split texts into words: icu, whitespace (default: icu)",
+    )
+    how.add_argument(
+        "--examples", type=Path, metavar="DIR", help="a data folder whose labelled items are the few-shot examples (default: dev items)"
     )
     how.add_argument("--allow-unreviewed", action="store_true", help="allow instructions that no native reader has reviewed")
     how.add_argument("--repeats", type=positive_integer, metavar="N", help="ask each question N times")
@@ -165,8 +183,7 @@ def report_flags(commands: Any) -> None:
         action="store_true",
         help="write the report's figures (SVG, PDF, PNG) to the run's folder (extra 'figures')",
     )
-    p.add_argument("--figure-width", choices=("single", "double"), default="double", help="one column of 3.5 inches, or both of 7.2")
-    p.add_argument("--figure-names", choices=("english", "own"), default="english", help="languages by their English or their own names")
+    figure_flags(p)
     languages_flag(p, "show only these languages; verdicts stay corrected for all that the run tested")
     majority_flag(p, None, "the run's")
     decision_flags(p)

@@ -6,12 +6,18 @@ from pathlib import Path
 from typing import Any
 
 from harness.cli.arguments import (
+    base_url_flag,
     command,
+    content_flag,
     decision_flags,
+    engine_flags,
     json_flag,
     judged_source,
     majority_flag,
     names,
+    positive_integer,
+    priced,
+    prices_flag,
     seed,
     share,
 )
@@ -58,13 +64,34 @@ def accept_flags(commands: Any) -> None:
     chain.add_argument(
         "--cascade",
         action="store_true",
-        help="ask the judges of --judge in the order in which they are named, the cheapest first, each about what those before it left; "
+        help="ask the judges of --judge one after the other, the cheapest first, each about what those before it left; "
         "one guarantee for all accepted answers",
+    )
+    chain.add_argument(
+        "--price",
+        action="append",
+        type=priced,
+        default=[],
+        metavar="NAME=N",
+        help="with --cascade, what this judge's answers to 1,000 texts cost in US dollars; repeatable (default: what the run was charged, "
+        "else by list prices of models)",
+    )
+    prices_flag(chain)
+    chain.add_argument(
+        "--order",
+        choices=("price", "named"),
+        help="with --cascade: price, the cheapest first, if all prices are known (default); named, as --judge names them",
     )
     chain.add_argument(
         "--units",
         choices=("design_effect", "one_per_group"),
         help="with --cascade, texts that share groups: design_effect, approximate (default); one_per_group, exact, accepts fewer",
+    )
+    chain.add_argument(
+        "--to",
+        type=Path,
+        metavar="FILE",
+        help="with --cascade, write the certificate of the chain to this file (JSON), which 'harness run --cascade FILE' follows",
     )
     json_flag(p)
 
@@ -82,8 +109,8 @@ def _acceptance_flags(how: Any) -> None:
     how.add_argument(
         "--confidence",
         choices=("probability", "repeats", "votes"),
-        help="probability: of the answer's token; repeats: the share of the commonest answer; votes: the same over several judges "
-        "(default: probabilities where there are any, else repeats)",
+        help="probability: of the answer's token; repeats: the share of the commonest answer; votes: the same over several judges, "
+        "in a cascade over those asked so far (default: probabilities where there are any, else repeats)",
     )
 
 
@@ -97,13 +124,17 @@ def calibrate_flags(commands: Any) -> None:
     )
     judged_source(p)
     how = p.add_argument_group("how to learn")
-    how.add_argument("--with", dest="covariate", choices=("length",), help="let the map of ordered classes read the text's length too")
+    _with_flag(how)
     how.add_argument(
         "--numbers", choices=("linear", "isotonic"), default="linear", help="the map of scores that are numbers (default: linear)"
     )
     how.add_argument("--seed", type=seed, default=0, metavar="N", help="of the folds and of the halves (default: 0)")
     _set_flags(p)
     json_flag(p)
+
+
+def _with_flag(parser: Any) -> None:
+    parser.add_argument("--with", dest="covariate", choices=("length",), help="let the map of ordered classes read the text's length too")
 
 
 def _set_flags(parser: Any) -> None:
@@ -158,6 +189,7 @@ def certify_flags(commands: Any) -> None:
     )
     _acceptance_flags(p.add_argument_group("what to guarantee of automatic acceptance"))
     _set_flags(p)
+    _with_flag(p.add_argument_group("how to learn the map from the judge's scores to people's"))
     decision_flags(p)
     json_flag(p)
 
@@ -165,9 +197,31 @@ def certify_flags(commands: Any) -> None:
 def improve_flags(commands: Any) -> None:
     """`improve`."""
     p = command(
-        commands, "improve", "use:improve", "choose the judge or setting that agrees best with people on some labels, confirm it on others"
+        commands,
+        "improve",
+        "improve:improve",
+        "choose the judge or setting that agrees best with people, confirm it on other labels",
     )
     judged_source(p)
+    asked = p.add_argument_group("candidates that are asked (of a data folder without recorded answers of --judge)")
+    asked.add_argument(
+        "--variant",
+        action="append",
+        metavar="NAME",
+        help="a setting beside the plain one (default: about eight); repeatable",
+    )
+    asked.add_argument("--prompt", type=Path, action="append", metavar="FILE", help="a prompt of your own (TOML); repeatable")
+    asked.add_argument(
+        "--rubric", type=Path, action="append", metavar="FILE", help="a wording of your own of a metric's rubric (TOML); repeatable"
+    )
+    asked.add_argument("--candidates", type=Path, metavar="FILE", help="the candidates as a file (TOML); see docs/improve.md")
+    asked.add_argument("--limit", type=positive_integer, metavar="N", help="only the first N texts of each language and task")
+    asked.add_argument("--allow-unreviewed", action="store_true", help="allow instructions that no native reader has reviewed")
+    base_url_flag(asked, "judges")
+    content_flag(asked)  # type: ignore[arg-type]
+    asked.add_argument("--yes", action="store_true", help="send the texts without asking for consent")
+    engine_flags(p, detach=False)
+    p.set_defaults(detach=False, fresh=False, reask=())
     how = p.add_argument_group("how to choose and confirm")
     how.add_argument("--start", metavar="NAME", help="the judge or setting to beat (default: the plainest of the first judge)")
     how.add_argument(
@@ -184,8 +238,16 @@ def improve_flags(commands: Any) -> None:
         metavar="N",
         help="a language gets the choice only where it is shown not to lose more agreement than this (default: 0.1)",
     )
+    how.add_argument(
+        "--labels",
+        type=Path,
+        action="append",
+        metavar="FILE",
+        help="a round of labels of the same texts (labels.jsonl or a data folder), given twice or more: show which candidate wins under "
+        "each, and confirm nothing",
+    )
     how.add_argument("--reuse", action="store_true", help="confirm on labels that have confirmed before, at a stricter level")
-    how.add_argument("--dry-run", action="store_true", help="only say how many texts there are and what they can show")
+    how.add_argument("--dry-run", action="store_true", help="only say how many texts there are, what they can show, and what asking costs")
     how.add_argument("--seed", type=seed, default=0, metavar="N", help="seed of the division (default: 0)")
     how.add_argument("--to", type=Path, metavar="FILE.toml", help="write the choice as a file for 'harness run --spec'")
     decision_flags(p)

@@ -55,11 +55,18 @@ def _init(sub: Any) -> None:
     _folder(p)
     p.add_argument("source", metavar="RUN_OR_DIR", help="the run or data folder that the certificate was made from")
     p.add_argument("--certificate", type=Path, required=True, metavar="FILE", help="from 'harness certify'")
+    p.add_argument(
+        "--restart",
+        action="store_true",
+        help="start the watch in DIR again, after its alarm, with a new certificate; its log goes on, and its settings hold if not given",
+    )
     how = p.add_argument_group("how to watch")
     how.add_argument("--anchors", type=positive_integer, metavar="N", help="labelled texts of a language to draw from (default: 200)")
     how.add_argument("--repeats", type=positive_integer, metavar="N", help="how often to ask about each now (default: 5)")
     how.add_argument("--per-day", type=positive_integer, metavar="N", help="anchors of a language that are asked each day (default: 30)")
-    how.add_argument("--alpha", type=share, metavar="N", help="the chance of any false alarm in a cell, over all days (default: 0.05)")
+    how.add_argument(
+        "--alpha", type=share, metavar="N", help="the chance of any false alarm in a cell, over all days of a start (default: 0.05)"
+    )
     how.add_argument(
         "--guard",
         type=positive_integer,

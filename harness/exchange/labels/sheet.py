@@ -157,8 +157,8 @@ def _columns(section: Section, rubrics: Mapping[str, Rubric], words: Mapping[str
     The scores stand before the texts: these columns are frozen, so that a score can be chosen at every place of a long text.
     """
     return {
-        "number": "No.",
-        "key": "Key",
+        "number": words["sheet_number"],
+        "key": words["sheet_key"],
         **({"language": "Language"} if several_languages else {}),
         **{f"metric:{name}": title_of(name, rubrics) for name in section.metrics},
         **{f"text:{name}": title for name, title in section.fields.items()},

@@ -12,7 +12,6 @@ from typing import Any
 import msgspec
 
 from harness.decide.verdicts import Verdict
-from harness.model import CONDITION
 from harness.render.doses import dose_responses
 from harness.render.failure_shares import failure_shares
 from harness.render.figures.agreement import draw_agreement
@@ -93,8 +92,7 @@ def _figures(report_json: Mapping[str, Any]) -> Iterator[tuple[str, Callable[...
         yield "failures", partial(draw_failures, failures, signature)
     cells = [cell for cell in report_json.get("by_metric", ()) if cell.get("distribution_by_agreement")]
     for metric, rows in _by_metric(cells):
-        named = ("language", *(key for key in CONDITION if len({row.get(key) for row in rows}) > 1))
-        yield f"by_agreement-{_slug(metric)}", partial(draw_distributions, rows, signature, named)
+        yield f"by_agreement-{_slug(metric)}", partial(draw_distributions, rows, signature)
 
 
 def _baselines(report_json: Mapping[str, Any]) -> dict[str, float]:

@@ -22,6 +22,7 @@ from harness.render.figures.style import (
     dots,
     drawing,
     finish_with_legend,
+    fitting,
     height_of,
     name_row_of_panels,
     panels_of,
@@ -30,6 +31,7 @@ from harness.render.figures.style import (
     shares_along,
 )
 
+_AROUND = 0.9  # inches above and below the panels
 _ASPECTS = ("language", "task", "metric")
 _JUDGED = ("judge", *SAMPLING)
 _PAIR = (
@@ -58,18 +60,17 @@ def draw_agreement(
     judge = "pa_pairwise" if paired else "pa_failed_wrong"
     failed = [name for name in _variants_of(every, None) if not any(row.get(judge) is not None for row in every if row["variant"] == name)]
     rows = [row for row in every if row["variant"] not in failed] or every
-    cases = contexts(rows, _JUDGED)
     values = {aspect: list(dict.fromkeys(row[aspect] for row in rows_at_level(rows, aspect))) for aspect in _ASPECTS}
+    every_case = contexts(rows, _JUDGED)
+    inches = [sum(_heights(values, len(_variants_of(rows, case)), options)) for case in every_case]
+    cases, left = fitting(every_case, inches, _AROUND, "condition")
     own = [_variants_of(rows, case) for case in cases]
     looks = {name: colour_and_marker(number) for number, name in enumerate(dict.fromkeys(name for names in own for name in names))}
     panels = [(case, names, aspect) for case, names in zip(cases, own, strict=True) for aspect in _ASPECTS]
     across = len(_ASPECTS) if options.wide else 1
-    heights = [
-        max(height_of(len(values[aspect]), len(names)) for _, names, aspect in panels[start : start + across])
-        for start in range(0, len(panels), across)
-    ]
+    heights = [height for names in own for height in _heights(values, len(names), options)]
     with drawing(signature) as new_figure:
-        figure = new_figure(figsize=(options.width, sum(heights) + 0.9), layout="constrained")
+        figure = new_figure(figsize=(options.width, sum(heights) + _AROUND), layout="constrained")
         grid = panels_of(figure, len(panels), across, heights)
         for panel, (case, names, aspect) in zip(grid, panels, strict=True):
             in_panel = [row for row in rows_at_level(rows, aspect) if context_of(row, _JUDGED) == case]
@@ -82,9 +83,15 @@ def draw_agreement(
             panel.set_title(f"by {aspect}", fontsize=SMALL + 1)
             if aspect == _ASPECTS[0]:
                 name_row_of_panels(panel, case, _JUDGED)
-        text, least = _PAIR if paired else _ALONE, 1 if len(looks) == 1 and paired else 2
+        text, least = (_PAIR if paired else _ALONE) + left, 1 if len(looks) == 1 and paired else 2
         text += f" Without any readable answer: {', '.join(failed)}." if failed else ""
         return finish_with_legend(figure, grid[0], _TITLE, text, signature, options, least=least)
+
+
+def _heights(values: Mapping[str, Sequence[str]], variants: int, options: FigureOptions) -> list[float]:
+    """The heights of the lines of panels of one judge and temperature: one, or one for each aspect where panels stand below each other."""
+    heights = [height_of(len(values[aspect]), variants) for aspect in _ASPECTS]
+    return [max(heights)] if options.wide else heights
 
 
 def _variants_of(rows: Sequence[Row], case: tuple[Any, ...] | None) -> list[str]:

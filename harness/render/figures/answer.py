@@ -12,6 +12,7 @@ from harness.errors import UsageError
 from harness.render.figures.style import (
     BASELINE,
     JUDGE,
+    MOST_INCHES,
     PEOPLE,
     SMALL,
     Drawn,
@@ -23,9 +24,9 @@ from harness.render.figures.style import (
 )
 from harness.render.verdicts import judged_sides
 from harness.reports.answer import answer_of, axis_reach, beside_people, difference_words, groups_of, shown_value, style_of
-from harness.reports.answer_parts import SIGNS, Answer, VerdictMatrix
+from harness.reports.answer_parts import SIGNS, Answer, MatrixColumn, VerdictMatrix, VerdictRow, VerdictSquare
 from harness.reports.comparison import DecidedComparison
-from harness.reports.tables.numbers import counted, signed
+from harness.reports.tables.numbers import counted, difference, signed
 from harness.reports.tables.titles import metric_words
 from harness.tables import write_atomic
 from harness.text import terminal_safe
@@ -38,9 +39,9 @@ _WORDS = (
     "picture; the band is the margin. Full and blue: shown for the judge. Full and brown: shown against it. Hollow: not shown.{left}"
 )
 _LINE = 0.17  # inches of a row
+_MOST_COLUMNS = 10  # metrics side by side
 _AROUND = 1.6  # inches above and below the rows
-_MOST_INCHES = 8.0
-_MOST_ROWS = int((_MOST_INCHES - _AROUND) / _LINE)
+_MOST_ROWS = int((MOST_INCHES - _AROUND) / _LINE)
 
 
 def draw_answer(verdicts: Sequence[Verdict], signature: str, options: FigureOptions = FigureOptions()) -> Drawn | None:  # noqa: B008
@@ -49,9 +50,30 @@ def draw_answer(verdicts: Sequence[Verdict], signature: str, options: FigureOpti
     if not sides:
         return None
     answer = answer_of(sides)
-    if len(sides) == 1:
-        return _draw_rows(sides[0], answer, signature, options)
-    return _draw_matrix(answer, signature, options)
+    if len(sides) > 1:
+        first, *others = answer.matrices
+        return _draw_matrix(answer, first, len(others), signature, options)
+    languages, metrics = ({verdict[name] for verdict in sides[0]} for name in ("language", "metric"))
+    if len(sides[0]) > _MOST_ROWS and 1 < len(metrics) <= _MOST_COLUMNS and len(languages) > 1:
+        return _draw_matrix(answer, _by_language_and_metric(sides[0], options), 0, signature, options)
+    return _draw_rows(sides[0], answer, signature, options)
+
+
+def _by_language_and_metric(verdicts: Sequence[Verdict], options: FigureOptions) -> VerdictMatrix:
+    """One judge's verdicts with languages as rows and metrics side by side, which takes less room than a row each."""
+    people = beside_people(verdicts)
+    metrics = list(dict.fromkeys(verdict["metric"] for verdict in verdicts))
+    by_place = {(verdict["language"], verdict["metric"]): _square(verdict, people) for verdict in verdicts}
+    rows = (
+        VerdictRow(options.shown_name("language", tag), "", tuple(by_place.get((tag, metric)) for metric in metrics))
+        for tag in dict.fromkeys(verdict["language"] for verdict in verdicts)
+    )
+    return VerdictMatrix("language", difference_words(people), tuple(MatrixColumn(metric_words(one), ()) for one in metrics), tuple(rows))
+
+
+def _square(verdict: Verdict, people: bool) -> VerdictSquare:
+    style = style_of(verdict)
+    return VerdictSquare(((style, SIGNS[style], verdict.answer),), difference(shown_value(verdict, people)), "", {})
 
 
 def _draw_rows(verdicts: Sequence[Verdict], answer: Answer, signature: str, options: FigureOptions) -> Drawn:
@@ -77,7 +99,7 @@ def _draw_rows(verdicts: Sequence[Verdict], answer: Answer, signature: str, opti
         remove_frame(panel)
         for style, words in _LEGEND.items():
             panel.plot([], [], linestyle="", **_dot(style), label=words)
-        left = f" {counted(len(rows) - len(shown), 'row')} without a verdict did not fit." if len(rows) > len(shown) else ""
+        left = f" {counted(len(rows) - len(shown), 'row')} did not fit." if len(rows) > len(shown) else ""
         words = _WORDS.format(title=answer.title.rstrip("."), axis=difference_words(people).capitalize(), left=left)
         return finish_with_legend(figure, panel, answer.title, words, signature, options, columns=3)
 
@@ -104,12 +126,11 @@ def _dot(style: str) -> dict[str, Any]:
     return {"marker": "o", "markersize": 4.5, "color": _COLOURS[style], "markerfacecolor": fill}
 
 
-def _draw_matrix(answer: Answer, signature: str, options: FigureOptions) -> Drawn:
-    """The matrix of the plainest condition of each judge; a caption says how many other conditions there are."""
-    matrix, others = answer.matrices[0], len(answer.matrices) - 1
+def _draw_matrix(answer: Answer, matrix: VerdictMatrix, others: int, signature: str, options: FigureOptions) -> Drawn:
+    """A matrix, of several that of the plainest condition of each judge; a caption says how many other conditions there are."""
     rows = matrix.rows[:_MOST_ROWS]
     with drawing(signature) as new_figure:
-        figure = new_figure(figsize=(options.width, min(_MOST_INCHES, _AROUND + 0.5 + 0.22 * len(rows))), layout="constrained")
+        figure = new_figure(figsize=(options.width, min(MOST_INCHES, _AROUND + 0.5 + 0.22 * len(rows))), layout="constrained")
         panel = figure.subplots()
         for line, row in enumerate(rows):
             for place, square in enumerate(row.squares):

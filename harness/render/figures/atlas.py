@@ -7,6 +7,7 @@ import textwrap
 from collections.abc import Sequence
 from typing import Any
 
+from harness.render.figures.fonts import set_fonts
 from harness.render.figures.style import BASELINE, INK, JUDGE, PEOPLE, drawing
 from harness.reports.answer_parts import SIGNS, Sentence
 from harness.reports.atlas_matrix import OTHER, QUALITIES, LanguageRow, QualitySquare
@@ -91,6 +92,7 @@ def _canvas(figure: Any, width: float, height: float) -> Any:
 
 
 def _png(figure: Any, dpi: int, about: str) -> bytes:
+    set_fonts(figure)
     out = io.BytesIO()
     figure.savefig(out, format="png", dpi=dpi, metadata={"Software": None, "Description": about or None}, facecolor="white")
     return out.getvalue()

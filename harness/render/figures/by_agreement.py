@@ -1,114 +1,197 @@
-"""Class shares of people and judge side by side, by agreement of three annotators (full, partial, none), or of all items."""
+"""Class shares of people and judge as stacked bars, by agreement of three annotators (full, partial, none), or of all items."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from harness.errors import UsageError
 from harness.measure.compare import Comparison
-from harness.render.figures.style import JUDGE, PEOPLE, SMALL, Drawn, FigureOptions, Row, drawing, finish, form_of, remove_frame
+from harness.model import CONDITION, SIDE
+from harness.render.figures.style import (
+    JUDGE,
+    MOST_INCHES,
+    PEOPLE,
+    SMALL,
+    Drawn,
+    FigureOptions,
+    Row,
+    drawing,
+    finish_with_legend,
+    form_of,
+    remove_frame,
+)
+from harness.render.sides import plainest_first, side_name
+from harness.reports.tables.numbers import counted
+from harness.reports.tables.titles import metric_words
 from harness.tables import write_atomic
 from harness.text import terminal_safe
 
-_HEIGHT = 1.7  # inches of one panel
 _BY_AGREEMENT = (
     "Class shares by agreement of the annotators",
-    "How often people and the judge gave each class, where all three annotators agree (full), two of three (partial), and no two (none).",
+    "How often people (above) and the judge (below) gave each class, where all annotators agree, two of three, and no two.",
 )
-_OVERALL = ("Class shares", "How often people and the judge gave each class, over all items with a reference.")
+_OVERALL = ("Class shares", "How often people (above) and the judge (below) gave each class, over all items with a reference.")
+_SHADES = " From the first class of the scale (light) to the last (dark)."
+_LEVELS = {"full": "all agree", "partial": "two agree", "none": "none agree"}
 _ALL = "all"  # the level of items that are not divided by agreement
-MOST_ROWS = 100  # cells of one figure: nobody reads more, and each takes a fifth of a second
+_AROUND = 1.5  # inches above and below the rows
+_LEAST, _MOST = 0.17, 0.34  # inches of a row
+MOST_ROWS = int((MOST_INCHES - _AROUND) / _LEAST)
+_MOST_COLUMNS = 8  # metrics that stand side by side
 _NAMED = ("language", "metric")
+_LETTER = 0.058  # inches of a letter in a bar
+_PALEST = 0.15  # the strength of the first class's colour
+
+
+@dataclass(frozen=True)
+class _Grid:
+    """Names of rows, and columns: a title and the shares of each row that has some."""
+
+    names: tuple[str, ...]
+    columns: tuple[tuple[str, Mapping[int, Row]], ...]
 
 
 def draw_by_agreement(comparison: Comparison, path: Path, options: FigureOptions = FigureOptions()) -> None:  # noqa: B008 (frozen)
     """Draw, for each cell, the shares of the classes where three annotators agree fully, partly and not at all.
 
     There is a row for each cell and a column for each level of agreement. If no cell has items with three annotators, there is one
-    column, with the shares over all items. The same comparison gives the same file.
+    column, with the shares over all items. Of more cells than fit, the plainest condition of each judge is drawn, or of the first judge;
+    then metrics stand side by side. The caption says what is left out. The same comparison gives the same file.
 
     Raises:
-        UsageError: without the extra `figures`, for another suffix than .svg, .pdf and .png, when no cell has shares of classes, as on
-            continuous scales, and when more than 100 have.
+        UsageError: without the extra `figures`, for another suffix than .svg, .pdf and .png, and when no cell has shares of classes, as
+            on continuous scales.
     """
     form = form_of(path)
     cells = [cell for cell in comparison.cells if cell.distribution_by_agreement]
     cells = cells or [cell for cell in comparison.cells if cell.distribution_labels]
-    rows = [_divided(cell.flat()) for cell in cells]
-    if not rows:
-        raise UsageError("no cell has shares of classes to draw; correlations of systems and scales without classes have none")
-    if len(rows) > MOST_ROWS:
+    if not cells:
         raise UsageError(
-            f"a figure holds {MOST_ROWS} cells at most, and {len(rows):,} have shares of classes; choose some, for example with "
-            "--where judge=NAME or --where language=TAG, or pool them with fewer keys in --by"
+            "no cell has shares of classes to draw; correlations of systems and scales without classes have none. "
+            "Without --figure-kind the answer is drawn"
         )
-    varying = [name for name in cells[0].key if name not in _NAMED and len({str(row[name]) for row in rows}) > 1]
-    drawn = draw_distributions(rows, comparison.signature, (*_NAMED, *varying), replace(options, forms=(form,)))
+    drawn = draw_distributions([cell.flat() for cell in cells], comparison.signature, replace(options, forms=(form,)))
     write_atomic(path, drawn[form])
 
 
-def _divided(row: Row) -> Row:
-    """A row with its shares by level of agreement; they are of one level where no item has three annotators."""
-    if row["distribution_by_agreement"]:
-        return row
-    shares = {"items": row["n_ref"], "labels": row["distribution_labels"], "judge": row["distribution_judge"]}
-    return {**row, "distribution_by_agreement": {_ALL: shares}}
-
-
-def draw_distributions(
-    rows: Sequence[Row],
-    signature: str,
-    named: Sequence[str] = _NAMED,
-    options: FigureOptions = FigureOptions(),  # noqa: B008 (frozen)
-) -> Drawn:
-    """The figure of flat cells that have a `distribution_by_agreement`; the keys in `named` name each cell."""
-    levels = list(rows[0]["distribution_by_agreement"])
+def draw_distributions(rows: Sequence[Row], signature: str, options: FigureOptions = FigureOptions()) -> Drawn:  # noqa: B008 (frozen)
+    """The figure of flat cells that have shares of classes, by level of agreement or as a whole."""
+    kept, left = _chosen(rows)
+    grid = _grid(kept, options)
+    title, words = _OVERALL if len(grid.columns) == 1 or grid.columns[0][0] not in _LEVELS.values() else _BY_AGREEMENT
+    inches = min(_MOST, (MOST_INCHES - _AROUND) / len(grid.names))
     with drawing(signature) as new_figure:
-        names = [_name(row, named, options) for row in rows]
-        figure = new_figure(figsize=(options.width, _HEIGHT * len(rows) + 0.6))
-        _lay_out(figure, len(rows), max(name.count("\n") + 1 for name in names))
-        panels: Any = figure.subplots(len(rows), len(levels), squeeze=False)  # shared axes would notify each other, which is slow
-        for line, (row, name) in enumerate(zip(rows, names, strict=True)):
-            for column, level in enumerate(levels):
-                _draw_panel(panels[line][column], row["distribution_by_agreement"][level], level, first=column == 0)
-            panels[line][0].set_ylabel(name)
-        handles, labels = next((panel.get_legend_handles_labels() for panel in panels.flat if panel.patches), ([], []))
-        figure.legend(handles, labels, loc="upper center", ncols=2, frameon=False)
-        return finish(figure, *(_OVERALL if levels == [_ALL] else _BY_AGREEMENT), signature, options)
+        figure = new_figure(figsize=(options.width, _AROUND + inches * len(grid.names)), layout="constrained")
+        panels: Any = figure.subplots(1, len(grid.columns), squeeze=False)[0]
+        for panel, (head, shares) in zip(panels, grid.columns, strict=True):
+            _draw_panel(panel, head, shares, len(grid.names), options.width / len(panels))
+        for panel in panels[1:]:
+            panel.set_yticks([])
+        panels[0].set_yticks(range(len(grid.names)), grid.names)
+        for name, colour in (("people", PEOPLE), ("judge", JUDGE)):
+            panels[0].barh([0], [0], color=colour, label=name)
+        return finish_with_legend(figure, panels[0], title, words + _SHADES + left, signature, options)
 
 
-def _lay_out(figure: Any, rows: int, lines: int) -> None:
-    """Set the margins for a number of rows of panels, whose names have up to `lines` lines.
+def _chosen(rows: Sequence[Row]) -> tuple[Sequence[Row], str]:
+    """The rows that fit, and a sentence about those that are left out."""
+    sides = plainest_first(map(_side, rows))
+    if len(rows) <= MOST_ROWS or len(sides) == 1:
+        return rows, ""
+    by_judge = {side[:2]: side for side in reversed(sides)}
+    plainest = [side for side in sides if by_judge[side[:2]] == side]
+    kept = [row for row in rows if _side(row) in plainest]
+    others = len(sides) - len(plainest)
+    if len(kept) <= MOST_ROWS:
+        return kept, f" The plainest condition of each judge; {counted(others, 'other condition')} left out (--where chooses)."
+    first = plainest[0]
+    name = side_name(first, plainest)
+    return [row for row in rows if _side(row) == first], f" Of {name} only; {counted(len(sides) - 1, 'other')} left out (--where chooses)."
 
-    They are set in inches. Other figures measure every text instead, which takes minutes for a hundred rows.
-    """
-    width, height = figure.get_size_inches()
-    left, right, top, bottom, between = 0.5 + 0.14 * lines, 0.1, 0.65, 0.3, 0.55
-    panel = (height - top - bottom - between * (rows - 1)) / rows
-    figure.subplots_adjust(left / width, bottom / height, 1 - right / width, 1 - top / height, wspace=0.12, hspace=between / panel)
+
+def _side(row: Row) -> tuple[Any, ...]:
+    return tuple(row.get(name) for name in SIDE)
 
 
-def _draw_panel(panel: Any, shares: Row, level: str, *, first: bool) -> None:
-    head = "" if level == _ALL else f"{'no' if level == 'none' else level} agreement, "
-    panel.set_title(f"{head}{shares['items']} items", fontsize=SMALL)
-    panel.set_ylim(0, 1)
-    panel.set_yticks([0, 0.5, 1], ["0 %", "50 %", "100 %"] if first else ["", "", ""])
+def _grid(rows: Sequence[Row], options: FigureOptions) -> _Grid:
+    """Rows by level of agreement; of more rows than fit languages, with metrics side by side."""
+    metrics = list(dict.fromkeys(row["metric"] for row in rows))
+    if len(rows) > MOST_ROWS and 1 < len(metrics) <= _MOST_COLUMNS:
+        languages = list(dict.fromkeys(row["language"] for row in rows))[:MOST_ROWS]
+        by_place = {(row["language"], row["metric"]): _overall(row) for row in rows}
+        columns = [
+            (metric_words(metric), {n: by_place[tag, metric] for n, tag in enumerate(languages) if (tag, metric) in by_place})
+            for metric in metrics
+        ]
+        return _Grid(tuple(options.shown_name("language", tag) for tag in languages), tuple(columns))
+    rows = rows[:MOST_ROWS]
+    levels = [_divided(row) for row in rows]
+    names = tuple(_LEVELS.get(name, "") for name in levels[0])
+    columns = [
+        (head, {n: own[level] for n, own in enumerate(levels) if own[level]["items"]}) for head, level in zip(names, levels[0], strict=True)
+    ]
+    return _Grid(tuple(_names(rows, options)), tuple((head, shares) for head, shares in columns if shares))
+
+
+def _divided(row: Row) -> Mapping[str, Row]:
+    return row.get("distribution_by_agreement") or {_ALL: _overall(row)}
+
+
+def _overall(row: Row) -> Row:
+    return {"items": row["n_ref"], "labels": row["distribution_labels"], "judge": row["distribution_judge"]}
+
+
+def _names(rows: Sequence[Row], options: FigureOptions) -> list[str]:
+    """What tells the rows from each other: language, metric, and then as much else as is needed; the metric where nothing does."""
+    named: list[str] = []
+    for name in (*_NAMED, "source", *CONDITION, "task"):
+        told = {tuple(str(row.get(other)) for other in named) for row in rows}
+        further = {tuple(str(row.get(other)) for other in (*named, name)) for row in rows}
+        named += [name] if len(further) > len(told) else []
+    words = ([_word(name, row[name], options) for name in named or ["metric"] if row.get(name) not in (None, "*")] for row in rows)
+    return ["\n".join(_joined(own)) for own in words]
+
+
+def _joined(words: Sequence[str]) -> list[str]:
+    """Words of a row's name in one line, or in two where it would be long."""
+    return [" · ".join(words)] if len(" · ".join(words)) < 34 or len(words) < 2 else [" · ".join(words[:-1]), words[-1]]
+
+
+def _word(name: str, value: Any, options: FigureOptions) -> str:
+    if name == "language":
+        return options.shown_name("language", str(value))
+    words = metric_words(str(value)) if name == "metric" else f"T {value:g}" if isinstance(value, float) else str(value)
+    return terminal_safe(words.replace("_", " "))
+
+
+def _draw_panel(panel: Any, head: str, shares: Mapping[int, Row], rows: int, inches: float) -> None:
+    """Two bars a row, people's above the judge's, with the number of items beside them."""
+    for line, own in shares.items():
+        for offset, who, colour in ((-0.2, "labels", PEOPLE), (0.2, "judge", JUDGE)):
+            _draw_bar(panel, line + offset, own[who] or {}, colour, inches)
+        panel.text(1.01, line, f"{own['items']:,}", fontsize=SMALL - 1.5, va="center")
+    panel.set_title(head, fontsize=SMALL)
+    panel.set_ylim(rows - 0.5, -0.5)
+    panel.set_xlim(0, 1.12)
+    panel.set_xticks([0, 0.5, 1], ["0", "50", "100 %"])
+    panel.tick_params(axis="y", length=0)
     remove_frame(panel)
-    if not shares["items"]:
-        panel.set_axis_off()
-        return
-    names = list(shares["labels"] or shares["judge"] or {})
-    for offset, who, colour in ((-0.2, "labels", PEOPLE), (0.2, "judge", JUDGE)):
-        heights = [(shares[who] or {}).get(name, 0.0) for name in names]
-        panel.bar([i + offset for i in range(len(names))], heights, 0.38, color=colour, label="people" if who == "labels" else "judge")
-    panel.set_xticks(range(len(names)), [terminal_safe(name) for name in names])
 
 
-def _name(row: Row, named: Sequence[str], options: FigureOptions) -> str:
-    parts = [f"{row[name]:g}" if isinstance(row[name], float) else str(row[name]) for name in named if row.get(name) not in (None, "*")]
-    if "language" in named and row.get("language") not in (None, "*"):
-        parts[list(named).index("language")] = options.shown_name("language", row["language"])
-    return terminal_safe("\n".join(part.replace("_", " ") for part in parts) or "all")
+def _draw_bar(panel: Any, at: float, shares: Mapping[str, float], colour: str, inches: float) -> None:
+    start = 0.0
+    for place, (name, share) in enumerate(shares.items()):
+        strength = _PALEST + (1 - _PALEST) * place / max(1, len(shares) - 1)
+        panel.barh([at], [share], 0.36, left=start, color=_mixed(colour, strength), linewidth=0)
+        if share * inches * 0.8 > _LETTER * (len(name) + 1) and len(name) < 12:
+            ink = "white" if strength > 0.55 else "#222222"
+            panel.text(start + share / 2, at, terminal_safe(name), fontsize=SMALL - 2, color=ink, ha="center", va="center_baseline")
+        start += share
+
+
+def _mixed(colour: str, strength: float) -> tuple[float, ...]:
+    """A colour on white."""
+    return tuple(1 - strength * (1 - int(colour[place : place + 2], 16) / 255) for place in (1, 3, 5))

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from harness.render.figures.style import (
+    LINE_HEIGHT,
     SMALL,
     Drawn,
     FigureOptions,
@@ -19,6 +20,7 @@ from harness.render.figures.style import (
     dots,
     drawing,
     finish_with_legend,
+    fitting,
     height_of,
     name_row_of_panels,
     panels_of,
@@ -35,11 +37,13 @@ _INJECTION = "How often the score changed when the text itself asked the judge f
 def draw_consistency(section: Section, signature: str, options: FigureOptions = FigureOptions()) -> Drawn:  # noqa: B008 (frozen)
     """The figure of the section `consistency`: a dot for each judge and condition."""
     rows = rows_at_level(section["rows"], "language")
-    cases = contexts(rows)
     languages = list(dict.fromkeys(row["language"] for row in rows))
     shown = [(name, title) for name, title in _REPEATED if any(row[name] is not None for row in rows)]
+    across = len(shown) if options.wide else 1
+    each = len(languages) * LINE_HEIGHT * -(-len(shown) // across)
+    every = contexts(rows)
+    cases, left = fitting(every, [each] * len(every), 1.0 + height_of(len(languages), 0) * -(-len(shown) // across), "condition")
     with drawing(signature) as new_figure:
-        across = len(shown) if options.wide else 1
         height = height_of(len(languages), len(cases)) * -(-len(shown) // across)
         figure = new_figure(figsize=(options.width, height + 1.0), layout="constrained")
         panels = panels_of(figure, len(shown), across)
@@ -49,7 +53,7 @@ def draw_consistency(section: Section, signature: str, options: FigureOptions = 
             shares_along(panel, label="share of questions")
             panel.set_title(title, fontsize=SMALL + 1)
         who = f" {context_name(cases[0])}." if len(cases) == 1 else ""
-        text = f"{_asked(rows)}, with 95 % intervals. An answer that could not be read counts as an answer of its own.{who}"
+        text = f"{_asked(rows)}, with 95 % intervals. An answer that could not be read counts as an answer of its own.{who}{left}"
         return finish_with_legend(figure, panels[0], section["title"], text, signature, options, columns=2)
 
 
@@ -61,11 +65,13 @@ def _asked(rows: Iterable[Row]) -> str:
 def draw_injection(section: Section, signature: str, options: FigureOptions = FigureOptions()) -> Drawn:  # noqa: B008 (frozen)
     """The figure of the section `injection`: a row of panels for each judge and condition, a panel for each metric."""
     rows = rows_at_level(section["rows"], "language", "metric")
-    cases = contexts(rows)
     languages, metrics = (list(dict.fromkeys(row[name] for row in rows)) for name in ("language", "metric"))
+    across = min(len(metrics), 3) if options.wide else 1
+    every = contexts(rows)
+    lines = -(-len(metrics) // across)
+    cases, left = fitting(every, [height_of(len(languages), len(_INJECTED)) * lines] * len(every), 1.0, "condition")
     with drawing(signature) as new_figure:
         panels = [(case, metric) for case in cases for metric in metrics]
-        across = min(len(metrics), 3) if options.wide else 1
         height = height_of(len(languages), len(_INJECTED)) * -(-len(panels) // across)
         figure = new_figure(figsize=(options.width, height + 1.0), layout="constrained")
         grid = panels_of(figure, len(panels), across)
@@ -77,7 +83,7 @@ def draw_injection(section: Section, signature: str, options: FigureOptions = Fi
             panel.set_title(options.shown_name("metric", metric), fontsize=SMALL + 1)
             if metric == metrics[0]:
                 name_row_of_panels(panel, case)
-        return finish_with_legend(figure, grid[0], section["title"], _INJECTION, signature, options)
+        return finish_with_legend(figure, grid[0], section["title"], _INJECTION + left, signature, options)
 
 
 def _series(rows: Iterable[Row], case: tuple[Any, ...], name: str, title: str, number: int) -> Series:

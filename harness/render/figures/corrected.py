@@ -22,6 +22,7 @@ from harness.render.figures.style import (
     dots,
     drawing,
     finish_with_legend,
+    fitting,
     form_of,
     height_of,
     shares_along,
@@ -59,13 +60,15 @@ def _panel_key(number: CorrectedNumber) -> tuple[Any, ...]:
 
 
 def _draw(panels: Sequence[Sequence[CorrectedNumber]], signature: str, options: FigureOptions) -> Drawn:
-    heights = [height_of(len(numbers), len(_ESTIMATES)) for numbers in panels]
+    inches = [height_of(len(numbers), len(_ESTIMATES)) for numbers in panels]
+    panels, left = fitting(panels, inches, 0.9, "panel")
+    heights = inches[: len(panels)]
     with drawing(signature) as new_figure:
         figure = new_figure(figsize=(options.width, sum(heights) + 0.9), layout="constrained")
         axes: Any = figure.subplots(len(panels), 1, squeeze=False, height_ratios=heights)
         for panel, numbers in zip(axes[:, 0], panels, strict=True):
             _draw_panel(panel, numbers, options)
-        return finish_with_legend(figure, axes[0, 0], "Means and shares by judge, labels and both", _CAPTION, signature, options)
+        return finish_with_legend(figure, axes[0, 0], "Means and shares by judge, labels and both", _CAPTION + left, signature, options)
 
 
 def _draw_panel(panel: Any, numbers: Sequence[CorrectedNumber], options: FigureOptions) -> None:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import textwrap
+from dataclasses import replace
 from typing import Any
 
 from harness.render.doses import SEES_NOTHING, DoseLine, DoseResponse
-from harness.render.figures.style import BASELINE, INK, JUDGE, SMALL, Drawn, FigureOptions, drawing, finish, remove_frame
+from harness.render.figures.style import BASELINE, INK, JUDGE, SMALL, Drawn, FigureOptions, drawing, finish, fitting, remove_frame
 from harness.reports.tables.titles import metric_words
 from harness.text import terminal_safe
 
@@ -27,7 +28,9 @@ def draw_doses(found: DoseResponse, signature: str, options: FigureOptions = Fig
     """
     room, characters = options.width - _LEFT, int(options.width * _PER_INCH)
     across = int(room / _WIDTH)
-    wide, height = room / across, _TOP + _HEIGHT * -(-len(found.lines) // across) + _BOTTOM
+    lines, left = fitting(found.lines, [_HEIGHT * (not number % across) for number in range(len(found.lines))], _TOP + _BOTTOM, "panel")
+    found = replace(found, lines=tuple(lines))
+    wide, height = room / across, _TOP + _HEIGHT * -(-len(lines) // across) + _BOTTOM
     title = terminal_safe(found.title)
     with drawing(signature) as new_figure:
         figure = new_figure(figsize=(options.width, height))
@@ -38,7 +41,7 @@ def draw_doses(found: DoseResponse, signature: str, options: FigureOptions = Fig
             _draw_panel(panel, line, found, options)
             panel.tick_params(labelleft=not along, labelbottom=number >= len(found.lines) - across)
         figure.text(0.01, 1 - 0.06 / height, textwrap.fill(title, characters), va="top", fontsize=SMALL + 1, color=INK)
-        figure.text(0.01, 0.06 / height, textwrap.fill(_WORDS, characters), va="bottom", fontsize=SMALL - 0.5, color=INK)
+        figure.text(0.01, 0.06 / height, textwrap.fill(_WORDS + left, characters), va="bottom", fontsize=SMALL - 0.5, color=INK)
         return finish(figure, f"Sensitivity along the dose: {title}", _WORDS, signature, options)
 
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import textwrap
+from dataclasses import replace
 from typing import Any
 
 from harness.render.failure_shares import FailureShares, kind_number, kind_words
-from harness.render.figures.style import FAILURES, Drawn, FigureOptions, drawing, finish_with_legend, remove_frame
+from harness.render.figures.style import FAILURES, Drawn, FigureOptions, drawing, finish_with_legend, fitting, remove_frame
 from harness.reports.tables.numbers import counted, percent
 from harness.text import terminal_safe
 
@@ -17,6 +18,8 @@ _NAME = 28  # characters in a line of a name
 
 def draw_failures(found: FailureShares, signature: str, options: FigureOptions = FigureOptions()) -> Drawn:  # noqa: B008 (frozen)
     """The figure of failures by condition and kind."""
+    conditions, left = fitting(found.conditions, [_LINE] * len(found.conditions), 1.4, "condition")
+    found = replace(found, conditions=tuple(conditions))
     with drawing(signature) as new_figure:
         figure = new_figure(figsize=(options.width, 1.4 + _LINE * len(found.conditions)), layout="constrained")
         panel = figure.subplots()
@@ -30,7 +33,7 @@ def draw_failures(found: FailureShares, signature: str, options: FigureOptions =
         panel.tick_params(axis="y", length=0)
         remove_frame(panel)
         return finish_with_legend(
-            figure, panel, "Failures by condition and kind", _WORDS, signature, options, columns=len(FAILURES), least=1
+            figure, panel, "Failures by condition and kind", _WORDS + left, signature, options, columns=len(FAILURES), least=1
         )
 
 

@@ -21,6 +21,7 @@ from harness.render.figures.style import (
     contexts,
     drawing,
     finish_with_legend,
+    fitting,
     remove_frame,
     row_value,
     rows_at_level,
@@ -67,6 +68,7 @@ def _draw_lines(
     """
     panels = [(aspect, name) for aspect in _ASPECTS for name in dict.fromkeys(row[aspect] for row in rows_at_level(rows, aspect))]
     across = min(int(options.width / _WIDTH), len(panels))
+    panels, left = fitting(panels, [_HEIGHT * (not number % across) for number in range(len(panels))], 1.1, "panel")
     down = -(-len(panels) // across)
     cases = contexts(rows, lines)
     steps = sorted({row[along] for row in rows})
@@ -90,7 +92,7 @@ def _draw_lines(
             panel.set_xlabel(label)
         grid[0][0].set_ylabel("agreement")
         who = "" if len(cases) > 1 else f" {context_name(cases[0], lines)}."
-        return finish_with_legend(figure, grid[0][0], f"Agreement by {label}", text + who, signature, options)
+        return finish_with_legend(figure, grid[0][0], f"Agreement by {label}", text + who + left, signature, options)
 
 
 def _draw_line(panel: Any, rows: Sequence[Row], along: str, number: int, name: str) -> None:

@@ -17,6 +17,7 @@ from harness.render.figures.style import (
     dots,
     drawing,
     finish_with_legend,
+    fitting,
     height_of,
     name_row_of_panels,
     panels_of,
@@ -34,14 +35,15 @@ _ASPECTS = (("language", ("language", "metric")), ("task", ("task", "metric")))
 def draw_sensitivity(rows: Sequence[Row], signature: str, options: FigureOptions = FigureOptions()) -> Drawn:  # noqa: B008 (frozen)
     """The figure of one metric, from its rows of the section `perturbations`: a row of panels for each judge and condition."""
     kinds = list(dict.fromkeys(row["perturbation"] for row in rows))
-    cases = contexts(rows)
+    every_case = contexts(rows)
     names = {aspect: list(dict.fromkeys(row[aspect] for row in rows_at_level(rows, *level))) for aspect, level in _ASPECTS}
     most = max(map(len, names.values()))
     metric = options.shown_name("metric", rows[0]["metric"])
     with drawing(signature) as new_figure:
         across = len(_ASPECTS) if options.wide else 1
-        height = height_of(most, len(kinds)) * len(cases) * (len(_ASPECTS) // across)
-        figure = new_figure(figsize=(options.width, height + 1.2), layout="constrained")
+        each = height_of(most, len(kinds)) * (len(_ASPECTS) // across)
+        cases, left = fitting(every_case, [each] * len(every_case), 1.2, "condition")
+        figure = new_figure(figsize=(options.width, each * len(cases) + 1.2), layout="constrained")
         every = panels_of(figure, len(cases) * len(_ASPECTS), across)
         panels = [every[start : start + len(_ASPECTS)] for start in range(0, len(every), len(_ASPECTS))]
         for line, case in enumerate(cases):
@@ -55,7 +57,7 @@ def draw_sensitivity(rows: Sequence[Row], signature: str, options: FigureOptions
                 panel.set_xlabel("sensitivity" if line == len(cases) - 1 else "")
                 panel.set_title(f"{metric}, by {aspect}", fontsize=SMALL + 1)
             name_row_of_panels(panels[line][0], case)
-        return finish_with_legend(figure, panels[0][0], f"Sensitivity of {metric}", _CAPTION, signature, options, columns=3, least=1)
+        return finish_with_legend(figure, panels[0][0], f"Sensitivity of {metric}", _CAPTION + left, signature, options, columns=3, least=1)
 
 
 def _series(rows: Sequence[Row], aspect: str, kind: str, number: int) -> Series:

@@ -11,14 +11,17 @@ import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from itertools import accumulate
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 from xml.sax.saxutils import escape
 
 from harness.content.tags import autonym, english_name
 from harness.errors import UsageError
 from harness.judges import traits_of
 from harness.model import CONDITION, axis_words
+from harness.render.figures.fonts import FontWarning, is_drawable, set_fonts
+from harness.reports.tables.numbers import counted
 from harness.text import terminal_safe
 
 PEOPLE, JUDGE, BASELINE = "#9a4b00", "#0b66b8", "#55606b"  # as on the pages (assets/style.css)
@@ -30,11 +33,13 @@ FORMS = ("svg", "pdf", "png")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 INK, FAINT = "#222222", "#bbbbbb"
 SMALL = 7  # points
-_LINE_HEIGHT = 0.19  # inches of one line of dots
+MOST_INCHES = 8.0  # of a figure's height: more is no figure of a page
+LINE_HEIGHT = 0.19  # inches of one line of dots
 _CHARACTERS_PER_INCH = 16  # of a caption
 _LEGEND_SIGN = 9  # characters that the sign of an entry and the space beside it take
 _BESIDE_WIDTH = 24  # characters in a line beside a panel
 
+T = TypeVar("T")
 Row = Mapping[str, Any]
 Section = Mapping[str, Any]
 Value = tuple[float, float | None, float | None]
@@ -68,7 +73,16 @@ class FigureOptions:
         """A language by one of its names; anything else without underscores."""
         if aspect != "language":
             return terminal_safe(str(name).replace("_", " "))
-        return terminal_safe(english_name(name) if self.names == "english" else f"{autonym(name)} ({name})")
+        return terminal_safe(self._own_name(name) if self.names == "own" else english_name(name))
+
+    def _own_name(self, tag: str) -> str:
+        """The own name of a language, or its English one with a warning where no font can draw it into a file that has fonts in it."""
+        own = f"{autonym(tag)} ({tag})"
+        if self.forms == ("svg",) or is_drawable(own):
+            return own
+        english = english_name(tag)
+        warnings.warn(f"no font on this machine draws {own}: a figure names it {english} (Noto fonts have it)", FontWarning, stacklevel=3)
+        return english
 
 
 @dataclass(frozen=True)
@@ -98,7 +112,7 @@ def form_of(path: Path) -> str:
 
 @contextmanager
 def drawing(salt: str) -> Iterator[Any]:
-    """`Figure`, in the style of all figures. Raises UsageError without the extra `figures`."""
+    """A function that makes a figure, 8 inches high at most, in the style of all figures. Raises UsageError without the extra `figures`."""
     try:
         import matplotlib as mpl  # late: half a second, and an extra
         from matplotlib.figure import Figure
@@ -113,12 +127,13 @@ def drawing(salt: str) -> Iterator[Any]:
         "pdf.fonttype": 42,
     }
     with mpl.rc_context(style), warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # about missing signs in a font and names too long for the layout
-        yield Figure
+        warnings.simplefilter("ignore", UserWarning)  # about names too long for the layout, and missing signs, which `set_fonts` tells
+        yield lambda figsize, **more: Figure(figsize=(figsize[0], min(figsize[1], MOST_INCHES)), **more)
 
 
 def finish(figure: Any, title: str, words: str, signature: str, options: FigureOptions) -> Drawn:
     """The figure as the bytes of a file in each form, without a date: with a title, a description in words, and the signature."""
+    set_fonts(figure, warn=options.forms != ("svg",))  # in an SVG file text stays text, and its reader brings the fonts
     return {form: _saved(figure, form, title, words, signature) for form in options.forms}
 
 
@@ -177,9 +192,22 @@ def _add_legend(figure: Any, panel: Any, columns: int, least: int) -> None:
         figure.legend(handles, labels, loc="outside upper left", ncols=min(columns, len(labels), room), frameon=False)
 
 
+def fitting(things: Sequence[T], inches: Sequence[float], around: float, what: str) -> tuple[list[T], str]:
+    """The first things whose heights fit into a figure, at least one, and a sentence about those that are left out.
+
+    >>> fitting("abc", [3, 3, 3], 1, "condition")
+    (['a', 'b'], ' 1 other condition does not fit and is left out.')
+    """
+    tall = list(accumulate(inches, initial=around))[1:]
+    kept = list(things[: max(1, sum(height <= MOST_INCHES for height in tall))])
+    left = len(things) - len(kept)
+    verbs = "does not fit and is" if left == 1 else "do not fit and are"
+    return kept, f" {counted(left, f'other {what}')} {verbs} left out." if left else ""
+
+
 def height_of(categories: int, series: int) -> float:
     """The height of a panel of dots, in inches."""
-    return 0.75 + categories * (series * _LINE_HEIGHT + 0.1)
+    return 0.75 + categories * (series * LINE_HEIGHT + 0.1)
 
 
 def dots(panel: Any, aspect: str, categories: Sequence[str], series: Sequence[Series], options: FigureOptions) -> None:

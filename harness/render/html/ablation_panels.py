@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from markupsafe import Markup
@@ -10,18 +11,39 @@ from markupsafe import Markup
 from harness.content.tags import english_name
 from harness.measure.options import POOLED
 from harness.render.doses import SEES_NOTHING, DoseResponse, dose_responses, of_judges, side_of_row
-from harness.render.html.cell_panels import PanelGrid, grid_of_places
 from harness.render.html.marks import difference_track
 from harness.render.html.small_figures import Point, fitted_panel, level_panel
 from harness.render.sides import Side, plainest_first, side_name
 from harness.reports.answer import axis_reach
 from harness.reports.shown_sections import ShownSection
 from harness.reports.tables.numbers import counted, difference, percent
-from harness.reports.tables.titles import metric_words
+from harness.reports.tables.titles import metric_title, metric_words
 
 _UNREADABLE = Markup('<small class="faint">no readable score</small>')
 RUNS = "runs"  # the section that has pictures of agreement over runs
 _DOTS_ALIKE = 0.4  # the weight of dots that have the same size
+
+
+@dataclass(frozen=True)
+class PanelGrid:
+    """One side: figures by language and metric (None where there is none). `rows_are` is `language` or `metric`, columns the other."""
+
+    name: str
+    rows_are: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, tuple[Markup | None, ...]], ...]
+
+
+def grid_of_places(name: str, drawn: Iterable[tuple[str, str, Markup | None]], *, across: bool = True) -> PanelGrid:
+    """Languages as rows; or as columns with `across`, if there are more of them than metrics, so that a row has room for many."""
+    by_place = {(language, metric): figure for language, metric, figure in drawn}
+    metrics = tuple(dict.fromkeys(metric for _, metric in by_place))
+    languages = tuple(dict.fromkeys(language for language, _ in by_place))
+    if across and len(languages) > len(metrics):
+        by_metric = ((metric_title(metric), tuple(by_place.get((tag, metric)) for tag in languages)) for metric in metrics)
+        return PanelGrid(name, "metric", tuple(map(english_name, languages)), tuple(by_metric))
+    by_language = ((tag, tuple(by_place.get((tag, metric)) for metric in metrics)) for tag in languages)
+    return PanelGrid(name, "language", tuple(map(metric_title, metrics)), tuple(by_language))
 
 
 def difference_grid(section: ShownSection) -> PanelGrid | None:

@@ -171,7 +171,7 @@ def _square(standings: Standings, table: Ranking | None, row: RankedJudge | None
     if not by_order(standings):
         title += f"; baseline {percent(table.baseline)}, difference {difference(row.baseline_diff, row.baseline_ci)} points"
     word = row.beside_baseline
-    return MatrixSquare(value_text(standings, row.value), _SIGNS[word], word, colour_of(row.baseline_diff), title)
+    return MatrixSquare(value_text(standings, row.value), _SIGNS[word], word, colour_of(_SIGNS[word]), title)
 
 
 def _reference_row(name: str, values: Sequence[float | None]) -> MatrixRow:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from harness.content import Library
 from harness.content.tags import english_name
 from harness.data.columns import NO_VALUE, CodedColumn
 from harness.data.dataset import Dataset
@@ -57,15 +58,15 @@ def chosen(sources: Sequence[Outcomes], most: int = MOST_JUDGMENTS) -> list[NDAr
     return [np.flatnonzero(mask) for mask in masks]
 
 
-def items_json(sources: Sequence[BrowserSource], fields: frozenset[str] = frozenset()) -> dict[str, Any]:
+def items_json(sources: Sequence[BrowserSource], fields: frozenset[str] = frozenset(), libraries: Sequence[Library] = ()) -> dict[str, Any]:
     """Everything that the browser shows.
 
     `fields` are the texts that tasks have; other texts of an item are shown as notes about it. Without `fields`, all count as texts.
     In the result, `rows` has columns in the order of items and metrics, which refer to `items` and `labels`; `second` has the scores and
     errors of a second round, which are no reference. A column is `{"v": values, "c": codes}`; the codes are one number where all rows
     have the same, and -1 stands for no value. `scales` say where scores of a metric lie between its ends: `{kind, classes, positions,
-    low, high}`; with `positions`, classes stand for theirs. `constructed` labels are nobody's. With a `warning`, texts and what quotes them
-    stand behind a click.
+    low, high}`; with `positions`, classes stand for theirs. `words` are those of classes, of metrics that a library has a rubric for.
+    `constructed` labels are nobody's. With a `warning`, texts and what quotes them stand behind a click.
     """
     items: dict[tuple[str, str], int] = {}
     every: list[Item] = []
@@ -100,6 +101,7 @@ def items_json(sources: Sequence[BrowserSource], fields: frozenset[str] = frozen
         "labels": _labels(sources, numbers, [every[n] for n in order], lambda data: data.labels),
         "second": _labels(sources, numbers, [every[n] for n in order], _second_round),
         "scales": _scales(sources),
+        "words": {metric: words for metric in _metrics(sources) if (words := _class_words(sources, metric, libraries))},
         "titles": {metric: metric_title(metric) for metric in _metrics(sources)},
         "constructed": all(source.outcomes.data.about.source == "constructed" for source in sources),
         "warning": WARNING if hides_texts(source.outcomes.data.about for source in sources) else "",
@@ -180,6 +182,13 @@ def _metrics(sources: Sequence[BrowserSource]) -> list[str]:
 def _scales(sources: Sequence[BrowserSource]) -> dict[str, dict[str, Any]]:
     """The scale of each metric. Ends that an interval scale lacks are those of the labels and scores."""
     return {metric: _scale(sources, metric) for metric in _metrics(sources)}
+
+
+def _class_words(sources: Sequence[BrowserSource], metric: str, libraries: Sequence[Library]) -> dict[str, str]:
+    """What the classes of a metric mean, from a rubric on the same scale; empty where there is none."""
+    classes = next(source.outcomes.data.scales[metric].classes for source in sources if metric in source.outcomes.data.scales)
+    rubrics = [library.rubric(metric) for library in libraries if metric in library.rubric_files]
+    return next((rubric.class_words for rubric in rubrics if rubric.scale.classes == classes), {})
 
 
 def _scale(sources: Sequence[BrowserSource], metric: str) -> dict[str, Any]:

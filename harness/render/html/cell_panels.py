@@ -1,77 +1,101 @@
-"""Sections of small figures, languages × metrics: confusion matrices, scores along the annotators' mean, reliability, class shares."""
+"""All that is drawn of one case, a language, a metric and a judge: labels by scores, scores by means, confidence, class shares."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from markupsafe import Markup
 
 from harness.content.tags import english_name
+from harness.decide.verdicts import Verdict
 from harness.measure.cells import Cell
 from harness.measure.label_score_pairs import LabelScorePairs, best_is_first, label_score_pairs
 from harness.measure.options import POOLED
 from harness.measure.outcomes import Outcomes
 from harness.model import SIDE
 from harness.render.html.marks import bar
-from harness.render.html.sides import filters_of, side_of, sides_of
+from harness.render.html.sides import filters_of, side_of
 from harness.render.html.small_figures import Point, confusion_matrix, diagonal_panel
 from harness.render.sides import Side, is_baseline, plainest_first, side_name
+from harness.render.verdicts import side_of_verdict
+from harness.reports.answer import style_of
 from harness.reports.tables.numbers import class_shares, percent
-from harness.reports.tables.titles import metric_title, metric_words
+from harness.reports.tables.titles import metric_words
+from harness.text import one_line
 
 _LEVELS = {"full": "all agree", "partial": "two agree", "none": "none agree"}
+_Place = tuple[Side, str, str]  # side, language and metric
 
 
 @dataclass(frozen=True)
-class PanelGrid:
-    """One side: figures by language and metric (None where there is none). `rows_are` is `language` or `metric`, columns the other."""
+class CasePicture:
+    """A figure of a case: its title, how it is read, and the drawing. `wide` ones take the room that is left."""
+
+    title: str
+    note: str
+    drawn: Markup
+    wide: bool = False
+
+
+@dataclass(frozen=True)
+class CasePictures:
+    """A case: its name, the filters of the browser that choose it, its verdict as `(style, sentence)`, and its pictures."""
 
     name: str
-    rows_are: str
-    columns: tuple[str, ...]
-    rows: tuple[tuple[str, tuple[Markup | None, ...]], ...]
+    about: dict[str, Any]
+    verdict: tuple[str, str] | None
+    pictures: tuple[CasePicture, ...]
 
 
-def confusion_grids(pairs: Sequence[LabelScorePairs]) -> list[PanelGrid]:
-    """Confusion matrices of every judge."""
-    return _grids(pairs, lambda one: _confusion(one) if one.counts else None)
+def pictures_of_cases(
+    sources: Sequence[tuple[str | None, Outcomes]], cells: Sequence[Cell], verdicts: Sequence[Verdict]
+) -> list[CasePictures]:
+    """Every case that has a picture, by language and metric, then by judge; baselines only where there is no other judge.
+
+    `sources` are outcomes, named where there are several; `cells` pool tasks.
+    """
+    whose = "constructed labels" if all(judged.data.about.source == "constructed" for _, judged in sources) else "people"
+    falling = frozenset(metric for _, judged in sources for metric, scale in judged.data.scales.items() if best_is_first(scale))
+    pictures: dict[_Place, list[CasePicture]] = {}
+    for name, judged in sources:
+        for one in label_score_pairs(judged, name):
+            pictures.setdefault((_side(one.key), str(one.key["language"]), str(one.key["metric"])), []).extend(_of_pairs(one, whose))
+    for cell in cells:
+        if cell.distribution_labels and cell["task"] == POOLED:
+            place = side_of(cell), str(cell["language"]), str(cell["metric"])
+            pictures.setdefault(place, []).append(_class_shares(cell, cell["metric"] in falling, whose))
+    said = {(side_of_verdict(verdict), verdict["language"], verdict["metric"]): verdict for verdict in verdicts}
+    sides = plainest_first(side for side, _, _ in pictures)
+    sides = [side for side in sides if not is_baseline(side)] or sides
+    order = {place: number for number, place in enumerate(dict.fromkeys((language, metric) for _, language, metric in pictures))}
+    places = sorted((place for place in pictures if place[0] in sides), key=lambda place: (order[place[1:]], sides.index(place[0])))
+    return [_case(place, sides, said.get(place), pictures[place]) for place in places if pictures[place]]
 
 
-def mean_grids(pairs: Sequence[LabelScorePairs]) -> list[PanelGrid]:
-    """Scores along the annotators' mean, where texts have several annotators."""
-    return _grids(pairs, lambda one: _by_mean(one) if one.by_mean and one.ends else None)
-
-
-def reliability_grids(pairs: Sequence[LabelScorePairs]) -> list[PanelGrid]:
-    """Share of right scores along confidence."""
-    return _grids(pairs, lambda one: _reliability(one) if one.reliability else None)
+def _case(place: _Place, sides: Sequence[Side], verdict: Verdict | None, pictures: Sequence[CasePicture]) -> CasePictures:
+    side, language, metric = place
+    name = f"{english_name(language)} · {metric_words(metric)}{f' · {side_name(side, sides)}' if len(sides) > 1 else ''}"
+    about = filters_of(side) | {"language": language, "metric": metric}
+    return CasePictures(name, about, (style_of(verdict), verdict.sentence) if verdict else None, tuple(pictures))
 
 
 def _side(key: Mapping[str, Any]) -> Side:
     return tuple(key.get(name) for name in SIDE)
 
 
-def _grids(pairs: Sequence[LabelScorePairs], draw: Callable[[LabelScorePairs], Markup | None]) -> list[PanelGrid]:
-    """The grids of all judges that are no baselines; of baselines if there is no other judge."""
-    drawn = [(_side(one.key), str(one.key["language"]), str(one.key["metric"]), draw(one)) for one in pairs]
-    drawn = [each for each in drawn if each[3] is not None]
-    sides = plainest_first(side for side, *_ in drawn)
-    sides = [side for side in sides if not is_baseline(side)] or sides
-    return [grid_of_places(side_name(side, sides), [each[1:] for each in drawn if each[0] == side]) for side in sides]
-
-
-def grid_of_places(name: str, drawn: Iterable[tuple[str, str, Markup | None]], *, across: bool = True) -> PanelGrid:
-    """Languages as rows; or as columns with `across`, if there are more of them than metrics, so that a row has room for many."""
-    by_place = {(language, metric): figure for language, metric, figure in drawn}
-    metrics = tuple(dict.fromkeys(metric for _, metric in by_place))
-    languages = tuple(dict.fromkeys(language for language, _ in by_place))
-    if across and len(languages) > len(metrics):
-        by_metric = ((metric_title(metric), tuple(by_place.get((tag, metric)) for tag in languages)) for metric in metrics)
-        return PanelGrid(name, "metric", tuple(map(english_name, languages)), tuple(by_metric))
-    by_language = ((tag, tuple(by_place.get((tag, metric)) for metric in metrics)) for tag in languages)
-    return PanelGrid(name, "language", tuple(map(metric_title, metrics)), tuple(by_language))
+def _of_pairs(one: LabelScorePairs, whose: str) -> Iterator[CasePicture]:
+    """The pictures of labels and scores of the same texts."""
+    if one.counts:
+        note = "Rows are labels, columns scores, from the worst class to the best, in percent of each row; the frame marks equal ones."
+        yield CasePicture("Label by score", note, _confusion(one))
+    if one.by_mean and one.ends:
+        note = "Right: the mean label of a text; up: the judge's score, with its quartiles. On the dashed line both are equal."
+        yield CasePicture("Score against the mean label" if whose != "people" else "Score against people's mean", note, _by_mean(one))
+    if one.reliability:
+        note = "Right: the probability that the judge gave to its score; up: the share of right scores."
+        yield CasePicture("Confidence and right answers", note, _reliability(one))
 
 
 def _place(key: Mapping[str, Any]) -> str:
@@ -107,29 +131,15 @@ def _reliability(one: LabelScorePairs) -> Markup:
     return diagonal_panel(points, f"{_place(one.key)}: share right against confidence")
 
 
-def share_grids(cells: Sequence[Cell], reversed_metrics: frozenset[str] = frozenset(), whose: str = "people") -> list[PanelGrid]:
-    """Class shares of people and of every judge, people above the judge, by how many annotators agree where there are three.
+def _class_shares(cell: Cell, reverse: bool, whose: str) -> CasePicture:
+    """Class shares of people above the judge's, by how many annotators agree where there are three.
 
-    `whose` says who gave the labels.
-
-    `reversed_metrics` are those whose first class is the best one: their shares are drawn from the last class, so that each bar goes
-    from the worst class to the best.
+    `reverse` where the first class is the best one: each bar goes from the worst class to the best. `whose` says who gave the labels.
     """
-    cells = [cell for cell in cells if cell.distribution_labels and cell["task"] == POOLED]
-    sides = sides_of(cells)
-    sides = [side for side in sides if not is_baseline(side)] or sides
-    grids = []
-    for side in sides:
-        here = [cell for cell in cells if side_of(cell) == side]
-        own = [(cell["language"], cell["metric"], _shares(cell, cell["metric"] in reversed_metrics, whose)) for cell in here]
-        grids.append(grid_of_places(side_name(side, sides), own, across=False))
-    return grids
-
-
-def _shares(cell: Cell, reverse: bool, whose: str) -> Markup:
-    return Markup("").join(
-        _level_shares(level, items, ((whose, labels), ("judge", judge)), reverse) for level, items, labels, judge in _levels(cell)
-    )
+    bars = (_level_shares(level, items, ((whose, labels), ("judge", judge)), reverse) for level, items, labels, judge in _levels(cell))
+    classes = list(cell.distribution_labels or {})[:: -1 if reverse else 1]
+    note = f"Upper bar: {whose}; lower bar: the judge. From light to dark: {', '.join(map(one_line, classes))}."
+    return CasePicture("Class shares", note, Markup("").join(bars), wide=True)
 
 
 def _levels(cell: Cell) -> Iterator[tuple[str, int, Mapping[str, float] | None, Mapping[str, float] | None]]:
@@ -151,33 +161,3 @@ def _level_shares(level: str, items: int, both: Sequence[tuple[str, Mapping[str,
 def _bar(shares: Mapping[str, float], who: str, reverse: bool) -> Markup:
     classes = list(shares)[::-1] if reverse else list(shares)
     return bar({name: shares[name] for name in classes}, classes, who)
-
-
-@dataclass(frozen=True)
-class Pictures:
-    """All small figures of a page, section by section; a section without any is empty."""
-
-    confusion: list[PanelGrid]
-    by_mean: list[PanelGrid]
-    reliability: list[PanelGrid]
-    shares: list[PanelGrid]
-
-    def sections(self) -> Iterator[tuple[str, str]]:
-        """The ids and titles of the sections that a page has."""
-        titles = (
-            ("confusion", "Label by score"),
-            ("means", "Score and mean label"),
-            ("reliability", "Confidence"),
-            ("classes", "Class shares"),
-        )
-        for title, grids in zip(titles, (self.confusion, self.by_mean, self.reliability, self.shares), strict=True):
-            if grids:
-                yield title
-
-
-def pictures_of(sources: Sequence[tuple[str | None, Outcomes]], cells: Sequence[Cell]) -> Pictures:
-    """The small figures of a page, from the outcomes of its sources (named where there are several) and its cells."""
-    pairs = [one for name, judged in sources for one in label_score_pairs(judged, name)]
-    whose = "constructed labels" if all(judged.data.about.source == "constructed" for _, judged in sources) else "people"
-    falling = frozenset(metric for _, judged in sources for metric, scale in judged.data.scales.items() if best_is_first(scale))
-    return Pictures(confusion_grids(pairs), mean_grids(pairs), reliability_grids(pairs), share_grids(cells, falling, whose))

@@ -22,7 +22,7 @@ from harness.render.comparison import comparison_table, distinguishing_keys
 from harness.render.html.ablation_panels import run_grids
 from harness.render.html.answer import JudgedCells, answer_legend, answers_by_language
 from harness.render.html.browser import BrowserSource, chosen, items_json
-from harness.render.html.cell_panels import Pictures, pictures_of
+from harness.render.html.cell_panels import pictures_of_cases
 from harness.render.html.cells import correlation_figure, correlation_words, has_people, interval_sign
 from harness.render.html.first_screen import Known, first_screen
 from harness.render.html.heat_map import judge_language_map, language_metric_maps
@@ -75,12 +75,12 @@ def comparison_page(
         for name, each, rows, (_, run) in zip(names, judged, kept, sources, strict=True)
     ]
     libraries = [Library(), *(run.prepared.library for _, run in sources if run is not None)]
-    data = items_json(browsed, frozenset().union(*map(text_fields, libraries)))
+    data = items_json(browsed, frozenset().union(*map(text_fields, libraries)), libraries)
     cells: Sequence[Cell] = ()
     if options.level == "item":
         cells = compare(recordings, msgspec.structs.replace(options, by=BY_METRIC.by, versus=None)).cells
     maps = language_metric_maps(cells, comparison.verdicts)
-    pictures = pictures_of([(name if len(names) > 1 else None, each) for name, each in zip(names, judged, strict=True)], cells)
+    pictured = [(name if len(names) > 1 else None, each) for name, each in zip(names, judged, strict=True)]
     several = len(sides_of(comparison.cells)) > 1 and options.level == "item"
     side_tables = list(_side_tables(comparison.cells)) if several else []
     judged_cells = list(_judged_cells(cells, comparison.verdicts, recordings, options))
@@ -91,7 +91,7 @@ def comparison_page(
         "comparison.html",
         title=title,
         judgments=sum(int(each.compared.sum()) for each in judged),
-        sections=list(_sections(bool(cells), bool(side_tables), bool(maps), pictures, own_sections)),
+        sections=list(_sections(bool(cells), bool(side_tables), bool(maps), own_sections)),
         own_sections=[(section, run_grids(section), section_tables(section)) for section in own_sections],
         numeric=any(cell.continuous for cell in comparison.cells),
         warnings=comparison.notes,
@@ -112,7 +112,7 @@ def comparison_page(
         side_tables=side_tables,
         maps=maps,
         matrix=judge_language_map(judged_cells),
-        pictures=pictures,
+        cases=pictures_of_cases(pictured, cells, comparison.verdicts),
         numbers=_all_numbers(comparison),
         many_rows=MANY_ROWS,
         command=command,
@@ -141,16 +141,16 @@ def _judged_cells(
             yield JudgedCells(summary, theirs, mine, name, name if len(sides) > 1 else "", constructed)
 
 
-def _sections(answers: bool, side_by_side: bool, maps: bool, pictures: Pictures, own: Sequence[ShownSection]) -> Iterator[tuple[str, str]]:
+def _sections(answers: bool, side_by_side: bool, maps: bool, own: Sequence[ShownSection]) -> Iterator[tuple[str, str]]:
+    yield "items", "Every judgment"
     if answers:
         yield "answer", "Language by language"
     if side_by_side:
         yield "sides", "Side by side"
     if maps:
         yield "grid", "Agreement"
-    yield from pictures.sections()
     yield from ((section.name, section.title) for section in own)
-    yield from (("numbers", "All numbers"), ("again", "Reproduce this page"), ("items", "Every judgment"))
+    yield from (("numbers", "All numbers"), ("again", "Reproduce this page"))
 
 
 def _distinct(names: Sequence[str]) -> list[str]:

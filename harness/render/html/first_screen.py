@@ -35,7 +35,7 @@ class ScreenView:
     """The answer in all languages, or in one. `tag` is that of the language, or `all`.
 
     One judge under one condition has its verdicts as a list. Of several there are matrices, one for each condition that can be chosen;
-    then `answers` are folded beneath.
+    then `answers` are folded beneath: one for each judge or condition, as `sides_are` says.
     """
 
     tag: str
@@ -47,6 +47,7 @@ class ScreenView:
     steps: tuple[NextStep, ...]
     matrices: tuple[VerdictMatrix, ...]
     answers: tuple[JudgeAnswer, ...]
+    sides_are: str
     heading: str = ""
 
 
@@ -96,10 +97,11 @@ def first_screen(verdicts: Sequence[Verdict], known: Known = Known()) -> FirstSc
 def _view(tag: str, sides: Sides, known: Known) -> ScreenView:
     answer = answer_of(sides, known.pages)
     names = side_names(sides) if len(sides) > 1 else [""]
+    several = len({own[0]["judge"] for own in sides}) > 1
     return ScreenView(
         tag,
         "All" if tag == _ALL else english_name(tag),
-        answer.title if tag == _ALL or len({own[0]["judge"] for own in sides}) > 1 else f"{english_name(tag)}: {answer.title}",
+        answer.title if tag == _ALL or several else f"{english_name(tag)}: {answer.title}",
         _facts(sides, known),
         answer.cards,
         answer.sure,
@@ -109,6 +111,7 @@ def _view(tag: str, sides: Sides, known: Known) -> ScreenView:
             _answer(own, name, _of_side(known.pairs, own[0]), POOLED if tag == _ALL else tag)
             for own, name in zip(sides, names, strict=True)
         ),
+        "judge" if several else "condition",
     )
 
 

@@ -1,4 +1,4 @@
-"""Heat maps: a number in each square, and its distance from the baseline as colour, sign and word."""
+"""Heat maps: a number in each square, and what is shown of it beside the baseline as colour, sign and word."""
 
 from __future__ import annotations
 
@@ -16,8 +16,6 @@ from harness.render.verdicts import side_of_verdict
 from harness.reports.tables.numbers import difference, percent
 from harness.reports.tables.titles import metric_title
 
-COLOUR_STEPS = (0.05, 0.15, 0.3)
-"""Differences from the baseline from which colours grow stronger."""
 _SIGNS: dict[BesideBaseline | None, str] = {"above": ABOVE, "below": BELOW, "not shown": WITHIN, None: UNKNOWN}
 _WORDS: dict[BesideBaseline | None, str] = {"above": "above", "below": "below", "not shown": "not shown", None: "not tested"}
 _SENTENCES: dict[BesideBaseline | None, str] = {
@@ -86,7 +84,7 @@ def _cell_square(cell: Cell, shown: BesideBaseline | None) -> Square:
         f"{percent(value, interval)}, n {cell.n_ref:,}; baseline {percent(base['pa'])}, difference {difference(base['diff'], base['ci'])}"
     )
     show = {**filters_of(side_of(cell)), "language": cell["language"], "metric": cell["metric"], "compared": True}
-    return _square(percent(value), base["diff"], _mark([shown]), title, show)
+    return _square(percent(value), _mark([shown]), title, show)
 
 
 def judge_language_map(judged: Sequence[JudgedCells]) -> HeatMap | None:
@@ -111,7 +109,7 @@ def _summary_square(judged: JudgedCells) -> Square:
     show = {**filters_of(side_of(judged.cells[0])), "language": one.language, "compared": True}
     numbers = {cell["metric"] for cell in judged.cells if cell.continuous}
     shown = [verdict.beside_baseline for verdict in judged.verdicts if verdict["metric"] not in numbers]
-    return _square(percent(one.pa_failed_wrong), one.diff, _mark(shown), words, show)
+    return _square(percent(one.pa_failed_wrong), _mark(shown), words, show)
 
 
 def _mark(shown: Sequence[BesideBaseline | None]) -> _Mark:
@@ -126,11 +124,10 @@ def _mark(shown: Sequence[BesideBaseline | None]) -> _Mark:
     return _Mark("".join(_SIGNS[kind] for kind in found), word, f"metrics shown {word}, after correction for all verdicts of the judge")
 
 
-def _square(number: str, diff: float | None, mark: _Mark, title: str, show: Mapping[str, Any]) -> Square:
-    return Square(number, mark.sign, mark.word, colour_of(diff), f"{title}: {mark.sentence}", show)
+def _square(number: str, mark: _Mark, title: str, show: Mapping[str, Any]) -> Square:
+    return Square(number, mark.sign, mark.word, colour_of(mark.sign), f"{title}: {mark.sentence}", show)
 
 
-def colour_of(diff: float | None) -> str:
-    """The class of the style sheet for a difference: `up1` to `up3`, `down1` to `down3`, or none within five points."""
-    step = 0 if diff is None else sum(abs(diff) >= least for least in COLOUR_STEPS)
-    return "" if not step or diff is None else f"{'up' if diff > 0 else 'down'}{step}"
+def colour_of(sign: str) -> str:
+    """The class of the style sheet where all that is shown points one way; none where nothing is shown, or both."""
+    return {ABOVE: "above", BELOW: "below"}.get(sign, "")

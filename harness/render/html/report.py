@@ -15,7 +15,7 @@ from harness.render.html.ablation_figures import ablation_figures, row_links
 from harness.render.html.ablation_panels import difference_grid, dose_grids, preference_grid
 from harness.render.html.answer import answer_legend, answers_of_report, judged_of_report
 from harness.render.html.browser import BrowserSource, chosen, items_json
-from harness.render.html.cell_panels import Pictures, pictures_of
+from harness.render.html.cell_panels import pictures_of_cases
 from harness.render.html.cells import has_people
 from harness.render.html.command import command_notes, command_of
 from harness.render.html.failures import failure_key, failures_table
@@ -58,8 +58,7 @@ def report_page(result: RunResult, report: Report) -> str:
     [kept] = chosen([judged])
     shown = BrowserSource(report.run, judged, kept, read_evidence(result, judged.row[kept]))
     library = result.prepared.library
-    data = items_json([shown], text_fields(library))
-    pictures = pictures_of([(None, judged)], report.by_metric)
+    data = items_json([shown], text_fields(library), [library])
     maps = language_metric_maps(report.by_metric, report.verdicts)
     sections = shown_sections(report.ablations)
     own, ablations = ([one for one in sections if (one.name in OWN_SECTIONS) is apart] for apart in (True, False))
@@ -75,7 +74,7 @@ def report_page(result: RunResult, report: Report) -> str:
         run=report.run,
         judgments=len(judged),
         languages=protocol.languages,
-        sections=list(_sections(bool(maps), pictures, own, bool(ablations))),
+        sections=list(_sections(bool(maps), own, bool(ablations))),
         warnings=notes(report),
         answers=answers,
         first=study_screen(first_screen(report.verdicts, known), report.ablations),
@@ -86,7 +85,7 @@ def report_page(result: RunResult, report: Report) -> str:
         sealed_table=sealed_table(report),
         maps=maps,
         matrix=judge_language_map(judged_of_report(report)),
-        pictures=pictures,
+        cases=pictures_of_cases([(None, judged)], report.by_metric, report.verdicts),
         own_sections=[(section, [], section_tables(section)) for section in own],
         ablations=[(one, difference_grid(one), dose_grids(one), preference_grid(one), section_tables(one)) for one in ablations],
         ablation_legend=sections_legend(ablations),
@@ -123,15 +122,15 @@ def text_fields(library: Library) -> frozenset[str]:
     return frozenset(name for task in library.task_files for name in library.task(task).fields)
 
 
-def _sections(maps: bool, pictures: Pictures, own: Sequence[ShownSection], ablations: bool) -> Iterator[tuple[str, str]]:
+def _sections(maps: bool, own: Sequence[ShownSection], ablations: bool) -> Iterator[tuple[str, str]]:
+    yield "items", "Every judgment"
     yield "answer", "Language by language"
     if maps:
         yield "grid", "Agreement"
-    yield from pictures.sections()
     yield from ((section.name, section.title) for section in own)
     if ablations:
         yield "ablations", "What changes the scores"
-    yield from (("failures", "Failures"), ("cost", "Cost"), ("again", "Reproduce this page"), ("items", "Every judgment"))
+    yield from (("failures", "Failures"), ("cost", "Cost"), ("again", "Reproduce this page"))
 
 
 def _counts(result: RunResult) -> dict[tuple[str, str], int]:

@@ -13,6 +13,7 @@ from harness.pages import visible
 
 _SIDE = 22  # pixels of a square
 _MARGIN = 14  # pixels left of and below a matrix, for its classes
+_LETTER, _MOST_LETTERS = 6, 22  # pixels of a letter of a row's name, and the most letters of it
 _PANEL, _INSET = 76, 8  # pixels of a panel of points, and what is left free inside
 _LEAST_TEXT = 0.005  # the least share that is written
 
@@ -34,19 +35,21 @@ def confusion_matrix(classes: Sequence[Any], counts: Sequence[Sequence[int]], sh
     Each row is in percent of its labels. A square with judgments is a link: `show` with its `reference` and its `score`.
     """
     scores = [*classes, None] if any(row[-1] for row in counts) else [*classes]
+    names = [_short(label, _MOST_LETTERS) for label in classes]
+    left = max(_MARGIN, 4 + _LETTER * max(map(len, names), default=0))
     parts = []
-    for down, (label, row) in enumerate(zip(classes, counts, strict=True)):
+    for down, (label, name, row) in enumerate(zip(classes, names, counts, strict=True)):
         y = down * _SIDE
         text = '<text class="axis-text" x="{}" y="{}" text-anchor="end">{}</text>'
-        parts.append(Markup(text).format(_MARGIN - 3, y + 15, _short(label)))
+        parts.append(Markup(text).format(left - 3, y + 15, name))
         for across, score in enumerate(scores):
-            place = (_MARGIN + across * _SIDE, y)
+            place = (left + across * _SIDE, y)
             parts.append(_matrix_square(place, row[across], sum(row), down == across, {**show, "reference": label, "score": score}))
     bottom = len(classes) * _SIDE
     for across, score in enumerate(scores):
         text = '<text class="axis-text" x="{}" y="{}" text-anchor="middle">{}</text>'
-        parts.append(Markup(text).format(_MARGIN + (across + 0.5) * _SIDE, bottom + 11, "–" if score is None else _short(score)))
-    width, height = _MARGIN + len(scores) * _SIDE, bottom + _MARGIN
+        parts.append(Markup(text).format(left + (across + 0.5) * _SIDE, bottom + 11, "–" if score is None else _short(score)))
+    width, height = left + len(scores) * _SIDE, bottom + _MARGIN
     return _svg("matrix", width, height, words, parts)
 
 
@@ -66,9 +69,9 @@ def _matrix_square(place: tuple[float, float], count: int, total: int, diagonal:
     return Markup(link).format(json.dumps(dict(show)), title, drawn)
 
 
-def _short(value: Any) -> str:
+def _short(value: Any, most: int = 2) -> str:
     text = visible(str(value))
-    return text if len(text) < 3 else f"{text[:1]}…"
+    return text if len(text) <= most else f"{text[: most - 1]}…"
 
 
 def diagonal_panel(points: Sequence[Point], words: str) -> Markup:

@@ -68,7 +68,7 @@ def _own_texts(rows: Sequence[StudyRow]) -> Iterator[Card]:
             "bad" if prefers else "open",
             f"{row['judge']}{asked} {'prefers' if prefers else 'is not shown to prefer'} its own texts",
             f"Over {counted(row['n'], 'pair')} it gives them {better} of the confidence as the better text, and {written} as the text that "
-            f"it wrote; {percent(_NEITHER)} favours neither.",
+            f"it wrote; {percent(_NEITHER)} favours neither.{'' if interval else ' The independent texts are too few to test this.'}",
         )
     if len(rows) > _FEW_ROWS:
         yield Card("open", f"{len(rows) - _FEW_ROWS} further conditions", "They stand below, under Self-preference.")

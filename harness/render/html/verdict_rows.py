@@ -12,18 +12,22 @@ from markupsafe import Markup
 from harness.content.tags import english_name
 from harness.decide.verdicts import Verdict
 from harness.render.html.marks import difference_track, gap_track
-from harness.reports.answer import axis_reach, beside_people, difference_words, groups_of, place_of, shown_value, style_of, texts_of
+from harness.reports.answer import (
+    axis_reach,
+    beside_people,
+    difference_words,
+    groups_of,
+    place_of,
+    reason_against,
+    shown_value,
+    style_of,
+    texts_of,
+)
 from harness.reports.answer_parts import SIGNS
 from harness.reports.tables.numbers import coefficient, counted, difference, percent
 from harness.reports.tables.titles import metric_title, metric_words
 from harness.reports.tables.verdict_columns import labels_needed_text
 
-_AGAINST = {
-    "worse": "worse than people",
-    "base_worse": "below the baseline",
-    "constant": "one class for nearly all texts",
-    "failures": "many answers cannot be read",
-}
 PairRow = Mapping[str, Any]
 """A row of the section of minimal pairs."""
 PairRows = Mapping[tuple[str, str], PairRow]
@@ -160,7 +164,7 @@ def _limit(verdict: Verdict) -> float | None:
 def _reason(verdict: Verdict) -> str:
     """The verdict, and why: what is shown against the judge, or how many labels would settle it."""
     if style_of(verdict) == "bad":
-        return next((words for name, words in _AGAINST.items() if name in verdict.obstacles), verdict.answer)
+        return reason_against(verdict)
     if style_of(verdict) == "open" and (needed := labels_needed_text(verdict.flat())):
         return f"label {needed} more"
     return "as good as people" if verdict.answer == "use" else verdict.answer

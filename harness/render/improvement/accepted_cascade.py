@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from rich.console import Group, RenderableType
 from rich.table import Table
@@ -11,7 +11,7 @@ from rich.text import Text
 from harness.content.tags import both_names
 from harness.correct.cascade import WORDS, AcceptedCascade, AcceptedCascades
 from harness.render.terminal import dim_lines
-from harness.reports.tables.numbers import UNDEFINED, counted, percent, rounded_up
+from harness.reports.tables.numbers import UNDEFINED, counted, percent, rounded_up, two_digits
 from harness.reports.tables.titles import metric_words
 from harness.text import one_line, terminal_safe
 
@@ -34,34 +34,59 @@ def _sentences(cascade: AcceptedCascade, delta: float) -> Iterator[str]:
         answers = ", ".join(f"{step.judge} answers {percent(step.coverage)}" for step in cascade.steps)
         yield f"{answers}; {percent(cascade.person)} are left to people."
         bound = f"at most {percent(cascade.upper)} with {percent(1 - delta)} confidence"
-        yield f"{percent(cascade.risk)} of the accepted answers are wrong; {bound}."
-        yield f"{counted(cascade.n, 'labelled text')} in {counted(cascade.groups, 'group')}; {WORDS[cascade.units]}."
+        yield f"{percent(cascade.risk)} of the accepted answers are wrong; {bound}{_not_in_the_risk(cascade)}."
+        yield from _prices(cascade)
+        tested = f"{counted(cascade.n, 'labelled text')} in {counted(cascade.groups, 'group')} test the chain"
+        found = f", and {cascade.finding:,} others found its thresholds" if cascade.finding else ""
+        yield f"{tested}{found}; {WORDS[cascade.units]}."
     if alone := cascade.better_alone:
         yield f"{alone.judge} alone answers {percent(alone.alone_coverage)}: the cascade asks it less and leaves more to people."
+    if idle := [step.judge for step in cascade.steps if cascade.risk is not None and step.threshold is None]:
+        yield f"Leave out {', '.join(idle)}, which {'answers' if len(idle) == 1 else 'answer'} nothing in this chain."
     if cascade.left_out:
-        total = cascade.n + cascade.left_out
+        total = cascade.n + cascade.finding + cascade.left_out
         yield f"Left out: {cascade.left_out:,} of {total:,} labelled texts have no commonest label; --majority strict counts them as wrong."
     if cascade.not_asked:
         yield f"Left out: {counted(cascade.not_asked, 'labelled text')} that not every judge was asked about."
+
+
+def dollars(price: float | None) -> str:
+    """A price with the digits that tell judges apart."""
+    return UNDEFINED if price is None else "$0" if price == 0 else f"${price:,.2f}" if price >= 0.095 else f"${two_digits(price)}"
+
+
+def _not_in_the_risk(cascade: AcceptedCascade) -> str:
+    """Accepted answers that the risk does not count."""
+    answers = counted(cascade.left_out_accepted, "accepted answer")
+    return f", not counting {answers} to texts on which people disagree" if cascade.left_out_accepted else ""
+
+
+def _prices(cascade: AcceptedCascade) -> Iterator[str]:
+    """Yield what the chain costs beside its judges."""
+    if cascade.price is not None:
+        alone = ", ".join(f"{step.judge} about all of them {dollars(step.price)}" for step in cascade.steps)
+        yield f"1,000 texts cost {dollars(cascade.price)} without the people; {alone}."
 
 
 def _steps(cascade: AcceptedCascade) -> Table:
     table = Table(box=None, pad_edge=False)
     for heading in ("step", "confidence"):
         table.add_column(heading)
-    for heading in ("answers from", "of all texts", "alone: from", "of all texts", "wrong at most"):
+    priced = any(step.price is not None for step in cascade.steps)
+    for heading in (*(["$ / 1,000"] if priced else []), "answers from", "of all texts", "alone: from", "of all texts", "wrong at most"):
         table.add_column(heading, justify="right")
     for step in cascade.steps:
         table.add_row(
-            one_line(f"{step.judge}: {step.condition}"),
+            one_line(f"{step.judge}: {step.condition.words()}"),
             step.confidence,
+            *([dollars(step.price)] if priced else []),
             _threshold(step.threshold),
             percent(step.coverage),
             _threshold(step.alone_threshold),
             percent(step.alone_coverage),
             percent(step.alone_upper),
         )
-    table.add_row("a person", "", "", percent(cascade.person), "", "", "")
+    table.add_row("a person", "", *([""] if priced else []), "", percent(cascade.person), "", "", "")
     return table
 
 
@@ -75,3 +100,13 @@ def _legend(found: AcceptedCascades) -> Iterator[str]:
         f"{percent(found.alpha)} differ from people's commonest label, which is untrue with a chance of at most {percent(found.delta)}. "
         "alone: the judge by itself under the same promise."
     )
+
+
+def print_cascade_check(judges: Sequence[str], stale: Sequence[str], allowed: Sequence[tuple[str, str]]) -> None:
+    """Print whether the certificate of a cascade still holds, and why not."""
+    lines = [f"certificate of a cascade, {' then '.join(judges)}: {'stale' if stale else 'holds'}", *(f"  {reason}" for reason in stale)]
+    if not stale:
+        places = ", ".join(f"{language}/{metric}" for language, metric in allowed)
+        lines.append(f"  answers are accepted in {places}" if allowed else "  nothing is accepted without a person")
+    for line in lines:
+        print(terminal_safe(line))

@@ -46,6 +46,9 @@ def _answer(found: Improved) -> Iterator[str]:
         yield f"Keep the start in {_names(kept)}: a loss of {found.options.margin * 100:.0f} points there is not ruled out."
     if gains:
         yield f"Use the choice in {_names(gains)}."
+    if gains and kept:
+        everywhere = f"{percent(found.together.agreement_chosen)} with the choice everywhere"
+        yield f"With these settings {percent(found.agreement_used)} agree, {everywhere}: that is what no language pays for another."
     if found.uses:
         yield f"These labels have confirmed {counted(found.uses, 'time')} before, so that this test is at {found.level * 100:g} %."
 
@@ -101,11 +104,11 @@ def _reading(found: Improved) -> Iterator[str]:
 
 def _remaining(found: Improved) -> Table:
     table = Table(box=None, pad_edge=False)
-    for heading in ("language", "metric", "differs", "for example"):
+    for heading in ("language", "metric", "differs", "people", "judge", "for example (--json has more)"):
         table.add_column(heading)
     for row in found.remaining[:_MOST_REMAINING]:
-        items = terminal_safe(", ".join(row.items))
-        table.add_row(
-            english_name(row.language), metric_words(row.metric), f"{row.wrong} of {row.n}", Text(items, overflow="ellipsis", no_wrap=True)
-        )
+        widest = row.examples[0]
+        text = Text(terminal_safe(f"{widest.item_id}: {widest.text}" if widest.text else widest.item_id), overflow="ellipsis", no_wrap=True)
+        scores = (terminal_safe(str(score)) for score in (widest.people, "–" if widest.judge is None else widest.judge))
+        table.add_row(english_name(row.language), metric_words(row.metric), f"{row.wrong} of {row.n}", *scores, text)
     return table

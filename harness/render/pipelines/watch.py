@@ -8,6 +8,7 @@ from rich.console import Console
 from rich.text import Text
 
 from harness.content.tags import english_name
+from harness.correct.certificate_extension import EarlierWatch
 from harness.render.pipelines.junit import JunitCase, junit_xml
 from harness.reports.tables.numbers import counted, percent, two_digits
 from harness.text import terminal_safe
@@ -21,14 +22,26 @@ STREAMS: tuple[Stream, ...] = ("anchors", "production")
 _STYLES = {"nothing shown": "green", "not yet known": "yellow"}
 
 
-def print_plan(plan: WatchPlan, folder: str) -> None:
-    """Print what a new watch watches."""
+def print_plan(plan: WatchPlan, folder: str, earlier: Sequence[EarlierWatch] = ()) -> None:
+    """Print what a new watch watches, and which starts it had before."""
     options = plan.options
     asks = f"asked {counted(options.per_day, 'anchor')} a day and language" if plan.run else "recorded answers, which you hand in"
     _print([f"{folder}: a watch of {plan.judge.name} on {plan.data} since {plan.since}, {asks}"])
     for cell in plan.cells:
         levels = "; ".join(f"{reference.stream} {_level(reference)}" for reference in cell.references)
         _print([f"  {english_name(cell.language)}, {cell.metric.replace('_', ' ')}: {levels}"])
+    _print(list(_earlier(earlier, plan.options.alpha)))
+
+
+def _earlier(earlier: Sequence[EarlierWatch], alpha: float) -> Iterator[str]:
+    """The starts before, and what their alarms mean for the chance of a false one."""
+    for number, one in enumerate(earlier, start=1):
+        yield f"  start {number}, {one.since} to {one.until}: {one.ended}"
+    if earlier:
+        yield (
+            f"  start {len(earlier) + 1} is the last one, with a level of its own: a cell has a false alarm in at most {percent(alpha)} of "
+            "watches over all starts as long as nothing has changed, and each change that did happen adds as much."
+        )
 
 
 def _level(reference: Reference) -> str:
@@ -52,7 +65,12 @@ def _parts(cell: SeenCell) -> Iterator[str]:
 def print_watch(found: WatchCheck) -> None:
     """Print the answer, and what speaks for it in each cell."""
     last = f", last day {found.last_day}" if found.last_day else ""
-    _print([f"watch of {found.judge} on {found.data} since {found.since}: {counted(found.days, 'day')}{last}"])
+    _print(
+        [
+            f"watch of {found.judge} on {found.data} since {found.since}: {counted(found.days, 'day')}{last}",
+            *_earlier(found.earlier, found.alpha),
+        ]
+    )
     for cell in found.cells:
         _print([f"  {english_name(cell.language)}, {cell.metric.replace('_', ' ')}: {cell.answer}", *_streams(cell)])
     if found.expired:

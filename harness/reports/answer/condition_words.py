@@ -85,4 +85,6 @@ def _choice_words(axis: str, value: Any) -> str:
         return f"{value} {'example' if value == 1 else 'examples'} of each class"
     if axis == "reasons":
         return f"reasons in {english_name(value)}" if value else "reasons in the language of the instructions"
+    if axis == "rubric":
+        return f"rubric {value.partition('@')[0]}" if value else "the usual rubric"
     return _WORDS.get((axis, value)) or f"instructions in {english_name(value)}"

@@ -9,7 +9,7 @@ from typing import Any
 from harness.content.tags import english_name
 from harness.decide.verdicts import Verdict
 from harness.reports.answer.condition_words import condition_words, side_names
-from harness.reports.answer.verdict_words import Sides, difference_words, judge_of, shown_value, style_of
+from harness.reports.answer.verdict_words import Sides, difference_words, judge_of, reason_against, shown_value, style_of
 from harness.reports.answer_parts import SIGNS, MatrixColumn, VerdictMatrix, VerdictRow, VerdictSquare
 from harness.reports.tables.numbers import counted, difference, percent
 from harness.reports.tables.titles import metric_words
@@ -121,8 +121,11 @@ def _square(verdicts: Sequence[Verdict], alone: bool, people: bool) -> VerdictSq
 
 
 def _one_metric(verdict: Verdict) -> Iterator[tuple[str, str, str]]:
-    """The verdict, or how many labels would settle it."""
+    """The verdict, with its reason where the number is none, or how many labels would settle it."""
     style, needed = style_of(verdict), labels_needed_text(verdict.flat())
+    if style == "bad" and verdict.gap is not None and "worse" not in verdict.obstacles:
+        yield style, SIGNS[style], f"{verdict.answer}: {reason_against(verdict)}"
+        return
     few = verdict.answer == "too few labels" and needed and not verdict.more_than_k
     yield style, SIGNS[style], f"label {needed.removeprefix('about ')} more" if few else verdict.answer
 

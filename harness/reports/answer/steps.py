@@ -20,7 +20,8 @@ def next_steps(verdicts: Sequence[Verdict], named: Mapping[int, str], pages: Lab
         yield NextStep("compare with native speakers' labels", f"harness data list --lang {first['language']}")
     elif nobody_to_compare(verdicts):
         texts = int(setting(first, "items") or 30)
-        yield _labelling("make the pages for a second person", pages, first["language"], "--annotators 1", texts)
+        what = "make the pages for a second person"
+        yield _labelling(what, pages, first["language"], "--annotators 1", texts, f"{texts} texts")
     needed = [verdict for verdict in verdicts if verdict.k is not None and not verdict.more_than_k and verdict.verdict == "too few labels"]
     for verdict in sorted(needed, key=lambda verdict: verdict.k or 0)[:1]:
         judge = named.get(id(verdict), "the judge")
@@ -34,11 +35,12 @@ def next_steps(verdicts: Sequence[Verdict], named: Mapping[int, str], pages: Lab
         yield NextStep(read, show=texts_of(verdict))
 
 
-def _labelling(text: str, pages: LabelPages, language: str, flags: str, texts: int) -> NextStep:
-    """A step with the command that makes labelling pages, and about how long a person labels."""
+def _labelling(text: str, pages: LabelPages, language: str, flags: str, texts: int, whom: str = "each person") -> NextStep:
+    """A step with the command that makes labelling pages, and about how long it takes `whom`; or why there is no command."""
+    if not pages.command:
+        return NextStep(f"{text} (the set itself has no texts to make pages of)")
     time = pages.time(language, texts)
-    command = f"{pages.command} --lang {language} {flags} --out pages" if pages.command else ""
-    return NextStep(f"{text} ({time} for each person)" if time else text, command)
+    return NextStep(f"{text} ({time} for {whom})" if time else text, f"{pages.command} --lang {language} {flags} --out pages")
 
 
 def _gap(verdict: Verdict) -> float:

@@ -13,6 +13,14 @@ Sides = Sequence[Sequence[Verdict]]
 """The verdicts of each judge under each condition."""
 
 
+_AGAINST = {
+    "worse": "worse than people",
+    "base_worse": "below the baseline",
+    "constant": "one class for nearly all texts",
+    "failures": "many answers cannot be read",
+}
+
+
 def style_of(verdict: Verdict | Mapping[str, Any]) -> str:
     """`good`, `bad` or `open`: how a verdict, or its flat object in JSON, is coloured; words say the same."""
     if verdict["verdict"] == "use" or verdict["controls"] == "passes":
@@ -29,6 +37,14 @@ def shown_value(verdict: Verdict | Mapping[str, Any], people: bool) -> float | N
     """Judge minus people, or minus a constant where `people` is false or labels are constructed; None where it is undefined."""
     value: float | None = verdict["gap"] if people and not verdict["controls"] else verdict["base_diff"]
     return value
+
+
+def reason_against(verdict: Verdict) -> str:
+    """What is shown against a judge, in few words; its answer where nothing is.
+
+    Beside a number that is no reason, as of a judge that agrees more than people do, this is what a reader needs.
+    """
+    return next((words for name, words in _AGAINST.items() if name in verdict.obstacles), verdict.answer)
 
 
 def place_of(verdict: Verdict) -> str:

@@ -15,7 +15,7 @@ from harness.measure.condition_rows import new_row, section
 from harness.measure.options import POOLED, CompareOptions
 from harness.reports.sections.section import FEW_NAMES, Found, Section, SectionTable
 from harness.reports.tables.column import COUNT_OR_BLANK, PROBABILITY, TEXT, Column, Row
-from harness.reports.tables.numbers import UNDEFINED, coefficient, percent, points, signed
+from harness.reports.tables.numbers import UNDEFINED, coefficient, counted, percent, points, signed
 
 NAME = "calibrated_scores"
 NOTE = (
@@ -102,6 +102,10 @@ def _set_size(row: Row) -> str:
         return str(row["reason"])
     size = row["mean_size"]
     return UNDEFINED if size is None else f"{size:.1f} {'points wide' if row['kind'] == 'numbers' else 'scores'}"
+
+
+def _groups(row: Row) -> str:
+    return counted(row["groups"], "group")
 
 
 def _whole(row: Row) -> str:
@@ -198,7 +202,7 @@ CALIBRATED_SCORES = Section(
                 _column("mean_size", "mean set", "how many scores a set holds on average, or how long an interval is", _set_size),
                 _column("whole", "says nothing", "the judge's texts whose set holds every score", _whole),
                 Column("learnt_from", "map of", TEXT, "what the map of the sets has learnt from"),
-                Column("groups", "groups", COUNT_OR_BLANK, "groups that set the threshold"),
+                _column("groups", "threshold of", "the independent groups whose labels set the threshold of the sets", _groups),
             ),
             part="sets",
             levels=(("language", "metric"),),

@@ -22,6 +22,7 @@ from harness.measure.condition_rows import Row, new_row, put_number, put_share, 
 from harness.measure.options import POOLED
 from harness.measure.parallel_texts import text_clusters
 from harness.model import CONDITION
+from harness.reports.sections.flaw_strengths import STRENGTH_COLUMNS, Sightings, seen_where, strength_rows
 from harness.reports.sections.section import OVER_LANGUAGES, Found, Section, SectionTable
 from harness.reports.tables.column import COEFFICIENT, COUNT_OR_BLANK, SHARE, TEXT, Column
 from harness.reports.tables.column import Row as ReadRow
@@ -80,7 +81,8 @@ def minimal_pairs(answers: AnswerTable) -> dict[str, Any] | None:
     """The section of minimal pairs; None where no judged item names a `twin` that stands in the data.
 
     `rows` are by language and metric, by language, by metric, and over all. `constructions` has a row a construction over the languages,
-    with its `kind`: a flaw, a harmless change, or a text that tempts to a false alarm. `crossed` has counts by construction and language.
+    with its `kind`: a flaw, a harmless change, or a text that tempts to a false alarm. `crossed` has counts by construction and language,
+    `strengths` what is seen of flaws at two strengths, where there are any.
     """
     twins = _twins(answers)
     if not twins:
@@ -99,7 +101,26 @@ def minimal_pairs(answers: AnswerTable) -> dict[str, Any] | None:
         [write(new_row(key), clean, entries, by_name[at]) for key, at in table.take(by_name).cells(level, condition)]
         for level, write in ((("metric",), _shares), (("language", "metric"), _counts))
     )
-    return section("Minimal pairs", rows, note=NOTE, constructions=constructions, crossed=crossed)
+    strengths = strength_rows(clean, _sightings(clean, entries), _alarms(clean, entries))
+    more = {"strengths": strengths} if strengths else {}
+    return section("Minimal pairs", rows, note=NOTE, constructions=constructions, crossed=crossed, **more)
+
+
+def _sightings(clean: AnswerTable, entries: _Entries) -> Sightings:
+    """Whether the flawless text is scored higher, of every flaw with a name and both answers."""
+    at = np.flatnonzero((_kinds(entries) == FLAW) & (entries.construction.codes != NO_VALUE) & (entries.better >= 0) & (entries.worse >= 0))
+    gap = clean.points[entries.better[at]] - clean.points[entries.worse[at]]
+    return Sightings(entries.row[at], seen_where(gap), entries.cluster[at], entries.construction.take(at))
+
+
+def _alarms(clean: AnswerTable, entries: _Entries) -> Sightings:
+    """Whether the text is scored below the best, of every text that tempts."""
+    at = np.flatnonzero(_kinds(entries) == TEMPTING)
+    return Sightings(entries.row[at], 1.0 - clean.best[entries.row[at]], entries.cluster[at], entries.construction.take(at))
+
+
+def _kinds(entries: _Entries) -> NDArray[np.object_]:
+    return np.array(entries.kind.values, object)[entries.kind.codes]
 
 
 def has_twins(data: Dataset) -> bool:
@@ -162,7 +183,7 @@ def _answers_about(clean: AnswerTable, rows: Ints, items: Ints) -> Ints:
 
 def _flawless(clean: AnswerTable, pairs: _Entries, cluster: Ints) -> list[_Entries]:
     """The texts without a flaw: all of them, each once; after a harmless change, by that change; those that tempt, by what tempts."""
-    flaw = np.array(pairs.kind.values, object)[pairs.kind.codes] == FLAW
+    flaw = _kinds(pairs) == FLAW
     paired = (pairs.better >= 0) & (pairs.worse >= 0)
     harmless = np.flatnonzero(~flaw & paired)
     tempting, tempts = _tempting(clean)
@@ -207,7 +228,7 @@ class _ReadPairs:
 
 def _read_pairs(row: Row, clean: AnswerTable, entries: _Entries, at: Ints) -> _ReadPairs:
     """The pairs of the entries `at`, of which the row gets the counts. Harmless changes count only where they stand alone."""
-    kinds = np.array(entries.kind.values, object)[entries.kind.codes[at]]
+    kinds = _kinds(entries)[at]
     texts, pairs = at[entries.flawless[at]], at[~entries.flawless[at] & (kinds == row.get("kind", FLAW))]
     both = pairs[(entries.better[pairs] >= 0) & (entries.worse[pairs] >= 0)]
     read = both[clean.readable[entries.better[both]] & clean.readable[entries.worse[both]]]
@@ -334,6 +355,7 @@ MINIMAL_PAIRS = Section(
         SectionTable((*_COLUMNS, _FROM), levels=((), ("language",), ("language", "metric"))),
         SectionTable(_COLUMNS, "constructions", ("kind", "construction"), levels=OVER_LANGUAGES),
         SectionTable(_language_columns, "crossed", ("kind", "construction"), levels=OVER_LANGUAGES, across=_rows_across_languages),
+        SectionTable(STRENGTH_COLUMNS, "strengths", ("flaw",), levels=((), ("language",)), title="flaws that come plain and subtle"),
     ),
     lambda given: minimal_pairs(given.answers) if has_twins(given.recording.data) and len(given.answers) else None,
     in_comparisons=True,

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from harness.stats.core.arrays import Floats, ShapeError
+from harness.stats.intervals.intervals import t_quantile
 
 PSEUDO_LABELS = 10
 """A language's own variance per label is mixed with the pooled one as if this many labels had the pooled one."""
@@ -92,13 +93,16 @@ def _fit(y: Floats, variance: Floats, design: Floats) -> tuple[Floats, Floats]:
     return covariance @ design.T @ (y / variance), covariance
 
 
-def borrow(estimate: ArrayLike, error: ArrayLike, *, level: float = 0.95) -> Borrowed:
+def borrow(estimate: ArrayLike, error: ArrayLike, *, freedom: ArrayLike | None = None, level: float = 0.95) -> Borrowed:
     """Shrink each estimate towards the common mean: mean + w (y - mean), w = tau² / (tau² + s²), where tau² has a floor.
 
-    The half-width is sqrt((c w s)² + (z (1 - w) e)²): c is `robust_critical_value` at s² / tau², e the standard error of the mean.
+    The half-width is sqrt((c w s)² + (z (1 - w) e)²): c is `robust_critical_value` at s² / tau², e the standard error of the mean. Where
+    the errors s are estimated, c is multiplied by t / z with their degrees of freedom, and z is the quantile of t with n - 1: tau² comes
+    from n values only.
 
     Args:
         estimate, error: (n,) at least three values and their standard errors > 0.
+        freedom: (n,) degrees of freedom of the errors, as `mixed_freedom` gives them; None: they are known.
         level: confidence in (0, 1), on average over the estimates.
 
     Raises:
@@ -110,14 +114,15 @@ def borrow(estimate: ArrayLike, error: ArrayLike, *, level: float = 0.95) -> Bor
     >>> found.value.round(3).tolist(), found.half_width.round(3).tolist()[0], found.apart.round(2).tolist()[2]
     ([0.143, 0.229, 0.057, 0.2, 0.171], 0.347, -1.64)
     """
-    from scipy import stats
-
     y, s = np.asarray(estimate, np.float64), np.asarray(error, np.float64)
+    known = freedom is None
     common = floored_between(y, s)
     weight = common.tau2 / (common.tau2 + s**2)
     critical = np.array([robust_critical_value(m2, 1 - level) for m2 in s**2 / common.tau2])
-    z = stats.norm.isf((1 - level) / 2)
-    half = np.hypot(critical * weight * s, z * (1 - weight) * common.fitted_error)
+    z = t_quantile(level, math.inf)
+    own = 1.0 if known else np.array([t_quantile(level, each) / z for each in np.asarray(freedom, np.float64)])
+    shared = z if known else t_quantile(level, len(y) - 1)
+    half = np.hypot(own * critical * weight * s, shared * (1 - weight) * common.fitted_error)
     return Borrowed(common.fitted + weight * (y - common.fitted), half, weight, critical, _apart(y, s))
 
 
@@ -153,6 +158,25 @@ def mixed_errors(error: ArrayLike, labels: ArrayLike) -> Floats:
     variance = s**2 * n
     pooled = np.average(variance, weights=n - 1)
     return np.asarray(np.sqrt((n * variance + PSEUDO_LABELS * pooled) / (n + PSEUDO_LABELS) / n))
+
+
+def mixed_freedom(labels: ArrayLike, kurtosis: float) -> Floats:
+    """Degrees of freedom of `mixed_errors`, by Satterthwaite: 2 v² / Var(v), with the variance of sample variances that kurtosis gives.
+
+    Variances of skewed errors scatter more than those of normal ones, so that intervals from few labels need a wider quantile.
+
+    Args:
+        labels: (n,) number of independent labels of each, at least 2.
+        kurtosis: of one label's error, pooled over languages; below 3, that of normal errors, it counts as 3.
+
+    Reference: Satterthwaite (1946); Var(v) = (kurtosis - 1) v² / n approximately.
+
+    >>> mixed_freedom([15, 50], 3).round(1).tolist(), mixed_freedom([15, 50], 9).round(1).tolist()
+    ([27.9, 52.6], [7.0, 13.1])
+    """
+    n = np.asarray(labels, np.float64)
+    own = n / (n + PSEUDO_LABELS)  # the share of the own variance; the pooled one holds the own labels too
+    return np.asarray(2 / (max(kurtosis, 3.0) - 1) / (own**2 / (n - 1) + (1 - own**2) / (n - 1).sum()))
 
 
 def borrowed_half_width(labels: int, sd: float, tau2: float, *, mean_error: float = 0.0, level: float = 0.95) -> float:

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -14,7 +14,8 @@ from numpy.typing import ArrayLike, NDArray
 from harness.stats.core.arrays import Floats
 from harness.stats.core.at_once import at_once, in_step
 from harness.stats.core.groups import GroupSums
-from harness.stats.intervals.judge_tests import JudgeSums, judge_sums, use_p
+from harness.stats.intervals.judge_tests import JudgeSums, judge_sums
+from harness.stats.intervals.resampled_tests import use_p
 from harness.stats.intervals.unequal_groups import LEAST_EFFECTIVE
 
 GROWTH = 1.05
@@ -29,8 +30,9 @@ NO_NUMBER = "at the gap seen no number of labels would do"
 NOT_BETTER = "not better than the baseline on the items seen"
 TOO_MANY = "more than 3,000"
 NO_ITEMS = "no items to plan from"
-_AT_ONCE = 110  # of 400 resamples: enough to see that nearly none or nearly all are shown
-_CELLS_AT_ONCE = 8  # more of them no longer fit into the cache of a core
+_AT_ONCE = 85  # of 400 resamples: enough to see that nearly none are shown
+_CELLS_AT_ONCE = 32  # more of them no longer fit into the cache of a core
+_PLACES = 8  # groups of each cell are filled up to a multiple, so that most cells have arrays of one shape
 
 Rule = Callable[[JudgeSums], Floats]
 """p-values (cells, resamples) of the rule, from the groups of each resample: sums (cells, 1, groups), times (cells, resamples, groups)."""
@@ -124,20 +126,32 @@ def about_more_each(
     return in_step([_search(cell, margin, power, resamples, seed) for cell in cells], tested)
 
 
-def _shapes(sums: JudgeSums) -> tuple[Any, ...]:
-    """Resamples with the same are tested together: as many of them, of groups of the same sizes."""
-    return sums.gap.times.shape, sums.gap.y.ndim, sums.gap.size.tobytes(), sums.baseline.size.tobytes()
+def _shapes(sums: JudgeSums) -> tuple[int, ...]:
+    """Resamples with the same are tested together: as many of them, with as many places for groups."""
+    return len(sums.gap.times), sums.gap.y.ndim, _places(sums)
+
+
+def _places(sums: JudgeSums) -> int:
+    groups: int = sums.gap.times.shape[-1]
+    return _PLACES * math.ceil(groups / _PLACES)
 
 
 def _stacked(alike: Sequence[JudgeSums]) -> JudgeSums:
-    """Resamples of cells as one: times (cells, resamples, groups), and sums of groups that are the same in all resamples of a cell."""
-    times = np.stack([sums.gap.times for sums in alike])
-    return JudgeSums(
-        *(
-            GroupSums(np.stack([np.atleast_2d(part.y) for part in parts]), parts[0].size, times)
-            for parts in zip(*((sums.gap, sums.baseline) for sums in alike), strict=True)
-        )
-    )
+    """Resamples of cells as one: times (cells, resamples, places), and sums of groups that are the same in all resamples of a cell.
+
+    Places without a group have the size 0 and are never drawn, so that what a cell gives does not depend on the others.
+    """
+    places = _places(alike[0])
+
+    def filled(arrays: Sequence[Floats]) -> Floats:
+        found = np.zeros((len(arrays), len(np.atleast_2d(arrays[0])), places))
+        for of_cell, each in zip(found, arrays, strict=True):
+            of_cell[:, : each.shape[-1]] = each
+        return found
+
+    times = filled([sums.gap.times for sums in alike])
+    parts = zip(*((sums.gap, sums.baseline) for sums in alike), strict=True)
+    return JudgeSums(*(GroupSums(filled([part.y for part in of]), filled([part.size for part in of]), times) for of in parts))
 
 
 def _search(cell: CellToPlan, margin: float, power: float, resamples: int, seed: int) -> Generator[JudgeSums, Floats, MoreLabels]:

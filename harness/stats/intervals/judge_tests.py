@@ -79,7 +79,7 @@ class JudgeTests(NamedTuple):
 
     def to_correct(self, alpha: float) -> FourP:
         """One p each for a correction for many cells at `alpha`: the capped one, or the plain one where that is above alpha."""
-        return FourP(*(_to_correct(capped, plain, alpha) for capped, plain in zip(self.capped, self.plain, strict=True)))
+        return FourP(*(to_correct(capped, plain, alpha) for capped, plain in zip(self.capped, self.plain, strict=True)))
 
     def shown(self, alpha: float, level: float) -> Floats:
         """Whether `use` is shown at the `level` that many cells leave of `alpha`: (...) of bools."""
@@ -178,26 +178,8 @@ def judge_tests_each(cells: Sequence[JudgeSums], margin: float, least: float = L
     return at_once(tested, cells, lambda sums: (len(sums.gap.times), bool(_come_together(sums.baseline))))
 
 
-def use_p(sums: JudgeSums, margin: float, alpha: float, least: float = LEAST_EFFECTIVE) -> Floats:
-    """`judge_tests(sums, margin, least).to_correct(alpha).use` without the tests that it does not need, for very many samples.
-
-    >>> sums = judge_sums([0.0] * 70, [0.0, 1.0] * 35, range(70))
-    >>> float(use_p(sums, 0.1, 0.05)) == float(judge_tests(sums, 0.1).to_correct(0.05).use)
-    True
-    """
-    cap = group_cap(sums.size, sums.gap.times, least)
-    plain = _two_p(sums, margin)
-    if np.isinf(cap).all():
-        return np.maximum(*plain)
-    return np.maximum(*(_to_correct(*each, alpha) for each in zip(_two_p(sums, margin, cap), plain, strict=True)))
-
-
-def _two_p(sums: JudgeSums, margin: float, cap: ArrayLike = math.inf) -> tuple[Floats, Floats]:
-    """p of both that a `use` needs."""
-    return guarded_mean(sums.gap, cap).p(margin), mean_of_sums(sums.capped(cap).baseline).p_above(0.0)
-
-
-def _to_correct(capped: Floats, plain: Floats, alpha: float) -> Floats:
+def to_correct(capped: Floats, plain: Floats, alpha: float) -> Floats:
+    """The p for a correction for many cells at `alpha`: the capped one, or the larger of both where the plain one is above alpha."""
     return np.where(plain <= alpha, capped, np.maximum(capped, plain))
 
 

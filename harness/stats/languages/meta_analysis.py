@@ -33,9 +33,11 @@ class MetaAnalysis:
     """Summary of k estimates.
 
     `mean` with its classical `se` and Hartung-Knapp-Sidik-Jonkman's `se_hksj`; `interval` mean ± t(k - 1) se_hksj; `prediction` mean ±
-    t(k - 2) sqrt(tau² + se²), where a further language would lie. `tau2` is the variance between languages, `q` Cochran's Q with its
-    `q_p`, `i2` = max(0, 1 - (k - 1) / Q). `weights` add up to 1. `fixed_mean` with `fixed_se` is the mean if languages do not differ.
-    `weights` and `forest` have a place for each language, NaN where it has no estimate. NaN with a `reason`.
+    t(k - 2) sqrt(tau² + se²), where a further language would lie. `tau2` is the variance between languages with the Q-profile's
+    `tau2_interval`, exact where estimates are normal and their variances known, and (0, 0) where they are closer together than chance
+    brings them; `q` Cochran's Q with its `q_p`, `i2` = max(0, 1 - (k - 1) / Q). `weights` add up to 1. `fixed_mean` with `fixed_se` is the
+    mean if languages do not differ. `weights` and `forest` have a place for each language, NaN where it has no estimate. NaN with a
+    `reason`.
     """
 
     k: int
@@ -45,6 +47,7 @@ class MetaAnalysis:
     interval: tuple[float, float]
     prediction: tuple[float, float]
     tau2: float
+    tau2_interval: tuple[float, float]
     q: float
     q_p: float
     i2: float
@@ -74,7 +77,8 @@ def meta_analysis(estimate: ArrayLike, variance: ArrayLike, *, method: Method = 
     Raises:
         ShapeError: if the arrays do not fit.  ValueError: for a variance of 0 or less, or another method.
 
-    Reference: DerSimonian & Laird (1986); Paule & Mandel (1982); Hartung & Knapp (2001); Higgins, Thompson & Spiegelhalter (2009).
+    Reference: DerSimonian & Laird (1986); Paule & Mandel (1982); Hartung & Knapp (2001); Viechtbauer (2007), the
+    Q-profile; Higgins, Thompson & Spiegelhalter (2009).
 
     >>> found = meta_analysis([-0.05, 0.0, 0.1, 0.02], [0.0004, 0.0009, 0.0016, 0.0009])
     >>> round(found.mean, 4), round(found.i2, 2), [round(x, 2) for x in found.prediction]
@@ -95,8 +99,8 @@ def meta_analysis(estimate: ArrayLike, variance: ArrayLike, *, method: Method = 
     none = (math.nan, math.nan)
     if k < 2:
         nan = math.nan
-        return MetaAnalysis(k, nan, nan, nan, none, none, nan, nan, nan, nan, weights, forest, nan, nan, "fewer than two estimates")
-    from scipy.special import chdtrc
+        return MetaAnalysis(k, nan, nan, nan, none, none, nan, none, nan, nan, nan, weights, forest, nan, nan, "fewer than two estimates")
+    from scipy.special import chdtrc, chdtri
 
     fixed = 1 / v
     fixed_mean = float(fixed @ x / fixed.sum())
@@ -114,6 +118,7 @@ def meta_analysis(estimate: ArrayLike, variance: ArrayLike, *, method: Method = 
         _around(mean, se_hksj, level, k - 1),
         _around(mean, math.sqrt(tau2 + se**2), level, k - 2) if k > 2 else none,
         tau2,
+        (_tau2_at(x, v, float(chdtri(k - 1, (1 - level) / 2))), _tau2_at(x, v, float(chdtri(k - 1, (1 + level) / 2)))),
         q,
         float(chdtrc(k - 1, q)),
         max(0.0, 1 - (k - 1) / q) if q > 0 else 0.0,
@@ -141,6 +146,24 @@ def _between(x: Floats, v: Floats, method: Method) -> float:
         if step <= _PRECISION * tau2:
             break
     return tau2
+
+
+def _tau2_at(x: Floats, v: Floats, q: float) -> float:
+    """The tau² at which the weighted sum of squares is `q`, by halving; 0 where the sum is below `q` already."""
+
+    def above(tau2: float) -> bool:
+        w = 1 / (v + tau2)
+        return bool(w @ (x - w @ x / w.sum()) ** 2 > q)
+
+    if not above(0.0):
+        return 0.0
+    low, high = 0.0, float(v.max())
+    while above(high):
+        low, high = high, 2 * high
+    for _ in range(_STEPS):
+        middle = (low + high) / 2
+        low, high = (middle, high) if above(middle) else (low, middle)
+    return high
 
 
 def _around(mean: float, se: float, level: float, df: int) -> tuple[float, float]:

@@ -10,9 +10,18 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from harness.stats.core.arrays import Floats, Ints, ShapeError, as_index
-from harness.stats.estimation.acceptance import START_ERRORS, STEPS, items_needed, loss_upper_bound
+from harness.stats.estimation.acceptance import NOTHING, START_ERRORS, STEPS, items_needed, loss_upper_bound
 from harness.stats.intervals.intervals import scatter_of
+from harness.stats.intervals.logistic import fit_logistic
 
+CHOOSING = 0.3
+"""The share of the groups that finds the path; the others test it."""
+ENOUGH = 2
+SURER = 3.0
+"""By so much the odds that its answer is right are higher where an earlier judge answers: its errors use up the room of all judges."""
+Flags = NDArray[np.bool_]
+ThresholdPath = Sequence[tuple[float, ...]]
+"""Thresholds of the judges, step by step from strict to lax."""
 Units = Literal["texts", "one_per_group", "design_effect"]
 
 
@@ -39,6 +48,7 @@ class Cascade(NamedTuple):
     path: tuple[CascadeStep, ...]
     chosen: CascadeStep | None
     texts: int
+    groups: int
     reason: str | None = None
 
     def coverage(self) -> Floats:
@@ -53,6 +63,7 @@ def joint_cascade(
     right: Sequence[ArrayLike],
     groups: ArrayLike | None = None,
     *,
+    path: ThresholdPath | None = None,
     alpha: float = 0.1,
     delta: float = 0.1,
     units: Units = "texts",
@@ -60,14 +71,15 @@ def joint_cascade(
 ) -> Cascade:
     """Find thresholds for each judge, so that accepted answers are wrong at most `alpha`, which is untrue with a chance of at most `delta`.
 
-    At step k every judge's threshold is the same quantile of its own confidences, from high to low in steps of 5 %. The path depends on
-    confidences alone, so that testing the steps in their order keeps `delta` without a correction (fixed sequence testing). A later judge
-    is asked only about texts that the earlier ones left; the risk is that of all accepted answers.
+    The steps of a path are tested in their order until one fails (fixed sequence testing), which keeps `delta` without a correction if
+    the path does not depend on the labels that test it. A later judge is asked only about texts that the earlier ones left; the risk is
+    that of all accepted answers.
 
     Args:
         confidence: for each judge (texts,) how sure it is, in any unit; NaN (no answer) is never accepted.
         right: for each judge (texts,) 1 where its answer agrees with people, else 0; NaN (no label) leaves the text out for all.
         groups: (texts,) any sortable codes of what texts share.
+        path: thresholds of the judges, from strict to lax, found without these labels; None takes `equal_path`.
         alpha, delta: in (0, 1).
         units: how the bound counts texts that share groups: as independent; one text a group, drawn at random, which is exact about a
             random text of a random group; or divided by the design effect, which is approximate.
@@ -83,31 +95,121 @@ def joint_cascade(
     >>> found.chosen.thresholds, found.chosen.accepted_by
     ((0.6, 0.6), (160, 0))
     """
+    if not (0 < alpha < 1 and 0 < delta < 1):
+        raise ValueError(f"alpha and delta must be between 0 and 1, got {alpha} and {delta}")
+    sure, correct, index = _labelled(confidence, right, groups)
+    bound = _Bound(index, delta, units, seed)
+    start = items_needed(START_ERRORS, alpha, delta)
+    tested: list[CascadeStep] = []
+    for thresholds in equal_path(sure) if path is None else path:
+        taken = _taken(sure, thresholds)
+        accepted, wrong = _any(taken), _any(taken & (correct < 1))
+        if not tested and bound.count(accepted) < start:
+            continue
+        upper = bound.upper(accepted, wrong)
+        tested.append(CascadeStep(len(tested), tuple(thresholds), tuple(map(int, taken.sum(axis=1))), float(wrong.sum()), upper))
+        if upper > alpha:
+            break
+    passed = [step for step in tested if step.upper <= alpha]
+    chosen = passed[-1] if passed else None
+    reason = None if chosen else NOTHING if tested else f"{start} labelled texts with an answer are needed to test thresholds"
+    return Cascade(tuple(tested), chosen, sure.shape[1], len(np.unique(index)), reason)
+
+
+def split_cascade(
+    confidence: Sequence[ArrayLike],
+    right: Sequence[ArrayLike],
+    groups: ArrayLike,
+    *,
+    alpha: float = 0.1,
+    delta: float = 0.1,
+    units: Units = "texts",
+    seed: int = 0,
+) -> Cascade:
+    """The same promise as `joint_cascade`, tested along a path that a part of the labels finds (`risk_path`).
+
+    A random part of the groups, `CHOOSING`, finds the path; the others test it. Where they would be fewer than `ENOUGH` times what the
+    first threshold needs, nothing is split off and `equal_path` is tested. Arguments and errors are those of `joint_cascade`.
+
+    >>> sure, is_right = [[0.9, 0.8, 0.7, 0.6, 0.5] * 100] * 2, [[1, 0, 0, 1, 0] * 100, [1, 1, 1, 1, 0] * 100]
+    >>> found = joint_cascade(sure, is_right), split_cascade(sure, is_right, range(500))  # the weak judge does not stop the better one
+    >>> [each.coverage().round(1).tolist() for each in found]
+    [[0.2, 0.0], [0.2, 0.6]]
+    """
+    sure, correct, index = _labelled(confidence, right, groups)
+    tests, path = ~_part(index, CHOOSING, seed), None
+    counted = len(np.unique(index[tests])) if units == "one_per_group" else tests.sum()
+    if counted < ENOUGH * items_needed(START_ERRORS, alpha, delta):
+        tests |= True
+    else:
+        path = risk_path(sure[:, ~tests], correct[:, ~tests])
+    given = list(sure[:, tests]), list(correct[:, tests])
+    return joint_cascade(*given, index[tests], path=path, alpha=alpha, delta=delta, units=units, seed=seed)
+
+
+def equal_path(confidence: Floats) -> list[tuple[float, ...]]:
+    """At each step the same quantile of each judge's own confidences (judges, texts), from high to low in steps of 5 %; needs no labels."""
+    return [tuple(_quantile(row, quantile / STEPS) for row in confidence) for quantile in range(STEPS - 1, -1, -1)]
+
+
+def risk_path(confidence: Floats, right: Floats) -> list[tuple[float, ...]]:
+    """At each step every judge answers from the confidence on at which its answers are estimated to have the same odds to be right.
+
+    Of all judges but the last, the odds are `SURER` times as high: a later judge would answer the same texts with fewer errors, and the
+    errors that it would not make are missing where it answers harder texts. A logistic regression on the rank of a judge's confidence says
+    how often it is right; a judge whose confidence says nothing has one estimate for all its answers. Each step makes another 5 % of the
+    answers of a judge acceptable. Where judges answer all texts, further steps give those of later judges to earlier ones.
+
+    Args:
+        confidence, right: (judges, texts) of the labelled texts that find the path and test nothing.
+
+    >>> sure, is_right = np.array([[0.9, 0.8, 0.7, 0.6] * 20] * 2), np.array([[1, 0, 0, 0] * 20, [1, 1, 1, 0] * 20])
+    >>> risk_path(sure, is_right)[3:5]  # the weak judge answers from a higher confidence on
+    [(0.9, 0.7), (0.9, 0.6)]
+    """
+    chance = np.vstack([_chance_right(own, agrees) for own, agrees in zip(confidence, right, strict=True)])
+    chance[:-1] -= math.log(SURER)
+    every, count, steps = chance[np.isfinite(chance)], STEPS * len(chance), np.empty(0)
+    if len(every):
+        steps = np.unique([np.quantile(every, step / count, method="higher") for step in range(count)])[::-1]
+    return [tuple(_lowest(own, odds >= step) for own, odds in zip(confidence, chance, strict=True)) for step in steps]
+
+
+def _chance_right(confidence: Floats, right: Floats) -> Floats:
+    """(texts,) estimated log-odds that an answer is right, which never fall with the confidence; -inf where there is no answer.
+
+    A right and a wrong answer of medium confidence are added, so that a judge without errors has an estimate too.
+    """
+    from scipy.stats import rankdata
+
+    found = np.full(len(confidence), -math.inf)
+    answered = ~np.isnan(confidence)
+    if answered.any():
+        ranks = (rankdata(confidence[answered]) / answered.sum() - 0.5) * math.sqrt(12)  # of unit variance
+        start, slope = fit_logistic(np.append(ranks, [0, 0])[:, None], np.append(right[answered], [0, 1]), penalty=1)
+        found[answered] = start + max(slope, 0.0) * ranks
+    return found
+
+
+def _lowest(confidence: Floats, accepted: Flags) -> float:
+    return float(confidence[accepted].min(initial=math.inf))
+
+
+def _part(groups: Ints, share: float, seed: int) -> Flags:
+    """Which items belong to a random share of the groups; the same for the same seed."""
+    codes = np.unique(groups)
+    drawn = np.random.default_rng(seed).permutation(codes)[: round(share * len(codes))]
+    return np.isin(groups, drawn)
+
+
+def _labelled(confidence: Sequence[ArrayLike], right: Sequence[ArrayLike], groups: ArrayLike | None) -> tuple[Floats, Floats, Ints]:
+    """Confidence and agreement (judges, texts) and group codes of the texts with a label; a text without groups is its own."""
     sure, correct = np.asarray(confidence, np.float64), np.asarray(right, np.float64)
     if sure.ndim != 2 or sure.shape != correct.shape:
         raise ShapeError(f"confidence {sure.shape} and right {correct.shape} must be of the same judges and texts")
-    if not (0 < alpha < 1 and 0 < delta < 1):
-        raise ValueError(f"alpha and delta must be between 0 and 1, got {alpha} and {delta}")
     known = ~np.isnan(correct).any(axis=0)
-    index = None if groups is None else as_index(groups, sure.shape[1], "groups")[known]
-    sure, correct = sure[:, known], correct[:, known]
-    bound = _Bound(index, delta, units, seed)
-    start = items_needed(START_ERRORS, alpha, delta)
-    path: list[CascadeStep] = []
-    for quantile in range(STEPS - 1, -1, -1):
-        thresholds = tuple(_quantile(row, quantile / STEPS) for row in sure)
-        taken = _taken(sure, thresholds)
-        accepted, wrong = _any(taken), _any(taken & (correct < 1))
-        if not path and bound.count(accepted) < start:
-            continue
-        upper = bound.upper(accepted, wrong)
-        path.append(CascadeStep(len(path), thresholds, tuple(map(int, taken.sum(axis=1))), float(wrong.sum()), upper))
-        if upper > alpha:
-            break
-    passed = [step for step in path if step.upper <= alpha]
-    chosen = passed[-1] if passed else None
-    reason = None if chosen else "no threshold can be certified" if path else f"{start} labelled texts with an answer are needed"
-    return Cascade(tuple(path), chosen, sure.shape[1], reason)
+    index = np.arange(sure.shape[1]) if groups is None else as_index(groups, sure.shape[1], "groups")
+    return sure[:, known], correct[:, known], index[known]
 
 
 def _quantile(confidence: Floats, share: float) -> float:
@@ -115,27 +217,49 @@ def _quantile(confidence: Floats, share: float) -> float:
     return float(np.quantile(known, share, method="higher")) if len(known) else math.inf
 
 
-Flags = NDArray[np.bool_]
-
-
 def _any(of_judges: Flags) -> Flags:
     return np.asarray(of_judges.any(axis=0))
 
 
+def answered_by(confidence: ArrayLike, thresholds: Sequence[float]) -> Ints:
+    """(texts,) the place of the first judge that is sure enough; -1 where none is, and a person answers.
+
+    Args:
+        confidence: (judges, texts) in the units of the thresholds; NaN (no answer) is never sure enough.
+        thresholds: of the judges; infinite for a judge that answers nothing.
+
+    >>> answered_by([[0.9, 0.4, 0.4], [0.1, 0.8, 0.2]], [0.5, 0.7]).tolist()
+    [0, 1, -1]
+    """
+    sure = np.asarray(confidence, np.float64) >= np.asarray(thresholds, np.float64)[:, None]
+    return np.where(sure.any(axis=0), sure.argmax(axis=0), -1)
+
+
+def votes_so_far(answers: ArrayLike) -> Floats:
+    """(texts,) the share of judges that give the last one's answer, itself included; NaN where it has none.
+
+    Args:
+        answers: (judges, texts) codes of answers in the order in which judges are asked; negative where there is none.
+
+    >>> votes_so_far([[0, 0, 1], [1, 0, 1], [1, 1, -1]]).round(2).tolist()
+    [0.67, 0.33, nan]
+    """
+    codes = np.asarray(answers, np.int64)
+    return np.where(codes[-1] < 0, math.nan, (codes == codes[-1]).mean(axis=0))
+
+
 def _taken(confidence: Floats, thresholds: Sequence[float]) -> Flags:
-    """(judges, texts) of whose answer is taken: the first judge that is sure enough."""
-    sure = confidence >= np.asarray(thresholds)[:, None]  # NaN is not
-    earlier: Ints = np.cumsum(sure, axis=0) - sure
-    return np.asarray(sure & (earlier == 0))
+    """(judges, texts) of whose answer is taken."""
+    return np.asarray(answered_by(confidence, thresholds) == np.arange(len(confidence))[:, None])
 
 
 class _Bound:
     """The upper bound of the share of wrong answers among those accepted."""
 
-    def __init__(self, groups: Ints | None, delta: float, units: Units, seed: int) -> None:
+    def __init__(self, groups: Ints, delta: float, units: Units, seed: int) -> None:
         self.groups, self.delta = groups, delta
-        self.units: Units = "texts" if groups is None else units
-        self.pick = one_per_group(groups, seed) if groups is not None and units == "one_per_group" else None
+        self.units: Units = "texts" if len(np.unique(groups)) == len(groups) else units
+        self.pick = one_per_group(groups, seed) if self.units == "one_per_group" else None
 
     def count(self, accepted: Flags) -> int:
         return int(accepted[self.pick].sum()) if self.pick is not None else int(accepted.sum())
@@ -143,7 +267,7 @@ class _Bound:
     def upper(self, accepted: Flags, wrong: Flags) -> float:
         if self.pick is not None:
             accepted, wrong = accepted[self.pick], wrong[self.pick]
-        elif self.units == "design_effect" and self.groups is not None:
+        elif self.units == "design_effect":
             return by_design_effect(wrong[accepted], self.groups[accepted], self.delta)
         return loss_upper_bound(float((wrong & accepted).sum()), float(accepted.sum()), self.delta) if accepted.any() else 1.0
 

@@ -58,19 +58,22 @@ def successive_halving(right: ArrayLike, order: ArrayLike, shares: Sequence[floa
     table, rows = np.asarray(right, np.float64), np.asarray(order, np.int64)
     if table.ndim != 2 or sorted(rows.tolist()) != list(range(len(table))):
         raise ShapeError(f"order ({len(rows)}) must name each of the {len(table)} texts once")
-    return halve(lambda column, texts: table[rows[:texts], column], len(table), table.shape[1] - 1, shares)
+    return halve(lambda columns, texts: table[rows[:texts]][:, list(columns)], len(table), table.shape[1] - 1, shares)
 
 
-def halve(right: Callable[[int, int], Floats], texts: int, candidates: int, shares: Sequence[float] = SHARES) -> Halving:
-    """The same where answers are fetched as they are needed: `right(column, n)` are those of the first n texts; column 0 is the start."""
+def halve(right: Callable[[Sequence[int], int], Floats], texts: int, candidates: int, shares: Sequence[float] = SHARES) -> Halving:
+    """The same where answers are fetched as they are needed.
+
+    `right(columns, n)` are those (n, columns) of the first n texts; the first column that it is asked for is 0, the start.
+    """
     if candidates < 1:
         raise ValueError("there is no candidate to choose")
     left, rounds, asked, before = list(range(1, candidates + 1)), [], 0, 0
     for at, share in enumerate(shares):
         n = max(1, math.floor(share * texts))
         asked += (n - before) * len(left)
-        start = right(0, n)
-        gain = {column: float((right(column, n) - start).mean()) for column in left}
+        answers = right((0, *left), n)
+        gain = dict(zip(left, (answers[:, 1:] - answers[:, :1]).mean(axis=0).tolist(), strict=True))
         keep = 1 if at == len(shares) - 1 else max(1, len(left) // 2)
         left = sorted(left, key=lambda column: (-gain[column], column))[:keep]
         rounds.append(Round(n, tuple(left)))

@@ -9,12 +9,16 @@ from pathlib import Path
 import pytest
 
 from harness.authoring.check import check
+from harness.authoring.lock import accept
 from harness.authoring.scaffold import PLACEHOLDER, new_language, new_rubric, new_task
+from harness.authoring.spec_checks import ASKED_BY_STUDIES
 from harness.content.library import Library
 from harness.content.specs import Lexicon
 from harness.errors import StoreError, UsageError
+from harness.runs.self_preference_data import SINGLE_METRICS
 
 MakeLibrary = Callable[..., Library]
+Edit = Callable[[Path, str, str], None]
 
 
 def test_language(tmp_path: Path) -> None:
@@ -22,7 +26,7 @@ def test_language(tmp_path: Path) -> None:
     assert written == [tmp_path / "languages/ko" / name for name in ("pack.toml", "lexicon.toml", "CARD.md")]
     pack = Library(tmp_path).pack("ko")
     assert (pack.tag, pack.script, pack.reviewed_by) == ("ko", "Kore", ())
-    assert Library(tmp_path).lexicon("ko") == Lexicon(tag="ko", version="1.0.0", reviewed_by=())
+    assert Library(tmp_path).lexicon("ko") == Lexicon(tag="ko", version="0.1.0", reviewed_by=())
     card = written[-1].read_text("utf-8")
     assert card.startswith("# Korean (`ko`)")
     assert "`texts/" in card and "derive.py ko" in card
@@ -60,9 +64,19 @@ def test_card_of_all_rubrics_is_kept(tmp_path: Path) -> None:
     assert (tmp_path / "rubrics/CARD.md").read_text("utf-8") == "ours\n"
 
 
-@pytest.mark.parametrize(
-    ("make", "name"), [(new_language, "ko"), (new_task, "story"), (new_rubric, "tone")], ids=["language", "task", "rubric"]
-)
+def test_a_new_language_has_no_faults_until_it_has_items(root: Path, tmp_path: Path, library_of: MakeLibrary) -> None:
+    extra = tmp_path / "extra"
+    *_, card = new_language("ko", extra)
+    assert check(library_of(root, extra)) == []
+    (extra / "languages/ko/items").mkdir()
+    (extra / "languages/ko/items/summarize.jsonl").write_text("", "utf-8")
+    found = [problem for problem in check(library_of(root, extra)) if problem.path == card]
+    assert [problem.message for problem in found] == [
+        "there are items now; say what they are, who wrote and labelled them, and what they cannot show"
+    ]
+
+
+@pytest.mark.parametrize(("make", "name"), [(new_task, "story"), (new_rubric, "tone")], ids=["task", "rubric"])
 def test_check_complains_about_what_is_missing_only(
     root: Path, tmp_path: Path, library_of: MakeLibrary, make: Callable[[str, Path], list[Path]], name: str
 ) -> None:
@@ -70,13 +84,38 @@ def test_check_complains_about_what_is_missing_only(
     written = make(name, extra)
     problems = check(library_of(root, extra))
     assert {problem.path for problem in problems} == set(written)
-    for problem in problems:
+    unlisted = [problem for problem in problems if "no task lists 'tone'" in problem.message]
+    assert [problem.line for problem in unlisted] == ([1] if make is new_rubric else [])
+    for problem in (problem for problem in problems if problem not in unlisted):
         assert problem.line is not None
         assert "a placeholder was not replaced" in problem.message
         assert PLACEHOLDER in problem.path.read_text("utf-8").splitlines()[problem.line - 1]
     for path in written:
         path.write_text(path.read_text("utf-8").replace(PLACEHOLDER, ""), "utf-8")
+    assert check(library_of(root, extra)) == unlisted
+
+
+def test_a_rubric_that_a_task_lists_is_in_order(root: Path, tmp_path: Path, library_of: MakeLibrary) -> None:
+    extra = tmp_path / "extra"
+    for path in (*new_rubric("tone", extra), *new_task("story", extra)):
+        listed = path.read_text("utf-8").replace('  "hallucination",', '  "hallucination",\n  "tone",')
+        path.write_text(listed.replace(PLACEHOLDER, ""), "utf-8")
     assert check(library_of(root, extra)) == []
+
+
+def test_rubrics_of_studies_need_no_task() -> None:
+    assert set(ASKED_BY_STUDIES) == set(SINGLE_METRICS)
+
+
+def test_a_draft_changes_without_a_new_version_and_no_board_names_it(root: Path, library_of: MakeLibrary, edit: Edit) -> None:
+    toml, *_ = new_language("ko", root)
+    accept(library_of(root))
+    edit(toml, "resource_class = 0", "resource_class = 4")
+    [problem] = check(library_of(root))
+    assert problem.message == "the draft languages/ko changed: run 'harness check --accept'"
+    assert accept(library_of(root)) == ["languages/ko"] and check(library_of(root)) == []
+    edit(root / "leaderboards/controls/board.toml", "[languages]\n", '[languages]\nko = "0.1.0"\n')
+    assert any("'ko' is a draft (0.1.0)" in problem.message for problem in check(library_of(root)))
 
 
 def test_in_the_bundled_root_the_lock_is_missing_too(root: Path, library_of: MakeLibrary) -> None:

@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from harness.cli import parse
+from harness.cli import parse, parse_each
 from harness.cli.parser import build_parser, command_parser
 from harness.cli.run import RUN_FLAGS
-from harness.cli.spec_file import spec_of
+from harness.cli.spec_file import spec_of, write_spec
 from harness.errors import ContentError, UsageError
 from harness.runs import RunSpec
 
@@ -97,6 +97,68 @@ def test_a_run_keeps_its_flags_and_a_dry_run_prints_them(cli: Callable[..., Any]
 
 def test_every_field_of_a_specification_has_a_flag() -> None:
     flags = {action.dest for action in command_parser(build_parser(), "run")._actions}
-    read_already = {"panels", "own_prompts", "base_urls", "crossed"}  # of --judge, --prompt, --base-url, and of studies
+    read_already = {"panels", "own_prompts", "own_rubrics", "base_urls", "crossed", "items"}  # of other flags, studies and `improve`
     assert {field for field in RunSpec.__struct_fields__ if RUN_FLAGS.get(field, field) not in flags} == read_already
     assert set(RUN_FLAGS) <= set(RunSpec.__struct_fields__)
+
+
+BY_LANGUAGE = """
+langs = ["cs", "ja", "de"]
+judge = ["openai/m"]
+variant = ["single"]
+[language.ja]
+variant = ["detailed"]
+prompt = ["a.toml"]
+"""
+
+
+def test_languages_with_flags_of_their_own_are_a_run_of_their_own(tmp_path: Path) -> None:
+    path = tmp_path / "best.toml"
+    path.write_text(BY_LANGUAGE, "utf-8")
+    rest, own = parse_each(["run", "--spec", str(path), "--seed", "3"])
+    assert (rest.langs, rest.variant, rest.prompt, rest.seed) == (("cs", "de"), ["single"], None, 3)
+    assert (own.langs, own.variant, own.prompt, own.seed) == (("ja",), ["detailed"], [tmp_path / "a.toml"], 3)
+    assert own.judge == rest.judge == ["openai/m"]
+    [only] = parse_each(["run", "--spec", str(path), "--langs", "ja"])
+    assert (only.langs, only.variant) == (("ja",), ["detailed"])
+    given, _ = parse_each(["run", "--spec", str(path), "--variant", "joint"])
+    assert given.variant == ["joint"]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        ('langs = ["cs", "ja", "de"]', "", "name all languages"),
+        ('["cs", "ja", "de"]', '["cs"]', r"\[language.ja\] is not among the languages of the file"),
+        ("[language.ja]", "[language]", "a table of a language holds flags of its own"),
+        ('variant = ["detailed"]', 'langs = ["ja"]', "a table of a language holds flags of its own"),
+        ('variant = ["detailed"]', 'variants = ["detailed"]', "'variants' is not a flag"),
+    ],
+)
+def test_a_table_of_a_language_that_cannot_be(tmp_path: Path, old: str, new: str, words: str) -> None:
+    path = tmp_path / "best.toml"
+    path.write_text(BY_LANGUAGE.replace(old, new), "utf-8")
+    with pytest.raises(ContentError, match=words):
+        parse_each(["run", "--spec", str(path)])
+
+
+def test_a_choice_is_written_for_each_language(tmp_path: Path) -> None:
+    path = tmp_path / "specs" / "best.toml"
+    path.parent.mkdir()
+    start, chosen = (
+        {"judge": ["a"], "variant": ["single"], "repeats": 1},
+        {"judge": ["a"], "prompt": [str(tmp_path / "p.toml")], "repeats": 1},
+    )
+    write_spec(path, start, chosen, {"cs": "chosen", "ja": "start"})
+    assert tomllib.loads(path.read_text("utf-8")) == {
+        "langs": ["cs", "ja"],
+        "judge": ["a"],
+        "repeats": 1,
+        "language": {"cs": {"prompt": ["../p.toml"]}, "ja": {"variant": ["single"]}},
+    }
+    assert [(each.langs, each.variant, each.prompt) for each in parse_each(["run", "--spec", str(path)])] == [
+        (("cs",), None, [tmp_path / "p.toml"]),
+        (("ja",), ["single"], None),
+    ]
+    write_spec(path, start, chosen, {"cs": "start", "ja": "start"})
+    assert tomllib.loads(path.read_text("utf-8")) == {"langs": ["cs", "ja"], **start}

@@ -42,9 +42,19 @@ def extra(tmp_path: Path) -> Path:
     return tmp_path
 
 
+def test_a_file_is_read_once(extra: Path) -> None:
+    library = Library(extra)
+    before = library.task("retell")
+    (extra / "tasks/retell/task.toml").write_text("nothing")
+    assert library.task("retell") is before
+    with pytest.raises(ContentError):
+        Library(extra).task("retell")
+
+
 def test_bundled_content_is_found(library: Library) -> None:
     single = ["answer_question", "continue_writing", "open_prompt", "summarize", "summarize_article", "translate"]
-    single += ["answer_from_passages", "rate_altered_text", "rate_story", "answer_sensitive_question", "rate_harm", "write_story"]
+    single += ["answer_from_passages", "rate_altered_text", "rate_story", "answer_exam_question", "answer_sensitive_question", "rate_harm"]
+    single += ["write_story"]
     pairs = ["compare_advertisements", "compare_continuations", "compare_responses", "compare_summaries", "summary_beside_reference"]
     assert sorted(library.task_files) == sorted([*pairs, *single])
     assert sorted(library.pack_files) == ["cs", "de", "en", "es", "fr", "it", "ja", "pt-BR", "zh"]

@@ -131,6 +131,17 @@ def test_the_length_of_the_text_may_be_read_too(tmp_path: Path, cli: Cli) -> Non
         harness.calibrate(numbers, with_length=True)
 
 
+def test_it_says_which_texts_are_left_out_and_how_many_groups_are_needed(tmp_path: Path, cli: Cli) -> None:
+    folder = languages_folder(tmp_path / "d", {"cs": 1.0, "ja": 1.0}, groups=4)
+    judgments = folder / "judgments.jsonl"
+    first, *rest = judgments.read_text().splitlines()
+    judgments.write_text("\n".join([json.dumps(json.loads(first) | {"score": 9}), *rest]) + "\n")
+    said = " ".join(cli("calibrate", folder).out.split())
+    assert "tone: 1 of 24 labelled texts have no readable score on the scale, and are left out." in said
+    assert "Fewer than 20 independent groups in a language are too few to show a gain" in said
+    assert "the other languages 4 groups" in said, "whose labels set the threshold of a language's sets"
+
+
 def test_the_command_says_what_to_do_by_language(tmp_path: Path, cli: Cli) -> None:
     folder = languages_folder(tmp_path / "d", {"cs": 1.0, "ja": 0.0}, groups=60)
     printed = " ".join(cli("calibrate", folder).out.split())

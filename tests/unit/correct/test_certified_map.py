@@ -19,16 +19,16 @@ from harness.correct.certified_map import CalibratedTexts
 from harness.correct.certify import NOT_RANDOM, certify
 from harness.correct.label_sets import SetOptions
 from harness.correct.stale_certificate import staleness
-from harness.errors import ContentError, UsageError
+from harness.errors import CertificateError, ContentError, UsageError
 from harness.measure.options import CompareOptions
 from harness.tables import to_json
 from tests.unit.correct.languages_folder import languages_folder
 
 
-def held_of(folder: Path, **promise: Any) -> Certificate:
+def held_of(folder: Path, *, length: bool = False, **promise: Any) -> Certificate:
     """The certificate of a folder, as it is written and read; judged to be of use, as the verdict is not what is tested here."""
     [source] = open_sources([folder], None, folder)
-    made = certify(source.recording, CompareOptions(), sets=SetOptions(**promise))
+    made = certify(source.recording, CompareOptions(), sets=SetOptions(**promise), length=length)
     allowed = msgspec.structs.replace(made, cells=tuple(msgspec.structs.replace(cell, verdict="use corrected") for cell in made.cells))
     (folder / "c.json").write_text(to_json(allowed), "utf-8")
     return certificate.load(folder / "c.json")
@@ -51,6 +51,42 @@ def test_each_text_has_an_expected_score_probabilities_and_a_set_beside_the_mean
     assert all(0 < inside.sum() < 5 for inside in texts.sets[:3])
     [metric] = harness.calibrate(tmp_path / "d").metrics
     assert metric.cells[0].curve == held.cell("cs", "tone").recalibration.curve  # type: ignore[union-attr]
+
+
+def test_a_map_that_reads_lengths_is_given_them(tmp_path: Path) -> None:
+    folder = languages_folder(tmp_path / "d", {"cs": 1.0, "ja": 0.9})
+    held = held_of(folder, length=True)
+    found = held.cell("cs", "tone").recalibration
+    [metric] = harness.calibrate(folder, with_length=True).metrics
+    assert found is not None and found.length_scale is not None and found.curve == metric.cells[0].curve
+    assert len(found.curve.further) == 1  # type: ignore[union-attr]
+    longer = msgspec.structs.replace(found, curve=msgspec.structs.replace(found.curve, further=(1.5,)))
+    cells = tuple(msgspec.structs.replace(cell, recalibration=longer) for cell in held.cells)
+    held = msgspec.structs.replace(held, cells=cells)
+    _, texts = apply(held, [3, 3, 3, 3, None], lengths=[20, 80, 200, None, 80])
+    assert texts.expected is not None and texts.probabilities is not None
+    assert texts.expected[0] < texts.expected[1] < texts.expected[2], "people give longer texts more, and the judge does not see it"
+    mean = longer.curve.predict([3], np.zeros((1, 1)))  # type: ignore[arg-type]
+    assert texts.probabilities[3] == pytest.approx(mean[0]) and math.isnan(texts.expected[4])
+    assert apply(held, [3, 4], lengths=["x" * 20, "x" * 80])[1] == apply(held, [3, 4], lengths=np.array([20, 80]))[1]
+    with pytest.raises(CertificateError, match="pass lengths=: the map of cs/tone reads the length of each text beside its score"):
+        apply(held, [3, 4])
+    with pytest.raises(UsageError, match="give one length a score"):
+        apply(held, [3, 4], lengths=[20])
+    with pytest.raises(UsageError, match="0 or more"):
+        apply(held, [3, 4], lengths=[20, -1])
+    with pytest.raises(ValueError, match="says how lengths are read"):
+        msgspec.structs.replace(found, length_scale=None).refuse_other_scale(5, "ordinal")
+
+
+def test_a_certificate_with_lengths_is_written_and_checked_by_the_command(tmp_path: Path, cli: Any) -> None:
+    folder = languages_folder(tmp_path / "d", {"cs": 1.0, "ja": 0.9}, groups=60)
+    done = cli("certify", folder, "--with", "length", "--to", tmp_path / "c.json")
+    assert done.code in (0, 1) and "the map reads the length of the text too" in done.out, done.out + done.err
+    held = certificate.load(tmp_path / "c.json")
+    assert held.options is not None and held.options.length and "with=length" in held.signature
+    [source] = open_sources([folder], None, folder)
+    assert staleness(held, source.recording) == ()
 
 
 def test_where_no_gain_is_shown_scores_stay_and_sets_remain(tmp_path: Path) -> None:

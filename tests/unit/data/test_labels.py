@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import numpy as np
 import pytest
 from hypothesis import given
@@ -45,6 +46,17 @@ def test_rows_become_labels_in_their_order(path: Path) -> None:
     labels = read(path, ROW, ROW | {"item_id": "b", "metric": "choice", "score": "B", "source": "model", "comment": "passed over"})
     assert list(labels) == [Label("a", "x", "tone", 1), Label("b", "x", "choice", "B", "model")] and len(labels) == 2
     assert labels == Labels.from_rows(list(labels)) and labels != Labels.from_rows(list(labels)[:1]) and labels != list(labels)
+
+
+_TEXTS = st.text(st.characters(codec="utf-8"), max_size=4)
+_SCORES = st.integers(-3, 3) | st.sampled_from([0.5, 1.0, -2.5, 1e-7]) | _TEXTS
+
+
+@given(st.lists(st.builds(Label, _TEXTS, _TEXTS, _TEXTS, _SCORES, st.sampled_from(["native", "people", "model"])), max_size=9))
+def test_labels_become_the_json_of_each_of_them(rows: list[Label]) -> None:
+    labels = Labels.from_rows(rows)  # equal scores are one value, 1 and 1.0 too
+    encoder = msgspec.json.Encoder(order="sorted")
+    assert b"".join(labels.json_lines()) == b"".join(encoder.encode(label) + b"\n" for label in labels)
 
 
 @pytest.mark.parametrize("source", ["native", "constructed", "model"])

@@ -13,10 +13,10 @@ import pytest
 
 import harness
 from harness.errors import UsageError
-from harness.improvement.answered_texts import answered_texts
 from harness.improvement.confirmed_uses import FILE
 from harness.improvement.halves import halves
 from harness.improvement.improve import ImproveOptions
+from harness.improvement.recorded_answers import recorded_answers
 from harness.measure.compare import Recording
 from harness.measure.options import CompareOptions
 from tests.conftest import write_rows
@@ -58,7 +58,7 @@ def test_the_better_setting_is_chosen_and_shown(answers: Path) -> None:
     assert [each.shown for each in found.languages] == [True, True] and found.together.gain.gain > 0.1
     assert {each.setting for each in found.languages} == {"chosen"}
     assert found.choose_texts + found.confirm_texts == 240 and len(found.halving.rounds) == 3
-    assert all(row.wrong <= row.n and row.items for row in found.remaining)
+    assert all(row.wrong <= row.n and row.examples for row in found.remaining)
     assert {verdict.key["variant"] for verdict in found.after} == {"detailed"}
 
 
@@ -70,7 +70,7 @@ def test_the_start_is_the_plainest_setting_wherever_it_stands(answers: Path) -> 
 
 
 def test_no_text_that_chooses_confirms_and_sources_stay_together(answers: Path) -> None:
-    texts = answered_texts(_recording(answers), CompareOptions())
+    texts = recorded_answers(_recording(answers), CompareOptions())[0]
     for seed in range(5):
         choosing, confirming = halves(texts, 0.6, seed)
         assert set(choosing.texts.questions).isdisjoint(confirming.texts.questions)
@@ -82,7 +82,7 @@ def test_no_text_that_chooses_confirms_and_sources_stay_together(answers: Path) 
 
 def test_the_choice_depends_on_the_choosing_half_alone(answers: Path) -> None:
     before = harness.improve(answers)
-    texts = answered_texts(_recording(answers), CompareOptions())
+    texts = recorded_answers(_recording(answers), CompareOptions())[0]
     confirming = {question.item_id for question in halves(texts, 0.6, 0)[1].texts.questions}
     (answers / FILE).unlink()
     rows = [json.loads(line) for line in (answers / "judgments.jsonl").read_text("utf-8").splitlines()]
@@ -118,6 +118,46 @@ def test_what_cannot_be_is_refused_before_labels_are_spent(answers: Path, option
     with pytest.raises(UsageError, match=words):
         harness.improve(answers, options)
     assert not (answers / FILE).exists()
+
+
+def test_two_rounds_of_labels_have_winners_of_their_own(answers: Path, cli: Cli, tmp_path: Path) -> None:
+    """In the second round people labelled Japanese texts as `joint` answers them."""
+    labels = [json.loads(line) for line in (answers / "labels.jsonl").read_text("utf-8").splitlines()]
+    judged = [json.loads(line) for line in (answers / "judgments.jsonl").read_text("utf-8").splitlines()]
+    joint = {row["item_id"]: row["score"] for row in judged if row["variant"] == "joint"}
+    write_rows(tmp_path / "second.jsonl", [row | {"score": joint[row["item_id"]]} for row in labels])
+    differ = sum(joint[row["item_id"]] != row["score"] for row in labels) // 3
+    two = ("--labels", answers, "--labels", tmp_path / "second.jsonl")
+    found = json.loads(cli("improve", answers, *two, "--json").out)
+    assert [each["variant"] for each in found["winners"]] == ["detailed", "joint"]
+    assert (found["differing"], found["common"], found["questions"]) == (differ, 240, 144)
+    assert found["agreement"][[each["variant"] for each in found["candidates"]].index("joint")][1] == 1.0
+    shown = cli("improve", answers, *two)
+    assert f"The rounds differ on {differ} of 240 questions" in shown.out and not (answers / FILE).exists()
+    for wrong, words in ((("--labels", answers), "name two rounds"), ((*two[:2], "--labels", tmp_path), "is no label file")):
+        refused = cli("improve", answers, *wrong)
+        assert refused.code == 2 and words in refused.err
+
+
+def test_a_language_that_loses_keeps_the_start(answers: Path, cli: Cli, tmp_path: Path) -> None:
+    """In Japanese the candidate that is best in Czech is worse than the start: the file names a setting for each language."""
+    rows = [json.loads(line) for line in (answers / "judgments.jsonl").read_text("utf-8").splitlines()]
+    labels = {row["item_id"]: row["score"] for row in map(json.loads, (answers / "labels.jsonl").read_text("utf-8").splitlines())}
+    for row in rows:
+        language, number = row["item_id"].split("-")
+        right = {
+            ("single", "ja"),
+            ("single", "cs") if int(number) % 2 else (),
+            ("detailed", "cs"),
+            ("detailed", "ja") if int(number) % 5 else (),
+        }
+        row["score"] = (labels[row["item_id"]] + ((row["variant"], language) not in right)) % 3
+    write_rows(answers / "judgments.jsonl", rows)
+    done = cli("improve", answers, "--to", tmp_path / "best.toml")
+    assert "one: detailed" in done.out and "Use the choice in Czech." in done.out and "Keep the start in Japanese" in done.out
+    assert "With these settings 100 % agree" in done.out
+    table = (tmp_path / "best.toml").read_text("utf-8")
+    assert '[language.cs]\nvariant = [\n    "detailed",' in table and '[language.ja]\nvariant = [\n    "single",' in table
 
 
 def test_one_candidate_is_no_choice(answers: Path) -> None:

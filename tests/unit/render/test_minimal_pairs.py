@@ -155,3 +155,20 @@ def test_pairs_of_another_condition_are_not_drawn(make_verdict: Callable[..., Ve
     assert found is not None
     [answer] = found.views[0].answers
     assert answer.sentences == () and not answer.list.pairs
+
+
+def test_flaws_at_two_strengths_have_a_table_of_their_own(sections: dict[str, Any]) -> None:
+    both = {"seen_subtle": 0.25, "seen_subtle_ci": [0.1, 0.5], "seen_plain": 0.75, "seen_plain_ci": [0.5, 0.9], "false_alarms": None}
+    strengths = [
+        row(flaw="*", **both, n_tempting=0, slope=2.197, slope_ci=[0.9, 3.5]),
+        row("ja", flaw="*", **both, n_tempting=0, slope=None),
+    ]
+    strengths += [row(flaw="calque", **both, n_tempting=0, slope=2.197, slope_ci=[0.9, 3.5])]
+    sections["minimal_pairs"]["strengths"] = strengths
+    console = Console(width=200, color_system=None)
+    with console.capture() as captured:
+        console.print(render_sections(sections))
+    lines = [" ".join(line.split()) for line in captured.get().splitlines()]
+    assert any("flaws that come plain and subtle" in line for line in lines)
+    assert any(line.startswith("all all 11 25 % [10–50] 75 % [50–90] 2.20 [.90 3.50]") for line in lines)
+    assert "minimal_pairs.strengths.csv" in section_csvs(sections)

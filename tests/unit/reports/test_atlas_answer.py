@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import datetime
+from pathlib import Path
 
-from harness.judge_atlas.atlas_file import AtlasJudge
+from harness.content.specs import DatasetCard
+from harness.judge_atlas.atlas_file import AtlasJudge, AtlasRow, atlas_bytes, read_atlas
+from harness.judge_atlas.atlas_rows import ComparedSet, across_sets, joined
+from harness.render.html.atlas_site import atlas_site
 from harness.reports.atlas_answer import AtlasAnswer, evidence, full_sentence, judge_answer, language_answer
 from harness.reports.atlas_matrix import QUALITIES, atlas_matrix
+from harness.tables import write_atomic
 from tests.unit.judge_atlas.atlases import TODAY, about, atlas, row
 
 GONE = {"gpt": AtlasJudge(released=datetime.date(2023, 3, 14), served_until=datetime.date(2025, 6, 6))}
@@ -27,6 +32,36 @@ def test_a_judge_that_is_gone_is_marked_in_the_sentence_the_lead_and_the_table()
     assert evidence(every, every.rows, TODAY)[0]["released"] == "2023-03-14, served until 2025-06-06"
     before = language_answer(every, "ja", every.rows, datetime.date(2025, 6, 6))
     assert "no longer" not in before.lead + before.age + sentences(before)[0][1]
+
+
+def of_sets(*gaps: float, judge: str = "gpt") -> list[AtlasRow]:
+    return [row(set=f"set{n}", judge=judge, gap=gap, gap_error=0.02 + 0.01 * n) for n, gap in enumerate(gaps)]
+
+
+def test_with_three_sets_or_more_it_is_said_how_far_a_judge_varies_between_them(tmp_path: Path) -> None:
+    cards = {f"set{n}": DatasetCard(id=f"set{n}", languages=("ja",)) for n in range(3)}
+    rows = [*of_sets(-0.05, 0.0, 0.1), *of_sets(0.0, 0.1, judge="seldom")]
+    compared = {name: ComparedSet("", tuple(each for each in rows if each.set == name)) for name in cards}
+    write_atomic(tmp_path / "atlas.json", atlas_bytes(joined(cards, compared, {})))
+    every = read_atlas(tmp_path / "atlas.json")
+    told = language_answer(every, "ja", every.rows, TODAY)
+    said = "harm, gpt: its agreement beside people's varies between set0, set1 and set2 by 7 points (standard deviation; "
+    said += "95 % interval 2 to 48 points), beyond what the few texts of each set explain."
+    assert told.across == (said,), "two sets of the other judge say nothing"
+    assert judge_answer(every, "gpt", every.rows, TODAY).across == (f"Japanese, {said}",)
+    assert judge_answer(every, "seldom", [each for each in every.rows if each.judge == "seldom"], TODAY).across == ()
+    flat = {(each["judge"], each["between_sets"] and round(each["between_sets"], 3)) for each in every.flat()}
+    assert flat == {("gpt", 0.069), ("seldom", None)}
+    page = atlas_site(every, TODAY)["ja/index.html"]
+    assert isinstance(page, str) and "by 7 points" in page
+    assert "by 7 points" not in str(atlas_site(atlas(*rows), TODAY)["ja/index.html"])
+
+
+def test_several_metrics_of_a_set_count_as_one_with_the_largest_error() -> None:
+    spread = across_sets([*of_sets(-0.05, 0.0, 0.1), row(set="set0", metric="bias", gap=0.05, gap_error=0.3)])
+    assert spread[0].sets == ("set0", "set1", "set2") and spread != across_sets(of_sets(-0.05, 0.0, 0.1))
+    assert spread == across_sets([row(set="set0", gap=0.0, gap_error=0.3), *of_sets(-0.05, 0.0, 0.1)[1:]])
+    assert across_sets([row(set=f"set{n}", gap_error=None) for n in range(3)]) == ()
 
 
 def test_metrics_are_named_where_a_judge_may_be_used_for_some_only() -> None:

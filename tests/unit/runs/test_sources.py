@@ -162,6 +162,36 @@ def test_other_data_are_refused_with_both_hashes(own: Own, table: str) -> None:
         own.prepared()
 
 
+def test_a_hash_of_the_listed_items_alone_holds_while_the_rest_of_the_data_grows(own: Own) -> None:
+    listed = 'hashed = "listed"\n\n[items]\nda = ["da1"]\nnb = ["nb1", "nb2"]\n\n[tasks]'
+    part = load_folder(own.data, Library(own.content), card="answers")
+    sha256 = part.only(part.by_id[name] for name in ("da1", "nb1", "nb2")).sha256
+    own.board.write_text(BOARD.format(sha256=sha256).replace("[tasks]", listed, 1), encoding="utf-8")
+    before = own.prepared()
+    assert sorted(item.item_id for item in before.training.items) == ["da1", "nb1", "nb2"], "the rest is not read for examples either"
+    more = {"item_id": "da9", "language": "da", "task": "asked", "doc": "d1", "round": 1, "output": "Text 9."}
+    for name, rows in (("items", [more]), ("labels", own.labels("da9", 2))):
+        with open(own.data / f"{name}.jsonl", "a", encoding="utf-8") as file:
+            file.writelines(json.dumps(row) + "\n" for row in rows)
+    after = own.prepared()
+    assert (after.protocol, after.training.sha256) == (before.protocol, before.training.sha256)
+    labels = own.data / "labels.jsonl"
+    labels.write_text(
+        labels.read_text("utf-8").replace(
+            '"nb2", "annotator_id": "a0", "metric": "Coherence", "score": 1',
+            '"nb2", "annotator_id": "a0", "metric": "Coherence", "score": 5',
+        )
+    )
+    with pytest.raises(ContentError, match="are not the data of the board"):
+        own.prepared()
+
+
+def test_a_hash_of_listed_items_needs_a_list(own: Own) -> None:
+    own.board.write_text(BOARD.format(sha256="0" * 64).replace("[tasks]", 'hashed = "listed"\n\n[tasks]', 1), encoding="utf-8")
+    (problem,) = [each for each in check(Library(own.content)) if "no list" in each.message]
+    assert problem.path == own.board and problem.line and "write [items]" in problem.message
+
+
 def test_a_rubric_that_the_board_does_not_use_does_not_change_the_hash(own: Own) -> None:
     before = own.sha256()
     rubric = own.content / "rubrics" / "brevity.toml"

@@ -12,11 +12,13 @@ import msgspec
 import pytest
 
 from harness import api
+from harness.correct import certificate
 from harness.correct.certify import certify
 from harness.errors import ContentError, StaleCertificate, UsageError, UseForbidden
 from harness.measure.compare import Recording
 from harness.measure.options import CompareOptions
 from harness.tables import to_json
+from harness.watch import watching
 from harness.watch.anchors import draw_anchors, see_anchors
 from harness.watch.daily_log import Day, Seen, SeenAnchors, SeenCell, SeenProduction, append_day, read_log
 from harness.watch.production import see_production
@@ -206,10 +208,90 @@ def test_days_of_recorded_judgments(watch: Path, start: WatchStart, recorded: Ca
     with pytest.raises(UsageError, match=r"has no answer of the judge on \d+ of the anchors that are drawn"):
         add_day(watch, BEGAN + timedelta(2), NewScores(None, partial), today)
     assert check(watch, today).answer == "nothing shown"
-    certificate = watch / "certificate.json"
-    certificate.write_text(to_json(start.certificate))
+    (watch / "certificate.json").write_text(to_json(start.certificate))
     with pytest.raises(ContentError, match="not the certificate that the watch"):
         check(watch, today)
+
+
+@pytest.fixture(scope="module")
+def again(recorded: Callable[..., Recording]) -> WatchStart:
+    """Other labelled texts, and a certificate of them."""
+    source = recorded("again", prompts=300, repeats=3, seed=5)
+    held = certify(source, CompareOptions())
+    return WatchStart(held, to_json(held).encode(), source, None)
+
+
+@pytest.fixture(scope="module")
+def changed(recorded: Callable[..., Recording]) -> Recording:
+    """The certified texts as another judge scores them."""
+    return recorded("changed", prompts=300, repeats=3, noise=0.9)
+
+
+def ended(watch: Path, changed: Recording) -> None:
+    """Add days on which another judge answers, until the alarm."""
+    for number in range(1, 9):
+        add_day(watch, BEGAN + timedelta(number), NewScores(None, changed), BEGAN + timedelta(60))
+
+
+def test_a_restart_keeps_the_log_and_the_old_alarm(watch: Path, start: WatchStart, again: WatchStart, changed: Recording) -> None:
+    day, options = BEGAN + timedelta(20), WatchOptions(anchors=60)
+    with pytest.raises(UsageError, match="has found no change since 2026-01-01"):
+        begin(watch, again, options, day, None, restart=True)
+    ended(watch, changed)
+    log = (watch / "log.jsonl").read_bytes()
+    with pytest.raises(UsageError, match="is the one that the alarm has ended"):
+        begin(watch, start, options, day, None, restart=True)
+    with pytest.raises(UsageError, match="is not after 2026-01-09, the last day of the log"):
+        begin(watch, again, options, BEGAN + timedelta(8), None, restart=True)
+    assert (watch / "log.jsonl").read_bytes() == log, "what is refused leaves no line"
+    plan = begin(watch, again, options, day, None, restart=True)
+    assert (watch / "log.jsonl").read_bytes().startswith(log)
+    line = read_log(watch, read_plan(watch).sha256)[-1]
+    assert line.restart is not None and (line.date, line.restart.start, line.restart.plan) == (day, 2, plan.sha256)
+    assert line.restart.because.startswith("the judge changed; the first alarm was on 2026-01-0")
+    held = certificate.load(watch / "certificate.json")
+    assert held.watch is not None and (held.watch.ended, held.watch.since, held.watch.recalibrated) == (None, day, day)
+    [before] = held.watch.earlier
+    assert (before.since, before.until, before.ended) == (BEGAN, day, line.restart.because)
+    kept = certificate.load(watch / "starts" / "1" / "certificate.json")
+    assert kept.watch is not None and kept.watch.ended == line.restart.because
+    with pytest.raises(UsageError, match="2026-01-20 is before 2026-01-21"):
+        add_day(watch, day - timedelta(1), NewScores(None, again.source), day + timedelta(30))
+    for number in range(4):
+        add_day(watch, day + timedelta(number), NewScores(None, again.source), day + timedelta(30))
+    found = check(watch, day + timedelta(4))
+    assert (found.answer, found.days, found.since, len(found.earlier)) == ("nothing shown", 4, day, 1)
+    with pytest.raises(UsageError, match="has found no change since 2026-01-21"):
+        begin(watch, start, options, day + timedelta(9), None, restart=True)
+
+
+def test_a_killed_restart_is_there_as_a_whole_or_not_at_all(
+    watch: Path, again: WatchStart, changed: Recording, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ended(watch, changed)
+    day, options = BEGAN + timedelta(20), WatchOptions(anchors=60)
+
+    class Killed(BaseException):
+        pass
+
+    def killed(*_: object) -> None:
+        raise Killed
+
+    for step in ("record_restart", "copy_certificate"):
+        with monkeypatch.context() as patch, pytest.raises(Killed):
+            patch.setattr(watching, step, killed)
+            begin(watch, again, options, day, None, restart=True)
+        held = certificate.load(watch / "certificate.json")
+        assert held.watch is not None and held.watch.ended is not None, "programs still learn of the alarm"
+        if step == "record_restart":
+            assert check(watch, day).answer == "the judge changed", "files without their line do not count"
+    assert check(watch, day).since == day, "the line counts"
+    now = certificate.load(watch / "certificate.json").watch
+    assert now is not None and (now.ended, now.recalibrated) == (None, day), "the next check puts the certificate in its place"
+    plan = watch / "starts" / "2" / "watch.json"
+    plan.write_text(plan.read_text().replace('"per_day": 30', '"per_day": 31'))
+    with pytest.raises(ContentError, match="not the plan with which the watch was started again on 2026-01-21"):
+        check(watch, day)
 
 
 def test_certificates_that_cannot_be_watched(start: WatchStart, recorded: Callable[..., Recording]) -> None:
@@ -217,9 +299,9 @@ def test_certificates_that_cannot_be_watched(start: WatchStart, recorded: Callab
     with pytest.raises(StaleCertificate, match="the certificate is not of others as it is"):
         refuse_unfit(other, None)
     forbidden = recorded("forbidding", prompts=12)
-    certificate = certify(forbidden, CompareOptions(annotators=None))
+    held = certify(forbidden, CompareOptions(annotators=None))
     with pytest.raises(UseForbidden, match="allows nothing"):
-        refuse_unfit(WatchStart(certificate, b"", forbidden, None), None)
+        refuse_unfit(WatchStart(held, b"", forbidden, None), None)
     assert len({anchor.item_id for anchor in choose_anchors(start, WatchOptions(anchors=100_000))}) == int(start.certificate.cells[0].n)
     with pytest.raises(UsageError, match="--per-day is 0"):
         WatchOptions(per_day=0)

@@ -12,9 +12,12 @@ function make(tag, attributes, ...children) {
   return element;
 }
 
+/** A number as the language of the page writes it: 2,5 in Czech. Anything else as it is. */
+const shownNumber = (value) => (typeof value === "number" ? value.toLocaleString(document.documentElement.lang || "en", { maximumFractionDigits: 6 }) : String(value));
+
 /** A word of the page with the names in braces replaced. */
 function word(id, values) {
-  return page.strings[id].replace(/\{(\w+)\}/g, (whole, name) => (values && name in values ? String(values[name]) : whole));
+  return page.strings[id].replace(/\{(\w+)\}/g, (whole, name) => (values && name in values ? shownNumber(values[name]) : whole));
 }
 
 /** One paragraph for each part between empty lines. */

@@ -34,12 +34,12 @@ const KINDS = {
       slider.addEventListener("change", () => take(slider.value));
       slider.addEventListener("pointerup", () => take(slider.value));
       number.addEventListener("change", () => take(number.value));
-      const end = (at) => at + (question.best === null ? "" : ` (${word(at === question.best ? "best" : "worst")})`);
+      const end = (at) => shownNumber(at) + (question.best === null ? "" : ` (${word(at === question.best ? "best" : "worst")})`);
       return make("div", { class: "number" }, make("p", { class: "hint" }, words), number,
         make("div", { class: "slider" }, make("span", {}, end(question.min)), slider, make("span", {}, end(question.max))));
     },
     ofDigit: () => undefined,
-    shown: (question, value) => String(value),
+    shown: (question, value) => shownNumber(value),
     points: () => [],
   },
 };
@@ -62,7 +62,7 @@ KINDS.review = {
     area.value = own().words;
     return make("div", { class: "review" },
       make("p", {}, word("rater_score", { score: meaning?.name ?? score }), meaning?.hint ? [" ", make("span", { class: "hint" }, meaning.hint)] : null),
-      make("h4", { id: names.reason }, word("rater_reason")), make("blockquote", { dir: "auto", "aria-labelledby": names.reason }, reason),
+      make("h3", { id: names.reason }, word("rater_reason")), make("blockquote", { dir: "auto", "aria-labelledby": names.reason }, reason),
       make("p", { id: "a-" + question.id }, word("do_you_agree")),
       make("div", { class: "classes", role: "group", "aria-labelledby": "a-" + question.id },
         Object.keys(AGREEMENT).map((one) => pressed(word(AGREEMENT[one]), one === value, () => choose(one), one))),
@@ -83,7 +83,7 @@ const kindOf = (question) => KINDS[question.kind];
 function drawQuestion(question, value, current, choose, telling) {
   const explained = question.classes?.filter((one) => one.points.length) ?? [];
   return make("section", { class: current ? "question current" : "question", "aria-current": current ? "true" : null, "data-metric": question.id },
-    make("h3", { id: "q-" + question.id }, question.title),
+    make("h2", { id: "q-" + question.id }, question.title),
     question.text ? make("p", { class: "asked" }, question.text) : null,
     kindOf(question).draw(question, value, choose, telling),
     question.description || explained.length

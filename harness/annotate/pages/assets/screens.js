@@ -67,7 +67,7 @@ const Screens = {
     });
     const main = document.getElementById("main");
     main.replaceChildren(
-      make("header", { class: "bar" }, heading("h2", title),
+      make("header", { class: "bar" }, heading("h1", title),
         make("progress", { max: page.items.length, value: done, "aria-label": word("progress", { done, total: page.items.length }) }),
         make("span", { class: "faint" }, word("progress", { done, total: page.items.length }), " · ", left)),
       make("div", { class: "item" }, drawTexts(item, said),

@@ -101,7 +101,7 @@ class Session {
     this.draw();
     scrollTo(0, 0);
     announce("");
-    document.querySelector("h2").focus({ preventScroll: true });
+    document.querySelector("h1").focus({ preventScroll: true });
     document.querySelector(".question.current input[type=number]")?.focus({ preventScroll: true });
     this.clock.start();
   }

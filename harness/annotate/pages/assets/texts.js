@@ -4,7 +4,7 @@
 function drawText(item, field, title, output, errors) {
   const attributes = { class: output ? "text output" : "text", lang: item.languages?.[field] ?? page.language, dir: "auto", "data-field": field };
   const marks = errors.filter((error) => error.field === field);
-  return make("section", { class: "block" }, make("h3", {}, title),
+  return make("section", { class: "block" }, make("h2", {}, title),
     make("div", attributes, output && marks.length ? markedText(item.texts[field], marks) : item.texts[field]));
 }
 
@@ -17,6 +17,6 @@ function drawTexts(item, said) {
   const outputs = filled.filter((field) => task.outputs.includes(field));
   const inputs = filled.filter((field) => !task.outputs.includes(field));
   return make("article", { class: "texts" },
-    task.about ? make("details", { class: "about" }, make("summary", {}, task.title), paragraphs(task.about)) : null,
+    task.about ? make("details", { class: "about" }, make("summary", {}, word("writers_were_asked")), paragraphs(task.about)) : null,
     inputs.map(drawn), make("div", { class: outputs.length > 1 ? "pair" : "single" }, outputs.map(drawn)));
 }

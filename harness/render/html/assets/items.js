@@ -1,8 +1,8 @@
-// The browser of items: a queue of judgments beside labels, those farthest from people first. Rows are built when they are shown;
-// the view (filters, order, open item) is in the page's address. Starts after the page has been painted.
+// The browser of items: a table of texts, what people said and a column a judge, those farthest from people first. Rows are built when
+// they are shown; the view (filters, order, open item) is in the page's address. Starts after the page has been painted.
 "use strict";
 (() => {
-  const PAGE = 25, SHOWN_IN_LINE = 4;
+  const PAGE = 25, MOST_COLUMNS = 7, MOST_CASES = 12;
   const root = document.getElementById("browser");
   if (!root) return;
   const { make, spaced } = ItemText;
@@ -29,7 +29,7 @@
   ];
   const KEYS = [["j", "next text"], ["k", "previous text"], ["/", "search"], ["?", "these keys"], ["Esc", "close"]];
 
-  let items, view = { codes: {} }, found = { hit: null, shown: [], judgments: 0 }, page = 0, open = -1;
+  let items, view = { codes: {} }, found = { hit: null, shown: [], judgments: 0 }, columns = [], page = 0, open = -1;
 
   const grouped = (number) => number.toLocaleString("en");
   const count = (number, one, many) => `${grouped(number)} ${number === 1 ? one : many || one + "s"}`;
@@ -64,12 +64,13 @@
     found.shown.sort((a, b) => { const x = keys.get(a), y = keys.get(b); return (typeof x === "string" ? x.localeCompare(y) : x - y) || a - b; });
   };
 
-  // ---- one line, and what it opens
+  // ---- one row, and what it opens
 
   const glance = (item) => {
+    if (items.data.warning) return "offensive text: open to read";
     const own = items.texts(item);
     const [, text] = own.find(([name]) => name.startsWith("output")) || own[own.length - 1] || ["", ""];
-    return text.slice(0, 160).replaceAll("\n", " ");
+    return text.slice(0, 160).replaceAll("\n", " ") || items.data.items.id[item];
   };
   const pinnedFirst = (rows) => {
     const order = pins();
@@ -87,16 +88,50 @@
   };
   const scoreOf = (row) => items.at("score", row) ?? spaced(items.at("failure", row) || "missing");
 
-  const line = (n) => {
-    const first = items.caseStart[n], labels = items.labelsAt(first), rows = pinnedFirst(hits(n));
-    const marks = make("span", { class: "given" });
-    if (labels.length) marks.append(make("span", { class: "labels" }, items.data.constructed ? "label " : "people ", make("b", {}, labels.slice(0, 9).map(([, score]) => score).join(" ") + (labels.length > 9 ? " …" : "")), " →"));
-    for (const row of rows.slice(0, SHOWN_IN_LINE)) {
-      const outcome = items.at("outcome", row), changed = items.at("perturbation", row);
-      marks.append(make("span", { class: `mark ${outcome.replace(" ", "-")}` }, make("bdi", {}, items.columns.side.values[items.side[row]]), changed === null ? "" : ` (${changed})`, " ", make("b", {}, scoreOf(row)), ` ${signOf(row)}`, make("span", { class: "hidden" }, items.apart(row) === null ? ` ${WORDS.outcome[outcome]}` : ` from ${named("people")}`)));
+  const wordsOfScore = (row, score) => items.data.words[items.at("metric", row)]?.[score];
+
+  // the sides that have a column: pinned ones, then each judge as it was asked by the chosen condition, or as it was asked first
+  const chooseColumns = () => {
+    const seen = new Uint8Array(items.sides.length);
+    for (let row = 0; row < items.size; row++) if (found.hit[row]) seen[items.side[row]] = 1;
+    const present = [...seen.keys()].filter((side) => seen[side]);
+    const asked = form.elements.asked?.value ?? "", byJudge = new Map();
+    for (const side of present) {
+      const who = items.sides[side].who;
+      if (!byJudge.has(who) || items.sides[side].asked === asked && items.sides[byJudge.get(who)].asked !== asked) byJudge.set(who, side);
     }
-    if (rows.length > SHOWN_IN_LINE) marks.append(make("span", {}, `+${rows.length - SHOWN_IN_LINE}`));
-    return marks;
+    const every = [...new Set([...pins().filter((side) => present.includes(side)), ...byJudge.values()])];
+    columns = every.slice(0, MOST_COLUMNS);
+    return every.length - columns.length;
+  };
+  const whose = () => (items.data.constructed ? "label" : "people");
+  const columnName = (side) => items.sides[side].who;
+  const head = () => make("thead", {}, make("tr", {}, make("th", { scope: "col", class: "of-text" }, "text"), make("th", { scope: "col", class: "of-people" }, whose()),
+    ...columns.map((side) => make("th", { scope: "col" }, make("bdi", {}, columnName(side)), items.sides[side].asked ? make("small", {}, items.sides[side].asked) : null))));
+
+  // `1 1 2`; of classes with longer names `Location ×4, Function`
+  const labelsInShort = (labels) => {
+    const scores = labels.map(([, score]) => String(score));
+    if (scores.every((score) => score.length < 4)) return scores.slice(0, 9).join(" ") + (scores.length > 9 ? " …" : "");
+    const times = new Map();
+    for (const score of scores) times.set(score, (times.get(score) ?? 0) + 1);
+    return [...times].sort((a, b) => b[1] - a[1]).map(([score, n]) => (n > 1 ? `${score} ×${n}` : score)).join(", ");
+  };
+  const labelsCell = (n) => {
+    const words = labelsInShort(items.labelsAt(items.caseStart[n]));
+    return make("td", { class: "of-people", "data-label": whose(), title: words }, words ? make("b", {}, words) : "–");
+  };
+  const scoreCell = (n, side) => {
+    const cell = make("td", { "data-label": columnName(side) });
+    const own = items.rowsOf(n).filter((row) => items.side[row] === side), wanted = own.filter((row) => found.hit[row]);
+    const unchanged = (row) => items.at("perturbation", row) === null;
+    const row = wanted.find(unchanged) ?? wanted[0] ?? own.find(unchanged) ?? own[0];
+    if (row === undefined) { cell.append("–"); return cell; }
+    const outcome = items.at("outcome", row), changed = items.at("perturbation", row);
+    cell.append(make("span", { class: `given ${outcome.replace(" ", "-")}${wanted.length ? "" : " aside"}`, title: wordsOfScore(row, scoreOf(row)) ?? scoreOf(row) }, ...(items.apart(row) === null ? [`${signOf(row)} `, make("b", {}, scoreOf(row))] : [make("b", {}, scoreOf(row)), ` ${signOf(row)}`]), make("span", { class: "hidden" }, items.apart(row) === null ? ` ${WORDS.outcome[outcome]}` : ` from ${named("people")}`)));
+    const more = (wanted.length || own.length) - 1;
+    if (changed !== null || more) cell.append(make("small", {}, [changed, more ? `+${more}` : ""].filter(Boolean).join(" ")));
+    return cell;
   };
 
   // what a case opens; of offensive texts behind a further click, which nothing but the reader makes
@@ -108,16 +143,20 @@
   };
   const caseNode = (n) => {
     const row = items.caseStart[n], item = items.itemOf[row], lang = items.languageOf(item);
-    const title = make("h3", {}, make("bdi", {}, items.data.items.id[item]), make("span", {}, wordOf("language", lang)), make("span", {}, spaced(items.at("task", row))), make("b", {}, metricName(items.at("metric", row))));
-    const summary = make("summary", {}, line(n), title, make("span", { class: "glance", lang, dir: "auto" }, items.data.warning ? "" : glance(item)));
-    const details = make("details", {}, summary);
-    details.addEventListener("toggle", () => {
-      if (details.open && details.children.length === 1) details.append(veiled(() => inside(n)));
-      if (details.open) open = n; else if (open === n) open = -1;
-      remember();
-    });
-    if (open === n || found.shown.length === 1) details.open = true;
-    return make("article", { class: "case", "data-case": n }, details);
+    const about = ["language", "task", "metric"].filter((name) => varies(name) || name === "metric").map((name) => wordOf(name, items.at(name, row)));
+    const opener = make("button", { type: "button", class: "opener", lang: items.data.warning || !items.texts(item).length ? null : lang, dir: "auto", "aria-expanded": "false" }, glance(item));
+    const opened = make("tr", { class: "opened", hidden: true }, make("td", { colspan: columns.length + 2 }));
+    opener.addEventListener("click", () => { reader = true; toggle(body, n); remember(); });
+    const body = make("tbody", { class: "case", "data-case": n }, make("tr", {}, make("th", { scope: "row" }, opener, make("small", {}, about.join(" · "))), labelsCell(n), ...columns.map((side) => scoreCell(n, side))), opened);
+    if (open === n || found.shown.length === 1) toggle(body, n, true);
+    return body;
+  };
+  const toggle = (body, n, wanted) => {
+    const opener = body.querySelector(".opener"), now = wanted ?? opener.getAttribute("aria-expanded") === "false", row = body.lastElementChild;
+    if (now && !row.firstElementChild.children.length) row.firstElementChild.append(veiled(() => inside(n)));
+    opener.setAttribute("aria-expanded", String(now));
+    row.hidden = !now;
+    if (now) open = n; else if (open === n) open = -1;
   };
 
   const aggregateWords = (row, labels) => {
@@ -138,7 +177,7 @@
     const row = items.caseStart[n], item = items.itemOf[row], lang = items.languageOf(item), labels = items.labelsAt(row);
     const left = make("div", { class: "item-side" }), right = make("div", { class: "judged-side" });
     const about = ["group", "system"].filter((name) => items.at(name, row) !== null && items.at(name, row) !== items.data.items.id[item]);
-    if (about.length) left.append(make("p", { class: "note" }, about.map((name) => `${name}: ${items.at(name, row)}`).join(" · ")));
+    left.append(make("p", { class: "note ids" }, ["id", ...about].map((name) => (name === "id" ? items.data.items.id[item] : `${name}: ${items.at(name, row)}`)).join(" · ")));
     for (const [name, text] of items.texts(item, 1)) left.append(make("p", { class: "note", dir: "auto" }, `${spaced(name)}: ${text}`));
     const judged = items.rowsOf(n).filter((each) => items.at("perturbation", each) === null);
     const again = items.secondAt(row);
@@ -146,7 +185,9 @@
     left.append(ItemText.texts(items.texts(item), lang, { item, row, layers }));
     const twin = items.data.items.twin[item];
     if (twin >= 0) left.append(...PairTexts.twins(items.texts(item), items.texts(twin), lang), scoresOfTwin(twin, row));
+    const scale = Object.entries(items.data.words[items.at("metric", row)] ?? {});
     right.append(make("h4", {}, items.data.constructed ? "Constructed label" : "People"));
+    if (scale.length) right.append(make("p", { class: "note scale" }, scale.map(([score, words]) => `${score}: ${words}`).join(" · ")));
     if (labels.length) {
       right.append(people(labels, lang), make("p", { class: "note" }, aggregateWords(row, labels)));
     } else right.append(make("p", { class: "note" }, "There is no label."));
@@ -206,8 +247,9 @@
   const draw = () => {
     const pages = Math.max(1, Math.ceil(found.shown.length / PAGE));
     page = Math.min(page, pages - 1);
-    list.replaceChildren(...found.shown.slice(page * PAGE, (page + 1) * PAGE).map(caseNode));
-    announce(`${count(found.judgments, "judgment")} of ${grouped(items.size)}, in ${count(found.shown.length, "text on one metric", "texts on one metric each")}.` + (found.judgments ? "" : " Nothing matches: remove a filter."));
+    const left = chooseColumns();
+    list.replaceChildren(make("table", { class: "judgments" }, make("caption", { class: "hidden" }, "Texts with their labels and scores"), head(), ...found.shown.slice(page * PAGE, (page + 1) * PAGE).map(caseNode)));
+    announce(`${count(found.judgments, "judgment")} of ${grouped(items.size)}, in ${count(found.shown.length, "text on one metric", "texts on one metric each")}.${left ? ` ${count(left, "more judge")}: open a row, or choose who judged.` : ""}${found.judgments ? "" : " Nothing matches: remove a filter."}`);
     for (const pager of [above, below]) {
       pager.hidden = pages === 1;
       pager.querySelector(".where").textContent = `Page ${page + 1} of ${grouped(pages)}`;
@@ -232,7 +274,7 @@
   const viewNow = (n) => {
     const now = {};
     for (const [name, code] of Object.entries(view.codes)) now[name] = code < 0 ? null : items.columns[name].values[code];
-    for (const name of ["text", "a", "b", "differ"]) if (form.elements[name]?.value) now[name] = name === "a" || name === "b" ? items.columns.side.values[Number(form.elements[name].value)] : form.elements[name].value;
+    for (const name of ["text", "asked", "a", "b", "differ"]) if (form.elements[name]?.value) now[name] = name === "a" || name === "b" ? items.columns.side.values[Number(form.elements[name].value)] : form.elements[name].value;
     if (form.elements.order.value !== ORDERS[0][0]) now.order = form.elements.order.value;
     if (n >= 0) Object.assign(now, { item: items.data.items.id[items.itemOf[items.caseStart[n]]], on: items.at("metric", items.caseStart[n]) });
     return now;
@@ -247,7 +289,7 @@
     const select = form.elements[name];
     if (!select) return;
     if (!select.options) select.value = value ?? "";
-    else if (name === "order" || name === "differ") { if ([...select.options].some((option) => option.value === value)) select.value = value; }
+    else if (["order", "differ", "asked"].includes(name)) { if ([...select.options].some((option) => option.value === value)) select.value = value; }
     else {
       const values = items.columns[name === "a" || name === "b" ? "side" : name].values;
       const code = value === null ? -1 : values.findIndex((each) => String(each) === String(value));
@@ -267,7 +309,8 @@
     }
     changed();
     const node = open < 0 ? null : list.querySelector(`[data-case="${open}"]`);
-    (node || document.getElementById("items")).scrollIntoView();
+    (node || list).querySelector(".opener")?.focus({ preventScroll: true });
+    (node || (pictures?.open ? pictures : document.getElementById("items"))).scrollIntoView();
   };
   const changed = () => {
     view = { codes: {}, text: form.elements.text.value };
@@ -276,6 +319,24 @@
     if (form.elements.differ?.value && a >= 0 && b >= 0) view.differ = [a, b];
     more.open ||= [...more.querySelectorAll("select")].some((select) => select.value !== "");
     again();
+    showCases(viewNow(-1));
+  };
+
+  // the pictures of the cases that the filters leave; of one case they are opened
+  const CASE = ["source", "language", "metric", "judge", "variant", "temperature", "top_p"];
+  const pictures = document.getElementById("cases");
+  const showCases = (now) => {
+    if (!pictures) return;
+    const wanted = CASE.filter((name) => name in now && varies(name));
+    const fitting = [...pictures.querySelectorAll("[data-about]")].filter((node) => {
+      const about = JSON.parse(node.dataset.about), fits = wanted.every((name) => String(about[name] ?? null) === String(now[name]));
+      node.hidden = !fits;
+      node.open = false;
+      return fits;
+    });
+    pictures.hidden = !fitting.length;
+    pictures.open = wanted.length > 0 && fitting.length <= MOST_CASES;
+    if (pictures.open && fitting.length === 1) fitting[0].open = true;
   };
 
   // ---- controls
@@ -286,8 +347,8 @@
     return node;
   };
   const form = make("form", { class: "filters", "aria-label": "Which judgments to show" });
-  const more = make("details", { class: "wide" }, make("summary", {}, "More filters"));
-  const status = make("p", { class: "lead", role: "status", "aria-live": "polite" });
+  const more = make("details", {}, make("summary", {}, "More filters"));
+  const status = make("p", { role: "status", "aria-live": "polite" });
   const announce = (words) => { status.textContent = words; };
   const list = make("div", {});
   const pager = (where) => {
@@ -311,15 +372,17 @@
 
   const controls = () => {
     form.append(...FACETS.map(([name, title]) => facet(name, named(title))).filter(Boolean));
+    const asked = [...new Set(items.sides.map((side) => side.asked))];
+    if (asked.length > 1) form.append(choice("asked", "Columns: asked", [["", "each judge's first"], ...asked.map((words) => [words, words])]));
     form.append(choice("order", "Order", ORDERS.map(([name, title]) => [name, named(title)])));
     const inner = MORE.map(([name, title]) => facet(name, title)).filter(Boolean);
     if (varies("side")) {
       const sides = [["", "none"], ...items.columns.side.values.map((name, code) => [code, name])];
       inner.push(choice("a", "Pin judge A", sides), choice("b", "Pin judge B", sides), choice("differ", "A and B", [["", "all texts"], ["yes", "scores differ"]]));
     }
+    form.append(make("label", {}, "Search", make("input", { type: "search", name: "text", placeholder: "texts, ids, reasons", autocomplete: "off", spellcheck: "false" })));
     if (inner.length) { more.append(make("div", { class: "filters-more" }, ...inner)); form.append(more); }
-    form.append(make("label", { class: "wide" }, "Search in texts, ids and justifications", make("input", { type: "search", name: "text", autocomplete: "off", spellcheck: "false" })));
-    form.append(make("div", { class: "wide tools" }, make("button", { type: "reset" }, "Clear filters"),
+    form.append(make("div", { class: "tools" }, make("button", { type: "reset" }, "Clear filters"),
       button("Copy link", async () => announce((await Share.copy(addressNow(open))) ? "The link is copied." : "The link is in the address line.")),
       button("CSV of these", () => Share.save("judgments.csv", "\ufeff" + Share.csv(items, found.hit), "text/csv")),
       button("Keys", () => keys.showModal())));
@@ -340,14 +403,15 @@
   const step = (by) => {
     const now = found.shown.indexOf(open), next = now < 0 ? page * PAGE : now + by;
     if (next < 0 || next >= found.shown.length) return;
-    const before = list.querySelector(`[data-case="${open}"] details`);
-    if (before) before.open = false;
+    const before = list.querySelector(`[data-case="${open}"]`);
+    if (before) toggle(before, open, false);
     open = found.shown[next];
     reader = true;
     if (Math.floor(next / PAGE) !== page) { page = Math.floor(next / PAGE); draw(); }
-    const node = list.querySelector(`[data-case="${open}"] > details`);
-    node.open = true;
-    node.querySelector("summary").focus({ preventScroll: true });
+    const node = list.querySelector(`[data-case="${open}"]`);
+    toggle(node, open, true);
+    remember();
+    node.querySelector(".opener").focus({ preventScroll: true });
     node.scrollIntoView();
   };
   const pressed = (event) => {
@@ -364,7 +428,7 @@
   const start = () => {
     items = ItemsData.read();
     controls();
-    root.replaceChildren(form, status, above, list, below, keys);
+    root.replaceChildren(form, make("div", { class: "status" }, status, above), list, below, keys);
     const wanted = Share.viewOf(location.hash);
     if (wanted) show(wanted); else changed();
     root.dataset.ready = "yes";

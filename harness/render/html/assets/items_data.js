@@ -64,15 +64,17 @@ const ItemsData = (() => {
     columns.annotators = { values: FEW, codes: Int32Array.from({ length: size }, (_, row) => Math.min(2, labelsAt(row).length)) };
 
     // a side is who judged and how, apart from changes to the text
-    const sides = new Map(), firstRows = [];
+    const numbers = new Map(), firstRows = [];
     const side = Int32Array.from({ length: size }, (_, row) => {
       const key = SIDE.map((name) => columns[name].codes[row]).join(" ");
-      if (!sides.has(key)) { sides.set(key, firstRows.length); firstRows.push(row); }
-      return sides.get(key);
+      if (!numbers.has(key)) { numbers.set(key, firstRows.length); firstRows.push(row); }
+      return numbers.get(key);
     });
     const varying = SIDE.filter((name) => new Set(firstRows.map((row) => columns[name].codes[row])).size > 1);
     const words = { temperature: (value) => `T = ${value}`, top_p: (value) => `top-p ${value}` };
     const sideName = (row) => (varying.length ? varying : ["judge"]).map((name) => [name, at(name, row)]).filter(([, value]) => value !== null).map(([name, value]) => words[name]?.(value) ?? String(value)).join(" · ");
+    const named = (row, names) => names.filter((name) => varying.includes(name)).map((name) => [name, at(name, row)]).filter(([, value]) => value !== null).map(([name, value]) => words[name]?.(value) ?? String(value)).join(" · ");
+    const sides = firstRows.map((row) => ({ who: named(row, ["source", "judge"]) || String(at("judge", row)), asked: named(row, ["variant", "temperature", "top_p"]) }));
     columns.side = { values: firstRows.map(sideName), codes: side };
 
     // whether a changed text has another score than its original, under the same side and repeat
@@ -144,7 +146,7 @@ const ItemsData = (() => {
 
     const languageOf = (item) => items.language.values[items.language.codes[item]];
     const rowsOf = (n) => Array.from({ length: caseStart[n + 1] - caseStart[n] }, (_, k) => caseStart[n] + k);
-    return { data, columns, size, itemOf, caseStart, at, apart, labelsAt, secondAt, distance, side, texts, filtered, languageOf, rowsOf };
+    return { data, columns, size, itemOf, caseStart, at, apart, labelsAt, secondAt, distance, side, sides, texts, filtered, languageOf, rowsOf };
   };
   return { read };
 })();

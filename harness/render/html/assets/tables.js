@@ -36,8 +36,6 @@
       });
     });
   }
-  // On a phone pictures are folded away, so that the page is short.
-  if (matchMedia("(max-width: 40rem)").matches) for (const each of document.querySelectorAll("details.fold")) each.open = false;
   // On paper nothing can be opened or scrolled: what is folded is unfolded, and tables wider than a landscape page become smaller.
   const PAGE_WIDTH = 1040;
   let opened = [];
@@ -48,7 +46,7 @@
     if (least > PAGE_WIDTH) table.style.zoom = (PAGE_WIDTH / least).toFixed(3);
   };
   addEventListener("beforeprint", () => {
-    opened = [...document.querySelectorAll("details.more:not([open]), details.fold:not([open])")];
+    opened = [...document.querySelectorAll("details.more:not(#cases):not([open]), details.part:not([open])")];
     for (const each of opened) each.open = true;
     document.querySelectorAll(".scroll > table").forEach(fit);
   });

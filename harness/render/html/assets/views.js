@@ -1,4 +1,5 @@
-// The first screen: the language that is chosen, kept in the address, and the condition whose verdicts are shown.
+// The first screen: the language that is chosen, kept in the address, and the condition whose verdicts are shown. A link to a folded
+// section opens it.
 "use strict";
 (() => {
   const views = [...document.querySelectorAll("[data-view]")];
@@ -22,5 +23,11 @@
     const matrices = [...select.closest("[data-view]").querySelectorAll("[data-asked]")];
     select.addEventListener("change", () => { for (const each of matrices) each.hidden = each.dataset.asked !== select.value; });
   }
+  const unfold = () => {
+    const part = document.getElementById(location.hash.slice(1))?.closest("details.part");
+    if (part) part.open = true;
+  };
+  addEventListener("hashchange", unfold);
+  unfold();
   document.documentElement.classList.add("scripted");
 })();

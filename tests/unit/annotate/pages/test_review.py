@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 from typing import Any
@@ -9,9 +10,10 @@ from typing import Any
 import pytest
 
 from harness.annotate.answers.page_record import ReviewedJudge, ReviewedScore, read_record
+from harness.annotate.answers.review_answers import REVIEWS, ReasonReview, review_row
 from harness.annotate.pages.document import data_of
 from harness.annotate.pages.page import PageOptions, make_pages
-from harness.annotate.pages.review import reviewed_scores
+from harness.annotate.pages.review import reviewed_scores, without_review
 from harness.content import Library
 from harness.data.judgment_file import JudgmentWriter, read_judgments
 from harness.errors import UsageError
@@ -51,9 +53,21 @@ def test_the_page_shows_reasons_but_not_whose_they_are(data: Any, tmp_path: Path
     assert record.review == JUDGE and record.reviewed == own
 
 
+def test_reviews_come_in_portions_of_what_nobody_has_reviewed(data: Any, tmp_path: Path) -> None:
+    own = reviewed("i0", "i1", "i2", "i3")
+    given = {"item_id": "i1", "annotator_id": "eva", "metric": "task_quality", "judge": JUDGE.judge, "variant": JUDGE.variant}
+    rows = [review_row(ReasonReview(**given, score=2, justification=REASON, agreement="agree"))]
+    assert without_review(own, JUDGE, tmp_path) == own, "a folder without reviews"
+    (tmp_path / REVIEWS).write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
+    left = without_review(own, JUDGE, tmp_path)
+    pages = make_pages(data, "x", tmp_path / "p", LIBRARY, PageOptions(annotators=1, review=(JUDGE, left), next_items=2))
+    assert {one.item_id for one in read_record(pages.record).pages[0].items} == {"i0", "i2"}
+    with pytest.raises(UsageError, match="every reason of openai/secret-model has a review already"):
+        without_review(reviewed("i1"), JUDGE, tmp_path)
+
+
 WRONG: dict[str, tuple[dict[str, Any], str]] = {
     "checks": ({"checks": 1}, "--checks asks for people's own scores"),
-    "next": ({"next_items": 5}, "--next asks for people's own scores"),
     "errors": ({"mark_errors": True}, "--mark-errors asks for people's own scores"),
     "metric": ({"metrics": ("beauty",)}, "the judge gave no reasons on 'beauty'"),
     "other data": ({"review": (JUDGE, reviewed("elsewhere"))}, "the judge gave no reasons about any item in 'en'"),

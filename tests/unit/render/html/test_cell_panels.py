@@ -1,4 +1,4 @@
-"""Small figures by language and metric: links that show what they count, people above judge, the worst class first."""
+"""What is drawn of a case: links that show what they count, people above judge, the worst class first."""
 
 from __future__ import annotations
 
@@ -10,11 +10,10 @@ from html import unescape
 import numpy as np
 
 from harness.measure.cells import Cell
-from harness.measure.label_score_pairs import label_score_pairs
 from harness.measure.options import CompareOptions
-from harness.measure.outcomes import outcomes
+from harness.measure.outcomes import Outcomes, outcomes
 from harness.render.html.browser import BrowserSource, items_json
-from harness.render.html.cell_panels import confusion_grids, mean_grids, reliability_grids, share_grids
+from harness.render.html.cell_panels import CasePicture, _class_shares, pictures_of_cases
 from tests.unit.measure.test_outcomes import judged, recorded
 
 MakeCell = Callable[..., Cell]
@@ -22,10 +21,15 @@ LABELS = {"a": [1, 1, 1], "b": [0, 0, 2], "c": [0, 1, 2], "d": [2, 2, 2]}
 JUDGED = [judged("b", 1), judged("a", 1), judged("c", 2), judged("d", None)]
 
 
+def pictures(found: Outcomes, *cells: Cell) -> dict[str, CasePicture]:
+    """The pictures of the only case, by title."""
+    [case] = pictures_of_cases([(None, found)], cells, ())
+    return {picture.title: picture for picture in case.pictures}
+
+
 def test_a_square_of_a_confusion_matrix_shows_as_many_judgments_as_it_counts() -> None:
     found = outcomes(recorded(LABELS, JUDGED), CompareOptions())
-    [grid] = confusion_grids(list(label_score_pairs(found)))
-    [(_, [drawn])] = grid.rows
+    drawn = pictures(found)["Label by score"].drawn
     links = re.findall(r'data-show="([^"]*)"><title>([^<]*)</title>', str(drawn))
     rows = items_json([BrowserSource("r", found, np.arange(len(found)))])["rows"]
     values = {name: [None if c < 0 else rows[name]["v"][c] for c in np.broadcast_to(rows[name]["c"], 4)] for name in rows if name != "item"}
@@ -49,11 +53,10 @@ def test_a_nasty_class_is_text() -> None:
 
 def test_scores_along_the_mean_and_confidences_are_points() -> None:
     sure = [judged(name, 1, probs={"0": 0.2, "1": 0.8}) for name in "abcd"]
-    pairs = list(label_score_pairs(outcomes(recorded(LABELS, sure), CompareOptions())))
-    [means], [reliability] = mean_grids(pairs), reliability_grids(pairs)
-    assert "mean label 1: mean score 1, quartiles 1 to 1, n 2" in str(means.rows[0][1][0])
-    assert "confidence 80 %: 33 % right, n 3" in str(reliability.rows[0][1][0])
-    assert reliability_grids(list(label_score_pairs(outcomes(recorded(LABELS, JUDGED), CompareOptions())))) == []
+    found = pictures(outcomes(recorded(LABELS, sure), CompareOptions()))
+    assert "mean label 1: mean score 1, quartiles 1 to 1, n 2" in str(found["Score against the mean label"].drawn)
+    assert "confidence 80 %: 33 % right, n 3" in str(found["Confidence and right answers"].drawn)
+    assert "Confidence and right answers" not in pictures(outcomes(recorded(LABELS, JUDGED), CompareOptions()))
 
 
 def test_people_stand_above_the_judge_and_the_worst_class_first(make_cell: MakeCell) -> None:
@@ -63,17 +66,16 @@ def test_people_stand_above_the_judge_and_the_worst_class_first(make_cell: MakeC
         "none": {"items": 0, "labels": None, "judge": None},
     }
     cell = make_cell(distribution_by_agreement=levels, task="*")
-    [grid] = share_grids([cell])
-    text = str(grid.rows[0][1][0])
+    text = str(_class_shares(cell, False, "people").drawn)
     assert re.findall(r"<small>(.*?)</small>", text) == ["all agree, n 9", "two agree, n 3"]
     assert re.findall(r'class="hidden">(\w+):', text) == ["people", "judge", "people"]
     assert "people: 0: 60 %, 1: 40 %" in text
-    [turned] = share_grids([cell], frozenset({"task_quality"}))
-    assert "people: 1: 40 %, 0: 60 %" in str(turned.rows[0][1][0])
+    turned = str(_class_shares(cell, True, "people").drawn)
+    assert "people: 1: 40 %, 0: 60 %" in turned
 
 
 def test_many_languages_are_columns() -> None:
-    from harness.render.html.cell_panels import grid_of_places
+    from harness.render.html.ablation_panels import grid_of_places
 
     drawn = [(tag, "task_quality", None) for tag in ("cs", "ja")]
     assert grid_of_places("j", drawn).rows_are == "metric" and grid_of_places("j", drawn, across=False).rows_are == "language"

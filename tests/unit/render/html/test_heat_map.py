@@ -24,11 +24,11 @@ OTHERWISE |= {"diff": -0.25, "ci": (-0.4, -0.1)}
 @pytest.mark.parametrize(
     ("diff", "shown", "sign", "word", "colour"),
     [
-        (0.4, "above", "▲", "above", "up3"),
-        (0.06, "not shown", "○", "not shown", "up1"),
+        (0.4, "above", "▲", "above", "above"),
+        (0.06, "not shown", "○", "not shown", ""),
         (0.0, "not shown", "○", "not shown", ""),
-        (-0.2, "below", "▼", "below", "down2"),
-        (-0.5, None, "·", "not tested", "down3"),
+        (-0.2, "below", "▼", "below", "below"),
+        (-0.5, None, "·", "not tested", ""),
         (None, None, "·", "not tested", ""),
     ],
 )
@@ -76,7 +76,7 @@ def test_several_judges_stand_beside_languages(make_cell: MakeCell, make_verdict
         ("b", [None, "25 %"]),
     ]
     square = drawn.rows[0][1][0]
-    assert square and (square.sign, square.colour, square.show["judge"]) == ("▼", "down2", "a") and "metric" not in square.show
+    assert square and (square.sign, square.colour, square.show["judge"]) == ("▼", "below", "a") and "metric" not in square.show
 
 
 def test_numbers_equal_no_label_and_have_no_square(make_cell: MakeCell) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -153,3 +154,68 @@ def test_translations_of_one_text_count_as_one(find: Find, said: Said, make_para
 
     rows = {row["language"]: row for row in ablations(data, judgments, CompareOptions())["minimal_pairs"]["rows"] if row["metric"] == "*"}
     assert (rows["*"]["n"], rows["*"]["groups"], rows["ja"]["groups"]) == (24, 12, 12)
+
+
+SIZES = {"subtle": 0.4, "plain": 0.8}
+
+
+def strong_and_weak(said: Said, threshold: Callable[[int], float], tags: tuple[str, ...] = ("ja", "cs"), **other: Any) -> tuple[Any, ...]:
+    """Twelve texts a language with one flaw at two strengths, and a judge that sees a flaw if its size is above the text's threshold."""
+    places, labels, judgments = {}, {}, []
+    for tag in tags:
+        for n in range(12):
+            base, where = f"{tag}{n}", {"language": tag, "group": f"{tag}{n}"}
+            places[base], labels[base] = where | ({"tempts": {"suspicious-form": "m"}} if n < 3 else {}), 2
+            judgments.append(said(base, 1 if n == 0 else 2, language=tag))
+            for strength, size in SIZES.items():
+                own, name = f"{base}-{strength}", "calque" if n < 6 else "filler"
+                places[own], labels[own] = where | {"twin": base, "construction": f"{name}-{strength}"}, 1
+                judgments.append(said(own, 0 if size > threshold(n) else 2, language=tag))
+    return judgments, labels, places
+
+
+def test_a_judge_of_known_threshold_has_its_slope(find: Find, said: Said) -> None:
+    """In 3 of 12 texts it sees even the subtle flaw, in 9 of 12 the plain one: the odds are 9 times as large."""
+    judgments, labels, places = strong_and_weak(said, lambda n: (0.3, 0.6, 0.6, 0.9)[n % 4])
+    rows = {(row["language"], row["flaw"]): row for row in find(judgments, labels, places=places)["minimal_pairs"]["strengths"]}
+    assert set(rows) == {("*", "*"), ("*", "calque"), ("*", "filler"), ("cs", "*"), ("ja", "*")}
+    for (language, flaw), row in rows.items():
+        assert (row["n"], row["groups"]) == ((12, 12) if (language, flaw) != ("*", "*") else (24, 24))
+        if flaw == "*":
+            assert (row["seen_subtle"], row["seen_plain"]) == (0.25, 0.75)
+            assert row["seen_subtle_ci"] == pytest.approx(wilson(row["n"] / 4, row["n"]))
+            assert row["slope"] == pytest.approx(math.log(9)) and row["slope_ci"][0] < row["slope"] < row["slope_ci"][1]
+    assert rows["*", "*"]["slope_ci"][1] - rows["*", "*"]["slope_ci"][0] < rows["ja", "*"]["slope_ci"][1] - rows["ja", "*"]["slope_ci"][0]
+    assert (rows["*", "calque"]["seen_subtle"], rows["*", "filler"]["seen_subtle"]) == pytest.approx((4 / 12, 2 / 12))
+    assert (rows["ja", "*"]["n_tempting"], rows["ja", "*"]["false_alarms"]) == (3, pytest.approx(1 / 3))
+    assert (rows["*", "*"]["n_tempting"], rows["*", "calque"]["n_tempting"]) == (6, 6)
+
+
+@pytest.mark.parametrize(
+    ("threshold", "shares", "reason"),
+    [
+        (0.9, (0.0, 0.0), "one condition is never seen"),
+        (0.1, (1.0, 1.0), "one condition is always seen"),
+        (0.6, (0.0, 1.0), "one condition is never seen"),
+    ],
+)
+def test_all_or_none_have_no_slope(find: Find, said: Said, threshold: float, shares: tuple[float, float], reason: str) -> None:
+    judgments, labels, places = strong_and_weak(said, lambda n: threshold)
+    for row in find(judgments, labels, places=places)["minimal_pairs"]["strengths"]:
+        assert (row["seen_subtle"], row["seen_plain"], row["slope"]) == (*shares, None)
+        assert row["slope_ci"] is None and row["undefined"]["slope"] == reason
+
+
+def test_a_strength_that_could_not_be_read_leaves_the_other_out(find: Find, said: Said) -> None:
+    judgments, labels, places = strong_and_weak(said, lambda n: 0.6, ("ja",))
+    kept = [
+        said(one.item_id, Failure.REFUSED, language="ja") if one.item_id == "ja1-plain" else one
+        for one in judgments
+        if one.item_id != "ja2-subtle"
+    ]
+    row = next(row for row in find(kept, labels, places=places)["minimal_pairs"]["strengths"] if row["flaw"] == "*")
+    assert (row["n"], row["seen_plain"]) == (10, 1.0)
+
+
+def test_flaws_of_one_strength_have_no_table_of_strengths(pairs: Find, said: Said) -> None:
+    assert "strengths" not in pairs(judge(said, lambda n: 2, lambda n: 1))

@@ -14,9 +14,10 @@ from harness.stats.estimation.more_labels import CellToPlan, about_more_each
 from harness.stats.intervals.intervals import MeanToTest, scatter_of
 from harness.stats.intervals.intervals import tested_mean as mean_alone
 from harness.stats.intervals.intervals import tested_means as means_at_once
-from harness.stats.intervals.judge_tests import judge_sums, judge_tests, judge_tests_each, use_p
+from harness.stats.intervals.judge_tests import judge_sums, judge_tests, judge_tests_each
 from harness.stats.intervals.noninferiority import gap_sums, guarded_p, guarded_p_each
 from harness.stats.intervals.one_class import one_class_tests
+from harness.stats.intervals.resampled_tests import use_p
 
 CELLS = 12
 

@@ -7,7 +7,8 @@ import math
 import numpy as np
 import pytest
 
-from harness.stats.intervals.judge_tests import JudgeSums, judge_sums, judge_tests, lower_bounds, stacked, use_p
+from harness.stats.intervals.judge_tests import JudgeSums, judge_sums, judge_tests, lower_bounds, stacked
+from harness.stats.intervals.resampled_tests import use_p
 
 
 def _cells() -> list[JudgeSums]:

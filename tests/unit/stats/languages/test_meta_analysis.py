@@ -33,6 +33,19 @@ def test_nothing_is_negative_and_the_prediction_is_wider(languages: list[tuple[f
         assert found.prediction[1] - found.prediction[0] >= 2 * found.se
 
 
+def test_the_interval_of_the_variance_is_that_of_metafor() -> None:
+    """The trials of the BCG vaccine (Colditz et al. 1994): `confint` of metafor's REML fit prints tau² .1197 to 1.1115 (Q-profile)."""
+    treated = [(4, 119), (6, 300), (3, 228), (62, 13536), (33, 5036), (180, 1361), (8, 2537), (505, 87886), (29, 7470), (17, 1699)]
+    treated += [(186, 50448), (5, 2493), (27, 16886)]
+    others = [(11, 128), (29, 274), (11, 209), (248, 12619), (47, 5761), (372, 1079), (10, 619), (499, 87892), (45, 7232), (65, 1600)]
+    others += [(141, 27197), (3, 2338), (29, 17825)]
+    a, b = np.array(treated, float).T
+    c, d = np.array(others, float).T
+    found = meta_analysis(np.log(a / (a + b) / (c / (c + d))), 1 / a - 1 / (a + b) + 1 / c - 1 / (c + d))
+    assert found.tau2_interval == pytest.approx((0.1197, 1.1115), abs=5e-5)
+    assert found.tau2_interval[0] < found.tau2 < found.tau2_interval[1]
+
+
 def test_few_estimates() -> None:
     one = meta_analysis([0.1, math.nan], [0.01, 0.01])
     assert one.k == 1 and math.isnan(one.mean) and one.reason and one.forest[0].estimate == 0.1 and math.isnan(one.forest[1].lo)
@@ -50,6 +63,7 @@ def test_missing_languages_keep_their_place() -> None:
 def test_equal_estimates_have_no_heterogeneity() -> None:
     found = meta_analysis([0.1] * 4, VARIANCE[:4])
     assert found.tau2 == 0 and found.i2 == 0 and found.q == pytest.approx(0, abs=1e-12) and found.se > 0
+    assert found.tau2_interval == (0, 0), "closer together than chance brings them"
 
 
 def test_input_is_checked() -> None:

@@ -62,13 +62,13 @@ def _p(right: Floats, chosen: int) -> float:
 
 
 def kept(loss: float, texts: int, worlds: int, margin: float = 0.1, discordant: float = 0.22) -> float:
-    """The share of worlds in which a language with this true loss gets the candidate."""
+    """The share of worlds in which a language with this true loss gets the candidate; with the test that `harness improve` uses."""
     rng = np.random.default_rng(2)
     got = 0
     for _ in range(worlds):
         right = _answers(rng, texts, np.array([-loss]), max(discordant, loss))
         zeros = np.zeros(texts, int)
-        got += confirm(right[:, 0], right[:, 1], zeros, zeros, np.arange(texts), margin).by_language[0].p_harmless <= ALPHA
+        got += confirm(right[:, 0], right[:, 1], zeros, zeros, np.arange(texts), margin).by_language[0].p_guarded <= ALPHA
     return got / worlds
 
 
@@ -87,7 +87,7 @@ def test_a_candidate_that_is_better_is_chosen_and_shown(discordant: float, least
 
 @pytest.mark.slow
 def test_a_language_that_loses_ten_points_keeps_the_start() -> None:
-    assert kept(0.1, 150, 1000) <= ALPHA + 2 * (ALPHA * 0.95 / 1000) ** 0.5
+    assert max(kept(0.1, 150, 1000, discordant=share) for share in DISCORDANT) <= ALPHA
     assert kept(0.0, 150, 1000) >= 0.75
 
 
@@ -102,8 +102,11 @@ def table() -> str:
             )
             right = f"{found.right * 100:.0f} %" if gain else "–"
             lines.append(f"| {world} | {found.shown * 100:.1f} % | {right} | {found.naive * 100:.0f} % |")
-    lines += ["", "| a language of 150 texts | gets the choice |", "| --- | ---: |"]
-    lines += [f"| loses {loss * 100:.0f} points | {kept(loss, 150, 1000) * 100:.1f} % |" for loss in (0.1, 0.05, 0.0)]
+    lines += ["", "| a language of 150 texts gets the choice | 13 % of texts differ | 22 % | 28 % |", "| --- | ---: | ---: | ---: |"]
+    for loss, worlds in ((0.1, 4000), (0.05, 1000), (0.0, 1000)):
+        lines.append(
+            f"| loses {loss * 100:.0f} points | {' | '.join(f'{kept(loss, 150, worlds, discordant=d) * 100:.1f} %' for d in DISCORDANT)} |"
+        )
     return "\n".join(lines)
 
 

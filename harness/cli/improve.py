@@ -1,0 +1,102 @@
+"""`harness improve`: choose among recorded answers, or ask candidates and choose among them."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from contextlib import nullcontext
+from typing import TYPE_CHECKING
+
+from harness import api
+from harness.cli.arguments import decision_options
+from harness.cli.compare import restrictions
+from harness.cli.run import engine_settings
+from harness.errors import UsageError
+
+if TYPE_CHECKING:
+    from harness.improvement.asking import Asking
+    from harness.improvement.improve import ImproveOptions
+
+
+def improve(arguments: argparse.Namespace) -> int:
+    from harness.improvement.improve import ImproveOptions
+    from harness.render.progress import TerminalWatcher, working
+    from harness.tables import to_json
+
+    options = ImproveOptions(
+        start=arguments.start, share=arguments.share, margin=arguments.keep_within, seed=arguments.seed, reuse=arguments.reuse
+    )
+    where = restrictions(arguments.where, arguments.langs)
+    asked = {"annotators": arguments.annotators, "where": where, "card": arguments.card, "out": arguments.out}
+    if arguments.labels:
+        return _rounds(arguments, options)
+    asking = _asking(arguments)
+    if asking is None:
+        asked["judge"] = arguments.judge
+    if arguments.dry_run:
+        print(api.improvable(arguments.source, options, asking=asking, **asked))
+        return 0
+    decision = decision_options(arguments)
+    watcher = TerminalWatcher(assume_yes=arguments.yes)
+    with working("choosing and confirming") if asking is None else nullcontext():
+        found = api.improve(arguments.source, options, decision=decision, asking=asking, watcher=watcher, **asked)
+    if arguments.to:
+        from harness.cli.spec_file import write_spec
+
+        write_spec(arguments.to, found.flags["start"], found.flags["chosen"], {each.language: each.setting for each in found.languages})
+    if arguments.json:
+        sys.stdout.write(to_json(found.as_json()))
+    else:
+        from harness.render.comparison import show
+        from harness.render.improvement.improved import render_improved
+
+        show(lambda narrow: render_improved(found, arguments.to), found.signature)
+    return 0
+
+
+def _rounds(arguments: argparse.Namespace, options: ImproveOptions) -> int:
+    """Compare rounds of labels in place of choosing by one."""
+    from harness.improvement.label_rounds import compare_rounds, read_round
+    from harness.render.comparison import show
+    from harness.render.improvement.label_rounds import render_rounds
+    from harness.tables import to_json
+
+    [source] = api.open_sources([arguments.source], arguments.card, arguments.out)
+    where = restrictions(arguments.where, arguments.langs)
+    compare = api.compare_options(arguments.judge, None, arguments.annotators, "drop", "item", where, None, 0)
+    rounds = [read_round(path, source.recording.data) for path in arguments.labels]
+    found = compare_rounds(source.recording, rounds, compare, options)
+    if arguments.json:
+        sys.stdout.write(to_json(found.as_json()))
+    else:
+        show(lambda narrow: render_rounds(found), found.signature)
+    return 0
+
+
+def _asking(arguments: argparse.Namespace) -> Asking | None:
+    """Who is asked; None where recorded answers are chosen from: of a run, and of a folder that has answers of all judges."""
+    settings = next((f"--{name}" for name in ("variant", "prompt", "rubric", "candidates") if getattr(arguments, name)), None)
+    if not api.is_data_folder(arguments.source):
+        if settings:
+            raise UsageError(f"{settings} names who is asked, and {arguments.source} is a run, whose answers are there; name a data folder")
+        return None
+    judges = tuple(arguments.judge or ())
+    if settings is None and api.has_answers(arguments.source, judges, arguments.card):
+        return None
+    from harness.improvement.asking import Asking
+    from harness.improvement.candidates import named_candidates, read_candidates
+    from harness.runs import RunSpec
+
+    candidates = read_candidates(arguments.candidates, judges) if arguments.candidates else ()
+    own = [getattr(arguments, name) or () for name in ("variant", "prompt", "rubric")]
+    if any(own):
+        candidates += named_candidates(judges, *own)
+    addresses = dict(arguments.base_url or ())
+    spec = RunSpec(
+        content=tuple(arguments.content or ()),
+        base_url=addresses.pop("", None),
+        base_urls=addresses,
+        allow_unreviewed=arguments.allow_unreviewed,
+        limit=arguments.limit,
+    )
+    return Asking(judges, candidates, spec, engine_settings(arguments))

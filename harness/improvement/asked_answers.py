@@ -1,0 +1,187 @@
+"""Candidates that are asked: each step of choosing is a run about the texts that it needs, in one store, so that nothing is asked twice."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import numpy as np
+
+from harness.content.tags import choose_from
+from harness.data.judgments import Judgments
+from harness.engines import Settings
+from harness.errors import UsageError
+from harness.improvement.candidates import AskedCandidate, refuse_unfit
+from harness.improvement.few_shot_pool import has_development_items, write_pool
+from harness.improvement.halves import ChooseHalf
+from harness.improvement.questions import LabelledQuestions, labelled_questions
+from harness.improvement.recorded_answers import answers_of
+from harness.judges.panel import is_panel_file, split_panels
+from harness.measure import recorded_run
+from harness.measure.compare import Recording, align, of_metrics, only_where
+from harness.measure.options import CompareOptions, annotators_needed
+from harness.model import SAMPLING, JudgeCondition, Variant, parse_variant
+from harness.prompts import load_own_prompt, load_own_rubric, with_rubric
+from harness.runs import Prepared, RunResult, RunSpec, Watcher, open_judges, prepare, run
+from harness.stats.core.arrays import Floats
+
+
+class AskedData(msgspec.Struct, frozen=True):
+    """What candidates are asked about.
+
+    Attributes:
+        spec: which data and metrics; a candidate fills in who answers, and how.
+        prepared: the same, loaded, as the plain setting would be asked.
+        compare: how answers are compared with labels.
+        questions: those with a commonest label.
+    """
+
+    spec: RunSpec
+    prepared: Prepared
+    compare: CompareOptions
+    questions: LabelledQuestions
+
+
+def asked_data(spec: RunSpec, compare: CompareOptions) -> AskedData:
+    """Load the data that candidates are asked about. Raises as `prepare`, and UsageError where no text has a commonest label."""
+    where = dict(compare.where)
+    metrics, languages, tasks = (where.pop(name, None) for name in ("metric", "language", "task"))
+    spec = msgspec.structs.replace(spec, metrics=metrics or spec.metrics, languages=languages or spec.languages, tasks=tasks or spec.tasks)
+    prepared = prepare(spec)
+    data = only_where(prepared.data, where) if where else prepared.data
+    known = of_metrics(data, prepared.protocol.metrics)
+    if not len(known.labels):
+        raise UsageError(f"{spec.data} has no labels to choose by; label some texts first ('harness annotate')")
+    needed = annotators_needed(compare, known.labels.max_annotators)
+    compare = CompareOptions(annotators=needed)
+    questions = labelled_questions(known, compare)
+    if not len(questions):
+        raise UsageError(f"no text of {spec.data} has a commonest label on {', '.join(prepared.protocol.metrics)}")
+    spec = msgspec.structs.replace(spec, metrics=tuple(sorted({each.metric for each in questions.questions})))
+    return AskedData(spec, prepared, compare, questions)
+
+
+def conditions_of(candidates: Sequence[AskedCandidate], asked: AskedData) -> dict[JudgeCondition, AskedCandidate]:
+    """The candidates by the judge and condition that their judgments will have, in their order.
+
+    Raises UsageError for fewer than two, for one that is named twice, and for a judge that cannot be opened.
+    """
+    refuse_unfit(candidates)
+    _refuse_other_addresses(candidates, asked.spec)
+    names = {judge: _judge_name(judge, asked) for judge in dict.fromkeys(each.judge for each in candidates)}
+    found: dict[JudgeCondition, AskedCandidate] = {}
+    for each in candidates:
+        condition = JudgeCondition(names[each.judge], str(_variant_of(each)), *(getattr(each, name) for name in SAMPLING))
+        if condition in found:
+            raise UsageError(f"the candidate '{condition}' is named twice; candidates differ in judge, variant, prompt or sampling")
+        found[condition] = each
+    return found
+
+
+def _variant_of(candidate: AskedCandidate) -> Variant:
+    """The variant that its judgments name. Raises UsageError for a rubric of the user's own under a variant that cannot show it."""
+    if candidate.prompt:
+        return Variant(prompt=load_own_prompt(Path(candidate.prompt))[0])
+    if not candidate.rubric:
+        return parse_variant(candidate.variant)
+    return with_rubric(candidate.variant, load_own_rubric(Path(candidate.rubric))[0])
+
+
+def _refuse_other_addresses(candidates: Sequence[AskedCandidate], spec: RunSpec) -> None:
+    """Raise UsageError for the address of a judge that nobody asks."""
+    asked = {name for each in candidates for name in split_panels((each.judge,))[0]}
+    if other := sorted(set(spec.base_urls) - asked):
+        raise UsageError(f"--base-url names '{other[0]}', which is not asked.{choose_from(asked, other[0])}")
+
+
+def _judge_name(judge: str, asked: AskedData) -> str:
+    if is_panel_file(judge):
+        return next(iter(split_panels((judge,))[1]))
+    [opened] = open_judges(AskedCandidate(judge).spec(asked.spec), asked.prepared)
+    return opened.identity.name
+
+
+class AskedAnswers:
+    """Answers that are asked for when they are needed. Few-shot examples come from the half that chooses."""
+
+    def __init__(
+        self,
+        candidates: Mapping[JudgeCondition, AskedCandidate],
+        asked: AskedData,
+        choosing: ChooseHalf,
+        out: Path,
+        watcher: Watcher,
+        settings: Settings,
+    ) -> None:
+        self.candidates = tuple(candidates)
+        self.labels_sha256 = asked.prepared.data.sha256
+        self._by_condition = candidates
+        self._asked = asked
+        self._spec = with_examples(candidates, asked, choosing, out)
+        self._out = out
+        self._watcher = watcher
+        self._settings = msgspec.structs.replace(settings, shared_budget=settings.budget)
+        self._kept: dict[tuple[tuple[int, ...], tuple[str, ...]], Recording] = {}
+
+    def right(self, candidates: Sequence[int], questions: LabelledQuestions) -> Floats:
+        rows = dict(answers_of(align([self.recording(candidates, questions)], self._asked.compare).judged[0]))
+        chosen = [self.candidates[at] for at in candidates]
+        for question in questions.questions:
+            for each in chosen:
+                if each not in rows[question].right:
+                    raise UsageError(
+                        f"'{each}' is not asked about {question.metric} in '{question.language}'; leave it out, or name metrics and "
+                        "languages that all candidates are asked about (--where metric=NAME, --langs)"
+                    )
+        return np.array([[rows[question].right[each] for each in chosen] for question in questions.questions])
+
+    def flags(self, candidate: int) -> dict[str, Any]:
+        own = self._by_condition[self.candidates[candidate]]
+        shows = not own.prompt and parse_variant(own.variant).shots
+        return own.flags | ({"examples": str(self._spec.examples)} if shows and self._spec.examples else {})
+
+    def recording(self, candidates: Sequence[int], questions: LabelledQuestions) -> Recording:
+        key = tuple(candidates), tuple(sorted(questions.items))
+        if key not in self._kept:
+            self._watcher.note(f"{len(candidates)} candidates, {len(questions)} questions about {len(key[1])} texts")
+            chosen = {self.candidates[at]: self._by_condition[self.candidates[at]] for at in candidates}
+            spec = msgspec.structs.replace(self._spec, items=key[1])
+            results = [run(one, self._out, self._watcher, self._settings) for one in run_specs(chosen.values(), spec)]
+            self._kept[key] = _recording(results, chosen)
+        return self._kept[key]
+
+
+def with_examples(candidates: Mapping[JudgeCondition, AskedCandidate], asked: AskedData, choosing: ChooseHalf, out: Path) -> RunSpec:
+    """The specification, with the texts that few-shot examples are taken from if a candidate shows some and the data have none for it."""
+    few_shot = any(not each.prompt and parse_variant(each.variant).shots for each in candidates.values())
+    if not few_shot or has_development_items(asked.prepared.training, choosing):
+        return asked.spec
+    return msgspec.structs.replace(asked.spec, examples=write_pool(choosing, asked.prepared.training, out))
+
+
+def run_specs(candidates: Iterable[AskedCandidate], base: RunSpec) -> Iterator[RunSpec]:
+    """The runs that ask these candidates: one for all settings that differ in nothing but the variant, so that prompts share beginnings."""
+    alike: dict[AskedCandidate, list[AskedCandidate]] = {}
+    for each in candidates:
+        alike.setdefault(msgspec.structs.replace(each, variant="", prompt=""), []).append(each)
+    for members in alike.values():
+        spec = members[0].spec(base)
+        variants = tuple(each.variant for each in members if not each.prompt)
+        prompts = tuple(Path(each.prompt) for each in members if each.prompt)
+        yield msgspec.structs.replace(spec, variants=variants or None, prompts=prompts)
+
+
+def _recording(results: Sequence[RunResult], candidates: Iterable[JudgeCondition]) -> Recording:
+    """The judgments of the candidates in these runs as one recording."""
+    wanted = set(candidates)
+    parts = []
+    for result in results:
+        judgments = result.judgments
+        names = zip(*(judgments.columns[name] for name in JudgeCondition._fields), strict=True)
+        parts.append(judgments.take(np.array([JudgeCondition(*each) in wanted for each in names], bool)))
+    first = results[0]
+    whole = Judgments.concatenate(parts)
+    panels = {name: panel for result in results for name, panel in result.protocol.panels.items()}
+    return recorded_run.recording(whole, first.prepared.data, first.prepared.training, first.prepared.data.id, panels)

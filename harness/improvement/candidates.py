@@ -1,0 +1,184 @@
+"""Candidates that are asked: a judge under a setting. Those that a user names, and a default that fits the data."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+import msgspec
+
+from harness.content.specs import read_spec
+from harness.errors import ContentError, UsageError
+from harness.judges import traits_of
+from harness.judges.panel import is_panel_file, panel_file_in, split_panels
+from harness.model import parse_variant
+from harness.prompts import is_english, load_own_prompt, load_own_rubric
+from harness.runs import Prepared, RunSpec
+
+PLAIN = "single"
+DEFAULT_CANDIDATES = 8
+"""About how many candidates there are where the user names judges only."""
+_WARM, _REPEATS = 0.7, 3
+
+
+class AskedCandidate(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A judge under a setting.
+
+    Attributes:
+        judge: as `harness run --judge` takes it, a panel too.
+        variant: how the question is put; of no use with `prompt`.
+        prompt: the path of a prompt of the user's own; empty: none.
+        rubric: the path of a wording of the user's own of a metric's rubric; empty: the usual one.
+        temperature, top_p: of the sampling.
+        repeats: how often each question is asked; the commonest answer counts.
+    """
+
+    judge: str = ""
+    variant: str = PLAIN
+    prompt: str = ""
+    rubric: str = ""
+    temperature: Annotated[float, msgspec.Meta(ge=0, le=2)] = 0.0
+    top_p: Annotated[float, msgspec.Meta(gt=0, le=1)] | None = None
+    repeats: Annotated[int, msgspec.Meta(ge=1, le=25)] = 1
+
+    def spec(self, base: RunSpec) -> RunSpec:
+        """The specification of a run that asks this candidate."""
+        members = split_panels((self.judge,))[0]
+        return msgspec.structs.replace(
+            base,
+            judges=(self.judge,),
+            base_urls={judge: url for judge, url in base.base_urls.items() if judge in members},
+            variants=None if self.prompt else (self.variant,),
+            prompts=(Path(self.prompt),) if self.prompt else (),
+            rubrics=(Path(self.rubric),) if self.rubric else (),
+            temperatures=(self.temperature,),
+            top_ps=(self.top_p,),
+            repeats=self.repeats,
+        )
+
+    @property
+    def flags(self) -> dict[str, Any]:
+        """The same as flags of `harness run`, by the names that a specification file has for them."""
+        how = {"prompt": [self.prompt]} if self.prompt else {"variant": [self.variant]}
+        further = {"rubric": [self.rubric] if self.rubric else None, "top_p": self.top_p}
+        whole = {"judge": [self.judge], **how, **further, "temperature": self.temperature, "repeats": self.repeats}
+        return {name: value for name, value in whole.items() if value is not None}
+
+
+class _CandidateFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    candidate: Annotated[tuple[AskedCandidate, ...], msgspec.Meta(min_length=1)]
+
+
+def read_candidates(path: Path, judges: Sequence[str]) -> tuple[AskedCandidate, ...]:
+    """The candidates of a file: `[[candidate]]` with `judge`, `variant`, `prompt`, `rubric`, `temperature`,
+    `top_p`, `repeats`.
+
+    A candidate that names no judge is asked of each of `judges`. Paths are relative to the file. Raises ContentError with the line.
+    """
+    found: list[AskedCandidate] = []
+    for one in read_spec(path, _CandidateFile).candidate:
+        try:
+            parse_variant(one.variant)
+        except ValueError as err:
+            raise ContentError(str(err), path) from None
+        if not (one.judge or judges):
+            raise ContentError('a candidate names no judge; add judge = "openai/MODEL" to it, or pass --judge', path)
+        files = {name: str(path.parent / file) for name in ("prompt", "rubric") if (file := getattr(one, name))}
+        if is_panel_file(one.judge):
+            files["judge"] = panel_file_in(path.parent, one.judge)
+        whole = msgspec.structs.replace(one, **files)
+        found += [whole] if one.judge else [msgspec.structs.replace(whole, judge=judge) for judge in judges]
+    return tuple(found)
+
+
+def named_candidates(
+    judges: Sequence[str], variants: Sequence[str], prompts: Sequence[Path], rubrics: Sequence[Path]
+) -> tuple[AskedCandidate, ...]:
+    """The plain setting, to be compared with, and the variants, prompts and rubrics that the user names, of each judge.
+
+    Raises UsageError for a variant that cannot be.
+    """
+    try:
+        settings = list(dict.fromkeys(str(parse_variant(text)) for text in (PLAIN, *variants)))
+    except ValueError as err:
+        raise UsageError(str(err)) from None
+    own = [AskedCandidate(variant=text) for text in settings]
+    own += [AskedCandidate(variant=text, rubric=str(path)) for path in rubrics for text in settings if _takes_rubric(text)]
+    own += [AskedCandidate(prompt=str(path)) for path in prompts]
+    return tuple(msgspec.structs.replace(one, judge=judge) for judge in judges for one in own)
+
+
+def _takes_rubric(text: str) -> bool:
+    """Whether a variant can show a rubric of the user's own: about one metric, in the words of its file."""
+    variant = parse_variant(text)
+    return variant.call == "single" and variant.language == "english"
+
+
+def default_candidates(judges: Sequence[str], prepared: Prepared, unreviewed: bool = False) -> tuple[AskedCandidate, ...]:
+    """About eight candidates that fit the data: the plain setting first, then those that help most often.
+
+    Args:
+        judges: who is asked; with several, each is asked under fewer settings.
+        prepared: the data, as a run with the plain setting would ask about them.
+        unreviewed: whether instructions that no native reader has reviewed may be used.
+    """
+    each = max(2, math.ceil(DEFAULT_CANDIDATES / len(judges)))
+    usual = list(_usual(prepared, unreviewed))
+    return tuple(msgspec.structs.replace(one, judge=judge) for judge in judges for one in usual[:each])
+
+
+def _usual(prepared: Prepared, unreviewed: bool) -> Iterator[AskedCandidate]:
+    yield AskedCandidate()
+    yield AskedCandidate(variant="single+detailed")
+    classes = all(
+        prepared.data.scales[name].kind != "interval" and name not in prepared.data.label_scales for name in prepared.protocol.metrics
+    )
+    if classes:
+        yield AskedCandidate(variant="single+fewshot:2")
+    if _has_joint_questions(prepared):
+        yield AskedCandidate(variant="joint")
+    if _has_own_instructions(prepared, unreviewed):
+        yield AskedCandidate(variant="single+own-language")
+    if classes:
+        yield AskedCandidate(variant="single+score-only+probabilities")
+        yield AskedCandidate(variant="single+detailed+fewshot:2")
+    yield AskedCandidate(temperature=_WARM, repeats=_REPEATS)
+    yield AskedCandidate(variant="single+score-first")
+
+
+def _has_joint_questions(prepared: Prepared) -> bool:
+    metrics = set(prepared.protocol.metrics)
+    return any(len(metrics & prepared.data.asked_metrics.get(item.item_id, frozenset())) > 1 for item in prepared.data.items)
+
+
+def _has_own_instructions(prepared: Prepared, unreviewed: bool) -> bool:
+    """Whether every language but English has instructions that may be used for these tasks and metrics."""
+    library, protocol = prepared.library, prepared.protocol
+    foreign = [tag for tag in protocol.languages if not is_english(tag)]
+    return bool(foreign) and all(
+        tag in library.instruction_files
+        and (library.instructions(tag).reviewed_by or unreviewed)
+        and set(protocol.tasks) <= library.instructions(tag).tasks.keys()
+        and set(protocol.metrics) <= library.instructions(tag).rubrics.keys()
+        for tag in foreign
+    )
+
+
+def named_metric(candidates: Sequence[AskedCandidate]) -> str | None:
+    """The metric that prompts and rubrics of the user's own are about; None without one. Raises UsageError for several."""
+    metrics = {load_own_prompt(Path(each.prompt))[1].metric for each in candidates if each.prompt}
+    metrics |= {load_own_rubric(Path(each.rubric))[1].id for each in candidates if each.rubric}
+    if len(metrics) > 1:
+        raise UsageError(f"the prompts and rubrics are about {' and '.join(sorted(metrics))}; compare those of one metric at a time")
+    return next(iter(metrics), None)
+
+
+def refuse_unfit(candidates: Sequence[AskedCandidate]) -> None:
+    """Raise UsageError for baselines, which learn from labels, and for fewer than two candidates."""
+    for each in candidates:
+        if traits_of(each.judge).is_baseline:
+            raise UsageError(f"'{each.judge}' reads no text and is no candidate; every choice is tested against the best constant anyway")
+    if len(candidates) < 2:
+        raise UsageError("there is nothing to choose between: name a second candidate with --judge, --variant, --prompt or --rubric")

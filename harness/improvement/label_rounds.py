@@ -1,0 +1,132 @@
+"""Two or more rounds of labels with other instructions: which candidate agrees best with each, and how many labels differ.
+
+Nothing is confirmed here, and no label is spent: a round is a policy, and people choose which one they mean.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import msgspec
+import numpy as np
+
+from harness.data.dataset import Dataset
+from harness.data.labels import Labels, checked_labels, read_label_rows
+from harness.errors import UsageError
+from harness.improvement.halves import halves
+from harness.improvement.improve import ImproveOptions
+from harness.improvement.questions import LabelledQuestion, commonest_labels
+from harness.improvement.recorded_answers import recorded_answers
+from harness.measure.compare import Recording, align
+from harness.measure.options import CompareOptions
+from harness.model import JudgeCondition, Score
+from harness.tables import find_table
+
+
+class LabelRound(NamedTuple):
+    """The labels of one round, from the file or folder `name`."""
+
+    name: str
+    labels: Labels
+
+
+class DifferingLabel(NamedTuple):
+    """A question whose commonest labels differ, with that of each round, in their order."""
+
+    language: str
+    metric: str
+    item_id: str
+    labels: tuple[Score, ...]
+
+
+class RoundsCompared(msgspec.Struct, frozen=True, kw_only=True):
+    """Candidates under each round of labels, on the questions that choose and have a commonest label in every round.
+
+    Attributes:
+        rounds: their names.
+        candidates: all of them.
+        agreement: (candidates, rounds) share of these questions on which a candidate gave the commonest label.
+        winners: of each round, the candidate that agrees most; of equal ones the earlier.
+        questions: how many choose; `differing` how many of all questions have other labels, of `common`, and `examples` some of them.
+    """
+
+    rounds: tuple[str, ...]
+    candidates: tuple[JudgeCondition, ...]
+    agreement: tuple[tuple[float, ...], ...]
+    winners: tuple[JudgeCondition, ...]
+    questions: int
+    common: int
+    differing: int
+    examples: tuple[DifferingLabel, ...]
+    signature: str
+    schema_version: int = 1
+
+    def as_json(self) -> dict[str, Any]:
+        """One object for programs."""
+        found: dict[str, Any] = msgspec.structs.asdict(self)
+        for name in ("candidates", "winners", "examples"):
+            found[name] = [each._asdict() for each in found[name]]
+        return found
+
+
+def read_round(path: Path, data: Dataset) -> LabelRound:
+    """The labels of a file, or of a data folder, on the items of `data`.
+
+    Raises UsageError where there is none, ContentError with `file:line` for labels of other items or off their scale.
+    """
+    file = find_table(path, "labels") if path.is_dir() else path
+    if file is None or not file.is_file():
+        raise UsageError(f"--labels {path} is no label file (labels.jsonl) and no data folder with one")
+    return LabelRound(str(path), checked_labels(read_label_rows(file), file, data.scales, data.by_id, source=data.about.source))
+
+
+_EXAMPLES = 10
+
+
+def compare_rounds(source: Recording, rounds: Sequence[LabelRound], compare: CompareOptions, options: ImproveOptions) -> RoundsCompared:
+    """Which candidate agrees best with each round of labels.
+
+    Args:
+        source: judgments under several conditions or of several judges.
+        rounds: two or more rounds of labels of its items.
+        compare, options: as `improve` takes them; the half that confirms is left alone.
+
+    Raises:
+        UsageError: with fewer than two rounds or candidates, and without questions in common.
+    """
+    if len(rounds) < 2:
+        raise UsageError("name two rounds of labels: --labels A --labels B")
+    sources = [msgspec.structs.replace(source, data=msgspec.structs.replace(source.data, labels=each.labels)) for each in rounds]
+    answered = [recorded_answers(each, compare) for each in sources]
+    candidates = answered[0][1].candidates
+    if any(answers.candidates != candidates for _, answers in answered):
+        raise UsageError("the rounds have labels on other metrics, so that they are not about the same candidates; use --where metric=NAME")
+    shared = set.intersection(*(set(questions.questions) for questions, _ in answered))
+    if not shared:
+        raise UsageError("no text has a commonest label in every round")
+    first = answered[0][0]
+    common = first.take(np.array([each in shared for each in first.questions], bool))
+    choosing = halves(common, options.share, options.seed)[0].texts
+    every = range(len(candidates))
+    agreement = np.array([answers.right(every, choosing).mean(axis=0) for _, answers in answered]).T
+    differing = list(_differing([commonest_labels(each.data, compare) for each in sources], common.questions))
+    return RoundsCompared(
+        rounds=tuple(each.name for each in rounds),
+        candidates=candidates,
+        agreement=tuple(tuple(row) for row in agreement.tolist()),
+        winners=tuple(candidates[at] for at in agreement.argmax(axis=0).tolist()),
+        questions=len(choosing),
+        common=len(common),
+        differing=len(differing),
+        examples=tuple(differing[:_EXAMPLES]),
+        signature="|".join(align([each], compare).signature for each in sources),
+    )
+
+
+def _differing(rounds: Sequence[Mapping[LabelledQuestion, Score]], questions: Sequence[LabelledQuestion]) -> Iterator[DifferingLabel]:
+    for question in questions:
+        labels = tuple(each[question] for each in rounds)
+        if len(set(labels)) > 1:
+            yield DifferingLabel(*question, labels)

@@ -1,0 +1,102 @@
+"""How often an error that follows nothing is found, and one that follows the length: for scores (CR2) and for pairs.
+
+`python -m tests.unit.stats.intervals.test_regression_simulations` prints the tables of docs/statistics.md.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+from scipy.special import stdtr
+
+from harness.stats.core.arrays import Floats, Ints
+from harness.stats.intervals.cluster_regression import cluster_regression
+from harness.stats.ranking.preference_by_length import preference_by_length
+
+LEVEL, WORLDS = 0.05, 1000
+
+
+class Sizes(NamedTuple):
+    """Shares of worlds in which a covariate that says nothing is found: by CR1 with G - 1 degrees of freedom, and by CR2 with its own."""
+
+    cr1: float
+    cr2: float
+    freedom: float
+
+
+def sizes(groups: int, worlds: int = WORLDS, seed: int = 1) -> Sizes:
+    """The covariate is one of groups and skewed, groups are unequal, and a quarter of the variance of errors lies between them."""
+    rng = np.random.default_rng(seed)
+    found = np.zeros(3)
+    for _ in range(worlds):
+        group = np.repeat(np.arange(groups), rng.integers(1, 12, groups))
+        x = rng.lognormal(size=groups)[group]
+        y = np.sqrt(0.25) * rng.normal(size=groups)[group] + np.sqrt(0.75) * rng.normal(size=len(group))
+        fit = cluster_regression(y, np.column_stack([np.ones(len(x)), x]), group)
+        found += _cr1(y, x, group, groups) <= LEVEL, fit.p[1] <= LEVEL, fit.freedom[1]
+    return Sizes(*(found / worlds))
+
+
+def _cr1(y: Floats, x: Floats, group: Ints, groups: int) -> float:
+    """p of the usual clustered error, as statistics packages print it."""
+    design = np.column_stack([np.ones(len(x)), x])
+    bread = np.linalg.inv(design.T @ design)
+    coefficients = bread @ design.T @ y
+    residual = y - design @ coefficients
+    scores = np.array([design[group == g].T @ residual[group == g] for g in range(groups)])
+    n = len(y)
+    variance = (bread @ scores.T @ scores @ bread)[1, 1] * groups / (groups - 1) * (n - 1) / (n - 2)
+    return float(2 * stdtr(groups - 1, -abs(coefficients[1]) / np.sqrt(variance)))
+
+
+def found_in_pairs(bias: float, *, by_group: bool = True, worlds: int = 500, seed: int = 1, pairs: int = 300) -> float:
+    """The share of worlds in which the length is found: 300 pairs of four systems, five to a prompt, which has tastes of its own.
+
+    A prompt makes longer texts or shorter ones win, by chance and not in the mean; `bias` is the effect of the length on the log-odds.
+    """
+    rng = np.random.default_rng(seed)
+    count = 0
+    for _ in range(worlds):
+        prompt = np.repeat(np.arange(pairs // 5), 5)
+        first = rng.integers(4, size=pairs)
+        second = (first + rng.integers(1, 4, size=pairs)) % 4
+        longer = rng.normal(size=pairs)
+        taste = 0.7 * rng.normal(size=pairs // 5)[prompt]
+        strength = np.array([0.0, 0.2, 0.4, 0.6])
+        logit = strength[first] - strength[second] + 0.1 + (bias + taste) * longer
+        won = rng.random(pairs) < 1 / (1 + np.exp(-logit))
+        count += preference_by_length(first, second, won, longer, prompt if by_group else None).length_p <= LEVEL
+    return count / worlds
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("groups", [10, 20, 40])
+def test_what_says_nothing_is_found_as_often_as_stated(groups: int) -> None:
+    found = sizes(groups)
+    assert 0.02 < found.cr2 <= 0.06 + 2 * (0.06 * 0.94 / WORLDS) ** 0.5
+    assert found.cr1 > found.cr2, "the usual clustered error finds more"
+
+
+@pytest.mark.slow
+def test_a_planted_length_bias_is_found_and_none_is_not() -> None:
+    assert found_in_pairs(0.5, worlds=200) >= 0.95
+    assert found_in_pairs(0.0) <= 0.06 + 2 * (0.06 * 0.94 / 500) ** 0.5
+
+
+def table() -> str:
+    """The rates, as docs/statistics.md shows them."""
+    lines = ["| groups | CR1, t(G − 1) | CR2, own degrees of freedom | mean degrees of freedom |", "| ---: | ---: | ---: | ---: |"]
+    for groups in (10, 20, 40):
+        found = sizes(groups)
+        lines.append(f"| {groups} | {100 * found.cr1:.1f} % | {100 * found.cr2:.1f} % | {found.freedom:.1f} |")
+    lines += ["", "| length in 300 pairs | found by group | found as if pairs were independent |", "| --- | ---: | ---: |"]
+    for words, bias in (("no bias", 0.0), ("β = 0.5", 0.5)):
+        rates = [100 * found_in_pairs(bias, by_group=by_group) for by_group in (True, False)]
+        lines.append(f"| {words} | {rates[0]:.1f} % | {rates[1]:.1f} % |")
+    return "\n".join(lines)
+
+
+if __name__ == "__main__":
+    print(table())
