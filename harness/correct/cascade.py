@@ -294,6 +294,12 @@ def _steps(
     return tuple(steps)
 
 
+def needed(steps: Sequence[AcceptedStep]) -> tuple[bool, ...]:
+    """Which judges have to be asked: those whose answers are ever taken, and those that vote on the answers of later ones."""
+    last = max((place for place, step in enumerate(steps) if step.threshold is not None), default=-1)
+    return tuple(step.threshold is not None or (step.confidence == "votes" and place < last) for place, step in enumerate(steps))
+
+
 def _finite(threshold: float) -> float | None:
     return threshold if math.isfinite(threshold) else None
 
@@ -302,7 +308,7 @@ def _result(
     cell: ScoredItems, steps: tuple[AcceptedStep, ...], found: Cascade | None, counts: Mapping[str, Any], reason: str | None
 ) -> AcceptedCascade:
     chosen = found.chosen if found else None
-    each = [step.price * step.asked for step in steps if step.price is not None and (chosen is None or step.threshold is not None)]
+    each = [step.price * step.asked for step, asked in zip(steps, needed(steps), strict=True) if asked and step.price is not None]
     known = all(step.price is not None for step in steps)
     none: dict[str, Any] = {"finding": 0, "left_out_accepted": 0}
     return AcceptedCascade(

@@ -22,6 +22,8 @@ from harness.improvement.covariates import (
     text_lengths,
     told_apart,
 )
+from harness.improvement.explain_pairs import HOW as PAIRS_HOW
+from harness.improvement.explain_pairs import ExplainedPairs, explain_pairs
 from harness.judges import traits_of
 from harness.measure.cells import number
 from harness.measure.compare import Recording, align
@@ -113,12 +115,13 @@ class Explained(msgspec.Struct, frozen=True):
     by: tuple[str, ...]
     metrics: tuple[ExplainedErrors, ...]
     notes: tuple[str, ...]
+    pairs: tuple[ExplainedPairs, ...] = ()
     schema_version: int = 1
 
     def as_json(self) -> dict[str, Any]:
-        """One object for programs: `{schema_version, signature, by, metrics, notes}`."""
+        """One object for programs: `{schema_version, signature, by, metrics, notes, pairs}`."""
         found: dict[str, Any] = msgspec.to_builtins(self)
-        for metric in found["metrics"]:
+        for metric in (*found["metrics"], *found["pairs"]):
             metric |= metric.pop("key")
         return found
 
@@ -143,8 +146,12 @@ def explain(source: Recording, compare: CompareOptions, options: ExplainOptions 
         if not traits_of(str(cell.key["judge"])).is_baseline:
             cells.setdefault(tuple(value for name, value in cell.key.items() if name != "language"), []).append(cell)
     usable = [alike for alike in cells.values() if alike[0].means is not None and not alike[0].classes.order_only]
-    if not usable:
+    pairs = explain_pairs(judged)
+    if not usable and not pairs:
         raise UsageError("nothing to explain: no metric has scores that are numbers, on one scale for judges and people")
+    signature = msgspec.structs.replace(ComparisonSignature.parse(laid_out.signature), use=str(options))
+    if not usable:
+        return Explained(str(signature), (LENGTH,), (), (*laid_out.notes, PAIRS_HOW), pairs)
     covariates = _Covariates(judged.data, options.by)
     found = [made for alike in usable if (made := _explained(alike, covariates)) is not None]
     if not found:
@@ -155,9 +162,9 @@ def explain(source: Recording, compare: CompareOptions, options: ExplainOptions 
         )
         raise UsageError(f"nothing to explain errors with ({reasons}); name a key of the items with --by, such as --by domain")
     without = sorted({str(alike[0].key["metric"]) for alike in cells.values() if alike not in usable})
-    notes = (f"Without scores that are numbers, so left out: {', '.join(without)}.",) if without else ()
-    signature = msgspec.structs.replace(ComparisonSignature.parse(laid_out.signature), use=str(options))
-    return Explained(str(signature), covariates.by, tuple(found), (*laid_out.notes, *notes, HOW, ASSOCIATION))
+    notes: tuple[str, ...] = (f"Without scores that are numbers, so left out: {', '.join(without)}.",) if without else ()
+    notes += (HOW, ASSOCIATION, *([PAIRS_HOW] if pairs else []))
+    return Explained(str(signature), covariates.by, tuple(found), (*laid_out.notes, *notes), pairs)
 
 
 class _Covariates:

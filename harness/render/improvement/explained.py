@@ -11,6 +11,7 @@ from rich.text import Text
 from harness.content.tags import english_name
 from harness.improvement.explain import ErrorEffect, Explained, ExplainedErrors
 from harness.model import JudgeCondition
+from harness.render.improvement.explained_pairs import render_pairs
 from harness.render.terminal import dim_lines
 from harness.reports.tables.numbers import UNDEFINED, counted, probability, signed
 from harness.reports.tables.titles import metric_title
@@ -32,6 +33,7 @@ def render_explained(found: Explained, *, every: bool = False) -> RenderableType
         if len(rows) < len(metric.effects):
             parts.append(Text(_rest([effect for effect in metric.effects if effect.outcome != "shown"])))
         parts += [Text(terminal_safe(f"left out: {reason}")) for reason in metric.left_out]
+    parts += render_pairs(found.pairs) if found.pairs else []
     more = () if whole else ("--all has a row for each effect.",)
     return Group(*parts, dim_lines(map(terminal_safe, (*found.notes, *more))))
 
