@@ -32,6 +32,7 @@ from harness.stats.core.arrays import Floats, Ints
 from harness.stats.selection.cascade import Cascade, Units, answered_by, joint_cascade, split_cascade, votes_so_far
 
 Order = Literal["price", "named"]
+_ROUNDING = 1e-9
 Pricing = Callable[[Sequence[JudgeCondition]], Mapping[str, AnswerPrice]]
 ORDER = "name the judges: --judge A --judge B; they are asked in the order of their price, and a person is the last step"
 WORDS = {
@@ -104,9 +105,14 @@ class AcceptedCascade(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def better_alone(self) -> AcceptedStep | None:
-        """The judge that would answer most by itself, if that is more than all of them together under the same promise."""
+        """The judge that by itself, under the same promise, answers more than all of them together, or no less at a lower price."""
+        answered, price = 1 - self.person, math.inf if self.price is None else self.price
+        enough = [step for step in self.steps if step.alone_coverage >= answered - _ROUNDING > 0]
+        prices = [math.inf if step.price is None else step.price for step in enough]
+        if prices and min(prices) < price:
+            return enough[prices.index(min(prices))]
         most = max(self.steps, key=lambda step: step.alone_coverage)
-        return most if most.alone_coverage > 1 - self.person else None
+        return most if most.alone_coverage > answered + _ROUNDING else None
 
     @property
     def exact(self) -> bool:

@@ -56,7 +56,8 @@ def _findings(metric: ExplainedErrors) -> Iterator[str]:
 def _table(effects: Sequence[ErrorEffect]) -> Table:
     table = Table(box=None, pad_edge=False)
     table.add_column("error goes with")
-    for heading in ("points [95 %]", "q", "detectable"):
+    noisy = any(effect.noise is not None for effect in effects)
+    for heading in ("points [95 %]", "q", "detectable", *(["noise alone"] if noisy else [])):
         table.add_column(heading, justify="right")
     table.add_column("")
     for effect in effects:
@@ -65,6 +66,7 @@ def _table(effects: Sequence[ErrorEffect]) -> Table:
             _points(effect),
             probability(effect.q),
             UNDEFINED if effect.detectable is None or effect.outcome == "shown" else f"{effect.detectable:.2f}",
+            *([UNDEFINED if effect.noise is None else f"±{effect.noise:.2f}"] if noisy else []),
             f"{effect.outcome}{', moves systems' if effect.outcome == 'shown' and effect.moves_systems else ''}",
         )
     return table
