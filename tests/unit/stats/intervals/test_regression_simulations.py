@@ -51,11 +51,22 @@ def _cr1(y: Floats, x: Floats, group: Ints, groups: int) -> float:
     return float(2 * stdtr(groups - 1, -abs(coefficients[1]) / np.sqrt(variance)))
 
 
-def found_in_pairs(bias: float, *, by_group: bool = True, worlds: int = 500, seed: int = 1, pairs: int = 300) -> float:
+def found_in_scores(bias: float, groups: int = 40, worlds: int = WORLDS, seed: int = 1) -> float:
+    """The share of worlds in which the length of texts is found: five texts a group, errors with a spread of one point."""
+    rng = np.random.default_rng(seed)
+    group, count = np.repeat(np.arange(groups), 5), 0
+    for _ in range(worlds):
+        x = np.sqrt(0.3) * rng.normal(size=groups)[group] + np.sqrt(0.7) * rng.normal(size=len(group))
+        y = bias * x + np.sqrt(0.5) * rng.normal(size=groups)[group] + np.sqrt(0.5) * rng.normal(size=len(group))
+        count += cluster_regression(y, np.column_stack([np.ones(len(x)), x]), group).p[1] <= LEVEL
+    return count / worlds
+
+
+def found_in_pairs(bias: float, *, by_group: bool = True, worlds: int = 500, seed: int = 1, pairs: int = 300, taste: float = 0.4) -> float:
     """The share of worlds in which the length is found: 300 pairs of the texts of four systems, five to a prompt.
 
-    Every text has a length and a quality of its own, which count in all pairs that it is in; `bias` is the effect of one standard deviation
-    of the differences of lengths on the log-odds.
+    Every text has a length and a quality of its own (`taste` is its spread), which count in all pairs that it is in; `bias` is the effect
+    of one standard deviation of the differences of lengths on the log-odds.
     """
     rng = np.random.default_rng(seed)
     count = 0
@@ -64,7 +75,7 @@ def found_in_pairs(bias: float, *, by_group: bool = True, worlds: int = 500, see
         first = rng.integers(4, size=pairs)
         second = (first + rng.integers(1, 4, size=pairs)) % 4
         length = rng.normal(size=(pairs // 5, 4)) / np.sqrt(2)
-        quality = np.array([0.0, 0.2, 0.4, 0.6]) + 0.7 * rng.normal(size=(pairs // 5, 4))
+        quality = np.array([0.0, 0.2, 0.4, 0.6]) + taste * rng.normal(size=(pairs // 5, 4))
         longer = length[prompt, first] - length[prompt, second]
         logit = quality[prompt, first] - quality[prompt, second] + 0.1 + bias * longer
         won = rng.random(pairs) < 1 / (1 + np.exp(-logit))
@@ -82,6 +93,8 @@ def test_what_says_nothing_is_found_as_often_as_stated(groups: int) -> None:
 
 @pytest.mark.slow
 def test_a_planted_length_bias_is_found_and_none_is_not() -> None:
+    assert found_in_scores(0.5, worlds=200) >= 0.95
+    assert found_in_scores(0.0) <= 0.06 + 2 * (0.06 * 0.94 / WORLDS) ** 0.5
     assert found_in_pairs(0.5, worlds=200) >= 0.95
     assert found_in_pairs(0.0) <= 0.06 + 2 * (0.06 * 0.94 / 500) ** 0.5
 
@@ -93,9 +106,16 @@ def table() -> str:
         found = sizes(groups)
         lines.append(f"| {groups} | {100 * found.cr1:.1f} % | {100 * found.cr2:.1f} % | {found.freedom:.1f} |")
     lines += ["", "| length in 300 pairs | found by group | found as if pairs were independent |", "| --- | ---: | ---: |"]
-    for words, bias in (("no bias", 0.0), ("β = 0.5", 0.5)):
-        rates = [100 * found_in_pairs(bias, by_group=by_group) for by_group in (True, False)]
+    for words, bias, taste in (
+        ("no bias", 0.0, 0.4),
+        ("β = 0.5", 0.5, 0.4),
+        ("no bias, texts differ more in quality", 0.0, 0.7),
+        ("β = 0.5, texts differ more in quality", 0.5, 0.7),
+    ):
+        rates = [100 * found_in_pairs(bias, by_group=by_group, taste=taste) for by_group in (True, False)]
         lines.append(f"| {words} | {rates[0]:.1f} % | {rates[1]:.1f} % |")
+    lines += ["", "| length of 200 texts in 40 groups | found |", "| --- | ---: |"]
+    lines += [f"| {words} | {100 * found_in_scores(bias):.1f} % |" for words, bias in (("no bias", 0.0), ("0.5 points", 0.5))]
     return "\n".join(lines)
 
 
