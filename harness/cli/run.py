@@ -46,9 +46,9 @@ from harness.text import terminal_safe
 def run(arguments: argparse.Namespace) -> int:
     spec, settings = _spec(arguments), engine_settings(arguments)
     if arguments.cascade:
-        from harness.cli import cascade
+        from harness.cli.cascaded_run import run_cascaded
 
-        return cascade.run(arguments, spec, settings)
+        return run_cascaded(arguments, spec, settings)
     library = Library(*spec.content)
     if spec.board in library.collection_files:
         return _run_collection(library, spec, settings, arguments)
