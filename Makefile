@@ -52,6 +52,7 @@ lint: setup
 	$(BIN)/harness check
 	$(BIN)/harness board check || test $$? -eq 6  # 6: no problem but boards whose data are not here
 	$(BIN)/zizmor --offline --quiet .github action.yml
+	@$(BIN)/python .ci/release-check --list
 
 check: setup
 	$(BIN)/harness check

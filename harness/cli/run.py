@@ -62,7 +62,8 @@ def run(arguments: argparse.Namespace) -> int:
     from harness.render.progress import TerminalWatcher
 
     try:
-        result = run_spec(spec, arguments.out, TerminalWatcher(assume_yes=arguments.yes), settings)
+        shows = None if arguments.json else make_report
+        result = run_spec(spec, arguments.out, TerminalWatcher(assume_yes=arguments.yes, report_of=shows), settings)
     except IncompleteRun as err:
         if err.result is not None:  # show the answers first, then the error with what is missing
             show(err.result, _output(arguments))
