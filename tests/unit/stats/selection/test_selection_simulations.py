@@ -61,14 +61,14 @@ def _p(right: Floats, chosen: int) -> float:
     return found.by_language[0].p_shown
 
 
-def kept(loss: float, texts: int, worlds: int, margin: float = 0.1, discordant: float = 0.22) -> float:
-    """The share of worlds in which a language with this true loss gets the candidate; with the test that `harness improve` uses."""
+def kept(loss: float, texts: int, worlds: int, margin: float = 0.1, discordant: float = 0.22, test: str = "p_guarded") -> float:
+    """The share of worlds in which a language with this true loss gets the candidate; by default with the test of `harness improve`."""
     rng = np.random.default_rng(2)
     got = 0
     for _ in range(worlds):
         right = _answers(rng, texts, np.array([-loss]), max(discordant, loss))
         zeros = np.zeros(texts, int)
-        got += confirm(right[:, 0], right[:, 1], zeros, zeros, np.arange(texts), margin).by_language[0].p_guarded <= ALPHA
+        got += getattr(confirm(right[:, 0], right[:, 1], zeros, zeros, np.arange(texts), margin).by_language[0], test) <= ALPHA
     return got / worlds
 
 
@@ -104,9 +104,9 @@ def table() -> str:
             lines.append(f"| {world} | {found.shown * 100:.1f} % | {right} | {found.naive * 100:.0f} % |")
     lines += ["", "| a language of 150 texts gets the choice | 13 % of texts differ | 22 % | 28 % |", "| --- | ---: | ---: | ---: |"]
     for loss, worlds in ((0.1, 2000), (0.05, 500), (0.0, 1000)):
-        lines.append(
-            f"| loses {loss * 100:.0f} points | {' | '.join(f'{kept(loss, 150, worlds, discordant=d) * 100:.1f} %' for d in DISCORDANT)} |"
-        )
+        for test, words in (("p_guarded", ""), ("p_harmless", ", by the plain t")):
+            found = [f"{kept(loss, 150, worlds, discordant=share, test=test) * 100:.1f} %" for share in DISCORDANT]
+            lines.append(f"| loses {loss * 100:.0f} points{words} | {' | '.join(found)} |")
     return "\n".join(lines)
 
 
