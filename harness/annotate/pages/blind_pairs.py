@@ -87,7 +87,9 @@ def _pairs(data: Dataset, library: Library, tasks: dict[str, Task]) -> Iterator[
         if base is None:
             continue
         if item.task not in tasks:
-            raise UsageError(f"no pairwise task has pairs_of = '{item.task}'; add one with --content (docs/studies.md).{choose_from(tasks)}")
+            raise UsageError(
+                f"no pairwise task has pairs_of = '{item.task}'; add one with --content (docs/studies.md).{choose_from(tasks)}"
+            )
         yield _pair(item, base, _lead(from_best.get(base.item_id, {}), from_best.get(item.item_id, {})), tasks[item.task], library)
 
 
