@@ -52,6 +52,7 @@ lint: setup
 	$(BIN)/harness check
 	$(BIN)/harness board check || test $$? -eq 6  # 6: no problem but boards whose data are not here
 	$(BIN)/zizmor --offline --quiet .github action.yml
+	@$(BIN)/python .ci/release-check --list
 
 check: setup
 	$(BIN)/harness check
@@ -129,6 +130,8 @@ bench: setup
 # How often verdicts, plans and intervals are wrong in made worlds: the tables of docs/error-rates.md, in about ten minutes.
 simulations: setup
 	$(BIN)/python -m tests.unit.decide.test_simulations
+	$(BIN)/python -m tests.unit.stats.selection.test_cascade_simulations
+	$(BIN)/python -m tests.unit.stats.intervals.test_regression_simulations
 
 clean:
 	rm -rf .venv .venv-* dist build site results .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -1,22 +1,28 @@
-"""Two properties of the embedded model: `make bench`.
+"""Three properties of the embedded model: `make bench`.
 
 1. The shared prefix. Five metrics of one Japanese item beside one metric, score only, each time with a cold cache: calls that share an
    item follow each other, so the model reads the item once.
 2. The number of threads. The same calls with 1, 2, 4 and 8 threads (as far as there are cores), on an idle machine and beside a process
    that keeps one core busy. Each time is also printed as a ratio to the best number of threads. `*` marks the number that the judge uses;
    its ratio should be at most 1.20 in both cases.
+3. One model on all cores beside a model a core, each with one thread and half of the calls: seconds on the clock, and processor seconds,
+   which mean something on a busy machine too.
 
 Prints and asserts nothing. The numbers mean something only if nothing else runs on the machine.
 """
 
 from __future__ import annotations
 
+import asyncio
 import json
+import os
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import islice
 from pathlib import Path
 from unittest import mock
 
@@ -24,12 +30,17 @@ import pyarrow.parquet as pq
 
 import harness
 from harness.judges import local
+from harness.judges.models import find
+from harness.model import Call
+from harness.runs.preparation import prepare
+from harness.runs.runner import open_judges, planned_calls
 from harness.store import Store
 
 METRICS = ("linguistic_acceptability", "output_content_quality", "task_quality", "problematic_content", "hallucination")
 ROUNDS = 3
 THREADS = (1, 2, 4, 8)
 THREAD_ROUNDS = 2
+CALLS = 8
 THREAD_LIMIT = 1.2  # times the best number of threads
 
 
@@ -72,12 +83,43 @@ def seconds_by_threads(data: Path, counts: tuple[int, ...]) -> dict[int, float]:
     return {count: min(times) for count, times in rounds.items()}
 
 
+def used_by(groups: list[list[Call]], threads: int) -> tuple[float, float]:
+    """Seconds on the clock and of processors for groups of calls that are asked at the same time, each of its own model."""
+
+    async def ask(calls: list[Call]) -> None:
+        judge = local.LocalJudge(find("smollm2-135m"))
+        await judge.start(calls)
+        for call in calls:
+            await judge.answer(call)
+        await judge.stop()
+
+    async def ask_all() -> None:
+        await asyncio.gather(*map(ask, groups))
+
+    with mock.patch.object(local, "thread_count", lambda: threads):
+        start, before = time.perf_counter(), os.times()
+        asyncio.run(ask_all())
+        after = os.times()
+    return time.perf_counter() - start, after.user + after.system - before.user - before.system
+
+
+def print_models_a_core() -> None:
+    """The first calls of `make run`, asked of one model on all cores and of a model a core."""
+    prepared = prepare(harness.RunSpec(languages=("ja",), metrics=METRICS[:1]))
+    [planned] = planned_calls(prepared, open_judges(harness.RunSpec(), prepared)).values()
+    calls, cores = list(islice(planned, CALLS)), local.thread_count()
+    together, apart = used_by([calls], cores), used_by([calls[start::cores] for start in range(cores)], 1)
+    for name, (seconds_here, processors) in {f"one model, {cores} threads": together, f"{cores} models, one thread each": apart}.items():
+        print(f"  {name:<42}{seconds_here:9.2f} s    {processors:9.2f} processor seconds")
+    print(f"  {'ratio':<42}{apart[0] / together[0]:9.2f} ×    {apart[1] / together[1]:9.2f} ×")
+
+
 def print_threads(heading: str, times: dict[int, float], used: int) -> None:
     best = min(times.values())
-    for count, time in times.items():
+    for count, took in times.items():
         limit = f"   limit {THREAD_LIMIT:.2f} ×" if count == used else ""
         name = f"{heading}, {count} thread{'s' if count > 1 else ''}{' *' if count == used else ''}"
-        print(f"  {name:<42}{time:9.2f} s    {time / best:9.2f} ×{limit}")
+        print(f"  {name:<42}{took:9.2f} s    {took / best:9.2f} ×{limit}")
 
 
 def main() -> None:
@@ -96,6 +138,7 @@ def main() -> None:
     print(f"  {'five metrics':<42}{five:9.2f} s    {five / one:9.2f} ×   limit 2.00 ×")
     print_threads("idle machine", idle, used)
     print_threads("one busy neighbour", busy, used)
+    print_models_a_core()
 
 
 if __name__ == "__main__":

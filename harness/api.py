@@ -95,6 +95,9 @@ class Quiet:
     def finished(self) -> None:
         """Shows nothing."""
 
+    def first_language(self, part: RunResult) -> None:
+        """Shows nothing."""
+
 
 class NotebookReport(Report, frozen=True):
     """A report that a notebook shows as tables."""

@@ -47,11 +47,13 @@ class Contender(msgspec.Struct, frozen=True):
     families: tuple[str, ...]
     answered_by: dict[str, int]
     spending: dict[str, Spending]
+    part: str = ""  # what it covers of the board, in words; empty for all of it
 
     @property
     def display_name(self) -> str:
         """The name that tables show."""
-        return self.title or self.name
+        name = self.title or self.name
+        return f"{name} (a part: {self.part})" if self.part else name
 
 
 class Overall(msgspec.Struct, frozen=True):
@@ -120,7 +122,7 @@ def standings(board: Board, prepared: Prepared, entries: Sequence[ScoredSubmissi
     judgments = {judge: _ranking_columns(entry.judgments) for judge, entry in by_id.items()}
     variants = tuple(str(parse_variant(text)) for text in board.variants)
     tables = rank(
-        ranking_input(board, prepared, judgments, variants),
+        ranking_input(board, prepared, {judge: own for judge, own in judgments.items() if by_id[judge].card.ranked}, variants),
         statistics=board.statistics,
         unranked=[judge for judge, entry in by_id.items() if traits_of(entry.card.identity).is_baseline],
         on_label_scale=[judge for judge, entry in by_id.items() if entry.card.recorded],
@@ -209,6 +211,7 @@ def _contender(judge: str, entry: ScoredSubmission, prepared: Prepared) -> Conte
         exposure=card.exposure,
         exposure_note=card.exposure_note,
         families=card.families,
+        part=card.part.words if card.part else "",
         answered_by=answers.answered_by.get(card.name, {}),
         spending={tag: _spending(entry, spent[tag], judgments[tag]) for tag in sorted(spent) if judgments.get(tag) and not card.recorded},
     )

@@ -46,12 +46,25 @@ class VerificationRecord(msgspec.Struct, frozen=True, forbid_unknown_fields=True
     seed: Count = 0
 
 
+class Part(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What a submission covers of its board: some languages (empty: all), and of each language and task the first `limit` texts."""
+
+    languages: tuple[Annotated[str, msgspec.Meta(max_length=35)], ...] = ()
+    limit: Annotated[int, msgspec.Meta(ge=1)] | None = None
+
+    @property
+    def words(self) -> str:
+        """For readers, such as `ja only, first 5 texts of each language and task`."""
+        texts = f"first {self.limit} texts of each language and task" if self.limit else ""
+        return ", ".join(filter(None, (f"{', '.join(self.languages)} only" if self.languages else "", texts)))
+
+
 class JudgeCard(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """One judge on one board. `provider`, `model` and `settings` are its identity and decide the ids of its calls.
 
     `families` are the model families that it shares with the systems whose texts it judges. `exposure` says whether it may have been
     trained on the board's data. `replies_sha256` is the hash of the uncompressed replies. A card of recorded scores has `scores_sha256`
-    instead, and `origin`: where they come from, and under which licence.
+    instead, and `origin`: where they come from, and under which licence. `part` is what it covers, where that is not the whole board.
     """
 
     name: str
@@ -70,6 +83,12 @@ class JudgeCard(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only
     origin: str = ""
     status: Literal["submitted", "verified", "recorded"] = "submitted"
     verified: VerificationRecord | None = None
+    part: Part | None = None
+
+    @property
+    def ranked(self) -> bool:
+        """Whether it has an answer to every question of its languages; without, it has verdicts and no rank."""
+        return self.part is None or self.part.limit is None
 
     @property
     def identity(self) -> JudgeIdentity:

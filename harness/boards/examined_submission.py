@@ -76,6 +76,11 @@ def examine(expected: ExpectedCalls, folder: Path, baselines: Baselines | None =
         message = f"this submission is for {card.board}, and the board is now {expected.board}; a new version needs new submissions"
         problems.add(folder / CARD, None, message)
         return ExaminedSubmission(folder, card, problems=problems.problems)
+    if card.part is not None:
+        expected = expected.of_part(card.part.languages, card.part.limit)
+        if not expected.queries:
+            problems.add(folder / CARD, None, f"its part ({card.part.words}) has no question of {expected.board}")
+            return ExaminedSubmission(folder, card, problems=problems.problems)
     if card.recorded:
         return _examine_recorded(expected, folder, card, problems, baselines)
     recomputed: Mapping[str, Reply] = {}

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping
 from functools import lru_cache
 
 import msgspec
@@ -41,6 +42,23 @@ class ExpectedCalls(msgspec.Struct, frozen=True):
     rows: tuple[ExpectedRow, ...]
     label_scales: Mapping[str, Scale]  # of people's labels, on which recorded scores are
     rules: ReadingRules
+    places: Mapping[str, int] = {}  # of each item, among those of its language and task in the order of the data, from 0
+
+    def of_part(self, languages: Collection[str], limit: int | None) -> ExpectedCalls:
+        """The calls about some languages (empty: all), and the first `limit` items of each language and task (None: all)."""
+        items = [query.item for query in self.queries]
+        kept = [
+            number
+            for number, item in enumerate(items)
+            if (not languages or item.language in languages) and (limit is None or self.places[item.item_id] < limit)
+        ]
+        return msgspec.structs.replace(
+            self,
+            queries=tuple(self.queries[number] for number in kept),
+            max_output_tokens=array("I", [self.max_output_tokens[number] for number in kept]),
+            languages=tuple(self.languages[number] for number in kept),
+            rows=tuple(self.rows[number] for number in kept),
+        )
 
     def call_ids(self, identity: JudgeIdentity) -> CallIds:
         """The call that answers each query, for one judge."""
@@ -82,7 +100,16 @@ def _cached_calls(key: _CacheKey) -> ExpectedCalls:
     prepared = key.prepared
     found = calls_of_plan(prepared.plan(None), prepared.protocol.source, prepared.reading)
     label_scales = {metric: prepared.data.label_scale(metric) for metric in prepared.protocol.metrics}
-    return msgspec.structs.replace(found, label_scales=label_scales)
+    return msgspec.structs.replace(found, label_scales=label_scales, places=_places(prepared.data.items))
+
+
+def _places(items: Iterable[Item]) -> dict[str, int]:
+    counts: Counter[tuple[str, str]] = Counter()
+    places = {}
+    for item in items:
+        places[item.item_id] = counts[item.language, item.task]
+        counts[item.language, item.task] += 1
+    return places
 
 
 def calls_of_plan(plan: Plan, board: str, rules: ReadingRules) -> ExpectedCalls:

@@ -14,7 +14,7 @@ from typing import Literal
 import msgspec
 
 from harness.boards.board import SUBMISSIONS, whole_board
-from harness.boards.card import CARD, JudgeCard, card_complaints, folder_complaint, quote, read_card, slug, write_card
+from harness.boards.card import CARD, JudgeCard, Part, card_complaints, folder_complaint, quote, read_card, slug, write_card
 from harness.boards.examined_submission import examine
 from harness.boards.expected import Baselines, ExpectedCalls, expected_calls
 from harness.boards.problems import FILE, FOLDER, kind_of
@@ -50,6 +50,7 @@ class SubmitterStatement(msgspec.Struct, frozen=True, kw_only=True):
     origin: str = ""
     into: Path | None = None
     replace: bool = False
+    part: bool = False  # a run of some languages, or with --limit, may be submitted as what it is
 
 
 class WrittenSubmission(msgspec.Struct, frozen=True):
@@ -74,14 +75,21 @@ def submit(result: RunResult, out: Path, board: str, about: SubmitterStatement, 
     data = Path(result.protocol.data) if result.protocol.data else None
     prepared = whole_board(board, tuple(map(Path, result.protocol.content)), data)
     _refuse_offensive(prepared)
-    _refuse_differences(result, prepared, identities)
+    _refuse_differences(result, prepared, identities, part=about.part)
     parent = _submissions_folder(library, spec, about.into)
     folders = {identity.name: _submission_folder(parent, identity, about) for identity in identities}
     if len(set(folders.values())) < len(folders):
         raise UsageError("two judges would get the same folder; submit them one by one with --judge and --name")
+    part = _part_of(result.protocol, prepared.protocol) if about.part else None
     expected = expected_calls(prepared)
     with Store.reading(out) as store:
-        return [_write(identity, folders[identity.name], expected, prepared, store, about) for identity in identities]
+        return [_write(identity, folders[identity.name], expected, prepared, store, about, part) for identity in identities]
+
+
+def _part_of(run: RunProtocol, board: RunProtocol) -> Part | None:
+    """What a run covers of a board; None for all of it."""
+    languages = run.languages if run.languages != board.languages else ()
+    return Part(languages, run.limit) if languages or run.limit else None
 
 
 def _refuse_offensive(prepared: Prepared) -> None:
@@ -163,35 +171,37 @@ def _choose_judges(protocol: RunProtocol, judges: Sequence[str], about: Submitte
 # ---- comparing the run with the protocol
 
 
-def _refuse_differences(result: RunResult, prepared: Prepared, identities: Sequence[JudgeIdentity]) -> None:
-    sentences = list(differences(result, prepared.protocol))
+def _refuse_differences(result: RunResult, prepared: Prepared, identities: Sequence[JudgeIdentity], *, part: bool) -> None:
+    sentences = list(differences(result, prepared.protocol, part=part))
     if not sentences:
         return
+    whole = list(differences(result, prepared.protocol, part=True))
+    hint = "" if whole else "\n         Or add --part: a part is shown with what it covers, and first texts alone have no rank."
     judges = " ".join(f"--judge {identity.name}" for identity in identities)
     data = " --data DIR" if result.protocol.data else ""
     lines = "".join(f"\n         - {line}" for line in sentences)
     raise UsageError(
         f"run {result.name} does not follow the protocol of {prepared.protocol.source}:{lines}\n"
         f"         This command does: harness run --board {prepared.protocol.board}{data} {judges}\n"
-        "         Use the same --out: calls that have a reply already are not asked again."
+        f"         Use the same --out: calls that have a reply already are not asked again.{hint}"
     )
 
 
-def differences(result: RunResult, board: RunProtocol) -> Iterator[str]:
-    """Every difference between a run and the board's protocol, one sentence each."""
+def differences(result: RunResult, board: RunProtocol, *, part: bool = False) -> Iterator[str]:
+    """Every difference between a run and the board's protocol, one sentence each; of a `part`, not what it leaves out."""
     run = result.protocol
     if run.source != board.source:
         yield f"it is a run of {quote(run.source)}"
-    yield from _set_differences("language", run.languages, board.languages)
+    yield from _set_differences("language", run.languages, [tag for tag in board.languages if not part or tag in run.languages])
     yield from _set_differences("task", tuple(run.tasks), tuple(board.tasks))
     yield from _set_differences("metric", run.metrics, board.metrics)
     for word, mine, theirs in (("task", run.tasks, board.tasks), ("rubric", run.rubrics, board.rubrics)):
         for name in sorted(mine.keys() & theirs.keys()):
             if mine[name] != theirs[name]:
                 yield f"{word} {name} had version {mine[name]}, and the board has {theirs[name]}"
-    if run.limit is not None:
+    if run.limit is not None and not part:
         yield f"it asked about the first {run.limit} items of each language and task only (--limit)"
-    elif run.data_sha256 != board.data_sha256 and (run.languages, [*run.tasks]) == (board.languages, [*board.tasks]):
+    elif run.limit is None and run.data_sha256 != board.data_sha256 and (run.languages, [*run.tasks]) == (board.languages, [*board.tasks]):
         yield "its items or labels differ from those of the board"
     if missing := [condition.words() for condition in board.conditions if condition not in run.conditions]:
         yield f"it lacks the condition{'s' if len(missing) > 1 else ''} {'; '.join(missing)}"
@@ -278,10 +288,18 @@ def _refuse_to_overwrite(folder: Path, identity: JudgeIdentity, about: Submitter
 
 
 def _write(
-    identity: JudgeIdentity, folder: Path, expected: ExpectedCalls, prepared: Prepared, store: Store, about: SubmitterStatement
+    identity: JudgeIdentity,
+    folder: Path,
+    expected: ExpectedCalls,
+    prepared: Prepared,
+    store: Store,
+    about: SubmitterStatement,
+    part: Part | None,
 ) -> WrittenSubmission:
-    lines = list(jsonl_lines(_rows(identity, expected, store)))
-    return _write_folder(folder, _card(identity, expected, lines, about), REPLIES, lines, prepared, expected)
+    covered = expected.of_part(part.languages, part.limit) if part else expected
+    lines = list(jsonl_lines(_rows(identity, covered, store)))
+    card = msgspec.structs.replace(_card(identity, expected, lines, about), part=part)
+    return _write_folder(folder, card, REPLIES, lines, prepared, expected)
 
 
 def _write_folder(

@@ -121,6 +121,8 @@ def verify(
     card = _read_valid_card(prepared, folder)
     if card.recorded:
         raise UsageError(f"{folder.name} holds recorded scores without raw replies; nothing can be verified, so it stays 'recorded'")
+    if card.part is not None:
+        raise UsageError(f"{folder.name} covers a part of the board ({card.part.words}); only whole submissions are verified")
     judge = _open_judge(card.identity, prepared, base_url, settings)
     check_engine(settings, [judge])
     seed = secrets.randbelow(10**9) if seed is None else seed

@@ -46,9 +46,9 @@ from harness.text import terminal_safe
 def run(arguments: argparse.Namespace) -> int:
     spec, settings = _spec(arguments), engine_settings(arguments)
     if arguments.cascade:
-        from harness.cli import cascade
+        from harness.cli.cascaded_run import run_cascaded
 
-        return cascade.run(arguments, spec, settings)
+        return run_cascaded(arguments, spec, settings)
     library = Library(*spec.content)
     if spec.board in library.collection_files:
         return _run_collection(library, spec, settings, arguments)
@@ -62,7 +62,8 @@ def run(arguments: argparse.Namespace) -> int:
     from harness.render.progress import TerminalWatcher
 
     try:
-        result = run_spec(spec, arguments.out, TerminalWatcher(assume_yes=arguments.yes), settings)
+        shows = None if arguments.json else make_report
+        result = run_spec(spec, arguments.out, TerminalWatcher(assume_yes=arguments.yes, report_of=shows), settings)
     except IncompleteRun as err:
         if err.result is not None:  # show the answers first, then the error with what is missing
             show(err.result, _output(arguments))

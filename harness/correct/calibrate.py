@@ -105,7 +105,7 @@ class CalibratedMetric(msgspec.Struct, frozen=True, kw_only=True):
         method: the kind of map, in words.
         cells: one a language; `overall` is all of them.
         gap_before, gap_after: the gap between the best and the worst language in agreement (of numbers in squared error), with what chance
-            alone makes; None with fewer than two languages that vary.
+            alone makes; None with fewer than two languages, and where one of them does not vary.
     """
 
     key: dict[str, Any]
@@ -286,8 +286,8 @@ def _cell(after: AfterMap, own: Any, language: str, tested: _Tested, sets: Label
 
 
 def _gap(sides: Sequence[Side], seed: int) -> Gap | None:
-    known = [(side.compared, side.compared_error) for side in sides if side.compared is not None and side.compared_error]
-    if len(known) < 2:
+    known = [(side.compared, side.compared_error) for side in sides if side.compared is not None]
+    if len(known) < 2 or not all(error for _, error in known):  # without one of them it would be the gap of others
         return None
     values, errors = zip(*known, strict=True)
     return gap_best_worst(values, errors, draws=CHANCE_DRAWS, seed=seed)

@@ -32,6 +32,7 @@ from harness.stats.core.arrays import Floats, Ints
 from harness.stats.selection.cascade import Cascade, Units, answered_by, joint_cascade, split_cascade, votes_so_far
 
 Order = Literal["price", "named"]
+_ROUNDING = 1e-9
 Pricing = Callable[[Sequence[JudgeCondition]], Mapping[str, AnswerPrice]]
 ORDER = "name the judges: --judge A --judge B; they are asked in the order of their price, and a person is the last step"
 WORDS = {
@@ -104,9 +105,14 @@ class AcceptedCascade(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def better_alone(self) -> AcceptedStep | None:
-        """The judge that would answer most by itself, if that is more than all of them together under the same promise."""
+        """The judge that by itself, under the same promise, answers more than all of them together, or no less at a lower price."""
+        answered, price = 1 - self.person, math.inf if self.price is None else self.price
+        enough = [step for step in self.steps if step.alone_coverage >= answered - _ROUNDING > 0]
+        prices = [math.inf if step.price is None else step.price for step in enough]
+        if prices and min(prices) < price:
+            return enough[prices.index(min(prices))]
         most = max(self.steps, key=lambda step: step.alone_coverage)
-        return most if most.alone_coverage > 1 - self.person else None
+        return most if most.alone_coverage > answered + _ROUNDING else None
 
     @property
     def exact(self) -> bool:
@@ -294,6 +300,12 @@ def _steps(
     return tuple(steps)
 
 
+def needed(steps: Sequence[AcceptedStep]) -> tuple[bool, ...]:
+    """Which judges have to be asked: those whose answers are ever taken, and those that vote on the answers of later ones."""
+    last = max((place for place, step in enumerate(steps) if step.threshold is not None), default=-1)
+    return tuple(step.threshold is not None or (step.confidence == "votes" and place < last) for place, step in enumerate(steps))
+
+
 def _finite(threshold: float) -> float | None:
     return threshold if math.isfinite(threshold) else None
 
@@ -302,7 +314,7 @@ def _result(
     cell: ScoredItems, steps: tuple[AcceptedStep, ...], found: Cascade | None, counts: Mapping[str, Any], reason: str | None
 ) -> AcceptedCascade:
     chosen = found.chosen if found else None
-    each = [step.price * step.asked for step in steps if step.price is not None and (chosen is None or step.threshold is not None)]
+    each = [step.price * step.asked for step, asked in zip(steps, needed(steps), strict=True) if asked and step.price is not None]
     known = all(step.price is not None for step in steps)
     none: dict[str, Any] = {"finding": 0, "left_out_accepted": 0}
     return AcceptedCascade(

@@ -9,6 +9,7 @@ from typing import NamedTuple
 import msgspec
 import numpy as np
 
+from harness.correct.cascade import needed
 from harness.correct.cascade_certificate import AGAIN, CascadeAnswers, CascadeCertificate, CertifiedStep
 from harness.correct.certificate import judge_problems
 from harness.correct.certify import JudgedRun
@@ -79,7 +80,7 @@ def run_cascade(spec: RunSpec, held: CascadeCertificate, out: Path, watcher: Wat
     said: list[Mapping[tuple[str, str], _Said]] = []
     steps: list[CascadedStep] = []
     for step, each in zip(held.steps, specs, strict=True):
-        asked = [question for question in left if _answers_any(held, step, question)]
+        asked = [question for question in left if _is_needed(held, step, question)]
         if not asked:
             said.append({})
             steps.append(CascadedStep(step.judge.name, None, 0, 0))
@@ -101,10 +102,10 @@ def _only(spec: RunSpec, asked: Sequence[Question]) -> RunSpec:
     return msgspec.structs.replace(spec, only=only)
 
 
-def _answers_any(held: CascadeCertificate, step: CertifiedStep, question: Question) -> bool:
-    """Whether a judge's answers are ever taken in the language and metric of a question."""
+def _is_needed(held: CascadeCertificate, step: CertifiedStep, question: Question) -> bool:
+    """Whether a judge has to be asked in the language and metric of a question."""
     chain = held.cell(question[2], question[1]).chain
-    return any(own.threshold is not None for own in chain.steps if own.judge == step.judge.name)
+    return any(asked for own, asked in zip(chain.steps, needed(chain.steps), strict=True) if own.judge == step.judge.name)
 
 
 def step_spec(spec: RunSpec, step: CertifiedStep) -> RunSpec:

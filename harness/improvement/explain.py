@@ -22,6 +22,8 @@ from harness.improvement.covariates import (
     text_lengths,
     told_apart,
 )
+from harness.improvement.explain_pairs import HOW as PAIRS_HOW
+from harness.improvement.explain_pairs import ExplainedPairs, explain_pairs
 from harness.judges import traits_of
 from harness.measure.cells import number
 from harness.measure.compare import Recording, align
@@ -44,6 +46,7 @@ HOW = (
     f"shown. Below {LEAST_FREEDOM:g} degrees of freedom nothing is tested. Detectable: the least effect that would be found in 80 % of "
     f"such data, at {ALPHA:g} before the correction."
 )
+NOISE = "Noise alone: 95 % of effects would be smaller if judge and people agreed but for how a judge's answers to the same call differ."
 
 
 class ExplainOptions(msgspec.Struct, frozen=True):
@@ -66,6 +69,8 @@ class ErrorEffect(msgspec.Struct, frozen=True, kw_only=True):
         freedom: degrees of freedom; below 4 nothing is tested.
         p, q: two-sided; q is corrected over all effects of the judge and metric.
         detectable: the least effect that would be found with a power of 80 % at 5 %.
+        noise: of judges that were asked the same more than once, the size that 95 % of effects stay below if answers to the same call vary
+            as they do, and nothing else.
     """
 
     covariate: str
@@ -78,6 +83,7 @@ class ErrorEffect(msgspec.Struct, frozen=True, kw_only=True):
     q: float | None
     detectable: float | None
     outcome: Outcome
+    noise: float | None = None
 
     @property
     def moves_systems(self) -> bool:
@@ -113,12 +119,13 @@ class Explained(msgspec.Struct, frozen=True):
     by: tuple[str, ...]
     metrics: tuple[ExplainedErrors, ...]
     notes: tuple[str, ...]
+    pairs: tuple[ExplainedPairs, ...] = ()
     schema_version: int = 1
 
     def as_json(self) -> dict[str, Any]:
-        """One object for programs: `{schema_version, signature, by, metrics, notes}`."""
+        """One object for programs: `{schema_version, signature, by, metrics, notes, pairs}`."""
         found: dict[str, Any] = msgspec.to_builtins(self)
-        for metric in found["metrics"]:
+        for metric in (*found["metrics"], *found["pairs"]):
             metric |= metric.pop("key")
         return found
 
@@ -143,8 +150,12 @@ def explain(source: Recording, compare: CompareOptions, options: ExplainOptions 
         if not traits_of(str(cell.key["judge"])).is_baseline:
             cells.setdefault(tuple(value for name, value in cell.key.items() if name != "language"), []).append(cell)
     usable = [alike for alike in cells.values() if alike[0].means is not None and not alike[0].classes.order_only]
-    if not usable:
+    pairs = explain_pairs(judged)
+    if not usable and not pairs:
         raise UsageError("nothing to explain: no metric has scores that are numbers, on one scale for judges and people")
+    signature = msgspec.structs.replace(ComparisonSignature.parse(laid_out.signature), use=str(options))
+    if not usable:
+        return Explained(str(signature), (LENGTH,), (), (*laid_out.notes, PAIRS_HOW), pairs)
     covariates = _Covariates(judged.data, options.by)
     found = [made for alike in usable if (made := _explained(alike, covariates)) is not None]
     if not found:
@@ -155,9 +166,10 @@ def explain(source: Recording, compare: CompareOptions, options: ExplainOptions 
         )
         raise UsageError(f"nothing to explain errors with ({reasons}); name a key of the items with --by, such as --by domain")
     without = sorted({str(alike[0].key["metric"]) for alike in cells.values() if alike not in usable})
-    notes = (f"Without scores that are numbers, so left out: {', '.join(without)}.",) if without else ()
-    signature = msgspec.structs.replace(ComparisonSignature.parse(laid_out.signature), use=str(options))
-    return Explained(str(signature), covariates.by, tuple(found), (*laid_out.notes, *notes, HOW, ASSOCIATION))
+    notes: tuple[str, ...] = (f"Without scores that are numbers, so left out: {', '.join(without)}.",) if without else ()
+    noisy = any(effect.noise is not None for metric in found for effect in metric.effects)
+    notes += (HOW, *([NOISE] if noisy else []), ASSOCIATION, *([PAIRS_HOW] if pairs else []))
+    return Explained(str(signature), covariates.by, tuple(found), (*laid_out.notes, *notes), pairs)
 
 
 class _Covariates:
@@ -190,12 +202,13 @@ class _Covariates:
 
 
 class _Errors(NamedTuple):
-    """Judge minus people (n,), with the codes of what texts share."""
+    """Judge minus people (n,), with the codes of what texts share; `noise` is the variance of the judge's mean between repeats or NaN."""
 
     error: Floats
     item: Ints
     group: Ints
     language: Ints
+    noise: Floats
 
 
 def _errors(cells: Sequence[ScoredItems]) -> _Errors:
@@ -204,8 +217,17 @@ def _errors(cells: Sequence[ScoredItems]) -> _Errors:
         assert cell.means is not None
         people, judge = cell.means
         at = np.flatnonzero(cell.labelled & ~np.isnan(judge) & ~np.isnan(people))
-        parts.append((judge[at] - people[at], cell.item[at], cell.group[at], np.full(len(at), code)))
+        parts.append((judge[at] - people[at], cell.item[at], cell.group[at], np.full(len(at), code), _noise(cell)[at]))
     return _Errors(*(np.concatenate(column) for column in zip(*parts, strict=True)))
+
+
+def _noise(cell: ScoredItems) -> Floats:
+    """(items,) variance of the mean of an item's answers, from how they differ; NaN with one answer, and of scores that are no classes."""
+    values, times = cell.values, cell.answers.sum(axis=1)
+    if values is None:
+        return np.full(len(cell), np.nan)
+    spread = cell.answer_shares @ values**2 - (cell.answer_shares @ values) ** 2
+    return np.where(times > 1, spread / np.maximum(times - 1, 1), np.nan)
 
 
 def _explained(cells: Sequence[ScoredItems], covariates: _Covariates) -> ExplainedErrors | None:
@@ -218,7 +240,7 @@ def _explained(cells: Sequence[ScoredItems], covariates: _Covariates) -> Explain
     crossed = [system.with_each(other) for other in mains if other is not system] if system else []
     both = _kept([*mains, *crossed], len(given.error), left_out)
     effects = [*_effects(given, both, both[len(mains) :]), *sorted(_effects(given, mains, mains), key=lambda each: each[0] != SYSTEM)]
-    q = benjamini_yekutieli([p for *_, p in effects])
+    q = benjamini_yekutieli([p for *_, p, _ in effects])
     return ExplainedErrors(
         key={name: value for name, value in cells[0].key.items() if name != "language"},
         n=len(given.error),
@@ -246,6 +268,7 @@ class _Tested(NamedTuple):
     found: ClusterRegression
     place: int
     p: float
+    noise: float
 
 
 def _effects(given: _Errors, factors: Sequence[Factor], wanted: Sequence[Factor]) -> Iterator[_Tested]:
@@ -263,12 +286,20 @@ def _effects(given: _Errors, factors: Sequence[Factor], wanted: Sequence[Factor]
             names += [(factor.name, level or ()) for level in factor.levels]
         start = end
     found = cluster_regression(given.error, columns, given.group, np.vstack(rows))
-    refused = found.refused
+    refused, noise = found.refused, _noise_alone(columns, np.vstack(rows), given.noise)
     for place, (name, level) in enumerate(names):
-        yield _Tested(name, level, found, place, np.nan if refused[place] else float(found.p[place]))
+        yield _Tested(name, level, found, place, np.nan if refused[place] else float(found.p[place]), float(noise[place]))
 
 
-def _effect(covariate: str, level: tuple[str, ...], found: ClusterRegression, place: int, p: float, q: float) -> ErrorEffect:
+def _noise_alone(columns: Floats, contrasts: Floats, variance: Floats) -> Floats:
+    """What 95 % of effects (m,) stay below if errors are noise of this variance (n,), independent by text; NaN where it is unknown."""
+    if np.isnan(variance).any():
+        return np.full(len(contrasts), np.nan)
+    lines = contrasts @ np.linalg.pinv(columns)
+    return np.asarray(1.96 * np.sqrt(lines**2 @ variance))
+
+
+def _effect(covariate: str, level: tuple[str, ...], found: ClusterRegression, place: int, p: float, noise: float, q: float) -> ErrorEffect:
     value, low, high = (float(each[place]) for each in (found.coefficients, *found.interval))
     refused = bool(found.refused[place])
     return ErrorEffect(
@@ -282,4 +313,5 @@ def _effect(covariate: str, level: tuple[str, ...], found: ClusterRegression, pl
         q=number(q),
         detectable=None if refused else number(float(found.detectable[place])),
         outcome="too few groups" if refused else "shown" if q <= ALPHA else "not shown",
+        noise=number(noise),
     )

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
-from rich.console import Console
+from rich.console import Console, Group
 from rich.progress import (
     BarColumn,
     DownloadColumn,
@@ -22,9 +22,11 @@ from rich.progress import (
 from rich.text import Text
 
 from harness import engines
+from harness.content.tags import english_name
 from harness.errors import UsageError
 from harness.model import JudgeIdentity
-from harness.runs import CostEstimate
+from harness.reports.run_report import Report
+from harness.runs import CostEstimate, RunResult
 from harness.text import terminal_safe
 
 _SECONDS_BETWEEN_LINES = 15.0  # where stderr is no terminal
@@ -72,7 +74,9 @@ def working(what: str) -> Iterator[None]:
 class TerminalWatcher:
     """Shows the progress of a run, and asks for consent before texts of a data folder leave the machine."""
 
-    def __init__(self, *, assume_yes: bool) -> None:
+    def __init__(self, *, assume_yes: bool, report_of: Callable[[RunResult], Report] | None = None) -> None:
+        """`report_of` makes the report of the language that is answered first; without it, it is not shown before the others."""
+        self._report_of = report_of
         self._console = Console(stderr=True)
         self._assume_yes = assume_yes
         self._allowed: set[str] = set()
@@ -160,6 +164,21 @@ class TerminalWatcher:
         self._printed_notes[identity.name] = len(state.notes)
         for note in state.notes[printed:]:
             self._console.print(f"{terminal_safe(identity.name)}: {terminal_safe(note)}", highlight=False, markup=False, soft_wrap=True)
+
+    def first_language(self, part: RunResult) -> None:
+        """The verdicts of the language that is answered first."""
+        if self._report_of is None:
+            return
+        from harness.render.terminal import print_whole, render_verdicts  # late: a run that is quick does not need them
+
+        verdicts = self._report_of(part).verdicts
+        if verdicts:
+            language = english_name(part.protocol.languages[0])
+            self._console.print(
+                f"\n{language} is answered. Its verdicts by itself, while the other languages are asked:\n", highlight=False
+            )
+            print_whole(lambda width: Group(*render_verdicts(verdicts, width, every=True)), console=self._console)
+            self._console.print("The verdicts below are corrected for all languages together, and they count.\n", highlight=False)
 
     def finished(self) -> None:
         if self._bar:

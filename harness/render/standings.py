@@ -147,7 +147,8 @@ def _dollars(spent: Spending) -> str:
 def name_of(judge: Contender) -> str:
     """What a row is called: the title, followed by the name where both say something."""
     number = judge.id.removeprefix(judge.name)
-    return f"{judge.title} ({judge.name}{number})" if judge.title and judge.title != judge.name else f"{judge.name}{number}"
+    name = f"{judge.title} ({judge.name}{number})" if judge.title and judge.title != judge.name else f"{judge.name}{number}"
+    return f"{name}, a part: {judge.part}" if judge.part else name
 
 
 def baseline_note(ranked: RankedJudge) -> str:

@@ -81,6 +81,7 @@ class VerdictMatrix:
     """Squares by row and column. `rows_are` is `judge`, `condition` or, in one language, `question`: then judges are the columns.
 
     `axis` says what the numbers are: there is one in each square that holds one verdict. `asked` is the condition, where it is chosen.
+    `reasons` are what is shown against judges whose number is no reason.
     """
 
     rows_are: str
@@ -88,6 +89,7 @@ class VerdictMatrix:
     columns: tuple[MatrixColumn, ...]
     rows: tuple[VerdictRow, ...]
     asked: str = ""
+    reasons: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

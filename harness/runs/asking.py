@@ -52,6 +52,9 @@ class Watcher(Protocol):
 
     def finished(self) -> None: ...
 
+    def first_language(self, part: Any) -> None:
+        """Show the part of the run (a `RunResult`) that is answered first, while the other languages are asked."""
+
 
 class ReplyReading(msgspec.Struct, frozen=True):
     """How the replies of a run are read while judges are asked.
@@ -106,8 +109,9 @@ def ask_judges(
     watcher: Watcher,
     settings: Settings,
     since: float | None = None,
+    replied: Callable[[], None] = lambda: None,
 ) -> tuple[list[JudgeSummary], Engine]:
-    """Ask every judge the calls that have no reply yet (since the time `since`).
+    """Ask every judge the calls that have no reply yet (since the time `since`). `replied` is called after every reply.
 
     Returns how it went for each judge, and what the engine reports about itself.
     """
@@ -127,7 +131,7 @@ def ask_judges(
     if works:
         # not a daemon: a process that ends while libraries are half loaded may crash
         loading = Thread(target=_load_libraries, args=[reading.justifications])
-        engine = _ask_all(works, store, watcher, settings, {record.judge.name: record for record in records}, loading)
+        engine = _ask_all(works, store, watcher, settings, {record.judge.name: record for record in records}, loading, replied)
     return records, engine
 
 
@@ -222,6 +226,7 @@ def _ask_all(
     settings: Settings,
     records: Mapping[str, JudgeSummary],
     loading: Thread,
+    replied: Callable[[], None],
 ) -> Engine:
     """Ask all calls. `loading` is started when a model has answered first, so that it does not delay the first requests."""
     start = time.perf_counter()
@@ -236,6 +241,7 @@ def _ask_all(
             if loading.ident is None and not traits_of(work.judge.identity).is_baseline:
                 loading.start()
         show(work.judge.identity, progress)
+        replied()
 
     try:
         outcomes = ask_all(works, store, settings, watch)

@@ -359,8 +359,8 @@ def _with_rubrics(variants: Sequence[str], rubrics: Mapping[str, Rubric]) -> tup
     """The variants with each rubric of the user's own, in place of the usual one; prompts of their own as they are."""
     if not rubrics:
         return tuple(variants)
-    shown = [str(with_rubric(text, name)) for text in variants if not parse_variant(text).prompt for name in rubrics]
-    return (*shown, *(text for text in variants if parse_variant(text).prompt))
+    shown = [str(with_rubric(text, name)) for text in variants if not _variant(text).prompt for name in rubrics]
+    return (*shown, *(text for text in variants if _variant(text).prompt))
 
 
 def _metrics_of_rubrics(metrics: Sequence[str], variants: Sequence[str], rubrics: Mapping[str, Rubric], data: Dataset) -> tuple[str, ...]:
@@ -370,11 +370,19 @@ def _metrics_of_rubrics(metrics: Sequence[str], variants: Sequence[str], rubrics
             raise UsageError(f"the rubric '{name}' is about the metric '{rubric.id}', which is not asked.{choose_from(metrics, rubric.id)}")
         if rubric.scale != (scale := data.scales[rubric.id]):
             raise UsageError(f"the rubric '{name}' has the scale {rubric.scale.describe()}, but '{rubric.id}' has {scale.describe()}")
-    shown = [parse_variant(text).rubric for text in variants]
+    shown = [_variant(text).rubric for text in variants]
     if unknown := sorted({name for name in shown if name} - rubrics.keys()):
         raise UsageError(f"the rubric '{unknown[0]}' is not here; --rubric FILE asks with a rubric of your own")
     asked = {rubrics[name].id for name in shown if name}
     return tuple(metric for metric in metrics if metric in asked) if all(shown) else tuple(metrics)
+
+
+def _variant(text: str) -> Variant:
+    """Raises UsageError for a text that is no variant."""
+    try:
+        return parse_variant(text)
+    except ValueError as err:
+        raise UsageError(str(err)) from None
 
 
 def _has_constructed_labels(data: Dataset, board: Board | None) -> bool:

@@ -9,6 +9,7 @@ import os
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import msgspec
 
@@ -24,6 +25,7 @@ from harness.model import JudgeIdentity, RealisedPerturbation, Score
 from harness.offensive import refuse_in_repository
 from harness.runs.answers import RunAnswers, update_judgments
 from harness.runs.asking import JudgeSummary, Watcher, ask_judges, reading_of
+from harness.runs.first_language import FirstLanguage
 from harness.runs.plan import Plan, PlannedCalls
 from harness.runs.preparation import Prepared, prepare, with_panels
 from harness.runs.prices import price_of
@@ -187,7 +189,8 @@ def ask_opened(opened: OpenedRun, store: Store, out: Path, watcher: Watcher, set
     run = prepared.protocol.name
     store.put_run(run, msgspec.json.encode(prepared.protocol))
     since = begin_fresh_run(store, run) if settings.fresh else None
-    sessions, engine = ask_judges(judges, openings, plan, reading_of(prepared), store, watcher, settings, since)
+    first = FirstLanguage(prepared, plan, store, lambda part: _show_part(part, store, watcher))
+    sessions, engine = ask_judges(judges, openings, plan, reading_of(prepared), store, watcher, settings, since, first.look)
     stale = _count_stale(judges, plan, store, since)
     if settings.fresh and not any(stale.values()):
         finish_fresh_run(store, run)
@@ -204,6 +207,12 @@ def ask_opened(opened: OpenedRun, store: Store, out: Path, watcher: Watcher, set
         )
     _raise_if_incomplete(result, sessions, settings, stale)
     return result
+
+
+def _show_part(part: Prepared, store: Store, watcher: Watcher) -> None:
+    """Read a part of a run that is being asked, in a folder of its own, and show it."""
+    with TemporaryDirectory() as folder:
+        watcher.first_language(read_run(part, store, Path(folder)))
 
 
 def _count_stale(judges: Sequence[Judge], plan: Plan, store: Store, since: float | None) -> dict[str, int]:

@@ -33,7 +33,7 @@ from harness.text import terminal_safe
 def submit(arguments: argparse.Namespace) -> int:
     name, out = run_place(arguments.run, arguments.out)
     run = reopen(name, out)
-    about = msgspec.structs.replace(_statement(arguments), into=arguments.into or _checkout_with(arguments.board))
+    about = msgspec.structs.replace(_statement(arguments), into=arguments.into or _checkout_with(arguments.board), part=arguments.part)
     written = submit_run(run, out, arguments.board, about, arguments.judge)
     if arguments.json:
         return _print_written(written)

@@ -29,6 +29,7 @@ def submit_flags(commands: Any) -> None:
     p.add_argument("run", metavar="RUN", help="a run's name, the beginning of one, or its folder")
     p.add_argument("--board", required=True, metavar="NAME", help="the board whose protocol the run follows")
     where = _submission(p, "what to submit, and where to write it", "the run")
+    where.add_argument("--part", action="store_true", help="a run of some languages or with --limit: submit it as a part, which says so")
     out_flag(where)
     _about(p)
     json_flag(p)

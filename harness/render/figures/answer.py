@@ -144,8 +144,9 @@ def _draw_matrix(answer: Answer, matrix: VerdictMatrix, others: int, signature: 
         asked = f" Asked with {matrix.asked}; {counted(others, 'other condition')} left out." if others else ""
         number = f" Number: {matrix.axis}, in percentage points." if matrix.axis else " Number: metrics."
         key = f"{SIGNS['good']} shown for the judge, {SIGNS['bad']} against it, {SIGNS['open']} not shown."
+        odd = f" {SIGNS['bad']} beside a number near or above 0: {', or '.join(matrix.reasons)}." if matrix.reasons else ""
         said = " ".join(sentence for _, sentence in answer.sentences)
-        return finish_with_legend(figure, panel, answer.title, f"{said} {key}{number}{asked}{left}", signature, options)
+        return finish_with_legend(figure, panel, answer.title, f"{said} {key}{number}{odd}{asked}{left}", signature, options)
 
 
 def _rectangle(place: int, line: int, colour: str) -> Any:

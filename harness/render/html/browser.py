@@ -24,7 +24,7 @@ from harness.render.html.marked_errors import shown_errors
 from harness.reports.tables.titles import metric_title
 from harness.runs import Evidence
 
-MOST_JUDGMENTS = 50_000
+MOST_JUDGMENTS = 90_000
 """A page with more would be slow on a phone. Whole items are then left out: drawn at random, but always the same ones."""
 _TEXT_LENGTH, _REPLY_LENGTH, _NAME_LENGTH = 20_000, 4_000, 300  # characters that a page shows
 _COLUMNS = (*CONDITION, "perturbation", "repeat", "order", "score", "failure", "further_numbers")

@@ -40,8 +40,10 @@ def _sentences(cascade: AcceptedCascade, delta: float) -> Iterator[str]:
         found = f", and {cascade.finding:,} others found its thresholds" if cascade.finding else ""
         yield f"{tested}{found}; {WORDS[cascade.units]}."
     if alone := cascade.better_alone:
-        yield f"{alone.judge} alone answers {percent(alone.alone_coverage)}: the cascade asks it less and leaves more to people."
-    if idle := [step.judge for step in cascade.steps if cascade.risk is not None and step.threshold is None]:
+        cheaper = cascade.price is not None and alone.price is not None and alone.price < cascade.price
+        words = f"for {dollars(alone.price)}, less than the cascade costs" if cheaper else "which the cascade asks less"
+        yield f"{alone.judge} alone answers {percent(alone.alone_coverage)}, {words}."
+    if idle := [step.judge for step in cascade.steps if cascade.risk is not None and not step.coverage and step.confidence != "votes"]:
         yield f"Leave out {', '.join(idle)}, which {'answers' if len(idle) == 1 else 'answer'} nothing in this chain."
     if cascade.left_out:
         total = cascade.n + cascade.finding + cascade.left_out

@@ -11,6 +11,7 @@ from rich.text import Text
 from harness.content.tags import english_name
 from harness.improvement.explain import ErrorEffect, Explained, ExplainedErrors
 from harness.model import JudgeCondition
+from harness.render.improvement.explained_pairs import render_pairs
 from harness.render.terminal import dim_lines
 from harness.reports.tables.numbers import UNDEFINED, counted, probability, signed
 from harness.reports.tables.titles import metric_title
@@ -32,6 +33,7 @@ def render_explained(found: Explained, *, every: bool = False) -> RenderableType
         if len(rows) < len(metric.effects):
             parts.append(Text(_rest([effect for effect in metric.effects if effect.outcome != "shown"])))
         parts += [Text(terminal_safe(f"left out: {reason}")) for reason in metric.left_out]
+    parts += render_pairs(found.pairs) if found.pairs else []
     more = () if whole else ("--all has a row for each effect.",)
     return Group(*parts, dim_lines(map(terminal_safe, (*found.notes, *more))))
 
@@ -54,7 +56,8 @@ def _findings(metric: ExplainedErrors) -> Iterator[str]:
 def _table(effects: Sequence[ErrorEffect]) -> Table:
     table = Table(box=None, pad_edge=False)
     table.add_column("error goes with")
-    for heading in ("points [95 %]", "q", "detectable"):
+    noisy = any(effect.noise is not None for effect in effects)
+    for heading in ("points [95 %]", "q", "detectable", *(["noise alone"] if noisy else [])):
         table.add_column(heading, justify="right")
     table.add_column("")
     for effect in effects:
@@ -63,6 +66,7 @@ def _table(effects: Sequence[ErrorEffect]) -> Table:
             _points(effect),
             probability(effect.q),
             UNDEFINED if effect.detectable is None or effect.outcome == "shown" else f"{effect.detectable:.2f}",
+            *([UNDEFINED if effect.noise is None else f"±{effect.noise:.2f}"] if noisy else []),
             f"{effect.outcome}{', moves systems' if effect.outcome == 'shown' and effect.moves_systems else ''}",
         )
     return table

@@ -60,12 +60,20 @@ def _matrix(sides: Sides, names: Sequence[str]) -> VerdictMatrix:
         rows = [_question(own, [side for _, side in named], people) for own in by_metric]
         headings = (_PASSES if every[0].controls else _HEADINGS) if kind == "judge" else {}
         grouped = [replace(row, group=headings.get(_known(own), "")) for own, row in zip(by_metric, rows, strict=True)]
-        return VerdictMatrix("question", axis, tuple(_column(name, own, len(metrics) > 1) for name, own in named), tuple(_headed(grouped)))
+        columns = tuple(_column(name, own, len(metrics) > 1) for name, own in named)
+        return VerdictMatrix("question", axis, columns, tuple(_headed(grouped)), reasons=_reasons(every, people))
     rows = []
     for name, own in named:
         here = ([verdict for verdict in own if verdict["language"] == tag] for tag in languages)
         rows.append(VerdictRow(name, "", tuple(_square(verdicts, alone, people) if verdicts else None for verdicts in here)))
-    return VerdictMatrix(kind, axis, tuple(MatrixColumn(english_name(tag), ()) for tag in languages), tuple(rows))
+    columns = tuple(MatrixColumn(english_name(tag), ()) for tag in languages)
+    return VerdictMatrix(kind, axis, columns, tuple(rows), reasons=_reasons(every, people) if alone else ())
+
+
+def _reasons(verdicts: Sequence[Verdict], people: bool) -> tuple[str, ...]:
+    """What is shown against judges whose number beside people is no reason, as of one that agrees more than people do."""
+    odd = (verdict for verdict in verdicts if people and style_of(verdict) == "bad" and "worse" not in verdict.obstacles)
+    return tuple(dict.fromkeys(reason_against(verdict) for verdict in odd))
 
 
 def _headed(rows: Sequence[VerdictRow]) -> Iterator[VerdictRow]:
@@ -121,11 +129,8 @@ def _square(verdicts: Sequence[Verdict], alone: bool, people: bool) -> VerdictSq
 
 
 def _one_metric(verdict: Verdict) -> Iterator[tuple[str, str, str]]:
-    """The verdict, with its reason where the number is none, or how many labels would settle it."""
+    """The verdict, or how many labels would settle it."""
     style, needed = style_of(verdict), labels_needed_text(verdict.flat())
-    if style == "bad" and verdict.gap is not None and "worse" not in verdict.obstacles:
-        yield style, SIGNS[style], f"{verdict.answer}: {reason_against(verdict)}"
-        return
     few = verdict.answer == "too few labels" and needed and not verdict.more_than_k
     yield style, SIGNS[style], f"label {needed.removeprefix('about ')} more" if few else verdict.answer
 

@@ -23,6 +23,11 @@ class Overlap(NamedTuple):
     n: int
 
     @property
+    def hardly(self) -> bool:
+        """Whether one of the two is nearly always longer, in enough texts to say so."""
+        return min(self.share_longer, 1 - self.share_longer) < LEAST_OVERLAP and self.n >= LEAST_TEXTS
+
+    @property
     def refused(self) -> bool:
         shorter = min(self.share_longer, 1 - self.share_longer)
         return shorter < LEAST_OVERLAP or round(shorter * self.n) < LEAST_TEXTS

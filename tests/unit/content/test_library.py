@@ -65,6 +65,7 @@ def test_bundled_content_is_found(library: Library) -> None:
         "basse",
         "hanna",
         "korean-square",
+        "llmeval2",
         "memerag",
         "multi-summeval",
         "pariksha",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from harness.correct.score_curves import ClassCurve, ClassTable, NumberLine
 from harness.correct.score_maps import learn
 from harness.errors import UsageError
 from harness.measure.compare import align
+from tests.unit.correct.calibration_worlds import ScoreWorld, draw_input
 from tests.unit.correct.languages_folder import languages_folder
 
 Cli = Callable[..., Any]
@@ -140,6 +142,15 @@ def test_it_says_which_texts_are_left_out_and_how_many_groups_are_needed(tmp_pat
     assert "tone: 1 of 24 labelled texts have no readable score on the scale, and are left out." in said
     assert "Fewer than 20 independent groups in a language are too few to show a gain" in said
     assert "the other languages 4 groups" in said, "whose labels set the threshold of a language's sets"
+
+
+def test_a_language_that_does_not_vary_leaves_no_gap_of_the_others() -> None:
+    given = draw_input(ScoreWorld("two classes", classes=2), [30, 30, 30], np.random.default_rng(4))
+    certain = given.language == 0
+    alike = replace(given, counts=np.where(certain[:, None], [0.0, 1.0], given.counts), mean=np.where(certain, 1.0, given.mean))
+    assert calibrated_metric(given).gap_after is not None
+    found = calibrated_metric(alike)
+    assert found.cells[0].after.agreement == 1.0 and found.gap_after is None, "its error of 0 says nothing of a new text"
 
 
 def test_the_command_says_what_to_do_by_language(tmp_path: Path, cli: Cli) -> None:

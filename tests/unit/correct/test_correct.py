@@ -145,7 +145,7 @@ def test_what_is_no_probability_is_refused(recorded: Record, value: Any) -> None
 
 @pytest.mark.parametrize("sampling", ["convenience", "unknown", ""])
 def test_other_than_random_samples_are_refused_with_what_to_do(recorded: Record, sampling: str) -> None:
-    with pytest.raises(UsageError, match=r'write sampling = "random" in data\.toml'):
+    with pytest.raises(UsageError, match=r'write the line sampling = "random" at the top of data\.toml'):
         numbers_of(recorded(sampling=sampling))
 
 

@@ -119,3 +119,24 @@ def test_a_contrast_is_the_coefficient_of_the_other_coding() -> None:
     direct = cluster_regression(y, np.column_stack([np.ones(60), other[level]]), group)
     for name in ("coefficients", "errors", "freedom", "p", "detectable"):
         assert getattr(by_contrast, name)[0] == pytest.approx(getattr(direct, name)[2])
+
+
+def test_repeats_show_what_noise_alone_would_give(tmp_path: Path, cli: Cli) -> None:
+    """A judge that is right in the mean and wavers: nearly all effects are as small as its answers to the same call explain."""
+    folder = stories(tmp_path / "d")
+    card = CARD.replace('kind = "interval"\nmin = -50\nmax = 50\nbest = 50', f'kind = "ordinal"\nclasses = {list(range(9))}\nbest = 8')
+    (folder / "data.toml").write_text(card, encoding="utf-8")
+    draw, labels, judgments = np.random.default_rng(4), [], []
+    for line in (folder / "items.jsonl").read_text("utf-8").splitlines():
+        item, truth = json.loads(line)["item_id"], int(draw.integers(2, 7))
+        labels += [{"item_id": item, "annotator_id": who, "metric": "tone", "score": truth} for who in "ab"]
+        said = (truth + draw.integers(-2, 3, 4)).tolist()
+        judgments += [{"item_id": item, "judge": "openai/one", "metric": "tone", "score": s, "repeat": n} for n, s in enumerate(said)]
+    write_rows(folder / "labels.jsonl", labels)
+    write_rows(folder / "judgments.jsonl", judgments)
+    effects = json.loads(cli("explain", folder, "--json").out)["metrics"][0]["effects"]
+    ratio = [abs(each["value"]) / each["noise"] for each in effects]
+    assert len(ratio) >= 8 and 0.2 < np.mean(ratio) < 0.8 and np.mean(np.array(ratio) < 1) >= 0.8
+    shown = cli("explain", folder).out
+    assert "noise alone" in shown and "answers to the same call differ" in shown
+    assert "noise alone" not in cli("explain", stories(tmp_path / "once")).out

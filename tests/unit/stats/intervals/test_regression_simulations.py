@@ -27,13 +27,13 @@ class Sizes(NamedTuple):
 
 
 def sizes(groups: int, worlds: int = WORLDS, seed: int = 1) -> Sizes:
-    """The covariate is one of groups and skewed, groups are unequal, and a quarter of the variance of errors lies between them."""
+    """The covariate is one of groups, which have 2 to 15 items, and half of the variance of errors lies between groups."""
     rng = np.random.default_rng(seed)
     found = np.zeros(3)
     for _ in range(worlds):
-        group = np.repeat(np.arange(groups), rng.integers(1, 12, groups))
-        x = rng.lognormal(size=groups)[group]
-        y = np.sqrt(0.25) * rng.normal(size=groups)[group] + np.sqrt(0.75) * rng.normal(size=len(group))
+        group = np.repeat(np.arange(groups), rng.integers(2, 16, groups))
+        x = rng.normal(size=groups)[group]
+        y = np.sqrt(0.5) * rng.normal(size=groups)[group] + np.sqrt(0.5) * rng.normal(size=len(group))
         fit = cluster_regression(y, np.column_stack([np.ones(len(x)), x]), group)
         found += _cr1(y, x, group, groups) <= LEVEL, fit.p[1] <= LEVEL, fit.freedom[1]
     return Sizes(*(found / worlds))
@@ -51,10 +51,22 @@ def _cr1(y: Floats, x: Floats, group: Ints, groups: int) -> float:
     return float(2 * stdtr(groups - 1, -abs(coefficients[1]) / np.sqrt(variance)))
 
 
-def found_in_pairs(bias: float, *, by_group: bool = True, worlds: int = 500, seed: int = 1, pairs: int = 300) -> float:
-    """The share of worlds in which the length is found: 300 pairs of four systems, five to a prompt, which has tastes of its own.
+def found_in_scores(bias: float, groups: int = 40, worlds: int = WORLDS, seed: int = 1) -> float:
+    """The share of worlds in which the length of texts is found: five texts a group, errors with a spread of one point."""
+    rng = np.random.default_rng(seed)
+    group, count = np.repeat(np.arange(groups), 5), 0
+    for _ in range(worlds):
+        x = np.sqrt(0.3) * rng.normal(size=groups)[group] + np.sqrt(0.7) * rng.normal(size=len(group))
+        y = bias * x + np.sqrt(0.5) * rng.normal(size=groups)[group] + np.sqrt(0.5) * rng.normal(size=len(group))
+        count += cluster_regression(y, np.column_stack([np.ones(len(x)), x]), group).p[1] <= LEVEL
+    return count / worlds
 
-    A prompt makes longer texts or shorter ones win, by chance and not in the mean; `bias` is the effect of the length on the log-odds.
+
+def found_in_pairs(bias: float, *, by_group: bool = True, worlds: int = 500, seed: int = 1, pairs: int = 300, taste: float = 0.4) -> float:
+    """The share of worlds in which the length is found: 300 pairs of the texts of four systems, five to a prompt.
+
+    Every text has a length and a quality of its own (`taste` is its spread), which count in all pairs that it is in; `bias` is the effect
+    of one standard deviation of the differences of lengths on the log-odds.
     """
     rng = np.random.default_rng(seed)
     count = 0
@@ -62,10 +74,10 @@ def found_in_pairs(bias: float, *, by_group: bool = True, worlds: int = 500, see
         prompt = np.repeat(np.arange(pairs // 5), 5)
         first = rng.integers(4, size=pairs)
         second = (first + rng.integers(1, 4, size=pairs)) % 4
-        longer = rng.normal(size=pairs)
-        taste = 0.7 * rng.normal(size=pairs // 5)[prompt]
-        strength = np.array([0.0, 0.2, 0.4, 0.6])
-        logit = strength[first] - strength[second] + 0.1 + (bias + taste) * longer
+        length = rng.normal(size=(pairs // 5, 4)) / np.sqrt(2)
+        quality = np.array([0.0, 0.2, 0.4, 0.6]) + taste * rng.normal(size=(pairs // 5, 4))
+        longer = length[prompt, first] - length[prompt, second]
+        logit = quality[prompt, first] - quality[prompt, second] + 0.1 + bias * longer
         won = rng.random(pairs) < 1 / (1 + np.exp(-logit))
         count += preference_by_length(first, second, won, longer, prompt if by_group else None).length_p <= LEVEL
     return count / worlds
@@ -75,12 +87,14 @@ def found_in_pairs(bias: float, *, by_group: bool = True, worlds: int = 500, see
 @pytest.mark.parametrize("groups", [10, 20, 40])
 def test_what_says_nothing_is_found_as_often_as_stated(groups: int) -> None:
     found = sizes(groups)
-    assert 0.02 < found.cr2 <= 0.06 + 2 * (0.06 * 0.94 / WORLDS) ** 0.5
+    assert 0.04 - 2 * (0.04 * 0.96 / WORLDS) ** 0.5 <= found.cr2 <= 0.06 + 2 * (0.06 * 0.94 / WORLDS) ** 0.5
     assert found.cr1 > found.cr2, "the usual clustered error finds more"
 
 
 @pytest.mark.slow
 def test_a_planted_length_bias_is_found_and_none_is_not() -> None:
+    assert found_in_scores(0.5, worlds=200) >= 0.95
+    assert found_in_scores(0.0) <= 0.06 + 2 * (0.06 * 0.94 / WORLDS) ** 0.5
     assert found_in_pairs(0.5, worlds=200) >= 0.95
     assert found_in_pairs(0.0) <= 0.06 + 2 * (0.06 * 0.94 / 500) ** 0.5
 
@@ -92,9 +106,16 @@ def table() -> str:
         found = sizes(groups)
         lines.append(f"| {groups} | {100 * found.cr1:.1f} % | {100 * found.cr2:.1f} % | {found.freedom:.1f} |")
     lines += ["", "| length in 300 pairs | found by group | found as if pairs were independent |", "| --- | ---: | ---: |"]
-    for words, bias in (("no bias", 0.0), ("β = 0.5", 0.5)):
-        rates = [100 * found_in_pairs(bias, by_group=by_group) for by_group in (True, False)]
+    for words, bias, taste in (
+        ("no bias", 0.0, 0.4),
+        ("β = 0.5", 0.5, 0.4),
+        ("no bias, texts differ more in quality", 0.0, 0.7),
+        ("β = 0.5, texts differ more in quality", 0.5, 0.7),
+    ):
+        rates = [100 * found_in_pairs(bias, by_group=by_group, taste=taste) for by_group in (True, False)]
         lines.append(f"| {words} | {rates[0]:.1f} % | {rates[1]:.1f} % |")
+    lines += ["", "| length of 200 texts in 40 groups | found |", "| --- | ---: |"]
+    lines += [f"| {words} | {100 * found_in_scores(bias):.1f} % |" for words, bias in (("no bias", 0.0), ("0.5 points", 0.5))]
     return "\n".join(lines)
 
 

@@ -103,7 +103,7 @@ def table() -> str:
             right = f"{found.right * 100:.0f} %" if gain else "–"
             lines.append(f"| {world} | {found.shown * 100:.1f} % | {right} | {found.naive * 100:.0f} % |")
     lines += ["", "| a language of 150 texts gets the choice | 13 % of texts differ | 22 % | 28 % |", "| --- | ---: | ---: | ---: |"]
-    for loss, worlds in ((0.1, 4000), (0.05, 1000), (0.0, 1000)):
+    for loss, worlds in ((0.1, 2000), (0.05, 500), (0.0, 1000)):
         lines.append(
             f"| loses {loss * 100:.0f} points | {' | '.join(f'{kept(loss, 150, worlds, discordant=d) * 100:.1f} %' for d in DISCORDANT)} |"
         )

@@ -1,0 +1,247 @@
+"""What choices between two texts follow: the difference of their lengths beside the systems and the place, for people and for judges."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, Literal, NamedTuple
+
+import msgspec
+import numpy as np
+
+from harness.data.dataset import Dataset
+from harness.judges import traits_of
+from harness.measure.cells import number
+from harness.measure.compare import JudgedData
+from harness.measure.units import item_key
+from harness.model import CONDITION
+from harness.stats import benjamini_yekutieli
+from harness.stats.core.arrays import Floats, Ints
+from harness.stats.ranking.preference_by_length import AdjustedPreference, length_overlap, preference_by_length
+from harness.text import graphemes
+
+ALPHA = 0.05
+LEAST_GROUPS, LEAST_PAIRS = 8, 30
+NAMED = 3  # of what is left out
+PEOPLE = "people"
+HOW = (
+    "Pairs: the log-odds of a choice by a Bradley-Terry model with the place, the systems and the difference of the logarithms of the "
+    "lengths, in standard deviations; errors by group. Length and quality go together: what people choose too is no bias of a judge, and "
+    "an adjustment takes real quality away. Systems are in log-odds against the mean of all."
+)
+
+
+class PairedSystem(msgspec.Struct, frozen=True):
+    """A system's strength in log-odds against the mean of all, as it is and beside the length."""
+
+    name: str
+    raw: float
+    adjusted: float
+
+
+class ExplainedPairs(msgspec.Struct, frozen=True, kw_only=True):
+    """What the choices of one judge and condition, or of people, go with. Undefined numbers are None.
+
+    Attributes:
+        key: metric, judge (`people`) and condition.
+        n, groups: choices between different texts, and independent groups.
+        times_longer: how many times as long as the other a text is that is one standard deviation longer.
+        length, low, high: log-odds for one standard deviation, with a 95 % interval; q is corrected over all rows of pairs.
+        place, place_adjusted: log-odds of the text that is read first, without and with the length.
+        detectable: the least length effect that would be found with a power of 80 % at 5 %.
+        systems: their strengths; empty where pairs do not name two systems.
+        left_out: why pairs or systems are left out, or why nothing is fitted.
+    """
+
+    key: dict[str, Any]
+    n: int
+    groups: int
+    times_longer: float | None
+    length: float | None
+    low: float | None
+    high: float | None
+    p: float | None
+    q: float | None
+    detectable: float | None
+    place: float | None
+    place_adjusted: float | None
+    systems: tuple[PairedSystem, ...]
+    left_out: tuple[str, ...]
+    outcome: Literal["shown", "not shown", "refused"]
+
+
+class _Choices(NamedTuple):
+    """(choices,) the items, whether the second text was read first, and how much of the choice goes to the item's first text."""
+
+    item: Ints
+    swapped: Ints
+    share: Floats
+
+    def take(self, rows: Any) -> _Choices:
+        return _Choices(self.item[rows], self.swapped[rows], self.share[rows])
+
+
+def explain_pairs(judged: JudgedData) -> tuple[ExplainedPairs, ...]:
+    """Fit the choices of people and of every judge and condition, for every metric that compares two texts."""
+    data, texts = judged.data, _Texts(judged.data)
+    found = [
+        _explained(key, choices, texts)
+        for metric in data.scales
+        if data.scales[metric].swap
+        for key, choices in ((_people(metric), _labels(judged, metric)), *_of_judges(judged, metric))
+        if len(choices.item)
+    ]
+    q = benjamini_yekutieli([np.nan if each.p is None else each.p for each in found])
+    return tuple(_with_q(each, float(own)) for each, own in zip(found, q, strict=True))
+
+
+def _with_q(found: ExplainedPairs, q: float) -> ExplainedPairs:
+    if found.p is None:
+        return found
+    return msgspec.structs.replace(found, q=number(q), outcome="shown" if q <= ALPHA else "not shown")
+
+
+def _people(metric: str) -> dict[str, Any]:
+    return {"metric": metric, **dict.fromkeys(CONDITION), "judge": PEOPLE}
+
+
+def _credit(data: Dataset, metric: str, scores: Sequence[Any]) -> Floats:
+    share = data.scales[metric].share_of_first
+    return np.array([np.nan if score is None else share.get(score, np.nan) for score in scores], np.float64)
+
+
+def _labels(judged: JudgedData, metric: str) -> _Choices:
+    """People's choices on the pairs that judges were asked about."""
+    data, labels = judged.data, judged.data.labels
+    item = labels.item.recode(data.positions).astype(np.int64)
+    rows = np.flatnonzero((labels.metric.recode({metric: 0}) == 0) & np.isin(item, judged.units.item))
+    return _Choices(item[rows], np.zeros(len(rows), np.int64), _credit(data, metric, list(labels.score.take(rows))))
+
+
+def _of_judges(judged: JudgedData, metric: str) -> Iterator[tuple[dict[str, Any], _Choices]]:
+    units = judged.units.take(np.flatnonzero(judged.units.judgments.metric.recode({metric: 0}) == 0))
+    rows = units.judgments
+    share = _credit(judged.data, metric, list(rows.score))
+    swapped = (rows.order.recode({"swapped": 0}) == 0).astype(np.int64)
+    conditions = list(zip(*(getattr(rows, name) for name in CONDITION), strict=True))
+    codes = {condition: code for code, condition in enumerate(dict.fromkeys(conditions))}
+    code = np.array([codes[condition] for condition in conditions], np.int64)
+    for condition, own in codes.items():
+        if not traits_of(str(condition[0])).is_baseline:
+            yield {"metric": metric, **dict(zip(CONDITION, condition, strict=True))}, _Choices(units.item, swapped, share).take(code == own)
+
+
+class _Texts:
+    """The two texts of every item: how much longer the first is, whether both are the same, their systems and groups."""
+
+    def __init__(self, data: Dataset) -> None:
+        logs = [np.array([_log_length(item.fields.get(name)) for item in data.items]) for name in ("output_a", "output_b")]
+        self.longer = logs[0] - logs[1]
+        self.same = np.array([item.fields.get("output_a") == item.fields.get("output_b") for item in data.items])
+        names = [[str(item.fields.get(name) or "") for item in data.items] for name in ("system_a", "system_b")]
+        self.names = sorted({name for side in names for name in side})
+        self.systems = [np.array([self.names.index(name) for name in side], np.int64) for side in names]
+        self.group = item_key(data, "group").codes.astype(np.int64)
+
+
+def _log_length(text: object) -> float:
+    return float(np.log(len(graphemes(text)))) if isinstance(text, str) and text else np.nan
+
+
+def _explained(key: dict[str, Any], choices: _Choices, texts: _Texts) -> ExplainedPairs:
+    kept = choices.take(~np.isnan(choices.share) & ~np.isnan(texts.longer[choices.item]) & ~texts.same[choices.item])
+    left_out = [] if len(kept.item) else ["no pair has two different texts and a choice"]
+    kept, hardly = _overlapping(kept, texts)
+    if hardly:
+        left_out.append(f"lengths hardly overlap, so no adjustment: {_first(hardly)}")
+    kept, one_way = _two_sided(kept, texts)
+    if one_way:
+        left_out.append(f"win all or no choices, so no finite strength: {_first(one_way)}")
+    groups, longer = len(np.unique(texts.group[kept.item])), texts.longer[kept.item]
+    spread = float(longer.std()) if len(longer) else 0.0
+    if len(kept.item) < LEAST_PAIRS or groups < LEAST_GROUPS:
+        left_out.append(f"{len(kept.item)} choices in {groups} groups are left; {LEAST_PAIRS} in {LEAST_GROUPS} are needed")
+    elif spread <= 1e-9:
+        left_out.append("all texts are as long as the other")
+    else:
+        try:
+            return _fitted(key, kept, texts, spread, left_out)
+        except (ValueError, np.linalg.LinAlgError) as err:
+            left_out.append(str(err))
+    return _refused(key, len(kept.item), groups, left_out)
+
+
+def _overlapping(kept: _Choices, texts: _Texts) -> tuple[_Choices, list[str]]:
+    """The choices without those between two systems of which one is nearly always longer, and the names of these."""
+    one, other = (side[kept.item] for side in texts.systems)
+    refused = [each for each in length_overlap(one, other, texts.longer[kept.item]) if each.hardly]
+    rows = np.ones(len(kept.item), bool)
+    for each in refused:
+        rows &= ~(((one == each.pair[0]) & (other == each.pair[1])) | ((one == each.pair[1]) & (other == each.pair[0])))
+    words = [f"{texts.names[a]} against {texts.names[b]}" for a, b in (each.pair for each in refused)]
+    return kept.take(rows), words
+
+
+def _two_sided(kept: _Choices, texts: _Texts) -> tuple[_Choices, list[str]]:
+    """The choices without systems that win all or none of theirs, and the names of these; where pairs name no two systems, all choices."""
+    dropped: list[str] = []
+    while True:
+        one, other = (side[kept.item] for side in texts.systems)
+        apart = one != other
+        sides = np.concatenate([one[apart], other[apart]])
+        won = np.concatenate([kept.share[apart], 1 - kept.share[apart]])
+        ends = [code for code in np.unique(sides).tolist() if won[sides == code].mean() in (0.0, 1.0)]
+        if not ends:
+            return kept, dropped
+        dropped += [texts.names[code] for code in ends]
+        kept = kept.take(~(apart & (np.isin(one, ends) | np.isin(other, ends))))
+
+
+def _first(names: Sequence[str]) -> str:
+    """The first names of a list, and how many others there are."""
+    more = f" and {len(names) - NAMED:,} more" if len(names) > NAMED else ""
+    return f"{'; '.join(names[:NAMED])}{more}"
+
+
+def _fitted(key: dict[str, Any], kept: _Choices, texts: _Texts, spread: float, left_out: list[str]) -> ExplainedPairs:
+    from scipy.special import stdtrit
+
+    swapped = kept.swapped == 1
+    one, other = (side[kept.item] for side in texts.systems)
+    known, codes = np.unique(np.concatenate([one, other]), return_inverse=True)
+    first, second = (np.where(swapped, *sides) for sides in (np.split(codes, 2)[::-1], np.split(codes, 2)))
+    longer = np.where(swapped, -1, 1) * texts.longer[kept.item] / spread
+    group = texts.group[kept.item]
+    fit: AdjustedPreference = preference_by_length(first, second, np.where(swapped, 1 - kept.share, kept.share), longer, group)
+    groups = len(np.unique(group))
+    reach, power = (float(stdtrit(groups - 1, level)) * fit.length_error for level in (0.975, 0.8))
+    return ExplainedPairs(
+        key=key,
+        n=len(kept.item),
+        groups=groups,
+        times_longer=float(np.exp(spread)),
+        length=fit.length,
+        low=fit.length - reach,
+        high=fit.length + reach,
+        p=number(fit.length_p),
+        q=None,
+        detectable=reach + power,
+        place=fit.raw_place,
+        place_adjusted=fit.place,
+        systems=_systems([texts.names[code] for code in known], fit),
+        left_out=tuple(left_out),
+        outcome="not shown",
+    )
+
+
+def _systems(names: Sequence[str], fit: AdjustedPreference) -> tuple[PairedSystem, ...]:
+    if len(names) < 2:
+        return ()
+    raw, adjusted = fit.raw - fit.raw.mean(), fit.adjusted - fit.adjusted.mean()
+    found = (PairedSystem(name, float(one), float(other)) for name, one, other in zip(names, raw, adjusted, strict=True))
+    return tuple(sorted(found, key=lambda each: -each.raw))
+
+
+def _refused(key: dict[str, Any], n: int, groups: int, left_out: Sequence[str]) -> ExplainedPairs:
+    names = ("times_longer", "length", "low", "high", "p", "q", "detectable", "place", "place_adjusted")
+    nothing: dict[str, None] = dict.fromkeys(names)
+    return ExplainedPairs(key=key, n=n, groups=groups, **nothing, systems=(), left_out=tuple(left_out), outcome="refused")
