@@ -55,7 +55,7 @@ def draw_watch(found: WatchCheck, path: Path) -> None:
 
 def _draw(found: WatchCheck, options: FigureOptions) -> Drawn:
     signature = f"{found.judge} on {found.data} since {found.since}"
-    cells, left = fitting(found.cells, [_HEIGHT] * len(found.cells), 0.9, "cell")
+    cells, left_out = fitting(found.cells, [_HEIGHT] * len(found.cells), 0.9, "cell")
     with drawing(signature) as new_figure:
         figure = new_figure(figsize=(options.width, len(cells) * _HEIGHT + 0.9), layout="constrained")
         grid: Any = figure.subplots(len(cells), 2, squeeze=False, sharex=True)
@@ -63,7 +63,7 @@ def _draw(found: WatchCheck, options: FigureOptions) -> Drawn:
             _draw_levels(left, cell, options)
             _draw_evidence(right, cell)
         figure.autofmt_xdate(rotation=30)
-        return finish_with_legend(figure, grid[0][0], f"Watch: {found.answer}", _CAPTION + left, signature, options)
+        return finish_with_legend(figure, grid[0][0], f"Watch: {found.answer}", _CAPTION + left_out, signature, options)
 
 
 def _draw_levels(panel: Any, cell: CellState, options: FigureOptions) -> None:
