@@ -109,7 +109,15 @@ def _is_needed(held: CascadeCertificate, step: CertifiedStep, question: Question
 
 
 def step_spec(spec: RunSpec, step: CertifiedStep) -> RunSpec:
-    """The specification of one judge's run: the texts of `spec`, and the judge and condition of the certificate."""
+    """The specification of one judge's run: the texts of `spec`, and the judge and condition of the certificate.
+
+    Raises UsageError for a certificate of recorded scores.
+    """
+    if step.prompt is None:
+        raise UsageError(
+            f"the certificate's scores of {step.judge.name} were recorded elsewhere, so it does not know how to ask; run the judges with "
+            "'harness run', and 'harness accept --cascade --to FILE' that run"
+        )
     judge = step.judge
     own = bool(parse_variant(judge.variant).prompt)
     return msgspec.structs.replace(
@@ -123,12 +131,7 @@ def step_spec(spec: RunSpec, step: CertifiedStep) -> RunSpec:
 
 
 def refuse_changed(held: CascadeCertificate, step: CertifiedStep, ready: Prepared, spec: RunSpec) -> None:
-    """Raise StaleCertificate if a judge, its prompts, rubrics or scales are not as certified; UsageError for recorded scores."""
-    if step.prompt is None:
-        raise UsageError(
-            f"the certificate's scores of {step.judge.name} were recorded elsewhere, so it does not know how to ask; run the judges with "
-            "'harness run', and 'harness accept --cascade --to FILE' that run"
-        )
+    """Raise StaleCertificate if a judge, its prompts, rubrics or scales are not as certified."""
     asked = JudgedRun(ready.protocol, ready.library)
     [judge] = open_judges(spec, ready)
     for problem in judge_problems(step.judge, judge.identity):

@@ -148,3 +148,9 @@ def test_the_certificate_of_one_judge_is_no_cascade(made: Path, tmp_path: Path, 
         cascade_certificate.load(one)
     with pytest.raises(ContentError, match="the certificate of a cascade, and the certificate of a judge is needed"):
         harness.certificate.load(made.parent / "chain.json")
+
+
+@pytest.mark.parametrize("more", [(), ("--dry-run",)])
+def test_recorded_judges_cannot_be_asked(made: Path, tmp_path: Path, cli: Cli, more: tuple[str, ...]) -> None:
+    shown = cli("run", "--cascade", made.parent / "chain.json", "--data", made, "--out", tmp_path / "out", *more)
+    assert shown.code == 2 and "were recorded elsewhere, so it does not know how to ask" in shown.err
