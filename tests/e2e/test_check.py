@@ -34,7 +34,7 @@ def test_a_broken_file_is_named_with_its_line(cli: Cli, broken: Path) -> None:
     assert done.code == 1
     [line] = [line for line in done.out.splitlines() if str(broken) in line]
     assert line.startswith(f"{broken / 'tasks' / 'limerick' / 'task.toml'}:2: ")
-    assert "problems" in done.err and "Traceback" not in done.err
+    assert "1 problem" in done.err and "Traceback" not in done.err
 
 
 def test_problems_for_programs_are_json(cli: Cli, broken: Path) -> None:

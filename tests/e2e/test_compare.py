@@ -104,7 +104,7 @@ def test_tables_for_people(cli: Cli, folder: Folder) -> None:
 def test_a_figure(cli: Cli, folder: Folder, tmp_path: Path) -> None:
     assert cli("compare", folder.path, "--figure", tmp_path / "shares.svg", "--figure-kind", "shares").code == 0
     root = ElementTree.parse(tmp_path / "shares.svg").getroot()
-    assert root.tag.endswith("svg") and "full agreement" in "".join(root.itertext())
+    assert root.tag.endswith("svg") and "all agree" in "".join(root.itertext())
     other = cli("compare", folder.path, "--figure", tmp_path / "shares.gif")
     assert other.code == 2 and "shares.svg" in other.err
     assert cli("compare", folder.path, "--figure", tmp_path / "answer.svg").code == 0
@@ -118,7 +118,7 @@ def test_a_figure_of_two_annotators_has_the_shares_of_all_items(cli: Cli, folder
     done = cli("compare", folder.path, "--figure", tmp_path / "shares.svg", "--figure-kind", "shares")
     assert done.code == 0, done.err
     shown = "".join(ElementTree.parse(tmp_path / "shares.svg").getroot().itertext())
-    assert f"{ITEMS} items" in shown and "full agreement" not in shown
+    assert f"{ITEMS}\n" in shown and "all agree" not in shown
 
 
 def test_systems(cli: Cli, folder: Folder) -> None:

@@ -131,7 +131,7 @@ def test_a_variant_that_names_no_call_is_single() -> None:
 @given(st.sampled_from(VARIANTS), st.data())
 def test_the_words_may_come_in_any_order_and_defaults_may_be_said(variant: Variant, data: st.DataObject) -> None:
     words = words_of(variant)
-    assert len(words) == len(AXES) - 2 - (variant.shots == 0) - sum(not getattr(variant, axis) for axis in SWITCHES)
+    assert len(words) == len(AXES) - 3 - (variant.shots == 0) - sum(not getattr(variant, axis) for axis in SWITCHES)
     assert parse_variant("+".join(data.draw(st.permutations(words)))) == variant
 
 
