@@ -19,6 +19,7 @@ TABLES: dict[str, dict[str, Any]] = {
 }
 FINDINGS: dict[str, dict[str, Any]] = {f"{name}-{row['n']}": row for name, table in TABLES.items() for row in table["finding"]}
 READINGS: dict[str, dict[str, dict[str, list[str]]]] = TABLES["models-1"]["readings"]
+OPEN: list[dict[str, Any]] = tomllib.loads((ROOT / "docs" / "reviews" / "models-2.toml").read_text("utf-8"))["finding"]
 CONSTRUCTED = {"base": "right", "plain": "wrong", "subtle": "wrong"}
 
 
@@ -101,3 +102,11 @@ def test_the_card_has_the_table_of_agreement() -> None:
             mended = sum("kept" not in done_about(option[1]) for option in own if option[3] < 2)
             line = f"| {name} | {len(own)} | {seen[2]} | {seen[1]} | {seen[0]} | {mended} |"
             assert line in card, line
+
+
+@pytest.mark.parametrize("finding", OPEN, ids=lambda finding: f"{finding['language']}-{finding['items'][0]}")
+def test_an_open_finding_is_about_texts_that_are_here(finding: dict[str, Any]) -> None:
+    """Findings that nobody has answered yet say what they are about."""
+    items = (ROOT / "languages" / finding["language"] / "packs" / "models" / "items" / "open_prompt.jsonl").read_text("utf-8")
+    assert all(f'"{item}"' in items for item in finding["items"]) and finding["about"] in ("label", "fault")
+    assert finding["problem"] and (ROOT / "rubrics" / f"{finding['metric']}.toml").is_file()
