@@ -167,6 +167,7 @@ def test_a_board_without_its_data_is_passed_over_where_nobody_named_it(
         "adparaphrase",
         "hanna",
         "korean-square",
+        "llmeval2",
         "multi-summeval",
         "pariksha",
         "rtp-lx",

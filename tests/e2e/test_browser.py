@@ -187,7 +187,7 @@ def test_a_click_on_a_case_opens_everything_about_it_in_one_place_and_takes_the_
         shown.page.keyboard.press("Enter")  # the focus is on the first text
         assert shown.page.locator(".opened:not([hidden]) .text").count() and shown.said == []
         shown.page.click("button[type=reset]")
-        shown.page.wait_for_function("!document.getElementById('cases').open")
+        shown.page.wait_for_selector("#cases:not([open])", state="attached")
 
 
 def test_minimal_pairs_open_the_flawed_text_beside_its_twin(browser: Any, tmp_path: Path, axe_core: str) -> None:
