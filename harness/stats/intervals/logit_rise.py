@@ -50,7 +50,7 @@ def logit_rise(
 
     >>> found = logit_rise([1, 0, 0, 0] * 5, [1, 1, 1, 0] * 5, range(20))
     >>> round(found.value, 3), [round(end, 2) for end in (found.interval.lo, found.interval.hi)]  # 2 ln 3
-    (2.197, [0.95, 3.44])
+    (2.197, [0.97, 3.43])
     >>> logit_rise([0, 0], [1, 0], range(2)).reason
     'one condition is never seen'
     """
