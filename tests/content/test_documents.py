@@ -60,7 +60,7 @@ def test_the_readme_shows_the_first_six_lines_of_what_other_pages_show_whole() -
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     for command, page, start in (
         (
-            "harness run --langs ja,cs",
+            "make run",
             "getting-started.md",
             "without sending a text anywhere. It prints (and a signature, which holds everything that can move a number):\n\n```\n",
         ),
