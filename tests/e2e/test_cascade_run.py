@@ -15,6 +15,8 @@ import pytest
 from tests.conftest import write_rows
 from tests.e2e.conftest import Answer, Endpoint, Request
 
+pytestmark = pytest.mark.slow
+
 Cli = Callable[..., Any]
 METRIC = "linguistic_acceptability"
 CHEAP, BETTER = "openai/cheap-1", "openai/better-1"
