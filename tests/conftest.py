@@ -37,6 +37,12 @@ def _can_mount() -> bool:
         return mounted and subprocess.run(["umount", folder], check=False).returncode == 0
 
 
+def _has_chinese_font() -> bool:
+    from harness.render.figures.fonts import fonts_for
+
+    return len(fonts_for("日本語中文한국어").families) > 1
+
+
 _PRESENT: dict[str, Callable[[], bool]] = {
     "model": lambda: models.catalogue()["smollm2-135m"].path.is_file(),
     "shared data": SHARED_DATA.is_dir,
@@ -46,6 +52,7 @@ _PRESENT: dict[str, Callable[[], bool]] = {
     "chromium": lambda: shutil.which("chromium") is not None and find_spec("playwright") is not None,
     "axe-core": AXE.is_file,
     "pyrage": lambda: find_spec("pyrage") is not None,
+    "chinese font": lambda: _has_chinese_font(),
 }
 
 

@@ -34,7 +34,7 @@ def test_letters_without_a_font_are_named() -> None:
     assert fonts_for("日本") == ((fonts.USUAL,), "日本") and not is_drawable("हिन्दी") and is_drawable("čeština")
 
 
-@pytest.mark.skipif(not fonts_for("日本語中文한국어").families[1:], reason="needs a font with Chinese characters")
+@pytest.mark.needs("chinese font")
 def test_chinese_japanese_and_korean_get_a_font_of_this_machine() -> None:
     for text in ("日本語", "中文", "かな", "한국어"):
         assert len(fonts_for(text).families) == 2 and fonts_for(text).missing == ""
