@@ -147,10 +147,15 @@ class AskedAnswers:
         if key not in self._kept:
             self._watcher.note(f"{len(candidates)} candidates, {len(questions)} questions about {len(key[1])} texts")
             chosen = {self.candidates[at]: self._by_condition[self.candidates[at]] for at in candidates}
-            spec = msgspec.structs.replace(self._spec, items=key[1])
+            spec = about(self._spec, key[1])
             results = [run(one, self._out, self._watcher, self._settings) for one in run_specs(chosen.values(), spec)]
             self._kept[key] = _recording(results, chosen)
         return self._kept[key]
+
+
+def about(spec: RunSpec, items: Iterable[str]) -> RunSpec:
+    """The specification for these items alone, on all its metrics, so that a joint call names the same metrics in every step."""
+    return msgspec.structs.replace(spec, only=dict.fromkeys(spec.metrics or (), tuple(items)))
 
 
 def with_examples(candidates: Mapping[JudgeCondition, AskedCandidate], asked: AskedData, choosing: ChooseHalf, out: Path) -> RunSpec:

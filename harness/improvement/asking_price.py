@@ -11,7 +11,7 @@ import msgspec
 
 from harness.engines import Settings
 from harness.errors import UsageError
-from harness.improvement.asked_answers import AskedData, with_examples
+from harness.improvement.asked_answers import AskedData, about, with_examples
 from harness.improvement.candidates import AskedCandidate
 from harness.improvement.halves import ChooseHalf, ConfirmHalf
 from harness.improvement.questions import LabelledQuestions
@@ -85,7 +85,7 @@ def asking_price(
         store = stack.enter_context(Store.reading(out)) if (out / "store.sqlite").is_file() else None
 
         def of(candidate: AskedCandidate, questions: LabelledQuestions) -> CostEstimate:
-            own = candidate.spec(msgspec.structs.replace(spec, items=questions.items))
+            own = candidate.spec(about(spec, questions.items))
             prepared = prepare(own)
             judges = open_judges(own, prepared)
             estimates: CostEstimate | None = None

@@ -152,8 +152,6 @@ def prepare(spec: RunSpec, library: Library | None = None) -> Prepared:
         spec = msgspec.structs.replace(spec, data=located(spec.data, library))  # the run keeps the folder that a name means
     if spec.data is not None and spec.board is None:
         return _prepare_folder(spec, spec.data, library)
-    if spec.items is not None:
-        raise UsageError("single items can be chosen of a data folder; pass --data DIR without --board")
     if spec.unlabelled:
         raise UsageError("--unlabelled is for a data folder; pass --data DIR without --board")
     return _prepare_board(spec, spec.board or DEFAULT_BOARD, library)
@@ -210,7 +208,6 @@ def _prepare_folder(spec: RunSpec, folder: Path, library: Library) -> Prepared:
     metrics = _choose(spec.metrics, [*known_metrics, *comparable], "metric") if spec.metrics or not known_metrics else tuple(known_metrics)
     everything = with_compared_labels(everything, [comparable[name] for name in metrics if name in comparable])
     items = [item for item in everything.items if item.language in languages and item.task in tasks and item.split == "test"]
-    items = _chosen_items(items, spec.items)
     if spec.unlabelled:
         asks = {task: (_askable(task, library) | _labelled(task, everything) | own_metrics) & frozenset(metrics) for task in tasks}
         everything = msgspec.structs.replace(everything, asks=asks)
@@ -306,7 +303,6 @@ def _resolve_protocol(
         own_systems=dict(spec.own_systems),
         panels=dict(spec.panels),
         tuned=dict(spec.tuned),
-        items=spec.items or (),
         examples_from=str(spec.examples.resolve()) if spec.examples and examples else "",
         only=dict(spec.only),
     )
@@ -320,17 +316,6 @@ def _examples_of(spec: RunSpec, library: Library) -> Dataset | None:
         return None
     found = with_our_names(load_folder(spec.examples, library), library)
     return msgspec.structs.replace(found, items=tuple(msgspec.structs.replace(item, split="dev") for item in found.items))
-
-
-def _chosen_items(items: Sequence[Item], ids: Sequence[str] | None) -> list[Item]:
-    """The items with these ids. Raises UsageError for an id that no item has."""
-    if ids is None:
-        return list(items)
-    wanted = set(ids)
-    chosen = [item for item in items if item.item_id in wanted]
-    if missing := sorted(wanted - {item.item_id for item in chosen}):
-        raise UsageError(f"no item '{missing[0]}' of these languages and tasks is to be judged")
-    return chosen
 
 
 def _variants(spec: RunSpec, board: Board | None, own_prompts: Mapping[str, OwnPrompt]) -> tuple[str, ...]:

@@ -24,7 +24,6 @@ _LATER_DEFAULTS = {
     "panels": {},
     "tuned": {},
     "own_rubrics": {},
-    "items": (),
     "examples_from": "",
     "only": {},
 }
@@ -64,7 +63,6 @@ class RunProtocol(msgspec.Struct, frozen=True):
     panels: dict[str, Panel] = {}  # judges whose scores are computed from those of other judges, by name
     tuned: dict[str, str] = {}  # judge -> the judge that it was before it was tuned
     own_rubrics: dict[str, Rubric] = {}  # rubrics of the user's own by name and hash, as the variants name them
-    items: tuple[str, ...] = ()  # ids of the items that are asked about; empty: all
     examples_from: str = ""  # the data folder that few-shot examples come from; empty: the development items of the data
     only: dict[str, tuple[str, ...]] = {}  # the items that are asked about, by metric; empty: all
     identities: tuple[JudgeIdentity, ...] = ()

@@ -308,7 +308,6 @@ def _prepare_stored(name: str, store: Store, out: Path) -> Prepared:
         tasks=tuple(protocol.tasks),
         metrics=protocol.metrics,
         limit=protocol.limit,
-        items=protocol.items or None,
         examples=Path(protocol.examples_from) if protocol.examples_from else None,
         unlabelled=protocol.unlabelled,
         only=protocol.only,

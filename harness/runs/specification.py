@@ -23,7 +23,6 @@ class RunSpec(msgspec.Struct, frozen=True):
 
     board: str | None = None
     data: Path | None = None
-    items: tuple[str, ...] | None = None  # only the items of a data folder with these ids
     examples: Path | None = None  # a data folder whose labelled items few-shot examples are taken from, in place of development items
     content: tuple[Path, ...] = ()
     languages: tuple[str, ...] | None = None
@@ -54,7 +53,7 @@ class RunSpec(msgspec.Struct, frozen=True):
     seed: int = 0
     majority: Majority | None = None  # how annotators become one reference
     limit: int | None = None
-    only: Mapping[str, tuple[str, ...]] = {}  # the items that are asked about, by metric, where a cascade asks a part; empty: all
+    only: Mapping[str, tuple[str, ...]] = {}  # the items that are asked about, by metric, where only some are; empty: all
     unlabelled: bool = False  # also ask about items of a data folder that have no label
 
     def __post_init__(self) -> None:

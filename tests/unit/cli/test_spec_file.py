@@ -98,7 +98,7 @@ def test_a_run_keeps_its_flags_and_a_dry_run_prints_them(cli: Callable[..., Any]
 def test_every_field_of_a_specification_has_a_flag() -> None:
     flags = {action.dest for action in command_parser(build_parser(), "run")._actions}
     # read from other flags, or set by studies, `improve` and a cascade
-    read_already = {"panels", "own_prompts", "own_rubrics", "base_urls", "crossed", "items", "only"}
+    read_already = {"panels", "own_prompts", "own_rubrics", "base_urls", "crossed", "only"}
     assert {field for field in RunSpec.__struct_fields__ if RUN_FLAGS.get(field, field) not in flags} == read_already
     assert set(RUN_FLAGS) <= set(RunSpec.__struct_fields__)
 
