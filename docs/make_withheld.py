@@ -51,26 +51,20 @@ class Languages:
 
     def __init__(self, samples: Sequence[Sample]) -> None:
         self.samples = samples
-        self.whole = [_extended(one) for one in samples]
-        self.plain = [_plain(one) for one in self.whole]
+        self.plain = [_plain(one) for one in samples]
 
     def trial(self, at: int, labels: int, rng: np.random.Generator) -> tuple[Figure, Figure]:
         """The estimates of one language when only so many of its texts, drawn at random, keep their label."""
         own = self.samples[at]
         few = replace(own, y=np.where(np.isin(np.arange(len(own.y)), rng.permutation(len(own.y))[:labels]), own.y, np.nan))
         found = _plain(few)
-        given = [few if place == at else one for place, one in enumerate(self.whole)]
+        given = [few if place == at else one for place, one in enumerate(self.samples)]
         plain = [found if place == at else one for place, one in enumerate(self.plain)]
         return found.corrected if found.corrected.ci else found.labels_alone, with_other_languages(plain, given, share=False)[at]
 
 
 def _plain(sample: Sample) -> MeanEstimates:
     return mean_estimates([(sample, 1.0)], share=False)
-
-
-def _extended(sample: Sample) -> Sample:
-    """With one text more that nobody labelled, so that the language counts as one in which the judge says something new."""
-    return Sample(np.append(sample.y, np.nan), np.append(sample.f, np.nanmean(sample.f)), np.arange(len(sample.y) + 1))
 
 
 def rows(name: str, samples: Sequence[Sample], draws: int) -> Iterator[str]:

@@ -64,7 +64,7 @@ def _new_language(cells: Sequence[ScoredItems], half_width: float) -> NewLanguag
         return NewLanguage(
             key=key, languages=len(samples), half_width=wanted, reason=few if len(samples) < MIN_LANGUAGES else "the scale has no ends"
         )
-    errors = own_errors(samples, many=True)
+    errors = own_errors(samples)
     between = floored_between(errors.value, errors.error)
     common = float(between.fitted_error[0]) * t_quantile(0.95, len(samples) - 1) / Z95  # as `borrow` counts it where errors are estimated
     borrowed = labels_with_others(errors.label_sd, between.tau2, wanted, least=MIN_OWN_LABELS, mean_error=common)
