@@ -57,7 +57,7 @@ def new_languages(laid_out: AlignedData, half_width: float) -> tuple[NewLanguage
 def _new_language(cells: Sequence[ScoredItems], half_width: float) -> NewLanguage:
     first = cells[0]
     key = {name: value for name, value in first.key.items() if name != "language"}
-    samples = [one for one in map(_sample, cells) if one.groups >= MIN_OWN_LABELS and not np.isnan(one.f[one.known]).all()]
+    samples = [one for one in map(mean_or_share, cells) if one.groups >= MIN_OWN_LABELS and not np.isnan(one.f[one.known]).all()]
     wanted = half_width * _reach(first)
     few = f"{len(samples)} languages have {MIN_OWN_LABELS} independent labels, and {MIN_LANGUAGES} are needed"
     if len(samples) < MIN_LANGUAGES or not math.isfinite(wanted):
@@ -80,7 +80,8 @@ def _new_language(cells: Sequence[ScoredItems], half_width: float) -> NewLanguag
     )
 
 
-def _sample(cell: ScoredItems) -> Sample:
+def mean_or_share(cell: ScoredItems) -> Sample:
+    """What a corrected mean is made from; without order, what the corrected share of the best class is made from."""
     if cell.means is not None:
         return mean_sample(cell)
     scores = cell.classes.scores
