@@ -19,8 +19,9 @@ from harness.api import compare_options, open_sources
 from harness.correct.labels_with_others import mean_or_share
 from harness.correct.mean_estimates import Figure, MeanEstimates, Sample, mean_estimates
 from harness.correct.scored_items import ScoredItems, scored_items
-from harness.correct.with_others import with_other_languages
+from harness.correct.with_others import own_errors, with_other_languages
 from harness.measure.compare import align
+from harness.stats.estimation.borrowed import borrow
 
 SIZES = (15, 20, 30, 50)
 COLUMNS = (
@@ -95,6 +96,13 @@ def _two_worst(covered: Mapping[str, float]) -> str:
     return ", ".join(f"{share:.0%} {tag}" for tag, share in sorted(covered.items(), key=lambda one: one[1])[:2])
 
 
+def furthest(by_language: Mapping[str, Sample]) -> str:
+    """The two languages in which the judge's error is furthest from that in the others, in standard errors of a new language."""
+    errors = own_errors(list(by_language.values()))
+    apart = borrow(errors.value, errors.error).apart
+    return ", ".join(f"{list(by_language)[at]} z = {apart[at]:+.1f}" for at in np.argsort(-np.abs(apart))[:2])
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description="Borrowed strength on published labels.")
     parser.add_argument("sources", nargs="+")
@@ -105,10 +113,13 @@ def main() -> None:
     given = parser.parse_args()
     headings = [heading for part in COLUMNS for heading in part]
     print(f"| {' | '.join(headings)} |\n|{' --- |' * len(headings)}")
+    apart = []
     for source in given.sources:
         for name, samples in samples_of(source, given.judge, given.metrics, given.languages):
             for row in rows(name, samples, given.draws):
                 print(row, flush=True)
+            apart.append(f"{name}: {furthest(samples)}")
+    print("", "The two languages furthest from the others, by all labels:", *apart, sep="\n")
 
 
 if __name__ == "__main__":
