@@ -1,6 +1,6 @@
 """How often a choice among twenty candidates is confirmed: wrongly where none is better, and rightly where one is.
 
-`python -m tests.unit.stats.selection.test_selection_simulations` prints the table of docs/improve.md.
+`python -m tests.unit.stats.selection.test_selection_simulations` prints the tables of docs/improve.md.
 """
 
 from __future__ import annotations
