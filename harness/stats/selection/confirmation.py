@@ -92,9 +92,10 @@ def _gain(start: Floats, chosen: Floats, constant: Floats, group: ArrayLike, mar
 
 
 def _interval(found: ClusterMean, level: float = 0.95) -> tuple[float, float]:
+    """NaN where all texts have the same difference, most often 0: an interval of no width would say that the gain is known."""
     from scipy.special import stdtrit
 
-    half = float(stdtrit(found.interval_freedom, (1 + level) / 2)) * found.error
+    half = float(stdtrit(found.interval_freedom, (1 + level) / 2)) * found.error if found.error else math.nan
     return found.mean - half, found.mean + half
 
 
