@@ -100,6 +100,7 @@ def _acceptance_flags(how: Any) -> None:
     majority_flag(how, "drop")
     how.add_argument(
         "--alpha-risk",
+        "--risk",
         type=share,
         default=0.1,
         metavar="N",
