@@ -68,6 +68,7 @@ if TYPE_CHECKING:  # read on use
     import pandas as pd
 
     from harness.judge_atlas.atlas_file import Atlas
+    from harness.runs import LiveRows
     from harness.watch.watch_check import WatchCheck
 
 CONSTRUCTED = "The labels are constructed with the texts, not given by native speakers."
@@ -94,6 +95,10 @@ class Quiet:
 
     def finished(self) -> None:
         """Shows nothing."""
+
+    def follow(self, rows: LiveRows) -> bool:
+        """Shows nothing."""
+        return False
 
     def first_language(self, part: RunResult) -> None:
         """Shows nothing."""
