@@ -153,7 +153,6 @@ def _summarise(board: str, examined: ExaminedSubmission, problems: list[Problem]
 
 
 def _readable_cards(folders: Iterable[Path]) -> dict[Path, JudgeCard]:
-    """The cards that can be read, by the folder of their submission."""
     cards = {folder: examine_card(folder / CARD)[0] for folder in sorted(folders) if not any(folder_problems(folder))}
     return {folder: card for folder, card in cards.items() if card}
 

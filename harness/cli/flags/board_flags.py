@@ -37,7 +37,6 @@ def submit_flags(commands: Any) -> None:
 
 
 def _submission(p: Any, title: str, source: str) -> Any:
-    """The judges of a submission, and the folder that is written."""
     where = p.add_argument_group(title)
     add_flag(where, "--judge NAME ...", f"only this judge of {source}; repeatable", default=[])
     add_flag(where, "--name DIRNAME", "name of the submission's folder (default: from the judge's name)")
@@ -47,7 +46,6 @@ def _submission(p: Any, title: str, source: str) -> Any:
 
 
 def _about(p: Any) -> None:
-    """What a submitter states about a judge."""
     about = p.add_argument_group("about the judge, for the tables")
     add_flag(about, "--title TEXT", "the judge's title in tables (default: its name)", default="")
     add_flag(about, "--contact TEXT", "whom to ask about the submission; will be published", default="")
@@ -113,7 +111,6 @@ def _record(sub: Any) -> None:
 
 
 def _opened(p: Any) -> None:
-    """What a board is opened with."""
     _data(p)
     add_flag(p, "--key FILE", "an age key for the board's sealed labels; they are decrypted in memory only", Path)
     content_flag(p)

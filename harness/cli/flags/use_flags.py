@@ -131,7 +131,6 @@ def _with_flag(parser: Any) -> None:
 
 
 def _set_flags(parser: Any) -> None:
-    """What label sets promise."""
     what = parser.add_argument_group("what label sets promise")
     add_flag(what, "--level N", "the share of new texts whose set holds a person's score (default: 0.9)", share, default=0.9)
     add_flag(
