@@ -49,11 +49,10 @@ def start(arguments: argparse.Namespace) -> int:
     imported = import_labels(arguments.source, to, look.mapping, options, library)
     print_summary(imported)
     prompts = _write_prompts(imported, look.mapping, library) if imported.written else []
-    code = ended(
-        imported, (lambda: {**facts_of(imported), "next": list(_next(imported, prompts, look.mapping))}) if arguments.json else None
-    )
+    commands = list(_next(imported, prompts, look.mapping, arguments.sampling))
+    code = ended(imported, (lambda: {**facts_of(imported), "next": commands}) if arguments.json else None)
     if imported.written and not arguments.json:
-        _say("\nNext:\n" + "\n".join(f"  {line}" for line in _next(imported, prompts, look.mapping, arguments.sampling)))
+        _say("\nNext:\n" + "\n".join(f"  {line}" for line in commands))
     return code
 
 
