@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from itertools import islice
 from typing import Any
 
@@ -76,8 +76,8 @@ class LiveRows:
         data = self._prepared.data
         return data.scales[metric].kind != "interval" and metric not in data.label_scales
 
-    def decide(self, verdicts: Iterable[Mapping[str, Any]]) -> None:
-        """Write verdicts (as reports have them) into their rows."""
+    def decide(self, verdicts: Iterable[Any]) -> None:
+        """Write verdicts, as a report has them, into their rows."""
         for verdict in verdicts:
             if row := self._rows.get((verdict["judge"], verdict["language"], verdict["metric"])):
                 row.verdict = verdict["answer"]
