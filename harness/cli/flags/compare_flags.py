@@ -59,7 +59,11 @@ def compare_flags(commands: Any) -> None:
     decision_flags(p)
     out_flag(p)
     shown = p.add_argument_group("output")
-    shown.add_argument("--full", action="store_true", help="also show the statistics of every cell and all sections, after the verdicts")
+    shown.add_argument(
+        "--full",
+        action="store_true",
+        help="also show the statistics of every cell and all sections, after the verdicts; above 500 cells, all intervals in JSON and CSV",
+    )
     all_rows_flags(shown)
     shown.add_argument("--verdicts", action="store_true", help=SUPPRESS)  # the default now; scripts of earlier versions name it
     shown.add_argument(
