@@ -692,8 +692,9 @@ def compare_options(
     versus: tuple[str, str] | None,
     seed: int,
     standardise: Literal["none", "annotator"] = "none",
+    intervals: frozenset[str] | None = None,
 ) -> CompareOptions:
-    """The options of the analysis from the arguments of `compare`."""
+    """The options of the analysis from the arguments of `compare`; `intervals` as in `CompareOptions`."""
     return CompareOptions(
         by=as_names(by) if by is not None else CompareOptions().by,
         annotators=Annotators.parse(annotators) if annotators else None,
@@ -704,6 +705,7 @@ def compare_options(
         versus=versus,
         seed=seed,
         standardise=standardise,
+        intervals=intervals,
     )
 
 

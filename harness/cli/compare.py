@@ -18,6 +18,7 @@ from harness.errors import UsageError
 
 def compare(arguments: argparse.Namespace) -> int:
     from harness.render.progress import working
+    from harness.reports.tables.columns import shown_intervals
     from harness.tables import to_json
 
     page = page_path(arguments.html)
@@ -38,6 +39,7 @@ def compare(arguments: argparse.Namespace) -> int:
         versus,
         arguments.seed,
         arguments.standardise,
+        None if arguments.full else shown_intervals(),
     )
     with working("comparing"):
         compared = api.compare_sources(

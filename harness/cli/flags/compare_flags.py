@@ -58,7 +58,11 @@ def compare_flags(commands: Any) -> None:
     decision_flags(p)
     out_flag(p)
     shown = p.add_argument_group("output")
-    add_flag(shown, "--full", "also show the statistics of every cell and all sections, after the verdicts")
+    add_flag(
+        shown,
+        "--full",
+        "also show the statistics of every cell and all sections, after the verdicts; above 500 cells, all intervals in JSON and CSV",
+    )
     all_rows_flags(shown)
     add_flag(shown, "--verdicts", SUPPRESS)  # the default now; scripts of earlier versions name it
     add_flag(
