@@ -408,7 +408,7 @@ def test_the_answer_is_alone_on_the_first_sheet_of_paper(browser: Any, pariksha:
         shown.page.evaluate("dispatchEvent(new Event('beforeprint'))")
         high = "all => Math.max(...all.filter(e => e.getClientRects().length).map(e => e.getBoundingClientRect().bottom))"
         assert 300 < shown.page.eval_on_selector_all(".view, .view + *", high) < 718
-        after = "nav => getComputedStyle(nav.nextElementSibling).breakBefore"
+        after = "nav => getComputedStyle(nav.previousElementSibling).breakBefore"
         assert shown.page.eval_on_selector("nav.contents", after) == "page"
         assert shown.page.locator("#items").is_hidden(), "a heading without its table"
 
