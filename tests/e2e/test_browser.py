@@ -400,19 +400,6 @@ def test_paper_keeps_headings_and_columns(browser: Any, page: Path) -> None:
         assert shown.page.eval_on_selector_all("thead th", hidden) == 0
 
 
-@pytest.mark.needs("shared data")
-def test_the_answer_is_alone_on_the_first_sheet_of_paper(browser: Any, pariksha: Path) -> None:
-    """It ends within an A4 landscape page, what follows begins another, and what it folds stays folded."""
-    with opened(browser, pariksha, width=1046, height=718) as shown:
-        shown.page.emulate_media(media="print")
-        shown.page.evaluate("dispatchEvent(new Event('beforeprint'))")
-        high = "all => Math.max(...all.filter(e => e.getClientRects().length).map(e => e.getBoundingClientRect().bottom))"
-        assert 300 < shown.page.eval_on_selector_all(".view, .view + *", high) < 718
-        after = "nav => getComputedStyle(nav.nextElementSibling).breakBefore"
-        assert shown.page.eval_on_selector("nav.contents", after) == "page"
-        assert shown.page.locator("#items").is_hidden(), "a heading without its table"
-
-
 def test_every_figure_can_be_saved_as_a_drawing_of_its_own(browser: Any, page: Path) -> None:
     with opened(browser, page) as shown:
         figures = shown.page.locator("figure[data-figure]")
