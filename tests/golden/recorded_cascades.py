@@ -1,8 +1,8 @@
 """How often the promise of a cascade is broken on recorded answers, where texts are drawn from all labelled ones.
 
-`python -m tests.golden.recorded_cascades DIR` prints the rates, DIR with the folders `alttest` and `chiang_lee_closer_look`. Six judges of
-alttest vote, in an order of prices that is set here. No folder has confidences of three judges beside people's labels, so three prompts of one
-judge stand in: its confidence is the share of 20 sampled ratings, and people's label is their mean, rounded.
+`python -m tests.golden.recorded_cascades DIR` prints the rates, DIR with the folders `alttest` and `chiang_lee_closer_look`. Six judges
+of alttest vote, in an order of prices that is set here. No folder has confidences of three judges beside people's labels, so three
+prompts of one judge stand in: its confidence is the share of 20 sampled ratings, and people's label is their mean, rounded.
 """
 
 from __future__ import annotations

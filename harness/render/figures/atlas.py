@@ -17,6 +17,7 @@ _GROUNDS = {"good": "#dcebf8", "bad": "#f6e4d5", "open": "#f1f3f5"}
 _SHARE_INCHES, _SHARE_DPI = (12.0, 6.3), 100  # 1200 × 630 pixels, which previews of links show whole
 _WIDTH, _LINE, _NAME, _DPI = 11.0, 0.21, 1.75, 150  # inches of the picture, a language, and the names; dots per inch
 _LETTERS = 15  # of a judge's name in a square
+_NOTE_LETTERS = 180  # of a line below the title
 
 
 def draw_matrix(rows: Sequence[LanguageRow], title: str, note: str, about: str = "") -> bytes:
@@ -29,7 +30,7 @@ def draw_matrix(rows: Sequence[LanguageRow], title: str, note: str, about: str =
         figure = new_figure(figsize=(_WIDTH, height))
         panel = _canvas(figure, _WIDTH, height)
         panel.text(0.05, 0.16, title, fontsize=11, fontweight="bold", color=INK, va="center")
-        panel.text(0.05, 0.38, note, fontsize=6.5, color=BASELINE, va="center")
+        panel.text(0.05, 0.4, "\n".join(textwrap.wrap(note, _NOTE_LETTERS)), fontsize=6.5, color=BASELINE, va="center")
         heads = (*QUALITIES, OTHER)
         step = (_WIDTH - _NAME - 0.05) / len(heads)
         top = 0.75
