@@ -219,7 +219,8 @@ def _table_of(rows: Sequence[LiveRow], room: int) -> Table:
         agreement = f"{row.agreement / row.labelled:.0%}" if row.labelled else "–"
         verdict = row.verdict or ("answered" if row.done >= row.total else "")
         names = ([row.judge] if several else []) + [english_name(row.language), row.metric.replace("_", " ")]
-        cells = (*names, f"{row.done}/{row.total}", agreement, verdict)
+        answers = f"{row.done}/{row.total}" + (f" ({row.unreadable} unreadable)" if row.unreadable else "")
+        cells = (*names, answers, agreement, verdict)
         table.add_row(*(Text(terminal_safe(cell)) for cell in cells))
     return table
 

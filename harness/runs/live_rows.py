@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from itertools import islice
 from typing import Any
 
 import msgspec
@@ -48,9 +47,9 @@ class LiveRows:
 
     def expect(self, identity: JudgeIdentity, calls: PlannedCalls) -> None:
         """Count the calls to a judge. Of a run with more than 2,000, there are no rows."""
-        queries = [call.query for call in islice(calls, _MOST_CALLS + 1)]
-        if len(queries) > _MOST_CALLS:
+        if len(calls) > _MOST_CALLS:
             return
+        queries = [call.query for call in calls]
         for query in queries:
             for metric in query.metrics:
                 key = (identity.name, query.item.language, metric)
@@ -60,11 +59,11 @@ class LiveRows:
             self._people.setdefault((item, metric), Counter())[score] += 1
 
     def add(self, identity: JudgeIdentity, query: Query, reply: Reply) -> None:
-        """Count what a reply says about each metric of its query."""
+        """Count what a reply says about each metric of its query. A reply to a call without a row is not read."""
+        if (identity.name, query.item.language, query.metrics[0]) not in self._rows:
+            return
         for judgment in derive_judgments(query, reply, "", identity, self._rules, detect_language=False):
-            row = self._rows.get((identity.name, judgment.language, judgment.metric))
-            if row is None:
-                continue
+            row = self._rows[identity.name, judgment.language, judgment.metric]
             row.done += 1
             row.unreadable += judgment.score is None
             people = self._people.get((judgment.item_id, judgment.metric))

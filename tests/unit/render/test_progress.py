@@ -52,12 +52,12 @@ def test_the_bar_of_a_terminal_counts_what_is_done(capsys: pytest.CaptureFixture
 def test_rows_stand_above_the_bar_as_far_as_there_is_room(capsys: pytest.CaptureFixture[str]) -> None:
     rows = [LiveRow("openai/m", tag, "task_quality", total=4) for tag in ("cs", "de", "ja", "ko", "zh")]
     rows[0] = LiveRow("openai/m", "cs", "task_quality", total=4, done=4, labelled=4, agreement=3.0, verdict="do not use")
-    rows[1] = LiveRow("openai/m", "de", "task_quality", total=4, done=1)
+    rows[1] = LiveRow("openai/m", "de", "task_quality", total=4, done=1, unreadable=1)
     Console(width=100).print(_table_of(rows, 3))
     first, *lines = [line.split() for line in capsys.readouterr().out.splitlines()]
     assert first[:2] == ["language", "metric"] and lines == [
         ["Czech", "task", "quality", "4/4", "75%", "do", "not", "use"],
-        ["German", "task", "quality", "1/4", "–"],
+        ["German", "task", "quality", "1/4", "(1", "unreadable)", "–"],
         ["Japanese", "task", "quality", "0/4", "–"],
     ]
 

@@ -45,5 +45,6 @@ def test_what_is_answered_already_and_a_large_run_have_no_rows(tmp_path: Path, m
     run(SPEC, tmp_path, again := Following(), Settings())
     assert following.rows and not again.rows
     monkeypatch.setattr(live_rows, "_MOST_CALLS", 5)
+    monkeypatch.setattr(live_rows, "derive_judgments", lambda *_, **__: pytest.fail("a reply of a large run is read twice"))
     run(SPEC, tmp_path / "large", large := Following(), Settings())
     assert not large.rows
