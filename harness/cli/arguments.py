@@ -412,7 +412,7 @@ def base_url_flag(parser: Any, who: str) -> None:
 def form_flags(parser: Any) -> Any:
     """Add the flags for output in another form, of which one is possible, and return their group."""
     form = parser.add_mutually_exclusive_group()
-    add_flag(form, "--json", "print JSON for programs, unrounded")
+    json_flag(form)
     add_flag(form, "--csv", "print CSV, unrounded")
     add_flag(form, "--md", "print Markdown")
     add_flag(form, "--latex", "print a LaTeX table (booktabs, siunitx)")

@@ -5,7 +5,7 @@ Names become items, labels, versions and conditions. What does not exist or does
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -34,7 +34,7 @@ from harness.runs.sources import load_board
 from harness.runs.specification import DEFAULT_BOARD, RunSpec
 from harness.runs.studies import SELF_PREFERENCE, with_preset
 from harness.store import Store
-from harness.text import short_repr
+from harness.text import quoted, short_repr
 
 SWAP_LANGUAGE = "swap-language"
 ATTENTION_CHECK = "attention-check"
@@ -443,12 +443,12 @@ def _instruction_versions(
     reasons = {variant.reasons_in(language) for variant, language in asked}
     tags = sorted(tag for tag in questions | reasons if not is_english(tag))
     faults, known = [], [tag for tag in tags if tag in library.instruction_files]
-    if absent := _quoted(tag for tag in tags if tag not in known):
+    if absent := quoted(tag for tag in tags if tag not in known):
         faults += [
             f"no instructions in {absent} for a variant with own-language.{choose_from(library.instruction_files)}",
             "A variant without own-language asks in English; 'Add a language' in CONTRIBUTING.md says how to write them",
         ]
-    unread = _quoted(tag for tag in known if not library.instructions(tag).reviewed_by)
+    unread = quoted(tag for tag in known if not library.instructions(tag).reviewed_by)
     if unread and not spec.allow_unreviewed:
         faults += [
             f"no native reader has reviewed the instructions in {unread}; --allow-unreviewed uses them, and every table then says so"
@@ -457,10 +457,6 @@ def _instruction_versions(
         gaps = [_lacking(library, tag, tasks, rubrics) for tag in known if tag in questions]
         raise UsageError("\n         ".join(filter(None, [*faults, *gaps])))
     return {tag: library.instructions(tag).version for tag in tags}
-
-
-def _quoted(names: Iterable[str]) -> str:
-    return ", ".join(f"'{name}'" for name in names)
 
 
 def _lacking(library: Library, tag: str, tasks: Sequence[str], rubrics: Sequence[str]) -> str:
