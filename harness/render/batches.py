@@ -11,16 +11,14 @@ from rich.console import Console
 from rich.padding import Padding
 from rich.table import Table
 
+from harness.render.fitted_table import output_width
 from harness.text import terminal_safe
-
-_PIPE_WIDTH = 160  # of output that no terminal shows
 
 
 def print_batches(rows: Sequence[Mapping[str, Any]]) -> None:
     """One line for each batch, in the order of submission, below its run and judge."""
     console = Console(markup=False, highlight=False)
-    if not console.is_terminal:
-        console.width = _PIPE_WIDTH
+    console.width = output_width(console)
     for (run, judge), batches in groupby(rows, lambda row: (row["run"], row["judge"])):
         console.print(terminal_safe(f"{run} · {judge}"), style="bold")
         table = Table(box=None, pad_edge=False, show_header=False, padding=(0, 2, 0, 0))

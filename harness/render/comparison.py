@@ -19,7 +19,7 @@ from harness.measure.options import POOLED
 from harness.model import SIDE
 from harness.render.annotator_pooling import annotator_pooling_table
 from harness.render.decisions import calibration_table, languages_table
-from harness.render.fitted_table import FittedTable
+from harness.render.fitted_table import PIPE_WIDTH, FittedTable
 from harness.render.human_agreement import two_people_sentence
 from harness.render.sections import render_sections
 from harness.render.terminal import dim_lines, print_whole, render_answer, render_verdicts, signature_line
@@ -31,11 +31,10 @@ from harness.reports.tables.text_table import TextTable, cell_row, tabulate, var
 from harness.text import terminal_safe
 
 _MOST_EXAMPLES = 8  # of what is odd in a label set
-_PIPE_WIDTH = 200  # of output that no terminal shows: nothing is cut there
 
 
 def render_comparison(
-    comparison: Comparison, full: bool = False, distributions: bool = False, width: int = _PIPE_WIDTH, *, every: bool = False
+    comparison: Comparison, full: bool = False, distributions: bool = False, width: int = PIPE_WIDTH, *, every: bool = False
 ) -> RenderableType:
     """The answer and the verdicts; with `full`, and where there are no verdicts, also the statistics of all cells and the sections.
 

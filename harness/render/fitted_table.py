@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -15,10 +16,16 @@ from harness.reports.tables.column import FEW_RARE_CASES, NO_INTERVAL
 from harness.reports.tables.text_table import TextTable
 from harness.text import terminal_safe
 
+PIPE_WIDTH = 200  # of output that no terminal shows: little is broken there
 _LONGEST_WORD = 24  # characters; a longer word is broken where it is wider than its column
 _HEADING_WIDTH = 13  # headings up to this width stay on one line where there is room
 _GLUED = ("%", NO_INTERVAL, FEW_RARE_CASES)  # stay behind the number before them
 _WIDE = 120  # characters of a terminal from which columns stand further apart
+
+
+def output_width(console: Console) -> int:
+    """Characters in a line: those of the terminal or of COLUMNS; without both, `PIPE_WIDTH`."""
+    return console.width if console.is_terminal or "COLUMNS" in os.environ else PIPE_WIDTH
 
 
 @dataclass(frozen=True)

@@ -8,12 +8,10 @@ from rich.console import Console, Group, RenderableType
 from rich.text import Text
 
 from harness.render.fitted_table import FittedTable
-from harness.render.terminal import dim_lines
+from harness.render.terminal import dim_lines, print_whole
 from harness.reports.sections.section import Found
 from harness.reports.sections.section_registry import SECTIONS
 from harness.reports.shown_sections import sections_legend, shown_sections
-
-_PIPE_WIDTH = 160  # of output that no terminal shows
 
 
 def render_sections(sections: Mapping[str, Found]) -> RenderableType:
@@ -33,5 +31,4 @@ def print_sections(sections: Mapping[str, Found], console: Console | None = None
     """Print the sections of a run that asked under several conditions; nothing for any other run."""
     variants = {row["variant"] for row in sections.get("variants", {}).get("rows", ())}
     if len(variants) > 1 or set(sections) - {one.name for one in SECTIONS if one.in_every_run}:
-        console = console or Console()
-        (console if console.is_terminal else Console(width=_PIPE_WIDTH)).print(render_sections(sections))
+        print_whole(lambda width: render_sections(sections), console=console)

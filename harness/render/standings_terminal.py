@@ -14,7 +14,7 @@ from harness.boards.probes import Finding
 from harness.content.tags import both_names
 from harness.measure.options import POOLED
 from harness.render.board_answer import board_answer, board_facts, language_answer
-from harness.render.fitted_table import FittedTable
+from harness.render.fitted_table import PIPE_WIDTH, FittedTable
 from harness.render.standings import (
     findings_of,
     groups_in_words,
@@ -33,7 +33,6 @@ from harness.text import terminal_safe
 _NAME = "judge"
 _NAME_WIDTHS = 16, 40  # at least, at most
 _GAP = 2  # between columns
-_PIPE_WIDTH = 220  # of output that no terminal shows: nothing is cut there
 
 
 def print_standings(
@@ -44,7 +43,7 @@ def print_standings(
 
 
 def render_standings(
-    standings: Standings, findings: Sequence[Finding] = (), language: str | None = None, width: int = _PIPE_WIDTH
+    standings: Standings, findings: Sequence[Finding] = (), language: str | None = None, width: int = PIPE_WIDTH
 ) -> RenderableType:
     """All languages with metrics pooled; of one language, its metrics too."""
     parts: list[RenderableType] = [Text(terminal_safe(f"{heading(standings)} · {standings.board}"), style="bold")]

@@ -18,7 +18,7 @@ from harness.measure.cells import Cell
 from harness.measure.options import POOLED
 from harness.measure.summaries import LanguageSummary
 from harness.model import CONDITION, SYSTEM_ROLE, JudgeCondition
-from harness.render.fitted_table import FittedTable
+from harness.render.fitted_table import PIPE_WIDTH, FittedTable, output_width
 from harness.render.human_agreement import two_people_sentence
 from harness.render.verdicts import SHORT_NAMES, answer_lines, judged_sides, lines_of, screen_tables, side_text
 from harness.reports.answer import LabelPages
@@ -30,7 +30,6 @@ from harness.reports.tables.numbers import counted, difference, percent
 from harness.reports.tables.text_table import TextTable, cell_row, key_text, tabulate
 from harness.text import terminal_safe
 
-_PIPE_WIDTH = 200  # of output that no terminal shows
 _MOST_CLASSES = 11  # of a scale whose equal scores are agreement, such as 0 to 10
 
 
@@ -66,15 +65,16 @@ def render_verdicts(verdicts: Sequence[Verdict], width: int, *, every: bool = Fa
         yield dim_lines(legend)
 
 
-def render_report(report: Report, *, by_task: bool = False, every: bool = False, width: int = _PIPE_WIDTH) -> RenderableType:
+def render_report(report: Report, *, by_task: bool = False, every: bool = False, width: int = PIPE_WIDTH) -> RenderableType:
     """The report: the answer, the verdicts, and notes.
 
     `every` shows all verdicts and what the headings mean; `by_task` adds a sentence and a table for each language, metric by metric and
     task by task; `width` is that of the terminal.
     """
     parts: list[RenderableType] = [Text(terminal_safe(report.title), style="bold"), Text(""), *render_answer(report.verdicts, report.pages)]
-    if not judged_sides(report.verdicts):  # baselines have no answer that names them
-        parts += [Text(terminal_safe(text)) for text in dict.fromkeys(side_text(verdict.key) for verdict in report.verdicts)]
+    sides = dict.fromkeys(side_text(verdict.key) for verdict in report.verdicts)
+    if len(sides) == 1 and not judged_sides(report.verdicts):  # a baseline has no answer that names it, nor has its table
+        parts += map(Text, map(terminal_safe, sides))
     parts += render_verdicts(report.verdicts, width, every=every)
     if two_people := two_people_sentence(report.by_metric):
         parts.append(Text(f"\n{two_people}"))
@@ -267,7 +267,7 @@ def print_whole(body: Callable[[int], RenderableType], after: Iterable[str] = ()
     A pipe gets a generous width instead of cut columns, and no blanks at the ends of lines.
     """
     console = console or Console()
-    plain = console if console.is_terminal else Console(width=_PIPE_WIDTH, file=io.StringIO())
+    plain = console if console.is_terminal else Console(width=output_width(console), file=io.StringIO())
     whole = body(plain.width)
     for part in whole.renderables if isinstance(whole, Group) else (whole,):
         plain.print(part, soft_wrap=isinstance(part, Text) and bool(part.no_wrap))

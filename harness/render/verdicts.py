@@ -58,18 +58,31 @@ def verdict_tables(verdicts: Sequence[Verdict], width: int = _WIDE) -> Iterator[
 def screen_tables(verdicts: Sequence[Verdict], width: int = _WIDE, *, every: bool = False) -> Iterator[ScreenTable]:
     """What a terminal shows of verdicts below the answer.
 
-    Of one judge the rows with a verdict, and those that more labels would settle; of several a matrix. With `every`, and where there are
-    only baselines, all rows of everyone.
+    Of one judge the rows with a verdict, and those that more labels would settle; of several a matrix. Where there are only baselines, all
+    rows of the plainest condition of each. With `every` all rows of everyone.
     """
     sides = judged_sides(verdicts)
-    if every or not sides:
+    if every:
         yield from (ScreenTable(name, table, {}) for name, table in verdict_tables(verdicts, width))
+    elif not sides:
+        yield from _baselines(sides_of_verdicts(verdicts), width)
     elif len(sides) == 1:
         yield from _told(sides[0], width)
     else:
         first, *others = answer_of(sides).matrices
         below = f"Shown: asked with {first.asked}. --all has {counted(len(others), 'other condition')}." if others else ""
         yield ScreenTable("", *_matrix_table(first), below)
+
+
+def _baselines(sides: Sequence[Sequence[Verdict]], width: int) -> Iterator[ScreenTable]:
+    """The rows of each baseline under its plainest condition, and how many other conditions there are."""
+    plainest: dict[Side, Sequence[Verdict]] = {}
+    for own in sides:
+        plainest.setdefault(side_of_verdict(own[0])[:2], own)
+    left = counted(len(sides) - len(plainest), "other condition")
+    below = f"Shown: the plainest condition of each. --all has {left}." if len(sides) > len(plainest) else ""
+    for name, table in verdict_tables([verdict for own in plainest.values() for verdict in own], width):
+        yield ScreenTable(name, table, {}, below)
 
 
 def _told(verdicts: Sequence[Verdict], width: int) -> Iterator[ScreenTable]:

@@ -165,7 +165,7 @@ def _nobody(sides: Sides, names: Sequence[str]) -> Iterator[Card]:
         text = f"Beside one constant answer, {one or 'the judge'} is {_beside_constant(best, first.interval)}"
         if worst != best:
             last = _beside_constant(worst, first.interval)
-            text += f" (the best here), {other} is {last}" if one else f" at best, at worst {last}"
+            text += f" (the best here), {other} is {last}" if one != other else f" at best, at worst {last}"
         yield Card("open", "What is known", f"{text}. This is what was seen; nothing of it is tested.")
     items, groups = setting(first, "items") or "30", setting(first, "groups") or "20"
     yield Card("next", "What to do", f"Let a second person score {items} or more of these texts, {groups} of them independent.")

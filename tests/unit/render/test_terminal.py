@@ -170,7 +170,12 @@ def test_a_report_without_more_is_the_answer_and_its_verdicts(make_report: MakeR
     assert "46 % [18–77]" not in "".join(lines) and not any("the difference of the two" in line for line in lines)
 
 
-def test_a_pipe_gets_room_and_no_colour(make_report: MakeReport, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_pipe_gets_room_and_no_colour_and_the_width_that_is_asked_for(
+    make_report: MakeReport, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    print_report(make_report(), by_task=True)
+    assert max(map(cell_len, capsys.readouterr().out.splitlines())) <= 80  # COLUMNS
+    monkeypatch.delenv("COLUMNS")
     print_report(make_report(), by_task=True)
     text = capsys.readouterr().out
     assert "\x1b" not in text and "46 % [18–77]" in text and max(map(cell_len, text.splitlines())) > 80

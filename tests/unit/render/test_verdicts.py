@@ -85,6 +85,16 @@ def test_a_language_is_named_once(many: list[Verdict]) -> None:
     assert shown(many, 80).count("Malayalam") == 1
 
 
+def test_baselines_alone_are_shown_under_their_plainest_condition(make_verdict: MakeVerdict) -> None:
+    verdicts = [
+        make_verdict(judge=f"baseline/{name}", temperature=temperature) for name in ("length", "random") for temperature in (0.7, 0.0)
+    ]
+    shown = list(screen_tables(verdicts))
+    assert [table.name for table in shown] == [f"baseline/{name}, single, temperature 0" for name in ("length", "random")]
+    assert {table.below for table in shown} == {"Shown: the plainest condition of each. --all has 2 other conditions."}
+    assert len(list(screen_tables(verdicts, every=True))) == 4
+
+
 def test_judges_come_before_baselines_and_are_named_where_there_are_several(make_verdict: MakeVerdict) -> None:
     verdicts = [make_verdict(judge="baseline/random"), make_verdict(judge="openai/one", temperature=None, top_p=0.9)]
     assert [name for name, _ in verdict_tables(verdicts)] == ["openai/one, single, top-p 0.9", "baseline/random, single, temperature 0"]
