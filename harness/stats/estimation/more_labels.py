@@ -30,7 +30,8 @@ NO_NUMBER = "at the gap seen no number of labels would do"
 NOT_BETTER = "not better than the baseline on the items seen"
 TOO_MANY = "more than 3,000"
 NO_ITEMS = "no items to plan from"
-_AT_ONCE = 85  # of 400 resamples: enough to see that nearly none are shown
+_AT_ONCE = 64  # of 400 resamples: enough to know that nearly none or nearly all are shown
+_KNOWN = math.log(1e6)  # a trial ends early where the chance that its other resamples would turn it is below one in a million
 _CELLS_AT_ONCE = 32  # more of them no longer fit into the cache of a core
 _PLACES = 8  # groups of each cell are filled up to a multiple, so that most cells have arrays of one shape
 
@@ -195,10 +196,14 @@ class _Trial:
         self.share = self.rng.dirichlet(times, resamples) if few else times / times.sum()
 
     def reaches(self, power: float) -> bool | None:
-        """Whether the share `power` of all resamples is shown; None while it may be either."""
-        if self.shown / self.resamples >= power:
-            return True
-        return False if (self.shown + self.left) / self.resamples < power else None
+        """Whether the share `power` of all resamples is shown; None while it may be either.
+
+        Reference: Hoeffding (1963), the bound of draws without replacement.
+        """
+        tried = self.resamples - self.left
+        share = self.shown / max(tried, 1)
+        apart = sum(part * math.log(part / of) for part, of in ((share, power), (1 - share, 1 - power)) if part)
+        return share >= power if not self.left or tried * apart > _KNOWN else None
 
     def draw(self) -> JudgeSums:
         """The next resamples."""

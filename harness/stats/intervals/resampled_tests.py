@@ -11,13 +11,13 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike
 
-from harness.stats.core.arrays import Floats, power
+from harness.stats.core.arrays import Floats
 from harness.stats.core.groups import GroupSums
 from harness.stats.intervals.cluster_mean import MeanTest, mean_of_sums
 from harness.stats.intervals.judge_tests import JudgeSums, to_correct
 from harness.stats.intervals.noninferiority import GuardedMean, guarded_mean
 from harness.stats.intervals.skewness import HallMean
-from harness.stats.intervals.unequal_groups import LEAST_EFFECTIVE, effective_groups, freedom_of_tests, group_cap
+from harness.stats.intervals.unequal_groups import LEAST_EFFECTIVE, freedom_of_tests, group_cap
 
 _FEW_SIZES = 4  # with more of them, sums over groups are no fewer than groups
 _ROUNDING = 1e-12
@@ -36,14 +36,15 @@ def use_p(sums: JudgeSums, margin: float, alpha: float, least: float = LEAST_EFF
     >>> float(use_p(sums, 0.1, 0.05)) == float(judge_tests(sums, 0.1).to_correct(0.05).use)
     True
     """
-    sizes = _sizes(sums)
-    if sizes is None:
+    sizes, compared = _sizes(sums.gap), _sizes(sums.baseline)
+    if sizes is None or compared is None:
         return _of_groups(sums, margin, alpha, least)
-    gap, baseline = _powers(sums.gap, sizes, 3), _powers(sums.baseline, sizes, 2)
+    gap, baseline = _powers(sums.gap, sizes, 3), _powers(sums.baseline, compared, 2)
     if not (gap[0].sum(axis=-1) > 0).all():
         return _of_groups(sums, margin, alpha, least)
-    found = np.maximum(_guarded(gap, sizes).p(margin), _mean(baseline, sizes).p_above(0.0))
-    few = np.asarray(effective_groups(sizes, gap[0]) < least)
+    guarded = _guarded(gap, sizes)
+    found = np.maximum(guarded.p(margin), _mean(baseline, compared).p_above(0.0))
+    few = np.asarray(guarded.found.freedom < least)  # they are the effective groups
     if few.any():
         parts = ([np.broadcast_to(part, sums.gap.times.shape)[few] for part in each] for each in sums)
         found[few] = _of_groups(JudgeSums(*(GroupSums(*part) for part in parts)), margin, alpha, least)
@@ -64,12 +65,11 @@ def _two_p(sums: JudgeSums, margin: float, cap: ArrayLike = math.inf) -> tuple[F
     return guarded_mean(sums.gap, cap).p(margin), mean_of_sums(sums.capped(cap).baseline).p_above(0.0)
 
 
-def _sizes(sums: JudgeSums) -> Floats | None:
+def _sizes(sums: GroupSums) -> Floats | None:
     """The different sizes of groups (C,); None where there are many, and where a group's sums differ from resample to resample."""
-    y = sums.gap.y
-    if sums.gap.times.ndim < 2 or not (y.ndim == 1 or y.shape[-2] == 1):
+    if sums.times.ndim < 2 or not (sums.y.ndim == 1 or sums.y.shape[-2] == 1):
         return None
-    sizes = np.unique(np.concatenate([sums.gap.size.ravel(), sums.baseline.size.ravel()]))
+    sizes = np.unique(sums.size)
     sizes = sizes[sizes > 0]
     return sizes if 0 < len(sizes) <= _FEW_SIZES else None
 
@@ -93,7 +93,7 @@ def _guarded(powers: list[Floats], sizes: Floats) -> GuardedMean:
         second = (square * (t2 - 2 * moved * t1 + moved**2 * t0)).sum(axis=-1) + (1 + mean) ** 2
         third = (square**1.5 * (t3 - moved * (3 * t2 - moved * (3 * t1 - moved * t0)))).sum(axis=-1) - (1 + mean) ** 3
         variance = scale**2 * second / groups
-        skewness = scale**3 * third / (groups + 1) / power(variance, 1.5)
+        skewness = scale**3 * third / (groups + 1) / (variance * np.sqrt(variance))
     found = HallMean(mean, np.sqrt(variance), skewness, groups + 1, freedom_of_tests(sizes, t0) + 1)
     return GuardedMean(found, scale)
 
