@@ -35,6 +35,14 @@ def language_answer(standings: Standings, tag: str) -> Answer:
     return _answer(standings, tag, _in_language(standings, tag))
 
 
+def titled(answer: Answer, name: str) -> Answer:
+    """The answer with a title for the top of a page: its own, else its first sentence, else the name of the board."""
+    if answer.title or not answer.cards:
+        return replace(answer, title=answer.title or name)
+    first, *others = answer.cards
+    return replace(answer, title=first.sentence.removesuffix("."), cards=tuple(others))
+
+
 def _answer(standings: Standings, tag: str | None, sentences: Iterable[Sentence]) -> Answer:
     """The sentences about the baseline as cards, behind those of verdicts; none where labels are constructed: nobody may be used then."""
     names = {judge.id: judge.display_name for judge in competitors(standings)}

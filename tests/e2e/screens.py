@@ -1,8 +1,9 @@
-"""Screenshots of nine kinds of pages at three widths, to be looked at: `python tests/e2e/screens.py SCREENS [PAGE …]`.
+"""Screenshots of eleven pages at three widths, to be looked at: `python tests/e2e/screens.py SCREENS [PAGE …]`.
 
 Five pages show published data, which `harness data get` must have fetched; two runs and two studies ask an endpoint on this machine, whose
-answers are made up from the questions; the board is one of `leaderboards/`. Prints, for each page and width, what axe finds (where it is
-installed) in light and dark, how many screens of 900 pixels it is high, and whether anything is wider than the window.
+answers are made up from the questions; the board is one of `leaderboards/`, and the atlas is its index. The first screen and the whole page
+are in light, the first screen in dark too. Prints, for each page and width, what axe finds (where it is installed) in light and dark, how
+many screens of 900 pixels it is high, and whether anything is wider than the window.
 """
 
 from __future__ import annotations
@@ -108,6 +109,11 @@ def board(folder: Path) -> Path:
     return folder / "site" / "controls.html"
 
 
+def atlas(folder: Path) -> Path:
+    harness("atlas", "--html", folder / "site")
+    return folder / "site" / "index.html"
+
+
 PAGES: dict[str, Page] = {
     "alttest": compared("alttest"),
     "hanna": compared("hanna"),
@@ -119,6 +125,7 @@ PAGES: dict[str, Page] = {
     "chiang-lee": rated_texts,
     "self-preference": own_texts,
     "board": board,
+    "atlas": atlas,
 }
 
 
@@ -132,6 +139,8 @@ def shot(browser: Any, page: Path, name: str, to: Path, axe: str | None) -> None
         found = []
         for scheme in ("light", "dark"):
             with opened(browser, page, width=width, height=HEIGHT, scheme=scheme) as shown:
+                if scheme == "dark":
+                    shown.page.screenshot(path=to / f"{name}-{width}-dark.png")
                 found += [f"{scheme}: {line}" for line in shown.violations(axe)] if axe else []
         said = f"axe {len(found)}" if axe else "axe is not installed"
         print(f"{name:16} {width:5}  {high / HEIGHT:5.1f} screens  {'too wide' if wide > width else 'fits':8}  {said}", flush=True)

@@ -11,6 +11,7 @@ from harness.decide.verdicts import Verdict
 from harness.errors import UsageError
 from harness.render.figures.style import (
     BASELINE,
+    GROUNDS,
     MOST_INCHES,
     SMALL,
     VERDICTS,
@@ -30,7 +31,6 @@ from harness.reports.tables.titles import metric_words
 from harness.tables import write_atomic
 from harness.text import terminal_safe
 
-_GROUNDS = {"good": "#dcebf8", "bad": "#f7e6d6", "open": "#f3f5f7"}
 _LEGEND = {"good": "shown for the judge", "open": "not shown", "bad": "shown against it"}
 _WORDS = (
     "{title}. {axis} in percentage points. A line goes to the lower bound that the verdict uses, with an arrow where it leaves the "
@@ -133,7 +133,7 @@ def _draw_matrix(answer: Answer, matrix: VerdictMatrix, others: int, signature: 
         for line, row in enumerate(rows):
             for place, square in enumerate(row.squares):
                 styles = {style for style, _, _ in square.parts} if square else set()
-                ground = _GROUNDS[styles.pop()] if len(styles) == 1 else "white"
+                ground = GROUNDS[styles.pop()] if len(styles) == 1 else "white"
                 panel.add_patch(_rectangle(place, line, ground))
                 panel.text(place, line, _square_text(square), ha="center", va="center", fontsize=SMALL - 1)
         _label(panel, matrix, len(rows))

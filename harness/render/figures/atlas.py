@@ -8,12 +8,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from harness.render.figures.fonts import set_fonts
-from harness.render.figures.style import BASELINE, INK, VERDICTS, drawing
+from harness.render.figures.style import BASELINE, GROUNDS, INK, VERDICTS, drawing
 from harness.reports.answer_parts import SIGNS, Sentence
 from harness.reports.atlas_matrix import OTHER, QUALITIES, LanguageRow, QualitySquare
 from harness.text import terminal_safe
 
-_GROUNDS = {"good": "#dcebf8", "bad": "#f6e4d5", "open": "#f1f3f5"}
 _SHARE_INCHES, _SHARE_DPI = (12.0, 6.3), 100  # 1200 × 630 pixels, which previews of links show whole
 _WIDTH, _LINE, _NAME, _DPI = 11.0, 0.21, 1.75, 150  # inches of the picture, a language, and the names; dots per inch
 _LETTERS = 15  # of a judge's name in a square
@@ -66,7 +65,7 @@ def _draw_square(panel: Any, x: float, y: float, step: float, square: QualitySqu
     if square is None:
         return
     style, middle = square.style, y + _LINE / 2
-    if style in _GROUNDS:
+    if style in GROUNDS:
         _box(panel, x, y + 0.01, step - 0.03, _LINE - 0.02, style, 0.45 if square.part else 1.0)
     words = square.words if len(square.words) <= _LETTERS else f"{square.words[: _LETTERS - 1]}…"
     weight = "bold" if style in ("good", "bad") and not square.part else "normal"
@@ -79,7 +78,7 @@ def _draw_square(panel: Any, x: float, y: float, step: float, square: QualitySqu
 def _box(panel: Any, x: float, y: float, width: float, height: float, style: str, strength: float = 1.0) -> None:
     from matplotlib.patches import Rectangle
 
-    panel.add_patch(Rectangle((x, y), width, height, facecolor=_GROUNDS[style], edgecolor="none", alpha=strength))
+    panel.add_patch(Rectangle((x, y), width, height, facecolor=GROUNDS[style], edgecolor="none", alpha=strength))
 
 
 def _canvas(figure: Any, width: float, height: float) -> Any:

@@ -25,7 +25,8 @@ from harness.reports.atlas_answer import (
     set_words,
     verdict_style,
 )
-from harness.reports.atlas_matrix import OTHER, QUALITIES, atlas_matrix
+from harness.reports.atlas_matrix import OTHER, QUALITIES, LanguageRow, atlas_matrix
+from harness.reports.tables.numbers import counted
 
 INDEX = "index.html"
 SHARE = "share.png"
@@ -59,7 +60,7 @@ def atlas_site(atlas: Atlas, today: datetime.date, url: str = "", beside: Mappin
 
 
 def _index(atlas: Atlas, today: datetime.date, beside: Mapping[str, str]) -> str:
-    rows, links = atlas_matrix(atlas, today), _slugs(atlas)
+    rows, links, judged = atlas_matrix(atlas, today), _slugs(atlas), {row.language for row in atlas.rows}
     judges = [_judge_line(atlas, judge, slug, today) for judge, slug in links.items()]
     body = render(
         "atlas.html",
@@ -69,8 +70,9 @@ def _index(atlas: Atlas, today: datetime.date, beside: Mapping[str, str]) -> str
         judges=judges,
         beside=beside,
         sets=[set_words(atlas, name) for name in atlas.sets],
+        finding=_finding([row for row in rows if row.tag in judged]),
         verdicts=len(atlas.rows),
-        languages=len({row.language for row in atlas.rows}),
+        languages=len(judged),
         signs=SIGNS,
     )
     names = {tag: names_of(atlas, tag) for tag in atlas.languages}
@@ -83,6 +85,18 @@ def _index(atlas: Atlas, today: datetime.date, beside: Mapping[str, str]) -> str
         width="full",
         share=_share("Atlas of judges", _ABOUT, ""),
     )
+
+
+def _finding(rows: Sequence[LanguageRow]) -> str:
+    """In how many languages a judge may be used for any quality, and in how many of them only for some metrics of it."""
+    languages = counted(len(rows), "language")
+    squares = [[square for square in row.squares if square and square.style == "good"] for row in rows]
+    fit = [own for own, row in zip(squares, rows, strict=True) if own or any(style == "good" for style, _, _ in row.others)]
+    if not fit:
+        return f"No judge is shown fit for any quality in {languages}."
+    some = sum(bool(own) and all(square.part for square in own) for own in fit)
+    only = f", in {some} of these for some of its metrics only" if some else ""
+    return f"In {len(fit)} of {languages} a judge may be used for one quality or more{only}."
 
 
 def names_of(atlas: Atlas, tag: str) -> list[str]:

@@ -13,7 +13,7 @@ from harness.boards.probes import Finding
 from harness.content.tags import english_name
 from harness.measure.options import POOLED
 from harness.measure.rankings.ranked import RankedJudge, Ranking
-from harness.render.board_answer import board_answer, board_facts, competitors, language_answer
+from harness.render.board_answer import board_answer, board_facts, competitors, language_answer, titled
 from harness.render.html.board_marks import PricedJudge, cost_plot, rank_track
 from harness.render.html.cells import ABOVE, BELOW, UNKNOWN, WITHIN, DrawnTable, FigureColumn
 from harness.render.html.heat_map import colour_of
@@ -122,7 +122,7 @@ def _board_page(standings: Standings, findings: Sequence[Finding]) -> str:
         id=standings.board.partition("@")[0],
         description=standings.description,
         facts=board_facts(standings),
-        answer=board_answer(standings),
+        answer=titled(board_answer(standings), heading(standings)),
         index=INDEX,
         empty=not standings.judges,
         languages=_language_links(standings),
@@ -261,7 +261,7 @@ def _language_page(standings: Standings, tag: str) -> str:
         index=INDEX,
         file=_file_name(standings),
         languages=_language_links(standings),
-        answer=language_answer(standings, tag),
+        answer=titled(language_answer(standings, tag), english_name(tag)),
         verdicts=verdict_table(standings, tag),
         unreviewed=tag in standings.unreviewed,
         pooled=pooled,

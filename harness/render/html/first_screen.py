@@ -120,11 +120,12 @@ def _facts(sides: Sides, known: Known) -> str:
     kind = "constructed labels" if verdicts[0].controls else f"labels of {annotators_of(verdicts)}"
     judges = len({own[0]["judge"] for own in sides})
     asked = [counted(judges, "judge") if judges > 1 else counted(len(sides), "condition")] if len(sides) > 1 else []
-    languages = len({verdict["language"] for verdict in verdicts})
+    tags = {verdict["language"] for verdict in verdicts}
+    languages = english_name(*tags) if len(tags) == 1 else counted(len(tags), "language")
     metrics = len({verdict["metric"] for verdict in verdicts})
     counts = sorted(verdict.n_labelled for verdict in verdicts)
     texts = f"{counts[0]:,} to {counts[-1]:,} texts" if counts[0] < counts[-1] else counted(counts[0], "text")
-    facts = [kind, " × ".join([*asked, counted(languages, "language"), counted(metrics, "metric")]), f"{texts} each"]
+    facts = [kind, " × ".join([*asked, languages, counted(metrics, "metric")]), f"{texts} each"]
     if known.annotators and not verdicts[0].controls:
         facts.append(f"{'one annotator' if known.annotators == 1 else f'up to {known.annotators} annotators'} a text")
     return " · ".join([*facts, *([f"asked on {known.date}"] if known.date else [])])

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from harness.content.tags import english_name
 from harness.decide.verdicts import Verdict
-from harness.reports.answer.verdict_words import Sides, joined, judge_of, nobody_to_compare, setting, style_of
+from harness.reports.answer.verdict_words import Sides, joined, judge_of, nobody_to_compare, reason_against, setting, style_of
 from harness.reports.answer_parts import Card
 from harness.reports.tables.numbers import counted, percent, points, whole_points
 from harness.reports.tables.titles import metric_words
@@ -62,8 +62,8 @@ def cards_of_several(sides: Sides, named: Mapping[int, str]) -> Iterator[Card]:
         failed = {place: own for place, own in left.items() if all(verdict.answer == answer for verdict in own)}
         left = {place: own for place, own in left.items() if place not in failed}
         if failed:
-            worst = _behind([verdict for own in failed.values() for verdict in own])
-            text = f"{_places([own[0] for own in failed.values()], whole)}: {worst}{_for_all(list(failed.values()))}."
+            why = _reasons([verdict for own in failed.values() for verdict in own])
+            text = f"{_places([own[0] for own in failed.values()], whole)}: {f'{why}, ' if why else ''}{_for_all(list(failed.values()))}."
             yield Card("bad", words.format(every[0]["judge"]), text)
     if left:
         note = _mostly_bad(left) if len(judges) > 1 else _worst_condition(sides, named, len(whole))
@@ -102,7 +102,8 @@ def _known(verdicts: Sequence[Verdict]) -> str:
     texts = f"{_span([f'{count:,}' for count in counts])} texts each" if len(counts) > 1 else counted(counts[0], "text")
     bounds = [verdict.family_bound for verdict in verdicts if verdict.family_bound is not None]
     if style_of(verdicts[0]) != "good" or not bounds:
-        return f"{_behind(verdicts).capitalize().removesuffix(', ')}; {texts}." if _behind(verdicts) else ""
+        why = _reasons(verdicts)
+        return f"{why[0].upper()}{why[1:]}; {texts}." if why else ""
     worst = min(bounds)
     behind = f"{points(-worst)} less than people" if whole_points(worst) < 0 else "as good as people"
     return f"At worst {behind}{_agreement(verdicts)}; {texts}."
@@ -120,11 +121,16 @@ def _span(texts: Sequence[str]) -> str:
     return texts[0] if texts[0] == texts[-1] else f"{texts[0]} to {texts[-1]}"
 
 
-def _behind(verdicts: Sequence[Verdict]) -> str:
-    """`up to 75 points below people, ` where verdicts are about people and the judge is behind them; else empty."""
-    gaps = [verdict.gap for verdict in verdicts if verdict.gap is not None and not verdict.controls]
-    worst = min(gaps, default=0.0)
-    return f"up to {points(-worst)} below people, " if whole_points(worst) < 0 else ""
+def _reasons(verdicts: Sequence[Verdict]) -> str:
+    """`up to 75 points below people, or below the baseline`: what is shown against judges beside people; empty of constructed labels.
+
+    A judge that is not behind people by much may have another reason, without which its number would contradict the verdict.
+    """
+    told = [verdict for verdict in verdicts if verdict.gap is not None and not verdict.controls]
+    worst = min((verdict.gap for verdict in told if verdict.gap is not None), default=0.0)
+    behind = [f"up to {points(-worst)} below people"] if whole_points(worst) < 0 else []
+    others = [reason_against(verdict) for verdict in told if style_of(verdict) == "bad" and "worse" not in verdict.obstacles]
+    return ", or ".join([*behind, *dict.fromkeys(others)])
 
 
 def _for_all(by_question: Sequence[Sequence[Verdict]]) -> str:

@@ -67,14 +67,22 @@ def _finding(sides: Sides) -> str:
 
 
 def _which(verdicts: Sequence[Verdict]) -> str:
-    """The title of several judges: the question that the cards answer."""
+    """The title of several judges: the question that the cards answer, and where no judge has a good verdict, that there is none."""
     tags = list(dict.fromkeys(verdict["language"] for verdict in verdicts))
     where = f"{english_name(tags[0])} texts" if len(tags) == 1 else "texts, in which language"
     names = {verdict["judge"] for verdict in verdicts}
     which = "Which judge" if len(names) > 1 else f"Which recording of {names.pop()}"
     if verdicts[0].controls:
-        return f"{which} passes the controls?"
-    return f"{which} may score {where}?{' Nobody can know yet' if nobody_to_compare(verdicts) else ''}"
+        return f"{which} passes the controls?{_none(verdicts)}"
+    return f"{which} may score {where}?{' Nobody can know yet' if nobody_to_compare(verdicts) else _none(verdicts)}"
+
+
+def _none(verdicts: Sequence[Verdict]) -> str:
+    """That no judge may be used, or that none is known yet; empty where a judge may be."""
+    styles = {style_of(verdict) for verdict in verdicts}
+    if "good" in styles or any(verdict.answer in _MAY for verdict in verdicts):
+        return ""
+    return " None" if styles == {"bad"} else " None yet"
 
 
 def _sure(sides: Sides) -> str:

@@ -34,9 +34,16 @@ def verdict_matrices(sides: Sides) -> Iterator[VerdictMatrix]:
         by_condition.setdefault(condition_words(own[0].key, keys), []).append(own)
     plainest = [own[0] for own in by_judge.values()]
     if not any(same == plainest for same in by_condition.values()):
-        yield replace(_matrix(plainest, side_names(plainest)), asked=_SAME)
+        yield _asked(plainest, _SAME)
     for condition, same in by_condition.items():
-        yield replace(_matrix(same, side_names(same)), asked=condition)
+        yield _asked(same, condition)
+
+
+def _asked(sides: Sides, words: str) -> VerdictMatrix:
+    """The matrix of one condition. Its headings say so: cards are about all conditions, under another of which more may be known."""
+    matrix = _matrix(sides, side_names(sides))
+    rows = tuple(replace(row, group=row.group and f"{row.group}, asked this way") for row in matrix.rows)
+    return replace(matrix, asked=words, rows=rows)
 
 
 def _matrix(sides: Sides, names: Sequence[str]) -> VerdictMatrix:

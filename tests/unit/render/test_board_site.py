@@ -63,13 +63,13 @@ def test_every_language_has_a_page_with_tables_that_can_be_sorted() -> None:
     assert len([table for table in elements.of("table") if "data-sort" in table]) == 2
     assert 'data-value="0.8421"' in page and '<span lang="ja">日本語</span>' in page
     assert [a["href"] for a in elements.of("a") if a["href"].startswith("mini-")] == ["mini-cs.html"]
-    assert "openai/one is shown to beat the baseline in Japanese." in page
+    assert "<h1>openai/one is shown to beat the baseline in Japanese</h1>" in page
 
 
 def test_a_board_opens_with_its_answer_and_a_matrix_with_baselines_as_lines() -> None:
     page = board_pages([(made(), ())])["mini.html"]
     head, _, rest = page.partition('<main id="main">')
-    assert "openai/one is shown to beat the baseline in two of two languages." in head
+    assert "<h1>openai/one is shown to beat the baseline in two of two languages</h1>" in head
     assert "openai/two is shown to beat it in none." in head
     matrix = rest[: rest.index("</table>")]
     assert matrix.index("openai/one") < matrix.index("openai/two") < matrix.index("majority baseline")
@@ -97,7 +97,7 @@ def test_a_judge_without_a_cost_is_named_below_the_plot() -> None:
 def test_a_board_with_baselines_only_says_that_no_judge_was_submitted() -> None:
     rows = tuple(row for row in ROWS if row.judge.startswith("baseline/"))
     page = board_pages([(made(judges=(judge("baseline/majority"),), tables=(table(rows=rows),), overall=()), ())])["mini.html"]
-    assert "No judge has been submitted yet." in page
+    assert "<h1>No judge has been submitted yet</h1>" in page
 
 
 def test_nothing_from_a_submission_is_markup() -> None:

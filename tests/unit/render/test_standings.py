@@ -285,7 +285,7 @@ class TestBelowTheBaseline:
         assert any("is shown to be below it." in sentence for _, sentence in language_answer(worst, "ja").sentences)
         pages = board_pages([(worst, ())])
         assert "1 [1–1] ▼" in pages["mini-ja.html"]
-        assert "is shown to be below it." in pages["mini-ja.html"]
+        assert "is shown to be below it</h1>" in pages["mini-ja.html"]
         assert "is shown to be below the baseline in two of two languages." in pages["mini.html"] and "below" in pages["mini.html"]
 
 

@@ -43,6 +43,39 @@ def test_a_question_that_one_judge_leaves_open_is_not_closed_by_another(make_ver
     assert sentences(bad, worse) == ["Use no judge in Czech: up to 20 points below people, shown for both."]
 
 
+def test_a_card_gives_the_reason_beside_a_number_that_is_none(make_verdict: MakeVerdict) -> None:
+    """A judge that agrees as people do and is still below the baseline would seem to contradict its verdict."""
+    odd = {"gap": 0.11, "obstacles": ("base_worse",)}
+    below = "below the baseline"
+    assert sentences([make_verdict(judge="one", **odd)], [make_verdict(judge="two", **odd)]) == [
+        f"Use no judge in Czech: {below}, shown for both."
+    ]
+    mixed = [make_verdict(metric="a", obstacles=("worse",)), make_verdict(metric="b", **odd)]
+    assert answer_of([mixed]).cards[0].note == f"Up to 20 points below people, or {below}; 40 texts each."
+
+
+def test_the_title_of_several_judges_says_that_there_is_none(make_verdict: MakeVerdict) -> None:
+    bad, open_, use = [make_verdict(judge="bad")], [make_verdict(judge="open", **UNCLEAR)], [make_verdict(judge="good", **USE)]
+    asked = "Which judge may score Czech texts?"
+    assert answer_of([bad, [make_verdict(judge="worse")]]).title == f"{asked} None"
+    assert answer_of([bad, open_]).title == f"{asked} None yet"
+    assert answer_of([bad, use]).title == asked
+
+
+def test_headings_of_a_matrix_of_one_condition_say_so(make_verdict: MakeVerdict) -> None:
+    """Cards are about all conditions, so a question can be open there and closed under the condition that is shown."""
+    sides = [
+        [
+            make_verdict(judge=judge, variant=variant, metric=metric, **(UNCLEAR if (variant, metric) == ("single", "a") else {}))
+            for metric in "ab"
+        ]
+        for judge in ("one", "two")
+        for variant in ("single", "joint")
+    ]
+    [single, _] = answer_of(sides).matrices
+    assert [row.group for row in single.rows] == ["Not known yet, asked this way", "No judge may be used, asked this way"]
+
+
 def test_conditions_of_one_judge_are_named_in_plain_words(make_verdict: MakeVerdict) -> None:
     asked = [[make_verdict(variant="single", **UNCLEAR)], [make_verdict(variant="joint", **USE)]]
     answer = answer_of(asked)
