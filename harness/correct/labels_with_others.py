@@ -12,9 +12,9 @@ import numpy as np
 from harness.correct.correct import mean_sample, share_sample
 from harness.correct.mean_estimates import Sample
 from harness.correct.scored_items import ScoredItems, scored_items
-from harness.correct.with_others import MIN_LANGUAGES, MIN_OWN_LABELS, Z95, own_errors
+from harness.correct.with_others import APART, MIN_LANGUAGES, MIN_OWN_LABELS, Z95, own_errors
 from harness.measure.compare import AlignedData
-from harness.stats.estimation.borrowed import floored_between, labels_with_others
+from harness.stats.estimation.borrowed import farthest, floored_between, labels_with_others, upper_between
 from harness.stats.intervals.intervals import t_quantile
 
 
@@ -67,7 +67,8 @@ def _new_language(cells: Sequence[ScoredItems], half_width: float) -> NewLanguag
     errors = own_errors(samples)
     between = floored_between(errors.value, errors.error)
     common = float(between.fitted_error[0]) * t_quantile(0.95, len(samples) - 1) / Z95  # as `borrow` counts it where errors are estimated
-    borrowed = labels_with_others(errors.label_sd, between.tau2, wanted, least=MIN_OWN_LABELS, mean_error=common)
+    reach = farthest(upper_between(errors.value, errors.error), APART)
+    borrowed = labels_with_others(errors.label_sd, between.tau2, wanted, least=MIN_OWN_LABELS, mean_error=common, reach=reach)
     alone = max(math.ceil((Z95 * errors.label_sd / wanted) ** 2), MIN_OWN_LABELS)
     return NewLanguage(
         key=key,

@@ -15,8 +15,9 @@ from harness.stats.estimation.prediction_powered import PredictionPowered
 
 MIN_LANGUAGES, MIN_OWN_LABELS, APART, Z95 = 5, 15, 3, 1.959964
 AVERAGE = (
-    "With the other languages: the interval holds on average over languages, not in each one, and no verdict rests on it; it is not given "
-    "for a language that stands apart, nor for differences of systems."
+    "With the other languages: the interval holds with 95 % on average over languages, and with about 90 % in one that differs from the "
+    f"others by up to {APART} standard deviations. It is not given for a language that stands apart, nor for differences of systems, and "
+    "no verdict rests on it."
 )
 
 
@@ -101,7 +102,7 @@ def _shrunken(samples: Sequence[Sample], estimates: Sequence[MeanEstimates], sha
         prediction_powered_mean(one.y, _filled(one), one.group, lam=errors.lam * plain.unlabelled / len(one.y))
         for one, plain in zip(samples, estimates, strict=True)
     ]
-    found = borrow(errors.value, errors.error, freedom=errors.freedom)
+    found = borrow(errors.value, errors.error, freedom=errors.freedom, within=APART)
     scores = np.array([both.value - alone for both, alone in zip(whole, errors.value, strict=True)])
     raw = np.array([one.error for one in errors.own])
     half = np.sqrt(found.half_width**2 + Z95**2 * np.maximum([one.error**2 for one in whole] - raw**2, 0))

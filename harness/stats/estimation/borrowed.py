@@ -1,7 +1,8 @@
 """Estimates of several languages that help each other: each shrinks towards what all have in common, as far as the languages are alike.
 
-Its intervals hold whatever the shape of the differences between languages. They cover with their level on average over the languages, not
-in each one: an outlying language is covered less often, so `apart` says how far each one is from the others.
+Its intervals hold whatever the shape of the differences between languages. They cover with their level on average over the languages.
+`within` says how far from the others a single language may lie and is still covered, with twice the error of the average; `apart` says how
+far each one lies.
 """
 
 from __future__ import annotations
@@ -19,6 +20,8 @@ from harness.stats.intervals.intervals import t_quantile
 
 PSEUDO_LABELS = 10
 """A language's own variance per label is mixed with the pooled one as if this many labels had the pooled one."""
+LIMIT_OF_TAU2 = 0.8
+"""Confidence of the upper limit of the variance between languages, which bounds how far a single language may lie from the others."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,8 +81,7 @@ def paule_mandel(estimate: ArrayLike, error: ArrayLike, x: ArrayLike | None = No
         raise ShapeError(f"estimates {y.shape} and errors {s.shape} must be of the same languages, more than coefficients, with errors > 0")
 
     def excess(variance: float) -> float:
-        coefficients, _ = _fit(y, s**2 + variance, design)
-        return float(((y - design @ coefficients) ** 2 / (s**2 + variance)).sum() - (len(y) - design.shape[1]))
+        return _spread(y, s**2 + variance, design) - float(len(y) - design.shape[1])
 
     if tau2 is None:
         tau2 = float(optimize.brentq(excess, 0, 10 * len(y) * np.ptp(y) ** 2, xtol=1e-15)) if excess(0) > 0 else 0.0
@@ -93,37 +95,95 @@ def _fit(y: Floats, variance: Floats, design: Floats) -> tuple[Floats, Floats]:
     return covariance @ design.T @ (y / variance), covariance
 
 
-def borrow(estimate: ArrayLike, error: ArrayLike, *, freedom: ArrayLike | None = None, level: float = 0.95) -> Borrowed:
+def _spread(y: Floats, variance: Floats, design: Floats) -> float:
+    """Cochran's Q: the sum of squared distances from the fit, each divided by its variance."""
+    coefficients, _ = _fit(y, variance, design)
+    return float(((y - design @ coefficients) ** 2 / variance).sum())
+
+
+def upper_between(y: Floats, s: Floats, level: float = LIMIT_OF_TAU2) -> Between:
+    """`paule_mandel` with the upper confidence limit of the variance: the tau² at which Q is the lower quantile of chi² with n - 1.
+
+    Estimates that lie closer together than their errors let expect count as being as far apart as these: few languages are alike by chance.
+
+    Reference: Viechtbauer (2007), the Q-profile interval.
+
+    >>> [round(upper_between(np.tile([0.1, 0.3], n), np.full(2 * n, 0.05)).tau2, 3) for n in (2, 3, 6)]
+    [0.037, 0.023, 0.015]
+    >>> round(upper_between(np.full(4, 0.1), np.full(4, 0.05)).tau2, 4)
+    0.005
+    """
+    from scipy import optimize, stats
+
+    design, freedom = np.ones((len(y), 1)), len(y) - 1
+    quantile = float(stats.chi2.ppf(1 - level, freedom))
+    alike = _spread(y, s**2, design) <= freedom
+
+    def excess(variance: float) -> float:
+        spread = freedom * (s**2 / (s**2 + variance)).mean() if alike else _spread(y, s**2 + variance, design)
+        return float(spread - quantile)
+
+    most = len(y) * max(np.ptp(y) ** 2, float((s**2).mean())) / quantile
+    return paule_mandel(y, s, tau2=float(optimize.brentq(excess, 0, most, xtol=1e-15)))
+
+
+def borrow(
+    estimate: ArrayLike, error: ArrayLike, *, freedom: ArrayLike | None = None, within: float = 0.0, level: float = 0.95
+) -> Borrowed:
     """Shrink each estimate towards the common mean: mean + w (y - mean), w = tau² / (tau² + s²), where tau² has a floor.
 
-    The half-width is sqrt((c w s)² + (z (1 - w) e)²): c is `robust_critical_value` at s² / tau², e the standard error of the mean. Where
-    the errors s are estimated, c is multiplied by t / z with their degrees of freedom, and z is the quantile of t with n - 1: tau² comes
-    from n values only.
+    The half-width is sqrt((c w s)² + (z (1 - w) e)²): c is `robust_critical_value` at the mean squared bias ((1 - w) / w)² tau² / s², e the
+    standard error of the mean. Where the errors s are estimated, c is multiplied by t / z with their degrees of freedom, and z is the
+    quantile of t with n - 1: tau² comes from n values only.
+
+    A language that lies as far from the others as `within` allows, b, is covered with 1 - 2 (1 - level): the half-width is at least
+    (1 - w) b + t w s, with the one-sided quantile t; and w is so large that this is no more than the half-width without the others.
 
     Args:
         estimate, error: (n,) at least three values and their standard errors > 0.
         freedom: (n,) degrees of freedom of the errors, as `mixed_freedom` gives them; None: they are known.
+        within: distance from the mean of the others, in standard deviations of a new language, at which a single language is still
+            covered. Their tau² is its upper limit (`upper_between`). 0 promises the average alone.
         level: confidence in (0, 1), on average over the estimates.
 
     Raises:
         ShapeError: as `paule_mandel`.
 
-    Reference: Armstrong, Kolesár & Plagborg-Møller (2022), robust empirical Bayes confidence intervals.
+    Reference: Armstrong, Kolesár & Plagborg-Møller (2022), robust empirical Bayes confidence intervals; the bound on one language is that
+    of intervals with a bounded bias (Donoho 1994).
 
     >>> found = borrow([0.1, 0.4, -0.2, 0.3, 0.2], [0.2] * 5)
     >>> found.value.round(3).tolist(), found.half_width.round(3).tolist()[0], found.apart.round(2).tolist()[2]
     ([0.143, 0.229, 0.057, 0.2, 0.171], 0.347, -1.64)
+    >>> found = borrow([0.1, 0.4, -0.2, 0.3, 0.2], [0.2] * 5, within=3)
+    >>> found.weight.round(2).tolist()[0], found.half_width.round(3).tolist()[0], round(1.96 * 0.2, 3)
+    (0.88, 0.392, 0.392)
     """
     y, s = np.asarray(estimate, np.float64), np.asarray(error, np.float64)
-    known = freedom is None
-    common = floored_between(y, s)
-    weight = common.tau2 / (common.tau2 + s**2)
-    critical = np.array([robust_critical_value(m2, 1 - level) for m2 in s**2 / common.tau2])
-    z = t_quantile(level, math.inf)
-    own = 1.0 if known else np.array([t_quantile(level, each) / z for each in np.asarray(freedom, np.float64)])
-    shared = z if known else t_quantile(level, len(y) - 1)
-    half = np.hypot(own * critical * weight * s, shared * (1 - weight) * common.fitted_error)
-    return Borrowed(common.fitted + weight * (y - common.fitted), half, weight, critical, _apart(y, s))
+    known, common = freedom is None, floored_between(y, s)
+    degrees = np.full(len(y), math.inf) if freedom is None else np.asarray(freedom, np.float64)
+    apart, reach = _from_others(y, s, within)
+    shrinkage = _shrinkage(s, common.tau2, common.fitted_error, reach, degrees, t_quantile(level, math.inf if known else len(y) - 1), level)
+    return Borrowed(common.fitted + shrinkage.weight * (y - common.fitted), shrinkage.half, shrinkage.weight, shrinkage.critical, apart)
+
+
+@dataclass(frozen=True, slots=True)
+class _Shrinkage:
+    weight: Floats
+    critical: Floats
+    half: Floats
+
+
+def _shrinkage(s: Floats, tau2: float, mean_error: Floats, reach: Floats, degrees: Floats, shared: float, level: float) -> _Shrinkage:
+    """Weights and half-widths as `borrow` says; `shared` is the quantile for the error of the mean."""
+    own = np.array([t_quantile(level, each) for each in degrees])
+    single = np.array([t_quantile(1 - 4 * (1 - level), each) for each in degrees])  # one-sided, with twice the error
+    least = np.where(reach > own * s, (reach - own * s) / (reach - single * s), 0.0)
+    weight = np.maximum(tau2 / (tau2 + s**2), least)
+    bias = ((1 - weight) / weight) ** 2 * tau2 / s**2
+    critical = np.array([robust_critical_value(float(m2), 1 - level) for m2 in bias])
+    average = np.hypot(own / t_quantile(level, math.inf) * critical * weight * s, shared * (1 - weight) * mean_error)
+    return _Shrinkage(weight, critical, np.maximum(average, (1 - weight) * reach + single * weight * s))
 
 
 def floored_between(y: Floats, s: Floats) -> Between:
@@ -136,12 +196,24 @@ def floored_between(y: Floats, s: Floats) -> Between:
     return found if found.tau2 >= found.floor else paule_mandel(y, s, tau2=found.floor)
 
 
-def _apart(y: Floats, s: Floats) -> Floats:
-    apart = np.empty(len(y))
+def farthest(between: Between, within: float) -> float:
+    """How far a new language may lie from the mean, if it lies within so many of its standard deviations.
+
+    >>> round(farthest(upper_between(np.array([0.1, 0.4, -0.2, 0.3]), np.full(4, 0.2)), 3), 2)
+    1.41
+    """
+    return within * math.sqrt(between.tau2 + float(between.fitted_error[0]) ** 2)
+
+
+def _from_others(y: Floats, s: Floats, within: float) -> tuple[Floats, Floats]:
+    """How far each estimate is from the others, in standard errors of a new language, and how far it may lie."""
+    apart, reach = np.empty(len(y)), np.zeros(len(y))
     for one in range(len(y)):
-        rest = floored_between(np.delete(y, one), np.delete(s, one))
+        others, errors = np.delete(y, one), np.delete(s, one)
+        rest = floored_between(others, errors)
         apart[one] = (y[one] - rest.fitted[0]) / math.sqrt(s[one] ** 2 + rest.tau2 + rest.fitted_error[0] ** 2)
-    return apart
+        reach[one] = farthest(upper_between(others, errors), within) if within else 0.0
+    return apart, reach
 
 
 def mixed_errors(error: ArrayLike, labels: ArrayLike) -> Floats:
@@ -179,7 +251,7 @@ def mixed_freedom(labels: ArrayLike, kurtosis: float) -> Floats:
     return np.asarray(2 / (max(kurtosis, 3.0) - 1) / (own**2 / (n - 1) + (1 - own**2) / (n - 1).sum()))
 
 
-def borrowed_half_width(labels: int, sd: float, tau2: float, *, mean_error: float = 0.0, level: float = 0.95) -> float:
+def borrowed_half_width(labels: int, sd: float, tau2: float, *, mean_error: float = 0.0, reach: float = 0.0, level: float = 0.95) -> float:
     """Half-width of the interval of a new language with so many labels, beside others that differ by the variance `tau2`.
 
     Args:
@@ -187,20 +259,20 @@ def borrowed_half_width(labels: int, sd: float, tau2: float, *, mean_error: floa
         sd: standard deviation of one label (of the judge's error), above 0.
         tau2: variance between languages, above 0.
         mean_error: standard error of what the others have in common.
+        reach: how far the language may lie from the others (`farthest`) and is still covered, as `borrow` says; 0 promises the average.
         level: confidence, on average over languages.
 
     >>> round(borrowed_half_width(30, 0.6, 0.01), 3), round(1.96 * 0.6 / 30**0.5, 3)
     (0.179, 0.215)
     """
-    from scipy import stats
-
-    s2 = sd**2 / labels
-    weight = tau2 / (tau2 + s2)
-    own = robust_critical_value(s2 / tau2, 1 - level) * weight * math.sqrt(s2)
-    return math.hypot(own, float(stats.norm.isf((1 - level) / 2)) * (1 - weight) * mean_error)
+    s, known = np.array([sd / math.sqrt(labels)]), np.array([math.inf])
+    found = _shrinkage(s, tau2, np.array([mean_error]), np.array([reach]), known, t_quantile(level, math.inf), level)
+    return float(found.half[0])
 
 
-def labels_with_others(sd: float, tau2: float, half_width: float, *, least: int = 2, mean_error: float = 0.0) -> int | None:
+def labels_with_others(
+    sd: float, tau2: float, half_width: float, *, least: int = 2, mean_error: float = 0.0, reach: float = 0.0
+) -> int | None:
     """The least number of labels, from `least` on, with which a new language has an interval of this half-width at 95 %.
 
     Args as `borrowed_half_width`; None where 100,000 labels do not suffice.
@@ -210,7 +282,7 @@ def labels_with_others(sd: float, tau2: float, half_width: float, *, least: int 
     """
 
     def enough(labels: int) -> bool:
-        return borrowed_half_width(labels, sd, tau2, mean_error=mean_error) <= half_width
+        return borrowed_half_width(labels, sd, tau2, mean_error=mean_error, reach=reach) <= half_width
 
     if enough(least):
         return least

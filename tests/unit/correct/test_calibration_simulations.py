@@ -16,6 +16,7 @@ from harness.correct.score_curves import NumberLine
 from harness.correct.score_maps import learn
 from harness.correct.with_others import with_other_languages
 from harness.stats.core.arrays import Floats
+from harness.stats.estimation.borrowed import borrow
 from harness.stats.estimation.calibration_map import label_rows
 from tests.unit.correct.calibration_worlds import ScoreWorld, draw_input
 
@@ -271,3 +272,15 @@ def test_borrowed_intervals_hold_on_average_over_languages(prior: str) -> None:
 @pytest.mark.slow
 def test_an_outlying_language_is_refused() -> None:
     assert borrowed("normal", 8, 60, outlier=5)[1] >= 0.8
+
+
+@pytest.mark.parametrize("languages", [10])
+def test_a_language_with_few_labels_is_covered_where_it_lies_apart_from_others_that_seem_alike(languages: int) -> None:
+    rng, hits = np.random.default_rng(0), []
+    others, few = np.full(languages - 1, 0.02), 0.12
+    for _ in range(150):
+        y = np.concatenate([[0.1], rng.normal(scale=0.03, size=languages - 1)]) + rng.normal(scale=[few, *others])
+        found = borrow(y, [few, *others], within=3)
+        hits.append(abs(found.value[0] - 0.1) <= found.half_width[0])
+        assert found.half_width[0] <= 1.96 * few + 1e-6
+    assert np.mean(hits) >= 0.9

@@ -19,8 +19,8 @@ def needed(cli: Cli, folder: Path) -> dict[str, Any]:
 
 
 def test_alike_languages_need_fewer_labels_than_languages_that_differ(tmp_path: Path, cli: Cli) -> None:
-    alike = needed(cli, languages_folder(tmp_path / "alike", ALIKE, groups=60))
-    apart = needed(cli, languages_folder(tmp_path / "apart", ALIKE, groups=60, apart=0.4))
+    alike = needed(cli, languages_folder(tmp_path / "alike", ALIKE, groups=240))
+    apart = needed(cli, languages_folder(tmp_path / "apart", ALIKE, groups=240, apart=0.4))
     assert alike["languages"] == 6 and alike["reason"] is None and alike["half_width"] == 0.08
     assert alike["between_sd"] < apart["between_sd"]
     assert alike["with_others"] < alike["alone"] and alike["with_others"] / alike["alone"] < apart["with_others"] / apart["alone"]
