@@ -1,14 +1,14 @@
 """Borrowed strength on published labels: `python docs/make_withheld.py DATA …` prints a table of docs/error-rates.md.
 
-DATA are names of data sets or folders with a judge's scores. Of each language in turn, few of its labelled texts keep their label, and the
-truth is the mean of all of them. Prediction-powered inference by the language's own labels stands beside the same with the other languages,
-which keep all their labels.
+DATA are names of data sets, folders or runs. Of each language in turn, few of its labelled texts keep their label, and the truth is the
+mean of all of them (without order: the share of the best class). Estimates by the language's own labels (prediction-powered inference)
+stand beside the same with the other languages, which keep all their labels.
 """
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -16,21 +16,22 @@ from typing import Any
 import numpy as np
 
 from harness.api import compare_options, open_sources
-from harness.correct.correct import mean_sample
+from harness.correct.labels_with_others import mean_or_share
 from harness.correct.mean_estimates import Figure, MeanEstimates, Sample, mean_estimates
 from harness.correct.scored_items import ScoredItems, scored_items
-from harness.correct.with_others import with_other_languages
+from harness.correct.with_others import own_errors, with_other_languages
 from harness.measure.compare import align
+from harness.stats.estimation.borrowed import borrow
 
 SIZES = (15, 20, 30, 50)
 COLUMNS = (
     ("data, metric, judge", "labels", "RMSE, own labels", "with the others", "coverage, own labels", "with the others"),
-    ("worst language, own labels", "with the others", "not given"),
+    ("two worst languages, own labels", "with the others", "not given"),
 )
 
 
-def samples_of(source: str, judge: str | None, metrics: Sequence[str] | None, most: int) -> Iterator[tuple[str, list[Sample]]]:
-    """The labelled texts of every language, by metric and judge; every text by itself, since texts are what is drawn."""
+def samples_of(source: str, judge: str | None, metrics: Sequence[str] | None, most: int) -> Iterator[tuple[str, dict[str, Sample]]]:
+    """The labelled texts by language, of every metric and judge; every text by itself, since texts are what is drawn."""
     [opened] = open_sources([source], None, Path())
     where = {"metric": tuple(metrics)} if metrics else {}
     options = compare_options(judge, None, "1+", "drop", "item", where, None, 0)
@@ -40,10 +41,12 @@ def samples_of(source: str, judge: str | None, metrics: Sequence[str] | None, mo
     for (metric, name), alike in cells.items():
         chosen = sorted(alike, key=lambda cell: str(cell.key["language"]))
         chosen = chosen[:: max(1, -(-len(chosen) // most))]
-        made = [mean_sample(cell.take(np.flatnonzero(cell.labelled))) for cell in chosen if cell.means is not None]
-        kept = [one.take(~np.isnan(one.f)) for one in made]
+        labelled = {str(cell.key["language"]): cell.take(np.flatnonzero(cell.labelled)) for cell in chosen}
+        made = {tag: mean_or_share(cell) for tag, cell in labelled.items()}
+        kept = {tag: one.take(~np.isnan(one.f)) for tag, one in made.items()}
         if len(kept) >= 5:
-            yield f"{opened.recording.name}, {metric}, {name}", [replace(one, group=np.arange(len(one.y))) for one in kept]
+            alone = {tag: replace(one, group=np.arange(len(one.y))) for tag, one in kept.items()}
+            yield f"{opened.recording.name}, {metric}, {name}", alone
 
 
 class Languages:
@@ -51,15 +54,14 @@ class Languages:
 
     def __init__(self, samples: Sequence[Sample]) -> None:
         self.samples = samples
-        self.whole = [_extended(one) for one in samples]
-        self.plain = [_plain(one) for one in self.whole]
+        self.plain = [_plain(one) for one in samples]
 
     def trial(self, at: int, labels: int, rng: np.random.Generator) -> tuple[Figure, Figure]:
         """The estimates of one language when only so many of its texts, drawn at random, keep their label."""
         own = self.samples[at]
         few = replace(own, y=np.where(np.isin(np.arange(len(own.y)), rng.permutation(len(own.y))[:labels]), own.y, np.nan))
         found = _plain(few)
-        given = [few if place == at else one for place, one in enumerate(self.whole)]
+        given = [few if place == at else one for place, one in enumerate(self.samples)]
         plain = [found if place == at else one for place, one in enumerate(self.plain)]
         return found.corrected if found.corrected.ci else found.labels_alone, with_other_languages(plain, given, share=False)[at]
 
@@ -68,13 +70,9 @@ def _plain(sample: Sample) -> MeanEstimates:
     return mean_estimates([(sample, 1.0)], share=False)
 
 
-def _extended(sample: Sample) -> Sample:
-    """With one text more that nobody labelled, so that the language counts as one in which the judge says something new."""
-    return Sample(np.append(sample.y, np.nan), np.append(sample.f, np.nanmean(sample.f)), np.arange(len(sample.y) + 1))
-
-
-def rows(name: str, samples: Sequence[Sample], draws: int) -> Iterator[str]:
+def rows(name: str, by_language: Mapping[str, Sample], draws: int) -> Iterator[str]:
     """A row of the table for each number of labels that leaves half of each language's texts without one."""
+    samples = list(by_language.values())
     truth, languages = [float(one.y.mean()) for one in samples], Languages(samples)
     for labels in SIZES:
         rng, able = np.random.default_rng(0), [at for at, one in enumerate(samples) if len(one.y) >= 2 * labels]
@@ -88,10 +86,21 @@ def rows(name: str, samples: Sequence[Sample], draws: int) -> Iterator[str]:
         both = ~np.isnan(errors).any(axis=0)  # compared where both are given
         rmse = [float(np.sqrt(one[both].mean())) for one in errors]
         covered = [float(np.nanmean(one[both])) for one in hits]
-        worst = [min(float(np.mean(one[at][both[at]])) for at in able if both[at].any()) for one in hits]
+        worst = [_two_worst({list(by_language)[at]: float(np.mean(one[at][both[at]])) for at in able if both[at].any()}) for one in hits]
         missing = 1 - both[able].mean()
-        cells = [f"{one:.3f}" for one in rmse] + [f"{one:.0%}" for one in (*covered, *worst, missing)]
+        cells = [*(f"{one:.3f}" for one in rmse), *(f"{one:.0%}" for one in covered), *worst, f"{missing:.0%}"]
         yield f"| {name} | {labels} | {' | '.join(cells)} |"
+
+
+def _two_worst(covered: Mapping[str, float]) -> str:
+    return ", ".join(f"{share:.0%} {tag}" for tag, share in sorted(covered.items(), key=lambda one: one[1])[:2])
+
+
+def furthest(by_language: Mapping[str, Sample]) -> str:
+    """The two languages in which the judge's error is furthest from that in the others, in standard errors of a new language."""
+    errors = own_errors(list(by_language.values()))
+    apart = borrow(errors.value, errors.error).apart
+    return ", ".join(f"{list(by_language)[at]} z = {apart[at]:+.1f}" for at in np.argsort(-np.abs(apart))[:2])
 
 
 def main() -> None:
@@ -104,10 +113,13 @@ def main() -> None:
     given = parser.parse_args()
     headings = [heading for part in COLUMNS for heading in part]
     print(f"| {' | '.join(headings)} |\n|{' --- |' * len(headings)}")
+    apart = []
     for source in given.sources:
         for name, samples in samples_of(source, given.judge, given.metrics, given.languages):
             for row in rows(name, samples, given.draws):
                 print(row, flush=True)
+            apart.append(f"{name}: {furthest(samples)}")
+    print("", "The two languages furthest from the others, by all labels:", *apart, sep="\n")
 
 
 if __name__ == "__main__":

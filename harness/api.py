@@ -68,6 +68,7 @@ if TYPE_CHECKING:  # read on use
     import pandas as pd
 
     from harness.judge_atlas.atlas_file import Atlas
+    from harness.runs import LiveRows
     from harness.watch.watch_check import WatchCheck
 
 CONSTRUCTED = "The labels are constructed with the texts, not given by native speakers."
@@ -94,6 +95,10 @@ class Quiet:
 
     def finished(self) -> None:
         """Shows nothing."""
+
+    def follow(self, rows: LiveRows) -> bool:
+        """Shows nothing."""
+        return False
 
     def first_language(self, part: RunResult) -> None:
         """Shows nothing."""
@@ -687,8 +692,9 @@ def compare_options(
     versus: tuple[str, str] | None,
     seed: int,
     standardise: Literal["none", "annotator"] = "none",
+    intervals: frozenset[str] | None = None,
 ) -> CompareOptions:
-    """The options of the analysis from the arguments of `compare`."""
+    """The options of the analysis from the arguments of `compare`; `intervals` as in `CompareOptions`."""
     return CompareOptions(
         by=as_names(by) if by is not None else CompareOptions().by,
         annotators=Annotators.parse(annotators) if annotators else None,
@@ -699,6 +705,7 @@ def compare_options(
         versus=versus,
         seed=seed,
         standardise=standardise,
+        intervals=intervals,
     )
 
 

@@ -185,7 +185,7 @@ def arrow() -> Any:
 
 
 def arrow_array(values: Sequence[Any], kind: Any) -> Any:
-    """An Arrow array of texts, numbers or booleans; None is a gap. `pyarrow.array` would import pandas: 0.4 s and 45 MB."""
+    """An Arrow array of texts, numbers, booleans or days; None is a gap. `pyarrow.array` would import pandas: 0.4 s and 45 MB."""
     import numpy as np
 
     pa = arrow()
@@ -196,6 +196,8 @@ def arrow_array(values: Sequence[Any], kind: Any) -> Any:
         content = [ends, b"".join(texts)]
     elif pa.types.is_boolean(kind):
         content = [_bits(np.array([value is True for value in values], bool))]
+    elif pa.types.is_date32(kind):
+        content = [np.array([value or 0 for value in values], "datetime64[D]").astype(np.int32)]
     else:
         content = [np.array([0 if value is None else value for value in values], kind.to_pandas_dtype())]
     return pa.Array.from_buffers(kind, len(values), [pa.py_buffer(each) for each in (_bits(known), *content)])
@@ -380,7 +382,7 @@ def write_parquet(path: Path, rows: Sequence[Mapping[str, Any]], schema: Mapping
 
 
 def to_parquet(rows: Sequence[Mapping[str, Any]], schema: Mapping[str, str]) -> bytes:
-    """Rows as a Parquet file. `schema` maps column names to Arrow type names (`string`, `double`, `int64`, `bool`)."""
+    """Rows as a Parquet file. `schema` maps column names to Arrow type names (`string`, `double`, `int64`, `bool`, `date32`)."""
     pa = arrow()
     import pyarrow.parquet as pq
 

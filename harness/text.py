@@ -26,6 +26,15 @@ def as_names(given: str | Iterable[str]) -> tuple[str, ...]:
     return (given,) if isinstance(given, str) else tuple(given)
 
 
+def quoted(names: Iterable[str]) -> str:
+    """Names for a sentence.
+
+    >>> quoted(["ja", "cs"])
+    "'ja', 'cs'"
+    """
+    return ", ".join(f"'{name}'" for name in names)
+
+
 def short_repr(value: object, name: str, **counts: int) -> str:
     """What a notebook shows of an object that holds much: its kind, its name and how much it holds.
 

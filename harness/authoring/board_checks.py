@@ -58,7 +58,6 @@ def collection_complaints(name: str, collection: BoardCollection, library: Libra
 
 
 def _data_complaints(board: Board, library: Library) -> Complaints:
-    """What is wrong with the data that a board judges."""
     if not isinstance(board.data, BoardData):
         if not isinstance(board.languages, dict):
             yield (

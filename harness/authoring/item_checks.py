@@ -97,7 +97,6 @@ def _contradictions(table: PackTable, task: Task | None) -> Iterator[Problem]:
 
 
 def _sealed_items(table: PackTable, content: ParsedContent) -> set[str]:
-    """The items of a table with sealed labels."""
     sealed = [board for board in content.boards.values() if board.sealed and table.task in board.tasks]
     boards = [board for board in sealed if any(table is each for each in tables_of(board, content))]
     return {

@@ -156,7 +156,6 @@ def _complaint(name: str, old: LockEntry | None, new: LockEntry) -> str | None:
 
 
 def _may_replace(old: LockEntry, new: LockEntry) -> bool:
-    """Whether the version is higher, or the same draft."""
     return _triple(new.version) > _triple(old.version) or (new.version == old.version and is_draft(new.version))
 
 

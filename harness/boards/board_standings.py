@@ -157,7 +157,6 @@ def ranking_input(board: Board, prepared: Prepared, judgments: Mapping[str, Judg
 
 
 def _verdicts(board: Board, prepared: Prepared, judge: str, judgments: Judgments) -> list[Verdict]:
-    """The verdicts on one submission, under its id."""
     source = recording(judgments, prepared.data, prepared.training, judge)
     if not len(source.judgments) or prepared.data.sealed:
         return []

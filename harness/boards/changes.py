@@ -46,7 +46,7 @@ def change_since(base: str, boards: Mapping[str, Path]) -> SubmittedChange:
     names = {_path_in_repository(root, name, folder): name for name, folder in boards.items()}
     earlier = _submissions_at(root, begin, names)
     unreadable = any(_submission_of(PurePosixPath(path), names) is None for path in links)
-    uncommitted = _count_uncommitted(root, names)
+    uncommitted = git(root, "status", "--porcelain", "--no-renames", "--untracked-files=all", "-z", "--", *map(str, names)).count("\0")
     change = SubmittedChange(base_commit, begin, len(touched), {name: [] for name in boards}, [], [], uncommitted, unreadable)
     for path, event in touched.items():
         _add_file(change, root, PurePosixPath(path), event, names, earlier)
@@ -62,7 +62,6 @@ def _path_in_repository(root: Path, name: str, folder: Path) -> PurePosixPath:
 
 
 def _board_folder_of(path: PurePosixPath, names: Mapping[PurePosixPath, str]) -> PurePosixPath | None:
-    """The folder of the board that a path lies in."""
     return next((folder for folder in names if folder in path.parents), None)
 
 
@@ -121,10 +120,5 @@ def _touched_files(root: Path, begin: str) -> tuple[dict[str, str], list[str]]:
 
 
 def _submissions_at(root: Path, commit: str, names: Mapping[PurePosixPath, str]) -> set[PurePosixPath]:
-    """The submissions that existed at a commit."""
     folders = [f"{folder / 'submissions'}/" for folder in names]
     return {PurePosixPath(path) for path in git(root, "ls-tree", "--name-only", "-z", commit, "--", *folders).split("\0")[:-1]}
-
-
-def _count_uncommitted(root: Path, names: Mapping[PurePosixPath, str]) -> int:
-    return git(root, "status", "--porcelain", "--no-renames", "--untracked-files=all", "-z", "--", *map(str, names)).count("\0")

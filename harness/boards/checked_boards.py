@@ -61,7 +61,6 @@ def check_boards(
     key: Path | None = None,
     changed: str | None = None,
     table: TableRenderer | None = None,
-    processes: int | None = None,
 ) -> CheckedBoards:
     """Check the submissions of the named boards, or of all boards; with `changed`, only those that the commits since it add.
 
@@ -93,12 +92,12 @@ def check_boards(
             result.unchecked[name] = str(err)
             result.problems.extend([Problem(path, None, f"not checked: {err}") for path in paths if change])
             continue
-        checked = list(_check_submissions(name, prepared, folder, paths, processes, is_change=change is not None))
+        checked = list(_check_submissions(name, prepared, folder, paths, is_change=change is not None))
         result.submissions.extend(checked)
         result.problems.extend([*(problem for one in checked for problem in one.problems), *_canary_problems(board, prepared)])
         labelled = with_labels(prepared, key)  # also checks the commitment
         if table_changed:
-            result.problems.extend(_table_problems(board, prepared, folder, table, processes, labelled if key else None))
+            result.problems.extend(_table_problems(board, prepared, folder, table, labelled if key else None))
     return result
 
 
@@ -117,13 +116,13 @@ def _board_problems(board: Board, path: Path) -> Iterator[Problem]:
 
 
 def _check_submissions(
-    board: str, prepared: Prepared, folder: Path, paths: Sequence[Path], processes: int | None, *, is_change: bool
+    board: str, prepared: Prepared, folder: Path, paths: Sequence[Path], *, is_change: bool
 ) -> Iterator[CheckedSubmission]:
     """Check the submissions at `paths`. Submissions of a change may not have the status `verified`, which only a maintainer gives."""
     other_cards = _readable_cards(set(submissions_of(folder)) - set(paths))
     judges = {_identity_text(card): path.name for path, card in other_cards.items()}
     cards = other_cards | _readable_cards(paths)
-    for examined in examine_all(prepared, paths, judgments=False, processes=processes):
+    for examined in examine_all(prepared, paths, judgments=False):
         problems = list(examined.problems)
         if examined.card:
             problems += _duplicate_problems(examined.card, examined.folder, judges)
@@ -153,7 +152,6 @@ def _summarise(board: str, examined: ExaminedSubmission, problems: list[Problem]
 
 
 def _readable_cards(folders: Iterable[Path]) -> dict[Path, JudgeCard]:
-    """The cards that can be read, by the folder of their submission."""
     cards = {folder: examine_card(folder / CARD)[0] for folder in sorted(folders) if not any(folder_problems(folder))}
     return {folder: card for folder, card in cards.items() if card}
 
@@ -185,7 +183,7 @@ def _canary_problems(board: Board, prepared: Prepared) -> Iterator[Problem]:
 
 
 def _table_problems(
-    board: Board, prepared: Prepared, folder: Path, table: TableRenderer | None, processes: int | None, labelled: Prepared | None = None
+    board: Board, prepared: Prepared, folder: Path, table: TableRenderer | None, labelled: Prepared | None = None
 ) -> Iterator[Problem]:
     """Whether the TABLE.md of a change is the one that the submissions give. With sealed labels, only the key can tell."""
     path = folder / TABLE
@@ -202,7 +200,7 @@ def _table_problems(
     if (size := path.lstat().st_size) > _MAX_TABLE_BYTES:
         yield Problem(path, None, f"{size:,} bytes, more than any table has; 'harness board build {board.id}' makes it")
         return
-    entries = {examined.folder: examined.entry for examined in examine_all(prepared, submissions_of(folder), processes=processes)}
+    entries = {examined.folder: examined.entry for examined in examine_all(prepared, submissions_of(folder))}
     if None in entries.values():
         yield Problem(path, None, "the table cannot be built while submissions have problems")
     elif path.read_bytes() != table(board, labelled or prepared, {path: entry for path, entry in entries.items() if entry}).encode():

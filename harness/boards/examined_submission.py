@@ -236,7 +236,6 @@ class _ReplyReader:
 
 
 def _differing_fields(row: ReplyRow, expected: ExpectedRow, judge: str) -> list[str]:
-    """The fields in which a row differs from its call."""
     judge_field = ["judge"] if row.judge != judge else []
     return judge_field + [name for name in expected.__struct_fields__ if getattr(row, name) != getattr(expected, name)]
 

@@ -14,7 +14,7 @@ from harness.errors import UsageError
 from harness.judges.base import JudgeOptions
 from harness.judges.baselines import BaselineJudge, open_judge
 from harness.model import Item, JudgeIdentity, Query, Reply, Scale
-from harness.runs import CallIds, Plan, Prepared, ReadingRules, RunProtocol, call_ids, hex_ids
+from harness.runs import CallIds, Plan, Prepared, ReadingRules, call_ids, hex_ids
 
 
 class ExpectedRow(msgspec.Struct, frozen=True):
@@ -82,17 +82,13 @@ class _CacheKey:
 
     def __init__(self, prepared: Prepared) -> None:
         self.prepared = prepared
-        self._encoded = msgspec.json.encode(_without_judges(prepared.protocol), order="sorted")
+        self._encoded = msgspec.json.encode(msgspec.structs.replace(prepared.protocol, identities=()), order="sorted")
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, _CacheKey) and self._encoded == other._encoded and self.prepared.library is other.prepared.library
 
     def __hash__(self) -> int:
         return hash(self._encoded)
-
-
-def _without_judges(protocol: RunProtocol) -> RunProtocol:
-    return msgspec.structs.replace(protocol, identities=())
 
 
 @lru_cache(maxsize=4)

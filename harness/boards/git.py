@@ -79,6 +79,5 @@ def _refs(root: Path, name: str) -> list[str]:
 
 
 def _commit(root: Path, revision: str) -> str:
-    """The full hash of the commit that a revision means."""
     missing = f"no commit '{revision}' in {root}; fetch it, or name another one"
     return git(root, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}", missing=missing).strip()

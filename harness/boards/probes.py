@@ -202,7 +202,7 @@ def _probe_repeats(judge: str, traces: Traces) -> Finding:
         flagged |= equal == asked >= MIN_COUNT
         parts.append(f"above temperature 0, {equal} of {asked} such prompts have only equal replies")
     sentence = "; ".join(parts) or "no prompt was asked more than once, so its temperature cannot be tested"
-    return Finding("repeats", judge, _as_sentence(sentence), numbers, flagged)
+    return Finding("repeats", judge, sentence[0].upper() + sentence[1:] + ".", numbers, flagged)
 
 
 def _probe_justifications(judge: str, traces: Traces) -> Finding:
@@ -278,7 +278,3 @@ def _twin_finding(judge: str, judges: Sequence[str], shared: NDArray[np.int64], 
         return Finding("twins", judge, sentence, numbers, False)
     sentence = f"{count} of its {n} different replies with a justification equal those of {twin}, letter by letter."
     return Finding("twins", judge, sentence, numbers, n >= MIN_COUNT and count / n > TWIN_SHARE)
-
-
-def _as_sentence(text: str) -> str:
-    return text[0].upper() + text[1:] + "."

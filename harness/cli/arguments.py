@@ -31,6 +31,21 @@ def command(commands: Any, name: str, target: str, text: str) -> argparse.Argume
     return parser
 
 
+def add_flag(parser: Any, usage: str, text: str, kind: Callable[[str], Any] | None = None, **settings: Any) -> None:
+    """Add a flag as its usage is written: `--edited` is a switch, `--to DIR` has a value, and `--text FIELD=COLUMN ...` can be repeated.
+
+    `text` is its help, `kind` reads its value, and `settings` are those of `add_argument`.
+    """
+    flag, _, value = usage.removesuffix(" ...").partition(" ")
+    if usage.endswith(" ..."):
+        settings["action"] = "append"
+    elif not value and "choices" not in settings:
+        settings["action"] = "store_true"
+    if kind is not None:
+        settings["type"] = kind
+    parser.add_argument(flag, help=text, **({"metavar": value} if value else {}), **settings)
+
+
 def group(commands: Any, name: str, text: str) -> Any:
     """Add a command that only has subcommands, and return the object that they are added to."""
     parser: argparse.ArgumentParser = commands.add_parser(name, help=text, description=text[0].upper() + text[1:] + ".")
@@ -235,105 +250,95 @@ def given_fields(arguments: argparse.Namespace, options: Any, **flags: str) -> d
 
 
 def out_flag(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--out", type=Path, default=Path("results"), metavar="DIR", help="results folder (default: results/)")
+    add_flag(parser, "--out DIR", "results folder (default: results/)", Path, default=Path("results"))
 
 
 def content_flag(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--content",
-        type=Path,
-        action="append",
+    add_flag(
+        parser,
+        "--content DIR ...",
+        "another folder with tasks/, languages/, rubrics/; a folder with content.lock (a checkout) replaces the bundled content",
+        Path,
         default=[],
-        metavar="DIR",
-        help="another folder with tasks/, languages/, rubrics/; a folder with content.lock (a checkout) replaces the bundled content",
     )
 
 
 def retry_flags(parser: Any) -> None:
-    parser.add_argument("--attempts", type=positive_integer, metavar="N", help="attempts before a call is given up (default: 8)")
-    parser.add_argument("--timeout", type=positive_number, metavar="SECONDS", help="time limit of one attempt (default: 120)")
+    add_flag(parser, "--attempts N", "attempts before a call is given up (default: 8)", positive_integer)
+    add_flag(parser, "--timeout SECONDS", "time limit of one attempt (default: 120)", positive_number)
 
 
 def engine_flags(parser: argparse.ArgumentParser, *, detach: bool = True) -> None:
     """How calls are asked, how fast, and up to which limits. `detach`: batches may be left to themselves."""
     speed = parser.add_argument_group("speed and limits (they change no number)")
-    speed.add_argument(
+    add_flag(
+        speed,
         "--engine",
+        "local: ask from this machine (default); batch: the provider's batches, within a day at half the price; ray: a Ray cluster",
         choices=("local", "batch", "ray"),
         default="local",
-        help="local: ask from this machine (default); batch: the provider's batches, within a day at half the price; ray: a Ray cluster",
     )
     if detach:
-        speed.add_argument("--detach", action="store_true", help="with --engine batch: submit the batches and do not wait")
-    speed.add_argument(
-        "--ray-address", metavar="ADDRESS", help="address of the cluster: auto, HOST:PORT, or local to start one (default: auto)"
+        add_flag(speed, "--detach", "with --engine batch: submit the batches and do not wait")
+    add_flag(speed, "--ray-address ADDRESS", "address of the cluster: auto, HOST:PORT, or local to start one (default: auto)")
+    add_flag(speed, "--ray-actors N", "number of actors, with one CPU each (default: one for each node)", positive_integer)
+    add_flag(
+        speed,
+        "--concurrency [JUDGE=]N ...",
+        "calls in flight (default: adaptive, grows while latency stays flat); repeatable for several judges",
+        per_judge(positive_integer),
     )
-    speed.add_argument(
-        "--ray-actors", type=positive_integer, metavar="N", help="number of actors, with one CPU each (default: one for each node)"
-    )
-    speed.add_argument(
-        "--concurrency",
-        type=per_judge(positive_integer),
-        action="append",
-        metavar="[JUDGE=]N",
-        help="calls in flight (default: adaptive, grows while latency stays flat); repeatable for several judges",
-    )
-    speed.add_argument("--rpm", type=per_judge(positive_number), action="append", metavar="[JUDGE=]N", help="at most N requests a minute")
-    speed.add_argument("--tpm", type=per_judge(positive_number), action="append", metavar="[JUDGE=]N", help="at most N tokens a minute")
+    add_flag(speed, "--rpm [JUDGE=]N ...", "at most N requests a minute", per_judge(positive_number))
+    add_flag(speed, "--tpm [JUDGE=]N ...", "at most N tokens a minute", per_judge(positive_number))
     retry_flags(speed)
-    speed.add_argument("--max-cost", type=positive_number, metavar="DOLLARS", help="stop before the cost exceeds this")
-    speed.add_argument("--max-calls", type=positive_integer, metavar="N", help="stop after N calls")
-    speed.add_argument("--max-minutes", type=positive_number, metavar="N", help="stop after N minutes")
+    add_flag(speed, "--max-cost DOLLARS", "stop before the cost exceeds this", positive_number)
+    add_flag(speed, "--max-calls N", "stop after N calls", positive_integer)
+    add_flag(speed, "--max-minutes N", "stop after N minutes", positive_number)
     prices_flag(speed)
 
 
 def prices_flag(parser: Any) -> None:
-    parser.add_argument("--prices", type=Path, metavar="FILE", help="your own prices (TOML); they take precedence over list prices")
+    add_flag(parser, "--prices FILE", "your own prices (TOML); they take precedence over list prices", Path)
 
 
 def allow_refused_flag(parser: Any) -> None:
     """`--allow-refused` of the imports."""
-    parser.add_argument(
+    add_flag(
+        parser,
         "--allow-refused",
-        action="store_true",
-        help="import the other rows where some are refused (default: then nothing is written); refused.jsonl holds the refused rows",
+        "import the other rows where some are refused (default: then nothing is written); refused.jsonl holds the refused rows",
     )
 
 
 def json_flag(parser: argparse._ActionsContainer) -> None:
-    parser.add_argument("--json", action="store_true", help="print JSON for programs, unrounded")
+    add_flag(parser, "--json", "print JSON for programs, unrounded")
 
 
 def majority_flag(parser: argparse.ArgumentParser | argparse._ArgumentGroup, default: str | None, default_text: str = "drop") -> None:
-    parser.add_argument(
+    add_flag(
+        parser,
         "--majority",
+        f"how the labels of several annotators become one reference (default: {default_text})",
         choices=("drop", "median", "strict"),
         default=default,
-        help=f"how the labels of several annotators become one reference (default: {default_text})",
     )
 
 
 def by_task_flag(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--by-task",
-        action="store_true",
-        help="also show all verdicts, the numbers of each metric and task, and the sections",
-    )
+    add_flag(parser, "--by-task", "also show all verdicts, the numbers of each metric and task, and the sections")
     all_rows_flags(parser)
 
 
 def all_rows_flags(parser: Any) -> None:
     """Add the flags that show all verdicts, and the signature whole."""
-    parser.add_argument("--all", action="store_true", help="show the rows without a verdict too, and what the headings mean")
-    parser.add_argument("--signature", action="store_true", help="print the signature whole, not as a short hash")
+    add_flag(parser, "--all", "show the rows without a verdict too, and what the headings mean")
+    add_flag(parser, "--signature", "print the signature whole, not as a short hash")
 
 
 def figure_flags(parser: Any) -> None:
     """Add the flags that say how figures look."""
-    parser.add_argument("--figure-width", choices=("single", "double"), default="double", help="one column of 3.5 inches, or both of 7.2")
-    parser.add_argument(
-        "--figure-names", choices=("english", "own"), default="english", help="languages by their English or their own names"
-    )
+    add_flag(parser, "--figure-width", "one column of 3.5 inches, or both of 7.2", choices=("single", "double"), default="double")
+    add_flag(parser, "--figure-names", "languages by their English or their own names", choices=("english", "own"), default="english")
 
 
 DECISION_FLAGS: dict[str, tuple[str, type[int] | type[float] | tuple[str, ...], str]] = {
@@ -389,7 +394,7 @@ def judged_source(p: argparse.ArgumentParser, *, optional: bool = False) -> None
         metavar="RUN_OR_DIR",
         help="a data folder with judgments, a run's folder, or the name of a run in --out",
     )
-    p.add_argument("--judge", action="append", metavar="NAME", help="only this judge; repeatable")
+    add_flag(p, "--judge NAME ...", "only this judge; repeatable")
     restriction_flags(p)
     out_flag(p)
 
@@ -401,41 +406,33 @@ def languages_flag(parser: Any, text: str) -> None:
 
 def base_url_flag(parser: Any, who: str) -> None:
     """Add the flag that names endpoints. `who`: judges or writers."""
-    parser.add_argument(
-        "--base-url",
-        type=base_url,
-        action="append",
-        metavar="[JUDGE=]URL",
-        help=f"the OpenAI-compatible endpoint of all openai/ {who}, or of one; repeatable",
-    )
+    add_flag(parser, "--base-url [JUDGE=]URL ...", f"the OpenAI-compatible endpoint of all openai/ {who}, or of one; repeatable", base_url)
 
 
 def form_flags(parser: Any) -> Any:
     """Add the flags for output in another form, of which one is possible, and return their group."""
     form = parser.add_mutually_exclusive_group()
-    form.add_argument("--json", action="store_true", help="print JSON for programs, unrounded")
-    form.add_argument("--csv", action="store_true", help="print CSV, unrounded")
-    form.add_argument("--md", action="store_true", help="print Markdown")
-    form.add_argument("--latex", action="store_true", help="print a LaTeX table (booktabs, siunitx)")
+    json_flag(form)
+    add_flag(form, "--csv", "print CSV, unrounded")
+    add_flag(form, "--md", "print Markdown")
+    add_flag(form, "--latex", "print a LaTeX table (booktabs, siunitx)")
     return form
 
 
 def card_flag(parser: Any) -> None:
     """Add the flag that names a dataset card."""
-    parser.add_argument("--card", metavar="NAME", help="dataset card of the published data in the folder; see 'harness data list'")
+    add_flag(parser, "--card NAME", "dataset card of the published data in the folder; see 'harness data list'")
 
 
 def show_texts_flag(p: argparse.ArgumentParser) -> None:
     """Add the flag that shows texts of data whose card calls them offensive."""
-    p.add_argument("--show-texts", action="store_true", help="with --dry-run: also show texts that their dataset card calls offensive")
+    add_flag(p, "--show-texts", "with --dry-run: also show texts that their dataset card calls offensive")
 
 
 def restriction_flags(parser: argparse.ArgumentParser) -> None:
     """Add the flags that restrict a source to some items."""
     languages_flag(parser, "only items in these languages: ja,cs; nothing else is tested or corrected for")
-    parser.add_argument("--annotators", metavar="N|N+", help="only items with N (or N or more) annotators")
-    parser.add_argument(
-        "--where", action="append", default=[], metavar="KEY=VALUES", help="only items, metrics or variants with these values; repeatable"
-    )
+    add_flag(parser, "--annotators N|N+", "only items with N (or N or more) annotators")
+    add_flag(parser, "--where KEY=VALUES ...", "only items, metrics or variants with these values; repeatable", default=[])
     card_flag(parser)
     parser.add_argument("--recipe", dest="card", help=argparse.SUPPRESS)  # the former name of --card

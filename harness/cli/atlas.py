@@ -139,15 +139,15 @@ def _write_site(atlas: Atlas, arguments: argparse.Namespace) -> int:
 def _build(arguments: argparse.Namespace) -> int:
     from harness import api
     from harness.content.library import bundled_root
-    from harness.judge_atlas.atlas_file import atlas_bytes
-    from harness.tables import write_atomic
+    from harness.judge_atlas.atlas_file import atlas_bytes, parquet_bytes
+    from harness.tables import write_together
 
     path: Path = arguments.to or bundled_root() / FILE
     kept = read_atlas(path) if path.is_file() else None
     atlas, absent = api.build_atlas(kept, lambda name: print(f"comparing {name}", file=sys.stderr))
     if not atlas.rows:
         raise UsageError("no published set with recorded judgments is here; 'harness data get --all' fetches them")
-    write_atomic(path, atlas_bytes(atlas))
+    write_together({path: atlas_bytes(atlas), path.with_suffix(".parquet"): parquet_bytes(atlas)})
     earlier = [name for name in absent if kept and any(row.set == name for row in kept.rows)]
     if earlier:
         print(f"not here, so the rows stay as they were: {', '.join(earlier)}", file=sys.stderr)

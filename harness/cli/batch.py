@@ -45,7 +45,6 @@ def status(arguments: argparse.Namespace) -> int:
 
 
 def _all_batches(store: Store) -> Iterator[tuple[JudgeIdentity, StoredBatch]]:
-    """All batches of a results folder, each with its judge."""
     for run, spec in store.runs().items():
         for identity in msgspec.json.decode(spec, type=RunProtocol).identities:
             for batch in store.batches(run, identity.name):

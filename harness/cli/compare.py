@@ -18,6 +18,7 @@ from harness.errors import UsageError
 
 def compare(arguments: argparse.Namespace) -> int:
     from harness.render.progress import working
+    from harness.reports.tables.columns import shown_intervals
     from harness.tables import to_json
 
     page = page_path(arguments.html)
@@ -38,6 +39,7 @@ def compare(arguments: argparse.Namespace) -> int:
         versus,
         arguments.seed,
         arguments.standardise,
+        None if arguments.full else shown_intervals(),
     )
     with working("comparing"):
         compared = api.compare_sources(
@@ -47,7 +49,7 @@ def compare(arguments: argparse.Namespace) -> int:
             card=arguments.card,
             out=arguments.out,
             full=arguments.decide == "full",
-            sections=_shows_sections(arguments),
+            sections=bool(arguments.sections or arguments.html or arguments.json or arguments.md or _shows_statistics(arguments)),
         )
     sources, options, comparison = compared.sources, compared.options, compared.comparison
     if arguments.sections:
@@ -97,11 +99,6 @@ def compare(arguments: argparse.Namespace) -> int:
 def _shows_statistics(arguments: argparse.Namespace) -> bool:
     """Whether the terminal shows more than the verdicts: `--full`, or a flag that asks for something in the statistics."""
     return bool(arguments.full or arguments.distributions or arguments.versus or arguments.decide == "full")
-
-
-def _shows_sections(arguments: argparse.Namespace) -> bool:
-    """Whether any output has the sections: the files and pages of everything, and the terminal with the statistics."""
-    return bool(arguments.sections or arguments.html or arguments.json or arguments.md or _shows_statistics(arguments))
 
 
 def _command(arguments: argparse.Namespace) -> str:

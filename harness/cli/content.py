@@ -136,7 +136,6 @@ def _here(kind: str) -> Path:
 
 
 def _next_steps(kind: str, name: str, folder: Path) -> Iterator[str]:
-    """What the author does now, and what it takes."""
     if kind == "prompt":
         yield f"Next: write it, then harness run --data DIR --prompt {folder / f'{name}.toml'}"
         return

@@ -193,7 +193,6 @@ def _numbers(row: dict[str, Any]) -> str:
 
 
 def _details(row: dict[str, Any]) -> Iterator[str]:
-    """What stands below the line of a set, for those who choose one."""
     if row["annotators_a_text"]:
         yield f"labels: {row['source']}, {row['annotators_a_text']} a text ({row['annotators']})"
     yield f"metrics: {_short(row['metrics'])}"

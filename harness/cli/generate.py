@@ -49,7 +49,6 @@ def _spec(arguments: argparse.Namespace) -> GenerateSpec:
 
 
 def _hidden(spec: GenerateSpec, show_texts: bool) -> bool:
-    """Whether the texts of --data stay hidden."""
     if spec.data is None:
         return False
     library = Library(*spec.content)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
 from harness import api
 from harness.cli.arguments import decision_options
 from harness.cli.compare import restrictions
+from harness.cli.result import print_result
 from harness.cli.run import engine_settings
 from harness.errors import UsageError
 
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 def improve(arguments: argparse.Namespace) -> int:
     from harness.improvement.improve import ImproveOptions
     from harness.render.progress import TerminalWatcher, working
-    from harness.tables import to_json
 
     options = ImproveOptions(
         start=arguments.start, share=arguments.share, margin=arguments.keep_within, seed=arguments.seed, reuse=arguments.reuse
@@ -44,33 +43,22 @@ def improve(arguments: argparse.Namespace) -> int:
         from harness.cli.spec_file import write_spec
 
         write_spec(arguments.to, found.flags["start"], found.flags["chosen"], {each.language: each.setting for each in found.languages})
-    if arguments.json:
-        sys.stdout.write(to_json(found.as_json()))
-    else:
-        from harness.render.comparison import show
-        from harness.render.improvement.improved import render_improved
+    from harness.render.improvement.improved import render_improved
 
-        show(lambda narrow: render_improved(found, arguments.to), found.signature)
-    return 0
+    return print_result(found, lambda found: render_improved(found, arguments.to), as_json=arguments.json)
 
 
 def _rounds(arguments: argparse.Namespace, options: ImproveOptions) -> int:
     """Compare rounds of labels in place of choosing by one."""
     from harness.improvement.label_rounds import compare_rounds, read_round
-    from harness.render.comparison import show
     from harness.render.improvement.label_rounds import render_rounds
-    from harness.tables import to_json
 
     [source] = api.open_sources([arguments.source], arguments.card, arguments.out)
     where = restrictions(arguments.where, arguments.langs)
     compare = api.compare_options(arguments.judge, None, arguments.annotators, "drop", "item", where, None, 0)
     rounds = [read_round(path, source.recording.data) for path in arguments.labels]
     found = compare_rounds(source.recording, rounds, compare, options)
-    if arguments.json:
-        sys.stdout.write(to_json(found.as_json()))
-    else:
-        show(lambda narrow: render_rounds(found), found.signature)
-    return 0
+    return print_result(found, render_rounds, as_json=arguments.json)
 
 
 def _asking(arguments: argparse.Namespace) -> Asking | None:

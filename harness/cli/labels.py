@@ -14,6 +14,7 @@ from harness.annotate.answers.page_import import PageImportOptions, import_page_
 from harness.cli.arguments import decision_options, given_fields
 from harness.cli.compare import restrictions
 from harness.cli.import_ending import ended, print_refusals, refusals_of
+from harness.cli.result import print_result
 from harness.content import Library
 from harness.content.specs import ROLES, LabelMapping
 from harness.correct import labels_budget
@@ -181,11 +182,6 @@ def needed(arguments: argparse.Namespace) -> int:
         budget = labels_budget.label_budget(
             recordings, options, decision, half_width=arguments.half_width, borrow=arguments.borrow == "languages"
         )
-    if arguments.json:
-        sys.stdout.write(to_json(budget.as_json()))
-    else:
-        from harness.render.comparison import show
-        from harness.render.decisions import render_budget
+    from harness.render.decisions import render_budget
 
-        show(lambda narrow: render_budget(budget), budget.signature)
-    return 0
+    return print_result(budget, render_budget, as_json=arguments.json)

@@ -72,7 +72,7 @@ def flags_of(argv: Sequence[str], parser: argparse.ArgumentParser) -> dict[str, 
     words = iter(argv)
     for word in words:
         name, equals, value = word.partition("=")
-        action = _action(name, parser) if name.startswith("--") else None
+        action = parser._option_string_actions.get(name) if name.startswith("--") else None
         if action is None:
             continue
         given: Any = True if action.nargs == 0 else value if equals else next(words, "")
@@ -131,11 +131,6 @@ def _text(value: Any, key: str, path: Path) -> str:
     if isinstance(value, bool) or not isinstance(value, (str, int, float)):
         raise ContentError(f"'{key}' should be a text, a number or a list of them", path, line_of(path, rf"^\s*{key}\s*="))
     return str(_from(path.parent, key, value))
-
-
-def _action(name: str, parser: argparse.ArgumentParser) -> argparse.Action | None:
-    """The action of a flag."""
-    return parser._option_string_actions.get(name)
 
 
 def _key(action: argparse.Action) -> str:

@@ -49,11 +49,10 @@ def start(arguments: argparse.Namespace) -> int:
     imported = import_labels(arguments.source, to, look.mapping, options, library)
     print_summary(imported)
     prompts = _write_prompts(imported, look.mapping, library) if imported.written else []
-    code = ended(
-        imported, (lambda: {**facts_of(imported), "next": list(_next(imported, prompts, look.mapping))}) if arguments.json else None
-    )
+    commands = list(_next(imported, prompts, look.mapping, arguments.sampling))
+    code = ended(imported, (lambda: {**facts_of(imported), "next": commands}) if arguments.json else None)
     if imported.written and not arguments.json:
-        _say("\nNext:\n" + "\n".join(f"  {line}" for line in _next(imported, prompts, look.mapping)))
+        _say("\nNext:\n" + "\n".join(f"  {line}" for line in commands))
     return code
 
 
@@ -165,15 +164,16 @@ def _write_prompts(imported: ImportSummary, mapping: LabelMapping, library: Libr
     return paths
 
 
-def _next(imported: ImportSummary, prompts: Sequence[Path], mapping: LabelMapping) -> Iterator[str]:
-    """The commands that come next, with the names of this folder."""
+def _next(imported: ImportSummary, prompts: Sequence[Path], mapping: LabelMapping, sampling: str | None) -> Iterator[str]:
+    """The commands that come next, with the names of this folder, and what the last of them still needs."""
     folder = shlex.quote(str(imported.folder))
     own = prompts if prompts or imported.labels else [Path("ask.toml")]
     asking = f"harness run --data {folder}{''.join(f' --prompt {shlex.quote(str(path))}' for path in own)} --judge {_EXAMPLE_JUDGE}"
     if imported.labels:
         yield f"{asking}   # asks a judge{_read_first(prompts)}"
         yield "harness compare RUN   # may the judge be used? RUN is the name that the first command prints"
-        yield "harness correct RUN   # means of the scores, corrected by people's labels"
+        needs = "" if sampling == "random" else f'; needs sampling = "random" at the top of {folder}/data.toml, if the texts were drawn so'
+        yield f"harness correct RUN   # means of the scores, corrected by people's labels{needs}"
         return
     shown = shlex.quote(",".join(mapping.texts))
     yield f"harness labels page {folder} --fields {shown} --out pages   # a page on which people label the texts"

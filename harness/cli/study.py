@@ -10,6 +10,7 @@ import msgspec
 import numpy as np
 
 from harness import api
+from harness.cli.result import print_result
 from harness.content import Library
 from harness.content.tags import choose_from
 from harness.data import Dataset
@@ -24,19 +25,13 @@ from harness.runs import alter_texts as alter
 
 def self_preference(arguments: argparse.Namespace) -> int:
     from harness.render.progress import working
-    from harness.tables import to_json
 
     with working("comparing own outputs"):
         data = api.load(arguments.data, card=arguments.card)
         found = self_preference_of(arguments.data, data, judges=arguments.judge or (), seed=arguments.seed)
-    if arguments.json:
-        sys.stdout.write(to_json(found.as_json()))
-    else:
-        from harness.render.comparison import show
-        from harness.render.self_preference import render_self_preference
+    from harness.render.self_preference import render_self_preference
 
-        show(lambda width: render_self_preference(found), found.signature)
-    return 0
+    return print_result(found, render_self_preference, as_json=arguments.json)
 
 
 def chiang_lee_section(arguments: argparse.Namespace) -> int:

@@ -10,10 +10,13 @@ from typing import TYPE_CHECKING, Any
 from harness import api
 from harness.cli.arguments import decision_options
 from harness.cli.compare import key_and_value, restrictions
+from harness.cli.result import print_result
 from harness.errors import UsageError
 from harness.exit_codes import GATE_FAILED, GATE_INCONCLUSIVE, NOTHING_ALLOWED, STALE
 from harness.measure.compare import Recording
 from harness.measure.options import CompareOptions
+from harness.render.progress import working
+from harness.tables import to_json, write_atomic
 
 if TYPE_CHECKING:
     from harness.correct.acceptance import AcceptOptions
@@ -24,8 +27,6 @@ if TYPE_CHECKING:
 def correct(arguments: argparse.Namespace) -> int:
     from harness.correct import correct
     from harness.correct.correct import CorrectOptions
-    from harness.render.progress import working
-    from harness.tables import to_json
 
     options = CorrectOptions(
         by=arguments.by or ("system",),
@@ -45,21 +46,14 @@ def correct(arguments: argparse.Namespace) -> int:
         from harness.render.figures import draw_corrected
 
         draw_corrected(corrected, arguments.figure)
-    if arguments.json:
-        sys.stdout.write(to_json(corrected.as_json()))
-    else:
-        from harness.render.comparison import show
-        from harness.render.use import render_corrected
+    from harness.render.use import render_corrected
 
-        show(lambda narrow: render_corrected(corrected), corrected.signature)
-    return 0
+    return print_result(corrected, render_corrected, as_json=arguments.json)
 
 
 def accept(arguments: argparse.Namespace) -> int:
     from harness.correct import acceptance
     from harness.correct.acceptance import AcceptOptions
-    from harness.render.progress import working
-    from harness.tables import to_json
 
     options = AcceptOptions(arguments.alpha_risk, arguments.delta, arguments.confidence)
     if arguments.cascade:
@@ -69,14 +63,9 @@ def accept(arguments: argparse.Namespace) -> int:
             raise UsageError(f"--{flag} is of a cascade; pass --cascade too")
     with working("testing thresholds"):
         found = acceptance.accept(_sources(arguments), _compare_options(arguments), options)
-    if arguments.json:
-        sys.stdout.write(to_json(found.as_json()))
-    else:
-        from harness.render.comparison import show
-        from harness.render.use import render_acceptance
+    from harness.render.use import render_acceptance
 
-        show(lambda narrow: render_acceptance(found), found.signature)
-    return 0
+    return print_result(found, render_acceptance, as_json=arguments.json)
 
 
 def _cascade(arguments: argparse.Namespace, options: AcceptOptions) -> int:
@@ -84,8 +73,6 @@ def _cascade(arguments: argparse.Namespace, options: AcceptOptions) -> int:
     from harness.correct.cascade import accept_cascade
     from harness.correct.certify import JudgedRun
     from harness.correct.certify_cascade import certify_cascade
-    from harness.render.progress import working
-    from harness.tables import to_json, write_atomic
 
     with working("testing thresholds"):
         [opened] = api.open_sources([arguments.source], arguments.card, arguments.out)
@@ -120,9 +107,6 @@ def _compare_options(arguments: argparse.Namespace) -> CompareOptions:
 
 
 def calibrate(arguments: argparse.Namespace) -> int:
-    from harness.render.progress import working
-    from harness.tables import to_json
-
     with working("calibrating"):
         found = api.calibrate(
             arguments.source,
@@ -138,14 +122,9 @@ def calibrate(arguments: argparse.Namespace) -> int:
             with_length=arguments.covariate == "length",
             seed=arguments.seed,
         )
-    if arguments.json:
-        sys.stdout.write(to_json(found.as_json()))
-    else:
-        from harness.render.comparison import show
-        from harness.render.use import render_calibrated
+    from harness.render.use import render_calibrated
 
-        show(lambda narrow: render_calibrated(found), found.signature)
-    return 0
+    return print_result(found, render_calibrated, as_json=arguments.json)
 
 
 def certify(arguments: argparse.Namespace) -> int:
@@ -162,8 +141,6 @@ def certify(arguments: argparse.Namespace) -> int:
     from harness.correct.acceptance import AcceptOptions
     from harness.correct.certify import certify as make
     from harness.correct.label_sets import SetOptions
-    from harness.render.progress import working
-    from harness.tables import to_json, write_atomic
 
     accepting = AcceptOptions(arguments.alpha_risk, arguments.delta, arguments.confidence)
     sets = SetOptions(arguments.level, arguments.per, arguments.this_draw)
@@ -191,8 +168,6 @@ def _extend(arguments: argparse.Namespace) -> int:
     from harness.correct import certificate
     from harness.correct.extension import ExtendOptions, extend, with_extensions
     from harness.render.certificate import print_extension
-    from harness.render.progress import working
-    from harness.tables import to_json, write_atomic
 
     thresholds = decision_options(arguments)
     from_language = canonical(arguments.from_language) if arguments.from_language else None
@@ -216,8 +191,6 @@ def _check(arguments: argparse.Namespace) -> int:
     from harness.correct import certificate
     from harness.correct.stale_certificate import check_certificate
     from harness.render.certificate import print_check
-    from harness.render.progress import working
-    from harness.tables import to_json
 
     if certificate.kind_of(arguments.check) == "cascade":
         return _check_cascade(arguments)
@@ -237,8 +210,6 @@ def _check(arguments: argparse.Namespace) -> int:
 def _check_cascade(arguments: argparse.Namespace) -> int:
     from harness.correct.cascade_certificate import load
     from harness.correct.certify_cascade import cascade_staleness
-    from harness.render.progress import working
-    from harness.tables import to_json
 
     held = load(arguments.check)
     if arguments.source is None:
@@ -264,9 +235,6 @@ def _asked_source(arguments: argparse.Namespace) -> tuple[Recording, JudgedRun |
 
 
 def explain(arguments: argparse.Namespace) -> int:
-    from harness.render.progress import working
-    from harness.tables import to_json
-
     with working("explaining errors"):
         found = api.explain(
             arguments.source,
@@ -277,11 +245,6 @@ def explain(arguments: argparse.Namespace) -> int:
             card=arguments.card,
             out=arguments.out,
         )
-    if arguments.json:
-        sys.stdout.write(to_json(found.as_json()))
-    else:
-        from harness.render.comparison import show
-        from harness.render.improvement.explained import render_explained
+    from harness.render.improvement.explained import render_explained
 
-        show(lambda narrow: render_explained(found, every=arguments.all), found.signature)
-    return 0
+    return print_result(found, lambda found: render_explained(found, every=arguments.all), as_json=arguments.json)

@@ -76,7 +76,6 @@ def _action_complaints(lexicon: Lexicon) -> Complaints:
 
 
 def _word_lists(lexicon: Lexicon) -> dict[str, tuple[str, ...]]:
-    """`{key: words}` of all lists."""
     return {
         key: value
         for key, value in msgspec.structs.asdict(lexicon).items()

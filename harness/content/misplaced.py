@@ -149,6 +149,5 @@ def _is_struct(kind: Any) -> bool:
 
 @cache
 def _fields(kind: type) -> dict[str, Any]:
-    """`{name in files: type}` of a struct."""
     hints = get_type_hints(kind, include_extras=True)
     return {field.encode_name: hints[field.name] for field in msgspec.structs.fields(kind)}

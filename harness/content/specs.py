@@ -583,7 +583,7 @@ def read_spec(path: Path, kind: type[S]) -> S:
     try:
         return msgspec.convert(content, kind)
     except msgspec.ValidationError as err:
-        raise ContentError(_validation_message(err), path, _line_of_key(text, str(err))) from None
+        raise ContentError(re.sub(r" - at `\$\.?(.*)`$", r" (key '\1')", str(err)), path, _line_of_key(text, str(err))) from None
 
 
 _NOT_FINITE = re.compile(r"[=\[,]\s*([+-]?(?:nan|inf))\b")
@@ -596,10 +596,6 @@ def _holds_not_finite(value: Any) -> bool:
     if isinstance(value, list):
         return any(map(_holds_not_finite, value))
     return isinstance(value, float) and not math.isfinite(value)
-
-
-def _validation_message(err: msgspec.ValidationError) -> str:
-    return re.sub(r" - at `\$\.?(.*)`$", r" (key '\1')", str(err))
 
 
 def _line_of_key(text: str, message: str) -> int | None:

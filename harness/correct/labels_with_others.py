@@ -57,14 +57,14 @@ def new_languages(laid_out: AlignedData, half_width: float) -> tuple[NewLanguage
 def _new_language(cells: Sequence[ScoredItems], half_width: float) -> NewLanguage:
     first = cells[0]
     key = {name: value for name, value in first.key.items() if name != "language"}
-    samples = [one for one in map(_sample, cells) if one.groups >= MIN_OWN_LABELS and not np.isnan(one.f[one.known]).all()]
+    samples = [one for one in map(mean_or_share, cells) if one.groups >= MIN_OWN_LABELS and not np.isnan(one.f[one.known]).all()]
     wanted = half_width * _reach(first)
     few = f"{len(samples)} languages have {MIN_OWN_LABELS} independent labels, and {MIN_LANGUAGES} are needed"
     if len(samples) < MIN_LANGUAGES or not math.isfinite(wanted):
         return NewLanguage(
             key=key, languages=len(samples), half_width=wanted, reason=few if len(samples) < MIN_LANGUAGES else "the scale has no ends"
         )
-    errors = own_errors(samples, many=True)
+    errors = own_errors(samples)
     between = floored_between(errors.value, errors.error)
     common = float(between.fitted_error[0]) * t_quantile(0.95, len(samples) - 1) / Z95  # as `borrow` counts it where errors are estimated
     borrowed = labels_with_others(errors.label_sd, between.tau2, wanted, least=MIN_OWN_LABELS, mean_error=common)
@@ -80,7 +80,8 @@ def _new_language(cells: Sequence[ScoredItems], half_width: float) -> NewLanguag
     )
 
 
-def _sample(cell: ScoredItems) -> Sample:
+def mean_or_share(cell: ScoredItems) -> Sample:
+    """What a corrected mean is made from; without order, what the corrected share of the best class is made from."""
     if cell.means is not None:
         return mean_sample(cell)
     scores = cell.classes.scores

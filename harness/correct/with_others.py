@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -24,6 +23,8 @@ AVERAGE = (
 def with_other_languages(estimates: Sequence[MeanEstimates], samples: Sequence[Sample], *, share: bool) -> list[Figure]:
     """One figure a language: lam mean(f) + the shrunken mean(Y - lam f), with one lam for all, or the reason why there is none.
 
+    A language in which every text has a label helps the others and needs no help.
+
     Args:
         estimates, samples: of one number, one of each a language.
         share: whether the number is a share in [0, 1].
@@ -33,10 +34,8 @@ def with_other_languages(estimates: Sequence[MeanEstimates], samples: Sequence[S
     if len(able) < MIN_LANGUAGES:
         few = f"{len(able)} languages have {MIN_OWN_LABELS} independent labels, and {MIN_LANGUAGES} are needed"
         return [Figure(None, None, reason or few) for reason in reasons]
-    figures = [Figure(None, None, reason) for reason in reasons]
-    for place, figure in zip(able, _shrunken([samples[each] for each in able], [estimates[each] for each in able], share), strict=True):
-        figures[place] = figure
-    return figures
+    shrunken = dict(zip(able, _shrunken([samples[each] for each in able], [estimates[each] for each in able], share), strict=True))
+    return [shrunken.get(place, Figure(None, None, reason)) for place, reason in enumerate(reasons)]
 
 
 def _too_few(one: MeanEstimates, sample: Sample) -> str | None:
@@ -44,12 +43,12 @@ def _too_few(one: MeanEstimates, sample: Sample) -> str | None:
         return one.labels_alone.reason or f"labels drawn by {one.design} do not borrow"
     if sample.groups < MIN_OWN_LABELS:
         return f"{sample.groups} independent labels, and {MIN_OWN_LABELS} are needed to borrow"
-    return ALL_LABELLED if not one.unlabelled else "no readable scores" if np.isnan(sample.f).all() else None
+    return "no readable scores" if np.isnan(sample.f[sample.known]).all() else None
 
 
 @dataclass(frozen=True, eq=False)
 class OwnErrors:
-    """What languages borrow: the weight `lam` that all give the judge, the mean error mean(Y - lam f) of each, and its standard error.
+    """What languages borrow: the weight `lam` of the judge in all, the mean error mean(Y - lam f) of each, and its standard error.
 
     `freedom` are the degrees of freedom of the standard errors, in which languages with few labels help each other too.
     """
@@ -67,12 +66,9 @@ class OwnErrors:
         return float(np.sqrt(np.average([one.error**2 for one in self.own] * groups, weights=groups - 1)))
 
 
-def own_errors(samples: Sequence[Sample], *, many: bool = False) -> OwnErrors:
-    """The errors of the judge in each language, whose samples all have labels and readable scores.
-
-    `many`: the judge gets the weight that it has beside any number of texts without a label, not that beside those that are here.
-    """
-    lam = _common_weight(samples, many)
+def own_errors(samples: Sequence[Sample]) -> OwnErrors:
+    """The errors of the judge in each language, whose samples all have labels and readable scores beside them."""
+    lam = _common_weight(samples)
     own = tuple(
         prediction_powered_mean(one.y - lam * f, f, one.group, lam=0.0) for one, f in zip(samples, map(_filled, samples), strict=True)
     )
@@ -101,7 +97,10 @@ def _filled(sample: Sample) -> Floats:
 
 def _shrunken(samples: Sequence[Sample], estimates: Sequence[MeanEstimates], share: bool) -> list[Figure]:
     errors = own_errors(samples)
-    whole = [prediction_powered_mean(one.y, _filled(one), one.group, lam=errors.lam) for one in samples]
+    whole = [
+        prediction_powered_mean(one.y, _filled(one), one.group, lam=errors.lam * plain.unlabelled / len(one.y))
+        for one, plain in zip(samples, estimates, strict=True)
+    ]
     found = borrow(errors.value, errors.error, freedom=errors.freedom)
     scores = np.array([both.value - alone for both, alone in zip(whole, errors.value, strict=True)])
     raw = np.array([one.error for one in errors.own])
@@ -110,6 +109,8 @@ def _shrunken(samples: Sequence[Sample], estimates: Sequence[MeanEstimates], sha
 
 
 def _figure(value: float, half: float, apart: float, plain: MeanEstimates, share: bool) -> Figure:
+    if not plain.unlabelled:
+        return Figure(None, None, ALL_LABELLED)
     ends = (float(value - half), float(value + half))
     other = plain.corrected.ci or plain.labels_alone.ci
     if abs(apart) > APART:
@@ -119,14 +120,14 @@ def _figure(value: float, half: float, apart: float, plain: MeanEstimates, share
     return Figure(float(value), (max(ends[0], 0.0), min(ends[1], 1.0)) if share else ends)
 
 
-def _common_weight(samples: Sequence[Sample], many: bool) -> float:
-    """The weight of the judge, in [0, 1], with which the variances of all languages have the smallest sum; 0 for constant judges."""
+def _common_weight(samples: Sequence[Sample]) -> float:
+    """The weight of the judge, in [0, 1]: the slope of labels on scores, pooled over the labels of all languages; 0 for constant judges.
+
+    With lam = cov(Y, f) / var(f) the variance of lam mean(f, all) + mean(Y - lam f) is smallest, however many texts have no label.
+    """
     above = below = 0.0
     for one in samples:
         both = one.known & ~np.isnan(one.f)
-        n = int(both.sum())
-        rest = math.inf if many else max(len(one.y) - int(one.known.sum()), 1)
-        if n > 1:
-            covariance: Floats = np.cov(one.y[both], one.f[both])
-            above, below = above + covariance[0, 1] / n, below + covariance[1, 1] * (1 / n + 1 / rest)
-    return float(np.clip(above / below, 0, 1)) if below > 0 and math.isfinite(above) else 0.0
+        score = one.f[both] - one.f[both].mean()
+        above, below = above + float(score @ one.y[both]), below + float(score @ score)
+    return float(np.clip(above / below, 0, 1)) if below > 0 else 0.0

@@ -86,7 +86,6 @@ def quality_of(metric: str, card: DatasetCard, library: Library) -> str:
 
 
 def _renamed(labels: Labels, names: Mapping[str, str]) -> Labels:
-    """The same labels, on metrics under other names."""
     renamed = labels.take(np.arange(len(labels)))
     renamed.metric = CodedColumn(tuple(names.get(metric, metric) for metric in labels.metric.values), labels.metric.codes)
     return renamed
@@ -120,7 +119,6 @@ def with_compared_labels(data: Dataset, rubrics: Iterable[Rubric]) -> Dataset:
 
 
 def _copied(labels: Labels, metric: str, new: str) -> Labels:
-    """The labels, and after them those on a metric again, under a new name."""
     rows = np.flatnonzero(labels.metric.recode({metric: 0}) == 0)
     copy = labels.take(rows)
     copy.metric = CodedColumn.constant(new, len(rows))

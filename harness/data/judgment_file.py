@@ -150,7 +150,6 @@ def _confidences(file: Any) -> CodedColumn:
 
 
 def _batches(file: Any, column: str) -> Iterator[Any]:
-    """The batches of one column."""
     return (batch.column(0) for batch in file.iter_batches(_BATCH_ROWS, columns=[column], use_threads=False))
 
 

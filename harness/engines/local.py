@@ -119,7 +119,6 @@ class CallSession:
             yield from block
 
     async def _begin_calls(self, group: asyncio.TaskGroup) -> None:
-        """Begin calls whenever there are enough free places."""
         for call in self._stored_calls():
             estimated = self._work.tokens(call)
             cost = self._work.cost(estimated)
@@ -131,7 +130,6 @@ class CallSession:
             group.create_task(self.begin(call, estimated.prompt_tokens + estimated.completion_tokens, cost))
 
     async def _ask(self, call: Call, tokens: int, reserved: float) -> None:
-        """Ask one call until it is answered or given up."""
         replies: list[Reply] = []
         try:
             await self._collect_replies(call, tokens, replies)
@@ -240,7 +238,6 @@ class CallSession:
         return True
 
     async def _sleep(self, seconds: float) -> None:
-        """Sleep until the time is over or the session ends."""
         with suppress(TimeoutError):
             async with asyncio.timeout(seconds):
                 await self._ended.wait()

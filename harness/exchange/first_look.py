@@ -16,6 +16,7 @@ from harness.exchange.labels.columns_of_source import find_columns
 from harness.exchange.labels.layouts import ITEM_ID, ROW_NUMBER
 from harness.exchange.labels.table import SourceTable, Unreadable, is_blank
 from harness.model import Scale
+from harness.text import quoted
 
 _NUMBER = re.compile(r"[+-]?\d+(?:[.,]\d+)?")
 _TEXT_LENGTH = 25  # characters that the cells of a column of texts have on average, at least
@@ -117,11 +118,11 @@ class _Look:
             if all(name in self.known_metrics for name in names) or (given.metric is None and _differ(scores)):
                 changes["wide_metrics"] = names
                 self.guesses.append(
-                    f"scores: the columns {_quoted(names)}, each on a metric of its own (--wide-annotators, if they are people)"
+                    f"scores: the columns {quoted(names)}, each on a metric of its own (--wide-annotators, if they are people)"
                 )
             else:
                 changes["wide_annotators"] = names
-                self.guesses.append(f"scores: the columns {_quoted(names)}, each of one person (--wide-metrics, if they are questions)")
+                self.guesses.append(f"scores: the columns {quoted(names)}, each of one person (--wide-metrics, if they are questions)")
         wide = msgspec.structs.replace(given, **changes).scored_columns
         columns = {each.column: _column(self.table, each.column) for each in wide if each.column in self.table.columns}
         if any(each.annotator for each in wide) and given.annotators is None:
@@ -288,7 +289,3 @@ def _field(name: str, taken: Collection[str]) -> str:
     plain = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode().casefold()
     field = re.sub(r"[^a-z0-9]+", "_", plain).strip("_") or "text"
     return field if field not in taken and field != ITEM_ID else f"{field}_{len(taken) + 1}"
-
-
-def _quoted(names: Sequence[str]) -> str:
-    return ", ".join(f"'{name}'" for name in names)

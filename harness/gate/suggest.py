@@ -30,7 +30,7 @@ class SuggestedPolicy(NamedTuple):
     unproven: tuple[str, ...]
 
 
-def suggested_policy(source: GatedSource, judge: str | None = None) -> SuggestedPolicy:
+def suggested_policy(source: GatedSource) -> SuggestedPolicy:
     """A policy with limits from the numbers of a source.
 
     A limit on a number is only written where its check passes: the agreement that the interval leaves, the unread answers that it allows,
@@ -38,12 +38,12 @@ def suggested_policy(source: GatedSource, judge: str | None = None) -> Suggested
     is the source's verdict, else `use`. So the policy does not pass for a judge that nothing is shown of.
     """
     judges = {str(name) for name in source.recording.judgments.judge.used}
-    only = judge or (sorted(judges)[0] if len(judges) == 1 else None)
+    only = sorted(judges)[0] if len(judges) == 1 else None
     probe = Rule(at_least=0.0, beats_baseline=True, not_below_people_by=_MARGIN, unread_at_most=1.0, min_items=1, verdict=_LEAST)
     result = gate(source, Policy(rule=(probe,), judge=only))
     unproven = tuple(f"{c.language}/{c.metric} of {c.judge}" for c in result.checks if c.limit == "verdict" and c.outcome != "pass")
     parts = source.parts(only or "") or next((source.parts(name) for name in source.signatures), {})
-    head: dict[str, Any] = {"version": 1, "alpha": 0.05, "judge": only if len(judges) > 1 else None}
+    head: dict[str, Any] = {"version": 1, "alpha": 0.05}
     head["signature"] = {name: parts[name] for name in _PINNED if name in parts}
     rules = "\n".join(f"[[rule]]\n{to_toml(rule)}{_DROP}\n" for rule in _rules(result))
     held = f"{source.recording.name} holds it." if not unproven else f"{source.recording.name} does not hold it everywhere."

@@ -274,7 +274,7 @@ def _confirmed(division: Division, right: Floats, level: float, margin: float) -
             gain=gain,
             p=None if math.isnan(p) else p,
             shown=bool(p <= level),
-            setting="chosen" if gain.p_guarded <= level else "start",
+            setting="chosen" if gain.p_within <= level else "start",
         )
 
     languages = tuple(

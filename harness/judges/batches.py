@@ -180,7 +180,6 @@ class Batches:
         return None
 
     async def _all_batches(self) -> AsyncIterator[ProviderBatch]:
-        """All batches of the account, page by page."""
         listed, after = 0, ""
         while listed < _MOST_LISTED:
             async with self._request("list batches"):

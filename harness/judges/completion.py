@@ -134,7 +134,6 @@ def without_half_characters(text: str) -> str:
 
 
 def _text_length(value: Any) -> int:
-    """The length of a text, or of the texts in a list of parts."""
     if isinstance(value, list):
         return sum(_text_length(part.get("text")) for part in value if isinstance(part, dict))
     return len(value) if isinstance(value, str) else 0
@@ -146,7 +145,6 @@ def _is_logprob(value: Any) -> TypeGuard[float]:
 
 
 def _member(value: Any, *names: str) -> Any:
-    """The value under nested names; None if there is none."""
     for name in names:
         value = value.get(name) if isinstance(value, dict) else None
     return value

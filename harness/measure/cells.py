@@ -46,7 +46,7 @@ from harness.stats import (
 )
 from harness.stats.core.arrays import Estimate, Estimates, Floats, Ints
 from harness.stats.core.groups import relative_weights
-from harness.stats.core.processes import intervals_on_all_cores
+from harness.stats.core.processes import MANY_CELLS, intervals_on_all_cores
 from harness.stats.estimation.design_estimates import gain_over_simple_sample
 from harness.stats.intervals.paired import DifferenceToTest, difference_to_test, tested_differences
 
@@ -148,10 +148,12 @@ def make_cells(
         UsageError: for a key that no item has, and if metrics on different scales would be pooled.
     """
     columns = {name: key_column(name, data, units, counted) for name in options.by}
+    tables = [(classes[0], metrics, *_of_metrics(metrics, units, columns)) for classes, metrics in _scales(counted, units).items()]
+    if sum(len(keys) for _, _, keys, _ in tables) <= MANY_CELLS:
+        options = msgspec.structs.replace(options, intervals=None)
     found: list[Cell] = []
-    for classes, metrics in _scales(counted, units).items():
-        keys, rows = _of_metrics(metrics, units, columns)
-        found += _CellTable(data, units, keys, rows, counted, classes[0], options, design).cells(metrics, baseline)
+    for classes, metrics, keys, rows in tables:
+        found += _CellTable(data, units, keys, rows, counted, classes, options, design).cells(metrics, baseline)
     if "metric" not in options.by and len({tuple(sorted(c.key.items(), key=str)) for c in found}) < len(found):
         raise UsageError("metrics on different scales cannot be pooled; keep metric in --by, or choose with --where metric=NAME")
     return with_q(sorted(found, key=lambda cell: sort_key(cell.key)))
@@ -357,7 +359,8 @@ class _CellTable:
             statistics = tuple(each for each in every() if each.name == _OVERALL)
             values, found = estimate(statistics, rows), intervals(statistics, rows, **self.drawing)
         else:
-            values, found = estimate(every(), rows), intervals_on_all_cores(every, rows, **self.drawing)
+            only = None if self.options.intervals is None else self.options.intervals | {_OVERALL}
+            values, found = estimate(every(), rows), intervals_on_all_cores(every, rows, only=only, **self.drawing)
         (n_ref, n, _), covered = coverage(counts, rule=rule), coverage(rows, rule=rule).coverage
         by_agreement, rare = (
             distribution_by_agreement(rows)._replace(items=distribution_by_agreement(counts).items),

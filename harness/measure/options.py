@@ -48,7 +48,8 @@ class CompareOptions(msgspec.Struct, frozen=True):
     `annotators` None means two or more; one or more if no item has two, and at the level of systems, whose reference is a mean. `where`
     keeps only the items, metrics, judges or variants that it names. `versus`, such as `("judge", "x")`, adds to every cell its paired
     difference from the cell of that judge. `standardise` "annotator": correlations on interval scales use people's scores standardised
-    within annotator; errors, leniency and accuracies stay on the scores as given.
+    within annotator; errors, leniency and accuracies stay on the scores as given. `intervals` names the statistics that have
+    an interval in a grid of more than 500 cells; None: all, as in smaller ones.
     """
 
     by: tuple[str, ...] = (*ALWAYS, "temperature")
@@ -61,6 +62,7 @@ class CompareOptions(msgspec.Struct, frozen=True):
     seed: int = 0
     resamples: int = RESAMPLES
     standardise: Standardise = "none"
+    intervals: frozenset[str] | None = None
 
 
 BY_METRIC = CompareOptions(by=("language", "metric", "judge", "variant", "temperature"))

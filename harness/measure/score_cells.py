@@ -168,9 +168,12 @@ class ScoreCells:
         self, cell: _Cell, within: SegmentCorrelations | None, left_out: set[int], counts: dict[str, int]
     ) -> dict[str, Estimated | ErrorToTest]:
         values: dict[str, Estimated | ErrorToTest] = {}
-        for method, name in CORRELATIONS.items():
-            values[name] = score_correlation(method, cell.x, cell.y, cell.group, cell.weight)
-        values |= self._levels(cell)
+        if self.classes.continuous or self.options.standardise != "none":  # else classes give the same
+            for method, name in CORRELATIONS.items():
+                values[name] = score_correlation(method, cell.x, cell.y, cell.group, cell.weight)
+        if self.classes.continuous:
+            values |= self._levels(cell)
+        values |= self._errors(cell)
         if within is None:
             values |= dict.fromkeys((*WITHIN, "acc_eq", "acc_eq_epsilon", "spa"), _nothing(NO_SEGMENT_KEY))
         else:
@@ -209,27 +212,30 @@ class ScoreCells:
         return values
 
     def _levels(self, cell: _Cell) -> Mapping[str, Estimated | ErrorToTest]:
-        """Error and leniency in points of the scale as given, and means and standard deviations."""
-        x, y, group, reach = cell.raw, cell.y, cell.group, self.reach
+        """Leniency in points of the scale as given, means and standard deviations, and alpha."""
+        x, y, group = cell.raw, cell.y, cell.group
         direction = self.classes.direction
         read = ~np.isnan(y)
         own = np.stack([np.ones(int(read.sum())), y[read] - self._centre, (y[read] - self._centre) ** 2], axis=1)
         judge = sums_by_group(own, _index(group[read]))
-        both = (x[read] - self._centre, y[read] - self._centre)
-        pair = np.stack(both, axis=1)
-        alpha = alpha_features(np.full(len(pair), 2.0), pair.sum(axis=1), (pair**2).sum(axis=1))
         own_level = {
             "mean_judge": _moved(of_group_sums(judge, _mean_of_sums, empty="no readable score"), self._centre, self._judge_ends(cell)),
             "sd_judge": of_group_sums(judge, sd_of_sums, scale="log", empty="no readable score", constant="a single score"),
         }
         if self.classes.order_only:
-            return own_level | dict.fromkeys(("mae", "rmse", "leniency", "alpha_interval"), _nothing(OTHER_SCALE))
-        return own_level | {
-            "mae": error_to_test("absolute", x, y, group, reach, cell.weight),
-            "rmse": error_to_test("squared", x, y, group, reach, cell.weight),
-            "leniency": error_to_test("signed", x, y, group, reach, cell.weight, direction) if direction else _nothing(NO_BEST),
-            "alpha_interval": of_group_sums(sums_by_group(alpha, _index(group[read])), alpha_of_sums, (-math.inf, 1.0)),
-        }
+            return own_level | dict.fromkeys(("leniency", "alpha_interval"), _nothing(OTHER_SCALE))
+        pair = np.stack([x[read] - self._centre, y[read] - self._centre], axis=1)
+        alpha = alpha_features(np.full(len(pair), 2.0), pair.sum(axis=1), (pair**2).sum(axis=1))
+        signed = error_to_test("signed", x, y, group, self.reach, cell.weight, direction) if direction else _nothing(NO_BEST)
+        of_alpha = of_group_sums(sums_by_group(alpha, _index(group[read])), alpha_of_sums, (-math.inf, 1.0))
+        return own_level | {"leniency": signed, "alpha_interval": of_alpha}
+
+    def _errors(self, cell: _Cell) -> Mapping[str, Estimated | ErrorToTest]:
+        """The judge's distance from the mean label in points of the scale as given."""
+        if self.classes.order_only:
+            return dict.fromkeys(("mae", "rmse"), _nothing(OTHER_SCALE))
+        given = (cell.raw, cell.y, cell.group, self.reach, cell.weight)
+        return {"mae": error_to_test("absolute", *given), "rmse": error_to_test("squared", *given)}
 
     def _judge_ends(self, cell: _Cell) -> tuple[float | None, float | None]:
         """The ends of the scale on which the judge answers."""

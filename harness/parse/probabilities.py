@@ -99,7 +99,7 @@ def _token_at(tokens: Sequence[Token], position: int) -> Token | None:
 def _class_probabilities(token: Token | None, scale: Scale, answer: str) -> dict[str, float]:
     """The probabilities of the classes that a token may begin; empty if it begins none. `answer` starts at the score."""
     weights = dict.fromkeys(map(str, scale.classes), 0.0)
-    given_class = _class_at_start(answer, weights)
+    given_class = max((score for score in weights if answer.startswith(score)), key=len, default=None)
     if token is None or (given_class is not None and _class_begun_by(token.text, weights) != given_class):
         return {}
     for text, logprob in token.others.items():
@@ -117,8 +117,3 @@ def _class_begun_by(text: str, classes: Collection[str]) -> str | None:
         return bare_text
     candidates = [score for score in classes if bare_text and score.startswith(bare_text)]
     return candidates[0] if len(candidates) == 1 else None
-
-
-def _class_at_start(answer: str, classes: Collection[str]) -> str | None:
-    """The class with which an answer begins; None if it is off the scale."""
-    return max((score for score in classes if answer.startswith(score)), key=len, default=None)

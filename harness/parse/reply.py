@@ -199,7 +199,6 @@ def _add_prose(reading: Reading, extracted: ExtractedJson, scale: Scale, vocabul
 
 
 def _failure_without_choice(text: str, extracted: ExtractedJson, *, cut: bool) -> Failure:
-    """The failure of a metric without a choice."""
     if cut or extracted.cut:
         return Failure.TRUNCATED
     if extracted.objects or _blank(text):

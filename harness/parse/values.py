@@ -123,9 +123,9 @@ def agreed_reading(readings: Iterable[Reading]) -> Reading:
     return failed_reading(Failure.NOT_JSON, " | ".join(str(reading.raw_choice) for reading in (first, *others)))
 
 
-def failed_reading(failure: Failure, raw: str | None = None, justification: str | None = None) -> Reading:
+def failed_reading(failure: Failure, raw: str | None = None) -> Reading:
     """A reading without a score."""
-    return Reading(None, failure, None if raw is None else _excerpt(raw), justification)
+    return Reading(None, failure, None if raw is None else _excerpt(raw), None)
 
 
 def _named_class(raw: str, scale: Scale) -> str | None:

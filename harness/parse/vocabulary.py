@@ -54,7 +54,6 @@ class Vocabulary:
         return _vocabulary, (self.lexicons,)
 
     def _words(self, name: str) -> tuple[str, ...]:
-        """All words that the lexicons list under a key."""
         return tuple(word for lexicon in self.lexicons for word in getattr(lexicon, name))
 
 

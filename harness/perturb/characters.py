@@ -35,7 +35,7 @@ def strip_diacritics(item: Item, pool: Sequence[Item], seed: int, dose: float | 
         if not unicodedata.combining(character):
             script, mark_removed = _script(character), False
             letters += character.isalpha()
-        elif _is_removable(script, character):
+        elif script in _SCRIPTS_WITH_ACCENTS or (script in _VOWEL_POINTS and bool(_VOWEL_POINTS[script].match(character))):
             stripped_letters += not mark_removed
             mark_removed = True
             continue
@@ -49,10 +49,6 @@ def strip_diacritics(item: Item, pool: Sequence[Item], seed: int, dose: float | 
 def _script(character: str) -> str:
     """The script of a letter, which is the first word of its Unicode name; empty for other characters."""
     return unicodedata.name(character, "").partition(" ")[0] if character.isalpha() else ""
-
-
-def _is_removable(script: str, mark: str) -> bool:
-    return script in _SCRIPTS_WITH_ACCENTS or (script in _VOWEL_POINTS and bool(_VOWEL_POINTS[script].match(mark)))
 
 
 def typos(item: Item, pool: Sequence[Item], seed: int, dose: float | None, words: Words) -> Change | None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
 from urllib.parse import quote
 
 from harness.content.specs import RawFile, RawSource
@@ -13,9 +12,9 @@ MIRROR = "HARNESS_DATA_MIRROR"
 _SCHEMES = ("http://", "https://", "file://")
 
 
-def mirror(environment: Mapping[str, str] = os.environ) -> str | None:
+def mirror() -> str | None:
     """The origin that the user prefers to the authors' own: an address, or the path of a folder, that holds `OWNER/REPO/COMMIT/PATH`."""
-    chosen = environment.get(MIRROR, "").rstrip("/")
+    chosen = os.environ.get(MIRROR, "").rstrip("/")
     if "://" in chosen and not chosen.startswith(_SCHEMES):
         raise UsageError(f"{MIRROR} is '{chosen}'; it should be an address that begins with http:// or https://, or the path of a folder")
     return chosen.removeprefix("file://") or None

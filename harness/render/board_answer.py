@@ -59,7 +59,7 @@ def _in_language(standings: Standings, tag: str) -> list[Sentence]:
         return [("open", f"In {english_name(tag)} there are too few independent texts to tell whether a judge beats the baseline.")]
     below = [names[row.judge] for row in known if row.beside_baseline == "below"]
     behind = f" {_listed(below)} {'is' if len(below) == 1 else 'are'} shown to be below it." if below else ""
-    return [("bad", f"No judge is shown to beat the baseline in {english_name(tag)}.{behind}")]
+    return [("bad" if below else "open", f"No judge is shown to beat the baseline in {english_name(tag)}.{behind}")]
 
 
 def board_facts(standings: Standings) -> str:
@@ -114,7 +114,7 @@ def _beside_baseline(standings: Standings, judges: Sequence[Contender]) -> Itera
         yield "open", f"There are too few independent texts to tell whether a judge beats the baseline, in any of {languages}."
         return
     if not any(ahead.values()):
-        yield "bad", f"No judge is shown to beat the baseline in any of {languages}."
+        yield "open", f"No judge is shown to beat the baseline in any of {languages}."
         yield from _below_baseline(standings, judges, languages)
         return
     together: dict[tuple[str, ...], list[str]] = {}
@@ -125,7 +125,7 @@ def _beside_baseline(standings: Standings, judges: Sequence[Contender]) -> Itera
         named = "" if len(tags) == len(standings.languages) or len(tags) > _MOST_NAMES else f" ({_listed(map(english_name, tags))})"
         yield "good", f"{_who(names)} shown to beat the baseline in {in_words(len(tags))} of {languages}{named}."
     if behind:
-        yield "bad", f"{_who(behind)} shown to beat it in none."
+        yield "open", f"{_who(behind)} shown to beat it in none."
     yield from _below_baseline(standings, judges, languages)
 
 

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
 from rich.console import Console, Group
+from rich.live import Live
 from rich.progress import (
     BarColumn,
     DownloadColumn,
@@ -19,6 +20,7 @@ from rich.progress import (
     TimeRemainingColumn,
     TransferSpeedColumn,
 )
+from rich.table import Table
 from rich.text import Text
 
 from harness import engines
@@ -26,11 +28,13 @@ from harness.content.tags import english_name
 from harness.errors import UsageError
 from harness.model import JudgeIdentity
 from harness.reports.run_report import Report
-from harness.runs import CostEstimate, RunResult
+from harness.runs import CostEstimate, LiveRow, LiveRows, RunResult
 from harness.text import terminal_safe
 
 _SECONDS_BETWEEN_LINES = 15.0  # where stderr is no terminal
 _SECONDS_BETWEEN_UPDATES = 0.1  # of a bar; more often than that, nobody sees the difference
+_UPDATES_A_SECOND = 4  # of bar and rows: drawing them costs a judge on this machine its time
+_OTHER_LINES = 8  # of a terminal, beside the rows: bars, notes, headings
 
 
 class _Rate(ProgressColumn):
@@ -80,7 +84,8 @@ class TerminalWatcher:
         self._console = Console(stderr=True)
         self._assume_yes = assume_yes
         self._allowed: set[str] = set()
-        self._bar: Progress | None = None
+        self._live_view: Live | None = None
+        self._rows: LiveRows | None = None
         self._printed_notes: dict[str, int] = {}
 
     def consent(self, host: str, texts: int) -> None:
@@ -115,7 +120,7 @@ class TerminalWatcher:
         return self._live(identities) if self._console.is_terminal else self._lines()
 
     def _live(self, identities: Sequence[JudgeIdentity]) -> Callable[[JudgeIdentity, engines.Progress], None]:
-        self._bar = Progress(
+        bar = Progress(
             TextColumn("{task.description}", markup=False),
             BarColumn(),
             MofNCompleteColumn(),
@@ -124,8 +129,10 @@ class TerminalWatcher:
             TimeRemainingColumn(compact=True, elapsed_when_finished=True),
             console=self._console,
         )
-        self._bar.start()
-        bar = self._bar
+        self._live_view = Live(
+            console=self._console, get_renderable=lambda: self._view(bar), refresh_per_second=_UPDATES_A_SECOND, redirect_stdout=False
+        )
+        self._live_view.start()
         tasks = {identity.name: bar.add_task(terminal_safe(identity.name), total=None, notes="loading") for identity in identities}
         shown = dict.fromkeys(tasks, 0.0)
 
@@ -138,6 +145,15 @@ class TerminalWatcher:
             bar.update(tasks[identity.name], total=state.total, completed=state.total - remaining, notes=_notes(state))
 
         return show
+
+    def follow(self, rows: LiveRows) -> bool:
+        self._rows = rows if self._console.is_terminal else None
+        return self._rows is not None
+
+    def _view(self, bar: Progress) -> Group:
+        """The rows that fill, as many as the terminal has room for, above the bars."""
+        rows = list(self._rows or ())
+        return Group(_table_of(rows, max(3, self._console.height - _OTHER_LINES)), bar) if rows else Group(bar)
 
     def _lines(self) -> Callable[[JudgeIdentity, engines.Progress], None]:
         start = time.monotonic()
@@ -172,6 +188,8 @@ class TerminalWatcher:
         from harness.render.terminal import print_whole, render_verdicts  # late: a run that is quick does not need them
 
         verdicts = self._report_of(part).verdicts
+        if self._rows is not None:
+            self._rows.decide(verdicts)
         if verdicts:
             language = english_name(part.protocol.languages[0])
             self._console.print(
@@ -181,9 +199,30 @@ class TerminalWatcher:
             self._console.print("The verdicts below are corrected for all languages together, and they count.\n", highlight=False)
 
     def finished(self) -> None:
-        if self._bar:
-            self._bar.stop()
-            self._bar = None
+        self._rows = None  # the report that follows has them all
+        if self._live_view:
+            self._live_view.stop()
+            self._live_view = None
+
+
+def _table_of(rows: Sequence[LiveRow], room: int) -> Table:
+    """The rows around the first that is not complete."""
+    table = Table(box=None, pad_edge=False)
+    several = len({row.judge for row in rows}) > 1
+    for name in (*(["judge"] if several else []), "language", "metric"):
+        table.add_column(name)
+    for name in ("answers", "agrees with labels so far", "verdict"):
+        table.add_column(name, justify="left" if name == "verdict" else "right")
+    under_way = next((place for place, row in enumerate(rows) if row.done < row.total), len(rows))
+    first = max(0, min(under_way - room // 2, len(rows) - room))
+    for row in rows[first : first + room]:
+        agreement = f"{row.agreement / row.labelled:.0%}" if row.labelled else "–"
+        verdict = row.verdict or ("answered" if row.done >= row.total else "")
+        names = ([row.judge] if several else []) + [english_name(row.language), row.metric.replace("_", " ")]
+        answers = f"{row.done}/{row.total}" + (f" ({row.unreadable} unreadable)" if row.unreadable else "")
+        cells = (*names, answers, agreement, verdict)
+        table.add_row(*(Text(terminal_safe(cell)) for cell in cells))
+    return table
 
 
 def _notes(state: engines.Progress) -> str:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from harness.runs.evidence import Evidence, JudgeWords, read_evidence
     from harness.runs.finetuning import FineTuningSpec, fine_tuning_set, write_fine_tuning_set
     from harness.runs.generate import Generated, WriterSummary, generate_outputs, planned_writing
+    from harness.runs.live_rows import LiveRow, LiveRows
     from harness.runs.plan import CallIds, Plan, PlannedCalls, call_ids, estimate_text_usage, estimate_usage, hex_ids, make_plan
     from harness.runs.preparation import Prepared, prepare
     from harness.runs.prices import Price, price_by_name, price_of
@@ -41,6 +42,7 @@ _NAMES = {
     "evidence": ("Evidence", "JudgeWords", "read_evidence"),
     "finetuning": ("FineTuningSpec", "fine_tuning_set", "write_fine_tuning_set"),
     "generate": ("Generated", "WriterSummary", "generate_outputs", "planned_writing"),
+    "live_rows": ("LiveRow", "LiveRows"),
     "plan": ("CallIds", "Plan", "PlannedCalls", "call_ids", "estimate_text_usage", "estimate_usage", "hex_ids", "make_plan"),
     "preparation": ("Prepared", "prepare"),
     "prices": ("Price", "price_by_name", "price_of"),
@@ -74,6 +76,8 @@ __all__ = [
     "GenerateSpec",
     "Generated",
     "JudgeWords",
+    "LiveRow",
+    "LiveRows",
     "Plan",
     "PlannedCalls",
     "Prepared",

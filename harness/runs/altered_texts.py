@@ -79,7 +79,6 @@ def _first(items: Sequence[Item], limit: int | None) -> Iterator[Item]:
 
 
 def _beginning(item: Item) -> str:
-    """The first sentences of an item's text, on one line."""
     first = sentences(str(item.fields["output"]), item.language)[:_SENTENCES]
     return " ".join("".join(first).split()) if first else str(item.fields["output"])
 

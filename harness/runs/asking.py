@@ -18,6 +18,7 @@ from harness.judges.refusals import is_endpoint_refusal
 from harness.model import Call, Failure, JudgeIdentity, Query, Reply, Usage
 from harness.parse import language
 from harness.runs.derivation import count_failures, reply_failures
+from harness.runs.live_rows import LiveRows
 from harness.runs.plan import Plan, PlannedCalls, estimate_usage
 from harness.runs.preparation import Prepared
 from harness.runs.prices import Price, price_of
@@ -52,6 +53,9 @@ class Watcher(Protocol):
 
     def finished(self) -> None: ...
 
+    def follow(self, rows: LiveRows) -> bool:
+        """Whether rows are shown while they fill; they are filled only then."""
+
     def first_language(self, part: Any) -> None:
         """Show the part of the run (a `RunResult`) that is answered first, while the other languages are asked."""
 
@@ -59,7 +63,8 @@ class Watcher(Protocol):
 class ReplyReading(msgspec.Struct, frozen=True):
     """How the replies of a run are read while judges are asked.
 
-    `failures` names what is wrong with a reply, `count_failures` counts it. With `reask`, refused calls are asked again.
+    `failures` names what is wrong with a reply, `count_failures` counts it. With `reask`, refused calls are asked again. `rows` are told of
+    every reply.
     """
 
     run: str
@@ -67,17 +72,20 @@ class ReplyReading(msgspec.Struct, frozen=True):
     count_failures: Callable[[Query, Reply], int]
     reask: bool = False
     justifications: bool = False
+    rows: LiveRows | None = None
 
 
-def reading_of(prepared: Prepared) -> ReplyReading:
-    """How the replies of judges become scores."""
+def reading_of(prepared: Prepared, watcher: Watcher | None = None) -> ReplyReading:
+    """How the replies of judges become scores, and the rows that `watcher` wants to see filled."""
     protocol, rules = prepared.protocol, prepared.reading
+    rows = LiveRows(prepared, rules)
     return ReplyReading(
         run=protocol.name,
         failures=lambda query, reply: reply_failures(query, reply, rules),
         count_failures=lambda query, reply: count_failures(query, reply, rules),
         reask=protocol.reask,
         justifications=any(condition.variant.justification != "none" for condition in protocol.conditions),
+        rows=rows if watcher is not None and watcher.follow(rows) else None,
     )
 
 
@@ -126,6 +134,8 @@ def ask_judges(
         if len(missing) < len(every) and (warning := _other_addresses(judge, store, len(every) - len(missing))):
             watcher.note(warning)
         if len(missing):
+            if reading.rows is not None:
+                reading.rows.expect(judge.identity, missing)
             opening = openings.get(judge.identity.name)
             works.append(_work(judge, missing, reading, settings, price, opening, since, answered_before=len(missing) < len(every)))
     if works:
@@ -203,13 +213,19 @@ def _work(
     answered_before: bool,
 ) -> JudgeWork:
     again = _asked_again(reading, settings, refused=reading.reask)
-    count = reading.count_failures
+    count, rows = reading.count_failures, reading.rows
+
+    def unreadable(call: Call, reply: Reply) -> int:
+        if rows is not None:
+            rows.add(judge.identity, call.query, reply)
+        return count(call.query, reply)
+
     needs_estimate = settings.limits.cost is not None or bool(settings.tpm)  # otherwise nothing uses the estimate
     return JudgeWork(
         judge,
         calls,
         answered_before=answered_before,
-        unreadable=lambda call, reply: count(call.query, reply),
+        unreadable=unreadable,
         ask_again=again if reading.reask or settings.reask_endpoint else _never,
         tokens=estimate_usage if needs_estimate else lambda call: Usage(),
         cost=price.cost if price else lambda usage: 0.0,

@@ -52,7 +52,6 @@ class FirstLanguage:
                 self._tell(self._part())
 
     def _part(self) -> Prepared:
-        """What was prepared of the language."""
         own = self._prepared.data.only(item for item in self._prepared.data.items if item.language == self._language)
         protocol = msgspec.structs.replace(self._prepared.protocol, languages=(self._language,))
         return msgspec.structs.replace(self._prepared, data=own, protocol=protocol)

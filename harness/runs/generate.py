@@ -196,7 +196,6 @@ def _plus(counts: Mapping[str, int], names: Sequence[str]) -> dict[str, int]:
 
 
 def _item_row(item: Item) -> dict[str, Any]:
-    """The row of an item, without keys that have no value."""
     row: dict[str, Any] = msgspec.to_builtins(item)
     fields: dict[str, Any] = row.pop("fields")
     return {name: value for name, value in row.items() if value is not None} | fields

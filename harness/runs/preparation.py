@@ -34,7 +34,7 @@ from harness.runs.sources import load_board
 from harness.runs.specification import DEFAULT_BOARD, RunSpec
 from harness.runs.studies import SELF_PREFERENCE, with_preset
 from harness.store import Store
-from harness.text import short_repr
+from harness.text import quoted, short_repr
 
 SWAP_LANGUAGE = "swap-language"
 ATTENTION_CHECK = "attention-check"
@@ -293,7 +293,7 @@ def _resolve_protocol(
         unlabelled=spec.unlabelled,
         data_sha256=data.sha256,
         prompts=program_hash(),
-        instructions=_instruction_versions(spec, library, variants, languages),
+        instructions=_instruction_versions(spec, library, variants, languages, [task.id for task in known_tasks], list(rubrics)),
         examples=(examples or everything).sha256[:12] if any(parse_variant(text).shots for text in variants) else "",
         majority=board.majority if board else "drop",
         annotators=board.annotators if board else "",
@@ -430,29 +430,41 @@ def _refuse_unsuitable(spec: RunSpec, tasks: Sequence[Task], scales: Mapping[str
         )
 
 
-def _instruction_versions(spec: RunSpec, library: Library, variants: Sequence[str], languages: Sequence[str]) -> dict[str, str]:
-    """Versions of the instructions in other languages. Raises UsageError if no native reader has reviewed them, unless allowed."""
-    parsed = [parse_variant(text) for text in variants]
-    asked = {
-        tag
-        for variant in parsed
-        for language in languages
-        if variant.asks_about(language)
-        for tag in (variant.instructions_in(language), variant.reasons_in(language))
-    }
-    languages = sorted(tag for tag in asked if not is_english(tag))
-    for tag in languages:
-        if tag not in library.instruction_files:
-            raise UsageError(
-                f"no instructions in '{tag}' for a variant with own-language.{choose_from(library.instruction_files)}\n"
-                "         A variant without own-language asks in English; 'Add a language' in CONTRIBUTING.md says how to write them"
-            )
-        unread = not library.instructions(tag).reviewed_by
-        if unread and not spec.allow_unreviewed:
-            raise UsageError(
-                f"no native reader has reviewed the instructions in '{tag}'; --allow-unreviewed uses them, and every table then says so"
-            )
-    return {tag: library.instructions(tag).version for tag in languages}
+def _instruction_versions(
+    spec: RunSpec, library: Library, variants: Sequence[str], languages: Sequence[str], tasks: Sequence[str], rubrics: Sequence[str]
+) -> dict[str, str]:
+    """Versions of the instructions in other languages.
+
+    Raises UsageError if there are none, or if no native reader has reviewed them, unless allowed: for all languages at once, and with the
+    tasks and rubrics of the run that they lack.
+    """
+    asked = {(variant, language) for variant in map(parse_variant, variants) for language in languages if variant.asks_about(language)}
+    questions = {variant.instructions_in(language) for variant, language in asked}
+    reasons = {variant.reasons_in(language) for variant, language in asked}
+    tags = sorted(tag for tag in questions | reasons if not is_english(tag))
+    faults, known = [], [tag for tag in tags if tag in library.instruction_files]
+    if absent := quoted(tag for tag in tags if tag not in known):
+        faults += [
+            f"no instructions in {absent} for a variant with own-language.{choose_from(library.instruction_files)}",
+            "A variant without own-language asks in English; 'Add a language' in CONTRIBUTING.md says how to write them",
+        ]
+    unread = quoted(tag for tag in known if not library.instructions(tag).reviewed_by)
+    if unread and not spec.allow_unreviewed:
+        faults += [
+            f"no native reader has reviewed the instructions in {unread}; --allow-unreviewed uses them, and every table then says so"
+        ]
+    if faults:
+        gaps = [_lacking(library, tag, tasks, rubrics) for tag in known if tag in questions]
+        raise UsageError("\n         ".join(filter(None, [*faults, *gaps])))
+    return {tag: library.instructions(tag).version for tag in tags}
+
+
+def _lacking(library: Library, tag: str, tasks: Sequence[str], rubrics: Sequence[str]) -> str:
+    """A sentence on the tables that the instructions of a language lack; empty if they have all."""
+    written = library.instructions(tag)
+    absent = [f"[tasks.{name}]" for name in tasks if name not in written.tasks]
+    absent += [f"[rubrics.{name}]" for name in rubrics if name not in written.rubrics]
+    return f"'{tag}' also lacks {', '.join(absent)}: translate them, or choose others with --tasks and --metrics" if absent else ""
 
 
 def _choose(names: Sequence[str] | None, known: Sequence[str] | Mapping[str, str], kind: str) -> tuple[str, ...]:

@@ -87,7 +87,6 @@ def run_place(given: str | Path, out: Path) -> tuple[str, Path]:
 
 
 def _what_it_is(path: Path) -> str:
-    """What a path is that is not a run's, and the command for it."""
     if path.is_file():
         return f"a file that no run wrote; 'harness start {path}' looks at a table of texts or scores"
     if (path / "runs").is_dir():

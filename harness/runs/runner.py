@@ -190,7 +190,7 @@ def ask_opened(opened: OpenedRun, store: Store, out: Path, watcher: Watcher, set
     store.put_run(run, msgspec.json.encode(prepared.protocol))
     since = begin_fresh_run(store, run) if settings.fresh else None
     first = FirstLanguage(prepared, plan, store, lambda part: _show_part(part, store, watcher))
-    sessions, engine = ask_judges(judges, openings, plan, reading_of(prepared), store, watcher, settings, since, first.look)
+    sessions, engine = ask_judges(judges, openings, plan, reading_of(prepared, watcher), store, watcher, settings, since, first.look)
     stale = _count_stale(judges, plan, store, since)
     if settings.fresh and not any(stale.values()):
         finish_fresh_run(store, run)

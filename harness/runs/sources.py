@@ -154,7 +154,6 @@ def _refuse_other_scales(board: Board, data: BoardData, loaded: Dataset, library
 
 
 def _refuse_gaps(items: Sequence[Item], library: Library, folder: Path) -> None:
-    """Raise ContentError for an item without a text that its task needs."""
     tasks = {name: library.task(name) for name in {item.task for item in items}}
     for item in items:
         for problem in text_problems(item, tasks[item.task]):

@@ -49,7 +49,8 @@ def refuse_unanswered(anchors: Sequence[Anchor], times: Mapping[str, int], answe
     absent = sorted({each.item_id for each in anchors if each.item_id in times and (each.item_id, each.metric) not in answers})
     if absent:
         named = ", ".join(absent[:_NAMED]) + (f" and {len(absent) - _NAMED} more" if len(absent) > _NAMED else "")
-        raise UsageError(f"{where} has no answer of the judge on {len(absent)} of the anchors that are drawn: {named}")
+        problem = f"{where} has no answer of the judge on {len(absent)} of the anchors that are drawn: {named}"
+        raise UsageError(f"{problem}; an answer that cannot be read is a row without a score")
 
 
 def see_anchors(cell: WatchedCell, anchors: Sequence[Anchor], times: Mapping[str, int], answers: Answers) -> SeenAnchors | None:

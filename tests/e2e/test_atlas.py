@@ -16,6 +16,7 @@ import harness
 from harness.content.library import Library, bundled_root
 from harness.judge_atlas.atlas_file import FILE, read_atlas
 from harness.judge_atlas.atlas_rows import rows_of_set
+from harness.tables import parquet_table
 from tests.e2e.pages import chromium, opened
 
 ATLAS = read_atlas(bundled_root() / FILE)
@@ -84,7 +85,16 @@ def test_without_the_data_a_build_keeps_every_row(cli: Callable[..., Any], tmp_p
     kept.write_bytes((bundled_root() / FILE).read_bytes())
     done = cli("atlas", "build", "--to", kept)
     assert done.code == 0 and "the rows stay as they were: alttest" in done.err and "without rows: " not in done.err
-    assert read_atlas(kept).rows == ATLAS.rows
+    assert read_atlas(kept).rows == ATLAS.rows and read_rows_of(kept) == list(ATLAS.flat())
+
+
+def read_rows_of(kept: Path) -> list[dict[str, Any]]:
+    rows: list[dict[str, Any]] = parquet_table(kept.with_suffix(".parquet")).to_pylist()
+    return rows
+
+
+def test_the_bundled_parquet_has_the_rows_of_the_bundled_json() -> None:
+    assert read_rows_of(bundled_root() / FILE) == list(ATLAS.flat())
 
 
 @pytest.mark.slow

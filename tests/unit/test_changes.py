@@ -142,12 +142,10 @@ CHANGES = {
                 "    top_ps: tuple": "    min_ps: tuple[float | None, ...] = (None,)\n    top_ps: tuple",
             },
             "cli/flags/run_flags.py": {
-                '    how.add_argument("--top-p"': '    how.add_argument("--min-p", type=top_ps, metavar="P[,P]", help="least share")\n'
-                '    how.add_argument("--top-p"',
+                '    add_flag(how, "--top-p': '    add_flag(how, "--min-p P[,P]", "least share", top_ps)\n    add_flag(how, "--top-p',
             },
             "cli/flags/exchange_flags.py": {
-                '    p.add_argument("--top-p"': '    p.add_argument("--min-p", type=single_top_p, metavar="P", help="least share")\n'
-                '    p.add_argument("--top-p"',
+                '    add_flag(p, "--top-p': '    add_flag(p, "--min-p P", "least share", single_top_p)\n    add_flag(p, "--top-p',
             },
         },
         given=("gate.toml", '[[rule]]\nmetric = "problematic_content"\nmin_items = 5\n'),

@@ -77,7 +77,6 @@ def import_page_results(
 
 
 def _shown_data(record: PageRecord, source: str, library: Library) -> Dataset:
-    """The data whose items the pages showed."""
     if source != "bundled":
         data = load_folder(Path(source), library)
     else:
@@ -108,8 +107,6 @@ def _pseudonyms(options: ImportOptions, target: TargetFolder) -> Pseudonyms:
 
 
 class _PageImport:
-    """One import, from the texts that were seen to the written folder."""
-
     def __init__(
         self,
         record: PageRecord,

@@ -136,7 +136,6 @@ def _label_options(options: CompareOptions) -> CompareOptions:
 
 
 def _described(data: Dataset, options: CompareOptions) -> tuple[tuple[dict[str, Any], ...], tuple[dict[str, Any], ...]]:
-    """The cells of all metrics, and the annotators who are conspicuous in them."""
     assert options.annotators
     counted = votes(data, Judgments.from_rows(()), options.annotators)
     columns = {name: item_key(data, name) for name in options.by if name != "metric"}

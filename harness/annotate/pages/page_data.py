@@ -96,7 +96,6 @@ class PageContent(msgspec.Struct, frozen=True, kw_only=True):
         return question | {"kind": "review"} if self.reviewed else question
 
     def _seconds(self, items: Sequence[dict[str, Any]]) -> int:
-        """About how long a first reading and all answers take."""
         reasons = [one["reason"] for item in items for one in item.get("reviews", {}).values()]
         letters = sum(map(len, (*reasons, *(text for item in items for text in item["texts"].values()))))
         return round(reading_seconds(letters, self.language, sum(len(item["questions"]) for item in items)))

@@ -21,7 +21,6 @@ from harness.boards.submit import record as record_scores
 from harness.boards.submit import submit as submit_run
 from harness.cli.checkout import other_checkout
 from harness.content import Board, Library
-from harness.content.problems import Problem
 from harness.errors import ContentError, UsageError
 from harness.exit_codes import UNCHECKED
 from harness.judges import traits_of
@@ -82,7 +81,6 @@ def _print_written(written: Sequence[WrittenSubmission]) -> int:
 
 
 def _next_steps(written: Sequence[WrittenSubmission], board: str) -> list[str]:
-    """The next steps, with commands to paste."""
     first = written[0].folder
     folders = " ".join(shlex.quote(str(one.folder)) for one in written)
     hosts = sorted({str(one.card.settings["endpoint"]) for one in written if "endpoint" in one.card.settings})
@@ -118,7 +116,7 @@ def check(arguments: argparse.Namespace) -> int:
         sys.stdout.write(to_json(_as_json(checked) | {"findings": findings}))
     else:
         for problem in checked.problems:
-            print(_one_line(problem))
+            print(terminal_safe(" ".join(_printable(str(problem)).splitlines())))
         was_read = not (checked.change and checked.change.unreadable)
         sealed = _sealed_notes(library, arguments.boards, opened=arguments.key is not None) if was_read else []
         for line in [*_summary(checked, library, arguments.boards), *sealed]:
@@ -149,7 +147,6 @@ def _probe(library: Library, checked: CheckedBoards, arguments: argparse.Namespa
 
 
 def _table(board: Board, prepared: Prepared, entries: Mapping[Path, ScoredSubmission]) -> str:
-    """The TABLE.md of these submissions."""
     from harness.boards.board import findings_about
     from harness.boards.board_standings import standings
     from harness.render.standings_markdown import standings_markdown
@@ -158,7 +155,6 @@ def _table(board: Board, prepared: Prepared, entries: Mapping[Path, ScoredSubmis
 
 
 def _sealed_notes(library: Library, names: Sequence[str], *, opened: bool) -> list[str]:
-    """How far sealed labels were checked."""
     sealed = [name for name in names or library.board_files if library.board(name).sealed is not None]
     if opened:
         return [f"{name}: the sealed labels match their commitment" for name in sealed]
@@ -182,11 +178,6 @@ def _as_json(checked: CheckedBoards) -> dict[str, Any]:
     ]
     change = checked.change and {"base": checked.change.base, "begin": checked.change.begin, "files": checked.change.files}
     return {"submissions": submissions, "problems": problems, "unchecked": checked.unchecked, "change": change}
-
-
-def _one_line(problem: Problem) -> str:
-    """A problem in one line, whatever characters the file's name has."""
-    return terminal_safe(" ".join(_printable(str(problem)).splitlines()))
 
 
 def _printable(name: str) -> str:

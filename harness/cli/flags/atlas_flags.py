@@ -17,5 +17,7 @@ def atlas_flags(commands: Any) -> None:
     p.add_argument("--html", type=Path, metavar="DIR", help="write pages: an index, a page for each language and one for each judge")
     p.add_argument("--url", metavar="URL", help="with --html: the address where the pages will be, for pictures in previews of links")
     p.add_argument("--beside", action="append", default=[], metavar="NAME=PAGE", help="with --html: link to a page beside them; repeatable")
-    p.add_argument("--to", type=Path, metavar="FILE", help="with build: where to write it (default: leaderboards/atlas.json)")
+    p.add_argument(
+        "--to", type=Path, metavar="FILE", help="with build: where to write it, and .parquet beside it (default: leaderboards/atlas.json)"
+    )
     json_flag(p)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from harness.cli.arguments import base_url, command, group, json_flag, out_flag, prices_flag
+from harness.cli.arguments import add_flag, base_url, command, group, json_flag, out_flag, prices_flag
 
 
 def batch_flags(commands: Any) -> None:
@@ -26,12 +26,11 @@ def batch_flags(commands: Any) -> None:
 
 
 def _batch_address(p: argparse.ArgumentParser) -> None:
-    p.add_argument(
-        "--base-url",
-        type=base_url,
-        action="append",
-        metavar="[JUDGE=]URL",
-        help="the endpoint that was asked (default: from the environment); repeatable for several judges",
+    add_flag(
+        p,
+        "--base-url [JUDGE=]URL ...",
+        "the endpoint that was asked (default: from the environment); repeatable for several judges",
+        base_url,
     )
     out_flag(p)
     json_flag(p)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from harness.cli.arguments import command, content_flag, json_flag, out_flag
+from harness.cli.arguments import add_flag, command, content_flag, json_flag, out_flag
 
 
 def list_flags(commands: Any) -> None:
@@ -17,9 +17,7 @@ def list_flags(commands: Any) -> None:
 
 def check_flags(commands: Any) -> None:
     p = command(commands, "check", "content:check", "check all content: fields, scales, ids and versions")
-    p.add_argument(
-        "--accept", action="store_true", help="if nothing is wrong, write content.lock for content that is new or whose version was raised"
-    )
+    add_flag(p, "--accept", "if nothing is wrong, write content.lock for content that is new or whose version was raised")
     content_flag(p)
     json_flag(p)
 
@@ -28,11 +26,11 @@ def new_flags(commands: Any) -> None:
     p = command(commands, "new", "content:new", "create the files of a new language pack, task, rubric or prompt, or a gate's policy")
     p.add_argument("kind", choices=("language", "task", "rubric", "prompt", "gate"))
     p.add_argument("name", help="a language tag such as 'ko', a name such as 'translate', or for gate a run or data folder")
-    p.add_argument(
-        "--into",
-        type=Path,
+    add_flag(
+        p,
+        "--into DIR",
+        "the folder to write into (default: the current folder; for content inside a checkout, the checkout)",
+        Path,
         default=None,
-        metavar="DIR",
-        help="the folder to write into (default: the current folder; for content inside a checkout, the checkout)",
     )
     out_flag(p)

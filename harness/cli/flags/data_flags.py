@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from harness.cli.arguments import command, content_flag, group, json_flag, languages_flag
+from harness.cli.arguments import add_flag, command, content_flag, group, json_flag, languages_flag
 
 
 def data_flags(commands: Any) -> None:
@@ -19,9 +19,9 @@ def data_flags(commands: Any) -> None:
     p = command(sub, "get", "data:get", "fetch published data from their authors, check and convert them")
     p.add_argument("names", nargs="*", metavar="NAME", help="what to fetch; see 'harness data list'")
     languages_flag(p, "all data in these languages: ja,cs")
-    p.add_argument("--all", action="store_true", help="all data that can be fetched")
-    p.add_argument("--yes", action="store_true", help="accept the licences without being asked")
-    p.add_argument("--partial", action="store_true", help="convert what there is where the origin lacks files")
+    add_flag(p, "--all", "all data that can be fetched")
+    add_flag(p, "--yes", "accept the licences without being asked")
+    add_flag(p, "--partial", "convert what there is where the origin lacks files")
     _home(p)
     content_flag(p)
     p = command(sub, "check", "data:check", "read fetched data again and hold them against the hashes of their card")
@@ -40,4 +40,4 @@ def data_flags(commands: Any) -> None:
 
 
 def _home(p: Any) -> None:
-    p.add_argument("--to", type=Path, metavar="DIR", help="the folder for data folders (default: in the user's folder for data)")
+    add_flag(p, "--to DIR", "the folder for data folders (default: in the user's folder for data)", Path)

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from harness.cli.arguments import (
+    add_flag,
     base_url_flag,
     command,
     content_flag,
@@ -23,34 +24,24 @@ from harness.cli.arguments import (
 
 def generate_flags(commands: Any) -> None:
     p = command(commands, "generate", "generate:generate_texts", "let models write the outputs of a task, as a data folder to be judged")
-    p.add_argument(
-        "--task", required=True, metavar="NAME", help="what is written: summarize, open_prompt, continue_writing, rate_story, ..."
-    )
-    p.add_argument("--by", action="append", required=True, metavar="JUDGE", help="who writes: any judge that is a model; repeatable")
+    add_flag(p, "--task NAME", "what is written: summarize, open_prompt, continue_writing, rate_story, ...", required=True)
+    add_flag(p, "--by JUDGE ...", "who writes: any judge that is a model; repeatable", required=True)
     languages_flag(p, "languages, separated by commas: ja,cs (default: all that have inputs)")
-    p.add_argument("--data", type=Path, metavar="DIR", help="take the inputs of a data folder instead of the control items'")
-    p.add_argument("--limit", type=positive_integer, metavar="N", help="only the first N inputs of each language")
+    add_flag(p, "--data DIR", "take the inputs of a data folder instead of the control items'", Path)
+    add_flag(p, "--limit N", "only the first N inputs of each language", positive_integer)
     content_flag(p)
     base_url_flag(p, "writers")
     how = p.add_argument_group("how to ask")
-    how.add_argument("--temperature", type=single_temperature, default=0.0, metavar="T", help="sampling temperature (default: 0)")
-    how.add_argument("--top-p", type=single_top_p, metavar="P", help="nucleus sampling (default: the endpoint's default)")
-    how.add_argument("--own-language", action="store_true", help="ask in the language of the items instead of English")
-    how.add_argument("--allow-unreviewed", action="store_true", help="allow instructions that no native reader has reviewed")
-    how.add_argument("--seed", type=seed, default=0, metavar="N", help="seed of the calls (default: 0)")
-    how.add_argument(
-        "--reask", type=reask, default=(), metavar="KINDS", help="refused: ask calls that a model refused again; endpoint; both"
-    )
+    add_flag(how, "--temperature T", "sampling temperature (default: 0)", single_temperature, default=0.0)
+    add_flag(how, "--top-p P", "nucleus sampling (default: the endpoint's default)", single_top_p)
+    add_flag(how, "--own-language", "ask in the language of the items instead of English")
+    add_flag(how, "--allow-unreviewed", "allow instructions that no native reader has reviewed")
+    add_flag(how, "--seed N", "seed of the calls (default: 0)", seed, default=0)
+    add_flag(how, "--reask KINDS", "refused: ask calls that a model refused again; endpoint; both", reask, default=())
     engine_flags(p, detach=False)
     p.set_defaults(detach=False, fresh=False)
-    p.add_argument(
-        "--out",
-        type=Path,
-        required=True,
-        metavar="DIR",
-        help="the data folder to write; replies are kept there, and outputs are added to it",
-    )
-    p.add_argument("--dry-run", action="store_true", help="show a request for each language, calls, tokens and cost; ask nobody")
+    add_flag(p, "--out DIR", "the data folder to write; replies are kept there, and outputs are added to it", Path, required=True)
+    add_flag(p, "--dry-run", "show a request for each language, calls, tokens and cost; ask nobody")
     show_texts_flag(p)
-    p.add_argument("--yes", action="store_true", help="send the texts of --data to the endpoint without asking for consent")
+    add_flag(p, "--yes", "send the texts of --data to the endpoint without asking for consent")
     json_flag(p)

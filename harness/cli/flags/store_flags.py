@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from harness.cli.arguments import command, group, json_flag, out_flag
+from harness.cli.arguments import add_flag, command, group, json_flag, out_flag
 
 
 def store_flags(commands: Any) -> None:
@@ -14,19 +14,19 @@ def store_flags(commands: Any) -> None:
     out_flag(p)
     json_flag(p)
     p = command(sub, "export", "store:export", "export the replies of a results folder, for replay/<file>")
-    p.add_argument("--to", type=Path, required=True, metavar="FILE", help="the file to write (.jsonl)")
-    p.add_argument("--judge", metavar="NAME", help="only this judge's replies")
+    add_flag(p, "--to FILE", "the file to write (.jsonl)", Path, required=True)
+    add_flag(p, "--judge NAME", "only this judge's replies")
     out_flag(p)
     p = command(sub, "gc", "store:gc", "delete unreferenced rows, never answers, and reclaim disk space")
-    p.add_argument("--dry-run", action="store_true", help="show what would be removed, and remove nothing")
-    p.add_argument(
+    add_flag(p, "--dry-run", "show what would be removed, and remove nothing")
+    add_flag(
+        p,
         "--endpoint-refusals",
-        action="store_true",
-        help="also remove replies that are refusals by the endpoint (403 and others), which earlier versions stored as answers",
+        "also remove replies that are refusals by the endpoint (403 and others), which earlier versions stored as answers",
     )
     out_flag(p)
     json_flag(p)
     p = command(sub, "merge", "store:merge", "merge the results folders of several machines into one")
     p.add_argument("sources", nargs="+", type=Path, metavar="DIR", help="a results folder to read")
-    p.add_argument("--out", type=Path, required=True, metavar="DIR", help="the results folder to merge into; created if it does not exist")
+    add_flag(p, "--out DIR", "the results folder to merge into; created if it does not exist", Path, required=True)
     json_flag(p)

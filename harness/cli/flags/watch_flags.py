@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from harness.cli.arguments import (
+    add_flag,
     base_url_flag,
     card_flag,
     command,
@@ -36,14 +37,14 @@ def watch_flags(commands: Any) -> None:
 
 def _folder(p: argparse.ArgumentParser) -> None:
     p.add_argument("folder", type=Path, metavar="DIR", help="the folder of the watch")
-    p.add_argument("--date", type=day, metavar="DATE", help="the day, such as 2026-05-31 (default: today, UTC)")
+    add_flag(p, "--date DATE", "the day, such as 2026-05-31 (default: today, UTC)", day)
 
 
 def _asking(p: argparse.ArgumentParser) -> None:
     card_flag(p)
     out_flag(p)
     base_url_flag(p, "judges")
-    p.add_argument("--yes", action="store_true", help="send the texts of a data folder to the endpoint without asking for consent")
+    add_flag(p, "--yes", "send the texts of a data folder to the endpoint without asking for consent")
     engine_flags(p, detach=False)
     p.set_defaults(detach=False, fresh=False, reask=())
 
@@ -54,32 +55,26 @@ def _init(sub: Any) -> None:
     )
     _folder(p)
     p.add_argument("source", metavar="RUN_OR_DIR", help="the run or data folder that the certificate was made from")
-    p.add_argument("--certificate", type=Path, required=True, metavar="FILE", help="from 'harness certify'")
-    p.add_argument(
+    add_flag(p, "--certificate FILE", "from 'harness certify'", Path, required=True)
+    add_flag(
+        p,
         "--restart",
-        action="store_true",
-        help="start the watch in DIR again, after its alarm, with a new certificate; its log goes on, and its settings hold if not given",
+        "start the watch in DIR again, after its alarm, with a new certificate; its log goes on, and its settings hold if not given",
     )
     how = p.add_argument_group("how to watch")
-    how.add_argument("--anchors", type=positive_integer, metavar="N", help="labelled texts of a language to draw from (default: 200)")
-    how.add_argument("--repeats", type=positive_integer, metavar="N", help="how often to ask about each now (default: 5)")
-    how.add_argument("--per-day", type=positive_integer, metavar="N", help="anchors of a language that are asked each day (default: 30)")
-    how.add_argument(
-        "--alpha", type=share, metavar="N", help="the chance of any false alarm in a cell, over all days of a start (default: 0.05)"
+    add_flag(how, "--anchors N", "labelled texts of a language to draw from (default: 200)", positive_integer)
+    add_flag(how, "--repeats N", "how often to ask about each now (default: 5)", positive_integer)
+    add_flag(how, "--per-day N", "anchors of a language that are asked each day (default: 30)", positive_integer)
+    add_flag(how, "--alpha N", "the chance of any false alarm in a cell, over all days of a start (default: 0.05)", share)
+    add_flag(
+        how,
+        "--guard DAYS",
+        "days with silent anchors until a change of production scores is put down to the texts (default: 30)",
+        positive_integer,
     )
-    how.add_argument(
-        "--guard",
-        type=positive_integer,
-        metavar="DAYS",
-        help="days with silent anchors until a change of production scores is put down to the texts (default: 30)",
-    )
-    how.add_argument(
-        "--tolerance", type=non_negative_share, metavar="N", help="a change by less does not matter, as a share of the scale (default: 0)"
-    )
-    how.add_argument(
-        "--max-age", type=positive_integer, metavar="DAYS", help="the certificate holds so long after a checked day (default: 90)"
-    )
-    how.add_argument("--seed", type=seed, metavar="N", help="of all draws (default: 0)")
+    add_flag(how, "--tolerance N", "a change by less does not matter, as a share of the scale (default: 0)", non_negative_share)
+    add_flag(how, "--max-age DAYS", "the certificate holds so long after a checked day (default: 90)", positive_integer)
+    add_flag(how, "--seed N", "of all draws (default: 0)", seed)
     _asking(p)
 
 
@@ -87,9 +82,7 @@ def _add(sub: Any) -> None:
     p = command(sub, "add", "watch:add", "add a day: ask the judge about anchors again, and take in new scores")
     _folder(p)
     p.add_argument("source", nargs="?", metavar="RUN_OR_DIR", help="the day's production scores: a run or a data folder with judgments")
-    p.add_argument(
-        "--answers", metavar="RUN_OR_DIR", help="recorded answers on the day's anchors ('harness watch draw'); the judge is not asked"
-    )
+    add_flag(p, "--answers RUN_OR_DIR", "recorded answers on the day's anchors ('harness watch draw'); the judge is not asked")
     _asking(p)
 
 
@@ -101,6 +94,6 @@ def _check(sub: Any) -> None:
         "say whether judge or texts changed: nothing shown (exit code 0), a change or an expired certificate (1), not yet known (7)",
     )
     _folder(p)
-    p.add_argument("--junit", type=Path, metavar="FILE", help="JUnit XML: a test suite a language, a test case a metric and stream")
-    p.add_argument("--figure", type=Path, metavar="FILE", help="draw all days: .svg, .pdf or .png (extra 'figures')")
+    add_flag(p, "--junit FILE", "JUnit XML: a test suite a language, a test case a metric and stream", Path)
+    add_flag(p, "--figure FILE", "draw all days: .svg, .pdf or .png (extra 'figures')", Path)
     json_flag(p)

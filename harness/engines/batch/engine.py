@@ -52,8 +52,6 @@ def ask_all(works: Sequence[JudgeWork], store: Store, settings: Settings, watch:
 
 
 class _BatchSession:
-    """Asks the calls of one judge by batches."""
-
     def __init__(self, work: JudgeWork, store: Store, settings: Settings, budget: Budget, watch: Watch, folder: Path) -> None:
         assert isinstance(work.judge, Batching)
         self._work = work
@@ -156,7 +154,6 @@ class _BatchSession:
     # ---- waiting
 
     async def _check_batches(self) -> None:
-        """Ask for the state of all open batches, and collect those that have ended."""
         self._queue_problem = ""
         for record, _ in list(self._open.values()):
             batch = await self._polling.until_answered(partial(self._state_of, record))

@@ -50,8 +50,6 @@ class WorkerPool(Protocol):
 
 
 class _JudgeProgress:
-    """One judge's calls, and how far they are."""
-
     def __init__(self, work: JudgeWork, budget: Budget) -> None:
         self.work = work
         self.leases = LeaseTable(work, budget)
@@ -86,8 +84,6 @@ class _WorkerSlot:
 
 
 class _PoolWorker:
-    """A worker in its slot."""
-
     def __init__(self, number: int, slot: _WorkerSlot, handle: WorkerHandle) -> None:
         self.number, self.slot, self.handle = number, slot, handle
         self.node = ""
@@ -246,7 +242,6 @@ class Driver:
             worker.update_wanted([status.wanted_calls for status in exchange.statuses])
 
     def _exhausted_budget(self) -> str:
-        """The budget that is used up, if any; returned calls are dropped then."""
         if self._budget.late:
             for judge in self._judges:
                 for lease in judge.leases.drop_returned():
@@ -265,7 +260,6 @@ class Driver:
             self._done.set()
 
     def _receive(self, worker: _PoolWorker, exchange: Exchange) -> None:
-        """Store what a worker has finished, each call once, and count it."""
         worker.received = exchange.first + len(exchange.finished)
         by_judge = self._settle(worker, exchange)
         refused = self._refused_here_only(worker, exchange)

@@ -143,8 +143,6 @@ class Actor(Worker):
 
 
 class _ActorHandle:
-    """An actor as the driver sees it."""
-
     def __init__(self, actor: Any) -> None:
         self._actor = actor
 

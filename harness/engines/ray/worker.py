@@ -146,7 +146,6 @@ class Worker:
         return self._report()
 
     def _forget(self, received: int) -> None:
-        """Drop the finished calls that the driver has received."""
         del self._finished[: max(0, received - self._first)]
         self._first = max(self._first, received)
 

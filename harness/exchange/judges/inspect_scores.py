@@ -63,7 +63,6 @@ def inspect_scores(
 
 
 def _chosen(judgments: Judgments, choice: ScoreChoice) -> NDArray[np.int64]:
-    """The rows of one judge, metric and condition."""
     rows = np.flatnonzero(judgments.is_clean & (judgments.order.codes == NO_VALUE))
     for name in _CHOSEN:
         wanted = getattr(choice, name)

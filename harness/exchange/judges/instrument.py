@@ -177,7 +177,6 @@ class Instrument:
 
 
 def _task(spec: InstrumentSpec, library: Library) -> Task:
-    """The task whose words put the metric to a judge."""
     if spec.metric is None:
         raise UsageError("name the metric, or a prompt file that names it")
     library.rubric(spec.metric)  # an unknown metric is refused with the known ones
@@ -192,7 +191,6 @@ def _task(spec: InstrumentSpec, library: Library) -> Task:
 
 
 def _unsuitable(variant: Variant) -> Iterator[str]:
-    """Why a variant cannot be asked about a single text and metric."""
     if variant.prompt:
         yield "name the file of the prompt instead"
     if variant.call == "joint":

@@ -11,6 +11,7 @@ from harness.content.specs import ROLES, LabelMapping, ScoreColumn
 from harness.errors import ContentError
 from harness.exchange.labels.table import Record, SourceTable, Unreadable, is_blank
 from harness.model import Score, Source, Split
+from harness.text import quoted
 
 # Column names that are recognised without a mapping; earlier names win.
 _USUAL_NAMES: dict[str, tuple[str, ...]] = {
@@ -104,7 +105,7 @@ def find_columns(
 def _missing_columns(table: SourceTable, names: Sequence[str]) -> Iterator[str]:
     """A sentence on the named columns that the table does not have."""
     if missing := [name for name in dict.fromkeys(names) if name not in table.columns]:
-        yield ", ".join(f"'{name}'" for name in missing) + (" is not a column" if len(missing) == 1 else " are not columns")
+        yield quoted(missing) + (" is not a column" if len(missing) == 1 else " are not columns")
 
 
 def _is_given_by(wide: Sequence[ScoreColumn], role: str) -> bool:

@@ -67,7 +67,6 @@ def export_labels(
 
 
 def _rows(data: Dataset, items: Iterable[Item], metrics: Iterable[str]) -> list[dict[str, Any]]:
-    """One row for each label, with the data of its item."""
     kept = {item.item_id: item for item in items}
     wanted_metrics = set(metrics)
     rows: list[dict[str, Any]] = []
@@ -113,12 +112,8 @@ def _rubrics(library: Library, metrics: Iterable[str]) -> dict[str, Rubric]:
     return {name: library.rubric(name) for name in metrics if name in library.rubric_files}
 
 
-def _metrics_of(sections: Sequence[Section]) -> list[str]:
-    return list(dict.fromkeys(metric for section in sections for metric in section.metrics))
-
-
 def _write_sheet(to: Path, sections: Sequence[Section], data: Dataset, library: Library, selected: Selection) -> tuple[Path, ...]:
-    scales = {name: data.scales[name] for name in _metrics_of(sections)}
+    scales = {name: data.scales[name] for name in dict.fromkeys(metric for section in sections for metric in section.metrics)}
     languages = {item.language for section in sections for item in section.items}
     [language] = languages if len(languages) == 1 else [FALLBACK]
     rubrics = _rubrics(library, scales)

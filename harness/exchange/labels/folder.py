@@ -30,7 +30,6 @@ def data_toml(about: DatasetCard) -> str:
 
 
 def _compact(value: object) -> object:
-    """A table without its empty values."""
     return {key: _compact(part) for key, part in value.items() if part not in (None, "", (), [], {})} if isinstance(value, dict) else value
 
 

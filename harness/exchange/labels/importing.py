@@ -115,8 +115,6 @@ def import_labels(
 
 
 class _LabelImport:
-    """One import, from the source table to the written folder."""
-
     def __init__(
         self, source: str, mapping: LabelMapping, options: ImportOptions, library: Library, target: TargetFolder, table: SourceTable
     ) -> None:
@@ -237,7 +235,6 @@ class _LabelImport:
 
     @property
     def _source(self) -> str:
-        """The source of labels without a source of their own."""
         return (self.target.about.source if self.target.about else self.mapping.source) or "native"
 
     def _annotator(self, value: Any) -> str:
@@ -329,7 +326,6 @@ class _LabelImport:
 
     @property
     def _table(self) -> str:
-        """The table that the labels are written to."""
         return "second_ratings" if self.options.second_round else "labels"
 
     def _used_scales(self) -> dict[str, Scale]:
@@ -410,7 +406,6 @@ class _LabelImport:
         return [name for name in self.table.columns if name not in read]
 
     def _comments(self) -> list[dict[str, Any]]:
-        """The comments of people in a sheet."""
         return [
             {
                 "item_id": str(c["key"]),

@@ -10,6 +10,7 @@ from harness.errors import ContentError, UsageError
 from harness.exchange.labels.scores import UnreadableScore, id_text
 from harness.exchange.labels.table import Record, SourceTable, Unreadable, is_blank
 from harness.patterns import TOO_SLOW, Pattern, SlowPattern
+from harness.text import quoted
 
 _POTATO = ("instance_id", "user_id")
 _ON = ("on", "true", "1")
@@ -29,8 +30,7 @@ def with_ids(table: SourceTable, columns: Sequence[str], place: str) -> SourceTa
     '3-A'
     """
     if missing := [name for name in columns if name not in (*table.columns, ROW_NUMBER)]:
-        listed = ", ".join(f"'{name}'" for name in missing)
-        raise ContentError(f"--id-from: {listed} is not a column; the columns are: {', '.join(table.columns)}", place)
+        raise ContentError(f"--id-from: {quoted(missing)} is not a column; the columns are: {', '.join(table.columns)}", place)
     records = []
     for record in table.records:
         own = {name: value for name, value in record.cells.items() if name != ITEM_ID}

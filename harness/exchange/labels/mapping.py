@@ -197,7 +197,6 @@ def _whole_numbers(low: Score, high: Score) -> tuple[int, ...]:
 
 
 def _parse_score(text: str) -> Score:
-    """Read a score from a flag: a whole number, another number, or a word."""
     text = text.strip()
     if re.fullmatch(r"[+-]?\d+", text):
         return int(text)

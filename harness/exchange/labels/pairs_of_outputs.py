@@ -124,7 +124,6 @@ def _equal_note(data: Dataset, equal: EqualScores) -> str:
 
 
 def _control_labels(row: Mapping[str, Any], controls: Sequence[str], library: Library) -> Iterator[dict[str, Any]]:
-    """The computed labels of a pair."""
     lexicon = lexicon_for(row["language"], library.lexicons)
     for metric in controls:
         score = control_answer(metric, row["output_a"], row["output_b"], row["language"], lexicon)
@@ -211,7 +210,6 @@ def _in_drawn_order(one: Item, other: Item) -> tuple[Item, Item]:
 
 
 def _pair(one: Item, other: Item, task: Task, output: str) -> dict[str, Any]:
-    """The row of a pair: the inputs of its task, and both outputs with their systems and ids."""
     inputs = {name: one.fields[name] for name, field in task.fields.items() if field.role == "input" and name in one.fields}
     row = {
         "item_id": f"{one.item_id}|{other.item_id}",

@@ -11,10 +11,9 @@ from harness.decide.verdicts import Verdict
 from harness.errors import UsageError
 from harness.render.figures.style import (
     BASELINE,
-    JUDGE,
     MOST_INCHES,
-    PEOPLE,
     SMALL,
+    VERDICTS,
     Drawn,
     FigureOptions,
     drawing,
@@ -31,7 +30,6 @@ from harness.reports.tables.titles import metric_words
 from harness.tables import write_atomic
 from harness.text import terminal_safe
 
-_COLOURS = {"good": JUDGE, "bad": PEOPLE, "open": BASELINE}
 _GROUNDS = {"good": "#dcebf8", "bad": "#f7e6d6", "open": "#f3f5f7"}
 _LEGEND = {"good": "shown for the judge", "open": "not shown", "bad": "shown against it"}
 _WORDS = (
@@ -113,7 +111,7 @@ def _name(verdict: Verdict, every: Sequence[Verdict], options: FigureOptions) ->
 
 def _draw_mark(panel: Any, line: int, verdict: Verdict, people: bool, reach: float) -> None:
     value, bound = shown_value(verdict, people) or 0.0, verdict.family_bound if people else verdict.base_bound
-    colour = _COLOURS[style_of(verdict)]
+    colour = VERDICTS[style_of(verdict)]
     if bound is not None:
         panel.plot([max(bound, -reach), value], [line, line], color=colour, linewidth=1.1, zorder=2)
         if bound < -reach:
@@ -122,8 +120,8 @@ def _draw_mark(panel: Any, line: int, verdict: Verdict, people: bool, reach: flo
 
 
 def _dot(style: str) -> dict[str, Any]:
-    fill = "white" if style == "open" else _COLOURS[style]
-    return {"marker": "o", "markersize": 4.5, "color": _COLOURS[style], "markerfacecolor": fill}
+    fill = "white" if style == "open" else VERDICTS[style]
+    return {"marker": "o", "markersize": 4.5, "color": VERDICTS[style], "markerfacecolor": fill}
 
 
 def _draw_matrix(answer: Answer, matrix: VerdictMatrix, others: int, signature: str, options: FigureOptions) -> Drawn:

@@ -8,16 +8,16 @@ from collections.abc import Sequence
 from typing import Any
 
 from harness.render.figures.fonts import set_fonts
-from harness.render.figures.style import BASELINE, INK, JUDGE, PEOPLE, drawing
+from harness.render.figures.style import BASELINE, INK, VERDICTS, drawing
 from harness.reports.answer_parts import SIGNS, Sentence
 from harness.reports.atlas_matrix import OTHER, QUALITIES, LanguageRow, QualitySquare
 from harness.text import terminal_safe
 
-_COLOURS = {"good": JUDGE, "bad": PEOPLE, "open": BASELINE}
 _GROUNDS = {"good": "#dcebf8", "bad": "#f6e4d5", "open": "#f1f3f5"}
 _SHARE_INCHES, _SHARE_DPI = (12.0, 6.3), 100  # 1200 × 630 pixels, which previews of links show whole
 _WIDTH, _LINE, _NAME, _DPI = 11.0, 0.21, 1.75, 150  # inches of the picture, a language, and the names; dots per inch
 _LETTERS = 15  # of a judge's name in a square
+_NOTE_LETTERS = 180  # of a line below the title
 
 
 def draw_matrix(rows: Sequence[LanguageRow], title: str, note: str, about: str = "") -> bytes:
@@ -30,7 +30,7 @@ def draw_matrix(rows: Sequence[LanguageRow], title: str, note: str, about: str =
         figure = new_figure(figsize=(_WIDTH, height))
         panel = _canvas(figure, _WIDTH, height)
         panel.text(0.05, 0.16, title, fontsize=11, fontweight="bold", color=INK, va="center")
-        panel.text(0.05, 0.38, note, fontsize=6.5, color=BASELINE, va="center")
+        panel.text(0.05, 0.4, "\n".join(textwrap.wrap(note, _NOTE_LETTERS)), fontsize=6.5, color=BASELINE, va="center")
         heads = (*QUALITIES, OTHER)
         step = (_WIDTH - _NAME - 0.05) / len(heads)
         top = 0.75
@@ -57,7 +57,7 @@ def draw_share(title: str, lead: str, sentences: Sequence[Sentence]) -> bytes:
         for place, (style, words) in enumerate((("good", "use"), ("bad", "do not use"), ("open", "not known"))):
             count = sum(own == style for own, _ in sentences)
             _box(panel, 0.6 + 3.7 * place, 4.8, 3.4, 0.9, style)
-            panel.text(0.85 + 3.7 * place, 5.25, f"{SIGNS[style]} {count} {words}", fontsize=22, color=_COLOURS[style], va="center")
+            panel.text(0.85 + 3.7 * place, 5.25, f"{SIGNS[style]} {count} {words}", fontsize=22, color=VERDICTS[style], va="center")
         return _png(figure, _SHARE_DPI, "")
 
 
@@ -71,7 +71,7 @@ def _draw_square(panel: Any, x: float, y: float, step: float, square: QualitySqu
     words = square.words if len(square.words) <= _LETTERS else f"{square.words[: _LETTERS - 1]}…"
     weight = "bold" if style in ("good", "bad") and not square.part else "normal"
     text = terminal_safe(f"{square.sign} {words}")
-    panel.text(x + 0.04, middle, text, fontsize=6.5, color=_COLOURS.get(style, "#6b7681"), va="center", fontweight=weight)
+    panel.text(x + 0.04, middle, text, fontsize=6.5, color=VERDICTS.get(style, "#6b7681"), va="center", fontweight=weight)
     if square.part:
         panel.text(x + step - 0.05, middle, square.part.replace(" of ", "/"), fontsize=6, color=INK, va="center", ha="right")
 

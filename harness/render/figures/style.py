@@ -24,9 +24,10 @@ from harness.render.figures.fonts import FontWarning, is_drawable, set_fonts
 from harness.reports.tables.numbers import counted
 from harness.text import terminal_safe
 
-PEOPLE, JUDGE, BASELINE = "#9a4b00", "#0b66b8", "#55606b"  # as on the pages (assets/style.css)
-FAILURES = (PEOPLE, "#f5b578", BASELINE, "#92c4ec", JUDGE, "#fff3bf", "#d3d9df")  # by the place of the kind, as on the pages
-COLOURS = (JUDGE, "#228833", "#aa3377", "#b08b00", "#2a9db8", "#777777")  # further ones can be told apart without red and green
+PEOPLE, JUDGE, BASELINE = "#1b2127", "#0b66b8", "#55606b"  # as on the pages (assets/style.css)
+VERDICTS = {"good": "#0b5aa8", "bad": "#9a4b00", "open": "#55606b"}  # by the style of a verdict, as on the pages
+FAILURES = (VERDICTS["bad"], "#f5b578", BASELINE, "#a9b3bd", "#5c2d00", "#fff3bf", "#d3d9df")  # by the place of the kind, as on the pages
+COLOURS = (JUDGE, "#7a5cc0", "#2a9db8", "#b08b00", "#3b2f80", "#777777")  # of series; no red, no green, no brown of "against"
 WIDTHS = {"single": 3.5, "double": 7.2}
 """Inches of one column and of both columns of a journal's page."""
 FORMS = ("svg", "pdf", "png")

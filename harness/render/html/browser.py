@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -27,6 +28,9 @@ from harness.runs import Evidence
 MOST_JUDGMENTS = 90_000
 """A page with more would be slow on a phone. Whole items are then left out: drawn at random, but always the same ones."""
 _TEXT_LENGTH, _REPLY_LENGTH, _NAME_LENGTH = 20_000, 4_000, 300  # characters that a page shows
+_MOST_BYTES = 8_000_000
+"""Of all texts, reasons and replies of a page, so that a page of 90,000 judgments stays below 12 MB."""
+_SHORTER = (2_000, 1_000, 500, 250, 120, 60)  # characters of each, where longer ones do not fit
 _COLUMNS = (*CONDITION, "perturbation", "repeat", "order", "score", "failure", "further_numbers")
 
 
@@ -66,6 +70,7 @@ def items_json(sources: Sequence[BrowserSource], fields: frozenset[str] = frozen
     errors of a second round, which are no reference. A column is `{"v": values, "c": codes}`; the codes are one number where all rows
     have the same, and -1 stands for no value. `scales` say where scores of a metric lie between its ends: `{kind, classes, positions,
     low, high}`; with `positions`, classes stand for theirs. `words` are those of classes, of metrics that a library has a rubric for.
+    `shortened` is the length to which texts and replies are cut because they would not fit otherwise, None where they fit.
     `constructed` labels are nobody's. With a `warning`, texts and what quotes them stand behind a click.
     """
     items: dict[tuple[str, str], int] = {}
@@ -88,15 +93,16 @@ def items_json(sources: Sequence[BrowserSource], fields: frozenset[str] = frozen
     item = rank[np.concatenate(at)] if at else np.empty(0, np.int64)
     columns = _joined(sources)
     errors = columns.pop("errors")
+    shorter = _fitting_length([every[n] for n in order], (columns["justification"], columns["reply"]))
     sorting = np.lexsort((columns["metric"].codes, item))
     rows = {
-        name: _coded(column.take(sorting), _shown_reply if name in ("justification", "reply") else _shown_value)
+        name: _coded(column.take(sorting), partial(_shown_reply, most=shorter) if name in ("justification", "reply") else _shown_value)
         for name, column in columns.items()
     }
     judged_texts = [_judged_text(every[order[number]]) for number in item[sorting].tolist()]
     numbers = {key: int(rank[number]) for key, number in items.items()}
     return {
-        "items": _items([every[n] for n in order], fields),
+        "items": _items([every[n] for n in order], fields, shorter),
         "rows": {"item": item[sorting].tolist(), **rows, "errors": shown_errors(errors.take(sorting), judged_texts)},
         "labels": _labels(sources, numbers, [every[n] for n in order], lambda data: data.labels),
         "second": _labels(sources, numbers, [every[n] for n in order], _second_round),
@@ -105,6 +111,7 @@ def items_json(sources: Sequence[BrowserSource], fields: frozenset[str] = frozen
         "titles": {metric: metric_title(metric) for metric in _metrics(sources)},
         "constructed": all(source.outcomes.data.about.source == "constructed" for source in sources),
         "warning": WARNING if hides_texts(source.outcomes.data.about for source in sources) else "",
+        "shortened": shorter,
         "left": sum(len(source.outcomes) - len(source.kept) for source in sources),
     }
 
@@ -167,8 +174,23 @@ def _shown_value(value: Any) -> Any:
     return _cut(str(value), _NAME_LENGTH) if isinstance(value, str) else value
 
 
-def _shown_reply(value: Any) -> Any:
-    return _cut(value, _REPLY_LENGTH) if isinstance(value, str) else [_cut(value.text, _REPLY_LENGTH), value.note]
+def _shown_reply(value: Any, most: int | None) -> Any:
+    length = min(most or _REPLY_LENGTH, _REPLY_LENGTH)
+    return _cut(value, length) if isinstance(value, str) else [_cut(value.text, length), value.note]
+
+
+def _fitting_length(items: Sequence[Item], replies: Sequence[CodedColumn]) -> int | None:
+    """The characters of a text or reply with which all of them fit into a page; None where they fit as they are."""
+    texts = [value for item in items for value in item.fields.values() if _is_text(value)]
+    said = [value if isinstance(value, str) else value.text for column in replies for value in column.used]
+
+    def size(most: int) -> int:
+        kept = (*(text[: min(most, _TEXT_LENGTH)] for text in texts), *(text[: min(most, _REPLY_LENGTH)] for text in said))
+        return sum(len(text.encode("utf-8", "replace")) for text in kept)
+
+    if size(_TEXT_LENGTH) <= _MOST_BYTES:
+        return None
+    return next((most for most in _SHORTER if size(most) <= _MOST_BYTES), _SHORTER[-1])
 
 
 def _cut(text: str, most: int) -> str:
@@ -210,11 +232,11 @@ def _scores_given(sources: Sequence[BrowserSource], metric: str) -> list[float]:
     return [float(score) for table in tables for score in table.score.take(table.metric.recode({metric: 0}) == 0).used]
 
 
-def _items(items: Sequence[Item], own: frozenset[str]) -> dict[str, Any]:
+def _items(items: Sequence[Item], own: frozenset[str], shorter: int | None) -> dict[str, Any]:
     names = list(dict.fromkeys(name for item in items for name, value in item.fields.items() if _is_text(value)))
-    place = {name: number for number, name in enumerate(names)}
+    place, most = {name: number for number, name in enumerate(names)}, shorter or _TEXT_LENGTH
     texts = [
-        [[place[name], _cut(value, _TEXT_LENGTH), *_language_of(item, name)] for name, value in item.fields.items() if _is_text(value)]
+        [[place[name], _cut(value, most), *_language_of(item, name)] for name, value in item.fields.items() if _is_text(value)]
         for item in items
     ]
     keys = {

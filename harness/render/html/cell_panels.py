@@ -160,4 +160,4 @@ def _level_shares(level: str, items: int, both: Sequence[tuple[str, Mapping[str,
 
 def _bar(shares: Mapping[str, float], who: str, reverse: bool) -> Markup:
     classes = list(shares)[::-1] if reverse else list(shares)
-    return bar({name: shares[name] for name in classes}, classes, who)
+    return bar({name: shares[name] for name in classes}, classes, who, people=who != "judge")

@@ -120,6 +120,7 @@ def comparison_page(
         ci_method=comparison.ci_method,
         browsed=True,
         left=data["left"],
+        shortened=data["shortened"],
         constructed=data["constructed"],
     )
     return shell(title, body, scripts=SCRIPTS, data={"items-data": data})

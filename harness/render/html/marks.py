@@ -112,15 +112,15 @@ def difference_track(value: float, interval: tuple[float, float] | None, reach: 
     return Markup('<svg class="track" role="img"><title>{}</title>{}</svg>').format(visible(words), Markup("").join(parts))
 
 
-def bar(shares: Mapping[str, float], classes: Sequence[str], what: str) -> Markup:
-    """Shares of classes as one bar. `classes` are all classes of the scale, so that a class has the same shade everywhere."""
+def bar(shares: Mapping[str, float], classes: Sequence[str], what: str, *, people: bool = False) -> Markup:
+    """Shares of classes as one bar, of `people` in ink. `classes` are all of the scale, so that a class has one shade everywhere."""
     words = ", ".join(f"{name}: {percent(share)}" for name, share in shares.items())
     parts, start = [], 0.0
     for name, share in shares.items():
         shade = _shade(classes.index(name) if name in classes else 0, len(classes))
         if share > 0:
-            rect = '<rect class="s{}" x="{:.3f}%" width="{:.3f}%" height="100%"/>'
-            parts.append(Markup(rect).format(shade, 100 * start, 100 * share))
+            rect = '<rect class="{}{}" x="{:.3f}%" width="{:.3f}%" height="100%"/>'
+            parts.append(Markup(rect).format("people" if people else "s", shade, 100 * start, 100 * share))
             if text := _bar_text(name, share):
                 label = '<text class="on{}" x="{:.3f}%" y="50%" dy=".35em" text-anchor="middle">{}</text>'
                 parts.append(Markup(label).format(shade, 100 * (start + share / 2), visible(text)))

@@ -101,6 +101,7 @@ def report_page(result: RunResult, report: Report) -> str:
         signatures=list(report.signatures.items()),
         ci_method=report.ci_method,
         left=data["left"],
+        shortened=data["shortened"],
         constructed=data["constructed"],
     )
     return shell(f"{report.title} – {report.run}", body, scripts=SCRIPTS, data={"items-data": data})

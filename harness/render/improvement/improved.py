@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -54,7 +55,8 @@ def _answer(found: Improved) -> Iterator[str]:
 
 
 def _points(row: ImprovedLanguage) -> str:
-    return f"{difference(row.gain.gain)} points [{difference(row.gain.low)} to {difference(row.gain.high)}]"
+    interval = "–" if math.isnan(row.gain.low) else f"{difference(row.gain.low)} to {difference(row.gain.high)}"
+    return f"{difference(row.gain.gain)} points [{interval}]"
 
 
 def _names(rows: list[ImprovedLanguage]) -> str:

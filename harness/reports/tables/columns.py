@@ -560,6 +560,11 @@ def columns_in(*tables: TableName) -> list[Column]:
     return [column for column in COLUMNS if column.tables.intersection(tables)]
 
 
+def shown_intervals() -> frozenset[str]:
+    """The statistics whose intervals a comparison shows on any screen or page."""
+    return frozenset(column.name for column in columns_in(TableName.COMPARISON, TableName.ANSWER) if column.interval)
+
+
 def legend_lines(columns: Iterable[Column]) -> list[str]:
     """What headings mean, a line for each column: `agreement: the share of …`."""
     return list(dict.fromkeys(column.legend_line for column in columns))

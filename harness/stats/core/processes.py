@@ -38,7 +38,7 @@ def intervals_on_all_cores(
         statistics: a function of a module, or a `functools.partial` of one: it is sent to the processes.
         rows: from `tabulate`.
         processes: how many, if not one for each core.
-        drawing: level, seed and resamples, as `intervals`.
+        drawing: only, level, seed and resamples, as `intervals`.
 
     Raises as `intervals`. Where no process can be started, or one dies, its cells are computed here.
     """

@@ -9,7 +9,7 @@ in weight, see `degrees_of_freedom`). Both were chosen by simulation.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache, partial
 from typing import NamedTuple
 
@@ -45,6 +45,7 @@ def intervals(
     statistics: Iterable[Statistic],
     rows: Rows,
     *,
+    only: Collection[str] | None = None,
     level: float = 0.95,
     seed: int = 0,
     resamples: int = RESAMPLES,
@@ -54,6 +55,7 @@ def intervals(
     Args:
         statistics: what to compute, as in `estimate`.
         rows: from `tabulate`, with `group` where items share texts.
+        only: names of the statistics that get an interval, the same as beside all others; default all.
         level: confidence in (0, 1).
         seed: of the resampling. The interval of a cell does not depend on the other cells.
         resamples: number of resamples of each cell.
@@ -79,6 +81,8 @@ def intervals(
     if not chosen:
         return {}
     features, place = features_of(chosen, rows)
+    if only is not None:  # the features of all: units and their sums are then the same to the last digit
+        chosen = [statistic for statistic in chosen if statistic.name in only]
     draws = Draws(seed, resamples)
     found: list[list[Interval]] = []
     for cells in windows(cells_of(rows, features), lambda cell: cell.sums.size, _NUMBERS):

@@ -10,16 +10,16 @@ from numpy.typing import ArrayLike
 
 from harness.stats.core.arrays import Floats
 from harness.stats.intervals.cluster_mean import ClusterMean, cluster_mean
+from harness.stats.intervals.margin_score import margin_score_p
 from harness.stats.intervals.multiplicity import holm
-from harness.stats.intervals.noninferiority import gap_sums, guarded_p
 
 
 class ConfirmedGain(NamedTuple):
     """How much more often the chosen setting agrees with people than the start, in one language.
 
     `p` is one-sided, of no gain over the start; `p_constant` of none over the best constant; `p_harmless` of a loss of the margin or more,
-    so that a small one shows that the language loses less; `p_harm_beyond` of a loss of less than the margin. `p_guarded` is the guarded
-    test of the same as `p_harmless`: losses are skewed, so that the plain t of a language that loses the margin is below 5 % in up to 8 %.
+    so that a small one shows that the language loses less; `p_harm_beyond` of a loss of less than the margin. `p_within` is the
+    score test of the same as `p_harmless`: losses are skewed, so that the plain t of a language that loses the margin is too often small.
     """
 
     gain: float
@@ -32,7 +32,7 @@ class ConfirmedGain(NamedTuple):
     p_constant: float
     p_harmless: float
     p_harm_beyond: float
-    p_guarded: float
+    p_within: float
 
     @property
     def p_shown(self) -> float:
@@ -87,14 +87,15 @@ def _gain(start: Floats, chosen: Floats, constant: Floats, group: ArrayLike, mar
         p_constant=cluster_mean(chosen - constant, group).p_above(0.0),
         p_harmless=over.p_above(-margin),
         p_harm_beyond=over.p_below(-margin),
-        p_guarded=guarded_p(gap_sums(chosen - start, group), margin),
+        p_within=margin_score_p(chosen - start, group, margin),
     )
 
 
 def _interval(found: ClusterMean, level: float = 0.95) -> tuple[float, float]:
+    """NaN where all texts have the same difference, most often 0: an interval of no width would say that the gain is known."""
     from scipy.special import stdtrit
 
-    half = float(stdtrit(found.interval_freedom, (1 + level) / 2)) * found.error
+    half = float(stdtrit(found.interval_freedom, (1 + level) / 2)) * found.error if found.error else math.nan
     return found.mean - half, found.mean + half
 
 

@@ -27,7 +27,7 @@ def messages(mini: Prepared, submitted: Callable[..., list[Path]]) -> Callable[.
         (folder / "TABLE.md").unlink(missing_ok=True)
         if text is not None:
             (folder / "TABLE.md").write_text(text, encoding="utf-8")
-        return [problem.message for problem in _table_problems(mini.library.board("mini"), mini, folder, table, 1)]
+        return [problem.message for problem in _table_problems(mini.library.board("mini"), mini, folder, table)]
 
     return check
 

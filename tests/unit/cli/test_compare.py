@@ -49,6 +49,19 @@ def test_json_has_every_cell_unrounded(cli: Cli, folder: Path) -> None:
     assert [(cell["judge"], cell["pa"], cell["n_ref"]) for cell in found["cells"]] == [("flat", 1 / 3, 12), ("good", 1.0, 12)]
 
 
+def test_a_wide_grid_has_the_intervals_that_are_shown_and_full_has_all(cli: Cli, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    small = cli("compare", folder, "--json").out
+    monkeypatch.setattr("harness.measure.cells.MANY_CELLS", 1)
+    wide, full = (cli("compare", folder, "--json", *flags).out for flags in ((), ("--full",)))
+    assert full == small
+    for cell, every in zip(json.loads(wide)["cells"], json.loads(small)["cells"], strict=True):
+        left_out = every.keys() - cell.keys()
+        assert {"ac1_ci", "sd_judge_ci"} < left_out and all(name.endswith("_ci") for name in left_out)
+        assert {"pa_ci", "pa_failed_wrong_ci", "cohen_kappa_ci", "kendall_tau_ci", "loo_gap_ci"} < cell.keys()
+        assert cell["pa_ci"] == every["pa_ci"] and cell["undefined"].items() <= every["undefined"].items()
+        assert all(cell[name] == every[name] for name in cell.keys() - {"undefined"} if not name.endswith("_ci"))
+
+
 def test_the_same_command_prints_the_same_bytes(cli: Cli, folder: Path) -> None:
     assert cli("compare", folder, "--json").out == cli("compare", folder, "--json").out
 

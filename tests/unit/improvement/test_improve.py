@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import random
 from collections.abc import Callable
 from pathlib import Path
@@ -19,6 +20,7 @@ from harness.improvement.improve import ImproveOptions
 from harness.improvement.recorded_answers import recorded_answers
 from harness.measure.compare import Recording
 from harness.measure.options import CompareOptions
+from harness.stats.selection.confirmation import confirm
 from tests.conftest import write_rows
 
 Cli = Callable[..., Any]
@@ -177,3 +179,10 @@ def test_the_command_names_the_choice_and_writes_it(answers: Path, cli: Cli, tmp
     found = json.loads(cli("improve", answers, "--reuse", "--json").out)
     assert "confirmed 2 times before, so that this test is at 0.625 %" in cli("improve", answers, "--reuse").out
     assert found["chosen"]["variant"] == "detailed" and found["languages"][0]["gain"]["gain"] > 0 and found["uses"] == 1
+
+
+def test_an_interval_of_texts_that_do_not_differ_is_undefined() -> None:
+    found = confirm([1] * 20, [1] * 20, [0] * 20, [0] * 20, range(20))
+    assert found.together.gain == 0
+    assert math.isnan(found.together.low)
+    assert math.isnan(found.together.high)

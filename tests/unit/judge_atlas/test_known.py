@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import datetime
 from pathlib import Path
 
 import msgspec
 import pytest
 
 from harness.errors import ContentError, UsageError
-from harness.judge_atlas.atlas_file import atlas_bytes, read_atlas
+from harness.judge_atlas.atlas_file import AtlasJudge, atlas_bytes, parquet_bytes, read_atlas
 from harness.judge_atlas.known import known_of, neighbours, select
+from harness.tables import parquet_table
 from tests.unit.judge_atlas.atlases import about, atlas, row
 
 
@@ -85,6 +87,14 @@ def test_the_file_reads_back_and_is_the_same_bytes(tmp_path: Path) -> None:
     path.write_bytes(atlas_bytes(every))
     assert read_atlas(path) == every and atlas_bytes(read_atlas(path)) == path.read_bytes()
     assert [flat["labels"] for flat in every.flat()] == ["native", "native"]
+
+
+def test_the_parquet_has_the_same_rows_with_gaps_and_days(tmp_path: Path) -> None:
+    day = AtlasJudge(released=datetime.date(2023, 11, 6))
+    every = atlas(row(gap=None), row(metric="bias", judge="dated"), judges={"dated": day})
+    path = tmp_path / "atlas.parquet"
+    path.write_bytes(parquet_bytes(every))
+    assert parquet_table(path).to_pylist() == list(every.flat()) and parquet_bytes(every) == path.read_bytes()
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,7 @@ from harness.model import Failure
 from harness.pages import asset
 from harness.render import html
 from harness.render.figures import FORMS, WIDTHS, FigureOptions, draw_answer, draw_by_agreement, draw_figures
-from harness.render.figures.style import BASELINE, FAILURES, JUDGE, PEOPLE, _add_legend
+from harness.render.figures.style import BASELINE, COLOURS, FAILURES, JUDGE, PEOPLE, VERDICTS, _add_legend
 from harness.render.html.ablation_panels import dose_grids
 from harness.reports.shown_sections import ShownSection
 
@@ -329,10 +329,25 @@ def test_a_figure_has_a_title_and_says_in_words_what_it_shows(tmp_path: Path, ve
 
 def test_figures_have_the_colours_of_the_page() -> None:
     style = asset(Path(html.__file__).parent / "assets" / "style.css")
-    for name, colour in {"judge": JUDGE, "people": PEOPLE, "base": BASELINE}.items():
+    for name, colour in {"judge": JUDGE, "people": PEOPLE, "base": BASELINE, **VERDICTS}.items():
         assert f"--{name}: {colour};" in style
     names = [re.search(rf"\.chip\.f{number} {{ fill: var\(--([\w-]+)\)", style) for number in range(len(Failure))]
     assert [f"--{name[1]}: {colour};" in style for name, colour in zip(names, FAILURES, strict=True) if name] == [True] * len(Failure)
+
+
+def test_colours_differ_by_meaning() -> None:
+    """On pages, light and dark, and in figures: for, against, open and people; and no series is red, green, or looks like a verdict."""
+    style = asset(Path(html.__file__).parent / "assets" / "style.css")
+    for scheme in re.findall(r":root \{(.*?)\}", style, re.DOTALL):
+        colours = dict(re.findall(r"--([\w-]+): (#\w{6});", scheme))
+        assert len({colours[name] for name in ("good", "bad", "open", "people")}) == 4
+        assert colours["people"] == colours["ink"]
+    for rule in re.findall(r"[^{}]*\{[^{}]*var\(--people\)[^{}]*\}", style):
+        assert "people" in rule.split("{")[0] and "bad" not in rule, rule
+    assert len({PEOPLE, JUDGE, *VERDICTS.values()}) == 5 and not set(COLOURS) & {PEOPLE, *VERDICTS.values()}
+    for colour in COLOURS[:-1]:
+        red, green, blue = (int(colour[at : at + 2], 16) for at in (1, 3, 5))
+        assert not (red > 1.4 * max(green, blue) or green > 1.2 * max(red, blue)), colour
 
 
 def test_a_variant_without_a_readable_answer_has_no_empty_panel_but_a_sentence(tmp_path: Path) -> None:
@@ -365,7 +380,7 @@ def test_the_answer_is_drawn_as_the_page_draws_it(tmp_path: Path, verdict: Calla
     assert shown.index("Japanese") < shown.index("Czech") and {"judge − people (points)", "−40", "+40"} <= set(shown)
     assert "local/model may be used for 1 of 2 questions, not for 1" in shown and not any("baseline/" in text for text in shown)
     svg = (tmp_path / "verdicts.svg").read_text()
-    assert JUDGE in svg and PEOPLE in svg
+    assert VERDICTS["good"] in svg and VERDICTS["bad"] in svg
 
 
 def test_the_answer_of_several_judges_is_their_matrix(tmp_path: Path, verdict: Callable[..., dict[str, Any]]) -> None:

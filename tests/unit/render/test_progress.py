@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
+from rich.console import Console
 
 from harness.engines import Progress
 from harness.model import JudgeIdentity
-from harness.render.progress import TerminalWatcher
+from harness.render.progress import TerminalWatcher, _table_of
+from harness.runs import LiveRow
 
 JUDGE, OTHER = JudgeIdentity("openai", "m"), JudgeIdentity("openai", "n")
 
@@ -43,3 +47,30 @@ def test_the_bar_of_a_terminal_counts_what_is_done(capsys: pytest.CaptureFixture
     watcher.finished()
     text = capsys.readouterr().err
     assert "9/9" in text
+
+
+def test_rows_stand_above_the_bar_as_far_as_there_is_room(capsys: pytest.CaptureFixture[str]) -> None:
+    rows = [LiveRow("openai/m", tag, "task_quality", total=4) for tag in ("cs", "de", "ja", "ko", "zh")]
+    rows[0] = LiveRow("openai/m", "cs", "task_quality", total=4, done=4, labelled=4, agreement=3.0, verdict="do not use")
+    rows[1] = LiveRow("openai/m", "de", "task_quality", total=4, done=1, unreadable=1)
+    Console(width=100).print(_table_of(rows, 3))
+    first, *lines = [line.split() for line in capsys.readouterr().out.splitlines()]
+    assert first[:2] == ["language", "metric"] and lines == [
+        ["Czech", "task", "quality", "4/4", "75%", "do", "not", "use"],
+        ["German", "task", "quality", "1/4", "(1", "unreadable)", "–"],
+        ["Japanese", "task", "quality", "0/4", "–"],
+    ]
+
+
+def test_a_terminal_follows_rows_and_a_file_does_not(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    rows: Any = [LiveRow("openai/m", "cs", "task_quality", total=4, done=2, labelled=2, agreement=1.0)]
+    assert not TerminalWatcher(assume_yes=True).follow(rows)
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setenv("COLUMNS", "120")
+    watcher = TerminalWatcher(assume_yes=True)
+    assert watcher.follow(rows)
+    watcher.progress([JUDGE])(JUDGE, Progress(total=4, done=2))
+    assert watcher._live_view is not None
+    watcher._live_view.refresh()
+    watcher.finished()
+    assert "50%" in capsys.readouterr().err

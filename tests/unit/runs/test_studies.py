@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import msgspec
 import pytest
 
 from harness.content import Library
@@ -44,3 +45,15 @@ def test_what_cannot_be_studied() -> None:
         with_preset(RunSpec(study=LANGUAGES, languages=("en",)), LIBRARY)
     with pytest.raises(UsageError, match="no native reader has reviewed the instructions in 'ja'; --allow-unreviewed uses them"):
         prepare(RunSpec(study=LANGUAGES, languages=("ja",)))
+
+
+def test_all_that_instructions_lack_is_said_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever allows unreviewed instructions should not learn only then that a task is not translated."""
+    whole = LIBRARY.instructions("ja")
+    short = msgspec.structs.replace(whole, rubrics={name: each for name, each in whole.rubrics.items() if name != "task_quality"})
+    monkeypatch.setattr(Library, "instructions", lambda self, tag: short if tag == "ja" else whole)
+    with pytest.raises(
+        UsageError, match=r"(?s)reviewed the instructions in 'cs', 'ja'; .*'ja' also lacks \[rubrics.task_quality\]: "
+    ) as told:
+        prepare(RunSpec(variants=("single+own-language",), languages=("ja", "cs")))
+    assert "'cs' also" not in str(told.value)

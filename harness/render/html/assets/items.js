@@ -46,22 +46,43 @@
 
   // ---- order
 
-  const lengthOf = (n) => items.data.items.texts[items.itemOf[items.caseStart[n]]].reduce((sum, [, text]) => sum + text.length, 0);
-  const hits = (n) => items.rowsOf(n).filter((row) => found.hit[row]);
+  // a key is a whole number from 0 to 2^34, the smallest first: with the case's number below it, numbers are sorted and nothing compared
+  const MOST_KEY = 2 ** 34, FINE = 1e6;
+  const once = (make) => { let made; return (...given) => (made ??= make())(...given); };
+  const lengthOf = once(() => {
+    const own = items.data.items.texts.map((texts) => texts.reduce((sum, [, text]) => sum + text.length, 0));
+    return (n) => own[items.itemOf[items.caseStart[n]]];
+  });
+  const placeOfName = once(() => {
+    const ids = items.data.items.id, { compare } = new Intl.Collator(), place = new Int32Array(ids.length);
+    [...ids.keys()].sort((a, b) => compare(ids[a], ids[b])).forEach((item, at) => { place[item] = at; });
+    return (n) => place[items.itemOf[items.caseStart[n]]];
+  });
+  const isWrong = once(() => {
+    const { values, codes } = items.columns.outcome, wrong = values.map((value) => value === "wrong" || value === "failed");
+    return (row) => wrong[codes[row]];
+  });
   const KEY_OF = {
     // among equally far ones those of more annotators come first
-    distance: (n) => -hits(n).reduce((most, row) => (items.distance[row] > most ? items.distance[row] : most), -1) - 1e-4 * Math.min(99, items.labelsAt(items.caseStart[n]).length),
-    wrong: (n) => -hits(n).filter((row) => ["wrong", "failed"].includes(items.at("outcome", row))).length / hits(n).length,
-    apart: (n) => -["full", "partial", "none"].indexOf(items.at("agreement", items.caseStart[n])),
-    long: (n) => -lengthOf(n),
+    distance: (n) => {
+      let most = -1;
+      for (let row = items.caseStart[n]; row < items.caseStart[n + 1]; row++) if (found.hit[row] && items.distance[row] > most) most = items.distance[row];
+      return 100 * Math.round(FINE * (1 - most)) + 99 - items.labelled[n];
+    },
+    wrong: (n) => {
+      let hits = 0, wrong = 0;
+      for (let row = items.caseStart[n]; row < items.caseStart[n + 1]; row++) if (found.hit[row]) { hits++; wrong += isWrong(row); }
+      return Math.round(FINE * (1 - wrong / hits));
+    },
+    apart: (n) => 2 - ["full", "partial", "none"].indexOf(items.at("agreement", items.caseStart[n])),
+    long: (n) => MOST_KEY - lengthOf(n),
     short: (n) => lengthOf(n),
-    name: (n) => items.data.items.id[items.itemOf[items.caseStart[n]]],
+    name: (n) => placeOfName(n),
   };
   const sort = () => {
-    const by = KEY_OF[form.elements.order.value];
+    const by = KEY_OF[form.elements.order.value], cases = items.caseStart.length;
     if (!by) return;
-    const keys = new Map(found.shown.map((n) => [n, by(n)]));
-    found.shown.sort((a, b) => { const x = keys.get(a), y = keys.get(b); return (typeof x === "string" ? x.localeCompare(y) : x - y) || a - b; });
+    found.shown = Array.from(Float64Array.from(found.shown, (n) => by(n) * cases + n).sort(), (both) => both % cases);
   };
 
   // ---- one row, and what it opens
@@ -87,6 +108,7 @@
     return far === null ? `${SIGNS[outcome]} ${WORDS.outcome[outcome]}` : `${points(far)} from ${items.data.constructed ? "the label" : `people’s ${items.labelsAt(row).length === 1 ? "score" : "mean"}`}`;
   };
   const scoreOf = (row) => items.at("score", row) ?? spaced(items.at("failure", row) || "missing");
+  const inShort = (score) => (typeof score === "number" ? Number(score.toFixed(2)) : score);
 
   const wordsOfScore = (row, score) => items.data.words[items.at("metric", row)]?.[score];
 
@@ -128,7 +150,7 @@
     const row = wanted.find(unchanged) ?? wanted[0] ?? own.find(unchanged) ?? own[0];
     if (row === undefined) { cell.append("–"); return cell; }
     const outcome = items.at("outcome", row), changed = items.at("perturbation", row);
-    cell.append(make("span", { class: `given ${outcome.replace(" ", "-")}${wanted.length ? "" : " aside"}`, title: wordsOfScore(row, scoreOf(row)) ?? scoreOf(row) }, ...(items.apart(row) === null ? [`${signOf(row)} `, make("b", {}, scoreOf(row))] : [make("b", {}, scoreOf(row)), ` ${signOf(row)}`]), make("span", { class: "hidden" }, items.apart(row) === null ? ` ${WORDS.outcome[outcome]}` : ` from ${named("people")}`)));
+    cell.append(make("span", { class: `given ${outcome.replace(" ", "-")}${wanted.length ? "" : " aside"}`, title: wordsOfScore(row, scoreOf(row)) ?? scoreOf(row) }, ...(items.apart(row) === null ? [`${signOf(row)} `, make("b", {}, inShort(scoreOf(row)))] : [make("b", {}, inShort(scoreOf(row))), ` ${signOf(row)}`]), make("span", { class: "hidden" }, items.apart(row) === null ? ` ${WORDS.outcome[outcome]}` : ` from ${named("people")}`)));
     const more = (wanted.length || own.length) - 1;
     if (changed !== null || more) cell.append(make("small", {}, [changed, more ? `+${more}` : ""].filter(Boolean).join(" ")));
     return cell;
@@ -186,13 +208,13 @@
     const twin = items.data.items.twin[item];
     if (twin >= 0) left.append(...PairTexts.twins(items.texts(item), items.texts(twin), lang), scoresOfTwin(twin, row));
     const scale = Object.entries(items.data.words[items.at("metric", row)] ?? {});
-    right.append(make("h4", {}, items.data.constructed ? "Constructed label" : "People"));
+    right.append(make("h3", {}, items.data.constructed ? "Constructed label" : "People"));
     if (scale.length) right.append(make("p", { class: "note scale" }, scale.map(([score, words]) => `${score}: ${words}`).join(" · ")));
     if (labels.length) {
       right.append(people(labels, lang), make("p", { class: "note" }, aggregateWords(row, labels)));
     } else right.append(make("p", { class: "note" }, "There is no label."));
-    if (again.length) right.append(make("h4", {}, "People, second round"), people(again, lang), make("p", { class: "note" }, "They show how far people agree, and are no reference of a judge."));
-    right.append(make("h4", {}, "Judges"), make("ul", { class: "cards" }, ...pinnedFirst(items.rowsOf(n)).map(card)));
+    if (again.length) right.append(make("h3", {}, "People, second round"), people(again, lang), make("p", { class: "note" }, "They show how far people agree, and are no reference of a judge."));
+    right.append(make("h3", {}, "Judges"), make("ul", { class: "cards" }, ...pinnedFirst(items.rowsOf(n)).map(card)));
     return make("div", { class: "inside" }, left, right, tools(n));
   };
 
@@ -432,6 +454,7 @@
     const wanted = Share.viewOf(location.hash);
     if (wanted) show(wanted); else changed();
     root.dataset.ready = "yes";
+    items.prepareSearch();
     addEventListener("hashchange", () => { const next = Share.viewOf(location.hash); if (next) show(next); });
     document.addEventListener("keydown", pressed);
     // marks of figures and squares of tables lead to their judgments

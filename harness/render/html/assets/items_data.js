@@ -61,7 +61,8 @@ const ItemsData = (() => {
     // the signed difference of a number from people's mean; null where scores are classes, or there is nothing to compare with
     const apart = (row) => (at("outcome", row) === "number" ? at("score", row) - at("reference", row) : null);
     columns.distance = { values: FAR, codes: Int32Array.from(distance, (far) => (Number.isNaN(far) ? -1 : far === 0 ? 0 : far < 0.25 ? 1 : far < 0.5 ? 2 : 3)) };
-    columns.annotators = { values: FEW, codes: Int32Array.from({ length: size }, (_, row) => Math.min(2, labelsAt(row).length)) };
+    const labelled = Uint8Array.from({ length: cases }, (_, n) => Math.min(99, labelsAt(caseStart[n]).length));
+    columns.annotators = { values: FEW, codes: Int32Array.from({ length: size }, (_, row) => Math.min(2, labelled[caseOf[row]])) };
 
     // a side is who judged and how, apart from changes to the text
     const numbers = new Map(), firstRows = [];
@@ -95,11 +96,19 @@ const ItemsData = (() => {
     // ---- texts
 
     const texts = (item, about = 0) => items.texts[item].filter(([field]) => items.about[field] === about).map(([field, text, lang]) => [items.fields[field], text, lang]);
-    let haystacks = null, justifications = null;
+    const SLICE = 500, haystacks = [], justifications = [];
+    const lower = (text) => text.normalize("NFC").toLowerCase();
+    // what a search reads, in lower case: `most` more texts; whether some are left
+    const lowered = (most) => {
+      for (const end = haystacks.length + most; haystacks.length < Math.min(end, items.id.length);) haystacks.push(lower([items.id[haystacks.length], ...items.texts[haystacks.length].map(([, value]) => value)].join("\n")));
+      const reasons = columns.justification.values;
+      for (const end = justifications.length + most; justifications.length < Math.min(end, reasons.length);) justifications.push(lower(reasons[justifications.length]));
+      return haystacks.length < items.id.length || justifications.length < reasons.length;
+    };
+    const prepareSearch = () => { if (lowered(SLICE)) (globalThis.requestIdleCallback ?? setTimeout)(prepareSearch); };
     const searched = (text) => {
-      const wanted = text.normalize("NFC").toLowerCase();
-      haystacks ??= items.id.map((id, n) => [id, ...items.texts[n].map(([, value]) => value)].join("\n").normalize("NFC").toLowerCase());
-      justifications ??= columns.justification.values.map((value) => value.normalize("NFC").toLowerCase());
+      const wanted = lower(text);
+      lowered(Infinity);
       const inItem = Uint8Array.from(haystacks, (each) => Number(each.includes(wanted)));
       const inWords = Uint8Array.from(justifications, (each) => Number(each.includes(wanted)));
       const { codes } = columns.justification;
@@ -146,7 +155,7 @@ const ItemsData = (() => {
 
     const languageOf = (item) => items.language.values[items.language.codes[item]];
     const rowsOf = (n) => Array.from({ length: caseStart[n + 1] - caseStart[n] }, (_, k) => caseStart[n] + k);
-    return { data, columns, size, itemOf, caseStart, at, apart, labelsAt, secondAt, distance, side, sides, texts, filtered, languageOf, rowsOf };
+    return { data, columns, size, itemOf, caseStart, at, apart, labelsAt, secondAt, distance, labelled, side, sides, texts, filtered, prepareSearch, languageOf, rowsOf };
   };
   return { read };
 })();

@@ -70,7 +70,7 @@ const PairTexts = (() => {
   // a flawed text beside the flawless one that it was made from
   const twins = (flawed, flawless, lang) => {
     const own = [flawless, flawed].map((fields) => fields.find(([name]) => name === "output"));
-    return own.every(Boolean) ? [ItemText.make("h4", {}, "Minimal pair"), ...beside(own, ["flawless text", "this text"], lang, {})] : [];
+    return own.every(Boolean) ? [ItemText.make("h3", {}, "Minimal pair"), ...beside(own, ["flawless text", "this text"], lang, {})] : [];
   };
 
   return { FIELDS, isPair, compared, sides, twins };

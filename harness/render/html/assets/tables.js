@@ -46,7 +46,7 @@
     if (least > PAGE_WIDTH) table.style.zoom = (PAGE_WIDTH / least).toFixed(3);
   };
   addEventListener("beforeprint", () => {
-    opened = [...document.querySelectorAll("details.more:not(#cases):not([open]), details.part:not([open])")];
+    opened = [...document.querySelectorAll("details.more:not(#cases, .view details):not([open]), details.part:not([open])")];
     for (const each of opened) each.open = true;
     document.querySelectorAll(".scroll > table").forEach(fit);
   });

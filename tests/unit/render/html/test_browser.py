@@ -10,6 +10,7 @@ import pytest
 from harness.data.columns import CodedColumn
 from harness.measure.options import CompareOptions
 from harness.measure.outcomes import Outcomes, outcomes
+from harness.render.html import browser
 from harness.render.html.browser import BrowserSource, chosen, items_json
 from harness.runs import Evidence, JudgeWords
 from tests.unit.measure.test_outcomes import judged, recorded
@@ -69,6 +70,22 @@ def test_long_texts_are_cut_and_say_so() -> None:
     empty = CodedColumn.empty(4)
     [[text, _]] = shown(some(), evidence=Evidence(empty, empty, reply))["rows"]["reply"]["v"]
     assert len(text) < 5_000 and text.endswith("(and 96,000 more characters)")
+
+
+def test_texts_and_replies_that_do_not_fit_are_all_cut_at_one_length_that_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    def made() -> dict[str, Any]:
+        source = recorded(LABELS, [judged("a", 1), judged("b", 1)])
+        for item in source.data.items:
+            item.fields["output"] = "あ" * 1_000
+        reply = CodedColumn((JudgeWords("b" * 1_500, ""),), np.zeros(2, np.int32))
+        return shown(outcomes(source, CompareOptions()), evidence=Evidence(CodedColumn.empty(2), CodedColumn.empty(2), reply))
+
+    whole = made()
+    assert whole["shortened"] is None and whole["items"]["texts"][0][0][1] == "あ" * 1_000
+    monkeypatch.setattr(browser, "_MOST_BYTES", 2 * 3 * 500 + 500)
+    cut = made()
+    assert cut["shortened"] == 500 and cut["items"]["texts"][0][0][1] == "あ" * 500 + " … (and 500 more characters)"
+    assert cut["rows"]["reply"]["v"][0][0].endswith("(and 1,000 more characters)")
 
 
 @pytest.mark.parametrize("most", [1, 2, 3, 4, 100])

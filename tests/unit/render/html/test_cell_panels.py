@@ -70,6 +70,7 @@ def test_people_stand_above_the_judge_and_the_worst_class_first(make_cell: MakeC
     assert re.findall(r"<small>(.*?)</small>", text) == ["all agree, n 9", "two agree, n 3"]
     assert re.findall(r'class="hidden">(\w+):', text) == ["people", "judge", "people"]
     assert "people: 0: 60 %, 1: 40 %" in text
+    assert re.findall(r'rect class="([a-z]+)', text) == ["people", "s", "s", "people", "people"], "people are ink, the judge blue"
     turned = str(_class_shares(cell, True, "people").drawn)
     assert "people: 1: 40 %, 0: 60 %" in turned
 

@@ -31,6 +31,15 @@ def test_intervals_hold_the_estimate_and_stay_in_range() -> None:
             assert i.groups == (240 if group is None else 30) or s.name in ("mean_judge", "sd_judge") or group is None
 
 
+def test_an_interval_does_not_depend_on_what_else_gets_one() -> None:
+    labels, judge = data()
+    chosen = cell_statistics(3, "interval")
+    for group in (None, RNG.integers(0, 30, 240)):
+        rows = tabulate(count_classes(labels, 3), judge, group=group)
+        every, some = intervals(chosen, rows), intervals(chosen, rows, only={"pa", "cohen_kappa", "human_fleiss", "sd_judge"})
+        assert some == {name: every[name] for name in ("pa", "cohen_kappa", "human_fleiss", "sd_judge")}
+
+
 def test_a_cell_does_not_depend_on_its_neighbours() -> None:
     labels, judge = data()
     counts, cell = count_classes(labels, 3), np.repeat([0, 1, 2], 80)
