@@ -21,6 +21,9 @@ TABLES: dict[str, dict[str, Any]] = {
 FINDINGS: dict[str, dict[str, Any]] = {f"{name}-{row['n']}": row for name, table in TABLES.items() for row in table["finding"]}
 READINGS: dict[str, dict[str, dict[str, list[str]]]] = TABLES["models-1"]["readings"]
 THIRD: dict[str, Any] = tomllib.loads((ROOT / "docs" / "reviews" / "models-2.toml").read_text("utf-8"))
+LATER: dict[str, dict[str, list[dict[str, str]]]] = {
+    name: tomllib.loads((ROOT / "docs" / "reviews" / f"{name}.toml").read_text("utf-8")) for name in ("models-3", "models-4")
+}
 CONSTRUCTED = {"base": "right", "plain": "wrong", "subtle": "wrong"}
 
 
@@ -105,17 +108,22 @@ def test_the_card_has_the_table_of_agreement() -> None:
             assert line in card, line
 
 
+@cache
+def texts_of_the_tier(tag: str) -> dict[str, str]:
+    path = ROOT / "languages" / tag / "packs" / "models" / "items" / "open_prompt.jsonl"
+    return {row["item_id"]: row["output"] for row in map(json.loads, path.read_text("utf-8").splitlines())}
+
+
 @pytest.mark.parametrize("finding", THIRD["finding"], ids=lambda finding: f"{finding['language']}-{finding['items'][0]}")
 def test_a_finding_of_the_third_reading_is_answered_and_its_quote_is_gone(finding: dict[str, Any]) -> None:
     """A fault that is mended in the request may leave its sentence in the text."""
-    path = ROOT / "languages" / finding["language"] / "packs" / "models" / "items" / "open_prompt.jsonl"
-    texts = {row["item_id"]: row for row in map(json.loads, path.read_text("utf-8").splitlines())}
+    texts = texts_of_the_tier(finding["language"])
     done, colon, what = finding["answer"].partition(": ")
     assert done.partition(",")[0] in ("taken", "other") and colon and what
     assert finding["problem"] and (ROOT / "rubrics" / f"{finding['metric']}.toml").is_file()
     assert finding["about"] in ("label", "fault") and all(item in texts for item in finding["items"])
     if "request" not in what:
-        assert all(finding["quote"] not in texts[item]["output"] for item in finding["items"])
+        assert all(finding["quote"] not in texts[item] for item in finding["items"])
 
 
 def test_texts_that_were_changed_besides_are_here() -> None:
@@ -123,3 +131,9 @@ def test_texts_that_were_changed_besides_are_here() -> None:
     for row in THIRD["changed_too"]:
         tag = row["group"].partition("-models-")[0]
         assert f'group = "{row["group"]}"' in (ROOT / f"languages/{tag}/packs/models/texts.toml").read_text("utf-8") and row["why"]
+
+
+@pytest.mark.parametrize("row", [row for table in LATER.values() for rows in table.values() for row in rows], ids=lambda row: row["item"])
+def test_what_later_readings_changed_is_gone(row: dict[str, str]) -> None:
+    text = texts_of_the_tier(row["item"].partition("-models-")[0])[row["item"]]
+    assert row["quote"] not in text and row["now"] and row["problem"] and row["about"] in ("label", "fault")
