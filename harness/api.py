@@ -29,9 +29,10 @@ from harness.decide.verdicts import Verdict
 from harness.engines import Settings
 from harness.errors import UsageError
 from harness.improvement.asking import Asking, PlannedImprovement, planned
+from harness.improvement.calibrated_answers import CalibratedAnswers
 from harness.improvement.explain import Explained, ExplainOptions
 from harness.improvement.explain import explain as explain_errors
-from harness.improvement.improve import Improved, ImproveOptions, divided
+from harness.improvement.improve import Improved, ImproveOptions, divided, starting_point
 from harness.improvement.improve import improve as choose_and_confirm
 from harness.improvement.recorded_answers import recorded_answers
 from harness.judges import Panel
@@ -567,9 +568,11 @@ def improve(
         plan = _planned_improvement(source, asking, given, annotators, where, card)
         return plan.run(Path(out), watcher or Quiet(may_send=may_send), thresholds, today)
     opened, compare = _judged_source(source, judge, annotators, where, card, out)
-    questions, answers = recorded_answers(opened.recording, compare)
+    questions, recorded = recorded_answers(opened.recording, compare, least=1)
     folder = _data_folder(source, opened)
     division = divided(questions, given, folder)
+    start = starting_point(recorded.candidates, given.start)
+    answers = CalibratedAnswers(recorded, (start,), division.choosing, compare, given.seed)
     if watcher is not None:
         watcher.note(division.sentence(len(answers.candidates)))
     return choose_and_confirm(division, answers, compare, given, thresholds, folder, today)
@@ -592,8 +595,8 @@ def improvable(
         plan = _planned_improvement(source, asking, given, annotators, where, card)
         return f"{plan.sentence}\n{plan.price(Path(out)).text()}"
     opened, compare = _judged_source(source, judge, annotators, where, card, out)
-    questions, answers = recorded_answers(opened.recording, compare)
-    return divided(questions, given, _data_folder(source, opened)).sentence(len(answers.candidates))
+    questions, recorded = recorded_answers(opened.recording, compare, least=1)
+    return divided(questions, given, _data_folder(source, opened)).sentence(len(recorded.candidates) + 1)
 
 
 def _planned_improvement(
@@ -613,10 +616,10 @@ def _planned_improvement(
     return planned(msgspec.structs.replace(asking, spec=spec), compare, options)
 
 
-def has_answers(source: Path | str, judges: Sequence[str], card: str | None = None) -> bool:
-    """Whether a data folder has recorded answers of all these judges; without judges, any answers. Raises as `load`."""
+def recorded_judges(source: Path | str, card: str | None = None) -> tuple[str, ...]:
+    """The judges whose answers a data folder holds. Raises as `load`."""
     recorded = load(source, card=card).judgments
-    return recorded is not None and len(recorded) > 0 and set(judges) <= set(recorded.judge.values)
+    return () if recorded is None else tuple(sorted(recorded.judge.used))
 
 
 def _judged_source(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from contextlib import nullcontext
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from harness import api
@@ -11,11 +12,15 @@ from harness.cli.arguments import decision_options
 from harness.cli.compare import restrictions
 from harness.cli.result import print_result
 from harness.cli.run import engine_settings
+from harness.content.tags import choose_from
 from harness.errors import UsageError
 
 if TYPE_CHECKING:
     from harness.improvement.asking import Asking
     from harness.improvement.improve import ImproveOptions
+
+
+_CALIBRATED = "A run asks for the scores. The choice then replaces each: 'a → b' makes b of scores from a on (of named classes: of a)."
 
 
 def improve(arguments: argparse.Namespace) -> int:
@@ -42,7 +47,10 @@ def improve(arguments: argparse.Namespace) -> int:
     if arguments.to:
         from harness.cli.spec_file import write_spec
 
-        write_spec(arguments.to, found.flags["start"], found.flags["chosen"], {each.language: each.setting for each in found.languages})
+        settings = {each.language: each.setting for each in found.languages}
+        steps = [str(each) for each in found.calibration if settings[each.language] == "chosen"]
+        notes = (_CALIBRATED, *steps) if steps else ()
+        write_spec(arguments.to, found.flags["start"], found.flags["chosen"], settings, notes)
     from harness.render.improvement.improved import render_improved
 
     return print_result(found, lambda found: render_improved(found, arguments.to), as_json=arguments.json)
@@ -69,8 +77,11 @@ def _asking(arguments: argparse.Namespace) -> Asking | None:
             raise UsageError(f"{settings} names who is asked, and {arguments.source} is a run, whose answers are there; name a data folder")
         return None
     judges = tuple(arguments.judge or ())
-    if settings is None and api.has_answers(arguments.source, judges, arguments.card):
+    recorded = api.recorded_judges(arguments.source, arguments.card)
+    if settings is None and recorded and set(judges) <= set(recorded):
         return None
+    if arguments.candidates is None:
+        _refuse_nobody(arguments.source, judges, recorded)
     from harness.improvement.asking import Asking
     from harness.improvement.candidates import named_candidates, read_candidates
     from harness.runs import RunSpec
@@ -88,3 +99,22 @@ def _asking(arguments: argparse.Namespace) -> Asking | None:
         limit=arguments.limit,
     )
     return Asking(judges, candidates, spec, engine_settings(arguments))
+
+
+def _refuse_nobody(source: Path, judges: tuple[str, ...], recorded: tuple[str, ...]) -> None:
+    """Raise UsageError where nobody is named who can be asked, or a recorded judge among those that are asked."""
+    if not judges:
+        without = "" if recorded else f"{source} has no recorded answers; "
+        raise UsageError(f"{without}name who is asked: --judge openai/MODEL, repeatable")
+    unknown = [judge for judge in judges if judge not in recorded]
+    nameless = [judge for judge in unknown if "/" not in judge and ":" not in judge]
+    if recorded and nameless:
+        raise UsageError(
+            f"{source} has no answers of '{nameless[0]}'; a judge that is asked has a kind, such as openai/{nameless[0]}."
+            f"{choose_from(recorded, nameless[0])}"
+        )
+    if unknown and (known := [judge for judge in judges if judge in recorded and "/" not in judge]):
+        raise UsageError(
+            f"'{known[0]}' has recorded answers in {source}, and '{unknown[0]}' would be asked; "
+            "candidates are either all recorded or all asked"
+        )

@@ -141,13 +141,16 @@ def _repeats(action: argparse.Action) -> bool:
     return isinstance(action, argparse._AppendAction)
 
 
-def write_spec(path: Path, start: Mapping[str, Any], chosen: Mapping[str, Any], settings: Mapping[str, str]) -> None:
+def write_spec(
+    path: Path, start: Mapping[str, Any], chosen: Mapping[str, Any], settings: Mapping[str, str], notes: Sequence[str] = ()
+) -> None:
     """Write a choice as a specification file; where languages keep the start, each language has a table with what differs.
 
     Args:
         path: of the file; the paths of prompts, rubrics and examples are written relative to it.
         start, chosen: flags of `harness run`.
         settings: for each language, `start` or `chosen`.
+        notes: lines for readers at the top, as comments.
 
     Raises:
         StoreError: if the file cannot be written.
@@ -156,7 +159,8 @@ def write_spec(path: Path, start: Mapping[str, Any], chosen: Mapping[str, Any], 
     used = [flags[name] for name in dict.fromkeys(settings.values())]
     common = {key: value for key, value in used[0].items() if all(other.get(key) == value for other in used)}
     tables = {tag: {key: value for key, value in flags[name].items() if key not in common} for tag, name in settings.items()}
-    write_atomic(path, to_toml({"langs": list(settings), **common, **({"language": tables} if len(used) > 1 else {})}))
+    comments = "".join(f"# {line}\n" for line in notes)
+    write_atomic(path, comments + to_toml({"langs": list(settings), **common, **({"language": tables} if any(tables.values()) else {})}))
 
 
 def _beside(path: Path, flags: Mapping[str, Any]) -> dict[str, Any]:

@@ -35,7 +35,7 @@ class MapInput:
         counts: (n, k) how many labels gave each class; empty columns where scores are numbers.
         mean: (n,) people's mean score in points; NaN of named classes.
         answers: (n, k) share of the judge's answers in each class.
-        language, group: (n,) codes; languages are those of `cells`.
+        language, group: (n,) codes; languages are those of `cells`. `item`: (n,) positions among the items of the data.
         covariates: (n, q) as maps read them.
         lengths: (items of the data,) characters of texts, where their length is a covariate, read by `length_scale`.
     """
@@ -51,6 +51,7 @@ class MapInput:
     answers: Floats
     language: Ints
     group: Ints
+    item: Ints
     covariates: Floats
     lengths: Floats | None = None
     length_scale: LengthScale | None = None
@@ -76,7 +77,7 @@ class MapInput:
     def take(self, rows: ArrayLike) -> MapInput:
         """Some of the texts; languages keep their codes."""
         at = np.asarray(rows)
-        names = ("x", "counts", "mean", "answers", "language", "group", "covariates")
+        names = ("x", "counts", "mean", "answers", "language", "group", "item", "covariates")
         return replace(self, **{name: getattr(self, name)[at] for name in names})
 
 
@@ -143,6 +144,7 @@ def _input(cells: Sequence[ScoredItems], lengths: Floats | None) -> MapInput:
         answers=np.concatenate([cell.answer_shares for cell in used]),
         language=np.repeat(np.arange(len(used)), [len(cell) for cell in used]),
         group=np.concatenate([cell.group for cell in used]),
+        item=item,
         covariates=np.zeros((len(item), 0)) if lengths is None or scale is None else scale.read(lengths[item]),
         lengths=lengths,
         length_scale=scale,

@@ -11,9 +11,10 @@ from harness.content.library import Library
 from harness.content.specs import DatasetCard, Rubric
 from harness.content.tags import choose_from
 from harness.data.columns import CodedColumn
-from harness.data.dataset import Dataset
+from harness.data.dataset import Dataset, text_problems
 from harness.data.labels import Labels
 from harness.errors import UsageError
+from harness.model import Item
 
 
 def with_our_names(data: Dataset, library: Library) -> Dataset:
@@ -34,8 +35,23 @@ def _with_our_tasks(data: Dataset, library: Library) -> Dataset:
             )
     if not names:
         return data
-    items = tuple(msgspec.structs.replace(item, task=names[item.task]) if item.task in names else item for item in data.items)
-    return msgspec.structs.replace(data, items=items)
+    return msgspec.structs.replace(data, items=tuple(_with_our_task(item, names, data, library) for item in data.items))
+
+
+def _with_our_task(item: Item, names: Mapping[str, str], data: Dataset, library: Library) -> Item:
+    """The item under our name of its task. One that lacks a text keeps its own, so that nobody is asked about it.
+
+    Raises UsageError for an item with labels that lacks a text.
+    """
+    ours = names.get(item.task)
+    if ours is None:
+        return item
+    problem = next(text_problems(item, library.task(ours)), None)
+    if problem is None:
+        return msgspec.structs.replace(item, task=ours)
+    if data.labelled_metrics.get(item.item_id):
+        raise UsageError(f"data set '{data.id}': {problem}, and people labelled it")
+    return item
 
 
 def _with_our_metrics(data: Dataset, library: Library) -> Dataset:

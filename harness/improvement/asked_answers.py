@@ -170,7 +170,7 @@ def run_specs(candidates: Iterable[AskedCandidate], base: RunSpec) -> Iterator[R
     """The runs that ask these candidates: one for all settings that differ in nothing but the variant, so that prompts share beginnings."""
     alike: dict[AskedCandidate, list[AskedCandidate]] = {}
     for each in candidates:
-        alike.setdefault(msgspec.structs.replace(each, variant="", prompt=""), []).append(each)
+        alike.setdefault(msgspec.structs.replace(each, variant="", prompt="", calibrated=False), []).append(each)
     for members in alike.values():
         spec = members[0].spec(base)
         variants = tuple(each.variant for each in members if not each.prompt)

@@ -14,6 +14,7 @@ from harness.engines import Settings
 from harness.errors import UsageError
 from harness.improvement.asked_answers import AskedAnswers, AskedData, asked_data, conditions_of
 from harness.improvement.asking_price import AskingPrice, asking_price, refuse_small_budget
+from harness.improvement.calibrated_answers import CalibratedAnswers
 from harness.improvement.candidates import AskedCandidate, default_candidates, named_metric
 from harness.improvement.confirmed_uses import refuse_second_use
 from harness.improvement.improve import Division, Improved, ImproveOptions, divided, improve, starting_point
@@ -53,8 +54,13 @@ class PlannedImprovement(msgspec.Struct, frozen=True):
         return Path(str(self.asked.prepared.protocol.data))
 
     @property
+    def calibrated(self) -> tuple[int, ...]:
+        """Positions of the candidates whose calibrated scores are candidates too."""
+        return tuple(at for at, each in enumerate(self.candidates.values()) if each.calibrated)
+
+    @property
     def sentence(self) -> str:
-        return self.division.sentence(len(self.candidates))
+        return self.division.sentence(len(self.candidates) + len(self.calibrated))
 
     def price(self, out: Path) -> AskingPrice:
         """What is still to be asked at most, beside what the results folder holds. Asks nobody."""
@@ -69,8 +75,10 @@ class PlannedImprovement(msgspec.Struct, frozen=True):
         watcher.note(self.sentence)
         if self.asking.settings.limits.cost is not None:
             refuse_small_budget(self.price(out), self.asking.settings)
-        answers = AskedAnswers(self.candidates, self.asked, self.division.choosing, out, watcher, self.asking.settings)
-        return improve(self.division, answers, self.asked.compare, self.options, decision, self.folder, today)
+        choosing, compare = self.division.choosing, self.asked.compare
+        asked = AskedAnswers(self.candidates, self.asked, choosing, out, watcher, self.asking.settings)
+        answers = CalibratedAnswers(asked, self.calibrated, choosing, compare, self.options.seed)
+        return improve(self.division, answers, compare, self.options, decision, self.folder, today)
 
 
 def planned(asking: Asking, compare: CompareOptions, options: ImproveOptions) -> PlannedImprovement:

@@ -12,6 +12,7 @@ import msgspec
 from harness.engines import Settings
 from harness.errors import UsageError
 from harness.improvement.asked_answers import AskedData, about, with_examples
+from harness.improvement.calibrated_answers import calibrated
 from harness.improvement.candidates import AskedCandidate
 from harness.improvement.halves import ChooseHalf, ConfirmHalf
 from harness.improvement.questions import LabelledQuestions
@@ -30,9 +31,13 @@ class CandidatePrice(msgspec.Struct, frozen=True):
 
 
 class AskingPrice(msgspec.Struct, frozen=True):
-    """Of all candidates, the start first. Bad candidates are asked about a part of the choosing half only."""
+    """Of all candidates, the start first. Bad candidates are asked about a part of the choosing half only.
+
+    `calibrated` are those whose calibrated scores are candidates too, which take no further calls.
+    """
 
     candidates: tuple[CandidatePrice, ...]
+    calibrated: tuple[JudgeCondition, ...] = ()
 
     @property
     def calls(self) -> int:
@@ -53,15 +58,16 @@ class AskingPrice(msgspec.Struct, frozen=True):
             f"{each.confirming.calls:,} to confirm{_money(each.confirming.cost)}"
             for each in self.candidates
         ]
+        lines += [f"{each.judge}: {each.words()}: no further calls" for each in map(calibrated, self.calibrated)]
         return "\n".join([*lines, f"At most {self.calls:,} calls{_money(self.cost)}: the better half goes on after each step."])
 
     def _most(self, of: Callable[[CostEstimate], float]) -> float:
         start, *others = self.candidates
         left = sorted((of(each.choosing) for each in others), reverse=True)
-        total, before = of(start.choosing) + of(start.confirming), 0.0
+        total, before, going_on = of(start.choosing) + of(start.confirming), 0.0, len(left) + len(self.calibrated)
         for share in SHARES:
-            total += (share - before) * sum(left)
-            left, before = left[: max(1, len(left) // 2)], share
+            total += (share - before) * sum(left[:going_on])
+            going_on, before = max(1, going_on // 2), share
         return total + max((of(each.confirming) for each in others), default=0.0)
 
 
@@ -96,7 +102,8 @@ def asking_price(
             return estimates
 
         found = [CandidatePrice(name, of(one, choosing.texts), of(one, confirming.texts)) for name, one in candidates.items()]
-    return AskingPrice((found[start], *found[:start], *found[start + 1 :]))
+    also = tuple(name for name, one in candidates.items() if one.calibrated)
+    return AskingPrice((found[start], *found[:start], *found[start + 1 :]), also)
 
 
 def refuse_small_budget(price: AskingPrice, settings: Settings) -> None:

@@ -33,6 +33,7 @@ class AskedCandidate(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         rubric: the path of a wording of the user's own of a metric's rubric; empty: the usual one.
         temperature, top_p: of the sampling.
         repeats: how often each question is asked; the commonest answer counts.
+        calibrated: whether its calibrated scores are a candidate too.
     """
 
     judge: str = ""
@@ -42,6 +43,7 @@ class AskedCandidate(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     temperature: Annotated[float, msgspec.Meta(ge=0, le=2)] = 0.0
     top_p: Annotated[float, msgspec.Meta(gt=0, le=1)] | None = None
     repeats: Annotated[int, msgspec.Meta(ge=1, le=25)] = 1
+    calibrated: bool = False
 
     def spec(self, base: RunSpec) -> RunSpec:
         """The specification of a run that asks this candidate."""
@@ -73,7 +75,7 @@ class _CandidateFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 def read_candidates(path: Path, judges: Sequence[str]) -> tuple[AskedCandidate, ...]:
     """The candidates of a file: `[[candidate]]` with `judge`, `variant`, `prompt`, `rubric`, `temperature`,
-    `top_p`, `repeats`.
+    `top_p`, `repeats`, `calibrated`.
 
     A candidate that names no judge is asked of each of `judges`. Paths are relative to the file. Raises ContentError with the line.
     """
@@ -117,7 +119,7 @@ def _takes_rubric(text: str) -> bool:
 
 
 def default_candidates(judges: Sequence[str], prepared: Prepared, unreviewed: bool = False) -> tuple[AskedCandidate, ...]:
-    """About eight candidates that fit the data: the plain setting first, then those that help most often.
+    """About eight candidates that fit the data: the plain setting first, then those that help most often, and the first one calibrated.
 
     Args:
         judges: who is asked; with several, each is asked under fewer settings.
@@ -126,7 +128,8 @@ def default_candidates(judges: Sequence[str], prepared: Prepared, unreviewed: bo
     """
     each = max(2, math.ceil(DEFAULT_CANDIDATES / len(judges)))
     usual = list(_usual(prepared, unreviewed))
-    return tuple(msgspec.structs.replace(one, judge=judge) for judge in judges for one in usual[:each])
+    first, *others = (msgspec.structs.replace(one, judge=judge) for judge in judges for one in usual[:each])
+    return (msgspec.structs.replace(first, calibrated=True), *others)
 
 
 def _usual(prepared: Prepared, unreviewed: bool) -> Iterator[AskedCandidate]:
@@ -180,5 +183,5 @@ def refuse_unfit(candidates: Sequence[AskedCandidate]) -> None:
     for each in candidates:
         if traits_of(each.judge).is_baseline:
             raise UsageError(f"'{each.judge}' reads no text and is no candidate; every choice is tested against the best constant anyway")
-    if len(candidates) < 2:
+    if len(candidates) + sum(each.calibrated for each in candidates) < 2:
         raise UsageError("there is nothing to choose between: name a second candidate with --judge, --variant, --prompt or --rubric")

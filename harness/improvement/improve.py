@@ -17,11 +17,11 @@ from harness.content.tags import choose_from
 from harness.decide.options import DecisionOptions
 from harness.decide.verdicts import Verdict
 from harness.errors import UsageError
+from harness.improvement.calibrated_answers import CalibratedAnswers, CalibrationSteps, is_calibrated
 from harness.improvement.confirmed_uses import ConfirmedUse, digests, earlier_uses, refuse_second_use, remember
 from harness.improvement.disagreements import Remaining, disagreements
 from harness.improvement.halves import ChooseHalf, ConfirmHalf, halves
 from harness.improvement.questions import LabelledQuestions
-from harness.improvement.recorded_answers import CandidateAnswers
 from harness.improvement.verdicts_on_part import verdicts_on
 from harness.measure.compare import align
 from harness.measure.options import CompareOptions
@@ -63,7 +63,7 @@ class ImprovedLanguage(msgspec.Struct, frozen=True, kw_only=True):
     """One language (`*`: all of them).
 
     Attributes:
-        agreement_start, agreement_chosen: on the confirming texts.
+        agreement_start, agreement_chosen, agreement_constant: on the confirming texts; the last of the best rule that reads no judge.
         gain: chosen less start, with its interval and tests.
         p: of the gain, corrected over languages; None where it is undefined.
         shown: whether the gain is shown.
@@ -73,6 +73,7 @@ class ImprovedLanguage(msgspec.Struct, frozen=True, kw_only=True):
     language: str
     agreement_start: float
     agreement_chosen: float
+    agreement_constant: float
     gain: ConfirmedGain
     p: float | None
     shown: bool
@@ -93,6 +94,7 @@ class Improved(msgspec.Struct, frozen=True, kw_only=True):
         before, after: verdicts of the start and of the choice on the confirming texts.
         remaining: where the choice still differs from people.
         flags: of `harness run`, that ask the start (`start`) and the choice (`chosen`), as a specification file names them.
+        calibration: what becomes of scores, where the choice is calibrated; else empty.
         options: with which it was made; `signature` holds all that moves a number.
     """
 
@@ -112,6 +114,7 @@ class Improved(msgspec.Struct, frozen=True, kw_only=True):
     after: tuple[Verdict, ...]
     remaining: tuple[Remaining, ...]
     flags: dict[str, dict[str, Any]]
+    calibration: tuple[CalibrationSteps, ...]
     options: ImproveOptions
     signature: str
     schema_version: int = 1
@@ -134,6 +137,7 @@ class Improved(msgspec.Struct, frozen=True, kw_only=True):
             row = found["languages"][at] if at < len(self.languages) else found["together"]
             row["gain"] = {key: None if math.isnan(value) else value for key, value in each.gain._asdict().items()}
         found["halving"] = {"rounds": [each._asdict() for each in self.halving.rounds], "asked": self.halving.asked}
+        found["calibration"] = [each._asdict() for each in self.calibration]
         found["remaining"] = [each.as_json() for each in self.remaining]
         return found | verdicts
 
@@ -166,7 +170,7 @@ def divided(texts: LabelledQuestions, options: ImproveOptions, folder: Path | No
 
 def improve(
     division: Division,
-    answers: CandidateAnswers,
+    answers: CalibratedAnswers,
     compare: CompareOptions,
     options: ImproveOptions,
     decision: DecisionOptions,
@@ -194,7 +198,9 @@ def improve(
     chosen = order[halving.chosen]
     level = options.alpha if not division.uses else level_of_use(options.alpha, division.uses + 1)
     right = answers.right((start, chosen), confirming)
-    languages, together = _confirmed(division, right, level, options.margin)
+    without_judge = _constant(division.choosing, division.confirming), answers.constant(chosen, confirming)
+    constants = np.column_stack([each for each in without_judge if each is not None])
+    languages, together = _confirmed(confirming, right, constants, level, options.margin)
     source = answers.recording((start, chosen), confirming)
     verdicts = verdicts_on(source, set(confirming.items), compare, decision)
     if folder is not None:  # last, so that labels are not spent where something above fails; and nothing is shown if this fails
@@ -225,6 +231,7 @@ def improve(
         after=tuple(verdict for verdict in verdicts if JudgeCondition.of(verdict.key) == names[chosen]),
         remaining=disagreements(source, compare, names[chosen], confirming),
         flags={"start": answers.flags(start), "chosen": answers.flags(chosen)},
+        calibration=answers.steps(chosen, confirming),
         options=options,
         signature=f"{align([source], compare).signature}|improve:{options.signed(level)} candidates={_hashed(names)}",
     )
@@ -236,15 +243,16 @@ def _hashed(candidates: Sequence[JudgeCondition]) -> str:
 
 def starting_point(candidates: Sequence[JudgeCondition], name: str | None) -> int:
     """The candidate to beat. Raises UsageError for a name that none has, or several."""
+    settings = [at for at, candidate in enumerate(candidates) if not is_calibrated(candidate)]
     if name is None:
         first = candidates[0].judge
-        own = [at for at, candidate in enumerate(candidates) if candidate.judge == first]
+        own = [at for at in settings if candidates[at].judge == first]
         return min(own, key=lambda at: (plainness(candidates[at].variant), tuple(each or 0.0 for each in candidates[at][2:])))
-    words = [candidate_words(each) for each in candidates]
-    matching = [at for at, text in enumerate(words) if name in (text, candidates[at].judge, candidates[at].variant)]
+    words = {at: candidate_words(candidates[at]) for at in settings}
+    matching = [at for at, text in words.items() if name in (text, candidates[at].judge, candidates[at].variant)]
     if len(matching) != 1:
         found = "no candidate" if not matching else f"{len(matching)} candidates"
-        raise UsageError(f"--start {name}: {found} of this name.{choose_from(words, name)}")
+        raise UsageError(f"--start {name}: {found} of this name.{choose_from(list(words.values()), name)}")
     return matching[0]
 
 
@@ -253,24 +261,25 @@ def candidate_words(candidate: JudgeCondition) -> str:
     return f"{candidate.judge}: {candidate.words()}"
 
 
-def _choose(half: ChooseHalf, answers: CandidateAnswers, order: Sequence[int]) -> Halving:
+def _choose(half: ChooseHalf, answers: CalibratedAnswers, order: Sequence[int]) -> Halving:
     def first(columns: Sequence[int], questions: int) -> Floats:
         return answers.right([order[column] for column in columns], half.first(questions))
 
     return halve(first, len(half.texts), len(order) - 1)
 
 
-def _confirmed(division: Division, right: Floats, level: float, margin: float) -> tuple[tuple[ImprovedLanguage, ...], ImprovedLanguage]:
-    texts = division.confirming.texts
-    constant = _constant(division.choosing, division.confirming)
+def _confirmed(
+    texts: LabelledQuestions, right: Floats, constants: Floats, level: float, margin: float
+) -> tuple[tuple[ImprovedLanguage, ...], ImprovedLanguage]:
     one, other = right.T
-    found = confirm(one, other, constant, texts.language, texts.group, margin)
+    found = confirm(one, other, constants, texts.language, texts.group, margin)
 
     def row(language: str, gain: ConfirmedGain, p: float, rows: Any) -> ImprovedLanguage:
         return ImprovedLanguage(
             language=language,
             agreement_start=float(one[rows].mean()),
             agreement_chosen=float(other[rows].mean()),
+            agreement_constant=float(constants[rows].mean(axis=0).max()),
             gain=gain,
             p=None if math.isnan(p) else p,
             shown=bool(p <= level),

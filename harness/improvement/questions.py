@@ -62,6 +62,11 @@ class LabelledQuestions:
         chosen = np.flatnonzero(rows) if rows.dtype == bool else rows
         return LabelledQuestions(tuple(self.questions[at] for at in chosen.tolist()), self.label[chosen], self.group[chosen])
 
+    def beside(self, other: LabelledQuestions) -> LabelledQuestions:
+        """These questions and then others, of the same data."""
+        both = zip((self.label, self.group), (other.label, other.group), strict=True)
+        return LabelledQuestions((*self.questions, *other.questions), *(np.concatenate(each) for each in both))
+
 
 def labelled_questions(data: Dataset, compare: CompareOptions) -> LabelledQuestions:
     """Every question of the data with a commonest label, in the order of language, metric and text.

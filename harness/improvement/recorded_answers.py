@@ -63,19 +63,16 @@ class RecordedAnswers:
         return {"judge": [judge], **({} if variant == NO_VARIANT else {"variant": [variant]}), **known}
 
 
-def recorded_answers(source: Recording, compare: CompareOptions) -> tuple[LabelledQuestions, RecordedAnswers]:
+def recorded_answers(source: Recording, compare: CompareOptions, least: int = 2) -> tuple[LabelledQuestions, RecordedAnswers]:
     """The questions of a recording that every judge and condition was asked, and the answers; baselines are no candidates.
 
     Raises:
-        UsageError: with fewer than two candidates, where no question was put to all of them, and as `measure.align` does.
+        UsageError: with fewer candidates than `least`, where no question was put to all of them, and as `measure.align` does.
     """
     rows = dict(answers_of(align([source], compare).judged[0]))
     candidates = tuple(dict.fromkeys(candidate for row in rows.values() for candidate in row.right))
-    if len(candidates) < 2:
-        raise UsageError(
-            f"there is nothing to choose between: {source.name} has {len(candidates)} judges and conditions with scores that are classes. "
-            "Ask under several (harness run --variant A --variant B), ask several judges, or let this command ask: --judge NAME"
-        )
+    if len(candidates) < least:
+        raise UsageError(_too_few(source.name, candidates))
     complete = sorted(question for question, found in rows.items() if len(found.right) == len(candidates))
     if not complete:
         raise UsageError("no text was put to all candidates on one metric; choose candidates with --judge or --where variant=NAMES")
@@ -85,6 +82,18 @@ def recorded_answers(source: Recording, compare: CompareOptions) -> tuple[Labell
         np.array([rows[each].group for each in complete], np.int64),
     )
     return questions, RecordedAnswers(source, candidates, {each: rows[each].right for each in complete})
+
+
+def _too_few(name: str, candidates: Sequence[JudgeCondition]) -> str:
+    if not candidates:
+        return (
+            f"there is nothing to choose from: {name} has no judge whose scores are classes of the labels' scale, and a candidate is right "
+            f"where it gives the commonest label. 'harness compare {name}' compares numbers; --judge openai/MODEL asks for classes"
+        )
+    return (
+        f"there is nothing to choose between: {name} has one judge under one condition ({candidates[0]}). Ask under several "
+        "(harness run --variant A --variant B), ask several judges, or let this command ask: --judge openai/MODEL"
+    )
 
 
 class AnsweredQuestion(NamedTuple):

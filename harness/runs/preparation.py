@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from itertools import product
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import msgspec
 
@@ -190,10 +190,7 @@ def _prepare_folder(spec: RunSpec, folder: Path, library: Library) -> Prepared:
         set(library.task_files) if not own_only else {i.task for i in everything.items}
     )
     if not known_tasks:
-        tasks_there = ", ".join(sorted({item.task for item in everything.items}))
-        raise UsageError(
-            f"{folder} has items of '{tasks_there}', but tasks/ has no such task; add one with --content, or see 'harness new task'"
-        )
+        _refuse_unknown_tasks(folder, everything)
     tasks = _choose(spec.tasks, sorted(known_tasks), "task")
     asked = set(everything.labels.metric.used)
     if spec.unlabelled and (spec.metrics or not asked):  # pairs show what a judge does without labels too
@@ -212,6 +209,13 @@ def _prepare_folder(spec: RunSpec, folder: Path, library: Library) -> Prepared:
         asks = {task: (_askable(task, library) | _labelled(task, everything) | own_metrics) & frozenset(metrics) for task in tasks}
         everything = msgspec.structs.replace(everything, asks=asks)
     return _resolve_protocol(spec, everything, _first_items(items, spec.limit), library, tasks, metrics, everything.id, None, languages)
+
+
+def _refuse_unknown_tasks(folder: Path, data: Dataset) -> NoReturn:
+    if not any(item.fields.get(name) for item in data.items for name in data.outputs_of(item)):
+        raise UsageError(f"{folder} has no texts, so nobody can be asked about them; 'harness compare {folder}' compares recorded answers")
+    tasks = ", ".join(sorted({item.task for item in data.items}))
+    raise UsageError(f"{folder} has items of '{tasks}', but tasks/ has no such task; add one with --content, or see 'harness new task'")
 
 
 def _prepare_self_preference(spec: RunSpec, everything: Dataset, library: Library) -> Prepared:

@@ -194,7 +194,31 @@ def test_the_default_has_about_eight_candidates_that_fit(improve: Cli) -> None:
         "single+detailed+fewshot:2, temperature 0",
         "single, temperature 0.7",
         "single+score-first, temperature 0",
+        "single+calibrated, temperature 0",
     ], "one metric, so no joint call"
+    assert f"{JUDGE}: single+calibrated, temperature 0: no further calls" in shown
+
+
+def test_calibrated_scores_of_a_candidate_take_no_further_calls(
+    cli: Cli, endpoint: Endpoint, labelled: Path, out: Path, tmp_path: Path
+) -> None:
+    """A judge that gives a class too much: its calibrated scores are right."""
+
+    def script(request: Request) -> Answer:
+        truth = int(re.findall(r"\] \((\d)\)", "\n".join(message["content"] for message in request.body["messages"]))[-1])
+        return endpoint.saying({"justification": "Because.", "score": min(2, truth + 1)}, model="tester")
+
+    endpoint.script = script
+    file, best = tmp_path / "candidates.toml", tmp_path / "best.toml"
+    file.write_text(f'[[candidate]]\njudge = "{JUDGE}"\ncalibrated = true\n', encoding="utf-8")
+    rows = [json.loads(line) for line in (labelled / "labels.jsonl").read_text("utf-8").splitlines()]
+    write_rows(labelled / "labels.jsonl", [row | {"score": min(2, row["score"] * 2)} for row in rows])
+    done = cli("improve", labelled, "--candidates", file, "--base-url", endpoint.url, "--out", out, "--to", best)
+    assert done.code == 0, done.err
+    assert "Chosen of 2 candidates: openai/tester: single+calibrated" in done.out and len(endpoint.requests) == 2 * TEXTS
+    assert "agrees with people on 100 %" in done.out and re.search(r"# cs task_quality: 0 → 0, 1\.\d+ → 2\n", best.read_text("utf-8"))
+    again = cli("run", "--spec", best, "--data", labelled, "--base-url", endpoint.url, "--out", out, "--json")
+    assert again.code == 0 and len(endpoint.requests) == 2 * TEXTS
 
 
 def test_a_panel_is_a_candidate_and_its_members_are_asked_once(
@@ -264,3 +288,24 @@ def test_texts_of_one_group_are_one_text(improve: Cli, labelled: Path) -> None:
     write_rows(labelled / "items.jsonl", [row | {"group": "one"} for row in rows])
     refused = improve()
     assert refused.code == 2 and "independent texts, and 10 are needed; label more texts" in refused.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ((), "has no recorded answers; name who is asked: --judge openai/MODEL"),
+        (("--judge", "gpt4"), "has no answers of 'gpt4'; a judge that is asked has a kind, such as openai/gpt4. Did you mean 'gpt-4o'?"),
+        (("--judge", "gpt-4o", "--judge", JUDGE), "candidates are either all recorded or all asked"),
+        (("--judge", JUDGE), "has no texts, so nobody can be asked about them"),
+    ],
+)
+def test_a_folder_of_recorded_answers_says_what_would_be_right(cli: Cli, tmp_path: Path, arguments: tuple[str, ...], words: str) -> None:
+    items = [{"item_id": str(n), "language": "cs", "task": "theirs"} for n in range(3)]
+    write_rows(tmp_path / "data" / "items.jsonl", items)
+    labels = [{"item_id": each["item_id"], "annotator_id": who, "metric": "task_quality", "score": 1} for each in items for who in "ab"]
+    write_rows(tmp_path / "data" / "labels.jsonl", labels)
+    if arguments:
+        judgments = [{"item_id": each["item_id"], "judge": "gpt-4o", "metric": "task_quality", "score": 1} for each in items]
+        write_rows(tmp_path / "data" / "judgments.jsonl", judgments)
+    refused = cli("improve", tmp_path / "data", *arguments)
+    assert refused.code == 2 and words in refused.err and "Traceback" not in refused.err, refused.err

@@ -26,9 +26,9 @@ def render_improved(found: Improved, written: Path | None = None) -> RenderableT
     parts += [Text(terminal_safe(line), style="dim") for line in _reading(found)]
     if found.remaining:
         parts += [Text("\nWhere the choice still differs from people, on the texts that confirmed:"), _remaining(found)]
-    parts.append(
-        Text(f"\nNext: harness run --spec {written}" if written else "\nNext: --to FILE.toml writes the choice for harness run --spec")
-    )
+    next_step = f"harness run --spec {written}" if written else "--to FILE.toml writes the choice for harness run --spec"
+    mapped = ", which asks for the scores; the file says in comments what becomes of each" if found.calibration else ""
+    parts.append(Text(f"\nNext: {next_step}{mapped}"))
     return Group(*parts)
 
 
@@ -43,6 +43,9 @@ def _answer(found: Improved) -> Iterator[str]:
         yield f"A gain is shown in {_names(shown)}."
     if not_shown := [each for each in found.languages if not each.shown]:
         yield f"Not shown in {_names(not_shown)}."
+    if blind := [each for each in found.languages if each.agreement_constant >= each.agreement_chosen]:
+        shares = ", ".join(f"{percent(each.agreement_constant)} in {english_name(each.language)}" for each in blind)
+        yield f"One answer for all texts of a metric, without reading them, agrees as often as the choice or more often: {shares}."
     if kept := [each for each in found.languages if each.setting == "start"]:
         yield f"Keep the start in {_names(kept)}: a loss of {found.options.margin * 100:.0f} points there is not ruled out."
     if gains:

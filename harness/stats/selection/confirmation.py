@@ -57,7 +57,8 @@ def confirm(
     t-test of the groups' means.
 
     Args:
-        start, chosen, constant: (texts,) 1 where the answer agrees with people, else 0; of the start, the choice and the best constant.
+        start, chosen: (texts,) 1 where the answer agrees with people, else 0.
+        constant: the same of the best constant, or (texts, c) of several rules that do not read the judge, each of which is to be beaten.
         language: (texts,) codes 0, 1, … of the languages.
         group: (texts,) any sortable codes of what texts share; a group of several languages counts in each.
         margin: the loss that a language may not be shown to suffer, in (0, 1).
@@ -84,7 +85,7 @@ def _gain(start: Floats, chosen: Floats, constant: Floats, group: ArrayLike, mar
         texts=over.n,
         groups=over.groups,
         p=over.p_above(0.0),
-        p_constant=cluster_mean(chosen - constant, group).p_above(0.0),
+        p_constant=float(np.max([cluster_mean(chosen - each, group).p_above(0.0) for each in constant.reshape(len(chosen), -1).T])),
         p_harmless=over.p_above(-margin),
         p_harm_beyond=over.p_below(-margin),
         p_within=margin_score_p(chosen - start, group, margin),

@@ -65,3 +65,20 @@ def test_a_metric_does_not_take_the_name_of_another_one(tmp_path: Path) -> None:
     path.write_text(path.read_text().replace("[metrics.tone]", "[metrics.faithfulness]"))
     problem = renaming_problem(read_spec(path, type(LIBRARY.dataset_card("hanna"))), "factuality", LIBRARY.rubric("faithfulness"))
     assert problem == "[rubrics] gives two metrics the name 'faithfulness'"
+
+
+@pytest.mark.parametrize("labelled", [False, True])
+def test_nobody_is_asked_about_a_published_text_that_is_empty(tmp_path: Path, labelled: bool) -> None:
+    path = folder(tmp_path, "")
+    item = {"item_id": "b", "language": "de", "task": "theirs", "query": "Wer?", "context": "Eine Stelle.", "output": ""}
+    with (path / "items.jsonl").open("a") as file:
+        file.write(json.dumps(item) + "\n")
+    if labelled:
+        with (path / "labels.jsonl").open("a") as file:
+            file.write(json.dumps({"item_id": "b", "annotator_id": "x", "metric": "tone", "score": 1}) + "\n")
+    data = load_folder(path, LIBRARY)
+    if labelled:
+        with pytest.raises(UsageError, match=r"'mine': item 'b' has no 'output'.* and people labelled it"):
+            with_our_names(data, LIBRARY)
+    else:
+        assert [item.task for item in with_our_names(data, LIBRARY).items] == ["answer_from_passages", "theirs"]

@@ -162,14 +162,24 @@ def test_a_language_that_loses_keeps_the_start(answers: Path, cli: Cli, tmp_path
     assert '[language.cs]\nvariant = [\n    "detailed",' in table and '[language.ja]\nvariant = [\n    "single",' in table
 
 
-def test_one_candidate_is_no_choice(answers: Path) -> None:
-    with pytest.raises(UsageError, match="nothing to choose between"):
-        harness.improve(answers, where={"variant": "single"})
+def test_one_setting_is_compared_with_its_calibrated_scores(answers: Path) -> None:
+    found = harness.improve(answers, where={"variant": "single"})
+    assert [each.variant for each in found.candidates] == ["single", "single+calibrated"]
+    assert not any(each.shown for each in found.languages), "its errors are as frequent in every class"
+
+
+def test_scores_between_the_classes_are_no_candidates(answers: Path) -> None:
+    rows = [json.loads(line) for line in (answers / "judgments.jsonl").read_text("utf-8").splitlines()]
+    write_rows(answers / "judgments.jsonl", [row | {"score": row["score"] + n / len(rows)} for n, row in enumerate(rows)])
+    card = CARD.replace('kind = "ordinal"\nclasses = [0, 1, 2]', 'kind = "interval"\nmin = 0\nmax = 3').replace("best = 2", "best = 3")
+    (answers / "data.toml").write_text(card, encoding="utf-8")
+    with pytest.raises(UsageError, match=r"has no judge whose scores are classes of the labels' scale.*harness compare answers"):
+        harness.improve(answers)
 
 
 def test_the_command_names_the_choice_and_writes_it(answers: Path, cli: Cli, tmp_path: Path) -> None:
     dry = cli("improve", answers, "--dry-run")
-    assert dry.code == 0 and "4 candidates; 144 questions choose and 96 confirm" in dry.out and not (answers / FILE).exists()
+    assert dry.code == 0 and "5 candidates; 144 questions choose and 96 confirm" in dry.out and not (answers / FILE).exists()
     done = cli("improve", answers, "--to", tmp_path / "best.toml")
     assert done.code == 0, done.err
     assert "openai/one: detailed" in done.out and "A gain is shown in Czech, Japanese." in done.out

@@ -1,0 +1,231 @@
+"""Calibrated scores as candidates: a map of `harness calibrate`, learnt on the half that chooses, and the class that it finds likeliest.
+
+While candidates are compared with each other, the map of a text has not seen its group; what confirms is read by the map of the whole half.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from harness.correct.map_input import MapInput, map_inputs, score_of
+from harness.correct.score_curves import Curve
+from harness.correct.score_maps import cross_fitted, learn
+from harness.correct.scored_items import ScoredItems, scored_items
+from harness.data.columns import CodedColumn
+from harness.data.judgments import Judgments
+from harness.improvement.halves import ChooseHalf
+from harness.improvement.questions import LabelledQuestion, LabelledQuestions
+from harness.improvement.recorded_answers import CandidateAnswers
+from harness.measure.compare import Recording, align
+from harness.measure.options import CompareOptions
+from harness.model import Failure, JudgeCondition, Score
+from harness.stats import aggregate_counts, group_folds
+from harness.stats.core.arrays import Floats, Ints
+
+_SUFFIX = "+calibrated"
+_FOLDS = 5
+_GRID = 400
+"""Steps of a map are found to this part of the scale."""
+Steps = tuple[tuple[Score, Score], ...]
+
+
+def calibrated(condition: JudgeCondition) -> JudgeCondition:
+    """The candidate of a judge's calibrated scores.
+
+    >>> calibrated(JudgeCondition("openai/one", "single")).variant
+    'single+calibrated'
+    """
+    return condition._replace(variant=condition.variant + _SUFFIX)
+
+
+def is_calibrated(condition: JudgeCondition) -> bool:
+    """Whether a candidate is one of calibrated scores."""
+    return condition.variant.endswith(_SUFFIX)
+
+
+class CalibrationSteps(NamedTuple):
+    """What becomes of a judge's scores in one language and metric.
+
+    `steps` are pairs of a score and a class: of ordered classes, scores from there on become this class; of named ones, this answer does.
+    Empty where scores stay as they are.
+    """
+
+    language: str
+    metric: str
+    steps: tuple[tuple[Score, Score], ...]
+
+    def __str__(self) -> str:
+        """
+        >>> str(CalibrationSteps("cs", "tone", ((0, 1), (1.5, 2))))
+        'cs tone: 0 → 1, 1.5 → 2'
+        """
+        changes = ", ".join(f"{score if isinstance(score, str) else format(score, 'g')} → {new}" for score, new in self.steps)
+        return f"{self.language} {self.metric}: {changes or 'as it is'}"
+
+
+class _Mapped(NamedTuple):
+    """A cell with the ids of its items and class codes: of calibrated scores, and of the same map without the score; -1: none."""
+
+    cell: ScoredItems
+    items: tuple[str, ...]
+    code: Ints
+    constant: Ints
+    steps: CalibrationSteps
+
+
+class CalibratedAnswers:
+    """Candidates, and after them some of the same with calibrated scores.
+
+    Args:
+        answers: the candidates.
+        of: positions of those whose calibrated scores are candidates too.
+        choosing: the half that maps are learnt on.
+        compare: how answers are compared with labels.
+        seed: of the folds.
+    """
+
+    def __init__(self, answers: CandidateAnswers, of: Sequence[int], choosing: ChooseHalf, compare: CompareOptions, seed: int = 0) -> None:
+        self.candidates = (*answers.candidates, *(calibrated(answers.candidates[at]) for at in of))
+        self.labels_sha256 = answers.labels_sha256
+        self._answers = answers
+        self._base = (*range(len(answers.candidates)), *of)
+        self._choosing = choosing
+        self._compare = compare
+        self._seed = seed
+        self._kept: dict[tuple[int, tuple[str, ...]], list[_Mapped]] = {}
+
+    def right(self, candidates: Sequence[int], questions: LabelledQuestions) -> Floats:
+        base = list(dict.fromkeys(self._base[at] for at in candidates))
+        found = self._answers.right(base, questions)
+        return np.column_stack(
+            [
+                _right(((one, one.code) for one in self._maps(at, questions)), questions)
+                if self._is_mapped(at)
+                else found[:, base.index(at)]
+                for at in candidates
+            ]
+        )
+
+    def constant(self, candidate: int, questions: LabelledQuestions) -> Floats | None:
+        """Whether the same map without the judge's score gives the commonest label; None for candidates without a map."""
+        if not self._is_mapped(candidate):
+            return None
+        return _right(((one, one.constant) for one in self._maps(candidate, questions)), questions)
+
+    def recording(self, candidates: Sequence[int], questions: LabelledQuestions) -> Recording:
+        """Calibrated scores are judgments like others, of texts that no map is learnt on."""
+        found, learnt_on = self._recording(candidates, questions), set(self._choosing.texts.items)
+        mapped = [(self.candidates[at], one) for at in candidates if self._is_mapped(at) for one in self._maps(at, questions)]
+        parts = [_judgments(one, name, learnt_on) for name, one in mapped]
+        return msgspec.structs.replace(found, judgments=Judgments.concatenate([found.judgments, *parts]))
+
+    def steps(self, candidate: int, questions: LabelledQuestions) -> tuple[CalibrationSteps, ...]:
+        """What a candidate's map, learnt on all that chooses, makes of scores; empty for candidates without a map."""
+        return tuple(one.steps for one in self._maps(candidate, questions)) if self._is_mapped(candidate) else ()
+
+    def flags(self, candidate: int) -> dict[str, Any]:
+        """Those that ask for the scores: a map is no setting of a run."""
+        return self._answers.flags(self._base[candidate])
+
+    def _is_mapped(self, candidate: int) -> bool:
+        return candidate >= len(self._answers.candidates)
+
+    def _chooses(self, questions: LabelledQuestions) -> bool:
+        return set(questions.items) <= set(self._choosing.texts.items)
+
+    def _recording(self, candidates: Sequence[int], questions: LabelledQuestions) -> Recording:
+        """The answers of these candidates, as they were given, to these questions and to those that their maps are learnt on."""
+        if any(map(self._is_mapped, candidates)) and not self._chooses(questions):
+            questions = questions.beside(self._choosing.texts)
+        return self._answers.recording(list(dict.fromkeys(self._base[at] for at in candidates)), questions)
+
+    def _maps(self, candidate: int, questions: LabelledQuestions) -> list[_Mapped]:
+        """Every cell of a candidate of calibrated scores that has classes."""
+        key = candidate, questions.items
+        if key not in self._kept:
+            self._kept[key] = list(self._mapped_cells(candidate, questions))
+        return self._kept[key]
+
+    def _mapped_cells(self, candidate: int, questions: LabelledQuestions) -> Iterator[_Mapped]:
+        condition, chooses = self.candidates[self._base[candidate]], self._chooses(questions)
+        judged = align([self._recording([candidate], questions)], self._compare).judged[0]
+        own = [cell for cell in scored_items(judged) if JudgeCondition.of(cell.key) == condition and not cell.classes.continuous]
+        learnt_on = set((questions if chooses else self._choosing.texts).questions)
+        ids = [item.item_id for item in judged.data.items]
+        for given in map_inputs(own):
+            places = zip(given.language.tolist(), given.item.tolist(), strict=True)
+            metric = str(given.key["metric"])
+            rows = np.array([LabelledQuestion(given.languages[code], metric, ids[at]) in learnt_on for code, at in places], bool)
+            for code, (likeliest, constant, steps) in enumerate(_likeliest_of_cells(given.take(rows), chooses, self._seed)):
+                cell = given.cells[code]
+                items = tuple(ids[at] for at in cell.item.tolist())
+                yield _Mapped(cell, items, likeliest, constant, CalibrationSteps(given.languages[code], metric, steps))
+
+
+def _likeliest_of_cells(own: MapInput, chooses: bool, seed: int) -> Iterator[tuple[Ints, Ints, Steps]]:
+    """For each cell of a metric, class codes by a map learnt on `own`, by the same map without the judge's score, and the map's steps.
+
+    `chooses`: by cross-fitting, of the texts of `own` alone, and the codes only. The judge's own answers stay where texts are few,
+    where scores are numbers, and where a map falls.
+    """
+    if own.kind == "numbers" or len(np.unique(own.group)) < _FOLDS:
+        yield from ((cell.answer, np.full(len(cell), -1), ()) for cell in own.cells)
+    elif chooses:
+        predicted, learnt = cross_fitted(own, group_folds(own.group, _FOLDS, seed=seed))
+        for code, cell in enumerate(own.cells):
+            rows, found = own.language == code, np.full(len(cell), -1)
+            found[np.searchsorted(cell.item, own.item[rows])] = _likeliest(predicted[rows])
+            yield cell.answer if code in learnt.falls else found, np.full(len(cell), -1), ()
+    else:
+        learnt = learn(own)
+        without = learn(own, with_score=False, near=learnt)
+        for code, cell in enumerate(own.cells):
+            curve = learnt.curve(code)
+            constant = _likeliest(without.curve(code).predict(np.zeros(len(cell))))
+            if code in learnt.falls:
+                yield cell.answer, constant, ()
+            else:
+                yield _likeliest(curve.predict(score_of(cell, own.kind, own.read))), constant, _steps(curve, cell, own.values)
+
+
+def _steps(curve: Curve, cell: ScoredItems, values: Floats | None) -> Steps:
+    scores = cell.classes.scores
+    if values is None:
+        return tuple((scores[at], scores[new]) for at, new in enumerate(_likeliest(curve.predict(np.arange(len(scores)))).tolist()))
+    grid = np.linspace(values.min(), values.max(), _GRID + 1)
+    codes = _likeliest(curve.predict(grid))
+    return tuple((round(float(grid[at]), 4), scores[codes[at]]) for at in np.flatnonzero(np.diff(codes, prepend=-1)).tolist())
+
+
+def _likeliest(shares: NDArray[Any]) -> Ints:
+    """(n,) the class with the largest share, of equal ones the first; -1 where shares are unknown."""
+    return np.where(np.isnan(shares).any(axis=1), -1, np.nan_to_num(shares).argmax(axis=1))
+
+
+def _right(mapped: Iterable[tuple[_Mapped, Ints]], questions: LabelledQuestions) -> Floats:
+    """(questions,) 1 where the class code of a question's text is its commonest label, else 0."""
+    found: dict[LabelledQuestion, float] = {}
+    for one, code in mapped:
+        language, metric = str(one.cell.key["language"]), str(one.cell.key["metric"])
+        right = (code == aggregate_counts(one.cell.labels, "drop")).astype(float).tolist()
+        found |= {LabelledQuestion(language, metric, item): value for item, value in zip(one.items, right, strict=True)}
+    return np.array([found.get(question, 0.0) for question in questions.questions])
+
+
+def _judgments(mapped: _Mapped, name: JudgeCondition, learnt_on: set[str]) -> Judgments:
+    """A cell's calibrated scores as judgments of the candidate `name`."""
+    rows = [(item, at) for item, at in zip(mapped.items, mapped.code.tolist(), strict=True) if item not in learnt_on]
+    scores = [mapped.cell.classes.scores[at] if at >= 0 else None for _, at in rows]
+    stated = {key: value for key, value in name._asdict().items() if value is not None}
+    constant = {"metric": str(mapped.cell.key["metric"]), "repeat": 0, **stated}
+    columns = dict.fromkeys(Judgments.COLUMNS, CodedColumn.empty(len(rows)))
+    columns |= {key: CodedColumn.constant(value, len(rows)) for key, value in constant.items()}
+    columns["item"] = CodedColumn.from_values(item for item, _ in rows)
+    columns["score"] = CodedColumn.from_values(scores)
+    columns["failure"] = CodedColumn.from_values(Failure.MISSING if score is None else None for score in scores)
+    return Judgments(**columns)
