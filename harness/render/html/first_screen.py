@@ -122,7 +122,7 @@ def _facts(sides: Sides, known: Known) -> str:
     asked = [counted(judges, "judge") if judges > 1 else counted(len(sides), "condition")] if len(sides) > 1 else []
     languages = len({verdict["language"] for verdict in verdicts})
     metrics = len({verdict["metric"] for verdict in verdicts})
-    counts = sorted(verdict.n_labelled for verdict in verdicts)
+    counts = sorted(verdict.texts.labelled for verdict in verdicts)
     texts = f"{counts[0]:,} to {counts[-1]:,} texts" if counts[0] < counts[-1] else counted(counts[0], "text")
     facts = [kind, " × ".join([*asked, counted(languages, "language"), counted(metrics, "metric")]), f"{texts} each"]
     if known.annotators and not verdicts[0].controls:
