@@ -181,8 +181,8 @@ def _shown(cell: Cell, verdict: Verdict | None) -> dict[str, Any]:
     beside = numbers.get("vs_baseline") or {}
     return {
         "verdict": verdict and verdict.answer,
-        "judge_minus_people": verdict and verdict.gap,
-        "at_least": verdict and verdict.family_bound,
+        "judge_minus_people": verdict and verdict.agreement.gap,
+        "at_least": verdict and verdict.bounds.gap,
         "texts": numbers.get("n_ref", numbers.get("n")),
         "agreement": numbers.get("pa_failed_wrong"),
         "agreement_ci": numbers.get("pa_failed_wrong_ci"),

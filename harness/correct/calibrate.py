@@ -179,7 +179,7 @@ def _left_out(inputs: Sequence[MapInput]) -> Iterator[str]:
             yield f"{str(given.key['metric']).replace('_', ' ')}: {without} have no readable score on the scale, and are left out."
 
 
-def metrics_of_all_judges(laid_out: AlignedData, compare: CompareOptions, options: CalibrateOptions) -> list[CalibratedMetric]:
+def metrics_of_all_judges(laid_out: AlignedData, options: CalibrateOptions) -> list[CalibratedMetric]:
     """Every metric of every judge and condition but baselines; those of several sources together are left out."""
     if len(laid_out.judged) != 1 or "source" in laid_out.by:
         return []

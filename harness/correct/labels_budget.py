@@ -119,33 +119,33 @@ def _needed(one: CellTests, verdict: Verdict, half_width: float) -> LabelsNeeded
     else:
         lo, hi = wilson(one.right * one.hits.n / effect, one.hits.n / effect)
         now = (hi - lo) / 2
-        with_aggregate = one.hits.n / max(one.n, one.hits.n)  # some texts have no majority
+        with_aggregate = one.hits.n / max(one.texts.n, one.hits.n)  # some texts have no majority
         texts = math.ceil(items_for_wilson(one.right, half_width, effect=effect) / with_aggregate)
-    if verdict.k is None:
+    if verdict.needed is None:
         reasons["more_for_verdict"] = _without_number(one, verdict)
     return LabelsNeeded(
         key=one.key,
-        n=one.n,
-        groups=one.groups,
+        n=one.texts.n,
+        groups=one.texts.groups,
         agreement=number(one.right),
         half_width=now,
         design_effect=number(effect),
         texts_for_half_width=texts,
-        more_for_half_width=None if texts is None else max(0, texts - max(one.n, one.hits.n)),
-        verdict=verdict.verdict,
-        more_for_verdict=verdict.k,
-        more_than=verdict.more_than_k,
+        more_for_half_width=None if texts is None else max(0, texts - max(one.texts.n, one.hits.n)),
+        verdict=verdict.decision.verdict,
+        more_for_verdict=verdict.needed.texts if verdict.needed else None,
+        more_than=verdict.needed is not None and verdict.needed.more_than,
         reasons=reasons,
     )
 
 
 def _without_number(one: CellTests, verdict: Verdict) -> str:
     """Why no number of further texts is named."""
-    if verdict.verdict == "use":
+    if verdict.decision.verdict == "use":
         return SHOWN
-    if one.labels not in BY_PEOPLE:
+    if one.texts.labels not in BY_PEOPLE:
         return NOT_NATIVE
-    return NOBODY.reason if verdict.reason == NOBODY.reason else NO_NUMBER
+    return NOBODY.reason if verdict.decision.reason == NOBODY.reason else NO_NUMBER
 
 
 def design_effect_of_share(share: ClusterMean) -> float:

@@ -3,28 +3,38 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
+import msgspec
 import numpy as np
 
 from harness.decide.cell_tests import CellTests
+from harness.measure.cells import number
 from harness.stats.core.arrays import Floats
 from harness.stats.intervals.judge_tests import lower_bounds, stacked
 
 _AT_ONCE = 64  # cells, of about as many groups: short ones are filled up to the longest
 
 
-class CellBounds(NamedTuple):
-    """Of the gap: of one test, at the level of the family, and at that level if it were 0 in every text; and that of the baseline."""
+class CellBounds(msgspec.Struct, frozen=True):
+    """Lower bounds of one cell; None where undefined.
 
-    alone: float
-    gap: float
-    perfect: float
-    base: float
+    Attributes:
+        alone: of the gap to people, of one test at alpha.
+        gap: the same bound at the level that the correction leaves to this cell. Where it is above -margin, the gap's part of `use` is
+            shown. With a cap, it is the smaller of that bound and of the bound without a cap at alpha.
+        perfect: that bound of a judge that agrees with people on every text just as they agree with each other. Where it is not above
+            -margin, no such judge can be shown with so few texts. None without texts of two annotators.
+        base: of the difference from the baseline, at the level of `gap`.
+    """
+
+    alone: float | None
+    gap: float | None
+    perfect: float | None
+    base: float | None
 
 
 def family_bounds(tests: Sequence[CellTests], alpha: float, level: Floats) -> list[CellBounds]:
-    """The bounds of each cell, NaN where undefined.
+    """The bounds of each cell.
 
     Args:
         tests: of the cells of a family.
@@ -32,11 +42,11 @@ def family_bounds(tests: Sequence[CellTests], alpha: float, level: Floats) -> li
         level: (cells,) what the correction leaves of it.
     """
     order = np.argsort([len(one.sums.gap.times) for one in tests], kind="stable")
-    found = np.full((len(tests), len(CellBounds._fields)), np.nan)
+    found = np.full((len(tests), len(CellBounds.__struct_fields__)), np.nan)
     for first in range(0, len(order), _AT_ONCE):
         cells = order[first : first + _AT_ONCE]
         found[cells] = np.column_stack(_bounds([tests[cell] for cell in cells.tolist()], alpha, level[cells]))
-    return [CellBounds(*row) for row in found.tolist()]
+    return [CellBounds(*map(number, row)) for row in found.tolist()]
 
 
 def _bounds(tests: Sequence[CellTests], alpha: float, level: Floats) -> tuple[Floats, ...]:

@@ -44,30 +44,68 @@ class Differences(NamedTuple):
     group: Ints
 
 
+class LabelledTexts(msgspec.Struct, frozen=True):
+    """The texts and labels that a cell's tests rest on.
+
+    Attributes:
+        labels: who gave the labels: `native`, `people`, `constructed` or `model`; `mixed` if there are several kinds.
+        interval: whether scores are numbers, which agree the more the closer they are; agreement is then 1 minus the distance, in parts
+            of the scale's length, also with the baseline.
+        closeness: whether agreement with people is such closeness: on interval scales, and on ordinal ones where the options say so.
+        n, groups: items with two annotators or more, and independent texts among them: groups of items.
+        labelled: items that a verdict rests on: `n`, or the labelled ones with constructed labels and without second annotators.
+    """
+
+    labels: str
+    interval: bool
+    closeness: bool
+    n: int
+    groups: int
+    labelled: int
+
+
+class Coverage(NamedTuple):
+    """The share of answers that could be read, its one-sided 95 % upper limit, and what the others are."""
+
+    share: float
+    upper: float
+    failures: dict[str, int]
+
+
+class Commonest(NamedTuple):
+    """Class and share of the judge's commonest answer, and of people's commonest label; None where there is none."""
+
+    judge: tuple[Score, float] | None
+    labels: tuple[Score, float] | None
+
+
+class Level(NamedTuple):
+    """Judge minus mean label in points, by groups; whether it is shown to be less than a tenth of the scale, which is `reach` points."""
+
+    leniency: ClusterMean
+    reach: float
+    same: bool
+
+
 class CellTests(msgspec.Struct, frozen=True, kw_only=True):
     """One cell's tests, uncorrected. Undefined numbers are NaN.
 
     Attributes:
         key: that of a cell (`CELL`), and the source where there are several.
-        labels: `native`, `constructed` or `model`; `mixed` if there are several kinds.
+        texts: what the tests rest on.
         sampling: how the items were drawn, as the dataset card says.
-        interval: whether scores are numbers, which agree the more the closer they are; agreement is then 1 minus the distance, in parts
-            of the scale's length.
         aggregate: whether a label is a released score of several people, not one person's.
-        closeness: whether `people` and `gap` are of such closeness: on interval scales, and on ordinal ones where the options say so.
-        n, groups: items with two annotators or more, and independent texts among them.
-        people: agreement of people with each other on these items, by pairs.
+        people: agreement of people with each other on the texts of two annotators, by pairs.
         gap: the judge's agreement minus people's.
         sums, tests: sums of gaps and of differences from the baseline by group, and the four tests; see docs/decisions.md.
         hits, right: share of items on which the judge gives the aggregate of the labels, failures as wrong, by groups; on interval scales
             1 minus the distance from the mean label, failures as the whole scale.
         baseline: right answers of the judge minus those of the majority baseline.
-        coverage, coverage_upper, failures: readable answers, and what the others are.
-        judge_commonest, labels_commonest: class and share of the commonest answer and label.
+        coverage: readable answers, and what the others are.
+        commonest: the commonest answer and label.
         variation: the test that the judge varies as much as people do.
-        level, leniency, same_level: judge minus mean label in points, by groups; whether it is shown to be less than a tenth of the
-            scale, which is `reach` points.
-        rho: correlation of judge and labels; `gain` effective labels per label if many further texts are judged.
+        level: how lenient the judge is.
+        gain: effective labels per label if many further texts are judged.
         few_rare_cases: the rarest class is expected fewer than 15 times.
         differences: what the tests were computed from. Where texts were drawn with different probabilities, `people`, `gap`, `hits` and
             `baseline` with their tests weight each by 1 / probability.
@@ -76,13 +114,9 @@ class CellTests(msgspec.Struct, frozen=True, kw_only=True):
     """
 
     key: dict[str, Any]
-    labels: str
+    texts: LabelledTexts
     sampling: str
-    interval: bool
     aggregate: bool
-    closeness: bool
-    n: int
-    groups: int
     people: float
     gap: ClusterMean
     sums: JudgeSums
@@ -90,16 +124,10 @@ class CellTests(msgspec.Struct, frozen=True, kw_only=True):
     differences: Differences
     hits: ClusterMean
     baseline: ClusterMean
-    coverage: float
-    coverage_upper: float
-    failures: dict[str, int]
-    judge_commonest: tuple[Score, float] | None
-    labels_commonest: tuple[Score, float] | None
+    coverage: Coverage
+    commonest: Commonest
     variation: OneClass
-    level: ClusterMean
-    reach: float
-    same_level: bool
-    rho: float
+    level: Level
     gain: float
     few_rare_cases: bool
     alt_test: dict[str, Any] | None
@@ -121,16 +149,10 @@ class CellTests(msgspec.Struct, frozen=True, kw_only=True):
         return self.hits.mean
 
     @property
-    def leniency(self) -> float:
-        """Judge minus mean label in points."""
-        return self.level.mean
-
-    @property
     def one_class(self) -> bool:
         """Whether the judge gives one class to everything although people do not. It may be chance: see `variation`."""
-        if self.judge_commonest is None or self.labels_commonest is None:
-            return False
-        return self.judge_commonest[1] >= _CONSTANT and self.labels_commonest[1] < _VARIED
+        judge, labels = self.commonest
+        return judge is not None and labels is not None and judge[1] >= _CONSTANT and labels[1] < _VARIED
 
 
 def cell_tests(judged: JudgedData, by_source: bool, compare: CompareOptions, options: DecisionOptions) -> Iterator[CellTests]:
@@ -193,22 +215,22 @@ class CellTester:
         against = mean_of_questions(question, self.right[rows] - self.baseline[rows])
         weight = None if self.design is None else self.design[items]
         sums, gap = judge_sums(apart, against, group, weight), _mean_over_groups(apart, group, weight)
+        baseline, n = _mean_over_groups(against, group, weight), int((raters >= 2).sum())
         labels = self.sources.get((key["metric"], key["language"]), "native")
         least = 2 if labels in BY_PEOPLE else 1
         counted, paired = raters[question] >= least, raters >= 2
         scores = self.score[rows][counted]
-        coverage, upper = _coverage(scores, group[question][counted])
         codes, labelled = _mean_codes(self.score[rows], question, len(items)), raters >= least
         interval = self.intervals.get(key["metric"])
         pairs = interval.pairs(items, _mean_scores(self.given[rows], question, len(items))) if interval else None
         correction = _Correction(votes.classes, counts[labelled], codes[labelled], pairs and (pairs[0][labelled], pairs[1][labelled]))
         if interval:
             people = _mean(interval.people[items], weight)
-            commonest = _commonest_number(self.given[rows][counted]), _commonest_number(interval.labels(items[labelled]))
+            commonest = Commonest(_commonest_number(self.given[rows][counted]), _commonest_number(interval.labels(items[labelled])))
         else:
             people = _mean(pair_agreement(counts[paired], self.weights[key["metric"]]), None if weight is None else weight[paired])
             read = np.bincount(scores[scores >= 0], minlength=len(votes.classes.scores))
-            commonest = _commonest(votes.classes, read), _commonest(votes.classes, counts[labelled].sum(axis=0))
+            commonest = Commonest(_commonest(votes.classes, read), _commonest(votes.classes, counts[labelled].sum(axis=0)))
         table = None if votes.classes.continuous else self.labels.table(key["metric"], items[paired])
         scoring = options.alternative_scoring(about.alt_scoring, votes.classes.kind)
         sample = annotator_sample(table, codes[paired], group[paired], key["metric"], votes.classes, scoring)
@@ -216,27 +238,24 @@ class CellTester:
         rest = partial(
             CellTests,
             key=key,
-            labels=labels,
+            texts=LabelledTexts(
+                labels=labels,
+                interval=interval is not None,
+                closeness=interval is not None or self.weights[key["metric"]] is not None,
+                n=n,
+                groups=gap.groups,
+                labelled=n if labels in BY_PEOPLE and n else baseline.n,
+            ),
             sampling=about.sampling,
-            interval=interval is not None,
             aggregate=judged.data.about.annotators == "aggregate",
-            closeness=interval is not None or self.weights[key["metric"]] is not None,
-            n=int(paired.sum()),
-            groups=gap.groups,
             people=people,
             gap=gap,
             differences=Differences(apart, against, group),
             hits=_mean_over_groups(mean_of_questions(question, self.right[rows]), group, weight),
-            baseline=_mean_over_groups(against, group, weight),
-            coverage=coverage,
-            coverage_upper=upper,
-            failures=self._failures(rows[counted]),
-            judge_commonest=commonest[0],
-            labels_commonest=commonest[1],
-            level=level,
-            reach=correction.reach,
-            same_level=same_level_p(level, correction.reach) <= options.alpha,
-            rho=correction.rho,
+            baseline=baseline,
+            coverage=Coverage(*_coverage(scores, group[question][counted]), self._failures(rows[counted])),
+            commonest=commonest,
+            level=Level(level, correction.reach, same_level_p(level, correction.reach) <= options.alpha),
             gain=correction.gain,
             few_rare_cases=correction.few_rare_cases,
             alt_samples=_by_task(sample, item_key(judged.data, "task").take(items[paired]))
@@ -244,7 +263,7 @@ class CellTester:
             else {},
         )
         given = pairs and pairs[1][labelled]
-        answers = self._answers(key["metric"], items[labelled], codes[labelled], given, commonest[0] and commonest[0][0])
+        answers = self._answers(key["metric"], items[labelled], codes[labelled], given, commonest.judge and commonest.judge[0])
         return _Measured(rest, sums, sample, answers)
 
     def _answers(

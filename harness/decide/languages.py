@@ -133,17 +133,17 @@ def _by_judge(tests: Iterable[CellTests]) -> Iterator[tuple[dict[str, Any], list
 
 def _language(one: CellTests, direction: int | None, options: DecisionOptions) -> LanguageLevel:
     sign = direction or 1
-    level = one.level._replace(mean=sign * one.level.mean)
-    p = same_level_p(level, one.reach) if level.n and one.reach > 0 else math.nan
+    level = one.level.leniency._replace(mean=sign * one.level.leniency.mean)
+    p = same_level_p(level, one.level.reach) if level.n and one.level.reach > 0 else math.nan
     return LanguageLevel(
         language=one.key["language"],
-        n=one.n,
-        groups=one.groups,
+        n=one.texts.n,
+        groups=one.texts.groups,
         gap=number(one.gap.mean),
         gap_ci=_interval(one.gap),
         leniency=number(level.mean),
         leniency_ci=_interval(level),
-        margin=one.reach,
+        margin=one.level.reach,
         p_level=number(p),
         same_level=p <= options.alpha,
     )

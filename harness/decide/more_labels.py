@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import NamedTuple
+
+import msgspec
 
 from harness.decide.cell_tests import CellTests
 from harness.decide.options import DecisionOptions
@@ -14,7 +15,7 @@ from harness.stats.intervals.judge_tests import JudgeSums, judge_sums
 from harness.stats.intervals.resampled_tests import use_p
 
 
-class FurtherTexts(NamedTuple):
+class FurtherTexts(msgspec.Struct, frozen=True):
     """How many further texts, a multiple of ten. With `more_than` it is the largest number that is tried, and it does not suffice."""
 
     texts: int
@@ -43,10 +44,10 @@ def labels_needed(cells: Sequence[tuple[CellTests, float]], options: DecisionOpt
     for place, (one, level) in enumerate(cells):
         if one.gap.mean <= -options.margin or one.baseline.mean <= 0:
             continue
-        if one.n:
-            enough = one.n >= options.items and one.groups >= options.groups
+        if one.texts.n:
+            enough = one.texts.n >= options.items and one.texts.groups >= options.groups
             if not (enough and one.tests.shown(options.alpha, level)):  # else only coverage is missing
-                plans[place] = _to_plan(one, level, math.ceil(GROWTH * one.n) if enough else options.items, options.groups)
+                plans[place] = _to_plan(one, level, math.ceil(GROWTH * one.texts.n) if enough else options.items, options.groups)
         else:
             found[place] = _further(max(options.items, options.groups))
 

@@ -101,14 +101,14 @@ def has_enough(cell: DecisionInputs, options: DecisionOptions) -> bool:
     return cell.n >= options.items and cell.groups >= options.groups
 
 
-def passes_controls(q_better: float, cell: DecisionInputs, options: DecisionOptions) -> Controls:
+def passes_controls(q_better: float | None, cell: DecisionInputs, options: DecisionOptions) -> Controls:
     """What constructed labels can say: whether a judge passes the controls, which is necessary and not sufficient.
 
     Args:
-        q_better: corrected p of "better than the baseline".
+        q_better: corrected p of "better than the baseline"; None where it is undefined.
         cell: the other tests.
         options: the thresholds.
     """
     if cell.q_base_worse <= options.alpha or cell.one_class:
         return "fails"
-    return "passes" if q_better <= options.alpha and cell.coverage >= options.coverage else "not shown"
+    return "passes" if q_better is not None and q_better <= options.alpha and cell.coverage >= options.coverage else "not shown"

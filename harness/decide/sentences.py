@@ -40,15 +40,15 @@ def equal_groups(groups: int, effective: float | None) -> str:
 
 def _as_if(one: CellTests) -> str:
     """A further sentence where groups are of different sizes; else empty."""
-    shown = equal_groups(one.groups, one.effective_groups) if one.labels in BY_PEOPLE else ""
+    shown = equal_groups(one.texts.groups, one.effective_groups) if one.texts.labels in BY_PEOPLE else ""
     if not shown:
         return ""
     most = f"; in the corrected tests none counts for more than {one.cap:.1f} texts" if math.isfinite(one.cap) else ""
-    return f" The texts are in {one.groups} groups of different sizes and count as if in {shown} equal groups{most}."
+    return f" The texts are in {one.texts.groups} groups of different sizes and count as if in {shown} equal groups{most}."
 
 
 def _people(one: CellTests) -> str:
-    return _ANNOTATORS.get(one.labels, "the annotators")
+    return _ANNOTATORS.get(one.texts.labels, "the annotators")
 
 
 def _place(one: CellTests) -> str:
@@ -78,7 +78,7 @@ def sentence(
     """
     if controls is not None:
         return _controls_sentence(one, controls, missing)
-    as_if = _as_if(one) if one.n >= options.items and one.groups >= options.groups else ""
+    as_if = _as_if(one) if one.texts.n >= options.items and one.texts.groups >= options.groups else ""
     return _native_sentence(one, decision, k, family, missing, options) + as_if
 
 
@@ -112,12 +112,12 @@ def _native_sentence(
 
 
 def _gap(one: CellTests) -> str:
-    measure = "closeness to" if one.closeness else "agreement with"
+    measure = "closeness to" if one.texts.closeness else "agreement with"
     return f"its {measure} {_people(one)} is {apart(one.gap.mean, 'below above')} their {measure} each other"
 
 
 def _base(one: CellTests) -> str:
-    if one.interval:
+    if one.texts.interval:
         place = "closer to" if one.baseline.mean >= 0 else "farther from"
         return f"{100 * abs(one.baseline.mean):.1f} points {place} people's mean than a constant score"
     return f"right {apart(one.baseline.mean, 'less more')} often than a constant answer"
@@ -134,7 +134,7 @@ def _margin(options: DecisionOptions) -> str:
 def _too_few(one: CellTests, place: str, k: FurtherTexts | None, missing: Sequence[str], options: DecisionOptions) -> str:
     if k is None:
         return f"Not shown, {place}: {'; '.join(missing)}. At what was seen, more labels would not change this."
-    if one.n < options.items or one.groups < options.groups:
+    if one.texts.n < options.items or one.texts.groups < options.groups:
         return f"Too few labels, {place}: {missing[0]}. Label {k} more texts with two annotators each."
     if k.more_than:
         return f"Too few labels, {place}: {'; '.join(missing)}. Even {k.texts:,} more would not suffice for a judge as good as people."
@@ -163,8 +163,8 @@ def reasons(
     if decision == ONE_CLASS:
         return (_constant(one),)
     if decision == FAILS:
-        kinds = ", ".join(f"{kind} {count}" for kind, count in one.failures.items())
-        return (f"it gives no readable score for {_per_hundred(1 - one.coverage)} of 100 texts ({kinds})",)
+        kinds = ", ".join(f"{kind} {count}" for kind, count in one.coverage.failures.items())
+        return (f"it gives no readable score for {_per_hundred(1 - one.coverage.share)} of 100 texts ({kinds})",)
     if decision == WORSE:
         return (f"{_gap(one)}; more than {_margin(options)} below is shown",)
     if decision == BASE_WORSE:
@@ -173,8 +173,8 @@ def reasons(
 
 
 def _constant(one: CellTests) -> str:
-    assert one.judge_commonest
-    given, found = one.judge_commonest[0], one.variation
+    assert one.commonest.judge
+    given, found = one.commonest.judge[0], one.variation
     often, usual = f"{found.n - found.others:,} of {found.n:,} texts", f"{found.usual:,} of {found.labels:,} labels"
     return f"it does not vary: it gives '{given}' to {often}, and people's commonest class has {usual}"
 
@@ -184,17 +184,18 @@ def _controls_reasons(one: CellTests, controls: Controls, tested: DecisionInputs
         return ()
     if controls == "fails":
         return (f"it is {_base(one)}, which is shown",) if tested.q_base_worse <= options.alpha else (_constant(one),)
-    return (f"it is {_base(one)}, which may be chance",) if one.coverage >= options.coverage else (_uncovered(one, options),)
+    return (f"it is {_base(one)}, which may be chance",) if one.coverage.share >= options.coverage else (_uncovered(one, options),)
 
 
 def _uncovered(one: CellTests, options: DecisionOptions) -> str:
-    return f"it gives a readable score for {_per_hundred(one.coverage)} of 100 texts, and {_per_hundred(options.coverage)} are needed"
+    return f"it gives a readable score for {_per_hundred(one.coverage.share)} of 100 texts, and {_per_hundred(options.coverage)} are needed"
 
 
 def _few(one: CellTests, options: DecisionOptions) -> str:
-    if not one.n:
+    if not one.texts.n:
         return f"no text has two annotators, and {options.items} in {options.groups} independent texts are needed"
-    return f"{one.n} texts have two annotators, {one.groups} of them independent; {options.items} and {options.groups} are needed"
+    n, groups = one.texts.n, one.texts.groups
+    return f"{n} texts have two annotators, {groups} of them independent; {options.items} and {options.groups} are needed"
 
 
 def _missing(one: CellTests, options: DecisionOptions) -> list[str]:
@@ -212,14 +213,14 @@ def missing_tests(one: CellTests, options: DecisionOptions) -> tuple[str, ...]:
 
     `labels` alone where there are too few to test, and `annotators` where no text has two.
     """
-    if one.labels in BY_PEOPLE and not one.n:
+    if one.texts.labels in BY_PEOPLE and not one.texts.n:
         return ("annotators",)
-    if one.labels in BY_PEOPLE and (one.n < options.items or one.groups < options.groups):
+    if one.texts.labels in BY_PEOPLE and (one.texts.n < options.items or one.texts.groups < options.groups):
         return ("labels",)
     passed = {
-        "people": one.tests.alone.gap <= options.alpha or one.labels not in BY_PEOPLE,
+        "people": one.tests.alone.gap <= options.alpha or one.texts.labels not in BY_PEOPLE,
         "baseline": one.tests.alone.base <= options.alpha,
-        "coverage": one.coverage >= options.coverage,
+        "coverage": one.coverage.share >= options.coverage,
     }
     return tuple(name for name, is_passed in passed.items() if not is_passed) or ("cells",)
 
@@ -247,7 +248,7 @@ def not_for(one: CellTests, decision: Decision) -> tuple[str, ...]:
     if decision.verdict != "use":
         return ()
     limits = []
-    if not one.same_level:
+    if not one.level.same:
         limits += ["means and scores of systems: judge and people are not shown to be on one level", "comparisons across languages"]
     if one.few_rare_cases:
         limits.append("the rarest class: fewer than 15 cases are expected")

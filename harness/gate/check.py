@@ -216,10 +216,11 @@ def _counted(fields: Mapping[str, Any], cell: Cell) -> Check:
 def _of_verdict(fields: Mapping[str, Any], found: Verdict) -> Check:
     """`pass` for this verdict or a better one, `fail` for one that is shown to be worse; else it stays open."""
     wanted = _BETTER_OR_EQUAL[fields["bound"]]
-    shown_worse = found.verdict == "do not use" or found.controls == "fails" or (found.verdict, found.reason) == CORRECTED_WORSE
-    outcome: Outcome = "pass" if found.verdict in wanted else "fail" if shown_worse else "inconclusive"
-    reason = "" if outcome == "pass" else f"the verdict is '{found.answer}'" + (f": {found.reason}" if found.reason else "")
-    return Check(**fields, outcome=outcome, reason=reason, q=found.q_use, n=found.n_labelled, groups=found.groups)
+    verdict, why = found.decision
+    shown_worse = verdict == "do not use" or found.controls == "fails" or found.decision == CORRECTED_WORSE
+    outcome: Outcome = "pass" if verdict in wanted else "fail" if shown_worse else "inconclusive"
+    reason = "" if outcome == "pass" else f"the verdict is '{found.answer}'" + (f": {why}" if why else "")
+    return Check(**fields, outcome=outcome, reason=reason, q=found.corrected.use, n=found.texts.labelled, groups=found.texts.groups)
 
 
 def _tested(fields: Mapping[str, Any], p: tuple[float, float], mean: Any, what: str, least: DecisionOptions, why_open: str) -> _Draft:
@@ -256,7 +257,7 @@ def _warnings(checks: Sequence[Check], numbers: GatedNumbers) -> Iterator[str]:
     found: dict[str, list[str]] = {}
     for key in dict.fromkeys(check.cell for check in checks if check.outcome == "pass" and check.cell not in limited):
         verdict = numbers.verdicts.get(key)
-        if verdict is not None and verdict.verdict != "use" and verdict.controls != "passes":
+        if verdict is not None and verdict.decision.verdict != "use" and verdict.controls != "passes":
             found.setdefault(verdict.answer, []).append(f"{key.language}/{key.metric} of {key.condition.judge}")
     for answer, places in found.items():
         where = ", ".join(places[:_NAMED]) + (f" and {len(places) - _NAMED} more (--json has all)" if len(places) > _NAMED else "")

@@ -39,7 +39,9 @@ def read_judges(path: Path) -> dict[str, AtlasJudge]:
 def rows_of_set(card: DatasetCard, verdicts: Sequence[Verdict]) -> tuple[AtlasRow, ...]:
     """A row for each verdict on a judge that rests on labels of people; none on baselines."""
     return tuple(
-        _row(card, verdict) for verdict in verdicts if verdict.labels in BY_PEOPLE and not traits_of(str(verdict["judge"])).is_baseline
+        _row(card, verdict)
+        for verdict in verdicts
+        if verdict.texts.labels in BY_PEOPLE and not traits_of(str(verdict["judge"])).is_baseline
     )
 
 
@@ -133,18 +135,18 @@ def _row(card: DatasetCard, verdict: Verdict) -> AtlasRow:
         condition=JudgeCondition.of(verdict.key).words(),
         set=card.id,
         verdict=verdict.answer,
-        sentence=verdict.sentence,
-        agreement=_short(verdict.agreement),
-        people=_short(verdict.people),
-        gap=_short(verdict.gap),
-        bound=_short(verdict.family_bound),
-        right=_short(verdict.right),
-        over_constant=_short(verdict.base_diff),
-        closeness=verdict.closeness,
-        texts=verdict.n_labelled,
-        groups=verdict.groups,
+        sentence=verdict.words.sentence,
+        agreement=_short(verdict.agreement.judge),
+        people=_short(verdict.agreement.people),
+        gap=_short(verdict.agreement.gap),
+        bound=_short(verdict.bounds.gap),
+        right=_short(verdict.baseline.right),
+        over_constant=_short(verdict.baseline.diff),
+        closeness=verdict.texts.closeness,
+        texts=verdict.texts.labelled,
+        groups=verdict.texts.groups,
         effective_groups=_short(verdict.effective_groups),
-        gap_error=_short(verdict.gap_error),
+        gap_error=_short(verdict.agreement.error),
     )
 
 

@@ -67,7 +67,7 @@ def unread_notes(data: Dataset, units: Units, counted: Mapping[str, LabelCounts]
         yield f"People's means rest on items without a readable score of {judge} too (items times metrics): {_list(where, 'languages')}."
 
 
-def dropped_notes(data: Dataset, units: Units, counted: Mapping[str, LabelCounts], options: CompareOptions) -> Iterator[str]:
+def dropped_notes(units: Units, counted: Mapping[str, LabelCounts], options: CompareOptions) -> Iterator[str]:
     """Yield a sentence on how many judged items have no reference, because no class is the commonest; none if all have one.
 
     Only the rule `drop` leaves items out; the median always exists, and `strict` counts such items as disagreement.

@@ -224,7 +224,7 @@ def _cells(judged: JudgedData, options: CompareOptions) -> tuple[list[Cell], lis
     data, units, unasked, counted = judged.data, judged.units, judged.unasked, judged.counted
     notes = [*not_asked_notes(data, units, unasked, counted, options), *score_notes(data, units, counted, options)]
     notes += [
-        *dropped_notes(data, units, counted, options),
+        *dropped_notes(units, counted, options),
         *uneven_notes(data, units, counted, options),
         *error_notes(data, units.judgments),
         *data.labels.sighted_notes(),

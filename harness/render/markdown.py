@@ -115,7 +115,7 @@ def _language(report: Report, language: str, legend: dict[str, None]) -> Iterato
     for summary in report.summaries:
         if summary.language == language:
             condition = f" ({condition_of(summary)})" if len(report.summaries) > 1 else ""
-            verdicts = [f"- {escape(verdict.sentence)}" for verdict in report.verdicts if belongs(verdict, summary)]
+            verdicts = [f"- {escape(verdict.words.sentence)}" for verdict in report.verdicts if belongs(verdict, summary)]
             yield from (*verdicts, "", escape(agreement_sentence(summary) + condition), "")
             rows = [cell_row(cell) for cell in (*report.by_metric, *report.cells) if belongs(cell, summary)]
             table = tabulate(rows, columns_in(*_REPORT), ("metric", "task"))

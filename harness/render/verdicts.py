@@ -89,8 +89,8 @@ def _told(verdicts: Sequence[Verdict], width: int) -> Iterator[ScreenTable]:
     """The rows of one judge that say something: decided ones, then those that more labels would settle from the fewest labels on."""
     decided = [verdict for style in ("good", "bad") for verdict in verdicts if style_of(verdict) == style]
     corrected = [verdict for verdict in verdicts if verdict.answer == "use corrected"]
-    near = [verdict for verdict in verdicts if verdict.answer == "too few labels" and not verdict.more_than_k]
-    told = [*decided, *corrected, *sorted(near, key=lambda verdict: verdict.k or 0)] or list(verdicts)[:_FEW_ROWS]
+    near = [verdict for verdict in verdicts if verdict.settled_by]
+    told = [*decided, *corrected, *sorted(near, key=lambda verdict: verdict.settled_by or 0)] or list(verdicts)[:_FEW_ROWS]
     left = len(verdicts) - len(told)
     yield ScreenTable("", _table(told, width), {}, f"{counted(left, 'more row')} without a verdict: --all." if left else "")
 

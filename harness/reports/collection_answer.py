@@ -85,7 +85,7 @@ def _in_language(verdicts: Sequence[Verdict], head: str, about: Mapping[int, str
         left = [verdict for verdict in left if verdict.answer != answer]
         if own:
             yield style_of(own[0]), f"{head}: {words} {_matters(own, verdicts, about)}."
-    alone = [verdict for verdict in left if "annotators" in verdict.obstacles]
+    alone = [verdict for verdict in left if "annotators" in verdict.words.obstacles]
     if unclear := [verdict for verdict in left if verdict not in alone]:
         yield "open", f"{head}: not known yet for {_matters(unclear, verdicts, about)}."
     if alone:

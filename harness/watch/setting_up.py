@@ -95,7 +95,7 @@ def make_watch_plan(start: WatchStart, anchors: Sequence[Anchor], answers: Answe
         UsageError: for scales without ends, and where no anchor or no text has a readable answer.
     """
     allowed = start.certificate.allowed
-    bare = {(cell.language, cell.metric): _watched(cell, start.source) for cell in allowed}
+    bare = {(cell.language, cell.metric): _watched(cell) for cell in allowed}
     before = scores_by_group(start.source, start.certificate.judge, bare.values())
     cells = []
     for place, cell in bare.items():
@@ -116,7 +116,7 @@ def make_watch_plan(start: WatchStart, anchors: Sequence[Anchor], answers: Answe
     )
 
 
-def _watched(cell: CertifiedCell, source: Recording) -> WatchedCell:
+def _watched(cell: CertifiedCell) -> WatchedCell:
     """The cell with the levels of its scores, without references."""
     scale, watched = cell.scale, None
     levels, span = tuple[float, ...](), None

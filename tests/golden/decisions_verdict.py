@@ -142,16 +142,16 @@ def check_data(case: Case, shared: Path) -> None:
     tests = {(one.key["language"], one.key["metric"]): one for one in cell_tests(laid_out.judged[0], False, compare, options)}
     verdicts = {(one["language"], one["metric"]): one for one in verdicts_laid_out(laid_out, compare, options)}
     expected, alone = case["expected"], {key: judge_tests(one.sums, options.margin, variance=PLAIN).plain for key, one in tests.items()}
-    enough = [key for key, one in tests.items() if one.n >= options.items and one.groups >= options.groups]
+    enough = [key for key, one in tests.items() if one.texts.n >= options.items and one.texts.groups >= options.groups]
     q = {name: _holm_of(enough, {key: float(getattr(p, name)) for key, p in alone.items()}) for name in ("use", "worse", "base_worse")}
     assert len(expected["cells"]) == len(tests) == len(verdicts)
     for wanted in expected["cells"]:
         one, verdict = (each[wanted["language"], wanted["metric"]] for each in (tests, verdicts))
         gap, p, place = _plain_gap(one), alone[wanted["language"], wanted["metric"]], (wanted["language"], wanted["metric"])
-        assert one.judge_commonest and one.labels_commonest and verdict.alt_test
+        assert one.commonest.judge and one.commonest.labels and verdict.alt_test
         found = {
-            "n": one.n,
-            "groups": one.groups,
+            "n": one.texts.n,
+            "groups": one.texts.groups,
             "gap": one.gap.mean,
             "se": gap.error,
             "p_gap_plain": gap.p_above(-options.margin),
@@ -162,8 +162,8 @@ def check_data(case: Case, shared: Path) -> None:
             "baseline_diff": one.baseline.mean,
             "p_base": float(p.base),
             "p_base_worse": float(p.base_worse),
-            "judge_commonest_share": one.judge_commonest[1],
-            "labels_commonest_share": one.labels_commonest[1],
+            "judge_commonest_share": one.commonest.judge[1],
+            "labels_commonest_share": one.commonest.labels[1],
             "p_use": float(p.use),
             "omega": verdict.alt_test["omega"],
             "rho": verdict.alt_test["rho"],
@@ -171,7 +171,7 @@ def check_data(case: Case, shared: Path) -> None:
             **{name: verdict[name] for name in ("verdict", "reason")},
         }
         assert_equal(found, wanted, case["tolerance"], f"{wanted['language']} {wanted['metric']}")
-    used = [list(key) for key, verdict in verdicts.items() if verdict.verdict == "use"]
+    used = [list(key) for key, verdict in verdicts.items() if verdict.decision.verdict == "use"]
     passed = [list(key) for key, verdict in verdicts.items() if verdict.alt_test and verdict.alt_test["passed"]]
     assert sorted(used) == sorted(expected["use"]) and sorted(passed) == sorted(expected["alt_test_passed"])
 

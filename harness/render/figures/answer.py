@@ -110,7 +110,7 @@ def _name(verdict: Verdict, every: Sequence[Verdict], options: FigureOptions) ->
 
 
 def _draw_mark(panel: Any, line: int, verdict: Verdict, people: bool, reach: float) -> None:
-    value, bound = shown_value(verdict, people) or 0.0, verdict.family_bound if people else verdict.base_bound
+    value, bound = shown_value(verdict, people) or 0.0, verdict.bounds.gap if people else verdict.bounds.base
     colour = VERDICTS[style_of(verdict)]
     if bound is not None:
         panel.plot([max(bound, -reach), value], [line, line], color=colour, linewidth=1.1, zorder=2)

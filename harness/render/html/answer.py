@@ -103,7 +103,7 @@ def _answer(judged: JudgedCells) -> AnswerInLanguage:
     verdicts = () if _is_baseline(judged) else judged.verdicts
     return AnswerInLanguage(
         name=judged.name,
-        verdicts=tuple((style_of(verdict), verdict.sentence) for verdict in verdicts),
+        verdicts=tuple((style_of(verdict), verdict.words.sentence) for verdict in verdicts),
         agreement="" if all(cell.continuous for cell in judged.cells) else agreement_sentence(judged.summary),
         condition=judged.condition,
         beside_people=beside_people(judged.cells, judged.constructed),

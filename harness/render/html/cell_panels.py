@@ -78,7 +78,7 @@ def _case(place: _Place, sides: Sequence[Side], verdict: Verdict | None, picture
     side, language, metric = place
     name = f"{english_name(language)} · {metric_words(metric)}{f' · {side_name(side, sides)}' if len(sides) > 1 else ''}"
     about = filters_of(side) | {"language": language, "metric": metric}
-    return CasePictures(name, about, (style_of(verdict), verdict.sentence) if verdict else None, tuple(pictures))
+    return CasePictures(name, about, (style_of(verdict), verdict.words.sentence) if verdict else None, tuple(pictures))
 
 
 def _side(key: Mapping[str, Any]) -> Side:

@@ -123,7 +123,7 @@ def _facts(sides: Sides, known: Known) -> str:
     tags = {verdict["language"] for verdict in verdicts}
     languages = english_name(*tags) if len(tags) == 1 else counted(len(tags), "language")
     metrics = len({verdict["metric"] for verdict in verdicts})
-    counts = sorted(verdict.n_labelled for verdict in verdicts)
+    counts = sorted(verdict.texts.labelled for verdict in verdicts)
     texts = f"{counts[0]:,} to {counts[-1]:,} texts" if counts[0] < counts[-1] else counted(counts[0], "text")
     facts = [kind, " × ".join([*asked, languages, counted(metrics, "metric")]), f"{texts} each"]
     if known.annotators and not verdicts[0].controls:

@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from harness.decide.verdicts import BesideBaseline, Verdict
+from harness.decide.verdict_parts import BaselineSide
+from harness.decide.verdicts import Verdict
 from harness.measure.cells import Cell
 from harness.render.html.answer import JudgedCells
 from harness.render.html.cells import ABOVE, BELOW, UNKNOWN, WITHIN
@@ -16,9 +17,9 @@ from harness.render.verdicts import side_of_verdict
 from harness.reports.tables.numbers import difference, percent
 from harness.reports.tables.titles import metric_title
 
-_SIGNS: dict[BesideBaseline | None, str] = {"above": ABOVE, "below": BELOW, "not shown": WITHIN, None: UNKNOWN}
-_WORDS: dict[BesideBaseline | None, str] = {"above": "above", "below": "below", "not shown": "not shown", None: "not tested"}
-_SENTENCES: dict[BesideBaseline | None, str] = {
+_SIGNS: dict[BaselineSide | None, str] = {"above": ABOVE, "below": BELOW, "not shown": WITHIN, None: UNKNOWN}
+_WORDS: dict[BaselineSide | None, str] = {"above": "above", "below": "below", "not shown": "not shown", None: "not tested"}
+_SENTENCES: dict[BaselineSide | None, str] = {
     "above": "shown above the baseline, after correction for all verdicts of the judge",
     "below": "shown below the baseline, after correction for all verdicts of the judge",
     "not shown": "not shown to differ from the baseline, after correction for all verdicts of the judge",
@@ -64,12 +65,12 @@ def language_metric_maps(cells: Sequence[Cell], verdicts: Sequence[Verdict]) -> 
     """
     cells = [cell for cell in cells if not cell.continuous]
     sides = sides_of(cells)
-    marks = {(side_of_verdict(verdict), verdict["language"], verdict["metric"]): verdict.beside_baseline for verdict in verdicts}
+    marks = {(side_of_verdict(verdict), verdict["language"], verdict["metric"]): verdict.baseline.shown for verdict in verdicts}
     return [_language_metric_map(side, sides, [cell for cell in cells if side_of(cell) == side], cells, marks) for side in sides]
 
 
 def _language_metric_map(
-    side: Side, sides: Sequence[Side], own: Sequence[Cell], every: Sequence[Cell], marks: Mapping[tuple[Any, ...], BesideBaseline | None]
+    side: Side, sides: Sequence[Side], own: Sequence[Cell], every: Sequence[Cell], marks: Mapping[tuple[Any, ...], BaselineSide | None]
 ) -> HeatMap:
     metrics = tuple(dict.fromkeys(cell["metric"] for cell in every))
     squares = {(cell["language"], cell["metric"]): _cell_square(cell, marks.get((side, cell["language"], cell["metric"]))) for cell in own}
@@ -78,7 +79,7 @@ def _language_metric_map(
     return HeatMap(side_name(side, sides), "language", "metric", titles, tuple(line for line in lines if any(line[1])))
 
 
-def _cell_square(cell: Cell, shown: BesideBaseline | None) -> Square:
+def _cell_square(cell: Cell, shown: BaselineSide | None) -> Square:
     value, interval, base = cell["pa_failed_wrong"], cell["pa_failed_wrong_ci"], cell.vs_baseline
     title = (
         f"{percent(value, interval)}, n {cell.n_ref:,}; baseline {percent(base['pa'])}, difference {difference(base['diff'], base['ci'])}"
@@ -108,11 +109,11 @@ def _summary_square(judged: JudgedCells) -> Square:
     words = f"{percent(one.pa_failed_wrong)}, n {one.n_ref:,}; baseline {percent(one.baseline)}, difference {difference(one.diff, one.ci)}"
     show = {**filters_of(side_of(judged.cells[0])), "language": one.language, "compared": True}
     numbers = {cell["metric"] for cell in judged.cells if cell.continuous}
-    shown = [verdict.beside_baseline for verdict in judged.verdicts if verdict["metric"] not in numbers]
+    shown = [verdict.baseline.shown for verdict in judged.verdicts if verdict["metric"] not in numbers]
     return _square(percent(one.pa_failed_wrong), _mark(shown), words, show)
 
 
-def _mark(shown: Sequence[BesideBaseline | None]) -> _Mark:
+def _mark(shown: Sequence[BaselineSide | None]) -> _Mark:
     """The mark of one verdict, or of several: `above on 2, below on 1 of 5` where they are not of one kind."""
     kinds = [kind for kind in _SIGNS if kind in shown] or [None]
     if len(kinds) == 1:

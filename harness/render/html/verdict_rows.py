@@ -26,7 +26,6 @@ from harness.reports.answer import (
 from harness.reports.answer_parts import SIGNS
 from harness.reports.tables.numbers import coefficient, counted, difference, percent
 from harness.reports.tables.titles import metric_title, metric_words
-from harness.reports.tables.verdict_columns import labels_needed_text
 
 PairRow = Mapping[str, Any]
 """A row of the section of minimal pairs."""
@@ -100,7 +99,7 @@ def verdict_list(verdicts: Sequence[Verdict], pairs: PairRows = MappingProxyType
         for group in found
     )
     rows = [row for group in groups for row in group.rows]
-    closeness = any(verdict.closeness for verdict in verdicts)
+    closeness = any(verdict.texts.closeness for verdict in verdicts)
     than = "people" if people else "a constant"
     return VerdictList(
         difference_words(people),
@@ -116,13 +115,13 @@ def verdict_list(verdicts: Sequence[Verdict], pairs: PairRows = MappingProxyType
 
 def _drawn(verdict: Verdict, people: bool, reach: float, name: str, pairs: PairRows) -> DrawnVerdict:
     value, style = shown_value(verdict, people), style_of(verdict)
-    texts = counted(verdict.n_labelled, "text")
+    texts = counted(verdict.texts.labelled, "text")
     words = f"{place_of(verdict)}: {verdict.answer}, {difference(value)}"
     drawn = None
-    if value is not None and (verdict["gap"] if people else verdict["base_diff"]) is not None:
+    if value is not None and (verdict.agreement.gap if people else verdict.baseline.diff) is not None:
         tick = _limit(verdict) if people else None
         words += "; with so few texts not even a judge that agrees just as people do would be shown" if tick is not None else ""
-        bound = verdict.family_bound if people else verdict.base_bound
+        bound = verdict.bounds.gap if people else verdict.bounds.base
         drawn = gap_track(value, bound, verdict.margin if people else None, reach, style, words, tick)
     row = pairs.get((verdict["language"], verdict["metric"]))
     below = _drawn_pairs(verdict, row) if row and row["sensitivity"] is not None else None
@@ -136,9 +135,10 @@ def _place(verdict: Verdict) -> str:
 
 def _beside(verdict: Verdict) -> str:
     """The two numbers whose difference is drawn, where people can be compared with."""
-    if verdict.agreement is None or verdict.people is None or verdict.controls:
+    judge, people = verdict.agreement.judge, verdict.agreement.people
+    if judge is None or people is None or verdict.controls:
         return ""
-    return f"judge {percent(verdict.agreement)} · people {percent(verdict.people)}"
+    return f"judge {percent(judge)} · people {percent(people)}"
 
 
 def _drawn_pairs(verdict: Verdict, row: PairRow) -> DrawnPairs:
@@ -157,7 +157,7 @@ def _drawn_pairs(verdict: Verdict, row: PairRow) -> DrawnPairs:
 
 def _limit(verdict: Verdict) -> float | None:
     """The bound of a judge that agrees just as people do, where it lies below the margin: so few texts show nothing."""
-    bound = verdict.perfect_bound
+    bound = verdict.bounds.perfect
     return bound if bound is not None and bound <= -verdict.margin and style_of(verdict) == "open" else None
 
 
@@ -165,6 +165,6 @@ def _reason(verdict: Verdict) -> str:
     """The verdict, and why: what is shown against the judge, or how many labels would settle it."""
     if style_of(verdict) == "bad":
         return reason_against(verdict)
-    if style_of(verdict) == "open" and (needed := labels_needed_text(verdict.flat())):
-        return f"label {needed} more"
+    if style_of(verdict) == "open" and verdict.needed:
+        return f"label {verdict.needed} more"
     return "as good as people" if verdict.answer == "use" else verdict.answer

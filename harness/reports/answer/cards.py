@@ -78,7 +78,7 @@ def _best(answer: str, words: str, sides: Sides, left: dict[tuple[str, str], lis
     chosen: dict[str, list[Verdict]] = {}
     for place, own in list(left.items()):
         if able := [verdict for verdict in own if verdict.answer == answer]:
-            best = max(able, key=lambda verdict: (fit[named[id(verdict)]], verdict.gap or 0.0))
+            best = max(able, key=lambda verdict: (fit[named[id(verdict)]], verdict.agreement.gap or 0.0))
             chosen.setdefault(named[id(best)], []).append(best)
             del left[place]
     ranked = sorted(chosen.items(), key=lambda each: -len(each[1]))
@@ -98,9 +98,9 @@ def _known(verdicts: Sequence[Verdict]) -> str:
     if verdicts[0].answer == "use corrected":
         gains = [verdict.gain for verdict in verdicts if verdict.gain is not None]
         return f"Each label counts as {_span([f'{gain:.2f}' for gain in sorted(gains)])} labels." if gains else ""
-    counts = sorted(verdict.n_labelled for verdict in verdicts)
+    counts = sorted(verdict.texts.labelled for verdict in verdicts)
     texts = f"{_span([f'{count:,}' for count in counts])} texts each" if len(counts) > 1 else counted(counts[0], "text")
-    bounds = [verdict.family_bound for verdict in verdicts if verdict.family_bound is not None]
+    bounds = [verdict.bounds.gap for verdict in verdicts if verdict.bounds.gap is not None]
     if style_of(verdicts[0]) != "good" or not bounds:
         why = _reasons(verdicts)
         return f"{why[0].upper()}{why[1:]}; {texts}." if why else ""
@@ -112,9 +112,10 @@ def _known(verdicts: Sequence[Verdict]) -> str:
 def _agreement(verdicts: Sequence[Verdict]) -> str:
     """The agreement of one verdict's judge with people, and of people with each other; of several, nothing."""
     [first, *others] = verdicts
-    if others or first.agreement is None:
+    agreement = first.agreement
+    if others or agreement.judge is None:
         return ""
-    return f" ({percent(first.agreement)} {'closeness' if first.closeness else 'agreement'}, people {percent(first.people)})"
+    return f" ({percent(agreement.judge)} {'closeness' if first.texts.closeness else 'agreement'}, people {percent(agreement.people)})"
 
 
 def _span(texts: Sequence[str]) -> str:
@@ -126,10 +127,10 @@ def _reasons(verdicts: Sequence[Verdict]) -> str:
 
     A judge that is not behind people by much may have another reason, without which its number would contradict the verdict.
     """
-    told = [verdict for verdict in verdicts if verdict.gap is not None and not verdict.controls]
-    worst = min((verdict.gap for verdict in told if verdict.gap is not None), default=0.0)
+    told = [verdict for verdict in verdicts if verdict.agreement.gap is not None and not verdict.controls]
+    worst = min((verdict.agreement.gap for verdict in told if verdict.agreement.gap is not None), default=0.0)
     behind = [f"up to {points(-worst)} below people"] if whole_points(worst) < 0 else []
-    others = [reason_against(verdict) for verdict in told if style_of(verdict) == "bad" and "worse" not in verdict.obstacles]
+    others = [reason_against(verdict) for verdict in told if style_of(verdict) == "bad" and "worse" not in verdict.words.obstacles]
     return ", or ".join([*behind, *dict.fromkeys(others)])
 
 
@@ -165,12 +166,13 @@ def _nobody(sides: Sides, names: Sequence[str]) -> Iterator[Card]:
     who = "No judge" if len(sides) > 1 else "It"
     why = f"{who} {'can' if len(sides) > 1 else 'cannot'} be held against how far people agree, as no text has the scores of two people"
     yield Card("open", "Why no answer", f"{why}.")
-    known = [(verdict.base_diff, name) for own, name in zip(sides, names, strict=True) for verdict in own if verdict.base_diff is not None]
+    seen = ((verdict.baseline.diff, name) for own, name in zip(sides, names, strict=True) for verdict in own)
+    known = [(diff, name) for diff, name in seen if diff is not None]
     if known:
         (best, one), (worst, other) = max(known), min(known)
-        text = f"Beside one constant answer, {one or 'the judge'} is {_beside_constant(best, first.interval)}"
+        text = f"Beside one constant answer, {one or 'the judge'} is {_beside_constant(best, first.texts.interval)}"
         if worst != best:
-            last = _beside_constant(worst, first.interval)
+            last = _beside_constant(worst, first.texts.interval)
             text += f" (the best here), {other} is {last}" if one != other else f" at best, at worst {last}"
         yield Card("open", "What is known", f"{text}. This is what was seen; nothing of it is tested.")
     items, groups = setting(first, "items") or "30", setting(first, "groups") or "20"

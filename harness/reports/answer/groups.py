@@ -27,7 +27,7 @@ def groups_of(verdicts: Sequence[Verdict], people: bool) -> Iterator[VerdictGrou
         return shown_value(verdict, people) or 0.0
 
     by_style = {style: [v for v in verdicts if style_of(v) == style] for style in ("good", "bad", "open")}
-    settled = [v for v in by_style["open"] if v.k is not None and not v.more_than_k and v.verdict == "too few labels"]
+    settled = [v for v in by_style["open"] if v.settled_by]
     corrected = [v for v in by_style["open"] if v.answer == "use corrected"]
     others = [v for v in by_style["open"] if v not in settled and v not in corrected]
     controls = verdicts[0].controls
@@ -35,7 +35,7 @@ def groups_of(verdicts: Sequence[Verdict], people: bool) -> Iterator[VerdictGrou
         ("good", "It passes the controls" if controls else "Use it", sorted(by_style["good"], key=value, reverse=True)),
         ("open", "Use it with corrected means only", corrected),
         ("bad", "It fails the controls" if controls else "Do not use it", sorted(by_style["bad"], key=value)),
-        ("open", "More labels would tell", sorted(settled, key=lambda verdict: verdict.k or 0)),
+        ("open", "More labels would tell", sorted(settled, key=lambda verdict: verdict.settled_by or 0)),
         ("open", "Not shown either way", sorted(others, key=value, reverse=True)),
     )
     for style, heading, own in groups:
@@ -45,7 +45,7 @@ def groups_of(verdicts: Sequence[Verdict], people: bool) -> Iterator[VerdictGrou
 
 def beside_people(verdicts: Sequence[Verdict]) -> bool:
     """Whether any verdict compares the judge with people; else all values are differences from one constant answer."""
-    return any(verdict.gap is not None and not verdict.controls for verdict in verdicts)
+    return any(verdict.agreement.gap is not None and not verdict.controls for verdict in verdicts)
 
 
 def axis_reach(values: Sequence[float]) -> float:

@@ -90,7 +90,7 @@ def _sure(sides: Sides) -> str:
     verdicts = [verdict for own in sides for verdict in own]
     if all(verdict.controls for verdict in verdicts) or nobody_to_compare(verdicts):
         return ""
-    tests = max(verdict.family for verdict in verdicts)
+    tests = max(verdict.corrected.family for verdict in verdicts)
     margin = percent(verdicts[0].margin).removesuffix("%").strip()
     means = f"'As good as people' means: at most {margin} points less agreement with people than they have with each other."
     if setting(verdicts[0], "correction") != "holm" or not tests:

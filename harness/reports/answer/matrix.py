@@ -13,7 +13,6 @@ from harness.reports.answer.verdict_words import Sides, difference_words, judge_
 from harness.reports.answer_parts import SIGNS, MatrixColumn, VerdictMatrix, VerdictRow, VerdictSquare
 from harness.reports.tables.numbers import counted, difference, percent
 from harness.reports.tables.titles import metric_words
-from harness.reports.tables.verdict_columns import labels_needed_text
 
 _HEADINGS = {"good": "A judge may stand in for people", "open": "Not known yet", "bad": "No judge may be used"}
 _PASSES = {"good": "A judge passes the controls", "open": "Not known yet", "bad": "No judge passes the controls"}
@@ -58,7 +57,7 @@ def _matrix(sides: Sides, names: Sequence[str]) -> VerdictMatrix:
     if kind == "judge":
         named.sort(key=lambda each: _standing(each[1]), reverse=True)
     alone = len(metrics) == 1 or len(languages) == 1
-    people = alone and any(verdict.gap is not None and not verdict.controls for verdict in every)
+    people = alone and any(verdict.agreement.gap is not None and not verdict.controls for verdict in every)
     axis = difference_words(people) if alone else ""
     if len(languages) == 1:
         by_metric = [[v for v in every if v["metric"] == metric] for metric in metrics]
@@ -79,7 +78,7 @@ def _matrix(sides: Sides, names: Sequence[str]) -> VerdictMatrix:
 
 def _reasons(verdicts: Sequence[Verdict], people: bool) -> tuple[str, ...]:
     """What is shown against judges whose number beside people is no reason, as of one that agrees more than people do."""
-    odd = (verdict for verdict in verdicts if people and style_of(verdict) == "bad" and "worse" not in verdict.obstacles)
+    odd = (verdict for verdict in verdicts if people and style_of(verdict) == "bad" and "worse" not in verdict.words.obstacles)
     return tuple(dict.fromkeys(reason_against(verdict) for verdict in odd))
 
 
@@ -120,9 +119,9 @@ def _question(own: Sequence[Verdict], sides: Sides, people: bool) -> VerdictRow:
     for side in sides:
         here = [verdict for verdict in side if verdict["metric"] == own[0]["metric"]]
         squares.append(_square(here, True, people) if here else None)
-    texts = max(verdict.n_labelled for verdict in own)
-    agree = [verdict.people for verdict in own if verdict.people is not None]
-    note = f"{counted(texts, 'text')}{f' · people agree {percent(agree[0])}' if agree and not own[0].closeness else ''}"
+    texts = max(verdict.texts.labelled for verdict in own)
+    agree = [verdict.agreement.people for verdict in own if verdict.agreement.people is not None]
+    note = f"{counted(texts, 'text')}{f' · people agree {percent(agree[0])}' if agree and not own[0].texts.closeness else ''}"
     return VerdictRow(metric_words(own[0]["metric"]), note, tuple(squares))
 
 
@@ -137,9 +136,8 @@ def _square(verdicts: Sequence[Verdict], alone: bool, people: bool) -> VerdictSq
 
 def _one_metric(verdict: Verdict) -> Iterator[tuple[str, str, str]]:
     """The verdict, or how many labels would settle it."""
-    style, needed = style_of(verdict), labels_needed_text(verdict.flat())
-    few = verdict.answer == "too few labels" and needed and not verdict.more_than_k
-    yield style, SIGNS[style], f"label {needed.removeprefix('about ')} more" if few else verdict.answer
+    style, texts = style_of(verdict), verdict.settled_by
+    yield style, SIGNS[style], f"label {texts:,} more" if texts else verdict.answer
 
 
 def _counts(verdicts: Sequence[Verdict]) -> Iterator[tuple[str, str, str]]:

@@ -10,7 +10,6 @@ from harness.reports.answer.label_pages import LabelPages
 from harness.reports.answer.verdict_words import nobody_to_compare, place_of, setting, style_of, texts_of
 from harness.reports.answer_parts import NextStep
 from harness.reports.tables.titles import metric_words
-from harness.reports.tables.verdict_columns import labels_needed_text
 
 
 def next_steps(verdicts: Sequence[Verdict], named: Mapping[int, str], pages: LabelPages) -> Iterator[NextStep]:
@@ -22,12 +21,12 @@ def next_steps(verdicts: Sequence[Verdict], named: Mapping[int, str], pages: Lab
         texts = int(setting(first, "items") or 30)
         what = "make the pages for a second person"
         yield _labelling(what, pages, first["language"], "--annotators 1", texts, f"{texts} texts")
-    needed = [verdict for verdict in verdicts if verdict.k is not None and not verdict.more_than_k and verdict.verdict == "too few labels"]
-    for verdict in sorted(needed, key=lambda verdict: verdict.k or 0)[:1]:
+    needed = [(k, verdict) for verdict in verdicts if (k := verdict.settled_by)]
+    for k, verdict in sorted(needed, key=lambda each: each[0])[:1]:
         judge = named.get(id(verdict), "the judge")
         place = f"{metric_words(verdict['metric'])} in {english_name(verdict['language'])}"
-        more = f"label {labels_needed_text(verdict.flat())} more texts for {place}; they settle it if {judge} is as good as people"
-        yield _labelling(more, pages, verdict["language"], f"--metrics {verdict['metric']} --next {verdict.k}", verdict.k or 0)
+        more = f"label {verdict.needed} more texts for {place}; they settle it if {judge} is as good as people"
+        yield _labelling(more, pages, verdict["language"], f"--metrics {verdict['metric']} --next {k}", k)
     bad = sorted((verdict for verdict in verdicts if style_of(verdict) == "bad"), key=_gap)
     for verdict in bad[:2]:
         name = named.get(id(verdict))
@@ -45,4 +44,4 @@ def _labelling(text: str, pages: LabelPages, language: str, flags: str, texts: i
 
 def _gap(verdict: Verdict) -> float:
     """Judge minus people, or minus a constant with constructed labels; 0 where it is undefined."""
-    return (verdict.base_diff if verdict.controls else verdict.gap) or 0.0
+    return (verdict.baseline.diff if verdict.controls else verdict.agreement.gap) or 0.0

@@ -44,7 +44,7 @@ def reason_against(verdict: Verdict) -> str:
 
     Beside a number that is no reason, as of a judge that agrees more than people do, this is what a reader needs.
     """
-    return next((words for name, words in _AGAINST.items() if name in verdict.obstacles), verdict.answer)
+    return next((words for name, words in _AGAINST.items() if name in verdict.words.obstacles), verdict.answer)
 
 
 def place_of(verdict: Verdict) -> str:
@@ -60,12 +60,12 @@ def texts_of(verdict: Verdict) -> dict[str, Any]:
 
 def annotators_of(verdicts: Sequence[Verdict]) -> str:
     """Who gave the labels, in words: native speakers only where all of the labels are theirs."""
-    return "native speakers" if all(verdict.labels == "native" for verdict in verdicts) else "people"
+    return "native speakers" if all(verdict.texts.labels == "native" for verdict in verdicts) else "people"
 
 
 def nobody_to_compare(verdicts: Sequence[Verdict]) -> bool:
     """Whether no text has the scores of two people, so that nothing can be held against how far people agree."""
-    return all("annotators" in verdict.obstacles for verdict in verdicts)
+    return all("annotators" in verdict.words.obstacles for verdict in verdicts)
 
 
 def judge_of(verdict: Verdict) -> tuple[Any, Any]:

@@ -48,7 +48,7 @@ def calibrated_section(metrics: Sequence[CalibratedMetric]) -> dict[str, Any]:
 
 def calibrated_scores(laid_out: AlignedData, options: CompareOptions) -> dict[str, dict[str, Any]]:
     """The section by its name, of every judge and condition of a comparison but baselines; empty where nothing can be mapped."""
-    found = metrics_of_all_judges(laid_out, options, CalibrateOptions(seed=options.seed))
+    found = metrics_of_all_judges(laid_out, CalibrateOptions(seed=options.seed))
     return {NAME: calibrated_section(found)} if found else {}
 
 

@@ -25,18 +25,17 @@ NEGLIGIBLE, LARGE = 0.035, 0.07
 
 @dataclass(frozen=True, slots=True)
 class OrdinalFit:
-    """One ordinal logistic model: `loglik`, `coefficients` and their `se`, both pseudo-R²."""
+    """One ordinal logistic model: `loglik`, `coefficients` and their `se`, Nagelkerke's pseudo-R²."""
 
     loglik: float
     coefficients: Floats
     se: Floats
-    mcfadden: float
     nagelkerke: float
 
 
 @dataclass(frozen=True, slots=True)
 class LikelihoodRatio:
-    """`lr` = 2 (L_larger - L_smaller) with `df` and `p`, and what the larger model adds to the two pseudo-R².
+    """`lr` = 2 (L_larger - L_smaller) with `df` and `p`, and what the larger model adds to Nagelkerke's pseudo-R².
 
     `p` takes items as independent. `p_groups` is that of the score test of the same parameters with groups as units; NaN with no more
     groups than parameters.
@@ -46,7 +45,6 @@ class LikelihoodRatio:
     df: int
     p: float
     p_groups: float
-    delta_mcfadden: float
     delta_nagelkerke: float
 
 
@@ -218,7 +216,7 @@ class _Alike:
         n, loglik, terms = self.weight.sum(), fitted.maximum.at.loglik, fitted.rows.terms
         nagelkerke = (1 - math.exp(2 * (null - loglik) / n)) / (1 - math.exp(2 * null / n))
         errors = np.sqrt(np.maximum(np.diag(self._covariance(fitted)), 0.0))[:terms]
-        return OrdinalFit(loglik, fitted.maximum.parameters[:terms], errors, 1 - loglik / null, nagelkerke)
+        return OrdinalFit(loglik, fitted.maximum.parameters[:terms], errors, nagelkerke)
 
     def _covariance(self, fitted: _Fitted) -> Floats:
         """That of independent items, or the sandwich by groups, with the correction for few groups that statsmodels makes."""
@@ -253,8 +251,7 @@ def _ratio(smaller: OrdinalFit, larger: OrdinalFit, p_groups: float, df: int) ->
     from scipy.special import chdtrc
 
     lr = max(0.0, 2 * (larger.loglik - smaller.loglik))
-    more = larger.mcfadden - smaller.mcfadden, larger.nagelkerke - smaller.nagelkerke
-    return LikelihoodRatio(lr, df, float(chdtrc(df, lr)), p_groups, *more)
+    return LikelihoodRatio(lr, df, float(chdtrc(df, lr)), p_groups, larger.nagelkerke - smaller.nagelkerke)
 
 
 def _shift(parameters: Floats, alike: _Alike, languages: int, values: Floats) -> Floats:

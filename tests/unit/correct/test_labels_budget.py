@@ -66,7 +66,7 @@ def test_further_texts_for_a_verdict_are_those_of_the_verdict(texts: Callable[..
     recording = texts(60, 0.9)
     [verdict] = compare([recording], CompareOptions()).verdicts
     [cell] = budget(recording).cells
-    assert (cell.verdict, cell.more_for_verdict, cell.more_than) == (verdict.verdict, verdict.k, verdict.more_than_k)
+    assert (cell.verdict, cell.more_for_verdict, cell.more_than) == (verdict.decision.verdict, verdict["k"], verdict["more_than_k"])
 
 
 def test_where_no_number_would_do_it_says_so(texts: Callable[..., Recording]) -> None:

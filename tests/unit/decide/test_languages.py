@@ -82,7 +82,7 @@ def test_the_mean_gap_is_that_of_the_meta_analysis() -> None:
     half = [(row.gap_ci[1] - row.gap_ci[0]) / 2 / 2.0227 for row in one.languages]  # t with 39 degrees of freedom
     summary = meta_analysis([row.gap for row in one.languages], np.square(half))
     assert one.gap and one.gap.mean == pytest.approx(summary.mean, abs=1e-4) and one.gap.tau2 == pytest.approx(summary.tau2, rel=0.01)
-    assert [row.gap for row in one.languages] == [verdict.gap for verdict in comparison.verdicts]
+    assert [row.gap for row in one.languages] == [verdict.agreement.gap for verdict in comparison.verdicts]
 
 
 def test_a_kinder_language_is_seen_by_regression() -> None:

@@ -43,13 +43,30 @@ def majority(labels: Mapping[str, Sequence[int]]) -> dict[str, Any]:
 def test_a_judge_that_answers_as_people_do_may_be_used(make_recording: MakeRecording) -> None:
     labels = labels_of(np.random.default_rng(1), 200)
     verdict = decided(make_recording, labels, majority(labels))
-    assert (verdict.verdict, verdict.reason, verdict.k, verdict.obstacles, verdict.answer) == ("use", "", None, (), "use")
-    assert verdict.n == verdict.groups == verdict.n_labelled == 200
-    assert verdict.gap is not None and verdict.agreement is not None and verdict.people is not None
-    assert verdict.gap == pytest.approx(verdict.agreement - verdict.people) and verdict.gap > 0
-    assert verdict.family_bound is not None and verdict.family_bound > -DEFAULT.margin
-    assert verdict.sentence.startswith("Use j for m in English: its agreement with native speakers is")
-    assert "other annotators than these" in verdict.not_for
+    assert (verdict.decision.verdict, verdict.decision.reason, verdict["k"], verdict.words.obstacles, verdict.answer) == (
+        "use",
+        "",
+        None,
+        (),
+        "use",
+    )
+    assert verdict.texts.n == verdict.texts.groups == verdict.texts.labelled == 200
+    assert verdict.agreement.gap is not None and verdict.agreement.judge is not None and verdict.agreement.people is not None
+    assert verdict.agreement.gap == pytest.approx(verdict.agreement.judge - verdict.agreement.people) and verdict.agreement.gap > 0
+    assert verdict.bounds.gap is not None and verdict.bounds.gap > -DEFAULT.margin
+    assert verdict.words.sentence.startswith("Use j for m in English: its agreement with native speakers is")
+    assert "other annotators than these" in verdict.words.not_for
+
+
+def test_a_row_of_json_gives_the_verdict_back(make_recording: MakeRecording) -> None:
+    labels = labels_of(np.random.default_rng(7), 60, people=0.8)
+    for answers in (majority(labels), dict.fromkeys(labels, 1), {}):
+        verdict = decided(make_recording, labels, {**dict.fromkeys(labels, Failure.REFUSED), **answers})
+        row = verdict.flat()
+        assert Verdict.from_flat(json.loads(to_json(row))) == verdict and {name: verdict[name] for name in row if name != "answer"} == {
+            name: value for name, value in row.items() if name != "answer"
+        }
+    assert [*row][:2] == ["language", "metric"] and [*row][-2:] == ["settings", "gap_error"]
 
 
 def test_labels_of_people_who_may_not_be_native_speakers_give_the_same_verdict_in_other_words(make_recording: MakeRecording) -> None:
@@ -63,8 +80,13 @@ def test_labels_of_people_who_may_not_be_native_speakers_give_the_same_verdict_i
         return msgspec.structs.replace(made, data=data)
 
     people = decided(by_people, labels, majority(labels))
-    assert (people.verdict, people.gap, people.k, people.controls) == (native.verdict, native.gap, native.k, None)
-    assert people.sentence == native.sentence.replace("native speakers", "people")
+    assert (people.decision.verdict, people.agreement.gap, people["k"], people.controls) == (
+        native.decision.verdict,
+        native.agreement.gap,
+        native["k"],
+        None,
+    )
+    assert people.words.sentence == native.words.sentence.replace("native speakers", "people")
 
 
 @pytest.mark.parametrize(("third", "labels"), [("native", "people"), ("people", "people"), ("constructed", "mixed")])
@@ -80,16 +102,20 @@ def test_native_speakers_among_other_people_are_people(make_recording: MakeRecor
         return msgspec.structs.replace(made, data=msgspec.structs.replace(made.data, labels=Labels.from_rows(rows)))
 
     several = decided(by_several, given, majority(given))
-    assert several.labels == labels
-    assert ((several.verdict, several.gap) == (native.verdict, native.gap)) == (labels == "people")
+    assert several.texts.labels == labels
+    assert ((several.decision.verdict, several.agreement.gap) == (native.decision.verdict, native.agreement.gap)) == (labels == "people")
 
 
 def test_a_constant_judge_does_not_vary(make_recording: MakeRecording) -> None:
     labels = labels_of(np.random.default_rng(2), 100)
     verdict = decided(make_recording, labels, dict.fromkeys(labels, 1))
-    assert (verdict.verdict, verdict.reason, verdict.obstacles) == ("do not use", "one class for everything", ("constant",))
-    assert "it gives '1' to 100 of 100 texts" in verdict.sentence
-    assert verdict.q_one_class is not None and verdict.q_one_class < 1e-6
+    assert (verdict.decision.verdict, verdict.decision.reason, verdict.words.obstacles) == (
+        "do not use",
+        "one class for everything",
+        ("constant",),
+    )
+    assert "it gives '1' to 100 of 100 texts" in verdict.words.sentence
+    assert verdict.corrected.one_class is not None and verdict.corrected.one_class < 1e-6
 
 
 def test_a_judge_without_a_rare_answer_may_be_like_people(make_recording: MakeRecording) -> None:
@@ -100,24 +126,28 @@ def test_a_judge_without_a_rare_answer_may_be_like_people(make_recording: MakeRe
     for item in list(labels)[3:5]:
         labels[item] = [2, 1, 2]
     verdict = decided(make_recording, labels, dict.fromkeys(labels, 1))
-    assert verdict.reason != "one class for everything" and verdict.q_one_class is not None and verdict.q_one_class > 0.05
+    assert (
+        verdict.decision.reason != "one class for everything"
+        and verdict.corrected.one_class is not None
+        and verdict.corrected.one_class > 0.05
+    )
     constant = decided(make_recording, labels_of(np.random.default_rng(2), 30), dict.fromkeys(labels, 1))
-    assert "it gives '1' to 30 of 30 texts" in constant.sentence and "of 90 labels" in constant.sentence
+    assert "it gives '1' to 30 of 30 texts" in constant.words.sentence and "of 90 labels" in constant.words.sentence
 
 
 def test_a_judge_that_refuses_fails_too_often(make_recording: MakeRecording) -> None:
     labels = labels_of(np.random.default_rng(3), 100)
     answers = {item: Failure.REFUSED if number % 2 else score for number, (item, score) in enumerate(majority(labels).items())}
     verdict = decided(make_recording, labels, answers)
-    assert (verdict.verdict, verdict.obstacles, verdict.coverage) == ("do not use", ("failures",), 0.5)
-    assert "no readable score for 50 of 100 texts (refused 50)" in verdict.sentence
+    assert (verdict.decision.verdict, verdict.words.obstacles, verdict.coverage) == ("do not use", ("failures",), 0.5)
+    assert "no readable score for 50 of 100 texts (refused 50)" in verdict.words.sentence
 
 
 def test_a_judge_that_answers_the_opposite_is_worse_than_people(make_recording: MakeRecording) -> None:
     labels = labels_of(np.random.default_rng(4), 120)
     answers = {item: (score + 1) % 3 for item, score in majority(labels).items()}
     verdict = decided(make_recording, labels, answers)
-    assert (verdict.verdict, verdict.obstacles, verdict.k) == ("do not use", ("worse",), None)
+    assert (verdict.decision.verdict, verdict.words.obstacles, verdict["k"]) == ("do not use", ("worse",), None)
 
 
 @pytest.mark.parametrize(("n", "reason"), [(12, "fewer than 30 items with two annotators"), (60, "fewer than 20 independent texts")])
@@ -125,9 +155,10 @@ def test_few_texts_are_said_with_a_number_that_would_do(make_recording: MakeReco
     labels = labels_of(np.random.default_rng(5), n)
     places = {item: {"group": f"g{number % 5}"} for number, item in enumerate(labels)}
     verdict = decided(make_recording, labels, majority(labels), places=places)
-    assert (verdict.verdict, verdict.reason, verdict.obstacles) == ("too few labels", reason, ("labels",))
-    assert verdict.k is not None and verdict.k >= 10 and verdict.k % 10 == 0 and f"Label about {verdict.k:,} more" in verdict.sentence
-    assert verdict.q_use is None
+    assert (verdict.decision.verdict, verdict.decision.reason, verdict.words.obstacles) == ("too few labels", reason, ("labels",))
+    assert verdict.needed and verdict.needed.texts >= 10 and verdict.needed.texts % 10 == 0
+    assert f"Label {verdict.needed} more" in verdict.words.sentence and str(verdict.needed).startswith("about")
+    assert verdict.corrected.use is None
 
 
 def test_without_a_second_annotator_there_is_nobody_to_compare_with(make_recording: MakeRecording) -> None:
@@ -136,13 +167,19 @@ def test_without_a_second_annotator_there_is_nobody_to_compare_with(make_recordi
     about = msgspec.structs.replace(recording.data.about, annotators="persistent")
     one_person = msgspec.structs.replace(recording, data=msgspec.structs.replace(recording.data, about=about))
     [verdict] = verdicts([one_person], CompareOptions())
-    assert (verdict.verdict, verdict.n, verdict.gap, verdict.people) == ("too few labels", 0, None, None)
-    assert verdict.obstacles == ("annotators",)
-    assert "no text has two annotators" in verdict.sentence
+    assert (verdict.decision.verdict, verdict.texts.n, verdict.agreement.gap, verdict.agreement.people) == ("too few labels", 0, None, None)
+    assert verdict.words.obstacles == ("annotators",)
+    assert "no text has two annotators" in verdict.words.sentence
     assert recording.data.about.annotators == "aggregate"  # a released score of several people is no person's
     [verdict] = verdicts([recording], CompareOptions())
-    assert (verdict.verdict, verdict.reason, verdict.obstacles) == ("no verdict", "nobody to compare with", ("annotators",))
-    assert "one released score a text" in verdict.sentence and "Missing: the scores of two annotators or more" in verdict.sentence
+    assert (verdict.decision.verdict, verdict.decision.reason, verdict.words.obstacles) == (
+        "no verdict",
+        "nobody to compare with",
+        ("annotators",),
+    )
+    assert (
+        "one released score a text" in verdict.words.sentence and "Missing: the scores of two annotators or more" in verdict.words.sentence
+    )
 
 
 def test_a_middling_judge_needs_more_labels_and_a_poor_one_is_not_helped(make_recording: MakeRecording) -> None:
@@ -150,11 +187,11 @@ def test_a_middling_judge_needs_more_labels_and_a_poor_one_is_not_helped(make_re
     answers = majority(labels)
     fair = answers | {item: (score + 1) % 3 for number, (item, score) in enumerate(answers.items()) if number % 6 == 0}
     verdict = decided(make_recording, labels, fair)
-    assert verdict.verdict == "too few labels" and verdict.k and verdict.answer == "too few labels"
+    assert verdict.decision.verdict == "too few labels" and verdict["k"] and verdict.answer == "too few labels"
     poor = answers | {item: (score + 1) % 3 for number, (item, score) in enumerate(answers.items()) if number % 3 == 0}
     verdict = decided(make_recording, labels, poor)
-    assert verdict.gap is not None and verdict.gap < -DEFAULT.margin
-    assert (verdict.k, verdict.answer) == (None, "do not use" if verdict.verdict == "do not use" else "not shown")
+    assert verdict.agreement.gap is not None and verdict.agreement.gap < -DEFAULT.margin
+    assert (verdict["k"], verdict.answer) == (None, "do not use" if verdict.decision.verdict == "do not use" else "not shown")
 
 
 def test_a_further_judge_changes_nobodys_verdict_unless_all_are_one_family(
@@ -168,7 +205,12 @@ def test_a_further_judge_changes_nobodys_verdict_unless_all_are_one_family(
     assert [one for one in beside if one["judge"] == "j"] == list(alone)
     together = verdicts([make_recording(labels, [*answers, *others])], CompareOptions(), DecisionOptions(family="all"))
     [own] = [one for one in together if one["judge"] == "j"]
-    assert own.family == 31 and own.q_use is not None and alone[0].q_use is not None and own.q_use > alone[0].q_use
+    assert (
+        own.corrected.family == 31
+        and own.corrected.use is not None
+        and alone[0].corrected.use is not None
+        and own.corrected.use > alone[0].corrected.use
+    )
 
 
 def test_the_bound_is_above_the_margin_exactly_where_the_gap_is_shown(make_recording: MakeRecording, judged: Callable[..., Any]) -> None:
@@ -180,9 +222,14 @@ def test_the_bound_is_above_the_margin_exactly_where_the_gap_is_shown(make_recor
         for item, score in majority(labels).items()
     ]
     for verdict in verdicts([make_recording(labels, answers)], CompareOptions(), DecisionOptions(family="all")):
-        assert verdict.family_bound is not None and verdict.q_use is not None and verdict.p_gap is not None and verdict.p_base is not None
-        if verdict.p_base <= verdict.p_gap:
-            assert (verdict.family_bound > -verdict.margin) == (verdict.q_use <= 0.05)
+        assert (
+            verdict.bounds.gap is not None
+            and verdict.corrected.use is not None
+            and verdict.p.gap is not None
+            and verdict.p.base is not None
+        )
+        if verdict.p.base <= verdict.p.gap:
+            assert (verdict.bounds.gap > -verdict.margin) == (verdict.corrected.use <= 0.05)
 
 
 def test_with_few_texts_not_even_a_judge_that_agrees_as_people_do_is_shown(
@@ -192,8 +239,8 @@ def test_with_few_texts_not_even_a_judge_that_agrees_as_people_do_is_shown(
     for n in (30, 45, 120):
         labels = labels_of(np.random.default_rng(9), n)
         verdict = decided(make_recording, labels, majority(labels))
-        assert verdict.perfect_bound is not None
-        bounds.append(verdict.perfect_bound)
+        assert verdict.bounds.perfect is not None
+        bounds.append(verdict.bounds.perfect)
     assert bounds[0] < -0.1 < bounds[2] < 0 and bounds == sorted(bounds)
 
 
@@ -209,7 +256,7 @@ def test_distance_agreement_forgives_near_misses(make_recording: MakeRecording) 
     near = {item: min(2, score + 1) if score == 0 else score for item, score in majority(labels).items()}
     recording = make_recording(labels, near)
     [exact], [distance] = (verdicts([recording], CompareOptions(), DecisionOptions(agreement=kind)) for kind in ("exact", "distance"))
-    assert exact.gap is not None and distance.gap is not None and distance.gap > exact.gap
+    assert exact.agreement.gap is not None and distance.agreement.gap is not None and distance.agreement.gap > exact.agreement.gap
 
 
 def test_a_comparison_has_its_verdicts_in_json_and_signature(make_recording: MakeRecording) -> None:
@@ -260,10 +307,10 @@ def test_groups_of_different_sizes_count_as_fewer_equal_ones(make_recording: Mak
     group = np.r_[np.zeros(100, int), 1 + np.arange(160) // 4]
     places = {item: {"group": f"g{number}"} for item, number in zip(labels, group.tolist(), strict=True)}
     verdict = decided(make_recording, labels, majority(labels), places=places)
-    assert verdict.groups == 41 and verdict.effective_groups == pytest.approx(2.2073372112957657)
+    assert verdict.texts.groups == 41 and verdict.effective_groups == pytest.approx(2.2073372112957657)
     assert verdict.cap == pytest.approx(14.386434589850431)
-    assert "41 groups of different sizes and count as if in 2.2 equal groups" in verdict.sentence
-    assert "none counts for more than 14.4 texts" in verdict.sentence
+    assert "41 groups of different sizes and count as if in 2.2 equal groups" in verdict.words.sentence
+    assert "none counts for more than 14.4 texts" in verdict.words.sentence
 
 
 def test_a_large_group_alone_shows_nothing(make_recording: MakeRecording) -> None:
@@ -274,7 +321,7 @@ def test_a_large_group_alone_shows_nothing(make_recording: MakeRecording) -> Non
     for right in (group == 0, group > 0):
         answers = {item: most if kept else (most + 1) % 3 for (item, most), kept in zip(majority(labels).items(), right, strict=True)}
         verdict = decided(make_recording, labels, answers, places=places)
-        assert verdict.verdict == "too few labels", verdict.sentence
+        assert verdict.decision.verdict == "too few labels", verdict.words.sentence
 
 
 def test_cells_that_are_too_small_for_tests_count_in_the_plan_of_further_texts(make_recording: MakeRecording) -> None:
@@ -284,5 +331,5 @@ def test_cells_that_are_too_small_for_tests_count_in_the_plan_of_further_texts(m
     places = {item: {"language": item.split("-")[0]} for item in every}
     alone = decided(make_recording, few, majority(few))
     together = verdicts([make_recording(every, majority(every), places=places)], CompareOptions())
-    assert alone.reason == "fewer than 30 items with two annotators" and alone.k is not None
-    assert len(together) == len(tags) and all(one.k is not None and one.k > alone.k for one in together)
+    assert alone.decision.reason == "fewer than 30 items with two annotators" and alone.needed
+    assert len(together) == len(tags) and all(one.needed and one.needed.texts > alone.needed.texts for one in together)

@@ -117,9 +117,9 @@ def test_no_gain_is_said_of_a_few_texts(make_recording: MakeRecording) -> None:
 
 def test_verdicts_weight_the_gap_and_the_baseline(make_recording: MakeRecording) -> None:
     [verdict] = verdicts([drawn(make_recording, unequal)], COMPARED, DecisionOptions())
-    assert verdict.right == pytest.approx(300 / 320)
+    assert verdict.baseline.right == pytest.approx(300 / 320)
     cell = only_cell(compare([drawn(make_recording, unequal)], COMPARED))
-    assert verdict.agreement == pytest.approx(cell["pa_pairwise"]) and verdict.people == pytest.approx(cell["human_pa"])
+    assert verdict.agreement.judge == pytest.approx(cell["pa_pairwise"]) and verdict.agreement.people == pytest.approx(cell["human_pa"])
 
 
 def test_scores_that_are_numbers_are_weighted_too(make_recording: MakeRecording) -> None:

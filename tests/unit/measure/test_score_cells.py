@@ -189,13 +189,13 @@ def test_verdicts_measure_distance_on_the_scale(write: Write) -> None:
     people = np.array([[*one.values()] for one in labels.values()])
     given = np.array([*judge.values()])
     gap = (np.abs(people[:, 0] - people[:, 1]) - np.abs(people - given[:, None]).mean(axis=1)) / 100
-    assert verdict.gap == pytest.approx(gap.mean()) and verdict.n == 120
+    assert verdict.agreement.gap == pytest.approx(gap.mean()) and verdict.texts.n == 120
     mean = people.mean(axis=1)
     text = np.repeat(np.arange(30), 4)
     constant = np.array([np.median(mean[text != one]) for one in text])
     against = (np.abs(constant - mean) - np.abs(given - mean)) / 100
-    assert verdict.base_diff == pytest.approx(against.mean())
-    assert verdict.verdict == "use" and "points closer to people's mean than a constant score" in verdict.sentence
+    assert verdict.baseline.diff == pytest.approx(against.mean())
+    assert verdict.decision.verdict == "use" and "points closer to people's mean than a constant score" in verdict.words.sentence
 
 
 def test_a_failure_is_as_far_off_as_the_scale_is_long(write: Write) -> None:
@@ -203,18 +203,23 @@ def test_a_failure_is_as_far_off_as_the_scale_is_long(write: Write) -> None:
     [whole] = compared(write(labels, {"j": judge})).verdicts
     [failed] = compared(write(labels, {"j": judge | {"t0-s0": None}})).verdicts
     own = np.abs(np.array([*labels["t0-s0"].values()]) - judge["t0-s0"]).mean() / 100
-    assert failed.gap == pytest.approx(whole.gap - (1 - own) / 120)
+    assert failed.agreement.gap == pytest.approx(whole.agreement.gap - (1 - own) / 120)
 
 
 def test_a_constant_judge_is_not_used(write: Write) -> None:
     labels, judge = scores()
     [verdict] = compared(write(labels, {"j": dict.fromkeys(judge, 61.0)})).verdicts
-    assert verdict.verdict == "do not use" and verdict.obstacles == ("constant",)
+    assert verdict.decision.verdict == "do not use" and verdict.words.obstacles == ("constant",)
 
 
 def test_with_one_person_an_item_there_is_nobody_to_compare_with(write: Write) -> None:
     labels, judge = scores()
     [verdict] = compared(write({item: {"a": both["a"]} for item, both in labels.items()}, {"j": judge})).verdicts
-    assert (verdict.verdict, verdict.reason, verdict.answer, verdict.n) == ("no verdict", "nobody to compare with", "no verdict", 0)
-    assert verdict.sentence.startswith("No verdict, j for quality in Czech: nobody to compare with; one person scored each text.")
-    assert "Next: second ratings of 30 texts or more, 20 of them independent" in verdict.sentence
+    assert (verdict.decision.verdict, verdict.decision.reason, verdict.answer, verdict.texts.n) == (
+        "no verdict",
+        "nobody to compare with",
+        "no verdict",
+        0,
+    )
+    assert verdict.words.sentence.startswith("No verdict, j for quality in Czech: nobody to compare with; one person scored each text.")
+    assert "Next: second ratings of 30 texts or more, 20 of them independent" in verdict.words.sentence

@@ -142,7 +142,7 @@ def make_verdict() -> Callable[..., Verdict]:
 
     def make(**other: Any) -> Verdict:
         key = {name: other.pop(name, value) for name, value in KEY.items() if name != "task"} | {"top_p": other.pop("top_p", None)}
-        return Verdict(**(VERDICT | {"key": key} | other))
+        return Verdict.from_flat(VERDICT | other.pop("key", key) | other)
 
     return make
 

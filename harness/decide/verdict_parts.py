@@ -1,0 +1,85 @@
+"""The parts of a verdict: its words, and the numbers behind it, grouped by what they are about. Undefined numbers are None."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import msgspec
+
+BaselineSide = Literal["above", "below", "not shown"]
+
+
+class VerdictWords(msgspec.Struct, frozen=True):
+    """What a verdict says.
+
+    Attributes:
+        sentence: the verdict for a reader.
+        reasons: the tests that the judge did not pass, as clauses of the sentence.
+        obstacles: what stands against `use`: shown are `worse` (than people), `base_worse` (than the baseline), `constant` (one class for
+            everything) or `failures`; not shown are `people`, `baseline`, `coverage`, or `cells` (each alone, but not among so many
+            cells); `labels` are too few; no text has two `annotators`.
+        not_for: what a `use` does not cover.
+    """
+
+    sentence: str
+    reasons: tuple[str, ...]
+    obstacles: tuple[str, ...]
+    not_for: tuple[str, ...]
+
+
+class AgreementWithPeople(msgspec.Struct, frozen=True):
+    """How the judge agrees with people.
+
+    Attributes:
+        judge, people: agreement of the judge with people, failures counted as disagreement, and of people with each other, by pairs.
+        gap: the difference of the two; `error` is its standard error by groups.
+    """
+
+    judge: float | None
+    people: float | None
+    gap: float | None
+    error: float | None = None
+
+
+class BesideBaseline(msgspec.Struct, frozen=True):
+    """The judge beside the majority baseline.
+
+    Attributes:
+        right, diff: share of right answers of the judge, and the same minus that of the baseline.
+        shown: whether the judge is shown `above` or `below` the baseline after correction, else `not shown`; None where labels are too
+            few to test. Signs beside agreement are this, so no page marks what a verdict does not show.
+    """
+
+    right: float | None
+    diff: float | None
+    shown: BaselineSide | None
+
+
+class UncorrectedP(msgspec.Struct, frozen=True):
+    """p of one cell, one-sided. With a cap, groups count for no more than it in `gap` and `base`.
+
+    Attributes:
+        gap, base: of "no more than the margin worse than people", and of "better than the baseline".
+        one_class: that the judge varies as much as people do.
+    """
+
+    gap: float | None
+    base: float | None
+    one_class: float | None
+
+
+class CorrectedP(msgspec.Struct, frozen=True):
+    """p after correction over the `family` of so many cells. With a cap, all but `one_class` are at least the p without one.
+
+    Attributes:
+        use: of "no more than the margin worse than people, and better than the baseline".
+        worse, base, base_worse: of "more than the margin worse than people", and of "better" and "worse than the baseline".
+        one_class: that the judge varies as much as people do; `do not use` for one class needs it.
+    """
+
+    use: float | None
+    worse: float | None
+    base: float | None
+    base_worse: float | None
+    one_class: float | None
+    family: int
