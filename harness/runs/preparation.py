@@ -5,6 +5,7 @@ Names become items, labels, versions and conditions. What does not exist or does
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from itertools import product
 from pathlib import Path
@@ -179,6 +180,16 @@ def _prepare_board(spec: RunSpec, name: str, library: Library) -> Prepared:
     )
 
 
+def _without_a_task(folder: Path, tasks: str) -> str:
+    """What to do with items whose task nothing describes: most often, to ask with the prompt that `harness start` wrote beside them."""
+    prompts = sorted(path for path in folder.glob("ask*.toml") if path.is_file())
+    ask = "".join(f" --prompt {shlex.quote(str(path))}" for path in prompts) or " --prompt FILE ('harness new prompt ask' writes one)"
+    return (
+        f"{folder} has items of {tasks}, which no task here describes; ask with a prompt of your own:{ask}\n"
+        "         'harness new task' describes a task for good"
+    )
+
+
 def _prepare_folder(spec: RunSpec, folder: Path, library: Library) -> Prepared:
     everything = with_our_names(load_folder(folder, library), library)
     if spec.study == SELF_PREFERENCE:
@@ -190,10 +201,7 @@ def _prepare_folder(spec: RunSpec, folder: Path, library: Library) -> Prepared:
         set(library.task_files) if not own_only else {i.task for i in everything.items}
     )
     if not known_tasks:
-        tasks_there = ", ".join(sorted({item.task for item in everything.items}))
-        raise UsageError(
-            f"{folder} has items of '{tasks_there}', but tasks/ has no such task; add one with --content, or see 'harness new task'"
-        )
+        raise UsageError(_without_a_task(folder, quoted(sorted({item.task for item in everything.items}))))
     tasks = _choose(spec.tasks, sorted(known_tasks), "task")
     asked = set(everything.labels.metric.used)
     if spec.unlabelled and (spec.metrics or not asked):  # pairs show what a judge does without labels too
