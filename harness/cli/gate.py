@@ -16,8 +16,11 @@ def gate(arguments: argparse.Namespace) -> int:
     from harness.render.progress import working
     from harness.tables import to_json, write_atomic
 
+    policy = arguments.policy or Path("gate.toml")
+    if not arguments.policy and not policy.is_file():
+        raise UsageError(f"there is no gate.toml here; 'harness new gate {arguments.source}' writes a first one")
     with working("checking limits"):
-        result = api.check_gate(arguments.source, arguments.policy, baseline=arguments.baseline, card=arguments.card, out=arguments.out)
+        result = api.check_gate(arguments.source, policy, baseline=arguments.baseline, card=arguments.card, out=arguments.out)
     if arguments.junit:
         write_atomic(arguments.junit, gate_junit(result))
     if arguments.json:

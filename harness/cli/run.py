@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import shutil
 import sys
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -308,16 +308,32 @@ def show(result: RunResult, output: Output, decision: DecisionOptions | None = N
 
 def _part_of_board(result: RunResult) -> str:
     """What of its board a run did not ask about, so that nobody takes a part for the whole; empty where it is the whole."""
-    if not result.protocol.board:
+    asked = result.protocol
+    if not asked.board:
         return ""
-    every = result.prepared.library.board(result.protocol.board).rubrics
-    left_out = [name.replace("_", " ") for name in every if name not in result.protocol.metrics]
-    if not left_out:
+    board = result.prepared.library.board(asked.board)
+    parts = {
+        "--metrics": _share(board.rubrics, asked.metrics, "metrics"),
+        "--tasks": _share(board.tasks, asked.tasks, "tasks"),
+        "--limit": f"at most {asked.limit} of the texts of each language and task" if asked.limit else "",
+    }
+    flags = [flag for flag, part in parts.items() if part]
+    if not flags:
         return ""
     return (
-        f"This is a part of the board: {len(every) - len(left_out)} of its {len(every)} metrics. Without --metrics the same command asks "
-        f"about {', '.join(left_out)} too, and asks nothing again."
+        f"This is a part of the board: {' and '.join(filter(None, parts.values()))}. "
+        f"Without {' and '.join(flags)} the same command asks the rest, and nothing again."
     )
+
+
+def _share(every: Collection[str], asked: Collection[str], kind: str) -> str:
+    """Such as `2 of its 5 metrics`; empty if all were asked about.
+
+    >>> _share(["a", "b", "c"], ["c"], "tasks")
+    '1 of its 3 tasks'
+    """
+    left = sum(name not in asked for name in every)
+    return f"{len(every) - left} of its {len(every)} {kind}" if left else ""
 
 
 def _more(report: Report) -> str:

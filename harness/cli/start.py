@@ -26,7 +26,7 @@ from harness.exchange.labels.mapping import parse_scales
 from harness.exchange.labels.read import read_source
 from harness.exchange.labels.table import SourceTable
 from harness.model import Scale
-from harness.tables import to_toml, write_atomic
+from harness.tables import find_table, to_toml, write_atomic
 from harness.text import one_line, terminal_safe
 
 _EXAMPLE_JUDGE = "openai/MODEL"
@@ -34,6 +34,9 @@ _EXAMPLE_JUDGE = "openai/MODEL"
 
 def start(arguments: argparse.Namespace) -> int:
     library = Library(*arguments.content)
+    to = arguments.to or Path(_folder_name(arguments.source))
+    if not arguments.plan and to.is_dir() and find_table(to, "labels"):
+        raise UsageError(f"{to} already holds labels; name another folder with --to, or add to them with 'harness labels import --append'")
     options = ImportOptions(**given_fields(arguments, ImportOptions))
     options = _with_encoding(arguments.source, options)
     table = _read(arguments, options)
@@ -44,7 +47,6 @@ def start(arguments: argparse.Namespace) -> int:
         _say(f"correct the mapping and pass it: harness start {source} --map {plan}")
         print(arguments.plan)
         return 0
-    to = arguments.to or Path(_folder_name(arguments.source))
     options = msgspec.structs.replace(options, unlabelled=not look.scored)
     imported = import_labels(arguments.source, to, look.mapping, options, library)
     print_summary(imported)

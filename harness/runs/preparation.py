@@ -5,6 +5,7 @@ Names become items, labels, versions and conditions. What does not exist or does
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from itertools import product
 from pathlib import Path
@@ -212,10 +213,15 @@ def _prepare_folder(spec: RunSpec, folder: Path, library: Library) -> Prepared:
 
 
 def _refuse_unknown_tasks(folder: Path, data: Dataset) -> NoReturn:
+    """Say what to do with items whose task nothing describes: most often, to ask with the prompt that `harness start` wrote beside them."""
     if not any(item.fields.get(name) for item in data.items for name in data.outputs_of(item)):
         raise UsageError(f"{folder} has no texts, so nobody can be asked about them; 'harness compare {folder}' compares recorded answers")
-    tasks = ", ".join(sorted({item.task for item in data.items}))
-    raise UsageError(f"{folder} has items of '{tasks}', but tasks/ has no such task; add one with --content, or see 'harness new task'")
+    prompts = sorted(path for path in folder.glob("ask*.toml") if path.is_file())
+    ask = "".join(f" --prompt {shlex.quote(str(path))}" for path in prompts) or " --prompt FILE ('harness new prompt ask' writes one)"
+    raise UsageError(
+        f"{folder} has items of {quoted(sorted({item.task for item in data.items}))}, which no task here describes; "
+        f"ask with a prompt of your own:{ask}\n         'harness new task' describes a task for good"
+    )
 
 
 def _prepare_self_preference(spec: RunSpec, everything: Dataset, library: Library) -> Prepared:

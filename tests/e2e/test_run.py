@@ -13,7 +13,10 @@ import pyarrow.parquet as pq
 import pytest
 from rich.cells import cell_len
 
+import harness
 from harness.content.library import bundled_root
+from harness.runs.preparation import prepare
+from harness.runs.runner import open_judges, planned_calls
 
 Cli = Callable[..., Any]
 BASELINE = ("run", "--langs", "ja,cs", "--judge", "baseline/constant-best")
@@ -230,14 +233,27 @@ def test_a_data_folder_is_judged_and_reported_again_after_a_change_only_with_a_w
     refused(cli("report", "--out", out), 3, "have changed since it was made")
 
 
-def test_make_run_asks_the_two_metrics_with_the_most_labels_and_says_that_it_is_a_part(cli: Cli, out: Path) -> None:
+def test_make_run_asks_the_most_labels_for_the_fewest_tokens_and_says_that_it_is_a_part(cli: Cli, out: Path) -> None:
     makefile = (bundled_root() / "Makefile").read_text("utf-8")
-    [arguments] = re.findall(r"^run: setup\n\t\$\(BIN\)/harness (.+)$", makefile, re.MULTILINE)
-    done = cli(*arguments.split(), "--judge", "baseline/majority", "--out", out)
-    assert done.code == 0 and "60 calls to ask" in done.err
-    assert "This is a part of the board: 2 of its 5 metrics. Without --metrics the same command asks about" in done.err
+    [command] = re.findall(r"^run: setup\n\t\$\(BIN\)/harness (.+)$", makefile, re.MULTILINE)
+    arguments = command.split()
+    done = cli(*arguments, "--judge", "baseline/majority", "--out", out)
+    assert done.code == 0 and "40 calls to ask" in done.err
+    part = "2 of its 5 metrics and 2 of its 3 tasks. Without --metrics and --tasks the same command asks the rest, and nothing again."
+    assert f"This is a part of the board: {part}" in done.err
     whole = cli("run", "--langs", "ja,cs", "--judge", "baseline/majority", "--out", out)
-    assert "54 calls to ask, 60 answered already" in whole.err and "part of the board" not in whole.err
+    assert "74 calls to ask, 40 answered already" in whole.err and "part of the board" not in whole.err
     cells = json.loads(cli("run", "--langs", "cs", "--judge", "baseline/majority", "--out", out, "--json").out)["by_metric"]
     most = sorted(cells, key=lambda cell: -cell["n_ref"])[:2]
-    assert {cell["metric"] for cell in most} == set(arguments.split()[-1].split(","))
+    assert {cell["metric"] for cell in most} == set(arguments[arguments.index("--metrics") + 1].split(","))
+    prepared = prepare(harness.RunSpec(languages=("ja", "cs"), metrics=tuple(cell["metric"] for cell in most)))
+    lengths: dict[str, int] = dict.fromkeys(prepared.protocol.tasks, 0)
+    [calls] = planned_calls(prepared, open_judges(harness.RunSpec(judges=("baseline/majority",)), prepared)).values()
+    for call in calls:
+        lengths[call.query.item.task] += sum(len(message.content) for message in call.prompt.messages)
+    assert set(sorted(lengths, key=lengths.__getitem__)[:2]) == set(arguments[arguments.index("--tasks") + 1].split(","))
+
+
+def test_a_run_of_first_texts_says_that_it_is_a_part(cli: Cli, out: Path) -> None:
+    done = cli("run", "--langs", "cs", "--limit", "1", "--judge", "baseline/majority", "--out", out)
+    assert "part of the board: at most 1 of the texts of each language and task. Without --limit the same command asks the rest" in done.err

@@ -80,14 +80,29 @@ def test_a_spreadsheet_leads_to_a_verdict_and_a_certificate(
     assert compared.code == 0 and '"verdict": "use"' in compared.out
     certified = cli("certify", run, "--to", "cert.json")
     assert certified.code == 0, certified.err
+    early = cli("gate", run)
+    assert early.code == 2 and f"'harness new gate {run}' writes a first one" in early.err
     assert cli("new", "gate", run).code == 0
-    assert cli("gate", run, "--policy", "gate.toml").code == 0
+    assert cli("gate", run).code == 0
 
 
 def test_unasked_guesses_are_not_taken(spreadsheet: Path, cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     done = cli("start", spreadsheet)
     assert done.code == 2 and "pass --yes" in done.err and not (tmp_path / "hodnocení").exists()
+
+
+def test_a_second_start_and_a_run_without_a_prompt_name_the_next_step(
+    spreadsheet: Path, cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert cli("start", spreadsheet, "--metric", "helpfulness", "--yes").code == 0
+    again = cli("start", spreadsheet, "--yes")
+    assert again.code == 2 and "name another folder with --to, or add to them with 'harness labels import --append'" in again.err
+    asked = cli("run", "--data", "hodnocení", "--judge", "baseline/random")
+    assert asked.code == 2 and "ask with a prompt of your own: --prompt hodnocení/ask-helpfulness.toml" in asked.err.replace("'", "")
+    (tmp_path / "hodnocení" / "ask-helpfulness.toml").unlink()
+    assert "'harness new prompt ask' writes one" in cli("run", "--data", "hodnocení", "--judge", "baseline/random").err
 
 
 def test_the_plan_can_be_corrected_and_is_read_back(spreadsheet: Path, cli: Cli, tmp_path: Path) -> None:

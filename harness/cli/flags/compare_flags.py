@@ -92,7 +92,7 @@ def gate_flags(commands: Any) -> None:
     """`gate`."""
     p = command(commands, "gate", "gate:gate", "hold the limits of a policy against a run's numbers: pass (0), fail (1), inconclusive (7)")
     p.add_argument("source", metavar="RUN_OR_DIR", help="a data folder with judgments, a run's folder, or the name of a run in --out")
-    add_flag(p, "--policy FILE", "the limits (TOML); 'harness new gate' writes a first one", Path, required=True)
+    add_flag(p, "--policy FILE", "the limits (default: gate.toml, as 'harness new gate RUN' writes it)", Path)
     add_flag(p, "--baseline RUN_OR_DIR", "an earlier run of the same items and labels, for max_drop")
     card_flag(p)
     out_flag(p)
