@@ -296,7 +296,7 @@ def test_texts_of_one_group_are_one_text(improve: Cli, labelled: Path) -> None:
         ((), "has no recorded answers; name who is asked: --judge openai/MODEL"),
         (("--judge", "gpt4"), "has no answers of 'gpt4'; a judge that is asked has a kind, such as openai/gpt4. Did you mean 'gpt-4o'?"),
         (("--judge", "gpt-4o", "--judge", JUDGE), "candidates are either all recorded or all asked"),
-        (("--judge", JUDGE), "has no texts, so nobody can be asked about them"),
+        (("--judge", JUDGE), "has no texts named 'output', so nobody can be asked about them"),
     ],
 )
 def test_a_folder_of_recorded_answers_says_what_would_be_right(cli: Cli, tmp_path: Path, arguments: tuple[str, ...], words: str) -> None:

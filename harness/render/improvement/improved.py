@@ -92,7 +92,7 @@ def _languages(found: Improved) -> Table:
 
 
 def _verdicts(verdicts: tuple, language: str) -> str:  # type: ignore[type-arg]
-    own = [verdict.verdict for verdict in verdicts if verdict.key["language"] == language]
+    own = [verdict["verdict"] for verdict in verdicts if verdict.key["language"] == language]
     counts = {name: own.count(name) for name in dict.fromkeys(own)}
     return ", ".join(name if count == len(own) else f"{name} {count}" for name, count in counts.items()) or "–"
 
