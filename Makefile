@@ -26,8 +26,8 @@ $(VENV)/.ready: requirements.lock pyproject.toml
 	sh .ci/axe-core $(VENV)
 	@touch $@
 
-# Of the board 'controls', the two metrics with the most labelled texts and the two tasks with the shortest prompts: 40 of its 114 calls,
-# about 80 seconds on two cores. 'harness run --langs ja,cs' asks the other 74 too, and none of these again.
+# Of the board 'controls', the two metrics with the most labelled texts and the two tasks with the shortest prompts: 40 of its 114 calls.
+# 'harness run --langs ja,cs' asks the other 74 too, and none of these again.
 run: setup
 	$(BIN)/harness run --langs ja,cs --metrics linguistic_acceptability,problematic_content --tasks open_prompt,continue_writing
 

@@ -106,7 +106,23 @@ def check(arguments: argparse.Namespace) -> int:
         count = f"{len(problems)} problem{'s' if len(problems) > 1 else ''}"
         count += "; nothing was accepted: mend them first" if arguments.accept else ""
         print(count if problems else "all content is in order", file=sys.stderr)
+        if unread := _unread_content(library):
+            print(
+                terminal_safe(f"this was the content of {library.roots[0]}; that of this folder: harness check --content {unread}"),
+                file=sys.stderr,
+            )
     return 1 if problems else 0
+
+
+def _unread_content(library: Library) -> Path | None:
+    """The current folder, or the checkout around it, if it holds content that was not checked."""
+    here = Path.cwd().resolve()
+    folder = checkout_around(here) or here
+    read = {root.resolve() for root in library.roots}
+    has_content = any(any((folder / name).glob(f"*/{file}")) for name, file in (("languages", "pack.toml"), ("tasks", "task.toml")))
+    if folder in read or not (has_content or any((folder / "rubrics").glob("*.toml"))):
+        return None
+    return Path() if folder == here else folder
 
 
 def new(arguments: argparse.Namespace) -> int:

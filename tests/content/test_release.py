@@ -52,3 +52,22 @@ def test_each_thing_that_is_missing_is_named_until_it_is_there(missing: Any, tmp
     assert list(missing(tmp_path)) == []
     rewrite("action.yml", "someone/", "OWNER/")
     assert list(missing(tmp_path)) == ["action.yml:1: the owner of the repository in the place of OWNER"]
+
+
+def test_the_address_is_set_in_one_place(missing: Any, tmp_path: Path) -> None:
+    for name in FILES:
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(ROOT / name, tmp_path / name)
+    write = runpy.run_path(str(ROOT / ".ci" / "release-check"))["write_address"]
+    if "urls" in tomllib.loads((tmp_path / "pyproject.toml").read_text("utf-8"))["project"]:
+        pytest.skip("the project has its address")
+    with pytest.raises(SystemExit, match="OWNER/NAME"):
+        write(tmp_path, "github.com/someone/harness")
+    write(tmp_path, "https://github.com/someone/judge-harness/")
+    urls = tomllib.loads((tmp_path / "pyproject.toml").read_text("utf-8"))["project"]["urls"]
+    assert urls["Repository"] == "https://github.com/someone/judge-harness"
+    assert "uses: someone/judge-harness@v1" in (tmp_path / "action.yml").read_text("utf-8")
+    assert "@someone/boards" in (tmp_path / ".github" / "CODEOWNERS").read_text("utf-8")
+    assert {line.partition(":")[0] for line in missing(tmp_path)} == {"CITATION.cff", "CHANGELOG.md"}  # the days of the release
+    with pytest.raises(SystemExit, match="already"):
+        write(tmp_path, "https://github.com/someone/harness")

@@ -112,3 +112,11 @@ def test_the_doctor_says_how_to_fetch_a_model_and_fetches_none(cli: Cli, monkeyp
     monkeypatch.setenv("HARNESS_CACHE", str(tmp_path))
     assert "not here: harness models pull smollm2-135m" in cli("doctor").out
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_check_says_where_the_content_of_this_folder_was_not_read(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert "--content" not in cli("check").err
+    assert cli("new", "rubric", "tone").code == 0
+    assert "that of this folder: harness check --content .\n" in cli("check").err
+    assert "that of this folder" not in cli("check", "--content", ".").err
