@@ -139,10 +139,7 @@ def test_nothing_is_cut(make_cell: MakeCell, make_comparison: MakeComparison, wi
     assert "…" not in text and all(cell_len(line) <= width for line in text.splitlines())
 
 
-def test_a_pipe_gets_room_and_no_colour(
-    make_cell: MakeCell, make_comparison: MakeComparison, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.delenv("COLUMNS")
+def test_a_pipe_gets_room_and_no_colour(make_cell: MakeCell, make_comparison: MakeComparison, capsys: pytest.CaptureFixture[str]) -> None:
     show(lambda width: render_comparison(make_comparison(make_cell())), "s" * 300)
     text = capsys.readouterr().out
     assert "\x1b" not in text and "46 % [18–77]" in text and "s" * 300 in text
