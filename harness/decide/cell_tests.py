@@ -64,7 +64,7 @@ class LabelledTexts(msgspec.Struct, frozen=True):
     labelled: int
 
 
-class Coverage(NamedTuple):
+class ReadableAnswers(NamedTuple):
     """The share of answers that could be read, its one-sided 95 % upper limit, and what the others are."""
 
     share: float
@@ -124,7 +124,7 @@ class CellTests(msgspec.Struct, frozen=True, kw_only=True):
     differences: Differences
     hits: ClusterMean
     baseline: ClusterMean
-    coverage: Coverage
+    coverage: ReadableAnswers
     commonest: Commonest
     variation: OneClass
     level: Level
@@ -253,7 +253,7 @@ class CellTester:
             differences=Differences(apart, against, group),
             hits=_mean_over_groups(mean_of_questions(question, self.right[rows]), group, weight),
             baseline=baseline,
-            coverage=Coverage(*_coverage(scores, group[question][counted]), self._failures(rows[counted])),
+            coverage=ReadableAnswers(*_coverage(scores, group[question][counted]), self._failures(rows[counted])),
             commonest=commonest,
             level=Level(level, correction.reach, same_level_p(level, correction.reach) <= options.alpha),
             gain=correction.gain,

@@ -128,7 +128,7 @@ class Improved(msgspec.Struct, frozen=True, kw_only=True):
 
     def as_json(self) -> dict[str, Any]:
         """One object for programs; candidates are objects with judge, variant, temperature and top-p."""
-        verdicts = {name: [{**one.key, "verdict": one["verdict"]} for one in getattr(self, name)] for name in ("before", "after")}
+        verdicts = {name: [{**one.key, "verdict": one.decision.verdict} for one in getattr(self, name)] for name in ("before", "after")}
         found: dict[str, Any] = msgspec.to_builtins(msgspec.structs.replace(self, before=(), after=()))
         for name in ("start", "chosen"):
             found[name] = getattr(self, name)._asdict()

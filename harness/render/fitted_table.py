@@ -25,7 +25,7 @@ _WIDE = 120  # characters of a terminal from which columns stand further apart
 
 def output_width(console: Console) -> int:
     """Characters in a line: those of the terminal or of COLUMNS; without both, `PIPE_WIDTH`."""
-    return console.width if console.is_terminal or "COLUMNS" in os.environ else PIPE_WIDTH
+    return console.width if console.is_terminal or os.environ.get("COLUMNS", "").isdigit() else PIPE_WIDTH
 
 
 @dataclass(frozen=True)

@@ -215,15 +215,15 @@ def _prepare_folder(spec: RunSpec, folder: Path, library: Library) -> Prepared:
 def _refuse_unknown_tasks(folder: Path, data: Dataset) -> NoReturn:
     """Say what to do with items whose task nothing describes: most often, to ask with the prompt that `harness start` wrote beside them."""
     prompts = sorted(path for path in folder.glob("ask*.toml") if path.is_file())
+    ask = " ".join(f"--prompt {shlex.quote(str(path))}" for path in prompts) or "--prompt FILE ('harness new prompt ask' writes one)"
     if not prompts and not any(item.fields.get(name) for item in data.items for name in data.outputs_of(item)):
         raise UsageError(
             f"{folder} has no texts named 'output', so nobody can be asked about them; 'harness compare {folder}' compares recorded\n"
-            "         answers. Where texts have another name, ask with your own: --prompt FILE ('harness new prompt ask' writes one)"
+            "         answers. Where texts have another name, ask with a prompt of your own: " + ask
         )
-    ask = "".join(f" --prompt {shlex.quote(str(path))}" for path in prompts) or " --prompt FILE ('harness new prompt ask' writes one)"
     raise UsageError(
         f"{folder} has items of {quoted(sorted({item.task for item in data.items}))}, which no task here describes; "
-        f"ask with a prompt of your own:{ask}\n         'harness new task' describes a task for good"
+        f"ask with a prompt of your own: {ask}\n         'harness new task' describes a task for good"
     )
 
 

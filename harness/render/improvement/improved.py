@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from rich.console import Group, RenderableType
@@ -11,6 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from harness.content.tags import english_name
+from harness.decide.verdicts import Verdict
 from harness.improvement.improve import Improved, ImprovedLanguage, candidate_words
 from harness.reports.tables.numbers import counted, difference, percent, probability
 from harness.reports.tables.titles import metric_words
@@ -91,8 +92,8 @@ def _languages(found: Improved) -> Table:
     return table
 
 
-def _verdicts(verdicts: tuple, language: str) -> str:  # type: ignore[type-arg]
-    own = [verdict["verdict"] for verdict in verdicts if verdict.key["language"] == language]
+def _verdicts(verdicts: Sequence[Verdict], language: str) -> str:
+    own = [verdict.decision.verdict for verdict in verdicts if verdict.key["language"] == language]
     counts = {name: own.count(name) for name in dict.fromkeys(own)}
     return ", ".join(name if count == len(own) else f"{name} {count}" for name, count in counts.items()) or "–"
 

@@ -68,5 +68,5 @@ def test_on_the_screen_it_stands_before_the_whole_and_says_that_it_is_a_part(cli
     assert done.code == 0 and done.out.count("Japanese") > 0
     assert "Czech is answered. Its verdicts by itself, while the other languages are asked:" in done.err
     shown = done.err.partition("Czech is answered")[2].partition("corrected for all languages together")[0]
-    assert "acceptability" in shown and "Japanese" not in shown
+    assert "linguistic acceptability" in shown and "Japanese" not in shown
     assert "is answered." not in cli(*arguments).err
