@@ -18,6 +18,7 @@ from harness.model import Scale, Score
 from harness.stats import items_for_wilson
 from harness.stats.core.arrays import ShapeError
 from harness.stats.estimation.first_labels import first_labels
+from harness.stats.intervals.resampled_tests import use_p
 
 AGREEMENTS = (0.6, 0.7, 0.8, 0.9)
 """Agreements of two people that are tried where nothing is known."""
@@ -151,12 +152,10 @@ def _planned(one: People, decision: DecisionOptions, cells: int, half_width: flo
             one.shares,
             one.agreement,
             one.annotators,
-            margin=decision.margin,
-            alpha=decision.alpha,
-            cells=cells,
+            lambda sums: use_p(sums, decision.margin, decision.alpha, decision.effective_groups),
+            level=decision.alpha / cells,
             power=decision.power,
             least=max(decision.items, decision.groups),
-            effective_groups=decision.effective_groups,
         )
     except ShapeError as err:
         raise UsageError(f"{one.metric}{f' in {one.language}' if one.language else ''}: {err}") from None

@@ -16,7 +16,7 @@ from harness.measure.units import Classes, LabelCounts
 from harness.model import AltScoring
 from harness.stats.core.arrays import Floats, Ints
 from harness.stats.core.at_once import in_step
-from harness.stats.intervals.alternative_annotator import AlternativeAnnotatorTest, compared_with_annotators
+from harness.stats.intervals.alternative_annotator import AlternativeAnnotatorTest, AnnotatorRule, compared_with_annotators
 from harness.stats.intervals.noninferiority import guarded_p_each
 
 _MOST = 200  # annotators of a cell whose labels are laid out as a table
@@ -141,10 +141,8 @@ def annotator_tests(
         place: compared_with_annotators(
             sample.table.codes,
             sample.judge,
+            rule=AnnotatorRule(epsilon, sample.scoring, failures_lose),
             guarded_groups=sample.groups,
-            epsilon=epsilon,
-            scoring=sample.scoring,
-            failures_lose=failures_lose,
         )
         for place, sample in enumerate(samples)
         if sample is not None

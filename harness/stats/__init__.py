@@ -104,7 +104,7 @@ from harness.stats.estimation.misclassification import (
     predictive_value_share,
     rogan_gladen,
 )
-from harness.stats.estimation.more_labels import MoreLabels, about_more
+from harness.stats.estimation.more_labels import MoreLabels
 from harness.stats.estimation.panel import (
     PanelGain,
     difference_from_best,
@@ -147,7 +147,12 @@ from harness.stats.estimation.sampling_plan import (
     whole_labels,
 )
 from harness.stats.estimation.stratified import tau_within
-from harness.stats.intervals.alternative_annotator import AlternativeAnnotatorTest, advantage_test, alternative_annotator_test
+from harness.stats.intervals.alternative_annotator import (
+    AlternativeAnnotatorTest,
+    AnnotatorRule,
+    advantage_test,
+    alternative_annotator_test,
+)
 from harness.stats.intervals.bootstrap import intervals
 from harness.stats.intervals.equivalence import Equivalence, cluster_interval, equivalence, leniency_equivalence
 from harness.stats.intervals.intervals import MIN_GROUPS, TOO_FEW, Interval, mean_interval, proportion_interval, wilson
@@ -177,6 +182,7 @@ __all__ = [
     "VS_BASELINE",
     "Acceptance",
     "AlternativeAnnotatorTest",
+    "AnnotatorRule",
     "BradleyTerry",
     "CalibrationError",
     "Components",
@@ -231,7 +237,6 @@ __all__ = [
     "Temperature",
     "TieCalibratedAccuracy",
     "Weights",
-    "about_more",
     "acceptance_power",
     "acceptance_threshold",
     "advantage_test",

@@ -43,6 +43,16 @@ class _Pairs(NamedTuple):
     ordered: Floats
 
 
+class _GroupedPairs(NamedTuple):
+    """Pairs with the weight of their source text: (pairs,), and of each group its correct pairs without ties and its source texts."""
+
+    apart: Floats
+    change: Floats
+    of_pair: Ints
+    base: Floats
+    size: Floats
+
+
 def tie_calibrated_accuracy(
     x: ArrayLike,
     y: ArrayLike,
@@ -94,11 +104,11 @@ def tie_calibrated_accuracy(
     with_pairs, place = np.unique(pairs.segment, return_inverse=True)
     cluster = as_index(cluster[with_pairs], len(with_pairs), "groups")
     weight = 1 / np.bincount(place)[place]  # every source text has the same weight
-    of_pair = cluster[place]
-    count, size = int(cluster.max()) + 1, np.bincount(cluster).astype(np.float64)
-    base = np.asarray(np.bincount(of_pair, weight * pairs.ordered, minlength=count), np.float64)
-    value, epsilon = _best(*_gains(pairs.apart, weight * pairs.change, np.zeros(len(of_pair), np.int64), 1), base.sum(keepdims=True), size)
-    intervals = _intervals(pairs, weight, of_pair, base, size, (value, epsilon), level, seed, resamples)
+    of_pair, size = cluster[place], np.bincount(cluster).astype(np.float64)
+    base = np.asarray(np.bincount(of_pair, weight * pairs.ordered, minlength=len(size)), np.float64)
+    grouped = _GroupedPairs(pairs.apart, weight * pairs.change, of_pair, base, size)
+    value, epsilon = _best(*_gains(grouped.apart, grouped.change, np.zeros(len(of_pair), np.int64), 1), base.sum(keepdims=True), size)
+    intervals = _intervals(grouped, (value, epsilon), level, seed, resamples)
     return TieCalibratedAccuracy(value, intervals[0], epsilon, intervals[1], len(with_pairs), len(place), None)
 
 
@@ -128,25 +138,15 @@ def _best(thresholds: Floats, gains: Floats, base: Floats, size: Floats) -> tupl
     return float(accuracy[at]), float(thresholds[at])
 
 
-def _intervals(
-    pairs: _Pairs,
-    weight: Floats,
-    of_pair: Ints,
-    base: Floats,
-    size: Floats,
-    value: tuple[float, float],
-    level: float,
-    seed: int,
-    resamples: int,
-) -> tuple[Interval, Interval]:
+def _intervals(pairs: _GroupedPairs, value: tuple[float, float], level: float, seed: int, resamples: int) -> tuple[Interval, Interval]:
     """Intervals of the accuracy and of epsilon. Groups are drawn; epsilon is chosen anew in every resample."""
-    groups = len(size)
+    base, size, groups = pairs.base, pairs.size, len(pairs.size)
     if groups < MIN_GROUPS:
         return no_interval(groups), no_interval(groups)
     thresholds = np.unique(np.r_[0.0, pairs.apart])
     if len(thresholds) > _STEPS:
         thresholds = np.unique(np.r_[0.0, np.quantile(pairs.apart, np.linspace(0, 1, _STEPS), method="inverted_cdf")])
-    _, gains = _gains(pairs.apart, weight * pairs.change, of_pair, groups, thresholds)
+    _, gains = _gains(pairs.apart, pairs.change, pairs.of_pair, groups, thresholds)
     summed = np.cumsum(gains, axis=1)
     rng = np.random.default_rng(seed)
     drawn = rng.multinomial(groups, np.full(groups, 1 / groups), resamples).astype(np.float64)

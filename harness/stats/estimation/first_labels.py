@@ -12,12 +12,12 @@ from numpy.typing import ArrayLike
 
 from harness.stats.core.arrays import Floats, ShapeError
 from harness.stats.core.groups import GroupSums
-from harness.stats.estimation.more_labels import GROWTH, LIMIT
+from harness.stats.estimation.more_labels import GROWTH, LIMIT, Rule
 from harness.stats.intervals.judge_tests import JudgeSums
 from harness.stats.intervals.resampled_tests import use_p
-from harness.stats.intervals.unequal_groups import LEAST_EFFECTIVE
 
 _MOST_PATTERNS = 200_000
+_RESAMPLES = 1000
 _STEPS = math.ceil(math.log(LIMIT, GROWTH)) + 1
 
 
@@ -36,32 +36,35 @@ class FirstLabels:
     constant: float
 
 
+def usual_rule(sums: JudgeSums) -> Floats:
+    """The tests of `use` with a margin of 0.1 and an alpha of 0.05."""
+    return use_p(sums, 0.1, 0.05)
+
+
 def first_labels(
     shares: ArrayLike,
     agreement: float,
     people: int = 2,
+    rule: Rule = usual_rule,
     *,
-    margin: float = 0.1,
-    alpha: float = 0.05,
-    cells: float = 1,
+    level: float = 0.05,
     power: float = 0.8,
     least: int = 0,
-    effective_groups: float = LEAST_EFFECTIVE,
-    resamples: int = 1000,
-    seed: int = 0,
 ) -> FirstLabels:
     """The number of independent texts with which a judge as good as people is shown to be so.
 
     The model: a text has a class, drawn from `shares`; each person, and the judge, gives it with probability s, or else a class drawn from
     `shares`. Two of them agree with probability s² + (1 - s²) Σ shares², so s follows from `agreement`. Numbers of texts that grow by 5 %
-    are tried, and the first with which the rule's p is at most alpha / cells in the share `power` of the resamples is taken (the search
+    are tried, and the first with which the rule's p is at most `level` in the share `power` of the resamples is taken (the search
     relies on power rising with the number), rounded up to tens.
 
     Args:
         shares: (classes,) how often people give each class; positive or 0, and scaled to a sum of 1.
         agreement: of two people on a text, in [Σ shares², 1]: below that they would agree less often than by chance.
         people: who label each text, at least 2.
-        margin, alpha, cells, power, effective_groups, resamples, seed: as in `about_more`.
+        rule: as in `about_more_each`.
+        level: that its p is compared with: alpha, divided by the number of cells among which it is shared.
+        power: wanted, in (0, 1).
         least: texts that the rule asks for in any case.
 
     Raises:
@@ -90,9 +93,9 @@ def first_labels(
 
     @cache
     def reached(size: int) -> float:
-        times = np.random.default_rng(seed).multinomial(size, share, resamples).astype(np.float64)
+        times = np.random.default_rng(0).multinomial(size, share, _RESAMPLES).astype(np.float64)
         sums = JudgeSums(*(GroupSums(part.y[None, None], part.size, times[None]) for part in seen))
-        return float(np.mean(use_p(sums, margin, alpha, effective_groups) <= alpha / cells))
+        return float(np.mean(rule(sums) <= level))
 
     place = bisect_left(sizes, power, key=reached)
     if place == len(sizes):

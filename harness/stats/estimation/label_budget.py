@@ -84,7 +84,7 @@ def items_for_margin(sd: float, margin: float, *, gap: float = 0.0, alpha: float
 
     Fewest n at which P(T >= t_(1 - alpha, n - 1)) >= power, T noncentral with sqrt(n) (gap + margin) / sd; times the design effect,
     rounded up. The same call with gap = 0 and the expected difference as margin gives the items that beat a baseline. The guarded test
-    needs about a third more (`more_labels.about_more`).
+    needs about a third more (`more_labels.about_more_each`).
 
     Args:
         sd: standard deviation of an item's difference, 0 or more.

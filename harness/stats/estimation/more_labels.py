@@ -14,9 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from harness.stats.core.arrays import Floats
 from harness.stats.core.at_once import at_once, in_step
 from harness.stats.core.groups import GroupSums
-from harness.stats.intervals.judge_tests import JudgeSums, judge_sums
-from harness.stats.intervals.resampled_tests import use_p
-from harness.stats.intervals.unequal_groups import LEAST_EFFECTIVE
+from harness.stats.intervals.judge_tests import JudgeSums
 
 GROWTH = 1.05
 """Ratio of neighbouring numbers of items that are tried."""
@@ -52,61 +50,6 @@ class MoreLabels:
     reason: str | None
 
 
-def about_more(
-    gap: ArrayLike,
-    baseline: ArrayLike,
-    groups: ArrayLike,
-    *,
-    margin: float = 0.1,
-    alpha: float = 0.05,
-    cells: float = 1,
-    power: float = 0.8,
-    least_items: int = 0,
-    least_groups: int = 0,
-    effective_groups: float = LEAST_EFFECTIVE,
-    rule: Rule | None = None,
-    resamples: int = 400,
-    seed: int = 0,
-) -> MoreLabels:
-    """Further items until the rule rejects with the wanted power, if the judge is as good as people.
-
-    Groups are drawn with replacement, G n' / n of them, with the gaps moved to a mean of 0 and the differences from the baseline as they
-    are. The numbers of items n' = n 1.05^j are tried, and the first with which the rule's p is at most alpha / cells in the share `power`
-    of the resamples is taken. The search halves the range of j, which relies on power rising with n'. n' - n is rounded up to tens.
-
-    With fewer than 30 items, half a lost item is added, and every resample first draws how often each kind of group occurs.
-
-    Args:
-        gap: (items,) judge's less people's agreement, in [-1, 1]; NaN where an item has no two annotators.
-        baseline: (items,) judge right less baseline right; NaN where an item has no aggregate.
-        groups: (items,) any sortable codes of what items share.
-        margin: of the gap.
-        alpha, cells: level of the family, and the number of cells among which it is shared (those that are not yet `use`).
-        power: wanted, in (0, 1).
-        least_items, least_groups: numbers that n' must reach in any case.
-        effective_groups: below which large groups are capped (`judge_tests`).
-        rule: function of the sums of each resample that gives its p; default the tests of `use`, `JudgeTests.to_correct`.
-        resamples, seed: of the simulation.
-
-    Returns:
-        `MoreLabels`; without a number if no item has a gap, if the mean gap is -margin or less, if the mean difference from the baseline is
-        0 or less, or if more than 3,000 items would be needed.
-
-    Raises:
-        ShapeError: if the arrays are not of the same items.
-
-    Reference: Efron & Tibshirani (1993), resampling to plan a sample; Rubin (1981), the Bayesian bootstrap.
-
-    >>> gap, better = np.tile([0.0] * 8 + [1 / 3, -1 / 3], 6), np.tile([0.0] * 7 + [1.0] * 3, 6)
-    >>> found = about_more(gap, better, np.arange(60), cells=45)
-    >>> 50 < found.more < 150, found.power >= 0.8
-    (True, True)
-    """
-    cell = CellToPlan(judge_sums(gap, baseline, groups), alpha / cells, least_items, least_groups)
-    test = rule or (lambda sums: use_p(sums, margin, alpha, effective_groups))
-    return about_more_each([cell], test, margin=margin, power=power, resamples=resamples, seed=seed)[0]
-
-
 class CellToPlan(NamedTuple):
     """The sums of a cell's groups, the level that its p is compared with, and the numbers that a plan must reach in any case."""
 
@@ -119,7 +62,37 @@ class CellToPlan(NamedTuple):
 def about_more_each(
     cells: Sequence[CellToPlan], rule: Rule, *, margin: float = 0.1, power: float = 0.8, resamples: int = 400, seed: int = 0
 ) -> list[MoreLabels]:
-    """`about_more` of many cells: the same numbers. Their searches go in step, so that the rule tests resamples of many cells at once."""
+    """Further items of each cell until the rule rejects with the wanted power, if the judge is as good as people.
+
+    Groups are drawn with replacement, G n' / n of them, with the gaps moved to a mean of 0 and the differences from the baseline as they
+    are. The numbers of items n' = n 1.05^j are tried, and the first with which the rule's p is at most the cell's level in the share
+    `power` of the resamples is taken. The search halves the range of j, which relies on power rising with n'. n' - n is rounded up to tens.
+
+    With fewer than 30 items, half a lost item is added, and every resample first draws how often each kind of group occurs.
+
+    The searches go in step, so that the rule tests resamples of many cells at once; a cell's numbers do not depend on the others.
+
+    Args:
+        cells: the sums of each, and the level that its p is compared with.
+        rule: function of the sums of each resample that gives its p, such as `use_p`.
+        margin: of the gap.
+        power: wanted, in (0, 1).
+        resamples, seed: of the simulation.
+
+    Returns:
+        `MoreLabels` of each; without a number if no item has a gap, if the mean gap is -margin or less, if the mean difference from the
+        baseline is 0 or less, or if more than 3,000 items would be needed.
+
+    Reference: Efron & Tibshirani (1993), resampling to plan a sample; Rubin (1981), the Bayesian bootstrap.
+
+    >>> from harness.stats.intervals.judge_tests import judge_sums
+    >>> from harness.stats.intervals.resampled_tests import use_p
+    >>> gap, better = np.tile([0.0] * 8 + [1 / 3, -1 / 3], 6), np.tile([0.0] * 7 + [1.0] * 3, 6)
+    >>> cell = CellToPlan(judge_sums(gap, better, np.arange(60)), level=0.05 / 45)
+    >>> [found] = about_more_each([cell], lambda sums: use_p(sums, 0.1, 0.05))
+    >>> 50 < found.more < 150, found.power >= 0.8
+    (True, True)
+    """
 
     def tested(asked: list[JudgeSums]) -> list[Floats]:
         return at_once(lambda alike: rule(_stacked(alike)), asked, _shapes, most=_CELLS_AT_ONCE)

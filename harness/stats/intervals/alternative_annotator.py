@@ -34,6 +34,31 @@ _TIE = 1e-9  # sums of squares that differ by no more, relatively, are a tie
 
 
 @dataclass(frozen=True, slots=True)
+class AnnotatorRule:
+    """What counts in an alternative annotator test.
+
+    Attributes:
+        epsilon: in [0, 1), what the judge is allowed to be worse; the authors advise 0.2 against experts, 0.15 against skilled annotators
+            and 0.1 against crowds.
+        scoring: "accuracy" for nominal, "neg_rmse" for ordered scales.
+        failures_lose: an item without a judge's score counts as lost by the judge. False leaves it out, as the published code does, which
+            favours a judge that refuses difficult items.
+        q: false discovery rate over the annotators.
+        min_items: an annotator with fewer items is not tested.
+        min_annotators: items with fewer annotators are left out.
+        variance: over groups; `cr1` takes them as equal.
+    """
+
+    epsilon: float = 0.2
+    scoring: Scoring = "accuracy"
+    failures_lose: bool = True
+    q: float = 0.05
+    min_items: int = MIN_ITEMS
+    min_annotators: int = 2
+    variance: ClusterVariance = "cr2"
+
+
+@dataclass(frozen=True, slots=True)
 class AdvantageTest:
     """Test of H0: the mean of d is `epsilon` or more, where d = -1, 0 or 1 says who is strictly better: the judge, nobody, the person.
 
@@ -97,15 +122,9 @@ def alternative_annotator_test(
     labels: ArrayLike,
     judge: ArrayLike,
     groups: ArrayLike | None = None,
+    rule: AnnotatorRule = AnnotatorRule(),
     *,
     guarded_groups: ArrayLike | None = None,
-    epsilon: float = 0.2,
-    scoring: Scoring = "accuracy",
-    failures_lose: bool = True,
-    q: float = 0.05,
-    min_items: int = MIN_ITEMS,
-    min_annotators: int = 2,
-    variance: ClusterVariance = "cr2",
 ) -> AlternativeAnnotatorTest:
     """Alternative annotator test: leave each annotator out and compare him with the judge on the labels of the others.
 
@@ -119,15 +138,7 @@ def alternative_annotator_test(
         groups: (items,) any sortable codes of what items share; None if items are independent, as in the published test.
         guarded_groups: (items,) the groups of the guarded p; default `groups`. The published test, whose items are independent, and the
             guarded one over groups are then made at once.
-        epsilon: in [0, 1), what the judge is allowed to be worse; the authors advise 0.2 against experts, 0.15 against skilled annotators
-            and 0.1 against crowds.
-        scoring: "accuracy" for nominal, "neg_rmse" for ordered scales.
-        failures_lose: an item without a judge's score counts as lost by the judge. False leaves it out, as the published code does, which
-            favours a judge that refuses difficult items.
-        q: false discovery rate over the annotators.
-        min_items: an annotator with fewer items is not tested.
-        min_annotators: items with fewer annotators are left out.
-        variance: over groups; `cr1` takes them as equal.
+        rule: what counts, and when somebody is beaten.
 
     Returns:
         `AlternativeAnnotatorTest`; omega and rho NaN with a reason if nobody was tested.
@@ -138,55 +149,39 @@ def alternative_annotator_test(
     Reference: Calderon, Reichart & Dror (2025), The alternative annotator test for LLM-as-a-judge.
 
     >>> labels = [[0, 0, 0], [1, 1, 0], [1, 0, 1], [2, 2, 2]] * 25
-    >>> found = alternative_annotator_test(labels, judge=[0, 1, 1, 2] * 25, epsilon=0.1)
+    >>> found = alternative_annotator_test(labels, judge=[0, 1, 1, 2] * 25, rule=AnnotatorRule(epsilon=0.1))
     >>> found.omega, round(found.rho, 3), found.passed, [one.judge_better for one in found.annotators]
     (1.0, 1.0, True, [0, 25, 25])
     """
-    comparison = compared_with_annotators(
-        labels,
-        judge,
-        groups,
-        guarded_groups=guarded_groups,
-        epsilon=epsilon,
-        scoring=scoring,
-        failures_lose=failures_lose,
-        q=q,
-        min_items=min_items,
-        min_annotators=min_annotators,
-        variance=variance,
-    )
-    return in_step([comparison], partial(guarded_p_each, margin=epsilon, variance=variance))[0]
+    comparison = compared_with_annotators(labels, judge, groups, rule, guarded_groups=guarded_groups)
+    return in_step([comparison], partial(guarded_p_each, margin=rule.epsilon, variance=rule.variance))[0]
 
 
 def compared_with_annotators(
     labels: ArrayLike,
     judge: ArrayLike,
     groups: ArrayLike | None = None,
+    rule: AnnotatorRule = AnnotatorRule(),
     *,
     guarded_groups: ArrayLike | None = None,
-    epsilon: float = 0.2,
-    scoring: Scoring = "accuracy",
-    failures_lose: bool = True,
-    q: float = 0.05,
-    min_items: int = MIN_ITEMS,
-    min_annotators: int = 2,
-    variance: ClusterVariance = "cr2",
 ) -> Guarded[AlternativeAnnotatorTest]:
     """`alternative_annotator_test` for `in_step`: it asks for the guarded p of sums of groups, which is made for many cells at once."""
-    values, scores = _as_values(labels, scoring), _as_values(judge, scoring)
+    values, scores = _as_values(labels, rule.scoring), _as_values(judge, rule.scoring)
     if values.ndim != 2 or scores.shape != values.shape[:1]:
         raise ShapeError(f"labels {values.shape} must be (items, annotators) and judge {scores.shape} of the same items")
     codes, guarding = (None if of is None else as_index(of, len(values), "groups") for of in (groups, guarded_groups))
     known = ~np.isnan(values)
-    kept = (known.sum(axis=1) >= max(2, min_annotators)) & (failures_lose | ~np.isnan(scores))
+    kept = (known.sum(axis=1) >= max(2, rule.min_annotators)) & (rule.failures_lose | ~np.isnan(scores))
     compared = []
     for annotator in range(values.shape[1]):
         rows = kept & known[:, annotator]
-        d = _differences(values[rows], scores[rows], annotator, scoring)
+        d = _differences(values[rows], scores[rows], annotator, rule.scoring)
         own, guard = (None if of is None else of[rows] for of in (codes, guarding))
-        enough = len(d) >= max(1, min_items)
-        compared.append((d, (yield from _advantage(d, epsilon, own, own if guard is None else guard, variance)) if enough else None))
-    return _summary(compared, q, min_items)
+        enough = len(d) >= max(1, rule.min_items)
+        compared.append(
+            (d, (yield from _advantage(d, rule.epsilon, own, own if guard is None else guard, rule.variance)) if enough else None)
+        )
+    return _summary(compared, rule.q, rule.min_items)
 
 
 def advantage_test(

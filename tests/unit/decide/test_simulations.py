@@ -17,7 +17,6 @@ import pytest
 
 from harness.decide.options import DecisionOptions
 from harness.stats import (
-    about_more,
     acceptance_threshold,
     brier_score,
     cross_fitted,
@@ -61,6 +60,7 @@ from tests.unit.decide.worlds import (
     sums_of,
     verdicts,
 )
+from tests.unit.stats.estimation.test_more_labels import about_more
 from tests.unit.stats.guarded import guarded_table
 from tests.unit.watch.test_watch_simulations import delay_table, extension_table, watch_table
 
@@ -394,7 +394,7 @@ def planned_of(world: World, items: int, repetitions: int) -> float:
         gap, better = (
             np.where(n > 0, y, np.nan) for y, n in ((drawn.gap[cell], drawn.gap_n[cell]), (drawn.better[cell], drawn.better_n[cell]))
         )
-        planned = about_more(gap, better, np.arange(items), margin=OPTIONS.margin, alpha=OPTIONS.alpha, cells=CELLS)
+        planned = about_more(gap, better, np.arange(items), cells=CELLS)
         found.append(math.inf if planned.planned is None else planned.planned)
     return float(np.median(found))
 

@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from harness.stats import about_more, cell_statistics, count_classes, intervals, one_class_test, tabulate
+from harness.stats import cell_statistics, count_classes, intervals, one_class_test, tabulate
 from harness.stats.core.at_once import at_once, in_step, windows
 from harness.stats.core.groups import group_sums
 from harness.stats.estimation.more_labels import CellToPlan, about_more_each
@@ -18,6 +18,7 @@ from harness.stats.intervals.judge_tests import judge_sums, judge_tests, judge_t
 from harness.stats.intervals.noninferiority import gap_sums, guarded_p, guarded_p_each
 from harness.stats.intervals.one_class import one_class_tests
 from harness.stats.intervals.resampled_tests import use_p
+from tests.unit.stats.estimation.test_more_labels import about_more
 
 CELLS = 12
 

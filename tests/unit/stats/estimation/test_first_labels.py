@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import pytest
 
 from harness.stats.core.arrays import ShapeError
 from harness.stats.estimation.first_labels import first_labels
+from harness.stats.intervals.resampled_tests import use_p
 from tests.unit.stats.estimation.test_more_labels import CELLS, WORLDS, World
 
 
@@ -17,14 +20,14 @@ def agreement(world: World) -> float:
 
 @pytest.mark.parametrize("world", WORLDS.values(), ids=WORLDS)
 def test_it_finds_what_is_known_to_do(world: World) -> None:
-    found = first_labels(world.shares, agreement(world), 3, cells=CELLS)
+    found = first_labels(world.shares, agreement(world), 3, level=0.05 / CELLS)
     assert found.texts is not None and found.power >= 0.8
     assert 0.9 * world.planned <= found.texts <= 1.1 * world.planned + 10
 
 
 def test_texts_drawn_one_by_one_reach_its_power() -> None:
     world = WORLDS["skewed3"]
-    found = first_labels(world.shares, agreement(world), 3, cells=CELLS)
+    found = first_labels(world.shares, agreement(world), 3, level=0.05 / CELLS)
     assert found.texts is not None
     assert 0.75 <= world.power(np.random.default_rng(5), found.texts, 300) <= 0.92  # rounded up, so more than 0.8
 
@@ -44,15 +47,16 @@ def test_more_cells_a_smaller_margin_and_rarer_classes_need_more() -> None:
     base = first_labels([1, 1, 1], 0.8).texts
     assert base is not None
     for harder in (
-        first_labels([1, 1, 1], 0.8, cells=20),
-        first_labels([1, 1, 1], 0.8, margin=0.05),
+        first_labels([1, 1, 1], 0.8, level=0.05 / 20),
+        first_labels([1, 1, 1], 0.8, rule=partial(use_p, margin=0.05, alpha=0.05)),
         first_labels([1, 1, 18], 0.85),
         first_labels([1, 1, 1], 0.6),
     ):
         assert harder.texts is None or harder.texts > base
     assert first_labels([1, 1, 1], 1.0, least=200).texts == 200
-    assert first_labels([1, 1, 1], 0.5, margin=0.005) == first_labels([2, 2, 2], 0.5, margin=0.005)
-    assert first_labels([1, 1, 1], 0.5, margin=0.005).texts is None
+    narrow = partial(use_p, margin=0.005, alpha=0.05)
+    assert first_labels([1, 1, 1], 0.5, rule=narrow) == first_labels([2, 2, 2], 0.5, rule=narrow)
+    assert first_labels([1, 1, 1], 0.5, rule=narrow).texts is None
 
 
 @pytest.mark.parametrize(

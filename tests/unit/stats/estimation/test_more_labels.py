@@ -10,13 +10,24 @@ from dataclasses import dataclass
 
 import numpy as np
 import pytest
+from numpy.typing import ArrayLike
 
 from harness.stats.core.arrays import Floats, ShapeError
 from harness.stats.estimation import more_labels
-from harness.stats.estimation.more_labels import GROWTH, about_more
+from harness.stats.estimation.more_labels import GROWTH, CellToPlan, MoreLabels, Rule, about_more_each
 from harness.stats.intervals.judge_tests import JudgeSums, judge_sums, judge_tests
+from harness.stats.intervals.resampled_tests import use_p
 
 CELLS = 45
+
+
+def usual(sums: JudgeSums) -> Floats:
+    return use_p(sums, 0.1, 0.05)
+
+
+def about_more(gap: ArrayLike, baseline: ArrayLike, groups: ArrayLike, rule: Rule = usual, cells: int = 1, **least: int) -> MoreLabels:
+    """The plan of one cell, one of so many that share a level of 0.05."""
+    return about_more_each([CellToPlan(judge_sums(gap, baseline, groups), 0.05 / cells, **least)], rule)[0]
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy import stats as scipy_stats
 
 from harness.stats.core.arrays import Floats, ShapeError
-from harness.stats.intervals.alternative_annotator import Scoring, advantage_test, alternative_annotator_test
+from harness.stats.intervals.alternative_annotator import AnnotatorRule, Scoring, advantage_test, alternative_annotator_test
 
 NAN = math.nan
 
@@ -43,7 +43,7 @@ def test_differences_by_hand(scoring: Scoring) -> None:
     labels, judge = rng.integers(0, 4, (80, 4)).astype(float), rng.integers(0, 4, 80).astype(float)
     labels[rng.random((80, 4)) < 0.2] = NAN
     judge[rng.random(80) < 0.1] = NAN
-    found = alternative_annotator_test(labels, judge, scoring=scoring, min_items=1)
+    found = alternative_annotator_test(labels, judge, rule=AnnotatorRule(scoring=scoring, min_items=1))
     for one, d in zip(found.annotators, by_hand(labels, judge, scoring), strict=True):
         assert one.test is not None
         assert (one.n, one.human_better, one.judge_better) == (len(d), d.count(1), d.count(-1))
@@ -56,8 +56,8 @@ def test_differences_by_hand(scoring: Scoring) -> None:
 def test_a_judge_that_refuses_loses() -> None:
     labels = np.tile([[0, 0, 1], [1, 1, 1], [1, 0, 1]], (20, 1))
     judge = np.tile([0.0, 1.0, NAN], 20)
-    strict = alternative_annotator_test(labels, judge, epsilon=0.1)
-    lenient = alternative_annotator_test(labels, judge, epsilon=0.1, failures_lose=False)
+    strict = alternative_annotator_test(labels, judge, rule=AnnotatorRule(epsilon=0.1))
+    lenient = alternative_annotator_test(labels, judge, rule=AnnotatorRule(epsilon=0.1, failures_lose=False))
     assert [one.n for one in strict.annotators] == [60, 60, 60] and [one.n for one in lenient.annotators] == [40, 40, 40]
     assert all(one.human_better >= 20 for one in strict.annotators) and strict.rho < lenient.rho
     assert strict.omega < lenient.omega == 1 and lenient.passed and not strict.passed
@@ -72,13 +72,13 @@ def test_missing_class_codes_may_be_negative() -> None:
 
 def test_negative_numbers_are_numbers_where_scores_are_compared() -> None:
     labels, judge = np.tile([[-1.0, 0.0, 1.0]], (40, 1)), np.tile([-1.0, 0.0], 20)
-    assert [one.n for one in alternative_annotator_test(labels, judge, scoring="neg_rmse").annotators] == [40, 40, 40]
+    assert [one.n for one in alternative_annotator_test(labels, judge, rule=AnnotatorRule(scoring="neg_rmse")).annotators] == [40, 40, 40]
 
 
 def test_ties_of_thirds_are_ties() -> None:
     """Mean scores in thirds: the judge and the first annotator are equally far from the others, whatever rounding says."""
     labels = np.tile([[2 / 3, 1 / 3, 1.0]], (40, 1))
-    found = alternative_annotator_test(labels, np.full(40, 1 - 1 / 3), scoring="neg_rmse")
+    found = alternative_annotator_test(labels, np.full(40, 1 - 1 / 3), rule=AnnotatorRule(scoring="neg_rmse"))
     assert (found.annotators[0].human_better, found.annotators[0].judge_better) == (0, 0)
 
 
@@ -177,7 +177,7 @@ def test_a_constant_judge_passes_where_one_class_is_frequent() -> None:
     for _ in range(150):
         truth, guess = rng.choice(2, (200, 1), p=shares), rng.choice(2, (200, 3), p=shares)
         labels = np.where(rng.random((200, 3)) < 0.8, truth, guess)
-        passed.append(bool(alternative_annotator_test(labels, np.ones(200), epsilon=0.1).passed))
+        passed.append(bool(alternative_annotator_test(labels, np.ones(200), rule=AnnotatorRule(epsilon=0.1)).passed))
     assert abs(np.mean(passed) - 0.86) < 3 * math.sqrt(0.86 * 0.14 / 150)
 
 
