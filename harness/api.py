@@ -293,7 +293,7 @@ def _compute_report(result: RunResult, decision: DecisionOptions) -> NotebookRep
         unreviewed_instructions=_unreviewed_instructions(result),
         realised=result.realised,
         absent=result.absent,
-        native_data=prepared.library.native_data(result.protocol.languages),
+        native_data=prepared.library.native_data(result.protocol.texts.languages),
         refused_controls=_refused_controls(result),
     )
     computed = run_report.report(result.name, result.protocol, result.judgments, prepared.data, prepared.training, about, decision)
@@ -302,8 +302,8 @@ def _compute_report(result: RunResult, decision: DecisionOptions) -> NotebookRep
 
 def _refused_controls(result: RunResult) -> dict[str, dict[str, str]]:
     """The control questions of a study that the languages of a run do not have."""
-    protocol = result.protocol
-    return refused_controls(protocol.languages, protocol.metrics, result.prepared.library) if protocol.study == SELF_PREFERENCE else {}
+    texts, questions = result.protocol.texts, result.protocol.questions
+    return refused_controls(texts.languages, questions.metrics, result.prepared.library) if texts.study == SELF_PREFERENCE else {}
 
 
 def write_page(result: RunResult, path: Path | str | None = None) -> Path:
@@ -638,7 +638,7 @@ def _judged_source(
 def _data_folder(source: Dataset | RunResult | Path | str, opened: OpenedSource) -> Path | None:
     """The folder of the labels that are compared with; None of data in memory and of bundled content."""
     if opened.run is not None:
-        folder = opened.run.protocol.data
+        folder = opened.run.protocol.texts.data
         return Path(folder) if folder else None
     return located(Path(source), Library()) if isinstance(source, (str, Path)) else None
 
@@ -792,7 +792,7 @@ def _open_source(source: Dataset | RunResult | Path | str, card: str | None, out
         return OpenedSource(_recorded(source, source.id))
     if isinstance(source, RunResult):
         recording = recorded_run.recording(
-            source.judgments, source.prepared.data, source.prepared.training, source.name, source.protocol.panels
+            source.judgments, source.prepared.data, source.prepared.training, source.name, source.protocol.judges.panels
         )
         return OpenedSource(msgspec.structs.replace(recording, notes=tuple(_notes(source))), source)
     source = located(Path(source), Library())  # the name of a published set means its folder
@@ -815,7 +815,7 @@ def is_data_folder(source: Path | str) -> bool:
 def _notes(result: RunResult) -> Iterator[str]:
     """Notes for readers of a run's numbers."""
     protocol = result.protocol
-    if protocol.constructed:
+    if protocol.texts.constructed:
         yield CONSTRUCTED
     if languages := _unreviewed(result):
         yield f"No native reader has reviewed the texts in {', '.join(languages)}."
@@ -828,12 +828,12 @@ def _notes(result: RunResult) -> Iterator[str]:
 def _unreviewed(result: RunResult) -> list[str]:
     """Languages of bundled texts that no native reader has reviewed."""
     library, protocol = result.prepared.library, result.protocol
-    return [] if protocol.data else library.unreviewed(protocol.board, protocol.languages)
+    return [] if protocol.texts.data else library.unreviewed(protocol.texts.board, protocol.texts.languages)
 
 
 def _unreviewed_instructions(result: RunResult) -> list[str]:
     """Languages whose instructions were used although no native reader has reviewed them."""
-    return [tag for tag in result.protocol.instructions if not result.prepared.library.instructions(tag).reviewed_by]
+    return [tag for tag in result.protocol.wording.instructions if not result.prepared.library.instructions(tag).reviewed_by]
 
 
 def _recorded(data: Dataset, name: str) -> Recording:
@@ -901,8 +901,8 @@ def gated_source(source: Dataset | RunResult | Path | str, card: str | None, out
         signature = f"data:{data.about.id}@{data.about.version}+{data.sha256[:12]}"
         return gate.GatedSource(opened.recording, CompareOptions(), {"": signature})
     protocol = opened.run.protocol
-    signatures = {identity.name: str(recorded_run.signature(protocol, identity)) for identity in protocol.judges}
-    rule = options.of_rule(protocol.majority, protocol.annotators)
+    signatures = {identity.name: str(recorded_run.signature(protocol, identity)) for identity in protocol.judges.all}
+    rule = options.of_rule(protocol.rule.majority, protocol.rule.annotators)
     return gate.GatedSource(opened.recording, rule, signatures, gate.unanswered_calls(opened.run))
 
 

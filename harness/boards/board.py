@@ -43,9 +43,9 @@ def with_labels(prepared: Prepared, key: Path | None) -> Prepared:
 
 def unmarked_files(board: Board, prepared: Prepared) -> list[Path]:
     """The data files of a board with sealed labels that lack its canary. Files of packs are checked by `harness check`."""
-    if board.sealed is None or not prepared.protocol.data:
+    if board.sealed is None or not prepared.protocol.texts.data:
         return []
-    return files_without_canary(board, prepared.library, Path(prepared.protocol.data), board.sealed.canary)
+    return files_without_canary(board, prepared.library, Path(prepared.protocol.texts.data), board.sealed.canary)
 
 
 def submissions_of(board: Path) -> list[Path]:

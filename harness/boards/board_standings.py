@@ -130,21 +130,21 @@ def standings(board: Board, prepared: Prepared, entries: Sequence[ScoredSubmissi
     decided = {judge: _verdicts(board, prepared, judge, judgments[judge]) for judge in by_id}
     return Standings(
         schema_version=SCHEMA_VERSION,
-        board=protocol.source,
+        board=protocol.texts.source,
         title=board.title,
         description=board.description,
         rank_by=board.rank_by,
         statistics=board.statistics,
-        languages=protocol.languages,
+        languages=protocol.texts.languages,
         variants=variants,
-        repeats=protocol.repeats,
-        constructed=protocol.constructed,
+        repeats=protocol.questions.repeats,
+        constructed=protocol.texts.constructed,
         native=set(prepared.data.labels.source.used) == {"native"},
         unreviewed=tuple(_unreviewed(prepared)),
         superseded_by=prepared.library.superseded_by(board.id),
         judges=tuple(_contender(judge, entry, prepared) for judge, entry in by_id.items()),
         tables=tables,
-        overall=tuple(_overall(decided, variants, protocol.languages, tables)),
+        overall=tuple(_overall(decided, variants, protocol.texts.languages, tables)),
         verdicts=tuple(verdict for own in decided.values() for verdict in own),
     )
 
@@ -152,8 +152,8 @@ def standings(board: Board, prepared: Prepared, entries: Sequence[ScoredSubmissi
 def ranking_input(board: Board, prepared: Prepared, judgments: Mapping[str, Judgments], variants: Sequence[str]) -> RankingInput:
     """What a board's tables are made of: judgments by judge, under the board's rule."""
     protocol, rule = prepared.protocol, of_rule(board.majority, board.annotators)
-    places = protocol.metrics, variants, protocol.languages
-    return RankingInput(prepared.data, prepared.training, judgments, rule, *places, protocol.repeats, board.rank_by)
+    places = protocol.questions.metrics, variants, protocol.texts.languages
+    return RankingInput(prepared.data, prepared.training, judgments, rule, *places, protocol.questions.repeats, board.rank_by)
 
 
 def _verdicts(board: Board, prepared: Prepared, judge: str, judgments: Judgments) -> list[Verdict]:
@@ -184,7 +184,7 @@ def _ranking_columns(judgments: Judgments) -> Judgments:
 
 def _unreviewed(prepared: Prepared) -> list[str]:
     library, protocol = prepared.library, prepared.protocol
-    return [] if protocol.data else library.unreviewed(protocol.board, protocol.languages)
+    return [] if protocol.texts.data else library.unreviewed(protocol.texts.board, protocol.texts.languages)
 
 
 # ---- what cards and replies say

@@ -82,7 +82,7 @@ class _CacheKey:
 
     def __init__(self, prepared: Prepared) -> None:
         self.prepared = prepared
-        self._encoded = msgspec.json.encode(msgspec.structs.replace(prepared.protocol, identities=()), order="sorted")
+        self._encoded = msgspec.json.encode(prepared.protocol.flat() | {"identities": ()}, order="sorted")
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, _CacheKey) and self._encoded == other._encoded and self.prepared.library is other.prepared.library
@@ -94,8 +94,8 @@ class _CacheKey:
 @lru_cache(maxsize=4)
 def _cached_calls(key: _CacheKey) -> ExpectedCalls:
     prepared = key.prepared
-    found = calls_of_plan(prepared.plan(None), prepared.protocol.source, prepared.reading)
-    label_scales = {metric: prepared.data.label_scale(metric) for metric in prepared.protocol.metrics}
+    found = calls_of_plan(prepared.plan(None), prepared.protocol.texts.source, prepared.reading)
+    label_scales = {metric: prepared.data.label_scale(metric) for metric in prepared.protocol.questions.metrics}
     return msgspec.structs.replace(found, label_scales=label_scales, places=_places(prepared.data.items))
 
 
@@ -161,4 +161,4 @@ class Baselines:
         return replies
 
     def _open(self, identity: JudgeIdentity) -> BaselineJudge:
-        return open_judge(identity.model, JudgeOptions(training=self._prepared.training, seed=self._prepared.protocol.seed))
+        return open_judge(identity.model, JudgeOptions(training=self._prepared.training, seed=self._prepared.protocol.questions.seed))

@@ -150,7 +150,7 @@ def probe(board: Board, prepared: Prepared, entries: Mapping[str, ScoredSubmissi
 
 def _probe_baselines(board: Board, prepared: Prepared, entries: Mapping[str, ScoredSubmission]) -> Iterator[Finding]:
     """Does a judge beat the baselines in each language? All metrics are pooled, and both are compared on the same questions."""
-    variants = tuple(map(str, dict.fromkeys(condition.variant for condition in prepared.protocol.conditions)))
+    variants = tuple(map(str, dict.fromkeys(condition.variant for condition in prepared.protocol.questions.conditions)))
     judgments = {name: entry.judgments for name, entry in entries.items()}
     gains = gains_over(BASELINES, ranking_input(board, prepared, judgments, variants))
     numbers: dict[str, dict[str, dict[str, Any]]] = {judge: {baseline: {} for baseline in BASELINES} for judge in entries}

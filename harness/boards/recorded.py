@@ -76,10 +76,10 @@ class RecordedJudgments:
     @cached_property
     def _judgments(self) -> Judgments:
         protocol, library = self._prepared.protocol, self._prepared.library
-        data = library.board(protocol.board).data if protocol.board else "bundled"
-        if protocol.data is None or not isinstance(data, BoardData):
+        data = library.board(protocol.texts.board).data if protocol.texts.board else "bundled"
+        if protocol.texts.data is None or not isinstance(data, BoardData):
             return Judgments.from_rows(())
-        given = load_folder(Path(protocol.data), library, card=data.dataset_card, with_judgments=True).judgments
+        given = load_folder(Path(protocol.texts.data), library, card=data.dataset_card, with_judgments=True).judgments
         return given.clean if given is not None else Judgments.from_rows(())
 
     def judges(self) -> list[tuple[str, str]]:
@@ -98,7 +98,7 @@ class RecordedJudgments:
         own = given.take(mine & (given.variant.recode({identity.settings.get("variant", ""): 0}) == 0))
         if (np.array([*own.repeat.values, 0])[own.repeat.codes] > 0).any():
             raise UsageError(f"'{identity.model}' judged items more than once; recorded scores need one judgment of every item")
-        ours = {self._name_in_data(metric): metric for metric in self._prepared.protocol.metrics}
+        ours = {self._name_in_data(metric): metric for metric in self._prepared.protocol.questions.metrics}
         rows = zip(own.item, own.metric, own.score, own.failure, strict=True)
         return {
             (item, ours[metric]): Failure(failure) if score is None else float(score)

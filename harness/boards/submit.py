@@ -28,7 +28,7 @@ from harness.errors import ContentError, StoreError, UsageError
 from harness.judges import traits_of
 from harness.model import JudgeIdentity
 from harness.offensive import hides_texts
-from harness.runs import Prepared, RunProtocol, RunResult
+from harness.runs import Prepared, Questions, RunProtocol, RunResult
 from harness.store import Store
 from harness.tables import jsonl_lines, write_atomic
 
@@ -72,8 +72,8 @@ def submit(result: RunResult, out: Path, board: str, about: SubmitterStatement, 
     library = result.prepared.library
     spec = library.board(board)
     identities = _choose_judges(result.protocol, judges, about)
-    data = Path(result.protocol.data) if result.protocol.data else None
-    prepared = whole_board(board, tuple(map(Path, result.protocol.content)), data)
+    data = Path(result.protocol.texts.data) if result.protocol.texts.data else None
+    prepared = whole_board(board, tuple(map(Path, result.protocol.texts.content)), data)
     _refuse_offensive(prepared)
     _refuse_differences(result, prepared, identities, part=about.part)
     parent = _submissions_folder(library, spec, about.into)
@@ -88,8 +88,8 @@ def submit(result: RunResult, out: Path, board: str, about: SubmitterStatement, 
 
 def _part_of(run: RunProtocol, board: RunProtocol) -> Part | None:
     """What a run covers of a board; None for all of it."""
-    languages = run.languages if run.languages != board.languages else ()
-    return Part(languages, run.limit) if languages or run.limit else None
+    languages = run.texts.languages if run.texts.languages != board.texts.languages else ()
+    return Part(languages, run.texts.limit) if languages or run.texts.limit else None
 
 
 def _refuse_offensive(prepared: Prepared) -> None:
@@ -153,7 +153,7 @@ def _write_scores(
 
 
 def _choose_judges(protocol: RunProtocol, judges: Sequence[str], about: SubmitterStatement) -> list[JudgeIdentity]:
-    known = {identity.name: identity for identity in protocol.identities}
+    known = {identity.name: identity for identity in protocol.judges.identities}
     for name in judges:
         if name not in known:
             raise UsageError(f"no judge '{name}' in the run.{choose_from(known, name)}")
@@ -178,11 +178,11 @@ def _refuse_differences(result: RunResult, prepared: Prepared, identities: Seque
     whole = list(differences(result, prepared.protocol, part=True))
     hint = "" if whole else "\n         Or add --part: a part is shown with what it covers, and first texts alone have no rank."
     judges = " ".join(f"--judge {identity.name}" for identity in identities)
-    data = " --data DIR" if result.protocol.data else ""
+    data = " --data DIR" if result.protocol.texts.data else ""
     lines = "".join(f"\n         - {line}" for line in sentences)
     raise UsageError(
-        f"run {result.name} does not follow the protocol of {prepared.protocol.source}:{lines}\n"
-        f"         This command does: harness run --board {prepared.protocol.board}{data} {judges}\n"
+        f"run {result.name} does not follow the protocol of {prepared.protocol.texts.source}:{lines}\n"
+        f"         This command does: harness run --board {prepared.protocol.texts.board}{data} {judges}\n"
         f"         Use the same --out: calls that have a reply already are not asked again.{hint}"
     )
 
@@ -190,38 +190,44 @@ def _refuse_differences(result: RunResult, prepared: Prepared, identities: Seque
 def differences(result: RunResult, board: RunProtocol, *, part: bool = False) -> Iterator[str]:
     """Every difference between a run and the board's protocol, one sentence each; of a `part`, not what it leaves out."""
     run = result.protocol
-    if run.source != board.source:
-        yield f"it is a run of {quote(run.source)}"
-    yield from _set_differences("language", run.languages, [tag for tag in board.languages if not part or tag in run.languages])
-    yield from _set_differences("task", tuple(run.tasks), tuple(board.tasks))
-    yield from _set_differences("metric", run.metrics, board.metrics)
-    for word, mine, theirs in (("task", run.tasks, board.tasks), ("rubric", run.rubrics, board.rubrics)):
-        for name in sorted(mine.keys() & theirs.keys()):
-            if mine[name] != theirs[name]:
-                yield f"{word} {name} had version {mine[name]}, and the board has {theirs[name]}"
-    if run.limit is not None and not part:
-        yield f"it asked about the first {run.limit} items of each language and task only (--limit)"
-    elif run.limit is None and run.data_sha256 != board.data_sha256 and (run.languages, [*run.tasks]) == (board.languages, [*board.tasks]):
+    mine, theirs = run.texts, board.texts
+    if mine.source != theirs.source:
+        yield f"it is a run of {quote(mine.source)}"
+    yield from _set_differences("language", mine.languages, [tag for tag in theirs.languages if not part or tag in mine.languages])
+    yield from _set_differences("task", tuple(run.wording.tasks), tuple(board.wording.tasks))
+    yield from _set_differences("metric", run.questions.metrics, board.questions.metrics)
+    for word, own, known in (("task", run.wording.tasks, board.wording.tasks), ("rubric", run.wording.rubrics, board.wording.rubrics)):
+        for name in sorted(own.keys() & known.keys()):
+            if own[name] != known[name]:
+                yield f"{word} {name} had version {own[name]}, and the board has {known[name]}"
+    if mine.limit is not None and not part:
+        yield f"it asked about the first {mine.limit} items of each language and task only (--limit)"
+    same_cells = mine.languages == theirs.languages and [*run.wording.tasks] == [*board.wording.tasks]
+    if mine.limit is None and mine.data_sha256 != theirs.data_sha256 and same_cells:
         yield "its items or labels differ from those of the board"
-    if missing := [condition.words() for condition in board.conditions if condition not in run.conditions]:
-        yield f"it lacks the condition{'s' if len(missing) > 1 else ''} {'; '.join(missing)}"
-    if more := [condition.words() for condition in run.conditions if condition not in board.conditions]:
-        yield f"it has the condition{'s' if len(more) > 1 else ''} {'; '.join(more)}, not on the board"
-    if run.repeats != board.repeats:
-        yield f"it asked {_times(run.repeats)}, and the board asks {_times(board.repeats)}"
-    if run.seed != board.seed:
-        yield f"its seed was {run.seed}, and the board's is {board.seed}"
-    if run.reask:
-        yield "it repeated refused calls (--reask)"
-    if run.prompts != board.prompts:
+    yield from _other_questions(run.questions, board.questions)
+    if run.wording.prompts != board.wording.prompts:
         yield "its prompts were rendered by another version of the program"
-    if run.examples != board.examples:
+    if run.wording.examples != board.wording.examples:
         yield "its examples were taken from other data"
-    if run.instructions != board.instructions:
+    if run.wording.instructions != board.wording.instructions:
         yield "its instructions in the items' languages had other versions"
     for judge, count in result.answers.missing.items():
         if count:
             yield f"{count:,} calls of {quote(judge)} have no answer"
+
+
+def _other_questions(mine: Questions, theirs: Questions) -> Iterator[str]:
+    if missing := [condition.words() for condition in theirs.conditions if condition not in mine.conditions]:
+        yield f"it lacks the condition{'s' if len(missing) > 1 else ''} {'; '.join(missing)}"
+    if more := [condition.words() for condition in mine.conditions if condition not in theirs.conditions]:
+        yield f"it has the condition{'s' if len(more) > 1 else ''} {'; '.join(more)}, not on the board"
+    if mine.repeats != theirs.repeats:
+        yield f"it asked {_times(mine.repeats)}, and the board asks {_times(theirs.repeats)}"
+    if mine.seed != theirs.seed:
+        yield f"its seed was {mine.seed}, and the board's is {theirs.seed}"
+    if mine.reask:
+        yield "it repeated refused calls (--reask)"
 
 
 def _set_differences(word: str, mine: Sequence[str], theirs: Sequence[str]) -> Iterator[str]:

@@ -181,7 +181,7 @@ def _read_valid_card(prepared: Prepared, folder: Path) -> JudgeCard:
 
 
 def _open_judge(identity: JudgeIdentity, prepared: Prepared, base_url: str | None, settings: Settings) -> Judge:
-    options = JudgeOptions(base_url, Environment(os.environ), prepared.training, prepared.protocol.seed, settings.timeout)
+    options = JudgeOptions(base_url, Environment(os.environ), prepared.training, prepared.protocol.questions.seed, settings.timeout)
     judge = open_judge(opening_name(identity), options)
     if judge.identity != identity:
         raise UsageError(

@@ -46,7 +46,7 @@ def status(arguments: argparse.Namespace) -> int:
 
 def _all_batches(store: Store) -> Iterator[tuple[JudgeIdentity, StoredBatch]]:
     for run, spec in store.runs().items():
-        for identity in msgspec.json.decode(spec, type=RunProtocol).identities:
+        for identity in RunProtocol.read(spec).judges.identities:
             for batch in store.batches(run, identity.name):
                 yield identity, batch
 

@@ -135,7 +135,7 @@ def board_verdicts(result: RunResult, report: Report) -> BoardVerdicts:
     decided = tuple(verdict for verdict in report.verdicts if not traits_of(verdict["judge"]).is_baseline)
     known = {(verdict["language"], verdict["judge"], verdict["metric"]) for verdict in report.verdicts}
     cells = [(cell["language"], cell["judge"], cell["metric"]) for cell in report.by_metric if not traits_of(cell["judge"]).is_baseline]
-    qualities = {metric: quality_of(metric, prepared.data.about, prepared.library) for metric in prepared.protocol.metrics}
+    qualities = {metric: quality_of(metric, prepared.data.about, prepared.library) for metric in prepared.protocol.questions.metrics}
     return BoardVerdicts(decided, qualities, tuple(dict.fromkeys(cell for cell in cells if cell not in known)))
 
 
@@ -294,7 +294,7 @@ def show(result: RunResult, output: Output, decision: DecisionOptions | None = N
         print_sections(report.ablations)
     else:
         print_report(report, by_task=output.by_task, every=output.every or output.by_task, signature=output.signature)
-        if output.by_task or result.protocol.study:
+        if output.by_task or result.protocol.texts.study:
             print_sections(report.ablations)
         else:
             print(terminal_safe(_more(report)), end="")
@@ -309,13 +309,13 @@ def show(result: RunResult, output: Output, decision: DecisionOptions | None = N
 def _part_of_board(result: RunResult) -> str:
     """What of its board a run did not ask about, so that nobody takes a part for the whole; empty where it is the whole."""
     asked = result.protocol
-    if not asked.board:
+    if not asked.texts.board:
         return ""
-    board = result.prepared.library.board(asked.board)
+    board = result.prepared.library.board(asked.texts.board)
     parts = {
-        "--metrics": _share(board.rubrics, asked.metrics, "metrics"),
-        "--tasks": _share(board.tasks, asked.tasks, "tasks"),
-        "--limit": f"at most {asked.limit} of the texts of each language and task" if asked.limit else "",
+        "--metrics": _share(board.rubrics, asked.questions.metrics, "metrics"),
+        "--tasks": _share(board.tasks, asked.wording.tasks, "tasks"),
+        "--limit": f"at most {asked.texts.limit} of the texts of each language and task" if asked.texts.limit else "",
     }
     flags = [flag for flag, part in parts.items() if part]
     if not flags:

@@ -57,12 +57,12 @@ def export(arguments: argparse.Namespace) -> int:
 def _refuse_texts_in_repository(store: Store, to: Path) -> None:
     """Raise UsageError where prompts and replies of a run on offensive data would come into a repository."""
     for spec in store.runs().values():
-        refuse_in_repository(to, _card_of_run(msgspec.json.decode(spec, type=RunProtocol)))
+        refuse_in_repository(to, _card_of_run(RunProtocol.read(spec)))
 
 
 def _card_of_run(protocol: RunProtocol) -> DatasetCard:
     """The card of a run's data: in its folder or, where that is gone, the published one of its name."""
-    return card_of_folder(Path(protocol.data or protocol.source.partition("@")[0]), Library())
+    return card_of_folder(Path(protocol.texts.data or protocol.texts.source.partition("@")[0]), Library())
 
 
 class _CountedLines:

@@ -54,14 +54,14 @@ def _asking(run: RunResult, judge: CertifiedJudge, arguments: argparse.Namespace
 
     condition = next(
         each
-        for each in run.protocol.conditions
+        for each in run.protocol.questions.conditions
         if not each.perturbation
         and (each.order, each.shown_source, str(each.variant)) == ("forward", "none", judge.variant)
         and all(getattr(each, axis) == getattr(judge, axis) for axis in SAMPLING)
     )
 
     def ask(times: Mapping[str, int], out: Path) -> Judgments:
-        wanted, address = AskAgain(judge.name, condition, run.protocol.metrics, times), dict(arguments.base_url or ())
+        wanted, address = AskAgain(judge.name, condition, run.protocol.questions.metrics, times), dict(arguments.base_url or ())
         watcher = TerminalWatcher(assume_yes=arguments.yes)
         return ask_again(run, wanted, out, watcher, engine_settings(arguments), address.get(judge.name, address.get("")))
 

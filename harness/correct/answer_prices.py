@@ -60,7 +60,7 @@ def answer_prices(
 
 def _charged(run: RunResult | None, judge: str, own: Path | None) -> AnswerPrice | None:
     """What a run was charged for 1,000 answers."""
-    identity = next((each for each in run.protocol.identities if each.name == judge), None) if run else None
+    identity = next((each for each in run.protocol.judges.identities if each.name == judge), None) if run else None
     price = price_of(identity, own) if identity else None
     if run is None or price is None or not (spent := run.answers.spent.get(judge)):
         return None

@@ -140,7 +140,7 @@ def refuse_changed(held: CascadeCertificate, step: CertifiedStep, ready: Prepare
         raise StaleCertificate(f"the prompts of {step.judge.name} are {prompt}, and the certificate holds for {step.prompt}; {AGAIN}")
     for cell in held.cells:
         metric = cell.chain.metric
-        if metric not in ready.protocol.metrics:
+        if metric not in ready.protocol.questions.metrics:
             continue
         if (rubric := asked.rubric(metric)) != cell.rubric:
             raise StaleCertificate(f"the rubric of '{metric}' is {rubric}, and the certificate holds for {cell.rubric}; {AGAIN}")
@@ -161,7 +161,7 @@ def _certified(held: CascadeCertificate, every: Sequence[Question]) -> list[Ques
 def _questions(ready: Prepared) -> Iterator[Question]:
     asked = ready.data.asked_metrics
     for item in ready.data.items:
-        for metric in ready.protocol.metrics:
+        for metric in ready.protocol.questions.metrics:
             if metric in asked.get(item.item_id, ()):
                 yield item.item_id, metric, item.language
 
@@ -176,7 +176,7 @@ class _Said(NamedTuple):
 def _said(result: RunResult, held: CascadeCertificate) -> dict[tuple[str, str], _Said]:
     """What a judge said, by item and metric."""
     rows: Judgments = result.judgments.clean
-    judge = held.steps[held.judges.index(result.protocol.identities[0].name)].judge.name
+    judge = held.steps[held.judges.index(result.protocol.judges.identities[0].name)].judge.name
     reads = {cell.chain.metric: next(step.confidence for step in cell.chain.steps if step.judge == judge) for cell in held.cells}
     answers: dict[tuple[str, str], list[tuple[Score | None, float]]] = {}
     for item, metric, score, sure in zip(rows.item, rows.metric, rows.score, rows.confidence, strict=True):

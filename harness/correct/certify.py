@@ -58,18 +58,18 @@ class JudgedRun(msgspec.Struct, frozen=True):
     library: Library
 
     def identity(self, judge: str) -> JudgeIdentity | None:
-        return next((identity for identity in self.protocol.judges if identity.name == judge), None)
+        return next((identity for identity in self.protocol.judges.all if identity.name == judge), None)
 
     def prompt(self, variant: str) -> str:
         """Hash of everything that words the prompts under a variant."""
-        protocol = self.protocol
-        parts = (protocol.prompts, variant, sorted(protocol.instructions.items()), protocol.examples, sorted(protocol.tasks.items()))
+        wording = self.protocol.wording
+        parts = (wording.prompts, variant, sorted(wording.instructions.items()), wording.examples, sorted(wording.tasks.items()))
         return hashlib.sha256(msgspec.json.encode(parts)).hexdigest()[:16]
 
     def rubric(self, metric: str) -> str | None:
         """Version and hash of a metric's rubric."""
         path = self.library.rubric_files.get(metric)
-        return None if path is None else f"{self.protocol.rubrics.get(metric, '?')}+{sha256_of(path)[:12]}"
+        return None if path is None else f"{self.protocol.wording.rubrics.get(metric, '?')}+{sha256_of(path)[:12]}"
 
 
 def certify(

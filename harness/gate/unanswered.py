@@ -48,7 +48,7 @@ def unanswered_calls(result: RunResult) -> dict[CellKey, Unanswered]:
             planned[CellKey(query.item.language, metric, condition.of_judge(""))] += 1
     answered = _answered(result.judgments.clean, result.prepared.data)
     found = {}
-    for judge in protocol.judges:
+    for judge in protocol.judges.all:
         for of_any, questions in planned.items():
             key = of_any._replace(condition=of_any.condition._replace(judge=judge.name))
             if without := questions - answered[key]:

@@ -51,14 +51,14 @@ def asked_data(spec: RunSpec, compare: CompareOptions) -> AskedData:
     spec = msgspec.structs.replace(spec, metrics=metrics or spec.metrics, languages=languages or spec.languages, tasks=tasks or spec.tasks)
     prepared = prepare(spec)
     data = only_where(prepared.data, where) if where else prepared.data
-    known = of_metrics(data, prepared.protocol.metrics)
+    known = of_metrics(data, prepared.protocol.questions.metrics)
     if not len(known.labels):
         raise UsageError(f"{spec.data} has no labels to choose by; label some texts first ('harness annotate')")
     needed = annotators_needed(compare, known.labels.max_annotators)
     compare = CompareOptions(annotators=needed)
     questions = labelled_questions(known, compare)
     if not len(questions):
-        raise UsageError(f"no text of {spec.data} has a commonest label on {', '.join(prepared.protocol.metrics)}")
+        raise UsageError(f"no text of {spec.data} has a commonest label on {', '.join(prepared.protocol.questions.metrics)}")
     spec = msgspec.structs.replace(spec, metrics=tuple(sorted({each.metric for each in questions.questions})))
     return AskedData(spec, prepared, compare, questions)
 
@@ -188,5 +188,5 @@ def _recording(results: Sequence[RunResult], candidates: Iterable[JudgeCondition
         parts.append(judgments.take(np.array([JudgeCondition(*each) in wanted for each in names], bool)))
     first = results[0]
     whole = Judgments.concatenate(parts)
-    panels = {name: panel for result in results for name, panel in result.protocol.panels.items()}
+    panels = {name: panel for result in results for name, panel in result.protocol.judges.panels.items()}
     return recorded_run.recording(whole, first.prepared.data, first.prepared.training, first.prepared.data.id, panels)

@@ -51,7 +51,7 @@ class PlannedImprovement(msgspec.Struct, frozen=True):
     @property
     def folder(self) -> Path:
         """The data folder."""
-        return Path(str(self.asked.prepared.protocol.data))
+        return Path(str(self.asked.prepared.protocol.texts.data))
 
     @property
     def calibrated(self) -> tuple[int, ...]:
@@ -96,5 +96,5 @@ def planned(asking: Asking, compare: CompareOptions, options: ImproveOptions) ->
     candidates = conditions_of(asking.candidates or default_candidates(asking.judges, asked.prepared, spec.allow_unreviewed), asked)
     starting_point(tuple(candidates), options.start)
     return PlannedImprovement(
-        asking, candidates, asked, divided(asked.questions, options, Path(str(asked.prepared.protocol.data))), options
+        asking, candidates, asked, divided(asked.questions, options, Path(str(asked.prepared.protocol.texts.data))), options
     )

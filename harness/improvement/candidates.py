@@ -135,9 +135,8 @@ def default_candidates(judges: Sequence[str], prepared: Prepared, unreviewed: bo
 def _usual(prepared: Prepared, unreviewed: bool) -> Iterator[AskedCandidate]:
     yield AskedCandidate()
     yield AskedCandidate(variant="single+detailed")
-    classes = all(
-        prepared.data.scales[name].kind != "interval" and name not in prepared.data.label_scales for name in prepared.protocol.metrics
-    )
+    metrics = prepared.protocol.questions.metrics
+    classes = all(prepared.data.scales[name].kind != "interval" and name not in prepared.data.label_scales for name in metrics)
     if classes:
         yield AskedCandidate(variant="single+fewshot:2")
     if _has_joint_questions(prepared):
@@ -152,19 +151,19 @@ def _usual(prepared: Prepared, unreviewed: bool) -> Iterator[AskedCandidate]:
 
 
 def _has_joint_questions(prepared: Prepared) -> bool:
-    metrics = set(prepared.protocol.metrics)
+    metrics = set(prepared.protocol.questions.metrics)
     return any(len(metrics & prepared.data.asked_metrics.get(item.item_id, frozenset())) > 1 for item in prepared.data.items)
 
 
 def _has_own_instructions(prepared: Prepared, unreviewed: bool) -> bool:
     """Whether every language but English has instructions that may be used for these tasks and metrics."""
     library, protocol = prepared.library, prepared.protocol
-    foreign = [tag for tag in protocol.languages if not is_english(tag)]
+    foreign = [tag for tag in protocol.texts.languages if not is_english(tag)]
     return bool(foreign) and all(
         tag in library.instruction_files
         and (library.instructions(tag).reviewed_by or unreviewed)
-        and set(protocol.tasks) <= library.instructions(tag).tasks.keys()
-        and set(protocol.metrics) <= library.instructions(tag).rubrics.keys()
+        and set(protocol.wording.tasks) <= library.instructions(tag).tasks.keys()
+        and set(protocol.questions.metrics) <= library.instructions(tag).rubrics.keys()
         for tag in foreign
     )
 

@@ -28,22 +28,23 @@ def recording(judgments: Judgments, data: Dataset, training: Dataset, name: str 
 
 def signature(protocol: RunProtocol, identity: JudgeIdentity) -> Signature:
     """The signature of one judge's numbers in a run."""
+    texts, asked, wording = protocol.texts, protocol.questions, protocol.wording
     return Signature(
         judge=judge_text(identity),
-        data=f"{protocol.source}+{protocol.data_sha256[:12]}" + (f"+first{protocol.limit}" if protocol.limit else ""),
-        tasks=tuple(f"{name}@{number}" for name, number in protocol.tasks.items()),
-        rubrics=tuple(f"{name}@{number}" for name, number in protocol.rubrics.items()),
-        langs=protocol.languages,
-        conditions=tuple(map(str, protocol.conditions)),
-        repeats=protocol.repeats,
-        seed=protocol.seed,
-        prompts=protocol.prompts,
-        instructions=tuple(f"{tag}@{number}" for tag, number in protocol.instructions.items()),
-        examples=protocol.examples or "none",
-        segmenter=segmenter_version() if any(condition.perturbation for condition in protocol.conditions) else "none",
-        majority=protocol.majority,
-        annotators=protocol.annotators,
+        data=f"{texts.source}+{texts.data_sha256[:12]}" + (f"+first{texts.limit}" if texts.limit else ""),
+        tasks=tuple(f"{name}@{number}" for name, number in wording.tasks.items()),
+        rubrics=tuple(f"{name}@{number}" for name, number in wording.rubrics.items()),
+        langs=texts.languages,
+        conditions=tuple(map(str, asked.conditions)),
+        repeats=asked.repeats,
+        seed=asked.seed,
+        prompts=wording.prompts,
+        instructions=tuple(f"{tag}@{number}" for tag, number in wording.instructions.items()),
+        examples=wording.examples or "none",
+        segmenter=segmenter_version() if any(condition.perturbation for condition in asked.conditions) else "none",
+        majority=protocol.rule.majority,
+        annotators=protocol.rule.annotators,
         ci=CI_SIGNED,
         harness=version("judge-harness"),
-        reask="refused" if protocol.reask else "none",
+        reask="refused" if asked.reask else "none",
     )

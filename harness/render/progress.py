@@ -191,7 +191,7 @@ class TerminalWatcher:
         if self._rows is not None:
             self._rows.decide(verdicts)
         if verdicts:
-            language = english_name(part.protocol.languages[0])
+            language = english_name(part.protocol.texts.languages[0])
             self._console.print(
                 f"\n{language} is answered. Its verdicts by itself, while the other languages are asked:\n", highlight=False
             )

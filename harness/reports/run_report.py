@@ -111,10 +111,10 @@ def report(
 ) -> Report:
     """The whole report of a run. `decision` are the thresholds of its verdicts."""
     answers = about.answers
-    source = recording(judgments, data, training, name, protocol.panels)
-    native = about.native_data if protocol.constructed else {}
+    source = recording(judgments, data, training, name, protocol.judges.panels)
+    native = about.native_data if protocol.texts.constructed else {}
     comparable = len(judgments) and not data.sealed
-    rule = of_rule(protocol.majority, protocol.annotators)
+    rule = of_rule(protocol.rule.majority, protocol.rule.annotators)
     by_metric = compare([source], msgspec.structs.replace(rule, by=BY_METRIC.by)).cells if comparable else ()
     by_task = compare([source], rule) if comparable else None
     pooled = pooled_differences(source, rule) if comparable else {}
@@ -122,12 +122,10 @@ def report(
     return Report(
         schema_version=SCHEMA_VERSION,
         run=name,
-        title=protocol.title,
-        constructed_labels=protocol.constructed,
+        title=protocol.texts.title,
+        constructed_labels=protocol.texts.constructed,
         unreviewed=tuple(about.unreviewed),
-        signatures={
-            identity.name: _signature(protocol, identity, decided, answers.left_out.get(identity.name, {})) for identity in protocol.judges
-        },
+        signatures={each.name: _signature(protocol, each, decided, answers.left_out.get(each.name, {})) for each in protocol.judges.all},
         ci_method=CI_METHOD,
         summaries=summaries(by_metric, pooled),
         verdicts=verdicts([source], rule, decision) if comparable else (),
@@ -141,14 +139,15 @@ def report(
         reasoning=dict(answers.reasoning),
         few_shot=_few_shot(protocol, training, about.absent),
         ablations=run_sections(
-            SectionInput(source, rule, about.realised, protocol.metrics, protocol, about.refused_controls), labelled=bool(comparable)
+            SectionInput(source, rule, about.realised, protocol.questions.metrics, protocol, about.refused_controls),
+            labelled=bool(comparable),
         ),
-        unlabelled=data.sealed and protocol.board is None,
+        unlabelled=data.sealed and protocol.texts.board is None,
         sealed=run_coverage(judgments, data) if data.sealed else (),
         notes=by_task.notes if by_task else (),
         failures=failures_by_condition(judgments),
         native_data={tag: tuple(card.id for card in cards) for tag, cards in native.items()},
-        pages=label_pages(PurePath(protocol.data).name, data) if protocol.data else LabelPages(),
+        pages=label_pages(PurePath(protocol.texts.data).name, data) if protocol.texts.data else LabelPages(),
         get_native_data={card.id: how_to_get(card) for cards in native.values() for card in cards},
     )
 
@@ -175,7 +174,7 @@ def _signature(protocol: RunProtocol, identity: JudgeIdentity, decide: str, left
 
 def _few_shot(protocol: RunProtocol, training: Dataset, absent: Mapping[tuple[str, str, str], Sequence[Score]]) -> dict[str, Any]:
     """For a run with examples: whether their scores were constructed with the texts, and which classes have no example."""
-    if not any(condition.variant.shots for condition in protocol.conditions):
+    if not any(condition.variant.shots for condition in protocol.questions.conditions):
         return {}
     dev = {item.item_id for item in training.items if item.split == "dev"}
     made = any(label.source == "constructed" for label in training.labels if label.item_id in dev)

@@ -46,7 +46,7 @@ def ask_again(
         UsageError: for a judge that is not one of the run, and an endpoint that is not its own.
         JudgeError, StoreError; IncompleteRun if calls have no answer: the same call continues.
     """
-    identity = next((one for one in result.protocol.identities if one.name == wanted.judge), None)
+    identity = next((one for one in result.protocol.judges.identities if one.name == wanted.judge), None)
     if identity is None:
         raise UsageError(f"the run {result.name} did not ask '{wanted.judge}'")
     judges = [reopen_judge(identity, base_url, settings.timeout)]
@@ -65,14 +65,14 @@ def _part(prepared: Prepared, wanted: AskAgain, times: int) -> Prepared:
     """The items that are asked about so many times, under the one condition."""
     data = prepared.data.only(item for item in prepared.data.items if wanted.times.get(item.item_id) == times)
     joint = wanted.condition.variant.call == "joint"
-    protocol = msgspec.structs.replace(
-        prepared.protocol,
-        metrics=prepared.protocol.metrics if joint else tuple(name for name in prepared.protocol.metrics if name in wanted.metrics),
+    metrics = prepared.protocol.questions.metrics
+    protocol = prepared.protocol.with_fields(
+        metrics=metrics if joint else tuple(name for name in metrics if name in wanted.metrics),
         conditions=(wanted.condition,),
         repeats=times,
         limit=None,
         data_sha256=data.sha256,
         panels={},
-        identities=tuple(one for one in prepared.protocol.identities if one.name == wanted.judge),
+        identities=tuple(one for one in prepared.protocol.judges.identities if one.name == wanted.judge),
     )
     return msgspec.structs.replace(prepared, data=data, protocol=protocol)

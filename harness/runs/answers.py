@@ -82,7 +82,7 @@ def update_judgments(prepared: Prepared, plan: Plan, store: Store, path: Path) -
     answers = RunAnswers()
     votes = PanelVotes(prepared.protocol)
     with JudgmentWriter(path) as writer:
-        for identity in prepared.protocol.identities:
+        for identity in prepared.protocol.judges.identities:
             _read_judge(identity, prepared, plan, store, writer, answers, votes)
         for judgment in votes.judgments(plan, prepared.data.scales):
             writer.add(judgment)
@@ -195,8 +195,8 @@ def _read_judge(
 def _inputs_hash(prepared: Prepared, plan: Plan, store: Store) -> str:
     """The hash of everything that decides what the judgments are: what was asked, the last reply to each call, and how it is read."""
     reading = _reading_code_hash() + prepared.vocabulary.digest
-    digest = hashlib.sha256(msgspec.json.encode(prepared.protocol, order="sorted") + reading.encode())
-    for identity in prepared.protocol.identities:
+    digest = hashlib.sha256(msgspec.json.encode(prepared.protocol.flat(), order="sorted") + reading.encode())
+    for identity in prepared.protocol.judges.identities:
         for part in _last_attempts(identity, plan, store):
             digest.update(part)
     return digest.hexdigest()

@@ -83,8 +83,8 @@ def reading_of(prepared: Prepared, watcher: Watcher | None = None) -> ReplyReadi
         run=protocol.name,
         failures=lambda query, reply: reply_failures(query, reply, rules),
         count_failures=lambda query, reply: count_failures(query, reply, rules),
-        reask=protocol.reask,
-        justifications=any(condition.variant.justification != "none" for condition in protocol.conditions),
+        reask=protocol.questions.reask,
+        justifications=any(condition.variant.justification != "none" for condition in protocol.questions.conditions),
         rows=rows if watcher is not None and watcher.follow(rows) else None,
     )
 

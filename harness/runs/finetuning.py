@@ -102,7 +102,7 @@ def fine_tuning_set(spec: FineTuningSpec) -> FineTuningSet:
         "prompts": program_hash(),
         "seed": spec.seed,
         "held_out": spec.held_out,
-        "languages": prepared.protocol.languages,
+        "languages": prepared.protocol.texts.languages,
         "examples": {"train": len(train), "test": len(test)},
         "source_texts": {part: sorted(groups) for part, groups in used.items()},
         "answers": dict(sorted(answers.items())),

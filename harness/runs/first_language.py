@@ -24,16 +24,16 @@ class FirstLanguage:
 
     def __init__(self, prepared: Prepared, plan: Plan, store: Store, tell: Callable[[Prepared], None]) -> None:
         self._prepared, self._store, self._tell = prepared, store, tell
-        self._language = prepared.protocol.languages[0]
+        self._language = prepared.protocol.texts.languages[0]
         self._next_look = time.monotonic() + _SECONDS
-        small = len(plan) * len(prepared.protocol.identities) <= _MOST_CALLS
-        self._calls = self._own_calls(plan) if small and len(prepared.protocol.languages) > 1 else []
+        small = len(plan) * len(prepared.protocol.judges.identities) <= _MOST_CALLS
+        self._calls = self._own_calls(plan) if small and len(prepared.protocol.texts.languages) > 1 else []
         self._told = not self._calls or self._answered()
 
     def _own_calls(self, plan: Plan) -> list[str]:
         """The ids of its calls, to all judges. Queries of a language stand together, and those of the first language come first."""
         found = []
-        for identity in self._prepared.protocol.identities:
+        for identity in self._prepared.protocol.judges.identities:
             asked = zip(plan.queries(), plan.calls(identity).all_call_ids(), strict=True)
             found += [call_id for _, call_id in takewhile(lambda each: each[0].item.language == self._language, asked)]
         return found
@@ -53,5 +53,5 @@ class FirstLanguage:
 
     def _part(self) -> Prepared:
         own = self._prepared.data.only(item for item in self._prepared.data.items if item.language == self._language)
-        protocol = msgspec.structs.replace(self._prepared.protocol, languages=(self._language,))
+        protocol = self._prepared.protocol.with_fields(languages=(self._language,))
         return msgspec.structs.replace(self._prepared, data=own, protocol=protocol)

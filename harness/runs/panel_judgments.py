@@ -14,7 +14,7 @@ class PanelVotes:
     """What the members of a run's panels said, in the order of the run's questions; None where a call has no reply."""
 
     def __init__(self, protocol: RunProtocol) -> None:
-        self._panels = protocol.panels
+        self._panels = protocol.judges.panels
         self._votes: dict[str, list[Vote | None]] = {member: [] for panel in self._panels.values() for member in panel.members}
 
     def add(self, judgment: Judgment) -> None:

@@ -6,7 +6,7 @@ import hashlib
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import msgspec
 import numpy as np
@@ -20,7 +20,6 @@ from harness.model import SAMPLING, Call, Condition, Item, JudgeIdentity, Prompt
 from harness.prompts import (
     Example,
     FewShotExamples,
-    OwnPrompt,
     PromptSpec,
     PromptTemplate,
     PromptTemplates,
@@ -29,6 +28,7 @@ from harness.prompts import (
     with_reasons_in,
     words_of,
 )
+from harness.runs.protocol import Questions
 from harness.runs.shown_items import ShownItems
 
 _CHARACTERS_PER_TOKEN = 4.0  # an estimate for prices only: of ASCII text; every other character counts as one token
@@ -230,57 +230,54 @@ def _first_occurrences(ids: CallIds) -> NDArray[np.bool_]:
     return first
 
 
+class PlanSources(NamedTuple):
+    """Where a plan takes other texts from.
+
+    `training` holds the development items that examples are taken from (by default the data), `examples` holds them in its place. `pool`
+    has the items that a perturbation may put in place of another (by default those of `training`).
+    """
+
+    training: Dataset | None = None
+    examples: Dataset | None = None
+    pool: tuple[Item, ...] | None = None
+
+
 def make_plan(
     data: Dataset,
     library: Library,
-    metrics: Sequence[str],
-    conditions: Sequence[Condition],
-    repeats: int,
-    seed: int,
+    asked: Questions,
     templates: PromptTemplates,
-    training: Dataset | None = None,
-    examples: Dataset | None = None,
-    pool: tuple[Item, ...] | None = None,
-    own_prompts: Mapping[str, OwnPrompt] = {},
-    own_rubrics: Mapping[str, Rubric] = {},
+    sources: PlanSources = PlanSources(),  # noqa: B008 (frozen)
     is_asked: Callable[[Item, str, Condition], bool] | None = None,
 ) -> Plan:
-    """Plan queries about every item of `data`, on those of `metrics` for which it has a label (or may have, if labels are sealed).
+    """Plan queries about every item of `data`, on those of the metrics for which it has a label (or may have, if labels are sealed).
 
     The order is language, task, group, item, condition, then metric, so that a local model reads what calls share only once.
 
     Args:
         data: the items that are judged, with their labels.
         library: tasks, rubrics and languages.
-        metrics: in the order in which they are asked.
-        conditions: each is asked about each item.
-        repeats: how often each query is asked.
-        seed: of perturbations, examples and calls.
+        asked: the metrics, and the conditions under which each item is asked about.
         templates: prompt templates, cached in the store.
-        training: holds the development items that examples are taken from; by default `data`.
-        examples: holds them in its place.
-        pool: the items that a perturbation may put in place of another; by default those of `training`.
-        own_prompts: prompts of the user's own, by the name that their variant has.
-        own_rubrics: rubrics of the user's own, by the name that their variants have.
+        sources: of examples, and of texts that perturbations put in.
         is_asked: whether a metric of an item is asked about under a condition; by default always.
     """
     items = sorted(data.items, key=lambda item: (item.language, item.task, item.group, item.item_id))
 
-    about = {name: own.metric for name, own in own_prompts.items()} | {name: own.id for name, own in own_rubrics.items()}
+    about = {name: own.metric for name, own in asked.own_prompts.items()} | {name: own.id for name, own in asked.own_rubrics.items()}
 
     def queries() -> Iterator[Query]:
         for item in items:
-            asked = data.asked_metrics.get(item.item_id, frozenset())
-            of_item = tuple(metric for metric in metrics if metric in asked)
-            for condition in conditions:
+            labelled = data.asked_metrics.get(item.item_id, frozenset())
+            of_item = tuple(metric for metric in asked.metrics if metric in labelled)
+            for condition in asked.conditions:
                 chosen = of_item if is_asked is None else tuple(metric for metric in of_item if is_asked(item, metric, condition))
-                yield from _item_queries(item, chosen, condition, repeats, about)
+                yield from _item_queries(item, chosen, condition, asked.repeats, about)
 
-    learnt = training or data
-    changed_with = learnt.items if pool is None else pool
-    return Plan(
-        seed, queries, repeats, _Renderer(library, templates, data.scales, examples or learnt, changed_with, seed, own_prompts, own_rubrics)
-    )
+    learnt = sources.training or data
+    shown = ShownItems(library, learnt.items if sources.pool is None else sources.pool, asked.seed)
+    shots = FewShotExamples(sources.examples or learnt, asked.seed)
+    return Plan(asked.seed, queries, asked.repeats, _Renderer(library, templates, data.scales, shown, shots, asked))
 
 
 def _item_queries(item: Item, metrics: tuple[str, ...], condition: Condition, repeats: int, about: Mapping[str, str]) -> Iterator[Query]:
@@ -304,22 +301,19 @@ class _Renderer:
         library: Library,
         templates: PromptTemplates,
         scales: Mapping[str, Scale],
-        training: Dataset,
-        pool: Sequence[Item],
-        seed: int,
-        own_prompts: Mapping[str, OwnPrompt],
-        own_rubrics: Mapping[str, Rubric],
+        items: ShownItems,
+        shots: FewShotExamples,
+        asked: Questions,
     ) -> None:
-        self._own_prompts = own_prompts
-        self._own_rubrics = own_rubrics
-        self.items = ShownItems(library, pool, seed)
+        self._asked = asked
+        self.items = items
         self.absent: dict[tuple[str, str, str], tuple[Score, ...]] = {}
         self._library = library
         self._task = cache(library.task)
         self._rubric = cache(library.rubric)
         self._templates = templates
         self._scales = scales
-        self._shots = FewShotExamples(training, seed)
+        self._shots = shots
         self._cached: dict[tuple[object, ...], PromptTemplate] = {}
         self._item: Item | None = None
         self._item_templates: dict[tuple[tuple[str, ...], Variant, bool], PromptTemplate] = {}
@@ -335,7 +329,7 @@ class _Renderer:
     def _find_template(self, query: Query) -> PromptTemplate:
         item, variant = query.item, query.condition.variant
         if variant.prompt:
-            own = self._own_prompts[variant.prompt]
+            own = self._asked.own_prompts[variant.prompt]
             return self._cached.setdefault((variant.prompt, item.language), own.template(item.language))
         task = self._task(item.task)
         present = shown_texts(item, task, query.metrics)
@@ -356,7 +350,7 @@ class _Renderer:
 
     def _rubrics(self, query: Query) -> tuple[Rubric, ...]:
         own = query.condition.variant.rubric
-        return (self._own_rubrics[own],) if own else tuple(self._rubric(metric) for metric in query.metrics)
+        return (self._asked.own_rubrics[own],) if own else tuple(self._rubric(metric) for metric in query.metrics)
 
     def _examples(self, query: Query, task: Task) -> tuple[Example, ...]:
         item = query.item

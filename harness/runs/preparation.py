@@ -9,7 +9,7 @@ import shlex
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from itertools import product
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 import msgspec
 
@@ -28,8 +28,8 @@ from harness.perturb import parse_perturbation
 from harness.prompts import OwnPrompt, PromptTemplates, is_english, load_own_prompt, load_own_rubric, with_rubric
 from harness.prompts.templates import program_hash
 from harness.runs.derivation import ReadingRules
-from harness.runs.plan import Plan, make_plan
-from harness.runs.protocol import Majority, RunProtocol
+from harness.runs.plan import Plan, PlanSources, make_plan
+from harness.runs.protocol import AskedJudges, AskedTexts, Majority, Questions, ReferenceRule, RunProtocol, Wording
 from harness.runs.self_preference_data import PAIR_METRICS, SINGLE_METRICS, first_pairs, question_filter, refuse_no_question, with_pairs
 from harness.runs.sources import load_board
 from harness.runs.specification import DEFAULT_BOARD, RunSpec
@@ -54,7 +54,7 @@ class Prepared(msgspec.Struct, frozen=True):
     examples: Dataset | None = None
 
     def __repr__(self) -> str:
-        return short_repr(self, self.protocol.source, items=len(self.data.items), labels=len(self.data.labels))
+        return short_repr(self, self.protocol.texts.source, items=len(self.data.items), labels=len(self.data.labels))
 
     @property
     def vocabulary(self) -> Vocabulary:
@@ -63,34 +63,22 @@ class Prepared(msgspec.Struct, frozen=True):
 
     @property
     def reading(self) -> ReadingRules:
-        return ReadingRules(self.data.scales, self.vocabulary, self.protocol.own_prompts)
+        return ReadingRules(self.data.scales, self.vocabulary, self.protocol.questions.own_prompts)
 
     def with_majority(self, rule: Majority) -> Prepared:
         """The same with another rule for the reference. Raises UsageError for the median of classes without an order."""
-        names = [metric for metric in self.protocol.metrics if self.data.label_scale(metric).kind == "nominal"]
+        names = [metric for metric in self.protocol.questions.metrics if self.data.label_scale(metric).kind == "nominal"]
         if rule == "median" and names:
             raise UsageError(f"'{names[0]}' has classes without an order, so no median; take --majority drop or strict")
-        return msgspec.structs.replace(self, protocol=msgspec.structs.replace(self.protocol, majority=rule))
+        return msgspec.structs.replace(self, protocol=self.protocol.with_fields(majority=rule))
 
     def plan(self, store: Store | None) -> Plan:
         """The plan of the run; prompt templates are cached in `store`."""
-        templates = PromptTemplates(store, self.protocol.prompts)
-        p = self.protocol
-        return make_plan(
-            self.data,
-            self.library,
-            p.metrics,
-            p.conditions,
-            p.repeats,
-            p.seed,
-            templates,
-            training=self.training,
-            examples=self.examples,
-            pool=self._pool(),
-            own_prompts=p.own_prompts,
-            own_rubrics=p.own_rubrics,
-            is_asked=question_filter(self.data) if p.study == SELF_PREFERENCE else _asks_only(p.only),
-        )
+        templates = PromptTemplates(store, self.protocol.wording.prompts)
+        texts = self.protocol.texts
+        is_asked = question_filter(self.data) if texts.study == SELF_PREFERENCE else _asks_only(texts.only)
+        sources = PlanSources(self.training, self.examples, self._pool())
+        return make_plan(self.data, self.library, self.protocol.questions, templates, sources, is_asked)
 
     def refuse_empty(self, plan: Plan) -> None:
         """Raise UsageError for a plan without a call: with the reason, and what to do."""
@@ -99,20 +87,20 @@ class Prepared(msgspec.Struct, frozen=True):
 
     def _why_empty(self, plan: Plan) -> str:
         items, protocol = self.data.items, self.protocol
-        metrics = ", ".join(protocol.metrics)
+        metrics = ", ".join(protocol.questions.metrics)
         asked = self.data.asked_metrics
-        if not any(metric in asked.get(item.item_id, ()) for item in items for metric in protocol.metrics):
-            if protocol.unlabelled:
+        if not any(metric in asked.get(item.item_id, ()) for item in items for metric in protocol.questions.metrics):
+            if protocol.texts.unlabelled:
                 return (
-                    f"no task of the items ({', '.join(protocol.tasks)}) has the metric {metrics}. Add it to a task with --content DIR, "
-                    "or ask with a prompt of your own: --prompt FILE"
+                    f"no task of the items ({', '.join(protocol.wording.tasks)}) has the metric {metrics}. "
+                    "Add it to a task with --content DIR, or ask with a prompt of your own: --prompt FILE"
                 )
             return f"none of the {len(items)} items has a label on {metrics}. --unlabelled asks about items without labels too"
-        variants = sorted({str(condition.variant) for condition in protocol.conditions})
-        if not any(condition.variant.asks_about(item.language) for condition in protocol.conditions for item in items):
-            languages = ", ".join(protocol.languages)
+        variants = sorted({str(condition.variant) for condition in protocol.questions.conditions})
+        if not any(each.variant.asks_about(item.language) for each in protocol.questions.conditions for item in items):
+            languages = ", ".join(protocol.texts.languages)
             return f"the variant {', '.join(variants)} names a language that no item has ({languages}); choose another --variant or --langs"
-        changes = sorted({condition.perturbation for condition in protocol.conditions if condition.perturbation})
+        changes = sorted({condition.perturbation for condition in protocol.questions.conditions if condition.perturbation})
         if plan.realised and not any(realised.applied for realised in plan.realised):
             return f"{', '.join(changes)} can change none of the {len(items)} texts; choose another --perturb or another dose"
         return f"no variant ({', '.join(variants)}) asks about {metrics}; choose others with --variant, --prompt or --metrics"
@@ -122,10 +110,10 @@ class Prepared(msgspec.Struct, frozen=True):
 
         The damaged texts of the data folder are added where they are asked for.
         """
-        if self.training.checks and any(condition.perturbation == ATTENTION_CHECK for condition in self.protocol.conditions):
+        if self.training.checks and any(condition.perturbation == ATTENTION_CHECK for condition in self.protocol.questions.conditions):
             by_id = self.training.by_id
             return (*self.training.items, *(check.as_item(by_id[check.original_item_id]) for check in self.training.checks))
-        if self.protocol.data or not any(condition.perturbation == SWAP_LANGUAGE for condition in self.protocol.conditions):
+        if self.protocol.texts.data or not any(condition.perturbation == SWAP_LANGUAGE for condition in self.protocol.questions.conditions):
             return self.training.items
         return load_bundled(self.library, self.library.tags_with_items()).items
 
@@ -167,17 +155,9 @@ def _prepare_board(spec: RunSpec, name: str, library: Library) -> Prepared:
     languages = tuple(sorted(resolve(spec.languages, known, "items"))) if spec.languages is not None else tuple(sorted(known))
     source = load_board(board, library, languages, spec.data)
     tasks = _choose(spec.tasks, board.tasks, "task")
-    return _resolve_protocol(
-        msgspec.structs.replace(spec, data=source.folder),
-        source.everything,
-        _first_items([item for item in source.items if item.task in tasks], spec.limit),
-        library,
-        tasks,
-        _choose(spec.metrics, board.rubrics, "metric"),
-        f"{board.id}@{board.version}",
-        board,
-        languages,
-    )
+    items = _first_items([item for item in source.items if item.task in tasks], spec.limit)
+    chosen = _Chosen(items, tasks, _choose(spec.metrics, board.rubrics, "metric"), languages)
+    return _resolve_protocol(msgspec.structs.replace(spec, data=source.folder), source.everything, library, chosen, board)
 
 
 def _prepare_folder(spec: RunSpec, folder: Path, library: Library) -> Prepared:
@@ -209,7 +189,7 @@ def _prepare_folder(spec: RunSpec, folder: Path, library: Library) -> Prepared:
     if spec.unlabelled:
         asks = {task: (_askable(task, library) | _labelled(task, everything) | own_metrics) & frozenset(metrics) for task in tasks}
         everything = msgspec.structs.replace(everything, asks=asks)
-    return _resolve_protocol(spec, everything, _first_items(items, spec.limit), library, tasks, metrics, everything.id, None, languages)
+    return _resolve_protocol(spec, everything, library, _Chosen(_first_items(items, spec.limit), tasks, metrics, languages))
 
 
 def _refuse_unknown_tasks(folder: Path, data: Dataset) -> NoReturn:
@@ -238,7 +218,7 @@ def _prepare_self_preference(spec: RunSpec, everything: Dataset, library: Librar
     first = first_pairs([item for item in data.items if item.split == "test"], spec.limit)
     items = [item for item in first if item.task in tasks]
     refuse_no_question(data, items, languages, metrics, library)
-    return _resolve_protocol(spec, data, items, library, tasks, metrics, data.id, None, languages)
+    return _resolve_protocol(spec, data, library, _Chosen(items, tasks, metrics, languages))
 
 
 def _metrics_with_own_prompts(spec: RunSpec) -> frozenset[str]:
@@ -260,67 +240,76 @@ def _askable(name: str, library: Library) -> frozenset[str]:
     return frozenset((*task.metrics, *compared))
 
 
-def _resolve_protocol(
-    spec: RunSpec,
-    everything: Dataset,
-    items: Sequence[Item],
-    library: Library,
-    tasks: Sequence[str],
-    metrics: Sequence[str],
-    source: str,
-    board: Board | None,
-    languages: tuple[str, ...],
-) -> Prepared:
+class _Chosen(NamedTuple):
+    """What a specification chooses of the data: the items, and the names of their tasks, metrics and languages."""
+
+    items: Sequence[Item]
+    tasks: Sequence[str]
+    metrics: Sequence[str]
+    languages: tuple[str, ...]
+
+
+def _resolve_protocol(spec: RunSpec, everything: Dataset, library: Library, chosen: _Chosen, board: Board | None = None) -> Prepared:
     named = {item for ids in spec.only.values() for item in ids}
-    data = everything.only([item for item in items if item.item_id in named] if spec.only else items)
+    data = everything.only([item for item in chosen.items if item.item_id in named] if spec.only else chosen.items)
     if not data.items:
         raise UsageError("there is nothing to judge: no item has these languages and tasks")
-    own_prompts = {**spec.own_prompts, **dict(map(load_own_prompt, spec.prompts))}
-    rubrics_read = dict(map(load_own_rubric, spec.rubrics))
-    own_rubrics = {**spec.own_rubrics, **rubrics_read}
     examples = _examples_of(spec, library)
-    metrics = _metrics_of_prompts(spec, metrics, own_prompts, data)
-    variants = _with_rubrics(_variants(spec, board, own_prompts), rubrics_read)
-    metrics = _metrics_of_rubrics(metrics, variants, own_rubrics, data)
-    temperatures = spec.temperatures or ((board.temperature,) if board else (0.0,))
-    known_tasks = [library.task(name) for name in tasks if name in library.task_files]
-    rubrics = {name: library.rubric(name) for name in metrics if name in library.rubric_files}
-    refuse_unfit_panels(spec.panels, {name: data.scales[name] for name in metrics})
+    questions, variants = _questions(spec, chosen.metrics, data, board)
+    known_tasks = [library.task(name) for name in chosen.tasks if name in library.task_files]
+    rubrics = {name: library.rubric(name) for name in questions.metrics if name in library.rubric_files}
+    refuse_unfit_panels(spec.panels, {name: data.scales[name] for name in questions.metrics})
     _refuse_unsuitable(spec, known_tasks, {name: rubric.scale for name, rubric in rubrics.items()})
-    protocol = RunProtocol(
-        source=source,
-        title=board.title if board else everything.id,
+    with_shots = any(parse_variant(text).shots for text in variants)
+    wording = Wording(
+        tasks={name: "0" for name in chosen.tasks} | {task.id: task.version for task in known_tasks},
+        rubrics={name: rubric.version for name, rubric in rubrics.items()},
+        prompts=program_hash(),
+        instructions=_instruction_versions(spec, library, variants, chosen.languages, [task.id for task in known_tasks], list(rubrics)),
+        examples=(examples or everything).sha256[:12] if with_shots else "",
+        examples_from=str(spec.examples.resolve()) if spec.examples and examples else "",
+    )
+    rule = ReferenceRule(board.majority, board.annotators) if board else ReferenceRule()
+    judges = AskedJudges(panels=dict(spec.panels), own_systems=dict(spec.own_systems), tuned=dict(spec.tuned))
+    texts = _asked_texts(spec, data, everything.id, board, chosen.languages)
+    prepared = Prepared(RunProtocol(texts, questions, wording, rule, judges), data, everything, library, examples)
+    return prepared.with_majority(spec.majority) if spec.majority else prepared
+
+
+def _asked_texts(spec: RunSpec, data: Dataset, source: str, board: Board | None, languages: tuple[str, ...]) -> AskedTexts:
+    return AskedTexts(
+        source=f"{board.id}@{board.version}" if board else source,
+        title=board.title if board else source,
         constructed=_has_constructed_labels(data, board),
         data=str(spec.data.resolve()) if spec.data else None,
         content=tuple(str(path.resolve()) for path in spec.content),
         board=board.id if board else None,
         languages=languages,
-        tasks={name: "0" for name in tasks} | {task.id: task.version for task in known_tasks},
-        rubrics={name: rubric.version for name, rubric in rubrics.items()},
-        metrics=tuple(metrics),
-        conditions=_conditions(spec, variants, temperatures),
+        limit=spec.limit,
+        data_sha256=data.sha256,
+        study=spec.study,
+        unlabelled=spec.unlabelled,
+        only=dict(spec.only),
+    )
+
+
+def _questions(spec: RunSpec, metrics: Sequence[str], data: Dataset, board: Board | None) -> tuple[Questions, tuple[str, ...]]:
+    """What is asked, and the variants as texts."""
+    own_prompts = {**spec.own_prompts, **dict(map(load_own_prompt, spec.prompts))}
+    rubrics_read = dict(map(load_own_rubric, spec.rubrics))
+    own_rubrics = {**spec.own_rubrics, **rubrics_read}
+    metrics = _metrics_of_prompts(spec, metrics, own_prompts, data)
+    variants = _with_rubrics(_variants(spec, board, own_prompts), rubrics_read)
+    asked = Questions(
+        metrics=_metrics_of_rubrics(metrics, variants, own_rubrics, data),
+        conditions=_conditions(spec, variants, spec.temperatures or ((board.temperature,) if board else (0.0,))),
         repeats=spec.repeats or (board.repeats if board else 1),
         seed=spec.seed,
         reask=spec.reask,
-        limit=spec.limit,
-        unlabelled=spec.unlabelled,
-        data_sha256=data.sha256,
-        prompts=program_hash(),
-        instructions=_instruction_versions(spec, library, variants, languages, [task.id for task in known_tasks], list(rubrics)),
-        examples=(examples or everything).sha256[:12] if any(parse_variant(text).shots for text in variants) else "",
-        majority=board.majority if board else "drop",
-        annotators=board.annotators if board else "",
         own_prompts=own_prompts,
         own_rubrics=own_rubrics,
-        study=spec.study,
-        own_systems=dict(spec.own_systems),
-        panels=dict(spec.panels),
-        tuned=dict(spec.tuned),
-        examples_from=str(spec.examples.resolve()) if spec.examples and examples else "",
-        only=dict(spec.only),
     )
-    prepared = Prepared(protocol, data, everything, library, examples)
-    return prepared.with_majority(spec.majority) if spec.majority else prepared
+    return asked, variants
 
 
 def _examples_of(spec: RunSpec, library: Library) -> Dataset | None:

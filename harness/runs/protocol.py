@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from typing import Literal
+from typing import Any, Literal
 
 import msgspec
 
@@ -32,8 +32,8 @@ _LATER_DEFAULTS = {
 Majority = Literal["drop", "median", "strict"]
 
 
-class RunProtocol(msgspec.Struct, frozen=True):
-    """A resolved run specification. `identities` are the judges that are asked."""
+class AskedTexts(msgspec.Struct, frozen=True):
+    """The texts that are asked about, and where they come from."""
 
     source: str  # the board or data folder, with its version
     title: str
@@ -42,46 +42,93 @@ class RunProtocol(msgspec.Struct, frozen=True):
     content: tuple[str, ...]
     board: str | None
     languages: tuple[str, ...]
-    tasks: dict[str, str]
-    rubrics: dict[str, str]
-    metrics: tuple[str, ...]
-    conditions: tuple[Condition, ...]
-    repeats: int
-    seed: int
     limit: int | None
     data_sha256: str
+    study: str = ""  # a published study whose section the report has
+    unlabelled: bool = False  # items of the data folder without a label are asked about too
+    only: dict[str, tuple[str, ...]] = {}  # the items that are asked about, by metric; empty: all
+
+
+class Questions(msgspec.Struct, frozen=True):
+    """What is asked about each text, under which conditions, and how often."""
+
+    metrics: tuple[str, ...]  # in the order in which they are asked
+    conditions: tuple[Condition, ...]
+    repeats: int = 1
+    seed: int = 0  # of perturbations, examples and calls
+    reask: bool = False  # refused calls are asked again
+    own_prompts: dict[str, OwnPrompt] = {}  # prompts of the user's own by name and hash, as the variants name them
+    own_rubrics: dict[str, Rubric] = {}  # rubrics of the user's own by name and hash, as the variants name them
+
+
+class Wording(msgspec.Struct, frozen=True):
+    """The versions of everything that words the questions."""
+
+    tasks: dict[str, str]
+    rubrics: dict[str, str]
     prompts: str
     instructions: dict[str, str] = {}  # versions of the instructions in the items' languages, by language
     examples: str = ""  # hash of the data that few-shot examples come from
-    reask: bool = False  # refused calls are asked again
-    majority: Majority = "drop"  # how annotators become one reference
+    examples_from: str = ""  # the data folder that they come from; empty: the development items of the data
+
+
+class ReferenceRule(msgspec.Struct, frozen=True):
+    """How the labels of an item become one reference."""
+
+    majority: Majority = "drop"
     annotators: str = ""  # how many annotators an item needs, such as `2+`; empty: the rule of `harness compare`
-    unlabelled: bool = False  # items of the data folder without a label are asked about too
-    own_prompts: dict[str, OwnPrompt] = {}  # prompts of the user's own by name and hash, as the variants name them
-    study: str = ""  # a published study whose section the report has
-    own_systems: dict[str, str] = {}  # judge -> the system of the data that it is
-    panels: dict[str, Panel] = {}  # judges whose scores are computed from those of other judges, by name
-    tuned: dict[str, str] = {}  # judge -> the judge that it was before it was tuned
-    own_rubrics: dict[str, Rubric] = {}  # rubrics of the user's own by name and hash, as the variants name them
-    examples_from: str = ""  # the data folder that few-shot examples come from; empty: the development items of the data
-    only: dict[str, tuple[str, ...]] = {}  # the items that are asked about, by metric; empty: all
+
+
+class AskedJudges(msgspec.Struct, frozen=True):
+    """Who judges. `identities` are the judges that are asked."""
+
     identities: tuple[JudgeIdentity, ...] = ()
+    panels: dict[str, Panel] = {}  # judges whose scores are computed from those of other judges, by name
+    own_systems: dict[str, str] = {}  # judge -> the system of the data that it is
+    tuned: dict[str, str] = {}  # judge -> the judge that it was before it was tuned
 
     @property
-    def judges(self) -> tuple[JudgeIdentity, ...]:
+    def all(self) -> tuple[JudgeIdentity, ...]:
         """All judges that have judgments: those that are asked, then the panels."""
         asked = {identity.name: identity for identity in self.identities}
         return (*self.identities, *(panel.identity(name, asked) for name, panel in self.panels.items()))
 
+
+class RunProtocol(msgspec.Struct, frozen=True):
+    """A resolved run specification, in parts. Files and the store have the fields of all parts side by side (`flat`)."""
+
+    texts: AskedTexts
+    questions: Questions
+    wording: Wording
+    rule: ReferenceRule = ReferenceRule()
+    judges: AskedJudges = AskedJudges()
+
     @property
     def name(self) -> str:
         """A readable name with a hash: equal protocols have equal names."""
-        judges = "+".join((*(identity.model for identity in self.identities), *(name.partition("/")[2] for name in self.panels)))
-        fields = msgspec.to_builtins(self)
+        judges = "+".join((*(one.model for one in self.judges.identities), *(name.partition("/")[2] for name in self.judges.panels)))
+        fields = self.flat()
         for name, default in _LATER_DEFAULTS.items():
             if fields[name] == default:
                 del fields[name]
-        fields["conditions"] = [hashed_condition(condition) for condition in self.conditions]
+        fields["conditions"] = [hashed_condition(condition) for condition in self.questions.conditions]
         digest = hashlib.sha256(msgspec.json.encode(fields, order="sorted")).hexdigest()[:8]
-        readable = re.sub(r"[^\w.+-]+", "-", f"{self.source.partition('@')[0]}-{'+'.join(self.languages)}-{judges}")
+        readable = re.sub(r"[^\w.+-]+", "-", f"{self.texts.source.partition('@')[0]}-{'+'.join(self.texts.languages)}-{judges}")
         return f"{readable[:80].strip('-.')}-{digest}"
+
+    def flat(self) -> dict[str, Any]:
+        """The fields of all parts, as JSON has them."""
+        return {name: value for part in msgspec.structs.asdict(self).values() for name, value in msgspec.to_builtins(part).items()}
+
+    def with_fields(self, **fields: Any) -> RunProtocol:
+        """The same with other values of some fields, whichever part has them."""
+        parts = {}
+        for name, part in msgspec.structs.asdict(self).items():
+            parts[name] = msgspec.structs.replace(part, **{field: fields[field] for field in part.__struct_fields__ if field in fields})
+        return RunProtocol(**parts)
+
+    @classmethod
+    def read(cls, stored: str) -> RunProtocol:
+        """The protocol that `flat` wrote as JSON. Raises msgspec.ValidationError."""
+        flat = msgspec.json.decode(stored)
+        return cls(**{part.name: msgspec.convert(flat, part.type) for part in msgspec.structs.fields(cls)})

@@ -35,14 +35,14 @@ def write_record(
 
     Each command that asked calls adds a session. A command that only reads the run again adds none.
     """
-    prices = {identity.name: price_of(identity, settings.prices) for identity in protocol.identities}
+    prices = {identity.name: price_of(identity, settings.prices) for identity in protocol.judges.identities}
     all_sessions = _earlier_sessions(path)
     if not all_sessions or any(asked.asked or asked.lost or asked.batches for asked in sessions):
         all_sessions = [*all_sessions, {"started": started, "ended": time.time(), "engine": engine, "judges": sessions}]
     record = {
         "schema_version": 2,
         "run": protocol.name,
-        "protocol": protocol,
+        "protocol": protocol.flat(),
         "missing": answers.missing,
         "answered_by": answers.answered_by,
         "forms": answers.forms,

@@ -53,7 +53,7 @@ class RunResult(msgspec.Struct, frozen=True):
     absent: dict[tuple[str, str, str], tuple[Score, ...]] = {}  # classes without an example, by (language, task, metric)
 
     def __repr__(self) -> str:
-        judges, items = self.protocol.identities, self.prepared.data.items
+        judges, items = self.protocol.judges.identities, self.prepared.data.items
         return short_repr(self, self.name, judges=len(judges), items=len(items), judgments=len(self.judgments))
 
     def with_majority(self, rule: Majority) -> RunResult:
@@ -144,9 +144,9 @@ def _with_judges(protocol: RunProtocol, judges: Sequence[Judge], openings: Mappi
     names = {opening.name: name for name, opening in openings.items()}
     panels = {
         name: msgspec.structs.replace(panel, members=tuple(names[member] for member in panel.members))
-        for name, panel in protocol.panels.items()
+        for name, panel in protocol.judges.panels.items()
     }
-    return msgspec.structs.replace(protocol, identities=tuple(judge.identity for judge in judges), panels=panels)
+    return protocol.with_fields(identities=tuple(judge.identity for judge in judges), panels=panels)
 
 
 def collect_batches(
@@ -161,7 +161,7 @@ def collect_batches(
     name, out = run_place(name, out)
     with Store.writing(out) as store:
         prepared = _prepare_stored(name, store, out)
-        identities = [identity for identity in prepared.protocol.identities if open_batches(store, identity.name)]
+        identities = [identity for identity in prepared.protocol.judges.identities if open_batches(store, identity.name)]
         addresses = base_urls or {}
         judges = [reopen_judge(one, addresses.get(opening_name(one), base_url), settings.timeout) for one in identities]
         collecting = msgspec.structs.replace(settings, engine="batch", batches="collect")
@@ -187,7 +187,7 @@ def ask_opened(opened: OpenedRun, store: Store, out: Path, watcher: Watcher, set
     prepared.refuse_empty(plan)
     started = time.time()
     run = prepared.protocol.name
-    store.put_run(run, msgspec.json.encode(prepared.protocol))
+    store.put_run(run, msgspec.json.encode(prepared.protocol.flat()))
     since = begin_fresh_run(store, run) if settings.fresh else None
     first = FirstLanguage(prepared, plan, store, lambda part: _show_part(part, store, watcher))
     sessions, engine = ask_judges(judges, openings, plan, reading_of(prepared, watcher), store, watcher, settings, since, first.look)
@@ -299,36 +299,36 @@ def _prepare_stored(name: str, store: Store, out: Path) -> Prepared:
     if len(matching) != 1:
         problem = f"no run '{name}'" if not matching else f"'{name}' matches several runs"
         raise UsageError(f"{problem} in {out}.{choose_from(matching or list(runs), name)}")
-    protocol = msgspec.json.decode(runs[matching[0]], type=RunProtocol)
+    protocol = RunProtocol.read(runs[matching[0]])
     spec = RunSpec(
-        board=protocol.board,
-        data=Path(protocol.data) if protocol.data else None,
-        content=tuple(map(Path, protocol.content)),
-        languages=protocol.languages,
-        tasks=tuple(protocol.tasks),
-        metrics=protocol.metrics,
-        limit=protocol.limit,
-        examples=Path(protocol.examples_from) if protocol.examples_from else None,
-        unlabelled=protocol.unlabelled,
-        only=protocol.only,
-        study=protocol.study,
-        own_prompts=protocol.own_prompts,
-        own_rubrics=protocol.own_rubrics,
-        variants=_worded_variants(protocol) if protocol.own_prompts or protocol.own_rubrics else None,
+        board=protocol.texts.board,
+        data=Path(protocol.texts.data) if protocol.texts.data else None,
+        content=tuple(map(Path, protocol.texts.content)),
+        languages=protocol.texts.languages,
+        tasks=tuple(protocol.wording.tasks),
+        metrics=protocol.questions.metrics,
+        limit=protocol.texts.limit,
+        examples=Path(protocol.wording.examples_from) if protocol.wording.examples_from else None,
+        unlabelled=protocol.texts.unlabelled,
+        only=protocol.texts.only,
+        study=protocol.texts.study,
+        own_prompts=protocol.questions.own_prompts,
+        own_rubrics=protocol.questions.own_rubrics,
+        variants=_worded_variants(protocol) if protocol.questions.own_prompts or protocol.questions.own_rubrics else None,
         allow_unreviewed=True,
     )
     prepared = prepare(spec)
-    if prepared.protocol.data_sha256 != protocol.data_sha256:
+    if prepared.protocol.texts.data_sha256 != protocol.texts.data_sha256:
         raise ContentError(
             f"the items or labels of run {protocol.name} have changed since it was made; check out its content, or run it again",
-            protocol.data or "languages",
+            protocol.texts.data or "languages",
         )
     return msgspec.structs.replace(prepared, protocol=protocol)
 
 
 def _worded_variants(protocol: RunProtocol) -> tuple[str, ...]:
     """The variants of a run that this program words, beside the prompts of the user's own."""
-    return tuple(dict.fromkeys(str(each.variant) for each in protocol.conditions if not each.variant.prompt))
+    return tuple(dict.fromkeys(str(each.variant) for each in protocol.questions.conditions if not each.variant.prompt))
 
 
 def planned_calls(prepared: Prepared, judges: Sequence[Judge]) -> dict[str, PlannedCalls]:

@@ -81,21 +81,21 @@ def _with_languages(spec: RunSpec, library: Library) -> RunSpec:
 
 def own_system(protocol: RunProtocol, judge: str) -> str:
     """The system of the data that a judge is: the one that `--is` names, for a tuned judge that of the judge before, else its own name."""
-    before = protocol.tuned.get(judge)
-    return protocol.own_systems.get(judge) or (judge if before is None else protocol.own_systems.get(before, before))
+    before = protocol.judges.tuned.get(judge)
+    return protocol.judges.own_systems.get(judge) or (judge if before is None else protocol.judges.own_systems.get(before, before))
 
 
 def refuse_judges_without_texts(protocol: RunProtocol, items: Iterable[Item]) -> None:
     """For self-preference, raise UsageError for a judge that wrote none of the texts. Baselines wrote none and are asked all the same."""
-    if protocol.study != SELF_PREFERENCE:
+    if protocol.texts.study != SELF_PREFERENCE:
         return
     systems = sorted({str(item.fields[key]) for item in items for key in SYSTEM_KEYS if item.fields.get(key)})
-    names = {identity.name for identity in protocol.identities}
-    for flag, judges in (("--is", protocol.own_systems), ("--tuned", (*protocol.tuned, *protocol.tuned.values()))):
+    names = {identity.name for identity in protocol.judges.identities}
+    for flag, judges in (("--is", protocol.judges.own_systems), ("--tuned", (*protocol.judges.tuned, *protocol.judges.tuned.values()))):
         for judge in judges:
             if judge not in names:
                 raise UsageError(f"{flag} names '{judge}', which is not a judge of this run; its judges: {', '.join(sorted(names))}")
-    for identity in protocol.identities:
+    for identity in protocol.judges.identities:
         system = own_system(protocol, identity.name)
         if system not in systems and not traits_of(identity).is_baseline:
             raise UsageError(

@@ -84,7 +84,7 @@ def run_together(specs: Sequence[RunSpec], out: Path, watcher: Watcher, settings
         for identity, estimate, stored in _in_all(opened, plans, store, settings):
             watcher.planned(identity, estimate, stored)
         for name, one in opened.items():
-            watcher.note(f"board {name}: {one.prepared.protocol.title}")
+            watcher.note(f"board {name}: {one.prepared.protocol.texts.title}")
             try:
                 results[name] = ask_opened(one, store, out, watcher, settings, plans[name])
             except IncompleteRun as err:

@@ -217,7 +217,7 @@ def test_the_numbers_of_a_submission_are_those_of_its_run(fresh_submission: Path
     for name in (*Judgments.COLUMNS, "justification", "asked_language"):
         assert list(getattr(entry.judgments, name)) == list(getattr(run.judgments, name)), name
     assert entry.answers == run.answers
-    assert entry.card.identity == run.protocol.identities[0]
+    assert entry.card.identity == run.protocol.judges.identities[0]
 
 
 def test_what_was_submitted_can_be_replayed(

@@ -44,8 +44,8 @@ def scores(source: Any, judge: str) -> dict[tuple[Any, ...], Any]:
 
 def test_a_run_asks_its_members_once_and_computes_the_panel(result: RunResult) -> None:
     protocol = result.protocol
-    assert [one.name for one in protocol.identities] == ["baseline/random", "baseline/length", "baseline/majority"]
-    assert [one.name for one in protocol.judges][-1] == "panel/jury" and protocol.panels["panel/jury"].members == MEMBERS
+    assert [one.name for one in protocol.judges.identities] == ["baseline/random", "baseline/length", "baseline/majority"]
+    assert [one.name for one in protocol.judges.all][-1] == "panel/jury" and protocol.judges.panels["panel/jury"].members == MEMBERS
     assert result.name.startswith("controls-parallel-cs-random+length+majority+jury-")
     votes = [scores(result.judgments, name) for name in MEMBERS]
     panel = scores(result.judgments, "panel/jury")

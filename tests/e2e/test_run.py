@@ -247,7 +247,7 @@ def test_make_run_asks_the_most_labels_for_the_fewest_tokens_and_says_that_it_is
     most = sorted(cells, key=lambda cell: -cell["n_ref"])[:2]
     assert {cell["metric"] for cell in most} == set(arguments[arguments.index("--metrics") + 1].split(","))
     prepared = prepare(harness.RunSpec(languages=("ja", "cs"), metrics=tuple(cell["metric"] for cell in most)))
-    lengths: dict[str, int] = dict.fromkeys(prepared.protocol.tasks, 0)
+    lengths: dict[str, int] = dict.fromkeys(prepared.protocol.wording.tasks, 0)
     [calls] = planned_calls(prepared, open_judges(harness.RunSpec(judges=("baseline/majority",)), prepared)).values()
     for call in calls:
         lengths[call.query.item.task] += sum(len(message.content) for message in call.prompt.messages)

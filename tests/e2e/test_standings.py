@@ -53,7 +53,7 @@ class Judges:
 
         prepared = whole_board("controls")
         self._served = served
-        texts = tuple(name for task in prepared.protocol.tasks for name in prepared.library.task(task).fields)
+        texts = tuple(name for task in prepared.protocol.wording.tasks for name in prepared.library.task(task).fields)
         self._items = {item.item_id: [str(item.fields[name]) for name in texts if item.fields.get(name)] for item in prepared.data.items}
         self._labels = {(label.item_id, label.metric): label.score for label in prepared.data.labels}
         self._asked = {metric: prepared.library.rubric(metric).simple.instruction for metric in METRICS}

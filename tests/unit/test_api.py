@@ -111,7 +111,7 @@ def test_what_holds_much_is_shown_short(folder: Folder) -> None:
 def test_one_name_may_stand_for_a_list_of_names(folder: Folder) -> None:
     """A text is one name, not its letters: in `by`, `judges` and `where`, and in a run's specification."""
     result = folder.run(languages="en", variants="single", metrics="task_quality")
-    assert result.protocol.languages == ("en",) and result.name == folder.run(languages=("en",)).name
+    assert result.protocol.texts.languages == ("en",) and result.name == folder.run(languages=("en",)).name
     one = api.compare(result, by="language", judges="baseline/random", where={"language": "en"})
     assert one.signature == api.compare(result, by=["language"], judges=["baseline/random"], where={"language": ["en"]}).signature
     assert [cell["language"] for cell in one.cells] == ["en"]

@@ -74,7 +74,7 @@ def add_sealed_labels(prepared: Prepared, key: Path) -> Prepared:
 
     The labels do not change what is asked, so all call ids stay the same. Raises the errors of `unseal`.
     """
-    name = prepared.protocol.board
+    name = prepared.protocol.texts.board
     if name is None:
         raise UsageError("only a board has sealed labels")
     board, file = prepared.library.board(name), prepared.library.board_files[name]

@@ -54,7 +54,7 @@ def report_page(result: RunResult, report: Report) -> str:
     """One self-contained page of a run and its report. Deterministic, except for the date and the cost, which run.json has."""
     protocol = result.protocol
     source = recording(result.judgments, result.prepared.data, result.prepared.training, report.run)
-    judged = outcomes(source, of_rule(protocol.majority, protocol.annotators))
+    judged = outcomes(source, of_rule(protocol.rule.majority, protocol.rule.annotators))
     [kept] = chosen([judged])
     shown = BrowserSource(report.run, judged, kept, read_evidence(result, judged.row[kept]))
     library = result.prepared.library
@@ -73,7 +73,7 @@ def report_page(result: RunResult, report: Report) -> str:
         title=report.title,
         run=report.run,
         judgments=len(judged),
-        languages=protocol.languages,
+        languages=protocol.texts.languages,
         sections=list(_sections(bool(maps), own, bool(ablations))),
         warnings=notes(report),
         answers=answers,
@@ -96,7 +96,7 @@ def report_page(result: RunResult, report: Report) -> str:
         failures=failure_table(result.answers, _counts(result)),
         cost=cost_table(result.answers, record),
         cost_sentence=cost_sentence(record),
-        command=command_of(protocol, library.board(protocol.board) if protocol.board else None),
+        command=command_of(protocol, library.board(protocol.texts.board) if protocol.texts.board else None),
         command_notes=command_notes(protocol),
         signatures=list(report.signatures.items()),
         ci_method=report.ci_method,

@@ -311,7 +311,7 @@ def _identical_pairs(found: Found) -> str:
 
 
 def _compute(given: SectionInput) -> dict[str, Any] | None:
-    if given.protocol is None or given.protocol.study != STUDY:
+    if given.protocol is None or given.protocol.texts.study != STUDY:
         return None
     return chiang_lee(given.recording.data, given.recording.judgments, given.options)
 

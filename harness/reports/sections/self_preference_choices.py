@@ -253,11 +253,11 @@ def _line_words(line: Mapping[str, Any] | None, what: str) -> str:
 
 def _compute(given: SectionInput) -> dict[str, Any] | None:
     protocol, recording = given.protocol, given.recording
-    if protocol is None or protocol.study != STUDY:
+    if protocol is None or protocol.texts.study != STUDY:
         return None
-    systems = {identity.name: own_system(protocol, identity.name) for identity in protocol.identities}
+    systems = {identity.name: own_system(protocol, identity.name) for identity in protocol.judges.identities}
     return self_preference_section(
-        recording.data, recording.judgments, systems, given.options, tuned=protocol.tuned, refused=given.refused_controls
+        recording.data, recording.judgments, systems, given.options, tuned=protocol.judges.tuned, refused=given.refused_controls
     )
 
 

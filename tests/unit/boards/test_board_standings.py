@@ -26,7 +26,7 @@ def entries(result: RunResult) -> Entries:
 
     def make(**card: Any) -> list[ScoredSubmission]:
         submissions = []
-        for number, identity in enumerate(result.protocol.identities):
+        for number, identity in enumerate(result.protocol.judges.identities):
             fields = {"name": identity.name, "provider": identity.provider, "model": identity.model, "settings": identity.settings}
             judgments = result.judgments
             own = judgments.take(judgments.judge.codes == judgments.judge.values.index(identity.name))

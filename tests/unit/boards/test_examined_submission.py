@@ -31,7 +31,7 @@ def test_an_entry_is_what_its_run_held(result: RunResult, mini: Prepared, submit
         assert entry.answers.spent[name] == result.answers.spent[name]
         assert entry.answers.forms[name] == result.answers.forms[name]
         assert entry.answers.answered_by[name] == result.answers.answered_by[name]
-    assert set(entries) == {identity.name for identity in result.protocol.identities}
+    assert set(entries) == {identity.name for identity in result.protocol.judges.identities}
 
 
 def test_expected_calls_have_the_ids_of_the_plan_also_in_another_process(mini: Prepared) -> None:
@@ -71,7 +71,7 @@ def test_a_baseline_is_examined_no_further_than_its_card_where_it_cannot_be_aske
 def test_baselines_answer_the_same_as_in_their_run(mini: Prepared, result: RunResult) -> None:
     expected = expected_calls(mini)
     baselines = Baselines(mini, expected)
-    for identity in result.protocol.identities:
+    for identity in result.protocol.judges.identities:
         assert baselines.complaint(identity) == ""
         assert baselines.replies(identity).keys() == expected.queries_by_call(identity).keys()
     assert "has the settings {'seed': 0}" in baselines.complaint(JudgeIdentity("baseline", "random", {"seed": 4}))

@@ -48,7 +48,7 @@ def test_a_part_is_refused_until_it_is_called_one(content: Path, tmp_path: Path)
     result = part_of_mini(content, tmp_path, languages=("cs",), limit=2)
     with pytest.raises(UsageError, match=r"without the language en\n.*first 2 items.*\n(.*\n)*.*Or add --part"):
         submitted(result, tmp_path, part=False)
-    other = msgspec.structs.replace(result, protocol=msgspec.structs.replace(result.protocol, repeats=5))
+    other = msgspec.structs.replace(result, protocol=result.protocol.with_fields(repeats=5))
     with pytest.raises(UsageError, match="it asked 5 times") as caught:
         submitted(other, tmp_path)
     assert "--part" not in str(caught.value) and not (tmp_path / "into" / "leaderboards").exists()

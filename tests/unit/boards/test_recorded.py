@@ -195,4 +195,4 @@ def test_what_cannot_be_recorded_is_said(place: Callable[..., tuple[Path, Path]]
     with pytest.raises(UsageError, match="hold no judgments"):
         record("danish", about, data=data, content=[content])
     assert not (content / "leaderboards" / "danish" / "submissions").exists()
-    assert whole_board("danish", [content], data).protocol.metrics == ("task_quality",)
+    assert whole_board("danish", [content], data).protocol.questions.metrics == ("task_quality",)

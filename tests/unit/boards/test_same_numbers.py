@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
-import msgspec
 import pytest
 
 from harness.boards.board_standings import Standings, standings
@@ -34,7 +33,7 @@ def replies(controls: Prepared, every: int) -> Judgments:
     """A judge that gives every item its label, but another class once in `every` questions of a language."""
     found = []
     asked_of: Counter[str] = Counter()
-    [condition] = controls.protocol.conditions
+    [condition] = controls.protocol.questions.conditions
     for label in controls.data.labels:
         classes = controls.data.scales[label.metric].classes
         others = [score for score in classes if score != label.score]
@@ -50,8 +49,8 @@ def replies(controls: Prepared, every: int) -> Judgments:
 def both(controls: Prepared, every: int) -> tuple[Standings, Report]:
     judgments = replies(controls, every)
     identity = JudgeIdentity("openai", "made-up", {})
-    protocol = msgspec.structs.replace(controls.protocol, identities=(identity,))
-    card = JudgeCard(name=JUDGE, provider="openai", model="made-up", settings={}, board=protocol.source, replies_sha256="0" * 64)
+    protocol = controls.protocol.with_fields(identities=(identity,))
+    card = JudgeCard(name=JUDGE, provider="openai", model="made-up", settings={}, board=protocol.texts.source, replies_sha256="0" * 64)
     nothing: dict[str, dict[str, int]] = {JUDGE: {}}
     answers = RunAnswers(missing={JUDGE: 0}, spent={}, answered_by=nothing, forms=nothing, left_out=nothing)
     ranked = standings(controls.library.board("controls"), controls, [ScoredSubmission(card, judgments, answers)])

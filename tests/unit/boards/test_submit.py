@@ -17,7 +17,7 @@ from harness.runs import Prepared, RunResult
 
 def sentences(result: RunResult, mini: Prepared, **changes: Any) -> list[str]:
     """The differences that would be reported if the run had another protocol."""
-    run = msgspec.structs.replace(result, protocol=msgspec.structs.replace(result.protocol, **changes))
+    run = msgspec.structs.replace(result, protocol=result.protocol.with_fields(**changes))
     return list(differences(run, mini.protocol))
 
 

@@ -15,7 +15,7 @@ from harness.measure.compare import compare
 from harness.measure.options import CompareOptions
 from harness.measure.recorded_run import recording
 from harness.model import Condition, Failure, Item, JudgeIdentity, Judgment, Score
-from harness.runs import RunProtocol
+from harness.runs.protocol import AskedJudges, AskedTexts, Questions, RunProtocol, Wording
 from harness.signature import Signature
 
 MakeItem = Callable[..., Item]
@@ -61,31 +61,30 @@ def test_without_development_items_it_is_the_commonest_reference_of_the_cell(wor
 
 
 PROTOCOL = RunProtocol(
-    source="controls@1.0.0",
-    title="A title",
-    constructed=True,
-    data=None,
-    content=(),
-    board="controls",
-    languages=("en",),
-    tasks={"open_prompt": "1.0.0"},
-    rubrics={"m": "1.0.0"},
-    metrics=("m",),
-    conditions=(Condition(),),
-    repeats=1,
-    seed=0,
-    limit=None,
-    data_sha256="d" * 64,
-    prompts="p" * 16,
-    identities=(
-        JudgeIdentity("openai", "one", {"endpoint": "a-very-long-name.of-a-host.example"}),
-        JudgeIdentity("local", "two", {"sha256": "f" * 64}),
+    texts=AskedTexts(
+        source="controls@1.0.0",
+        title="A title",
+        constructed=True,
+        data=None,
+        content=(),
+        board="controls",
+        languages=("en",),
+        limit=None,
+        data_sha256="d" * 64,
+    ),
+    questions=Questions(("m",), (Condition(),)),
+    wording=Wording(tasks={"open_prompt": "1.0.0"}, rubrics={"m": "1.0.0"}, prompts="p" * 16),
+    judges=AskedJudges(
+        (
+            JudgeIdentity("openai", "one", {"endpoint": "a-very-long-name.of-a-host.example"}),
+            JudgeIdentity("local", "two", {"sha256": "f" * 64}),
+        )
     ),
 )
 
 
 def test_every_judge_has_a_signature_that_parses_and_tells_it_from_others() -> None:
-    one, two = (recorded_run.signature(PROTOCOL, identity) for identity in PROTOCOL.identities)
+    one, two = (recorded_run.signature(PROTOCOL, identity) for identity in PROTOCOL.judges.identities)
     assert Signature.parse(str(one)) == one
     assert one.judge == "openai/one@endpoint=a-very-long-name.of-a-host.example"
     assert two.judge == "local/two@sha256=ffffffffffff"
@@ -111,13 +110,13 @@ def test_every_judge_has_a_signature_that_parses_and_tells_it_from_others() -> N
     ids=lambda change: next(iter(change)),
 )
 def test_whatever_can_move_a_number_is_in_the_signature(change: dict[str, Any]) -> None:
-    judge = PROTOCOL.identities[0]
-    assert recorded_run.signature(msgspec.structs.replace(PROTOCOL, **change), judge) != recorded_run.signature(PROTOCOL, judge)
+    judge = PROTOCOL.judges.identities[0]
+    assert recorded_run.signature(PROTOCOL.with_fields(**change), judge) != recorded_run.signature(PROTOCOL, judge)
 
 
 @pytest.mark.parametrize(
     "change", [{"title": "Another"}, {"data": "/somewhere"}, {"content": ("/elsewhere",)}], ids=lambda change: next(iter(change))
 )
 def test_nothing_else_is(change: dict[str, Any]) -> None:
-    judge = PROTOCOL.identities[0]
-    assert recorded_run.signature(msgspec.structs.replace(PROTOCOL, **change), judge) == recorded_run.signature(PROTOCOL, judge)
+    judge = PROTOCOL.judges.identities[0]
+    assert recorded_run.signature(PROTOCOL.with_fields(**change), judge) == recorded_run.signature(PROTOCOL, judge)

@@ -57,9 +57,9 @@ def test_its_words_stand_in_the_prompt_and_only_its_metric_is_asked(folder: Path
 def test_each_variant_is_asked_with_it(folder: Path, rubric: Path) -> None:
     name = load_own_rubric(rubric)[0]
     protocol = prepare(RunSpec(data=folder, variants=("single", "detailed"), rubrics=(rubric,))).protocol
-    assert [str(each.variant) for each in protocol.conditions] == [f"single+rubric:{name}", f"single+detailed+rubric:{name}"]
-    assert protocol.metrics == ("task_quality",) and protocol.own_rubrics[name].id == "task_quality"
-    assert str(parse_variant(str(protocol.conditions[1].variant))) == str(protocol.conditions[1].variant)
+    assert [str(each.variant) for each in protocol.questions.conditions] == [f"single+rubric:{name}", f"single+detailed+rubric:{name}"]
+    assert protocol.questions.metrics == ("task_quality",) and protocol.questions.own_rubrics[name].id == "task_quality"
+    assert str(parse_variant(str(protocol.questions.conditions[1].variant))) == str(protocol.questions.conditions[1].variant)
 
 
 def test_a_run_is_read_again_without_the_file(folder: Path, rubric: Path, tmp_path: Path) -> None:

@@ -17,7 +17,8 @@ from harness.measure import compare
 from harness.model import Condition, Failure, Item, JudgeIdentity, Judgment, Score
 from harness.reports import run_report
 from harness.reports.run_report import AboutRun, Report
-from harness.runs import RunAnswers, RunProtocol
+from harness.runs import RunAnswers
+from harness.runs.protocol import AskedJudges, AskedTexts, Questions, RunProtocol, Wording
 from harness.tables import to_json
 
 MakeItem = Callable[..., Item]
@@ -48,25 +49,24 @@ def world(make_item: MakeItem, make_data: MakeData, judged: Judged) -> World:
 
 
 PROTOCOL = RunProtocol(
-    source="controls@1.0.0",
-    title="A title",
-    constructed=True,
-    data=None,
-    content=(),
-    board="controls",
-    languages=("en",),
-    tasks={"open_prompt": "1.0.0"},
-    rubrics={"m": "1.0.0"},
-    metrics=("m",),
-    conditions=(Condition(),),
-    repeats=1,
-    seed=0,
-    limit=None,
-    data_sha256="d" * 64,
-    prompts="p" * 16,
-    identities=(
-        JudgeIdentity("openai", "one", {"endpoint": "a-very-long-name.of-a-host.example"}),
-        JudgeIdentity("local", "two", {"sha256": "f" * 64}),
+    texts=AskedTexts(
+        source="controls@1.0.0",
+        title="A title",
+        constructed=True,
+        data=None,
+        content=(),
+        board="controls",
+        languages=("en",),
+        limit=None,
+        data_sha256="d" * 64,
+    ),
+    questions=Questions(("m",), (Condition(),)),
+    wording=Wording(tasks={"open_prompt": "1.0.0"}, rubrics={"m": "1.0.0"}, prompts="p" * 16),
+    judges=AskedJudges(
+        (
+            JudgeIdentity("openai", "one", {"endpoint": "a-very-long-name.of-a-host.example"}),
+            JudgeIdentity("local", "two", {"sha256": "f" * 64}),
+        )
     ),
 )
 

@@ -60,7 +60,7 @@ def run_of(tmp_path: Path) -> Iterator[Callable[..., Run]]:
             (tmp_path / "items.jsonl").write_bytes(to_jsonl(items))
             (tmp_path / "labels.jsonl").write_bytes(to_jsonl(labels))
             prepared = prepare(RunSpec(data=tmp_path))
-            protocol = msgspec.structs.replace(prepared.protocol, identities=(ONE, TWO))
+            protocol = prepared.protocol.with_fields(identities=(ONE, TWO))
             return Run(msgspec.structs.replace(prepared, protocol=protocol), store, tmp_path / "run" / "judgments.parquet")
 
         yield make

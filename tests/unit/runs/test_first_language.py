@@ -33,7 +33,7 @@ class Watching(Quiet):
     def first_language(self, part: RunResult) -> None:
         assert self.asking
         report = harness.report(part)
-        self.parts.append((part.protocol.languages[0], {cell["metric"]: cell["pa"] for cell in report.by_metric}))
+        self.parts.append((part.protocol.texts.languages[0], {cell["metric"]: cell["pa"] for cell in report.by_metric}))
 
 
 @pytest.fixture

@@ -16,7 +16,8 @@ from harness.data.labels import Labels
 from harness.model import Call, Condition, Item, JudgeIdentity, Prompt, Query, RealisedPerturbation, Usage, Variant, parse_variant
 from harness.prompts import PromptTemplates, prompt_spec
 from harness.runs import Plan, estimate_usage
-from harness.runs.plan import estimate_prompt_tokens, make_plan
+from harness.runs.plan import PlanSources, estimate_prompt_tokens, make_plan
+from harness.runs.protocol import Questions
 
 METRICS = ("linguistic_acceptability", "task_quality", "hallucination")
 MODEL = JudgeIdentity("openai", "one", {"endpoint": "host"})
@@ -41,7 +42,8 @@ def plan(library: Library) -> Callable[..., Plan]:
             for perturbation in other.get("perturbations", ("",))
         ]
         training = other.get("training")
-        return make_plan(data, library, metrics, conditions, other.get("repeats", 1), other.get("seed", 0), PromptTemplates(), training)
+        asked = Questions(tuple(metrics), tuple(conditions), other.get("repeats", 1), other.get("seed", 0))
+        return make_plan(data, library, asked, PromptTemplates(), PlanSources(training))
 
     return make
 

@@ -23,7 +23,7 @@ def test_a_condition_named_twice_is_refused(spec: RunSpec) -> None:
 
 
 def conditions(**spec: Any) -> list[str]:
-    return [str(condition) for condition in prepare(RunSpec(languages=("cs",), **spec)).protocol.conditions]
+    return [str(condition) for condition in prepare(RunSpec(languages=("cs",), **spec)).protocol.questions.conditions]
 
 
 def test_the_text_as_it_is_is_always_asked_about_beside_its_perturbations() -> None:
@@ -78,7 +78,7 @@ def test_a_condition_that_cannot_be_is_explained(spec: RunSpec, words: str) -> N
 
 def test_english_items_are_asked_about_in_their_own_language_anyway() -> None:
     prepared = prepare(RunSpec(variants=("own-language",), languages=("en",)))
-    assert prepared.protocol.instructions == {}
+    assert prepared.protocol.wording.instructions == {}
     frames = [
         list(prepare(RunSpec(variants=(text,), languages=("en",), limit=1)).plan(None).all_prompt_ids())
         for text in ("single", "own-language")
@@ -119,9 +119,10 @@ def test_equal_specifications_are_the_same_run_and_others_are_not() -> None:
 
 def test_a_protocol_of_an_earlier_store_is_read_with_the_axes_that_it_does_not_name() -> None:
     protocol = prepare(RunSpec(languages=("cs",))).protocol
-    old = msgspec.to_builtins(protocol)
+    old = protocol.flat()
     old["conditions"] = [{"variant": {"call": "single", "instructions": "detailed", "justification": "after"}, "temperature": 0.3}]
-    assert [str(condition) for condition in msgspec.convert(old, RunProtocol).conditions] == ["single+detailed+score-first T=0.3"]
+    read = RunProtocol.read(msgspec.json.encode(old).decode())
+    assert [str(condition) for condition in read.questions.conditions] == ["single+detailed+score-first T=0.3"]
 
 
 def test_limit_takes_the_first_items_of_each_language_and_task() -> None:

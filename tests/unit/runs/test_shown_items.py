@@ -18,6 +18,7 @@ from harness.parse import bundled_vocabulary
 from harness.prompts import PromptTemplates
 from harness.runs import Plan, ReadingRules, RunSpec, derive_judgments, prepare
 from harness.runs.plan import make_plan
+from harness.runs.protocol import Questions
 
 SCALE = Scale(kind="nominal", classes=("A", "B", "tie"), swap={"A": "B", "B": "A"})
 TEXTS = {"prompt": "Say.", "output_a": "first text", "output_b": "second text", "system_a": "ann {x}", "system_b": "bob"}
@@ -28,7 +29,7 @@ def plan(library: Library, make_data: Callable[..., Dataset]) -> Callable[..., P
     def make(*conditions: Condition, **texts: Any) -> Plan:
         item = Item("p", "en", "compare_responses", group="p", fields=TEXTS | texts)
         data = make_data([item], {("p", "preference"): "A"}, {"preference": SCALE})
-        return make_plan(data, library, ["preference"], conditions, 1, 0, PromptTemplates())
+        return make_plan(data, library, Questions(("preference",), conditions), PromptTemplates())
 
     return make
 
@@ -109,8 +110,19 @@ def test_an_order_needs_pairs_and_a_scale_that_can_be_swapped(tmp_path: Path, ch
 def test_pairs_without_labels_are_asked_about_all_metrics_of_their_task(tmp_path: Path) -> None:
     (tmp_path / "items.jsonl").write_text(PAIRS)
     prepared = prepare(RunSpec(data=tmp_path, unlabelled=True, orders=("forward", "swapped")))
-    assert set(prepared.protocol.metrics) == {"preference", "forced_preference", "authorship", "longer", "more_vowels", "more_readable"}
-    assert prepared.data.sealed and [str(each) for each in prepared.protocol.conditions] == ["single T=0", "single T=0 order=swapped"]
+    questions = prepared.protocol.questions
+    assert set(questions.metrics) == {
+        "preference",
+        "forced_preference",
+        "authorship",
+        "longer",
+        "more_vowels",
+        "more_readable",
+    }
+    assert prepared.data.sealed and [str(each) for each in questions.conditions] == [
+        "single T=0",
+        "single T=0 order=swapped",
+    ]
 
 
 def test_a_pair_needs_both_texts(tmp_path: Path) -> None:

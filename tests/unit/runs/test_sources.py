@@ -133,7 +133,7 @@ def test_published_data_are_nobodys_own_texts(own: Own) -> None:
 
 def test_the_protocol_knows_where_the_data_lie_so_that_the_run_can_be_read_again(own: Own) -> None:
     protocol = own.prepared().protocol
-    assert (protocol.board, protocol.data, protocol.constructed) == ("own", str(own.data.resolve()), False)
+    assert (protocol.texts.board, protocol.texts.data, protocol.texts.constructed) == ("own", str(own.data.resolve()), False)
 
 
 @pytest.mark.parametrize("place", ["answers", "data/answers"])
@@ -303,7 +303,7 @@ def test_the_hash_of_a_board_is_64_digits_of_hexadecimal(own: Own) -> None:
 def test_bundled_boards_read_the_published_data(name: str, items: int, queries: int, shared_data: Path) -> None:
     prepared = prepare(RunSpec(board=name, data=shared_data / name))
     assert (len(prepared.data.items), len(prepared.plan(None))) == (items, queries)
-    assert prepared.protocol.constructed is False and not prepared.data.sealed
+    assert prepared.protocol.texts.constructed is False and not prepared.data.sealed
     assert set(prepared.data.labels.source.used) == {"native"}
 
 

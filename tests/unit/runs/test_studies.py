@@ -37,7 +37,7 @@ def test_a_language_is_asked_about_its_own_and_english_items_only() -> None:
     prepared = prepare(RunSpec(study=LANGUAGES, languages=("ja", "cs"), allow_unreviewed=True))
     asked = {(query.item.language, str(query.condition.variant)) for query in prepared.plan(None).queries()}
     assert ("en", "single+in:ja") in asked and ("ja", "single+in:ja") in asked and ("cs", "single+in:ja") not in asked
-    assert len(asked) == 7 + 4 + 4 and set(prepared.protocol.instructions) == {"ja", "cs"}
+    assert len(asked) == 7 + 4 + 4 and set(prepared.protocol.wording.instructions) == {"ja", "cs"}
 
 
 def test_what_cannot_be_studied() -> None:

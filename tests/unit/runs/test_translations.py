@@ -30,7 +30,7 @@ def spec(folder: Path, **options: object) -> RunSpec:
 def test_the_card_says_which_task_of_ours_the_items_have(tmp_path: Path) -> None:
     folder = write_translations(tmp_path)
     prepared = prepare(spec(folder))
-    assert {item.task for item in prepared.data.items} == {"translate"} and prepared.protocol.metrics == (FINE,)
+    assert {item.task for item in prepared.data.items} == {"translate"} and prepared.protocol.questions.metrics == (FINE,)
     assert {item.task for item in load_folder(folder, LIBRARY).items} == {"translation"}  # comparing keeps the data's own name
     call = next(iter(prepared.plan(None).queries()))
     text = "\n".join(message.content for message in prepared.plan(None).call(call, "x").prompt.messages)

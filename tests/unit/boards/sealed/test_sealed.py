@@ -188,7 +188,7 @@ def test_every_item_is_asked_about_on_every_metric_with_and_without_the_key(held
     ids = list(without.plan(None).calls(judge).ids())
     assert len(ids) == 120 and ids == list(opened.plan(None).calls(judge).ids())
     assert without.data.sealed and not opened.data.sealed
-    assert without.protocol.constructed is False
+    assert without.protocol.texts.constructed is False
 
 
 # ---- opening

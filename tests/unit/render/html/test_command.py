@@ -5,7 +5,6 @@ from __future__ import annotations
 import shlex
 from pathlib import Path
 
-import msgspec
 import pytest
 
 from harness.cli.parser import build_parser
@@ -39,14 +38,14 @@ SPECS = {
 
 def protocol_of(spec: RunSpec) -> RunProtocol:
     prepared = prepare(spec)
-    return msgspec.structs.replace(prepared.protocol, identities=tuple(judge.identity for judge in open_judges(spec, prepared)))
+    return prepared.protocol.with_fields(identities=tuple(judge.identity for judge in open_judges(spec, prepared)))
 
 
 @pytest.mark.parametrize("spec", SPECS.values(), ids=SPECS)
 def test_the_command_is_the_same_run(spec: RunSpec, library: Library) -> None:
     protocol = protocol_of(spec)
-    assert protocol.board
-    words = shlex.split(command_of(protocol, library.board(protocol.board)))
+    assert protocol.texts.board
+    words = shlex.split(command_of(protocol, library.board(protocol.texts.board)))
     assert words[:2] == ["harness", "run"]
     assert protocol_of(_spec(build_parser().parse_args(words[1:]))).name == protocol.name
 
@@ -54,7 +53,7 @@ def test_the_command_is_the_same_run(spec: RunSpec, library: Library) -> None:
 def test_folders_lose_their_path_and_addresses_are_asked_for(tmp_path: Path) -> None:
     protocol = protocol_of(SPECS["plain"])
     there = JudgeIdentity("openai", "m; rm -rf /", {"endpoint": "host.example"})
-    own = msgspec.structs.replace(protocol, data=str(tmp_path / "my data"), board=None, identities=(there,))
+    own = protocol.with_fields(data=str(tmp_path / "my data"), board=None, identities=(there,))
     command = command_of(own)
     assert "--data 'my data'" in command and str(tmp_path) not in command and "--judge 'openai/m; rm -rf /'" in command
     assert any("--base-url" in note and "host.example" in note for note in command_notes(own))
