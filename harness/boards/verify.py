@@ -89,53 +89,69 @@ class Verification(msgspec.Struct, frozen=True):
         return self.renamed is None and self.found.p >= LEVEL
 
 
-def verify(
-    board: str,
-    submission: str,
-    watcher: Watcher,
-    settings: Settings,
-    *,
-    share: float = SHARE,
-    seed: int | None = None,
-    base_url: str | None = None,
-    content: Sequence[Path] = (),
-    data: Path | None = None,
-    out: Path | None = None,
-) -> Verification:
+class VerifyOptions(msgspec.Struct, frozen=True):
+    """How a submission is verified.
+
+    Attributes:
+        share: of the board's calls; at least 20 calls are asked, spread over the languages.
+        seed: draws the calls; by default a random one, so that nobody can know the calls beforehand.
+        base_url, content, data: as for a run.
+        out: a results folder for the replies, from which the same command continues; by default a temporary one.
+    """
+
+    share: float = SHARE
+    seed: int | None = None
+    base_url: str | None = None
+    content: tuple[Path, ...] = ()
+    data: Path | None = None
+    out: Path | None = None
+
+
+def verify(board: str, submission: str, watcher: Watcher, settings: Settings, options: VerifyOptions) -> Verification:
     """Ask a share of a submission's calls again, twice each. Mark its card as verified if it holds; otherwise change nothing.
 
     Args:
         board, submission: a board, and the folder of one of its submissions, by name or path.
-        share: of the board's calls; at least 20 calls are asked, spread over the languages.
-        seed: draws the calls; by default a random one, so that nobody can know the calls beforehand.
-        base_url, content, data, settings: as for a run.
-        out: a results folder for the replies, from which the same command continues; by default a temporary one.
+        watcher, settings: as for a run.
+        options: which calls are asked, and where.
 
     Raises:
         UsageError, ContentError, JudgeError, StoreError: as for a run.
         IncompleteRun: if calls have no reply.
     """
     check_engine(settings)
-    prepared = whole_board(board, content, data)
+    prepared = whole_board(board, options.content, options.data)
     folder = _find_folder(prepared, board, submission)
     card = _read_valid_card(prepared, folder)
     if card.recorded:
         raise UsageError(f"{folder.name} holds recorded scores without raw replies; nothing can be verified, so it stays 'recorded'")
     if card.part is not None:
         raise UsageError(f"{folder.name} covers a part of the board ({card.part.words}); only whole submissions are verified")
-    judge = _open_judge(card.identity, prepared, base_url, settings)
+    judge = _open_judge(card.identity, prepared, options.base_url, settings)
     check_engine(settings, [judge])
-    seed = secrets.randbelow(10**9) if seed is None else seed
+    seed = secrets.randbelow(10**9) if options.seed is None else options.seed
     plan = prepared.plan(None)
     calls = plan.calls(card.identity)
-    ids_by_language = draw_calls(_by_language(plan, calls), share, seed)
+    ids_by_language = draw_calls(_by_language(plan, calls), options.share, seed)
     drawn = with_ids(calls, {call_id for ids in ids_by_language.values() for call_id in ids})
     assert isinstance(drawn, PlannedCalls)
     if prepared.data.private and judge.endpoint:
         watcher.consent(judge.endpoint, len(drawn))
-    with _results_folder(out) as results:
+    with _results_folder(options.out) as results:
         fresh = _ask_twice(judge, drawn, prepared, results, watcher, settings)
-    verification = _compare(drawn, prepared, _submitted_replies(folder, drawn), fresh, folder, card, seed, ids_by_language)
+    submitted = _submitted_replies(folder, drawn)
+    calls_drawn = list(drawn)
+    answers = _answers(calls_drawn, [[submitted[call.call_id] for call in calls_drawn], *fresh], prepared.reading)
+    verification = Verification(
+        submission=folder,
+        judge=card.name,
+        seed=seed,
+        calls=len(calls_drawn),
+        drawn={tag: len(ids) for tag, ids in ids_by_language.items()},
+        found=retest_outcomes(*answers),
+        differing=tuple(_differing(calls_drawn, answers)),
+        renamed=_other_models(list(submitted.values()), [reply for replies in fresh for reply in replies]),
+    )
     if verification.holds:
         write_card(folder / CARD, _verified_card(card, verification))
     return verification
@@ -299,37 +315,17 @@ def _ask_once(
 # ---- comparing
 
 
-def _compare(
-    drawn: PlannedCalls,
-    prepared: Prepared,
-    submitted: Mapping[str, Reply],
-    fresh: tuple[list[Reply], list[Reply]],
-    folder: Path,
-    card: JudgeCard,
-    seed: int,
-    ids_by_language: Mapping[str, Sequence[str]],
-) -> Verification:
-    calls, rules = list(drawn), prepared.reading
-    submitted_replies = [submitted[call.call_id] for call in calls]
-    outcomes = [
-        [_outcome(call, reply, rules) for call, reply in zip(calls, replies, strict=True)] for replies in (submitted_replies, *fresh)
-    ]
-    differing = [
-        DifferingAnswer(call.call_id, call.query.item.language, call.query.item.item_id, metric, *(answer[metric] for answer in answers))
-        for call, *answers in zip(calls, *outcomes, strict=True)
-        for metric in answers[0]
-        if len({answer[metric] for answer in answers}) > 1
-    ]
-    return Verification(
-        submission=folder,
-        judge=card.name,
-        seed=seed,
-        calls=len(calls),
-        drawn={tag: len(ids) for tag, ids in ids_by_language.items()},
-        found=retest_outcomes(*outcomes),
-        differing=tuple(differing),
-        renamed=_other_models(submitted_replies, [reply for replies in fresh for reply in replies]),
-    )
+def _answers(calls: Sequence[Call], passes: Sequence[Sequence[Reply]], rules: ReadingRules) -> list[list[Outcome]]:
+    """What the replies of each pass say about each call: the submitted ones first, then the fresh ones."""
+    return [[_outcome(call, reply, rules) for call, reply in zip(calls, replies, strict=True)] for replies in passes]
+
+
+def _differing(calls: Sequence[Call], passes: Sequence[Sequence[Outcome]]) -> Iterator[DifferingAnswer]:
+    for call, *answers in zip(calls, *passes, strict=True):
+        for metric in answers[0]:
+            said = [answer[metric] for answer in answers]
+            if len(set(said)) > 1:
+                yield DifferingAnswer(call.call_id, call.query.item.language, call.query.item.item_id, metric, *said)
 
 
 def _outcome(call: Call, reply: Reply, rules: ReadingRules) -> Outcome:

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
 from threading import Thread
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import msgspec
 import numpy as np
@@ -89,6 +89,15 @@ def reading_of(prepared: Prepared, watcher: Watcher | None = None) -> ReplyReadi
     )
 
 
+class AskingPlace(NamedTuple):
+    """Where replies are kept, how they are read, and how calls are asked. Only replies since the time `since` count."""
+
+    store: Store
+    reading: ReplyReading
+    settings: Settings
+    since: float | None = None
+
+
 class JudgeSummary(msgspec.Struct):
     """How the calls to one judge went, for run.json."""
 
@@ -112,21 +121,19 @@ def ask_judges(
     judges: Sequence[Judge],
     openings: Mapping[str, JudgeOpening],
     plan: Plan,
-    reading: ReplyReading,
-    store: Store,
+    place: AskingPlace,
     watcher: Watcher,
-    settings: Settings,
-    since: float | None = None,
     replied: Callable[[], None] = lambda: None,
 ) -> tuple[list[JudgeSummary], Engine]:
-    """Ask every judge the calls that have no reply yet (since the time `since`). `replied` is called after every reply.
+    """Ask every judge the calls that have no reply yet. `replied` is called after every reply.
 
     Returns how it went for each judge, and what the engine reports about itself.
     """
+    store, reading, settings, _ = place
     works, records = [], []
     engine = Engine(settings.engine)
     for judge in judges:
-        every, missing = calls_to_ask(judge, plan, reading, store, settings, since)
+        every, missing = calls_to_ask(judge, plan, place)
         price = price_for_engine(judge.identity, settings)
         if settings.batches != "collect":
             watcher.planned(judge.identity, estimate_cost(missing, price), len(every) - len(missing))
@@ -137,7 +144,7 @@ def ask_judges(
             if reading.rows is not None:
                 reading.rows.expect(judge.identity, missing)
             opening = openings.get(judge.identity.name)
-            works.append(_work(judge, missing, reading, settings, price, opening, since, answered_before=len(missing) < len(every)))
+            works.append(_work(judge, missing, place, price, opening, answered_before=len(missing) < len(every)))
     if works:
         # not a daemon: a process that ends while libraries are half loaded may crash
         loading = Thread(target=_load_libraries, args=[reading.justifications])
@@ -145,12 +152,10 @@ def ask_judges(
     return records, engine
 
 
-def calls_to_ask(
-    judge: Judge, plan: Plan, reading: ReplyReading, store: Store, settings: Settings, since: float | None = None
-) -> tuple[PlannedCalls, PlannedCalls]:
-    """All calls of a plan for one judge, and those of them that have no reply that counts (since the time `since`)."""
+def calls_to_ask(judge: Judge, plan: Plan, place: AskingPlace) -> tuple[PlannedCalls, PlannedCalls]:
+    """All calls of a plan for one judge, and those of them that have no reply that counts."""
     every = plan.calls(judge.identity)
-    return every, every.without(_answered(every, store, reading, settings, since))
+    return every, every.without(_answered(every, place))
 
 
 def _load_libraries(justifications: bool) -> None:
@@ -173,8 +178,9 @@ def _other_addresses(judge: Judge, store: Store, stored: int) -> str:
     )
 
 
-def _answered(calls: PlannedCalls, store: Store, reading: ReplyReading, settings: Settings, since: float | None) -> NDArray[np.bool_]:
+def _answered(calls: PlannedCalls, place: AskingPlace) -> NDArray[np.bool_]:
     """Which calls have a reply that counts. With --reask, refusals do not count."""
+    store, reading, settings, since = place
     if reading.reask:
         again = _asked_again(reading, settings, refused=True)
         replies = zip(calls, store.replies(calls.ids(), since), strict=True)
@@ -204,14 +210,13 @@ def _never(call: Call, reply: Reply) -> bool:
 def _work(
     judge: Judge,
     calls: PlannedCalls,
-    reading: ReplyReading,
-    settings: Settings,
+    place: AskingPlace,
     price: Price | None,
     opening: JudgeOpening | None,
-    since: float | None,
     *,
     answered_before: bool,
 ) -> JudgeWork:
+    _, reading, settings, since = place
     again = _asked_again(reading, settings, refused=reading.reask)
     count, rows = reading.count_failures, reading.rows
 

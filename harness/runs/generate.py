@@ -24,7 +24,7 @@ from harness.offensive import refuse_in_repository
 from harness.parse import Vocabulary, clean_text, vocabulary_of, writing_failure
 from harness.parse.language import UNDETERMINED, detect_language
 from harness.runs.answers import Spent
-from harness.runs.asking import CostEstimate, ReplyReading, Watcher, ask_judges, estimate_cost, price_for_engine
+from harness.runs.asking import AskingPlace, CostEstimate, ReplyReading, Watcher, ask_judges, estimate_cost, price_for_engine
 from harness.runs.plan import Plan
 from harness.runs.prices import price_of
 from harness.runs.runner import check_prices, open_with, remote_hosts
@@ -87,7 +87,7 @@ def generate_outputs(spec: GenerateSpec, out: Path, watcher: Watcher, settings: 
         watcher.consent(host, len(sources.items))
     vocabulary = vocabulary_of(library)
     with Store.writing(out) as store:
-        sessions, _ = ask_judges(judges, openings, plan, _reading(spec, vocabulary), store, watcher, settings)
+        sessions, _ = ask_judges(judges, openings, plan, AskingPlace(store, _reading(spec, vocabulary), settings), watcher)
         found = _Outputs(spec, sources, library, vocabulary)
         for judge in judges:
             found.read(judge.identity, plan, store)

@@ -24,7 +24,7 @@ from harness.judges.base import Environment
 from harness.model import JudgeIdentity, RealisedPerturbation, Score
 from harness.offensive import refuse_in_repository
 from harness.runs.answers import RunAnswers, update_judgments
-from harness.runs.asking import JudgeSummary, Watcher, ask_judges, reading_of
+from harness.runs.asking import AskingPlace, JudgeSummary, Watcher, ask_judges, reading_of
 from harness.runs.first_language import FirstLanguage
 from harness.runs.plan import Plan, PlannedCalls
 from harness.runs.preparation import Prepared, prepare, with_panels
@@ -190,7 +190,8 @@ def ask_opened(opened: OpenedRun, store: Store, out: Path, watcher: Watcher, set
     store.put_run(run, msgspec.json.encode(prepared.protocol.flat()))
     since = begin_fresh_run(store, run) if settings.fresh else None
     first = FirstLanguage(prepared, plan, store, lambda part: _show_part(part, store, watcher))
-    sessions, engine = ask_judges(judges, openings, plan, reading_of(prepared, watcher), store, watcher, settings, since, first.look)
+    place = AskingPlace(store, reading_of(prepared, watcher), settings, since)
+    sessions, engine = ask_judges(judges, openings, plan, place, watcher, first.look)
     stale = _count_stale(judges, plan, store, since)
     if settings.fresh and not any(stale.values()):
         finish_fresh_run(store, run)

@@ -13,7 +13,7 @@ from harness.content.tags import choose_from, resolve
 from harness.engines import Settings
 from harness.errors import IncompleteRun, UsageError
 from harness.model import JudgeIdentity
-from harness.runs.asking import CostEstimate, Watcher, calls_to_ask, estimate_cost, price_for_engine, reading_of
+from harness.runs.asking import AskingPlace, CostEstimate, Watcher, calls_to_ask, estimate_cost, price_for_engine, reading_of
 from harness.runs.plan import Plan
 from harness.runs.runner import OpenedRun, RunResult, ask_opened, open_run
 from harness.runs.sources import usual_folder
@@ -105,7 +105,7 @@ def _in_all(
     totals: dict[str, tuple[JudgeIdentity, CostEstimate, int]] = {}
     for name, one in opened.items():
         for judge in one.judges:
-            every, left = calls_to_ask(judge, plans[name], reading_of(one.prepared), store, settings)
+            every, left = calls_to_ask(judge, plans[name], AskingPlace(store, reading_of(one.prepared), settings))
             missing = every if settings.fresh else left
             estimate = estimate_cost(missing, price_for_engine(judge.identity, settings))
             _, before, stored = totals.get(judge.identity.name, (judge.identity, None, 0))

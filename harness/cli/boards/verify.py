@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from harness.boards.verify import LEVEL, Verification
+from harness.boards.verify import LEVEL, Verification, VerifyOptions
 from harness.boards.verify import verify as verify_submission
 from harness.engines import Limits, Settings
 from harness.tables import to_json
@@ -26,12 +26,14 @@ def verify(arguments: argparse.Namespace) -> int:
         arguments.submission,
         TerminalWatcher(assume_yes=arguments.yes),
         _settings(arguments),
-        share=arguments.share,
-        seed=arguments.seed,
-        base_url=arguments.base_url,
-        content=arguments.content,
-        data=arguments.data,
-        out=arguments.out,
+        VerifyOptions(
+            share=arguments.share,
+            seed=arguments.seed,
+            base_url=arguments.base_url,
+            content=tuple(arguments.content),
+            data=arguments.data,
+            out=arguments.out,
+        ),
     )
     if arguments.json:
         sys.stdout.write(to_json(_as_json(result)))

@@ -14,7 +14,7 @@ from harness.boards.examined_submission import ExaminedSubmission, examine, scor
 from harness.boards.expected import Baselines, expected_calls
 from harness.boards.replies import REPLIES, compress_lines, read_lines
 from harness.boards.submit import SubmitterStatement, submit
-from harness.boards.verify import verify
+from harness.boards.verify import VerifyOptions, verify
 from harness.engines import Settings
 from harness.errors import UsageError
 from harness.runs import Prepared, RunResult, RunSpec
@@ -100,4 +100,4 @@ def test_a_card_that_says_another_part_is_wrong(first: Path, mini: Prepared, par
 
 def test_a_part_is_not_verified(first: Path, content: Path) -> None:
     with pytest.raises(UsageError, match="covers a part of the board"):
-        verify("mini", str(first), Quiet(), Settings(), content=(content,))
+        verify("mini", str(first), Quiet(), Settings(), VerifyOptions(content=(content,)))

@@ -18,7 +18,7 @@ from harness.boards.card import read_card, write_card
 from harness.boards.checked_boards import check_boards
 from harness.boards.replies import SCORES
 from harness.boards.submit import SubmitterStatement, record
-from harness.boards.verify import verify
+from harness.boards.verify import VerifyOptions, verify
 from harness.content import Library
 from harness.data import load_folder
 from harness.engines import Settings
@@ -177,7 +177,7 @@ def test_a_hash_a_status_and_an_origin_belong_to_the_scores(written: tuple[Path,
 def test_recorded_scores_are_never_verified(written: tuple[Path, Path, list[Path]]) -> None:
     data, content, _ = written
     with pytest.raises(UsageError, match="without raw replies; nothing can be verified"):
-        verify("danish", "recorded-m-2", Quiet(), Settings(), content=[content], data=data)
+        verify("danish", "recorded-m-2", Quiet(), Settings(), VerifyOptions(content=(content,), data=data))
 
 
 def test_what_cannot_be_recorded_is_said(place: Callable[..., tuple[Path, Path]]) -> None:

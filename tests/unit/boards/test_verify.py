@@ -11,7 +11,7 @@ import pytest
 from harness.api import Quiet
 from harness.boards.card import read_card
 from harness.boards.submit import SubmitterStatement, submit
-from harness.boards.verify import MIN_CALLS, DifferingAnswer, draw_calls, verify
+from harness.boards.verify import MIN_CALLS, DifferingAnswer, VerifyOptions, draw_calls, verify
 from harness.engines import Limits, Settings
 from harness.errors import ContentError, UsageError
 from harness.measure.retest import retest_outcomes
@@ -87,7 +87,7 @@ def submitted(own_board: Any, tmp_path: Path) -> Callable[[str], Path]:
 @pytest.mark.parametrize("judge", ["baseline/length", "baseline/random"])
 def test_a_judge_that_answers_the_same_is_verified(submitted: Any, own_board: Any, judge: str) -> None:
     folder = submitted(judge)
-    found = verify("held", folder.name, Quiet(), Settings(), content=[own_board.content], seed=5)
+    found = verify("held", folder.name, Quiet(), Settings(), VerifyOptions(content=(own_board.content,), seed=5))
     assert found.holds and found.differing == () and found.calls == MIN_CALLS
     card = read_card(folder / "judge.toml")
     assert card.status == "verified" and card.verified is not None
@@ -96,26 +96,26 @@ def test_a_judge_that_answers_the_same_is_verified(submitted: Any, own_board: An
 
 def test_without_a_seed_other_calls_are_drawn_each_time(submitted: Any, own_board: Any) -> None:
     folder = submitted("baseline/length")
-    seeds = {verify("held", folder.name, Quiet(), Settings(), content=[own_board.content]).seed for _ in range(3)}
+    seeds = {verify("held", folder.name, Quiet(), Settings(), VerifyOptions(content=(own_board.content,))).seed for _ in range(3)}
     assert len(seeds) == 3, "somebody who edits replies must not know beforehand which calls are asked again"
 
 
 def test_a_submission_may_be_named_by_its_path(submitted: Any, own_board: Any) -> None:
     folder = submitted("baseline/length")
-    assert verify("held", str(folder), Quiet(), Settings(), content=[own_board.content]).holds
+    assert verify("held", str(folder), Quiet(), Settings(), VerifyOptions(content=(own_board.content,))).holds
 
 
 def test_a_submission_that_is_not_there_is_named_with_those_that_are(submitted: Any, own_board: Any) -> None:
     submitted("baseline/length")
     with pytest.raises(UsageError, match=r"no submission 'nobody' on the board 'held'.\n .*choose from: baseline-length"):
-        verify("held", "nobody", Quiet(), Settings(), content=[own_board.content])
+        verify("held", "nobody", Quiet(), Settings(), VerifyOptions(content=(own_board.content,)))
 
 
 def test_a_submission_with_problems_is_not_asked_again(submitted: Any, own_board: Any) -> None:
     folder = submitted("baseline/length")
     (folder / "more.txt").write_text("x", encoding="utf-8")
     with pytest.raises(ContentError, match=r"unexpected file.*harness board check"):
-        verify("held", folder.name, Quiet(), Settings(), content=[own_board.content])
+        verify("held", folder.name, Quiet(), Settings(), VerifyOptions(content=(own_board.content,)))
 
 
 def test_a_budget_that_is_too_small_is_refused_before_anything_is_asked(submitted: Any, own_board: Any, tmp_path: Path) -> None:
@@ -124,11 +124,13 @@ def test_a_budget_that_is_too_small_is_refused_before_anything_is_asked(submitte
     prices.write_text('["baseline/length"]\ninput = 1000\noutput = 1000\nas_of = "2026-01"\n', encoding="utf-8")
     settings = Settings(prices=prices, limits=Limits(cost=0.01))
     with pytest.raises(UsageError, match=r"40 calls costs about \$.* --max-cost 0.01"):
-        verify("held", folder.name, Quiet(), settings, content=[own_board.content])
+        verify("held", folder.name, Quiet(), settings, VerifyOptions(content=(own_board.content,)))
 
 
 def test_replies_are_kept_if_a_folder_is_given(submitted: Any, own_board: Any, tmp_path: Path) -> None:
     folder = submitted("baseline/length")
     for _ in range(2):
-        assert verify("held", folder.name, Quiet(), Settings(), content=[own_board.content], seed=1, out=tmp_path / "again").holds
+        assert verify(
+            "held", folder.name, Quiet(), Settings(), VerifyOptions(content=(own_board.content,), seed=1, out=tmp_path / "again")
+        ).holds
     assert sorted(path.name for path in (tmp_path / "again").iterdir()) == ["first", "second"]

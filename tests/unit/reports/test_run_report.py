@@ -130,7 +130,7 @@ def test_ablations_and_cells_of_a_report_follow_one_rule(
     judgments = Judgments.from_rows(
         [judged(name, (n + v) % 3, variant=v_) for n, name in enumerate(labels) for v, v_ in enumerate(("single", "joint"))]
     )
-    protocol = msgspec.structs.replace(PROTOCOL, majority=majority, annotators=annotators)
+    protocol = PROTOCOL.with_fields(majority=majority, annotators=annotators)
     report = run_report.report("run", protocol, judgments, data, data)
     rows = {row["variant"]: row for row in report.ablations["variants"]["rows"] if row["task"] != "*"}
     assert len(rows) == len(report.cells) == 2

@@ -135,7 +135,7 @@ def test_limit_takes_the_first_items_of_each_language_and_task() -> None:
 
 def test_the_rule_for_the_reference_is_the_boards_unless_the_user_names_one() -> None:
     usual, strict = (prepare(RunSpec(languages=("cs",), majority=rule)).protocol for rule in (None, "strict"))
-    assert (usual.majority, strict.majority) == ("drop", "strict")
+    assert (usual.rule.majority, strict.rule.majority) == ("drop", "strict")
     assert prepare(RunSpec(languages=("cs",), majority="drop")).protocol.name == usual.name != strict.name
 
 
