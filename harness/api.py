@@ -452,7 +452,8 @@ def compare(
         UsageError: for unknown names, for sources without labels or judgments, and if scores cannot be standardised.
         ContentError, StoreError: if a source cannot be read.
     """
-    asked = compare_options(judges, by, annotators, majority, level, restricted(where, langs), versus, seed, standardise)
+    counted = compare_options(judges, annotators, restricted(where, langs), by=by, majority=majority, seed=seed)
+    asked = msgspec.structs.replace(counted, level=level, versus=versus, standardise=standardise)
     compared = compare_sources(sources, asked, decision, card=_card(card, recipe), out=Path(out), full=full).comparison
     return NotebookComparison(**msgspec.structs.asdict(compared))
 
@@ -493,7 +494,7 @@ def calibrate(
         UsageError: for several judges or conditions, with what to choose, and where there is nothing to learn from.
         ContentError, StoreError: if the source cannot be read.
     """
-    compare = compare_options(judge, None, annotators, "drop", "item", restricted(where, langs), None, seed)
+    compare = compare_options(judge, annotators, restricted(where, langs), seed=seed)
     [opened] = open_sources([source], card, Path(out))
     sets = SetOptions(level, per, this_draw, seed)
     options = CalibrateOptions(sets=sets, rule=numbers, length=with_length, seed=seed)
@@ -524,8 +525,8 @@ def explain(
         UsageError: for unknown covariates, and where no metric has scores that are numbers.
         ContentError, StoreError: if the source cannot be read.
     """
-    opened, compare = _judged_source(source, judge, annotators, where, card, out)
-    return explain_errors(opened.recording, compare, ExplainOptions(as_names(by) if by else None))
+    [opened] = open_sources([source], card, Path(out))
+    return explain_errors(opened.recording, compare_options(judge, annotators, where), ExplainOptions(as_names(by) if by else None))
 
 
 def improve(
@@ -564,10 +565,11 @@ def improve(
         IncompleteRun: if calls have no answer; the same call continues.
     """
     today, given, thresholds = datetime.now(UTC).date(), options or ImproveOptions(), decision or DecisionOptions()
+    compare = compare_options(judge, annotators, where)
     if asking is not None:
-        plan = _planned_improvement(source, asking, given, annotators, where, card)
+        plan = _planned_improvement(source, asking, given, compare, card)
         return plan.run(Path(out), watcher or Quiet(may_send=may_send), thresholds, today)
-    opened, compare = _judged_source(source, judge, annotators, where, card, out)
+    [opened] = open_sources([source], card, Path(out))
     questions, recorded = recorded_answers(opened.recording, compare, least=1)
     folder = _data_folder(source, opened)
     division = divided(questions, given, folder)
@@ -580,59 +582,40 @@ def improve(
 
 def improvable(
     source: Dataset | RunResult | Path | str,
-    options: ImproveOptions | None = None,
+    options: ImproveOptions,
+    counted: CompareOptions,
     *,
-    judge: str | Sequence[str] | None = None,
-    annotators: str | None = None,
-    where: Mapping[str, str | Sequence[str]] | None = None,
     card: str | None = None,
     out: Path | str = "results",
     asking: Asking | None = None,
 ) -> str:
-    """What `improve` could show and what asking would cost, in sentences; no label is used. Arguments and errors as of `improve`."""
-    given = options or ImproveOptions()
+    """What `improve` could show and what asking would cost, in sentences; no label is used.
+
+    `counted` says which judgments and labels count (`compare_options`); other arguments and errors as of `improve`.
+    """
     if asking is not None:
-        plan = _planned_improvement(source, asking, given, annotators, where, card)
+        plan = _planned_improvement(source, asking, options, counted, card)
         return f"{plan.sentence}\n{plan.price(Path(out)).text()}"
-    opened, compare = _judged_source(source, judge, annotators, where, card, out)
-    questions, recorded = recorded_answers(opened.recording, compare, least=1)
-    return divided(questions, given, _data_folder(source, opened)).sentence(len(recorded.candidates) + 1)
+    [opened] = open_sources([source], card, Path(out))
+    questions, recorded = recorded_answers(opened.recording, counted, least=1)
+    return divided(questions, options, _data_folder(source, opened)).sentence(len(recorded.candidates) + 1)
 
 
 def _planned_improvement(
-    source: Dataset | RunResult | Path | str,
-    asking: Asking,
-    options: ImproveOptions,
-    annotators: str | None,
-    where: Mapping[str, str | Sequence[str]] | None,
-    card: str | None,
+    source: Dataset | RunResult | Path | str, asking: Asking, options: ImproveOptions, counted: CompareOptions, card: str | None
 ) -> PlannedImprovement:
     if not isinstance(source, (str, Path)):
         raise UsageError("candidates are asked about a data folder; pass its path")
     if card is not None:
         raise UsageError("--card describes recorded answers; candidates are asked about a folder with its own data.toml")
     spec = msgspec.structs.replace(asking.spec, data=Path(source))
-    compare = compare_options(None, None, annotators, "drop", "item", restricted(where), None, 0)
-    return planned(msgspec.structs.replace(asking, spec=spec), compare, options)
+    return planned(msgspec.structs.replace(asking, spec=spec), msgspec.structs.replace(counted, judges=None), options)
 
 
 def recorded_judges(source: Path | str, card: str | None = None) -> tuple[str, ...]:
     """The judges whose answers a data folder holds. Raises as `load`."""
     recorded = load(source, card=card).judgments
     return () if recorded is None else tuple(sorted(recorded.judge.used))
-
-
-def _judged_source(
-    source: Dataset | RunResult | Path | str,
-    judge: str | Sequence[str] | None,
-    annotators: str | None,
-    where: Mapping[str, str | Sequence[str]] | None,
-    card: str | None,
-    out: Path | str,
-) -> tuple[OpenedSource, CompareOptions]:
-    """One source, opened, and which of its judgments and labels count."""
-    [opened] = open_sources([source], card, Path(out))
-    return opened, compare_options(judge, None, annotators, "drop", "item", restricted(where), None, 0)
 
 
 def _data_folder(source: Dataset | RunResult | Path | str, opened: OpenedSource) -> Path | None:
@@ -687,28 +670,21 @@ def restricted(where: Mapping[str, str | Sequence[str]] | None, langs: str | Seq
 
 def compare_options(
     judges: str | Sequence[str] | None,
-    by: str | Sequence[str] | None,
     annotators: str | None,
-    majority: Literal["drop", "median", "strict"],
-    level: Literal["item", "system"],
     where: Mapping[str, str | Sequence[str]] | None,
-    versus: tuple[str, str] | None,
-    seed: int,
-    standardise: Literal["none", "annotator"] = "none",
-    intervals: frozenset[str] | None = None,
+    *,
+    by: str | Sequence[str] | None = None,
+    majority: Literal["drop", "median", "strict"] = "drop",
+    seed: int = 0,
 ) -> CompareOptions:
-    """The options of the analysis from the arguments of `compare`; `intervals` as in `CompareOptions`."""
+    """The options of the analysis from the words that users give: which judgments and labels count, and the keys of a cell."""
     return CompareOptions(
         by=as_names(by) if by is not None else CompareOptions().by,
         annotators=Annotators.parse(annotators) if annotators else None,
         majority=majority,
-        level=level,
         where=restricted(where),
         judges=as_names(judges) if judges else None,
-        versus=versus,
         seed=seed,
-        standardise=standardise,
-        intervals=intervals,
     )
 
 

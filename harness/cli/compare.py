@@ -9,6 +9,8 @@ from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
+import msgspec
+
 from harness import api
 from harness.cli.arguments import DECISION_FLAGS, decision_options, page_path
 from harness.cli.parser import build_parser, command_parser
@@ -29,17 +31,15 @@ def compare(arguments: argparse.Namespace) -> int:
     versus = key_and_value(arguments.versus, "--versus judge=NAME") if arguments.versus else None
     decision = decision_options(arguments)
     where = restrictions(arguments.where, arguments.langs)
-    asked = api.compare_options(
-        arguments.judge,
-        arguments.by,
-        arguments.annotators,
-        arguments.majority,
-        arguments.level,
-        where,
-        versus,
-        arguments.seed,
-        arguments.standardise,
-        None if arguments.full else shown_intervals(),
+    counted = api.compare_options(
+        arguments.judge, arguments.annotators, where, by=arguments.by, majority=arguments.majority, seed=arguments.seed
+    )
+    asked = msgspec.structs.replace(
+        counted,
+        level=arguments.level,
+        versus=versus,
+        standardise=arguments.standardise,
+        intervals=None if arguments.full else shown_intervals(),
     )
     with working("comparing"):
         compared = api.compare_sources(

@@ -31,19 +31,20 @@ def improve(arguments: argparse.Namespace) -> int:
         start=arguments.start, share=arguments.share, margin=arguments.keep_within, seed=arguments.seed, reuse=arguments.reuse
     )
     where = restrictions(arguments.where, arguments.langs)
-    asked = {"annotators": arguments.annotators, "where": where, "card": arguments.card, "out": arguments.out}
+    place = {"card": arguments.card, "out": arguments.out}
     if arguments.labels:
         return _rounds(arguments, options)
     asking = _asking(arguments)
-    if asking is None:
-        asked["judge"] = arguments.judge
+    judge = arguments.judge if asking is None else None
     if arguments.dry_run:
-        print(api.improvable(arguments.source, options, asking=asking, **asked))
+        counted = api.compare_options(judge, arguments.annotators, where)
+        print(api.improvable(arguments.source, options, counted, asking=asking, **place))
         return 0
     decision = decision_options(arguments)
     watcher = TerminalWatcher(assume_yes=arguments.yes)
     with working("choosing and confirming") if asking is None else nullcontext():
-        found = api.improve(arguments.source, options, decision=decision, asking=asking, watcher=watcher, **asked)
+        said = {"judge": judge, "annotators": arguments.annotators, "where": where, **place}
+        found = api.improve(arguments.source, options, decision=decision, asking=asking, watcher=watcher, **said)
     if arguments.to:
         from harness.cli.spec_file import write_spec
 
@@ -63,7 +64,7 @@ def _rounds(arguments: argparse.Namespace, options: ImproveOptions) -> int:
 
     [source] = api.open_sources([arguments.source], arguments.card, arguments.out)
     where = restrictions(arguments.where, arguments.langs)
-    compare = api.compare_options(arguments.judge, None, arguments.annotators, "drop", "item", where, None, 0)
+    compare = api.compare_options(arguments.judge, arguments.annotators, where)
     rounds = [read_round(path, source.recording.data) for path in arguments.labels]
     found = compare_rounds(source.recording, rounds, compare, options)
     return print_result(found, render_rounds, as_json=arguments.json)

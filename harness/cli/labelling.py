@@ -62,7 +62,7 @@ def _missing_labels(recording: Recording, arguments: argparse.Namespace, languag
 
     where = {name: (value,) for name, value in (("language", language), ("metric", arguments.metric)) if value}
     judges = [arguments.judge] if arguments.judge else None
-    options = api.compare_options(judges, None, None, "drop", "item", where, None, 0)
+    options = api.compare_options(judges, None, where)
     cells = labels_budget.label_budget([recording], options).cells
     missing = [cell.more_for_verdict if cell.more_for_verdict is not None else cell.more_for_half_width for cell in cells]
     if not (known := [number for number in missing if number]):

@@ -172,9 +172,7 @@ def needed(arguments: argparse.Namespace) -> int:
     _refuse_half(arguments)
     if arguments.judge_as_good:
         return _needed_before(arguments)
-    options = api.compare_options(
-        arguments.judge, None, arguments.annotators, "drop", "item", restrictions(arguments.where, arguments.langs), None, 0
-    )
+    options = api.compare_options(arguments.judge, arguments.annotators, restrictions(arguments.where, arguments.langs))
     decision = decision_options(arguments)
     with working("planning"):
         sources = api.open_sources([arguments.source], arguments.card, arguments.out)

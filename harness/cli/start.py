@@ -70,9 +70,7 @@ def _with_encoding(source: Path, options: ImportOptions) -> ImportOptions:
 
 def _read(arguments: argparse.Namespace, options: ImportOptions) -> SourceTable:
     """The table as it stands, with ids from the columns that the user named."""
-    table = read_source(
-        str(arguments.source), kind=options.kind, worksheet=options.sheet, encoding=options.encoding, header_row=options.header_row
-    )
+    table = read_source(str(arguments.source), options)
     return with_ids(table, arguments.id_from, str(arguments.source)) if arguments.id_from else table
 
 

@@ -103,7 +103,7 @@ def _sources(arguments: argparse.Namespace) -> list[Recording]:
 def _compare_options(arguments: argparse.Namespace) -> CompareOptions:
     where = restrictions(arguments.where, arguments.langs)
     majority: Rule = getattr(arguments, "majority", "drop")  # corrected numbers rest on single labels
-    return api.compare_options(arguments.judge, None, arguments.annotators, majority, "item", where, None, 0)
+    return api.compare_options(arguments.judge, arguments.annotators, where, majority=majority)
 
 
 def calibrate(arguments: argparse.Namespace) -> int:

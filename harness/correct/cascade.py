@@ -29,7 +29,7 @@ from harness.measure.options import CompareOptions, Rule
 from harness.model import JudgeCondition
 from harness.signature import ComparisonSignature
 from harness.stats.core.arrays import Floats, Ints
-from harness.stats.selection.cascade import Cascade, Units, answered_by, joint_cascade, split_cascade, votes_so_far
+from harness.stats.selection.cascade import Cascade, CascadePromise, Units, answered_by, joint_cascade, split_cascade, votes_so_far
 
 Order = Literal["price", "named"]
 _ROUNDING = 1e-9
@@ -220,7 +220,7 @@ class _Answers(NamedTuple):
         """Several judges along a path that a part of the labels finds; one judge along its own confidences, which need no labels."""
         test = split_cascade if len(judges) > 1 else joint_cascade
         arrays = list(self.sure[judges]), list(self.right[judges])
-        return test(*arrays, self.group, alpha=options.alpha, delta=options.delta, units=units)
+        return test(*arrays, self.group, promise=CascadePromise(options.alpha, options.delta, units))
 
 
 def _cascade(

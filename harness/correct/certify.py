@@ -95,10 +95,10 @@ def certify(
     Raises:
         UsageError: for several judges or conditions, with what to choose; for `length` without texts; and as `measure.compare` does.
     """
-    laid_out, made = certified_verdicts(source, compare, decision)
-    condition = one_condition([JudgeCondition.of(verdict.key) for verdict in made], compare.judges, "certify")
+    decided = certified_verdicts(source, compare, decision)
+    condition = one_condition([JudgeCondition.of(verdict.key) for verdict in decided[1]], compare.judges, "certify")
     promised = acceptance, CalibrateOptions(sets, length=length)
-    return certificate_of(source, laid_out, made, condition, compare, decision, promised, asked)
+    return certificate_of(source, decided, condition, compare, decision, promised, asked)
 
 
 def certified_verdicts(source: Recording, compare: CompareOptions, decision: DecisionOptions) -> tuple[AlignedData, tuple[Verdict, ...]]:
@@ -109,8 +109,7 @@ def certified_verdicts(source: Recording, compare: CompareOptions, decision: Dec
 
 def certificate_of(
     source: Recording,
-    laid_out: AlignedData,
-    made: tuple[Verdict, ...],
+    decided: tuple[AlignedData, tuple[Verdict, ...]],
     condition: JudgeCondition,
     compare: CompareOptions,
     decision: DecisionOptions,
@@ -118,7 +117,7 @@ def certificate_of(
     asked: JudgedRun | None,
 ) -> Certificate:
     """The certificate of the judge and condition `condition`, from the verdicts on all."""
-    acceptance, maps = promised
+    (laid_out, made), (acceptance, maps) = decided, promised
     sets = maps.sets
     chosen = {(v.key["language"], v.key["metric"]): v for v in made if JudgeCondition.of(v.key) == condition}
     judge = condition.judge

@@ -139,11 +139,11 @@ def _differences(certificate: Certificate, source: Recording, asked: JudgedRun |
         annotators=annotators, majority=options.majority, where=options.where, judges=(judge.name,), standardise=options.standardise
     )
     try:
-        laid_out, made = certified_verdicts(source, compare, certificate.thresholds)
+        decided = certified_verdicts(source, compare, certificate.thresholds)
         acceptance = AcceptOptions(options.alpha, options.delta, options.confidence)
         maps = CalibrateOptions(SetOptions(options.level, options.per, options.this_draw), length=options.length)
         promised = acceptance, maps
-        again = certificate_of(source, laid_out, made, judge.condition, compare, certificate.thresholds, promised, asked)
+        again = certificate_of(source, decided, judge.condition, compare, certificate.thresholds, promised, asked)
     except UsageError as err:
         return (f"the certificate cannot be made again: {err}",)
     return tuple(certificate_differences(certificate, again))

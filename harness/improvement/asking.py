@@ -67,7 +67,7 @@ class PlannedImprovement(msgspec.Struct, frozen=True):
         start = starting_point(tuple(self.candidates), self.options.start)
         with tempfile.TemporaryDirectory() as pool:
             halves = self.division.choosing, self.division.confirming
-            return asking_price(self.candidates, start, self.asked, *halves, out, self.asking.settings, Path(pool))
+            return asking_price(self.candidates, start, self.asked, halves, out, self.asking.settings, Path(pool))
 
     def run(self, out: Path, watcher: Watcher, decision: DecisionOptions, today: date) -> Improved:
         """Ask what choosing needs, then what confirming needs. Raises as `improve` and as `runs.run`."""

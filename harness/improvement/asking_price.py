@@ -79,13 +79,13 @@ def asking_price(
     candidates: Mapping[JudgeCondition, AskedCandidate],
     start: int,
     asked: AskedData,
-    choosing: ChooseHalf,
-    confirming: ConfirmHalf,
+    halves: tuple[ChooseHalf, ConfirmHalf],
     out: Path,
     settings: Settings,
     pool: Path,
 ) -> AskingPrice:
     """What candidates take, of which the one at `start` is the start; `pool` is where few-shot examples are written. Asks nobody."""
+    choosing, confirming = halves
     spec = with_examples(candidates, asked, choosing, pool)
     with ExitStack() as stack:
         store = stack.enter_context(Store.reading(out)) if (out / "store.sqlite").is_file() else None

@@ -153,7 +153,7 @@ def make_cells(
         options = msgspec.structs.replace(options, intervals=None)
     found: list[Cell] = []
     for classes, metrics, keys, rows in tables:
-        found += _CellTable(data, units, keys, rows, counted, classes, options, design).cells(metrics, baseline)
+        found += _CellTable(data, units, (keys, rows), counted, classes, options, design).cells(metrics, baseline)
     if "metric" not in options.by and len({tuple(sorted(c.key.items(), key=str)) for c in found}) < len(found):
         raise UsageError("metrics on different scales cannot be pooled; keep metric in --by, or choose with --where metric=NAME")
     return with_q(sorted(found, key=lambda cell: sort_key(cell.key)))
@@ -236,14 +236,13 @@ class _CellTable:
         self,
         data: Dataset,
         units: Units,
-        keys: Sequence[dict[str, Any]],
-        rows: Sequence[Ints],
+        of: tuple[Sequence[dict[str, Any]], Sequence[Ints]],
         counted: Mapping[str, LabelCounts],
         classes: Classes,
         options: CompareOptions,
         design: Design | None,
     ) -> None:
-        self.data, self.units, self.keys, self.rows = data, units, keys, rows
+        self.data, self.units, (self.keys, self.rows) = data, units, of
         self.counted, self.classes, self.options, self.design = counted, classes, options, design
         self.drawing: dict[str, Any] = {"seed": options.seed, "resamples": options.resamples}
         self.groups = item_key(data, "group").codes

@@ -154,7 +154,7 @@ from harness.stats.intervals.alternative_annotator import (
     alternative_annotator_test,
 )
 from harness.stats.intervals.bootstrap import intervals
-from harness.stats.intervals.equivalence import Equivalence, cluster_interval, equivalence, leniency_equivalence
+from harness.stats.intervals.equivalence import Equivalence, PointScale, cluster_interval, equivalence, leniency_equivalence
 from harness.stats.intervals.intervals import MIN_GROUPS, TOO_FEW, Interval, mean_interval, proportion_interval, wilson
 from harness.stats.intervals.judge_tests import FourP, JudgeSums, JudgeTests, judge_sums, judge_tests
 from harness.stats.intervals.logit_rise import LogitRise, logit_rise
@@ -217,6 +217,7 @@ __all__ = [
     "PanelGain",
     "ParallelConsistency",
     "Platt",
+    "PointScale",
     "PredictionPowered",
     "PredictionPoweredShares",
     "Ranks",

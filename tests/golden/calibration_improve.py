@@ -16,7 +16,7 @@ from harness.stats.intervals.cluster_regression import cluster_regression
 from harness.stats.intervals.multiplicity import benjamini_yekutieli
 from harness.stats.ranking.bradley_terry import bradley_terry
 from harness.stats.ranking.preference_by_length import length_overlap, preference_by_length
-from harness.stats.selection.cascade import by_design_effect, design_effect, joint_cascade
+from harness.stats.selection.cascade import CascadePromise, by_design_effect, design_effect, joint_cascade
 from harness.stats.selection.confirmation import ConfirmedGain, confirm, level_of_use, texts_to_confirm
 from harness.stats.selection.halving import successive_halving
 
@@ -68,7 +68,7 @@ def _texts(given: Given) -> Given:
 
 
 def _joint_path(given: Given) -> Given:
-    found = joint_cascade(given["confidence"], given["right"], alpha=given["alpha"], delta=given["delta"])
+    found = joint_cascade(given["confidence"], given["right"], promise=CascadePromise(given["alpha"], given["delta"]))
     chosen, prices, n = found.chosen, given["price_per_1000"], found.texts
     assert chosen
     rest = n - np.r_[0, np.cumsum(chosen.accepted_by)]

@@ -30,7 +30,7 @@ from harness.stats.estimation.panel import (
     panel_mean,
     panel_median,
 )
-from harness.stats.intervals.equivalence import leniency_equivalence
+from harness.stats.intervals.equivalence import PointScale, leniency_equivalence
 from harness.stats.languages.differential_functioning import DifferentialFunctioning, differential_functioning
 from harness.stats.languages.meta_analysis import MetaAnalysis, Method, meta_analysis
 from harness.stats.languages.parallel_consistency import parallel_consistency
@@ -225,8 +225,8 @@ def check_leniency(case: Case, _: Path) -> None:
         judge = [-1 if row["judge"] is None else scale.index(row["judge"]) for row in rows]
         groups = [row["group"] for row in rows]
 
-        def tested(margin: float | None, data: tuple[Any, ...] = (judge, labels, len(scale), direction, groups)) -> Any:
-            return leniency_equivalence(*data, values=scale, margin=margin, variance="cr1")
+        def tested(margin: float | None, data: tuple[Any, ...] = (judge, labels, PointScale(len(scale), direction, scale), groups)) -> Any:
+            return leniency_equivalence(*data, margin=margin, variance="cr1")
 
         mean = tested(None)
         found: dict[str, Any] = {"n": mean.n, "groups": mean.groups, "leniency": mean.mean, "se": mean.error}

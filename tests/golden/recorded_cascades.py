@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from harness.stats.core.arrays import Floats, Ints
-from harness.stats.selection.cascade import Units, answered_by, split_cascade, votes_so_far
+from harness.stats.selection.cascade import CascadePromise, Units, answered_by, split_cascade, votes_so_far
 
 BY_PRICE = ("mistral-v03", "llama-31", "gemini_flash", "gpt-4o-mini", "gemini_pro", "gpt-4o")
 PROMPTS = ("score-only", "rate-explain", "analyze-rate")
@@ -52,7 +52,7 @@ def rates(recorded: Recorded, alpha: float, draws: int = DRAWS) -> Rates:
         rows, group = np.concatenate(drawn), np.repeat(np.arange(len(drawn)), [len(each) for each in drawn])
         units: Units = "texts" if len(rows) == len(drawn) else "design_effect"
         given = list(recorded.sure[:, rows]), list(recorded.right[:, rows])
-        chosen = split_cascade(*given, group, alpha=alpha, delta=DELTA, units=units).chosen
+        chosen = split_cascade(*given, group, promise=CascadePromise(alpha, DELTA, units)).chosen
         if chosen is None:
             continue
         who = answered_by(recorded.sure, chosen.thresholds)

@@ -71,9 +71,10 @@ def import_page_results(
     _refuse_changed_texts(record, data.by_id, source)
     target = TargetFolder(to or Path(source), library, append=True)
     pseudonyms = _pseudonyms(options, target)
-    return _PageImport(record, seen, data, target, pseudonyms, mapping or LabelMapping(), own.one_person, library).run(
-        paths, options.allow_refused
-    )
+    work = _PageImport((record, seen), data, target, pseudonyms, mapping or LabelMapping(), library)
+    if not own.one_person:
+        work.refuse_other_sessions()
+    return work.run(paths, options.allow_refused)
 
 
 def _shown_data(record: PageRecord, source: str, library: Library) -> Dataset:
@@ -109,15 +110,14 @@ def _pseudonyms(options: ImportOptions, target: TargetFolder) -> Pseudonyms:
 class _PageImport:
     def __init__(
         self,
-        record: PageRecord,
-        seen: Sequence[SeenText],
+        pages: tuple[PageRecord, Sequence[SeenText]],
         data: Dataset,
         target: TargetFolder,
         pseudonyms: Pseudonyms,
         mapping: LabelMapping,
-        one_person: bool,
         library: Library,
     ) -> None:
+        record, seen = pages
         self.record, self.seen, self.data, self.target = record, seen, data, target
         self.pseudonyms, self.annotator, self.source = pseudonyms, mapping.annotator, mapping.source or "native"
         self.library, self.rubrics = library, rubric_scales(library)
@@ -129,13 +129,11 @@ class _PageImport:
         self.rows = _rows(target, SEEN)
         self.reviewed = {review.key: review for review in read_reviews(target.folder)} if (target.folder / REVIEWS).is_file() else {}
         self.reviews: list[ReasonReview] = []
-        if not one_person:
-            self._refuse_other_sessions()
 
     def _annotator(self, one: SeenText) -> str:
         return self.pseudonyms.pseudonym_for(self.annotator or one.page.annotator)
 
-    def _refuse_other_sessions(self) -> None:
+    def refuse_other_sessions(self) -> None:
         """Raise ContentError if the folder has answers of another session on a page by the same annotator."""
         sessions = {(row["page"], row["annotator_id"]): row["session"] for row in self.rows}
         for one in self.seen:

@@ -94,7 +94,7 @@ def review_summary(data: Dataset, reviews: Sequence[ReasonReview], *, seed: int 
         for part in (ALL, SAME, OTHER, UNKNOWN):
             chosen = [review for review, _, people in rows if part in (ALL, people)]
             if chosen and (part != UNKNOWN or len(chosen) < len(rows)):
-                cells.append(_cell(data, chosen, language, metric, judge, part, seed, resamples))
+                cells.append(_cell(data, chosen, (language, metric, judge, part), seed, resamples))
     return ReviewSummary(signature=_signature(data, reviews, seed), cells=tuple(cells), reviews=tuple(known))
 
 
@@ -105,9 +105,8 @@ def _signature(data: Dataset, reviews: Sequence[ReasonReview], seed: int) -> str
     return str(StudySignature(study="reviews", data=used, judges=judges, seed=seed, harness=version("judge-harness")))
 
 
-def _cell(
-    data: Dataset, reviews: Sequence[ReasonReview], language: str, metric: str, judge: str, part: str, seed: int, resamples: int
-) -> ReviewCell:
+def _cell(data: Dataset, reviews: Sequence[ReasonReview], of: tuple[str, str, str, str], seed: int, resamples: int) -> ReviewCell:
+    language, metric, judge, part = of
     said = np.array([AGREEMENTS.index(review.agreement) for review in reviews])
     group = np.unique([data.by_id[review.item_id].group for review in reviews], return_inverse=True)[1]
     interval = proportion_interval((said == 0).astype(np.float64), group, seed=seed, resamples=resamples)

@@ -20,7 +20,7 @@ from harness.exchange.labels.items import GivenItems, ItemRows, read_given_items
 from harness.exchange.labels.layouts import from_potato, is_potato, one_record_per_item, with_ids
 from harness.exchange.labels.mapping import scale_hint, with_annotator_of_file
 from harness.exchange.labels.pseudonyms import Pseudonyms, default_salt_file, read_salt
-from harness.exchange.labels.read import read_source
+from harness.exchange.labels.read import ReadOptions, read_source
 from harness.exchange.labels.scores import UnreadableScore, id_text, read_score, require_flippable, reverse_score
 from harness.exchange.labels.table import SourceTable
 from harness.exchange.labels.target_folder import TargetFolder, digest_note, salt_note, updated_about
@@ -61,21 +61,15 @@ class ImportSummary(msgspec.Struct, frozen=True):
     written: bool = True  # false if rows were refused and nobody allowed it, or all were: then the folder is as it was
 
 
-class ImportOptions(msgspec.Struct, frozen=True):
+class ImportOptions(ReadOptions, frozen=True, kw_only=True):
     """How to read a source and where to write it, besides the mapping. Each field is the flag of the same name."""
 
-    kind: str | None = None
-    sheet: str | None = None
-    encoding: str | None = None
-    revision: str | None = None
-    split: str | None = None
     items: str | None = None
     append: bool = False
     second_round: bool = False
     keep_annotators: bool = False
     salt_file: Path | None = None
     allow_refused: bool = False
-    header_row: int | None = None
     unlabelled: bool = False  # the source has texts and no scores
 
 
@@ -95,16 +89,7 @@ def import_labels(
     mapping, options, library = mapping or LabelMapping(), options or ImportOptions(), library or Library()
     mapping = with_annotator_of_file(mapping, source)
     target = TargetFolder(to, library, append=options.append, second_round=options.second_round)
-    table = read_source(
-        str(source),
-        kind=options.kind,
-        worksheet=options.sheet,
-        encoding=options.encoding,
-        revision=options.revision,
-        split=options.split,
-        annotator=mapping.annotator,
-        header_row=options.header_row,
-    )
+    table = read_source(str(source), options, annotator=mapping.annotator)
     if is_potato([record.cells for record in table.records]):
         table = from_potato(table)
     if mapping.wide_items is not None:

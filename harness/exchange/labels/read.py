@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import msgspec
+
 from harness.errors import ContentError, UsageError
 from harness.exchange.labels import argilla, filled_sheet, hub, label_studio, records
 from harness.exchange.labels.delimited import read_delimited
@@ -25,32 +27,39 @@ _KIND_BY_SUFFIX = {
 }
 
 
+class ReadOptions(msgspec.Struct, frozen=True):
+    """How to read a source. `kind` is one of KINDS; without it, the source decides."""
+
+    kind: str | None = None
+    sheet: str | None = None
+    encoding: str | None = None
+    revision: str | None = None
+    split: str | None = None
+    header_row: int | None = None
+
+
 def read_source(
     source: str,
+    options: ReadOptions = ReadOptions(),  # noqa: B008 (frozen)
     *,
-    kind: str | None = None,
-    worksheet: str | None = None,
-    encoding: str | None = None,
-    revision: str | None = None,
-    split: str | None = None,
     annotator: str | None = None,
-    header_row: int | None = None,
 ) -> SourceTable:
-    """Read a file, a folder or a data set of the hub.
+    """Read a file, a folder or a data set of the hub. Options that its kind does not have are refused.
 
-    `kind` is one of KINDS; without it, the source decides. Options that the kind does not have are refused. Raises UsageError and
-    ContentError.
+    Raises UsageError and ContentError.
     """
     path = Path(source)
-    kind = kind or _detect_kind(source, path)
-    options = {
+    worksheet, encoding, header_row = options.sheet, options.encoding, options.header_row
+    revision, split = options.revision, options.split
+    kind = options.kind or _detect_kind(source, path)
+    flags = {
         "--sheet": (worksheet, ("xlsx",)),
         "--encoding": (encoding, ("csv", "tsv")),
         "--header-row": (header_row, ("csv", "tsv", "xlsx")),
         "--revision": (revision, ("hf",)),
         "--split": (split, ("hf",)),
     }
-    for flag, (value, kinds) in options.items():
+    for flag, (value, kinds) in flags.items():
         if value is not None and kind not in kinds:
             raise UsageError(f"{flag} is for {' and '.join(kinds)}, but {source} is read as {kind}")
     if kind == "hf":

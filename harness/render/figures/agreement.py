@@ -12,6 +12,7 @@ from harness.render.figures.style import (
     SMALL,
     Drawn,
     FigureOptions,
+    Legend,
     Row,
     Section,
     Series,
@@ -85,7 +86,7 @@ def draw_agreement(
                 name_row_of_panels(panel, case, _JUDGED)
         text, least = (_PAIR if paired else _ALONE) + left, 1 if len(looks) == 1 and paired else 2
         text += f" Without any readable answer: {', '.join(failed)}." if failed else ""
-        return finish_with_legend(figure, grid[0], _TITLE, text, signature, options, least=least)
+        return finish_with_legend(figure, grid[0], _TITLE, text, signature, options, Legend(least=least))
 
 
 def _heights(values: Mapping[str, Sequence[str]], variants: int, options: FigureOptions) -> list[float]:

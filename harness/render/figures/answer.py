@@ -17,6 +17,7 @@ from harness.render.figures.style import (
     VERDICTS,
     Drawn,
     FigureOptions,
+    Legend,
     drawing,
     finish_with_legend,
     form_of,
@@ -99,7 +100,7 @@ def _draw_rows(verdicts: Sequence[Verdict], answer: Answer, signature: str, opti
             panel.plot([], [], linestyle="", **_dot(style), label=words)
         left = f" {counted(len(rows) - len(shown), 'row')} did not fit." if len(rows) > len(shown) else ""
         words = _WORDS.format(title=answer.title.rstrip("."), axis=difference_words(people).capitalize(), left=left)
-        return finish_with_legend(figure, panel, answer.title, words, signature, options, columns=3)
+        return finish_with_legend(figure, panel, answer.title, words, signature, options, Legend(columns=3))
 
 
 def _name(verdict: Verdict, every: Sequence[Verdict], options: FigureOptions) -> str:

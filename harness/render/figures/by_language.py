@@ -10,6 +10,7 @@ from harness.render.figures.style import (
     SMALL,
     Drawn,
     FigureOptions,
+    Legend,
     Row,
     Section,
     Series,
@@ -54,7 +55,7 @@ def draw_consistency(section: Section, signature: str, options: FigureOptions = 
             panel.set_title(title, fontsize=SMALL + 1)
         who = f" {context_name(cases[0])}." if len(cases) == 1 else ""
         text = f"{_asked(rows)}, with 95 % intervals. An answer that could not be read counts as an answer of its own.{who}{left}"
-        return finish_with_legend(figure, panels[0], section["title"], text, signature, options, columns=2)
+        return finish_with_legend(figure, panels[0], section["title"], text, signature, options, Legend(columns=2))
 
 
 def _asked(rows: Iterable[Row]) -> str:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from harness.render.failure_shares import FailureShares, kind_number, kind_words
-from harness.render.figures.style import FAILURES, Drawn, FigureOptions, drawing, finish_with_legend, fitting, remove_frame
+from harness.render.figures.style import FAILURES, Drawn, FigureOptions, Legend, drawing, finish_with_legend, fitting, remove_frame
 from harness.reports.tables.numbers import counted, percent
 from harness.text import terminal_safe
 
@@ -33,7 +33,7 @@ def draw_failures(found: FailureShares, signature: str, options: FigureOptions =
         panel.tick_params(axis="y", length=0)
         remove_frame(panel)
         return finish_with_legend(
-            figure, panel, "Failures by condition and kind", _WORDS + left, signature, options, columns=len(FAILURES), least=1
+            figure, panel, "Failures by condition and kind", _WORDS + left, signature, options, Legend(len(FAILURES), least=1)
         )
 
 

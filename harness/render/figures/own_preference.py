@@ -10,6 +10,7 @@ from harness.render.figures.style import (
     SMALL,
     Drawn,
     FigureOptions,
+    Legend,
     Row,
     Section,
     colour_and_marker,
@@ -50,7 +51,8 @@ def draw_own_preference(section: Section, signature: str, options: FigureOptions
             shares_along(panel, "x", label="confidence in the right answer" if key == "right" else "recognition", narrow=True)
             shares_along(panel, "y", label="preference" if panel is grid[0] else "", narrow=True)
             remove_frame(panel)
-        return finish_with_legend(figure, grid[0], "Preference and recognition of own texts", _CAPTION, signature, options, columns=2)
+        title = "Preference and recognition of own texts"
+        return finish_with_legend(figure, grid[0], title, _CAPTION, signature, options, Legend(columns=2))
 
 
 def _draw_points(panel: Any, points: Sequence[Row], key: str, judges: Sequence[str]) -> None:

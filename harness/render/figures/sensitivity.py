@@ -9,6 +9,7 @@ from harness.render.figures.style import (
     SMALL,
     Drawn,
     FigureOptions,
+    Legend,
     Row,
     Series,
     colour_and_marker,
@@ -57,7 +58,9 @@ def draw_sensitivity(rows: Sequence[Row], signature: str, options: FigureOptions
                 panel.set_xlabel("sensitivity" if line == len(cases) - 1 else "")
                 panel.set_title(f"{metric}, by {aspect}", fontsize=SMALL + 1)
             name_row_of_panels(panels[line][0], case)
-        return finish_with_legend(figure, panels[0][0], f"Sensitivity of {metric}", _CAPTION + left, signature, options, columns=3, least=1)
+        return finish_with_legend(
+            figure, panels[0][0], f"Sensitivity of {metric}", _CAPTION + left, signature, options, Legend(columns=3, least=1)
+        )
 
 
 def _series(rows: Sequence[Row], aspect: str, kind: str, number: int) -> Series:

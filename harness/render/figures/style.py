@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import accumulate
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 from xml.sax.saxutils import escape
 
 from harness.content.tags import autonym, english_name
@@ -158,8 +158,21 @@ def _described(svg: bytes, title: str, words: str) -> bytes:
     return b"".join((head, opening, b'role="img" ', attributes, end, told.encode(), body))
 
 
+class Legend(NamedTuple):
+    """Entries in one line; with fewer entries than `least` there is no legend."""
+
+    columns: int = 4
+    least: int = 2
+
+
 def finish_with_legend(
-    figure: Any, panel: Any, title: str, text: str, signature: str, options: FigureOptions, *, columns: int = 4, least: int = 2
+    figure: Any,
+    panel: Any,
+    title: str,
+    text: str,
+    signature: str,
+    options: FigureOptions,
+    legend: Legend = Legend(),  # noqa: B008 (frozen)
 ) -> Drawn:
     """Add the legend of all panels, taken from one of them, and the caption; then `finish`.
 
@@ -167,9 +180,9 @@ def finish_with_legend(
         figure, panel: the figure, and the panel with the names of all series.
         text: the caption, which also describes the figure in words.
         title, signature, options: as `finish` takes them.
-        columns, least: of the legend: entries in one line; with fewer entries than `least` there is no legend.
+        legend: how many entries it has in one line, and from how many on.
     """
-    _add_legend(figure, panel, columns if options.wide else min(columns, 2), least)
+    _add_legend(figure, panel, legend.columns if options.wide else min(legend.columns, 2), legend.least)
     _add_caption(figure, text)
     return finish(figure, title, text, signature, options)
 

@@ -36,13 +36,12 @@ def bootstrap_from_sums(
     *,
     bounds: tuple[float, float] = (-math.inf, math.inf),
     constant: str = "constant values",
-    level: float = 0.95,
     seed: int = 0,
     resamples: int = RESAMPLES,
 ) -> Estimated:
     """A function of the items' summed features, with standard error by the cluster bootstrap and Student's t for interval and p.
 
-    Degrees of freedom fall where a few groups hold most of the variation, as in `mean_interval`; p < 1 - level exactly where
+    Degrees of freedom fall where a few groups hold most of the variation, as in `mean_interval`; p < 0.05 exactly where
     the interval excludes 0.
 
     Args:
@@ -51,7 +50,7 @@ def bootstrap_from_sums(
         groups: (items,) any sortable codes of what items share.
         bounds: smallest and largest possible value; the interval ends there.
         constant: the reason if there are items, but the value is undefined.
-        level, seed, resamples: of the bootstrap over groups.
+        seed, resamples: of the bootstrap over groups.
 
     Returns:
         `Estimated`; without interval and p for fewer than 8 groups, and if all groups are equal (then the p of the value 0 is 1).
@@ -90,11 +89,11 @@ def bootstrap_from_sums(
     left_out = value(total - sums)
     influence = (left_out - found)[~np.isnan(left_out)]
     freedom = degrees_of_freedom(influence, np.ones(len(influence))) if len(influence) else 3.0
-    return t_interval_from_sums(found, len(table), error, freedom, count, bounds, "cluster bootstrap (t)", level)
+    return t_interval_from_sums(found, len(table), error, freedom, count, bounds, "cluster bootstrap (t)")
 
 
 def t_interval_from_sums(
-    value: float, n: int, error: float, freedom: float, groups: int, bounds: tuple[float, float], method: str, level: float = 0.95
+    value: float, n: int, error: float, freedom: float, groups: int, bounds: tuple[float, float], method: str
 ) -> Estimated:
     """Student's interval and p of a value with a standard error. If that is 0, there is no interval; the p of the value 0 is then 1.
 
@@ -106,6 +105,6 @@ def t_interval_from_sums(
         return Estimated(value, n, no_interval(groups, NO_VARIATION), 1.0 if abs(value) <= _ROUNDING else math.nan, None)
     from scipy.special import stdtr
 
-    half = t_quantile(level, freedom) * error
+    half = t_quantile(0.95, freedom) * error
     interval = Interval(max(bounds[0], value - half), min(bounds[1], value + half), method, groups, None, None)
     return Estimated(value, n, interval, float(2 * stdtr(freedom, -abs(value) / error)), None)

@@ -145,7 +145,6 @@ def debiased_interval(
     bins: int | None = 10,
     *,
     min_bin: int = MIN_BIN,
-    level: float = 0.95,
     seed: int = 0,
     resamples: int = RESAMPLES,
 ) -> Interval:
@@ -157,7 +156,7 @@ def debiased_interval(
     Args:
         confidence, right, bins, min_bin: as `reliability_curve`.
         groups: (answers,) any sortable codes of what answers share.
-        level, seed, resamples: confidence in (0, 1), of the bootstrap.
+        seed, resamples: of the bootstrap.
 
     Returns:
         `Interval`; none with fewer than 8 groups, or with a bin of a single answer.
@@ -183,7 +182,7 @@ def debiased_interval(
     draws = np.random.default_rng(seed).multinomial(count, np.full(count, 1 / count), resamples)
     n, ps, ys = np.split(draws @ sums, 3, axis=1)
     replicates = _debiased(n, ps, ys)
-    reach = float(np.nanstd(replicates[np.isfinite(replicates)], ddof=1)) * t_quantile(level, count - 1)
+    reach = float(np.nanstd(replicates[np.isfinite(replicates)], ddof=1)) * t_quantile(0.95, count - 1)
     return Interval(error.debiased - reach, error.debiased + reach, "cluster bootstrap (t)", count, None, None)
 
 

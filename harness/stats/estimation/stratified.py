@@ -16,7 +16,7 @@ from harness.stats.intervals.intervals import MIN_GROUPS, no_interval
 CONSTANT = "constant scores"
 
 
-def tau_within(x: ArrayLike, y: ArrayLike, strata: ArrayLike, groups: ArrayLike, *, level: float = 0.95) -> Estimated:
+def tau_within(x: ArrayLike, y: ArrayLike, strata: ArrayLike, groups: ArrayLike) -> Estimated:
     """Kendall's tau-b within each stratum, averaged with the strata's numbers of items.
 
     sum_s n_s tau_s / sum_s n_s over the strata in which neither x nor y is constant.
@@ -25,11 +25,10 @@ def tau_within(x: ArrayLike, y: ArrayLike, strata: ArrayLike, groups: ArrayLike,
         x, y: (items,) numbers, NaN where missing (such items are left out).
         strata: (items,) any sortable codes; pairs of items are compared within one only.
         groups: (items,) any sortable codes of what items share.
-        level: of the interval: leaving one group out at a time, Student's t.
 
     Returns:
-        `Estimated` in [-1, 1], n being the items of the strata that count; undefined without items ("no overlap") and where x or y
-        is constant in every stratum ("constant scores").
+        `Estimated` in [-1, 1], n being the items of the strata that count, with Student's interval of 95 % by leaving one
+        group out at a time; undefined without items ("no overlap") and where x or y is constant in every stratum ("constant scores").
 
     Raises:
         ShapeError: if the arrays are not of one length.
@@ -58,7 +57,7 @@ def tau_within(x: ArrayLike, y: ArrayLike, strata: ArrayLike, groups: ArrayLike,
     influence = rest - rest.mean()
     error = math.sqrt(float(influence @ influence) * (count - 1) / count)
     freedom = degrees_of_freedom(influence, np.ones(len(influence)))
-    return t_interval_from_sums(value, len(kept), error, freedom, count, (-1.0, 1.0), "cluster jackknife (t)", level)
+    return t_interval_from_sums(value, len(kept), error, freedom, count, (-1.0, 1.0), "cluster jackknife (t)")
 
 
 def _varied(a: Floats, b: Floats, layer: Ints) -> NDArray[np.bool_]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -102,14 +103,20 @@ def equivalence(values: ArrayLike, groups: ArrayLike, margin: float, *, variance
     return Equivalence(found.mean, found.error, found.n, found.groups, found.freedom, margin, p, None)
 
 
+class PointScale(NamedTuple):
+    """A scale of k classes: `direction` is 1 where more is better, else -1; `values` are the classes' numbers, by default 0 … k-1."""
+
+    k: int
+    direction: Direction
+    values: ArrayLike | None = None
+
+
 def leniency_equivalence(
     judge: ArrayLike,
     labels: ArrayLike,
-    k: int,
-    direction: Direction,
+    scale: PointScale,
     groups: ArrayLike,
     *,
-    values: ArrayLike | None = None,
     margin: float | None = None,
     variance: ClusterVariance = "cr2",
 ) -> Equivalence:
@@ -118,7 +125,7 @@ def leniency_equivalence(
     Leniency of an item is (judge - mean of its annotators) x direction, in points; + is toward `best`.
 
     Args:
-        judge, labels, k, direction, values: as `describe.leniency`.
+        judge, labels, scale: as `describe.leniency`.
         groups: (items,) any sortable codes of what items share.
         margin: in points; default a tenth of the scale's range.
         variance: as `equivalence`.
@@ -129,10 +136,11 @@ def leniency_equivalence(
     Raises:
         ScaleError, ShapeError: for codes off the scale, arrays of different items.
 
-    >>> found = leniency_equivalence([2, 2, 1, 0], [[2, 1], [2, 2], [1, 1], [0, 1]], 3, 1, range(4))
+    >>> found = leniency_equivalence([2, 2, 1, 0], [[2, 1], [2, 2], [1, 1], [0, 1]], PointScale(3, 1), range(4))
     >>> found.mean, round(found.p, 3)
     (0.0, 0.2)
     """
+    k, direction, values = scale
     numbers, table = as_values(values, k), as_labels(labels, k)
     score = as_codes(judge, k, "judge")
     if score.shape != table.shape[:1]:

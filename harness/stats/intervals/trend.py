@@ -19,7 +19,6 @@ def slope(
     y: ArrayLike,
     groups: ArrayLike,
     *,
-    level: float = 0.95,
     seed: int = 0,
     resamples: int = 1000,
 ) -> Estimated:
@@ -30,7 +29,7 @@ def slope(
     Args:
         x, y: (units,) numbers, NaN where missing (such units are left out).
         groups: (units,) any sortable codes of what units share; an item at several x is one group at least.
-        level, seed, resamples: of the bootstrap over groups.
+        seed, resamples: of the bootstrap over groups.
 
     Returns:
         `Estimated`; undefined if x is constant ("one condition only").
@@ -49,9 +48,7 @@ def slope(
     a, b = a[known], b[known]
     a = a - a.mean() if len(a) else a
     features = np.stack([np.ones(len(a)), a, b, a * a, a * b], axis=1)
-    return bootstrap_from_sums(
-        features, _slope_of_sums, codes[known], constant="one condition only", level=level, seed=seed, resamples=resamples
-    )
+    return bootstrap_from_sums(features, _slope_of_sums, codes[known], constant="one condition only", seed=seed, resamples=resamples)
 
 
 def _slope_of_sums(sums: Floats) -> Floats:

@@ -33,7 +33,6 @@ def system_correlation(
     group: ArrayLike | None = None,
     *,
     paired: bool = True,
-    level: float = 0.95,
     seed: int = 0,
     resamples: int = 1000,
 ) -> SystemCorrelation:
@@ -51,7 +50,7 @@ def system_correlation(
         system: (items,) any sortable codes; the results follow their sorted order.
         group: (items,) what items share across systems; default every item its own.
         paired: whether an item that one side did not score is left out of the other side's mean too.
-        level, seed, resamples: of the bootstrap.
+        seed, resamples: of the bootstrap.
 
     Returns:
         `estimate` and `interval` by "kendall_tau", "spearman", "pearson"; n is the number of systems with items.
@@ -80,7 +79,7 @@ def system_correlation(
     mean_a, mean_b = _means(sums.sum(axis=0))
     estimates = {NAMES[m]: _estimate(m, mean_a, mean_b) for m in NAMES}
     present = ~(np.isnan(mean_a) | np.isnan(mean_b))
-    found = _intervals(sums[:, :, present], estimates, level, seed, resamples)
+    found = _intervals(sums[:, :, present], estimates, seed, resamples)
     return SystemCorrelation(estimates, found, mean_a, mean_b)
 
 
@@ -102,7 +101,7 @@ def _estimate(method: Correlation, a: Floats, b: Floats) -> Estimate:
     return undefined(found.n, "fewer than two systems") if found.n < 2 else found
 
 
-def _intervals(sums: Floats, estimates: dict[str, Estimate], level: float, seed: int, resamples: int) -> dict[str, Interval]:
+def _intervals(sums: Floats, estimates: dict[str, Estimate], seed: int, resamples: int) -> dict[str, Interval]:
     groups, _, systems = sums.shape
     if groups < MIN_GROUPS:
         return {name: no_interval(groups) for name in estimates}
@@ -118,7 +117,7 @@ def _intervals(sums: Floats, estimates: dict[str, Estimate], level: float, seed:
     for name, estimate, *replicates in zip(estimates, estimates.values(), *parts, strict=True):
         drawn = np.concatenate(replicates)
         known = drawn[~np.isnan(drawn)]
-        half = t_quantile(level, groups - 1) * float(np.std(known)) if len(known) else 0.0
+        half = t_quantile(0.95, groups - 1) * float(np.std(known)) if len(known) else 0.0
         if estimate.reason is not None or len(known) < 0.9 * resamples:
             out[name] = no_interval(groups, estimate.reason or "undefined in many resamples")
         elif half > 0:

@@ -58,18 +58,28 @@ class Cascade(NamedTuple):
         return np.array(self.chosen.accepted_by) / self.texts
 
 
+class CascadePromise(NamedTuple):
+    """Accepted answers are wrong at most `alpha`, which is untrue with a chance of at most `delta`; both in (0, 1).
+
+    `units` is how the bound counts texts that share groups: as independent; one text a group, drawn at random, which is exact about a
+    random text of a random group; or divided by the design effect, which is approximate.
+    """
+
+    alpha: float = 0.1
+    delta: float = 0.1
+    units: Units = "texts"
+
+
 def joint_cascade(
     confidence: Sequence[ArrayLike],
     right: Sequence[ArrayLike],
     groups: ArrayLike | None = None,
     *,
     path: ThresholdPath | None = None,
-    alpha: float = 0.1,
-    delta: float = 0.1,
-    units: Units = "texts",
+    promise: CascadePromise = CascadePromise(),  # noqa: B008 (frozen)
     seed: int = 0,
 ) -> Cascade:
-    """Find thresholds for each judge, so that accepted answers are wrong at most `alpha`, which is untrue with a chance of at most `delta`.
+    """Find thresholds for each judge, so that the promise holds.
 
     The steps of a path are tested in their order until one fails (fixed sequence testing), which keeps `delta` without a correction if
     the path does not depend on the labels that test it. A later judge is asked only about texts that the earlier ones left; the risk is
@@ -80,9 +90,7 @@ def joint_cascade(
         right: for each judge (texts,) 1 where its answer agrees with people, else 0; NaN (no label) leaves the text out for all.
         groups: (texts,) any sortable codes of what texts share.
         path: thresholds of the judges, from strict to lax, found without these labels; None takes `equal_path`.
-        alpha, delta: in (0, 1).
-        units: how the bound counts texts that share groups: as independent; one text a group, drawn at random, which is exact about a
-            random text of a random group; or divided by the design effect, which is approximate.
+        promise: what is promised.
         seed: of the draw of one text a group.
 
     Raises:
@@ -95,6 +103,7 @@ def joint_cascade(
     >>> found.chosen.thresholds, found.chosen.accepted_by
     ((0.6, 0.6), (160, 0))
     """
+    alpha, delta, units = promise
     if not (0 < alpha < 1 and 0 < delta < 1):
         raise ValueError(f"alpha and delta must be between 0 and 1, got {alpha} and {delta}")
     sure, correct, index = _labelled(confidence, right, groups)
@@ -121,9 +130,7 @@ def split_cascade(
     right: Sequence[ArrayLike],
     groups: ArrayLike,
     *,
-    alpha: float = 0.1,
-    delta: float = 0.1,
-    units: Units = "texts",
+    promise: CascadePromise = CascadePromise(),  # noqa: B008 (frozen)
     seed: int = 0,
 ) -> Cascade:
     """The same promise as `joint_cascade`, tested along a path that a part of the labels finds (`risk_path`).
@@ -138,13 +145,13 @@ def split_cascade(
     """
     sure, correct, index = _labelled(confidence, right, groups)
     tests, path = ~_part(index, CHOOSING, seed), None
-    counted = len(np.unique(index[tests])) if units == "one_per_group" else tests.sum()
-    if counted < ENOUGH * items_needed(START_ERRORS, alpha, delta):
+    counted = len(np.unique(index[tests])) if promise.units == "one_per_group" else tests.sum()
+    if counted < ENOUGH * items_needed(START_ERRORS, promise.alpha, promise.delta):
         tests |= True
     else:
         path = risk_path(sure[:, ~tests], correct[:, ~tests])
     given = list(sure[:, tests]), list(correct[:, tests])
-    return joint_cascade(*given, index[tests], path=path, alpha=alpha, delta=delta, units=units, seed=seed)
+    return joint_cascade(*given, index[tests], path=path, promise=promise, seed=seed)
 
 
 def equal_path(confidence: Floats) -> list[tuple[float, ...]]:

@@ -12,7 +12,7 @@ from statsmodels.stats.weightstats import DescrStatsW
 
 from harness.stats.agreement.describe import leniency
 from harness.stats.core.arrays import ShapeError
-from harness.stats.intervals.equivalence import equivalence, leniency_equivalence
+from harness.stats.intervals.equivalence import PointScale, equivalence, leniency_equivalence
 
 RNG = np.random.default_rng(12)
 
@@ -39,7 +39,7 @@ def test_the_level_of_the_boundary() -> None:
 
 def test_leniency_is_the_one_described_elsewhere() -> None:
     judge, labels = RNG.integers(-1, 4, 50), RNG.integers(-1, 4, (50, 3))
-    found = leniency_equivalence(judge, labels, 4, -1, np.arange(50) // 3, values=[1, 2, 4, 5])
+    found = leniency_equivalence(judge, labels, PointScale(4, -1, [1, 2, 4, 5]), np.arange(50) // 3)
     assert found.mean == pytest.approx(leniency(judge, labels, 4, -1, [1, 2, 4, 5]).value)
     assert found.n == leniency(judge, labels, 4, -1).n and found.margin == pytest.approx(0.4)
 
@@ -55,4 +55,4 @@ def test_edges() -> None:
     with pytest.raises(ValueError, match="margin"):
         equivalence([0.1], [0], 0)
     with pytest.raises(ShapeError):
-        leniency_equivalence([0, 1], [[0, 1]], 2, 1, [0, 1])
+        leniency_equivalence([0, 1], [[0, 1]], PointScale(2, 1), [0, 1])

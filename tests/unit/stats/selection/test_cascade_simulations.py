@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from harness.stats.core.arrays import Floats, Ints
-from harness.stats.selection.cascade import Cascade, Units, answered_by, joint_cascade, split_cascade
+from harness.stats.selection.cascade import Cascade, CascadePromise, Units, answered_by, joint_cascade, split_cascade
 
 ALPHA = DELTA = 0.1
 SPLITS = 300
@@ -84,9 +84,9 @@ def kept(world: World, path: str = "split", units: Units = "design_effect", spli
 def _certified(labelled: tuple[Floats, Floats, Ints], path: str, units: Units, seed: int) -> Cascade:
     sure, right, group = labelled
     if path == "last alone":
-        return joint_cascade(sure[-1:], right[-1:], group, alpha=ALPHA, delta=DELTA, units=units, seed=seed)
+        return joint_cascade(sure[-1:], right[-1:], group, promise=CascadePromise(ALPHA, DELTA, units), seed=seed)
     certify = split_cascade if path == "split" else joint_cascade
-    return certify(list(sure), list(right), group, alpha=ALPHA, delta=DELTA, units=units, seed=seed)
+    return certify(list(sure), list(right), group, promise=CascadePromise(ALPHA, DELTA, units), seed=seed)
 
 
 @pytest.mark.slow
