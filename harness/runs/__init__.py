@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from harness.runs.plan import CallIds, Plan, PlannedCalls, call_ids, estimate_text_usage, estimate_usage, hex_ids, make_plan
     from harness.runs.preparation import Prepared, prepare
     from harness.runs.prices import Price, price_by_name, price_of
-    from harness.runs.protocol import RunProtocol
+    from harness.runs.protocol import Questions, RunProtocol
     from harness.runs.record import run_place, run_record
     from harness.runs.runner import RunResult, collect_batches, open_judges, planned_calls, reopen, reopen_judge, run
     from harness.runs.self_preference_data import PREFERENCE, RECOGNITION, SINGLE_METRICS, refused_controls
@@ -58,79 +58,7 @@ _NAMES = {
 }
 _MODULES = {name: module for module, names in _NAMES.items() for name in names}
 
-__all__ = [
-    "CHIANG_LEE",
-    "DEFAULT_BOARD",
-    "DEFAULT_CHANGES",
-    "DEFAULT_JUDGE",
-    "PREFERENCE",
-    "RECOGNITION",
-    "SELF_PREFERENCE",
-    "SINGLE_METRICS",
-    "STUDIES",
-    "AskAgain",
-    "CallIds",
-    "CostEstimate",
-    "Evidence",
-    "FineTuningSpec",
-    "GenerateSpec",
-    "Generated",
-    "JudgeWords",
-    "LiveRow",
-    "LiveRows",
-    "Plan",
-    "PlannedCalls",
-    "Prepared",
-    "Price",
-    "Questions",
-    "ReadingRules",
-    "RunAnswers",
-    "RunProtocol",
-    "RunResult",
-    "RunSpec",
-    "Spent",
-    "Together",
-    "Watcher",
-    "WriterSummary",
-    "absent_cards",
-    "added",
-    "alter_texts",
-    "ask_again",
-    "board_specs",
-    "call_ids",
-    "collect_batches",
-    "derive_judgments",
-    "estimate_cost",
-    "estimate_text_usage",
-    "estimate_usage",
-    "fine_tuning_set",
-    "generate_outputs",
-    "hex_ids",
-    "keep_report",
-    "kept_report",
-    "load_board",
-    "make_plan",
-    "open_judges",
-    "own_system",
-    "planned_calls",
-    "planned_writing",
-    "prepare",
-    "price_by_name",
-    "price_for_engine",
-    "price_of",
-    "read_evidence",
-    "read_metrics",
-    "refused_controls",
-    "reopen",
-    "reopen_judge",
-    "reply_failures",
-    "run",
-    "run_place",
-    "run_record",
-    "run_together",
-    "write_altered_texts",
-    "write_fine_tuning_set",
-]
+__all__ = sorted(_MODULES)
 
 
 def __getattr__(name: str) -> Any:
