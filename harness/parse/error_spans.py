@@ -75,11 +75,6 @@ def count_spans(spans: Sequence[ErrorSpan]) -> dict[str, int]:
     }
 
 
-def encode_spans(spans: Sequence[ErrorSpan]) -> str:
-    """Errors as JSON text, without what is not said."""
-    return msgspec.json.encode(spans).decode()
-
-
 def decode_spans(text: Any) -> tuple[ErrorSpan, ...]:
     """Errors from JSON text; further keys are ignored. Raises msgspec.MsgspecError for a text that is not a list of errors."""
     return msgspec.json.decode(text, type=tuple[ErrorSpan, ...])

@@ -52,7 +52,7 @@ from harness.stats.agreement.generalizability import (
 )
 from harness.stats.agreement.gwet import gwet_ac
 from harness.stats.agreement.intraclass import OneWay, one_way_icc, two_way_icc
-from harness.stats.agreement.kappa import cohen_kappa, fleiss_kappa, pairwise_cohen
+from harness.stats.agreement.kappa import cohen_kappa, fleiss_kappa
 from harness.stats.agreement.margins import MarginTest, mcnemar, stuart_maxwell, stuart_maxwell_of_table
 from harness.stats.agreement.retest import SAME_SOURCE, Retest, clopper_pearson, retest
 from harness.stats.agreement.score_decomposition import CorpDecomposition, corp_decomposition
@@ -142,7 +142,6 @@ from harness.stats.estimation.recalibration import (
     recalibrated,
 )
 from harness.stats.estimation.sampling_plan import (
-    inclusion_probabilities,
     neyman_allocation,
     proportional_allocation,
     stratified_variance,

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from harness.stats.core.aggregate import Rule
-from harness.stats.core.arrays import Estimate, Floats, ShapeError, Weights, as_labels
+from harness.stats.core.arrays import Estimate, Floats, Weights
 from harness.stats.core.statistic import LEAST_UNCOMMON, Statistic, estimate_pair, of_labels, ratio
 from harness.stats.core.tables import AnnotatorPairs, Joint, split_pairs, square
 from harness.stats.core.weights import agreement_weights
@@ -116,26 +116,3 @@ def fleiss_kappa(labels: ArrayLike, k: int, weights: Weights = "identity", value
     Estimate(value=0.6538461538461539, n=3, reason=None)
     """
     return of_labels(fleiss(weights, values), labels, k)
-
-
-def pairwise_cohen(
-    labels: ArrayLike, k: int, weights: Weights = "identity", values: ArrayLike | None = None
-) -> tuple[tuple[Estimate, ...], ...]:
-    """Cohen's kappa of every pair of annotators; columns must follow persons.
-
-    Args:
-        labels: (items, raters) class codes, NaN or -1 where missing; column r is one person throughout.
-        k, weights, values: as `cohen_kappa`.
-
-    Returns:
-        raters x raters estimates, symmetric; n is the items that both rated.
-
-    >>> [[round(e.value, 2) for e in row] for row in pairwise_cohen([[0, 0], [1, 1], [1, 0]], k=2)]
-    [[1.0, 0.4], [0.4, 1.0]]
-    """
-    codes = as_labels(labels, k)
-    if codes.shape[1] == 0:
-        raise ShapeError("labels have no rater")
-    statistic = cohen(weights, values)
-    half = {(a, b): estimate_pair(statistic, codes[:, a], codes[:, b], k) for a in range(codes.shape[1]) for b in range(a + 1)}
-    return tuple(tuple(half[max(a, b), min(a, b)] for b in range(codes.shape[1])) for a in range(codes.shape[1]))

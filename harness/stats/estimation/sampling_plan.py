@@ -1,4 +1,4 @@
-"""Sampling plans: allocation of labels to strata, and inclusion probabilities."""
+"""Sampling plans: allocation of labels to strata."""
 
 from __future__ import annotations
 
@@ -9,8 +9,6 @@ from harness.stats.core.arrays import Floats, Ints, ShapeError
 
 FLOOR = 2
 """Fewest labels of a stratum: a variance needs two."""
-UNIFORM = 0.2
-"""Share of the labels that active inference draws without regard to uncertainty."""
 _NEGLIGIBLE = 1e-12
 
 
@@ -108,33 +106,3 @@ def stratified_variance(sizes: ArrayLike, sds: ArrayLike, labels: ArrayLike, *, 
         return float("nan")
     terms = (count / count.sum()) ** 2 * sd**2 / n
     return float((terms * (1 - n / count)).sum() if finite else terms.sum())
-
-
-def inclusion_probabilities(uncertainty: ArrayLike, n: float, *, uniform: float = UNIFORM) -> Floats:
-    """Probability of each item to be labelled, larger where the judge is less certain; they add up to n.
-
-    pi_i = n ((1 - u) sqrt(v_i) / sum sqrt(v) + u / N), at most 1, where v is the uncertainty and u the share drawn uniformly. What is
-    cut off at 1 goes to the other items.
-
-    Args:
-        uncertainty: (items,) expected squared error of the judge, such as p (1 - p); 0 or more.
-        n: expected number of labels, at most the number of items.
-        uniform: u in (0, 1]; above 0, so that no item is left out for certain.
-
-    Raises:
-        ValueError: for a negative uncertainty, or n above the number of items.
-
-    Reference: Zrnic & Candès (2024), active statistical inference.
-
-    >>> inclusion_probabilities([0.0, 0.25, 0.25], 1).round(3).tolist()
-    [0.067, 0.467, 0.467]
-    """
-    root = np.sqrt(np.asarray(uncertainty, np.float64))
-    if np.isnan(root).any():
-        raise ValueError("uncertainties are 0 or more")
-    items = len(root)
-    if not items:
-        return root
-    share = root / root.sum() if root.sum() > 0 else np.full(items, 1 / items)
-    weight = (1 - uniform) * share + uniform / items
-    return _proportional_within(weight, weight, n, np.zeros(items), np.ones(items))

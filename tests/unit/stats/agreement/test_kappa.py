@@ -7,7 +7,7 @@ import pytest
 from sklearn.metrics import cohen_kappa_score
 from statsmodels.stats.inter_rater import fleiss_kappa as fleiss_of_statsmodels
 
-from harness.stats import cohen_kappa, count_classes, fleiss_kappa, pairwise_cohen
+from harness.stats import cohen_kappa, count_classes, fleiss_kappa
 from harness.stats.agreement.kappa import fleiss_with_aggregate
 from harness.stats.core.statistic import estimate_judge
 from tests.unit.stats import brute
@@ -53,15 +53,6 @@ def test_constant_raters_have_no_kappa_but_one_constant_rater_has_zero() -> None
     assert cohen_kappa([1, 1], [0, 0], 3).value == 0.0
     assert fleiss_kappa([[2, 2], [2, 2]], 3).reason == "constant raters"
     assert cohen_kappa([], [], 3).reason == "no overlap"
-
-
-def test_pairs_of_annotators() -> None:
-    labels = RNG.integers(-1, 3, (60, 3))
-    found = pairwise_cohen(labels, 3, "linear")
-    for a in range(3):
-        assert found[a][a].value == 1.0
-        for b in range(3):
-            assert found[a][b] == pytest.approx(cohen_kappa(labels[:, a], labels[:, b], 3, "linear"))
 
 
 @pytest.mark.parametrize("k", [2, 4])

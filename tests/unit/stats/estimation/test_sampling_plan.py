@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import assume, given
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 
@@ -53,18 +53,3 @@ def test_too_many_or_too_few_labels_are_refused() -> None:
     with pytest.raises(ShapeError):
         plan.neyman_allocation([10, 20], [0.1], 10)
     assert np.isnan(plan.stratified_variance([10, 20], [0.1, 0.1], [0, 4]))
-
-
-@given(st.lists(st.sampled_from([0.0, 0.01, 0.2, 0.25]), min_size=1, max_size=50), st.floats(0.01, 1))
-def test_inclusion_probabilities_add_up(uncertainty: list[float], share: float) -> None:
-    n = share * len(uncertainty)
-    assume(n > 0)
-    found = plan.inclusion_probabilities(uncertainty, n)
-    assert found.sum() == pytest.approx(n) and (found > 0).all() and (found <= 1 + 1e-12).all()
-    order = np.argsort(uncertainty, kind="stable")
-    assert (np.diff(found[order]) >= -1e-9).all()
-
-
-def test_uncertainties_are_not_negative() -> None:
-    with pytest.raises(ValueError, match="0 or more"), np.errstate(invalid="ignore"):
-        plan.inclusion_probabilities([-0.1, 0.2], 1)
