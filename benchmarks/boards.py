@@ -26,6 +26,7 @@ from harness.boards.board import whole_board
 from harness.boards.card import JudgeCard, write_card
 from harness.boards.expected import ExpectedCalls, expected_calls
 from harness.boards.replies import REPLIES, ReplyRow
+from harness.content import Library
 from harness.model import Reply, Usage
 from harness.tables import jsonl_lines
 
@@ -55,11 +56,12 @@ def write_content(folder: Path, count: int = ITEMS) -> None:
                     labels.write(json.dumps({"item_id": f"{tag}-{n}", "annotator_id": "a", "metric": metric, "score": n % 2}) + "\n")
     board = folder / "leaderboards" / "large" / "board.toml"
     board.parent.mkdir(parents=True)
-    versions = "".join(f'{metric} = "1.0.0"\n' for metric in METRICS), "".join(f'{tag} = "1.0.0"\n' for tag in LANGUAGES)
+    rubrics = "".join(f'{metric} = "{Library().rubric(metric).version}"\n' for metric in METRICS)
+    packs = "".join(f'{tag} = "1.0.0"\n' for tag in LANGUAGES)
     board.write_text(
         'id = "large"\nversion = "1.0.0"\ntitle = "Large"\ndescription = "Large."\ndata = "bundled"\nvariants = ["single"]\n'
         'temperature = 0\nrepeats = 1\nmajority = "drop"\nannotators = ""\nstatistics = ["pa"]\nrank_by = "pa_failed_wrong"\n'
-        f'[tasks]\nopen_prompt = "1.0.0"\n[rubrics]\n{versions[0]}[languages]\n{versions[1]}',
+        f'[tasks]\nopen_prompt = "{Library().task("open_prompt").version}"\n[rubrics]\n{rubrics}[languages]\n{packs}',
         encoding="utf-8",
     )
 

@@ -16,7 +16,7 @@ _STRIDE = 5  # any RUN consecutive characters contain one whole piece of _PIECE 
 _PIECE = 4
 _LONGEST_QUOTED = 100_000  # characters of a message that are searched before it is cut
 _ESCAPE = re.compile(r"\\u00([2-7][0-9a-fA-F])|%([2-7][0-9a-fA-F])|\\(/)")  # how JSON and URLs escape printable ASCII
-_BLANK = re.compile(r"[\s\u00ad\u200b-\u200d\u2060]")
+_BETWEEN = re.compile(r"[\W_]")  # what may stand between the characters of a secret that is spelled: blanks, hyphens, nothing visible
 # Environment variables that hold a key, and variables that may hold an address with a password.
 KEYS = ("OPENAI_API_KEY", "AZURE_OPENAI_API_KEY", "HF_TOKEN", "HUGGING_FACE_HUB_TOKEN")
 ADDRESSES = ("http_proxy", "https_proxy", "all_proxy", "pip_index_url", "pip_extra_index_url")
@@ -34,7 +34,8 @@ class Redactor:
     def __init__(self, secrets: Iterable[str]) -> None:
         known = {secret for secret in secrets if len(secret) >= SHORTEST}
         self._short = sorted((secret for secret in known if len(secret) < RUN), key=len, reverse=True)
-        forms = {form for secret in known - {*self._short} for form in (secret, *_in_base64(secret)) if len(form) >= RUN}
+        spelled = {form for secret in known - {*self._short} for form in (secret, *_in_base64(secret))}
+        forms = {form for form in spelled | {_BETWEEN.sub("", form) for form in spelled} if len(form) >= RUN}
         self._runs = frozenset(form[at : at + RUN] for form in forms for at in range(len(form) - RUN + 1))
         self._pieces = sorted({form[at : at + _PIECE] for form in forms for at in range(0, len(form) - _PIECE + 1, _STRIDE)})
 
@@ -52,14 +53,14 @@ class Redactor:
     def quote(self, text: str, most: int = 300) -> str:
         """A message of an endpoint as one line of at most `most` characters, without secrets and terminal control characters.
 
-        Secrets are removed before the line is cut, also those that are spelled with blanks (`s k - …`).
+        Secrets are removed before the line is cut, also those that are spelled with blanks or signs (`s k - …`, `s.k.…`).
         """
         line = " ".join(terminal_safe(text[:_LONGEST_QUOTED]).split())
         return self._without_spelled(self(line))[:most]
 
     def _without_spelled(self, text: str) -> str:
-        """`text` without secrets that are spelled with blanks, or with characters that nobody sees, between their characters."""
-        shown = [(position, character) for position, character in enumerate(text) if not _BLANK.match(character)]
+        """`text` without secrets between whose characters stand blanks, signs, or characters that nobody sees."""
+        shown = [(position, character) for position, character in enumerate(text) if not _BETWEEN.match(character)]
         return self._replace_runs(text, "".join(character for _, character in shown), [*(at for at, _ in shown), len(text)])
 
     def _replace_runs(self, text: str, decoded: str, starts: list[int] | None) -> str:

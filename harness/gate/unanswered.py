@@ -14,6 +14,7 @@ from harness.measure.compare import JudgedData, Recording
 from harness.measure.units import ShownToJudges, item_key
 from harness.model import CONDITION, CellKey, JudgeCondition
 from harness.runs import RunResult
+from harness.stats.core.arrays import Ints
 
 
 class Unanswered(NamedTuple):
@@ -29,6 +30,7 @@ class Unanswered(NamedTuple):
 
 _NO_CALL = "run the same command again"
 _NO_ROW = 'add their rows, or name in data.toml what the judge was shown ([asked] with rule = "column")'
+_FEWER_ROWS = "some texts were asked more often than others; record the same number of repeats for each"
 
 
 def unanswered_calls(result: RunResult) -> dict[CellKey, Unanswered]:
@@ -71,10 +73,10 @@ def _answered(judgments: Judgments, data: Dataset) -> Counter[CellKey]:
 
 
 def unanswered_rows(recording: Recording, judged: JudgedData) -> dict[CellKey, Unanswered]:
-    """The cells of recorded judgments in which a labelled text has no row: it was deleted, or the judge was not asked.
+    """The cells of recorded judgments in which a labelled text has no row or fewer than others: they were deleted, or never there.
 
     Every judge and condition of the recording counts as asked about every labelled text, unless `[asked]` names by a column what it was
-    shown. So a language whose rows are all gone is found too.
+    shown; so a language whose rows are all gone is found too. It counts as asked about each text of a cell as often as about any other.
     """
     if recording.asked is None:
         return {}
@@ -89,13 +91,19 @@ def unanswered_rows(recording: Recording, judged: JudgedData) -> dict[CellKey, U
         for metric, votes in judged.counted.items():
             asked = (votes.counts.sum(axis=1) > 0) & was_shown
             here = (conditions == number) & (units.judgments.metric.recode({metric: 0}) == 0)
-            absent = asked.copy()
-            absent[units.item[here]] = False
-            for code in np.unique(language.codes[absent]).tolist():
-                of = language.codes == code
-                key = CellKey(language.values[code], metric, condition)
-                found[key] = Unanswered(int((absent & of).sum()), int((asked & of).sum()), _NO_ROW)
+            times = np.bincount(units.item[here], minlength=len(data.items))
+            for code in np.unique(language.codes[asked]).tolist():
+                if missed := _missed(times[asked & (language.codes == code)]):
+                    found[CellKey(language.values[code], metric, condition)] = missed
     return found
+
+
+def _missed(times: Ints) -> Unanswered | None:
+    """What is missing where texts were asked so many times; None where all were asked equally often."""
+    each = max(int(times.max()), 1)
+    if without := each * len(times) - int(times.sum()):
+        return Unanswered(without, each * len(times), _FEWER_ROWS if times.min() else _NO_ROW)
+    return None
 
 
 def _value(column: CodedColumn, row: int) -> Any:

@@ -182,7 +182,7 @@ def _prepare_folder(spec: RunSpec, folder: Path, library: Library) -> Prepared:
     known_metrics = sorted(asked if own_only else asked & set(library.rubric_files))
     comparable = comparable_rubrics(everything, library)
     if not (known_metrics or comparable):
-        raise UsageError(f"{folder} has no labels on a metric with a rubric; see 'harness list rubrics'. --unlabelled asks without labels")
+        _refuse_unworded_metrics(folder, everything, [library.task(name) for name in tasks if name in library.task_files])
     metrics = _choose(spec.metrics, [*known_metrics, *comparable], "metric") if spec.metrics or not known_metrics else tuple(known_metrics)
     everything = with_compared_labels(everything, [comparable[name] for name in metrics if name in comparable])
     items = [item for item in everything.items if item.language in languages and item.task in tasks and item.split == "test"]
@@ -190,6 +190,18 @@ def _prepare_folder(spec: RunSpec, folder: Path, library: Library) -> Prepared:
         asks = {task: (_askable(task, library) | _labelled(task, everything) | own_metrics) & frozenset(metrics) for task in tasks}
         everything = msgspec.structs.replace(everything, asks=asks)
     return _resolve_protocol(spec, everything, library, _Chosen(_first_items(items, spec.limit), tasks, metrics, languages))
+
+
+def _refuse_unworded_metrics(folder: Path, data: Dataset, tasks: Sequence[Task]) -> NoReturn:
+    """Say what can be asked where no label is on a metric with a rubric: with a prompt, or about the metrics of the tasks."""
+    labelled = sorted(data.labels.metric.used)
+    if not labelled:
+        raise UsageError(f"{folder} has no labels; --unlabelled asks without labels")
+    names = ",".join(dict.fromkeys(metric for task in tasks for metric in task.metrics))
+    raise UsageError(
+        f"{folder} has labels on {', '.join(labelled)}, and no rubric words the question ('harness list rubrics' has those that do). "
+        "--prompt FILE asks with a prompt of your own" + (f"; --unlabelled --metrics {names} asks without labels" if names else "")
+    )
 
 
 def _refuse_unknown_tasks(folder: Path, data: Dataset) -> NoReturn:

@@ -109,6 +109,15 @@ def test_a_text_weighs_the_same_however_often_it_was_asked() -> None:
     assert unclear.outcome == "inconclusive" and "more repeats than others" in unclear.checks[0].reason
 
 
+def test_deleting_wrong_repeats_makes_nothing_pass() -> None:
+    """Every text keeps an answer, so only the number of its repeats tells."""
+    labelled = judged(repeats=lambda text: 5)
+    kept = gated(judged(repeats=lambda text: 2 + text % 4), Rule(at_least=0.9, unread_at_most=0.1, verdict="use", min_items=200))
+    assert [(check.limit, check.outcome) for check in kept.checks if check.outcome == "pass"] == [("min_items", "pass")]
+    assert {check.reason.partition(";")[0] for check in kept.checks[:2]} == {"300 of 1,000 questions have no answer"}
+    assert gated(labelled, Rule(at_least=0.9, verdict="use")).outcome == "pass"
+
+
 def test_a_rule_that_names_nothing_is_an_error(tmp_path: Path, cli: Cli) -> None:
     folder = judged_folder(tmp_path / "made")
     for key in ("language", "metric"):

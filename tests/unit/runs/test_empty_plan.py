@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -67,3 +68,13 @@ def test_a_plan_without_a_call_says_why(ask: Callable[..., Any], tmp_path: Path,
     done = ask(*flags, *dry, labels=("task_quality",))
     assert done.code == 2 and "there is nothing to ask: " in done.err and says in done.err and "Traceback" not in done.err, done.err
     assert not list((tmp_path / "results").glob("runs/*"))
+
+
+@pytest.mark.parametrize("flags", [(), ("--unlabelled",), ("--unlabelled", "--dry-run")])
+def test_a_metric_that_nothing_words_names_flags_that_ask(ask: Callable[..., Any], tmp_path: Path, flags: Any) -> None:
+    done = ask(*flags, labels=("kindness",))
+    assert done.code == 2 and "has labels on kindness, and no rubric words the question" in done.err
+    [advised] = re.findall(r"--unlabelled --metrics \S+", done.err)
+    assert ask(*advised.split(), "--dry-run", labels=("kindness",)).code == 0
+    assert ask("--unlabelled", "--prompt", tmp_path / "kind.toml", "--dry-run", labels=("kindness",)).code == 0
+    assert "has no labels; --unlabelled asks without labels" in ask().err
