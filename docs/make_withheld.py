@@ -1,6 +1,9 @@
 """Borrowed strength on published labels: `python docs/make_withheld.py DATA …` prints a table of docs/error-rates.md.
 
-DATA are names of data sets, folders or runs. Of each language in turn, few of its labelled texts keep their label, and the truth is the
+DATA are names of data sets, folders or runs. Data without judgments need a run first, and its folder is then DATA; for the rows of MEMERAG:
+`harness run --data memerag --metrics faithfulness --judge baseline/length`.
+
+Of each language in turn, few of its labelled texts keep their label, and the truth is the
 mean of all of them (without order: the share of the best class). Estimates by the language's own labels (prediction-powered inference)
 stand beside the same with the other languages, which keep all their labels.
 """
@@ -19,7 +22,8 @@ from harness.api import compare_options, open_sources
 from harness.correct.labels_with_others import mean_or_share
 from harness.correct.mean_estimates import Figure, MeanEstimates, Sample, mean_estimates
 from harness.correct.scored_items import ScoredItems, scored_items
-from harness.correct.with_others import own_errors, with_other_languages
+from harness.correct.with_others import MIN_LANGUAGES, own_errors, with_other_languages
+from harness.errors import HarnessError, UsageError
 from harness.measure.compare import align
 from harness.stats.estimation.borrowed import borrow
 
@@ -44,7 +48,7 @@ def samples_of(source: str, judge: str | None, metrics: Sequence[str] | None, mo
         labelled = {str(cell.key["language"]): cell.take(np.flatnonzero(cell.labelled)) for cell in chosen}
         made = {tag: mean_or_share(cell) for tag, cell in labelled.items()}
         kept = {tag: one.take(~np.isnan(one.f)) for tag, one in made.items()}
-        if len(kept) >= 5:
+        if len(kept) >= MIN_LANGUAGES:
             alone = {tag: replace(one, group=np.arange(len(one.y))) for tag, one in kept.items()}
             yield f"{opened.recording.name}, {metric}, {name}", alone
 
@@ -111,15 +115,27 @@ def main() -> None:
     parser.add_argument("--draws", type=int, default=50)
     parser.add_argument("--languages", type=int, default=10, help="at most so many, evenly from the sorted ones")
     given = parser.parse_args()
+    try:
+        print_table(given)
+    except HarnessError as error:  # a name that is not there, or data without judgments
+        parser.exit(error.exit_code, f"{parser.prog}: {error}\n")
+
+
+def print_table(given: argparse.Namespace) -> None:
+    found: list[tuple[str, dict[str, Sample]]] = []
+    for source in given.sources:
+        able = list(samples_of(source, given.judge, given.metrics, given.languages))
+        if not able:
+            raise UsageError(f"{source} has no metric with labels and scores in {MIN_LANGUAGES} languages, so none can borrow")
+        found += able
     headings = [heading for part in COLUMNS for heading in part]
     print(f"| {' | '.join(headings)} |\n|{' --- |' * len(headings)}")
-    apart = []
-    for source in given.sources:
-        for name, samples in samples_of(source, given.judge, given.metrics, given.languages):
-            for row in rows(name, samples, given.draws):
-                print(row, flush=True)
-            apart.append(f"{name}: {furthest(samples)}")
-    print("", "The two languages furthest from the others, by all labels:", *apart, sep="\n")
+    for name, samples in found:
+        for row in rows(name, samples, given.draws):
+            print(row, flush=True)
+    print("", "The two languages furthest from the others, by all labels:", sep="\n")
+    for name, samples in found:
+        print(f"{name}: {furthest(samples)}")
 
 
 if __name__ == "__main__":

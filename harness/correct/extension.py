@@ -66,7 +66,9 @@ class ExtensionTarget(msgspec.Struct, frozen=True, kw_only=True):
         residual, agreement: the two differences; None where they are not tested.
         q: p of both, corrected over the targets; None where nothing is tested.
         outcome: `extended`, `refused` (with the reason), or `more labels`.
-        more_groups: about how many further groups to label; 0 unless the outcome is `more labels`, None where no number suffices.
+        more_groups: about how many further groups to label if there is no difference; 0 unless the outcome is `more labels`, None where no
+            number suffices.
+        more_groups_as_seen: the same if both differences are as large as they were seen.
     """
 
     language: str
@@ -83,6 +85,7 @@ class ExtensionTarget(msgspec.Struct, frozen=True, kw_only=True):
     outcome: Outcome
     reason: str
     more_groups: int | None
+    more_groups_as_seen: int | None
 
 
 class ExtensionResult(msgspec.Struct, frozen=True):
@@ -287,7 +290,10 @@ def _agreement(cell: ScoredItems, certified: CertifiedCell, certificate: Certifi
 
 
 def _target(probe: _Probe, q: float | None, tests: int, options: ExtendOptions) -> ExtensionTarget:
-    outcome, reason, more = _decided(probe, q, tests, options)
+    outcome, reason = _decided(probe, q, tests, options)
+    more, as_seen = (_more_groups(probe, options.alpha, seen=seen) if outcome == "more labels" else 0 for seen in (False, True))
+    if more is None:
+        reason = "the certificate's own labels are too few to compare agreement with; certify with more"
     labelled = probe.cell.group[probe.cell.labelled]
     sizes = np.unique(labelled, return_counts=True)[1]
     return ExtensionTarget(
@@ -305,6 +311,7 @@ def _target(probe: _Probe, q: float | None, tests: int, options: ExtendOptions) 
         outcome=outcome,
         reason=reason,
         more_groups=more,
+        more_groups_as_seen=as_seen,
     )
 
 
@@ -316,21 +323,25 @@ def _shown(test: TransportTest | None, tests: int, options: ExtendOptions) -> Sh
     return ShownWithin(mean=test.mean, interval=(low, high) if known else None, margin=options.margin, p=test.p if known else None)
 
 
-def _decided(probe: _Probe, q: float | None, tests: int, options: ExtendOptions) -> tuple[Outcome, str, int | None]:
-    """Outcome, reason, and about how many groups more."""
+def _decided(probe: _Probe, q: float | None, tests: int, options: ExtendOptions) -> tuple[Outcome, str]:
+    """Outcome and reason."""
     if probe.refusal is not None or q is None:
-        return "refused", probe.refusal or "", 0
+        return "refused", probe.refusal or ""
     named: Sequence[tuple[str, TransportTest | None]] = (("the corrected prediction", probe.residual), ("agreement", probe.agreement))
     outcomes = {name: test.outcome(q, options.alpha, tests) for name, test in named if test is not None}
     outside = [name for name, outcome in outcomes.items() if outcome == "outside"]
     if outside:
-        return "refused", f"{' and '.join(outside)} differ{'s' if len(outside) == 1 else ''} by more than the margin", 0
+        return "refused", f"{' and '.join(outside)} differ{'s' if len(outside) == 1 else ''} by more than the margin"
     if all(outcome == "inside" for outcome in outcomes.values()):
-        return "extended", "", 0
-    needed = [test.groups_needed(options.alpha) for test in probe.tests]
-    if None in needed:
-        return "more labels", "the certificate's own labels are too few to compare agreement with; certify with more", None
-    groups = max(test.groups for test in probe.tests)
+        return "extended", ""
     few = any(not test.effective_groups >= LEAST_GROUPS for test in probe.tests)
-    reason = "too few independent groups" if few else "neither within the margin nor outside is shown"
-    return "more labels", reason, max(*(number or 0 for number in needed), groups + 1) - groups
+    return "more labels", "too few independent groups" if few else "neither within the margin nor outside is shown"
+
+
+def _more_groups(probe: _Probe, alpha: float, *, seen: bool) -> int | None:
+    """About how many groups more show both differences to be small: if there are none, or if they are as large as `seen`."""
+    groups = max(test.groups for test in probe.tests)
+    needed = [test.groups_needed(alpha, test.mean if seen and test.mean == test.mean else 0.0) for test in probe.tests]
+    if None in needed:
+        return None
+    return max(*(number or 0 for number in needed), groups + 1) - groups

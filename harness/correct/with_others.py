@@ -15,7 +15,7 @@ from harness.stats.estimation.prediction_powered import PredictionPowered
 
 MIN_LANGUAGES, MIN_OWN_LABELS, APART, Z95 = 5, 15, 3, 1.959964
 AVERAGE = (
-    "With the other languages: the interval holds with 95 % on average over languages, and with 83 to 94 % in one that differs from the "
+    "With the other languages: the interval holds with 95 % on average over languages, and with 85 to 96 % in one that differs from the "
     f"others by {APART} standard deviations. It is not given for a language that stands apart, nor for differences of systems, and no "
     "verdict rests on it."
 )

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
 
 from rich.console import Console
 from rich.text import Text
@@ -47,8 +48,17 @@ def _target(target: ExtensionTarget) -> str:
     source = "" if target.from_language == target.language else f" by the numbers of {english_name(target.from_language)}"
     reason = f": {target.reason}" if target.reason else ""
     if target.more_groups:
-        reason += f"; label about {counted(target.more_groups, 'more group')}"
+        reason += f"; label about {counted(target.more_groups, 'more group')}{_as_seen(target)}"
     return f"  {english_name(target.language)}, {target.metric.replace('_', ' ')}{where}{source}: {target.outcome}{reason}"
+
+
+def _as_seen(target: ExtensionTarget) -> str:
+    """What the plan rests on, where it is another one under the differences that were seen."""
+    if target.more_groups_as_seen == target.more_groups:
+        return ""
+    if target.more_groups_as_seen is None:
+        return " if there is no difference; if it is as large as seen, no number is enough"
+    return f" if there is no difference, about {target.more_groups_as_seen:,} if it is as large as seen"
 
 
 def _differences(target: ExtensionTarget, margin: str) -> Iterator[str]:
@@ -81,39 +91,66 @@ def _allowance(certificate: Certificate) -> Iterator[str]:
 
 
 def _cells(certificate: Certificate) -> Iterator[str]:
-    for cell in certificate.cells:
+    """A line for each cell; what all of them lack for one reason is said once, at the end."""
+    lacks = [_together(_parts(cell)) for cell in certificate.cells]
+    alike = len(lacks) > 1 and lacks.count(lacks[0]) == len(lacks)
+    for cell, parts in zip(certificate.cells, lacks, strict=True):
         place = f"{english_name(cell.language)}, {metric_words(cell.metric)}"
         said = cell.sentence.removesuffix(".") if cell in certificate.allowed else f"{place}: {cell.verdict}"
-        yield f"  {'; '.join([said, _means(cell), _acceptance(cell), _map(cell)])}"
+        yield f"  {'; '.join([said, *([] if alike else parts)])}"
+    if alike:
+        yield f"  Everywhere: {'; '.join(lacks[0])}"
 
 
-def _means(cell: CertifiedCell) -> str:
+def _parts(cell: CertifiedCell) -> Iterator[tuple[str, str | None]]:
+    """What the cell says of means, acceptance and map; beside what it lacks, the reason."""
+    yield _means(cell)
+    yield _acceptance(cell)
+    yield _map(cell)
+
+
+def _together(parts: Iterable[tuple[str, str | None]]) -> list[str]:
+    """Neighbours that have one reason share it.
+
+    >>> _together([("no means", "few labels"), ("no map", "few labels"), ("no sets", None)])
+    ['no means, no map (few labels)', 'no sets']
+    """
+    lines: list[str] = []
+    for reason, alike in groupby(parts, key=lambda part: part[1]):
+        said = [each for each, _ in alike]
+        lines += [f"{', '.join(said)} ({reason})"] if reason else said
+    return lines
+
+
+def _means(cell: CertifiedCell) -> tuple[str, str | None]:
     if cell.corrections:
-        return f"means are corrected by {cell.corrections[0].n} labels"
-    return f"no corrected means ({cell.correction_reason})"
+        return f"means are corrected by {cell.corrections[0].n} labels", None
+    return "no corrected means", cell.correction_reason
 
 
-def _acceptance(cell: CertifiedCell) -> str:
+def _acceptance(cell: CertifiedCell) -> tuple[str, str | None]:
     found = cell.acceptance
     if found is None or found.threshold is None:
-        return f"nothing is accepted ({cell.acceptance_reason if found is None else (found.reason or '').partition(';')[0]})"
+        return "nothing is accepted", cell.acceptance_reason if found is None else (found.reason or "").partition(";")[0]
     accepted = f"answers are accepted from {found.confidence} {rounded_up(found.threshold)} on, {percent(found.coverage)} of them"
+    if found.left_out == 0:
+        return accepted, None
     if not found.left_out:
-        return accepted if found.left_out == 0 else f"{accepted} (texts without a commonest label are left out, and not counted here)"
-    return f"{accepted}; nothing is said of the {percent(found.left_out_share)} of labelled texts without a commonest label"
+        return f"{accepted} (texts without a commonest label are left out, and not counted here)", None
+    return f"{accepted}; nothing is said of the {percent(found.left_out_share)} of labelled texts without a commonest label", None
 
 
-def _map(cell: CertifiedCell) -> str:
+def _map(cell: CertifiedCell) -> tuple[str, str | None]:
     found = cell.recalibration
     if found is None:
-        return f"no map ({cell.recalibration_reason or 'an earlier version made it'})"
+        return "no map", cell.recalibration_reason or "an earlier version made it"
     scores = "scores are calibrated text by text" if found.shown else f"scores are not calibrated ({found.advice})"
     if found.length_scale is not None:
         scores += ", and the map reads the length of the text too"
     sets = found.sets
     if sets.threshold is None:
-        return f"{scores}; sets hold {sets.reason}"
-    return f"{scores}; sets hold a person's score of {percent(sets.level)} of texts"
+        return f"{scores}; sets hold {sets.reason}", None
+    return f"{scores}; sets hold a person's score of {percent(sets.level)} of texts", None
 
 
 def _unchecked(names: Sequence[str]) -> Iterator[str]:

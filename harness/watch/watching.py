@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 from datetime import date
 from pathlib import Path
 
@@ -172,12 +171,16 @@ def _anchors_of(
 
 
 def _known_groups(folder: Path, days: Sequence[Day]) -> set[str]:
-    """The groups of these days."""
+    """The groups of these days, of which each that had new ones has a file of them."""
     known: set[str] = set()
     for day in days:
-        path = folder / GROUPS / f"{day.date}.txt"
-        with suppress(FileNotFoundError):
-            known.update(path.read_text("ascii", "replace").split())
+        if any(cell.production and cell.production.texts > cell.production.known for cell in day.cells.values()):
+            path = folder / GROUPS / f"{day.date}.txt"
+            try:
+                known.update(path.read_text("ascii", "replace").split())
+            except FileNotFoundError:
+                problem = "this file is gone, which says what texts the day had; restore it, or texts would count twice"
+                raise ContentError(problem, path) from None
     return known
 
 

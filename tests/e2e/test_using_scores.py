@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Callable
 from pathlib import Path
@@ -95,6 +97,19 @@ def test_a_certificate_from_the_file_to_python_and_back(cli: Cli, folder: Path, 
     assert fresh.code == 0 and "nothing is stale" in fresh.out
     alone = cli("certify", "--check", path)
     assert alone.code == 0 and "compared with nothing" in alone.out
+
+
+def test_the_table_of_borrowed_strength_says_what_is_missing(folder: Path) -> None:
+    script = Path(harness.__file__).parents[1] / "docs" / "make_withheld.py"
+    for words, said in ((("--metrics", "nothing"), "no metric 'nothing'"), ((), "in 5 languages")):
+        done = subprocess.run([sys.executable, script, folder, *words], capture_output=True, text=True, check=False)
+        assert (done.returncode, done.stdout) == (2, "") and said in done.stderr and "Traceback" not in done.stderr, done.stderr
+
+
+def test_what_all_cells_lack_for_one_reason_is_said_once(cli: Cli, tmp_path: Path) -> None:
+    made = cli("certify", judged_folder(tmp_path / "chosen", sampling="convenience"), "--to", tmp_path / "certificate.json")
+    assert made.out.count("not declared to be a random sample") == 1
+    assert "Everywhere: no corrected means, nothing is accepted, no map (the labelled texts are not declared" in made.out
 
 
 def test_a_stale_certificate_says_why_and_exits_with_1(cli: Cli, folder: Path, tmp_path: Path) -> None:

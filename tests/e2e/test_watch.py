@@ -257,6 +257,17 @@ def test_bad_input_is_refused_in_one_sentence(world: World, refused: Callable[..
     assert said.code == 2 and "expected a day such as 2026-05-31; got 'tomorrow'" in said.err
     empty = world.folder("empty", [], labelled=False, judged=True)
     refused(world.add(6, empty), 2, "empty holds no scores to watch", "which has none")
+    off_scale = world.production(7, [2, 1, 0])
+    judged = off_scale / "judgments.jsonl"
+    judged.write_text(judged.read_text().replace('"score": 1', '"score": 9').replace('"score":1', '"score":9'))
+    done = world.add(7, off_scale)
+    assert done.code == 0 and "of 3 texts (1 without a readable score) in 2 new groups" in done.out, done.out
+    assert "no new level from 3 texts (1 without a readable score); 3 of them are in groups of earlier days" in world.add(8, off_scale).out
+    [groups] = (watch / "groups").iterdir()
+    kept = groups.read_text()
+    groups.unlink()
+    refused(world.add(9, off_scale), 3, f"{groups.name}: this file is gone", "restore it")
+    groups.write_text(kept)
     log = watch / "log.jsonl"
     log.write_text(log.read_text().replace('"drawn":30', '"drawn":31'))
     refused(world.check(9), 3, "log.jsonl:1", "was changed after it was written")

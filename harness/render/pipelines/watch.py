@@ -55,11 +55,21 @@ def day_sentence(day: Day) -> str:
 
 
 def _parts(cell: SeenCell) -> Iterator[str]:
-    if cell.anchors is not None:
-        yield f"agreement {percent(cell.anchors.agreement.mean)} on {counted(cell.anchors.drawn, 'anchor')}"
-    if cell.production is not None and cell.production.level is not None:
-        level = cell.production.level
-        yield f"level {percent(level.mean)} of {counted(cell.production.texts, 'text')} in {counted(level.n, 'new group')}"
+    if cell.anchors is None:
+        yield "no answers on anchors (hand them in with --answers)"
+    else:
+        anchors = f"{counted(cell.anchors.drawn, 'anchor')}{_unread(cell.anchors.unread)}"
+        yield f"agreement {percent(cell.anchors.agreement.mean)} on {anchors}"
+    if cell.production is not None:
+        seen, texts = cell.production, f"{counted(cell.production.texts, 'text')}{_unread(cell.production.unread)}"
+        if seen.level is None:
+            yield f"no new level from {texts}; {seen.known:,} of them are in groups of earlier days"
+        else:
+            yield f"level {percent(seen.level.mean)} of {texts} in {counted(seen.level.n, 'new group')}"
+
+
+def _unread(count: int) -> str:
+    return f" ({count:,} without a readable score)" if count else ""
 
 
 def print_watch(found: WatchCheck) -> None:

@@ -58,16 +58,22 @@ class TransportTest:
         outside = low > self.margin or high < -self.margin
         return "outside" if outside and self.effective_groups >= LEAST_OF_INTERVALS else "open"
 
-    def groups_needed(self, alpha: float = 0.05) -> int | None:
-        """About how many groups show equivalence with a power of 90 % where there is no shift: ((t_.95 + t_.9) s / margin)², 20 at least.
+    def groups_needed(self, alpha: float = 0.05, shift: float = 0.0) -> int | None:
+        """About how many groups show equivalence with a power of 90 % at a shift: ((t_.95 + t_.9) s / (margin - |shift|))², 20 at least.
 
-        s = error √groups is the deviation of groups that the values have. None where the error of what the values are compared with is too
-        large for any number of groups.
+        s = error √groups is the deviation of groups that the values have. `shift` is the true mean: 0 gives the fewest groups, the `mean`
+        that was seen plans under that. None where no number of groups suffices: the shift is not within the margin, or the error of what
+        the values are compared with is too large.
+
+        >>> found = TransportTest(mean=0.05, error=0.08, n=40, groups=40, effective_groups=40, freedom=39, margin=0.1, p=0.4)
+        >>> found.groups_needed(), found.groups_needed(shift=found.mean), found.groups_needed(shift=-0.1)
+        (229, 915, None)
         """
         spread = self.error * math.sqrt(self.groups) if self.error >= 0 else 0.0
         freedom = max(self.freedom, 1.0) if self.freedom == self.freedom else 1.0
         reach = t_quantile(1 - 2 * alpha, freedom) + t_quantile(2 * _POWER - 1, freedom)
-        room = (self.margin / reach) ** 2 - self.extra_error**2
+        within = max(self.margin - abs(shift), 0.0)
+        room = (within / reach) ** 2 - self.extra_error**2
         return max(math.ceil(LEAST_GROUPS), math.ceil(spread**2 / room)) if room > 0 else None
 
 

@@ -20,6 +20,7 @@ from harness.correct.stale_certificate import check_certificate
 from harness.errors import StaleCertificate, UsageError, UseForbidden
 from harness.measure.compare import Recording
 from harness.measure.options import CompareOptions
+from harness.stats.estimation.transport import TransportTest
 from tests.conftest import write_rows
 from tests.judged_folder import judged_folder
 
@@ -71,6 +72,17 @@ def test_few_groups_ask_for_more(certificate: Certificate, made: Callable[..., R
         assert target.groups < 20 and target.reason == "too few independent groups"
         assert target.more_groups is not None and target.groups + target.more_groups >= 20
     assert with_extensions(certificate, found, TODAY) == certificate
+
+
+def test_more_labels_are_planned_under_the_difference_that_was_seen_too(certificate: Certificate, made: Callable[..., Recording]) -> None:
+    tone = of(extend(certificate, made("some", prompts=40, seed=5), options=ExtendOptions(margin=0.15)), "tone")
+    assert tone.outcome == "more labels" and tone.agreement.mean != 0
+    assert tone.more_groups_as_seen is None or tone.more_groups_as_seen > tone.more_groups > 0
+    test = TransportTest(mean=0.05, error=0.08, n=40, groups=40, effective_groups=40.0, freedom=39.0, margin=0.1, p=0.4)
+    assert test.groups_needed(shift=0.05) == pytest.approx(4 * (test.groups_needed() or 0), rel=0.01), (
+        "half the room, four times the groups"
+    )
+    assert test.groups_needed(shift=0.1) is None, "no number shows a difference of the margin to be small"
 
 
 def test_another_language_is_served_by_the_only_certified_one(certificate: Certificate, made: Callable[..., Recording]) -> None:

@@ -38,7 +38,7 @@ from harness.stats.intervals.judge_tests import JudgeSums, judge_tests
 from harness.stats.intervals.logistic import logistic
 from harness.stats.intervals.noninferiority import gap_sums, guarded_p
 from harness.stats.intervals.unequal_groups import ClusterVariance, effective_groups
-from tests.unit.correct.test_calibration_simulations import borrowed_table, gains_table, sets_table
+from tests.unit.correct.test_calibration_simulations import apart_table, borrowed_table, gains_table, sets_table
 from tests.unit.correct.test_label_sample import planned_table
 from tests.unit.decide.worlds import (
     BALANCED,
@@ -730,6 +730,7 @@ TABLES: tuple[Table, ...] = (
     gains_table,
     sets_table,
     borrowed_table,
+    apart_table,
 )
 
 
