@@ -15,7 +15,7 @@ from harness.engines import Settings
 from harness.errors import UsageError
 from harness.render.improvement.cascaded import print_cascaded
 from harness.render.progress import TerminalWatcher
-from harness.runs import CostEstimate, RunSpec, estimate_cost, open_judges, planned_calls, prepare, price_for_engine
+from harness.runs import RunSpec, estimate_cost, open_judges, planned_calls, prepare, price_for_engine
 from harness.tables import to_json, write_atomic
 
 _FROM_CERTIFICATE = ("judge", "variant", "temperature", "top_p", "repeats", "perturb", "study")
@@ -50,14 +50,7 @@ def _dry_run(held: CascadeCertificate, spec: RunSpec, settings: Settings) -> int
         [judge] = open_judges(each, ready)
         [calls] = planned_calls(ready, [judge]).values()
         share = sum(cell.chain.steps[place].asked for cell in held.cells) / len(held.cells)
-        whole = estimate_cost(calls, price_for_engine(judge.identity, settings))
-        part = CostEstimate(
-            round(whole.calls * share),
-            round(whole.prompt_tokens * share),
-            round(whole.answer_tokens * share),
-            None if whole.cost is None else whole.cost * share,
-            whole.price,
-        )
+        part = estimate_cost(calls, price_for_engine(judge.identity, settings)).times(share)
         words = f" ({100 * share:.0f} % of the questions, as certified)" if place else ""
         print(f"{spending({'judge': step.judge.name, **msgspec.structs.asdict(part)})}{words}")
     return 0

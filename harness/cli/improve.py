@@ -20,9 +20,6 @@ if TYPE_CHECKING:
     from harness.improvement.improve import ImproveOptions
 
 
-_CALIBRATED = "A run asks for the scores. The choice then replaces each: 'a → b' makes b of scores from a on (of named classes: of a)."
-
-
 def improve(arguments: argparse.Namespace) -> int:
     from harness.improvement.improve import ImproveOptions
     from harness.render.progress import TerminalWatcher, working
@@ -45,15 +42,15 @@ def improve(arguments: argparse.Namespace) -> int:
     with working("choosing and confirming") if asking is None else nullcontext():
         said = {"judge": judge, "annotators": arguments.annotators, "where": where, **place}
         found = api.improve(arguments.source, options, decision=decision, asking=asking, watcher=watcher, **said)
+    from harness.render.improvement.improved import CALIBRATED, calibration_steps, render_improved
+
     if arguments.to:
         from harness.cli.spec_file import write_spec
 
         settings = {each.language: each.setting for each in found.languages}
-        steps = [str(each) for each in found.calibration if settings[each.language] == "chosen"]
-        notes = (_CALIBRATED, *steps) if steps else ()
+        steps = calibration_steps(found)
+        notes = (CALIBRATED, *steps) if steps else ()
         write_spec(arguments.to, found.flags["start"], found.flags["chosen"], settings, notes)
-    from harness.render.improvement.improved import render_improved
-
     return print_result(found, lambda found: render_improved(found, arguments.to), as_json=arguments.json)
 
 

@@ -55,7 +55,7 @@ def accept(arguments: argparse.Namespace) -> int:
     from harness.correct import acceptance
     from harness.correct.acceptance import AcceptOptions
 
-    options = AcceptOptions(arguments.alpha_risk, arguments.delta, arguments.confidence)
+    options = AcceptOptions(arguments.alpha_risk, arguments.delta, arguments.confidence, arguments.sampling)
     if arguments.cascade:
         return _cascade(arguments, options)
     for flag in ("units", "price", "prices", "order", "to"):
@@ -219,11 +219,11 @@ def _check_cascade(arguments: argparse.Namespace) -> int:
     allowed = [] if stale else [(cell.chain.language, cell.chain.metric) for cell in held.cells if cell.chain.upper is not None]
     if arguments.json:
         places = [{"language": language, "metric": metric} for language, metric in allowed]
-        sys.stdout.write(to_json({"stale": stale, "allowed": places}))
+        sys.stdout.write(to_json({"stale": stale, "allowed": places, "only_if": held.only_if}))
     else:
         from harness.render.improvement.accepted_cascade import print_cascade_check
 
-        print_cascade_check(held.judges, stale, allowed)
+        print_cascade_check(held.judges, stale, allowed, held.only_if)
     return STALE if stale else 0 if allowed else NOTHING_ALLOWED
 
 

@@ -11,6 +11,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from harness.content.specs import DatasetCard
 from harness.correct.scored_items import ScoredItems, refuse_unless_random, scored_items
 from harness.errors import UsageError
 from harness.judges import traits_of
@@ -31,6 +32,7 @@ NO_CONFIDENCE = (
 )
 UNEQUAL = "the labelled texts were drawn with unequal probabilities; label texts that are drawn with one probability"
 NOT_RANDOM = "the labelled texts are not stated to be a random sample (sampling in data.toml)"
+ONLY_IF = "only if the labelled texts are like a random draw of the texts that are judged"
 ONE_JUDGE = "votes need several judges that scored the same texts"
 GUARANTEE = (
     "The guarantee is about texts like the labelled ones, on average over the draw of the labels, for each row by itself and not for each "
@@ -41,12 +43,14 @@ GUARANTEE = (
 class AcceptOptions(msgspec.Struct, frozen=True):
     """Which errors are tolerated: a share `alpha` of accepted answers may disagree with people; `delta` is the chance that more do.
 
-    `confidence`: None takes probabilities where there are any, else repeats.
+    `confidence`: None takes probabilities where there are any, else repeats. `sampling`: `random` takes labelled texts as a random sample
+    even if the dataset card does not say so; what comes out then holds only under this condition, and says so.
     """
 
     alpha: float = 0.1
     delta: float = 0.1
     confidence: Confidence | None = None
+    sampling: Literal["random"] | None = None
 
     def __post_init__(self) -> None:
         for name, flag in (("alpha", "--alpha-risk"), ("delta", "--delta")):
@@ -55,7 +59,8 @@ class AcceptOptions(msgspec.Struct, frozen=True):
 
     def __str__(self) -> str:
         """As signatures print them."""
-        return f"accept alpha={self.alpha:g} delta={self.delta:g} confidence={self.confidence or 'default'}"
+        taken = f" sampling={self.sampling}" if self.sampling else ""
+        return f"accept alpha={self.alpha:g} delta={self.delta:g} confidence={self.confidence or 'default'}{taken}"
 
 
 class AcceptedFrom(msgspec.Struct, frozen=True, kw_only=True):
@@ -120,11 +125,10 @@ def accept(sources: Sequence[Recording], compare: CompareOptions, options: Accep
         options: the tolerated errors, and what confidence is read from.
 
     Raises:
-        UsageError: unless the dataset card says that the labelled items are a random sample; where votes are asked for and there is only
-            one judge; and as `measure.compare` does.
+        UsageError: unless the labelled items are a random sample, by the dataset card or by `options.sampling`; where votes are asked
+            for and there is only one judge; and as `measure.compare` does.
     """
-    for source in sources:
-        refuse_unless_random(source.data.about, "no automatic acceptance")
+    assumed = [assumption(source.data.about, options, "no automatic acceptance") for source in sources]
     laid_out = align(sources, compare)
     cells = [cell for judged in laid_out.judged for cell in scored_items(judged, by_source="source" in laid_out.by)]
     if options.confidence == "votes":
@@ -133,8 +137,21 @@ def accept(sources: Sequence[Recording], compare: CompareOptions, options: Accep
         raise UsageError("nothing to accept: no judge has scores on a metric that people labelled")
     thresholds = sorted((accepted_from(cell, compare, options) for cell in cells), key=lambda each: sort_key(each.key))
     signature = msgspec.structs.replace(ComparisonSignature.parse(laid_out.signature), use=str(options))
-    notes = (*laid_out.notes, *_left_out_notes(thresholds), GUARANTEE)
+    notes = (*laid_out.notes, *_left_out_notes(thresholds), GUARANTEE, *dict.fromkeys(filter(None, assumed)))
     return Acceptances(str(signature), options.alpha, options.delta, tuple(thresholds), notes)
+
+
+def assumption(about: DatasetCard, options: AcceptOptions, what: str) -> str | None:
+    """What `options` assume against the dataset card, as a sentence; None where the card says that labelled texts are a random sample.
+
+    Raises UsageError where neither says so: `what` needs it.
+    """
+    if about.sampling == "random":
+        return None
+    if options.sampling is None:
+        refuse_unless_random(about, what, ", or pass --sampling random to see what would hold if they had been")
+    stated = "does not say how texts were drawn" if about.sampling == "unknown" else f'says sampling = "{about.sampling}"'
+    return f"--sampling random: the dataset card of '{about.id}' {stated}. The promise holds {ONLY_IF}."
 
 
 def acceptances_laid_out(

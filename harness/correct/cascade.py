@@ -12,16 +12,18 @@ import numpy as np
 from harness.correct.acceptance import (
     GUARANTEE,
     NO_CONFIDENCE,
+    ONLY_IF,
     UNEQUAL,
     AcceptOptions,
     agrees_with_people,
+    assumption,
     confidence_of,
     is_unequal,
     share_left_out,
 )
 from harness.correct.answer_prices import AnswerPrice
 from harness.correct.one_condition import one_condition
-from harness.correct.scored_items import ScoredItems, refuse_unless_random, scored_items
+from harness.correct.scored_items import ScoredItems, scored_items
 from harness.errors import UsageError
 from harness.measure.cells import number
 from harness.measure.compare import Recording, align
@@ -33,6 +35,7 @@ from harness.stats.selection.cascade import Cascade, CascadePromise, Units, answ
 
 Order = Literal["price", "named"]
 _ROUNDING = 1e-9
+VOTES = "votes"  # the confidence that is read from several judges
 Pricing = Callable[[Sequence[JudgeCondition]], Mapping[str, AnswerPrice]]
 ORDER = "name the judges: --judge A --judge B; they are asked in the order of their price, and a person is the last step"
 WORDS = {
@@ -52,7 +55,8 @@ class AcceptedStep(msgspec.Struct, frozen=True, kw_only=True):
         coverage: share of the texts that test the chain whose answer is its own.
         asked: share of them that it is asked about.
         price: US dollars for its answers to 1,000 texts; None where it is unknown. `price_from` says how it is known.
-        alone_threshold, alone_coverage, alone_upper: the same judge by itself under the same promise, tested on all labelled texts.
+        alone_threshold, alone_coverage, alone_upper: if only this judge answered, under the same promise, tested on all labelled texts; its
+            confidence stays the same, so that votes are still those of the judges before it too.
     """
 
     judge: str
@@ -108,11 +112,17 @@ class AcceptedCascade(msgspec.Struct, frozen=True, kw_only=True):
         """The judge that by itself, under the same promise, answers more than all of them together, or no less at a lower price."""
         answered, price = 1 - self.person, math.inf if self.price is None else self.price
         enough = [step for step in self.steps if step.alone_coverage >= answered - _ROUNDING > 0]
-        prices = [math.inf if step.price is None else step.price for step in enough]
+        prices = [math.inf if (own := self.alone_price(step)) is None else own for step in enough]
         if prices and min(prices) < price:
             return enough[prices.index(min(prices))]
         most = max(self.steps, key=lambda step: step.alone_coverage)
         return most if most.alone_coverage > answered + _ROUNDING else None
+
+    def alone_price(self, step: AcceptedStep) -> float | None:
+        """US dollars for asking one judge of the chain about 1,000 texts, and for votes the judges before it too."""
+        asked = self.steps[: self.steps.index(step) + 1] if step.confidence == VOTES else (step,)
+        prices = [each.price for each in asked if each.price is not None]
+        return sum(prices) if len(prices) == len(asked) else None
 
     @property
     def exact(self) -> bool:
@@ -125,7 +135,7 @@ class AcceptedCascade(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class AcceptedCascades(msgspec.Struct, frozen=True):
-    """The chain in every language and metric, with what is needed to make it again."""
+    """The chain in every language and metric, with what is needed to make it again; `only_if`: what the promise rests on beside labels."""
 
     signature: str
     alpha: float
@@ -133,10 +143,11 @@ class AcceptedCascades(msgspec.Struct, frozen=True):
     units: Units
     cascades: tuple[AcceptedCascade, ...]
     notes: tuple[str, ...]
+    only_if: str | None = None
     schema_version: int = 1
 
     def as_json(self) -> dict[str, Any]:
-        """One object for programs: `{schema_version, signature, alpha, delta, units, notes, cascades}`."""
+        """One object for programs: `{schema_version, signature, alpha, delta, units, notes, only_if, cascades}`."""
         return msgspec.structs.asdict(self) | {"cascades": [cascade.as_row() for cascade in self.cascades]}
 
 
@@ -165,7 +176,7 @@ def accept_cascade(
     names = tuple(dict.fromkeys(compare.judges or ()))
     if len(names) < 2:
         raise UsageError(f"a cascade has two judges or more; {ORDER}")
-    refuse_unless_random(source.data.about, "no cascade")
+    assumed = assumption(source.data.about, options, "no cascade")
     laid_out = align([source], compare)
     cells = list(scored_items(laid_out.judged[0]))
     conditions = [JudgeCondition.of(cell.key) for cell in cells]
@@ -181,8 +192,9 @@ def accept_cascade(
     found = tuple(_cascade(own, compare.majority, options, units, prices) for own in complete)
     use = f"{options} cascade={' then '.join(each.judge for each in chain)} units={units}"
     signature = msgspec.structs.replace(ComparisonSignature.parse(laid_out.signature), use=use)
-    notes = (*laid_out.notes, *_price_notes(chain, prices, order), GUARANTEE)
-    return AcceptedCascades(str(signature), options.alpha, options.delta, units, found, notes)
+    notes = (*laid_out.notes, *_price_notes(chain, prices, order), GUARANTEE, *filter(None, (assumed,)))
+    only_if = ONLY_IF if assumed else None
+    return AcceptedCascades(str(signature), options.alpha, options.delta, units, found, notes, only_if)
 
 
 def _ordered(named: list[JudgeCondition], prices: Mapping[str, AnswerPrice], order: Order) -> list[JudgeCondition]:
@@ -205,7 +217,7 @@ def _price_notes(chain: Sequence[JudgeCondition], prices: Mapping[str, AnswerPri
     sources: dict[str, list[str]] = {}
     for each in chain:
         sources.setdefault(prices[each.judge].source, []).append(each.judge)
-    words = (f"{source} ({', '.join(judges)})" for source, judges in sources.items())
+    words = (f"{source} ({', '.join(judges)})" if len(sources) > 1 else source for source, judges in sources.items())
     yield f"Prices are of 1,000 texts in US dollars: {'; '.join(words)}."
 
 
@@ -231,7 +243,7 @@ def _cascade(
     common = [cell.take(np.searchsorted(cell.item, shared)) for cell in cells]
     agrees, known = zip(*(agrees_with_people(cell, majority) for cell in common), strict=True)
     left_out = common[0].labelled & ~known[0]
-    read = _votes(common) if options.confidence == "votes" else [confidence_of(cell, options) for cell in common]
+    read = _votes(common) if options.confidence == VOTES else [confidence_of(cell, options) for cell in common]
     n = int(known[0].sum())
     counts: dict[str, Any] = {
         "n": n,
@@ -257,7 +269,7 @@ def _cascade(
 def _votes(cells: Sequence[ScoredItems]) -> list[tuple[str, Floats | None]]:
     """The share of the judges asked so far, this one included, that give its answer; NaN where it has none."""
     answers = np.vstack([cell.answer for cell in cells])
-    return [("votes", votes_so_far(answers[: place + 1])) for place in range(len(cells))]
+    return [(VOTES, votes_so_far(answers[: place + 1])) for place in range(len(cells))]
 
 
 def _obstacle(cells: Sequence[ScoredItems], read: Sequence[tuple[str, Floats | None]]) -> str | None:
@@ -303,7 +315,7 @@ def _steps(
 def needed(steps: Sequence[AcceptedStep]) -> tuple[bool, ...]:
     """Which judges have to be asked: those whose answers are ever taken, and those that vote on the answers of later ones."""
     last = max((place for place, step in enumerate(steps) if step.threshold is not None), default=-1)
-    return tuple(step.threshold is not None or (step.confidence == "votes" and place < last) for place, step in enumerate(steps))
+    return tuple(step.threshold is not None or (step.confidence == VOTES and place < last) for place, step in enumerate(steps))
 
 
 def _finite(threshold: float) -> float | None:

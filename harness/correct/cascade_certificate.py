@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from harness.content.tags import choose_from
-from harness.correct.acceptance import AcceptOptions
+from harness.correct.acceptance import ONLY_IF, AcceptOptions
 from harness.correct.cascade import AcceptedCascade
 from harness.correct.certificate import CertifiedData, CertifiedJudge, judge_problems, read_file
 from harness.errors import CertificateError, StaleCertificate, UsageError
@@ -128,6 +128,11 @@ class CascadeCertificate(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def judges(self) -> tuple[str, ...]:
         return tuple(step.judge.name for step in self.steps)
+
+    @property
+    def only_if(self) -> str | None:
+        """What the promise rests on beside the labels: None if the data say that they are a random sample."""
+        return ONLY_IF if self.data.sampling != "random" else None
 
     def cell(self, language: str, metric: str) -> CertifiedChain:
         """The chain of a language and metric. Raises StaleCertificate where there is none."""

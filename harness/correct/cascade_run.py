@@ -44,11 +44,15 @@ class CascadedStep(msgspec.Struct, frozen=True):
 
 
 class CascadedRun(msgspec.Struct, frozen=True):
-    """The answers to all questions, in the order of items, what each judge did, and the certified bounds by `language/metric`."""
+    """The answers to all questions, in the order of items, what each judge did, and the certified bounds by `language/metric`.
+
+    `only_if`: what they rest on beside the labels, or None.
+    """
 
     answers: tuple[CascadedAnswer, ...]
     steps: tuple[CascadedStep, ...]
     upper: Mapping[str, float | None]
+    only_if: str | None
 
     @property
     def left(self) -> int:
@@ -93,7 +97,8 @@ def run_cascade(spec: RunSpec, held: CascadeCertificate, out: Path, watcher: Wat
         left = [question for question in left if question[:2] not in taken]
     to_people = ((item, metric, CascadedAnswer(item, language, metric, None, None, None)) for item, metric, language in every)
     final = tuple(answers.get((item, metric), nobody) for item, metric, nobody in to_people)
-    return CascadedRun(final, tuple(steps), {f"{cell.chain.language}/{cell.chain.metric}": cell.chain.upper for cell in held.cells})
+    upper = {f"{cell.chain.language}/{cell.chain.metric}": cell.chain.upper for cell in held.cells}
+    return CascadedRun(final, tuple(steps), upper, held.only_if)
 
 
 def _only(spec: RunSpec, asked: Sequence[Question]) -> RunSpec:

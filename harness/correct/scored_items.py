@@ -199,13 +199,13 @@ def split_by(cell: ScoredItems, keys: Mapping[str, CodedColumn]) -> Iterator[Sco
         yield cell.take(rows, **values)
 
 
-def refuse_unless_random(about: DatasetCard, what: str) -> None:
-    """Raise UsageError unless the dataset card says that the labelled items are a random sample. `what` needs it."""
+def refuse_unless_random(about: DatasetCard, what: str, otherwise: str = "") -> None:
+    """Raise UsageError unless the dataset card says that the labelled items are a random sample: `what` needs it, `otherwise` helps."""
     if about.sampling == "random":
         return
     stated = f'says sampling = "{about.sampling}"' if about.sampling != "unknown" else "does not say how the labelled items were drawn"
     raise UsageError(
         f"{what}: the labelled items have to be a random sample of the judged ones, and the dataset card of '{about.id}' {stated}.\n"
         '         If they were drawn at random, write the line sampling = "random" at the top of data.toml, above the first [table] '
-        "(or import with --sampling random); if not, label a random sample of the judged items."
+        f"(or import with --sampling random); if not, label a random sample of the judged items{otherwise}."
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -148,7 +148,7 @@ class AskedAnswers:
             self._watcher.note(f"{len(candidates)} candidates, {len(questions)} questions about {len(key[1])} texts")
             chosen = {self.candidates[at]: self._by_condition[self.candidates[at]] for at in candidates}
             spec = about(self._spec, key[1])
-            results = [run(one, self._out, self._watcher, self._settings) for one in run_specs(chosen.values(), spec)]
+            results = [run(run_spec(alike, spec), self._out, self._watcher, self._settings) for alike in alike_but_for_variant(chosen)]
             self._kept[key] = _recording(results, chosen)
         return self._kept[key]
 
@@ -166,16 +166,20 @@ def with_examples(candidates: Mapping[JudgeCondition, AskedCandidate], asked: As
     return msgspec.structs.replace(asked.spec, examples=write_pool(choosing, asked.prepared.training, out))
 
 
-def run_specs(candidates: Iterable[AskedCandidate], base: RunSpec) -> Iterator[RunSpec]:
-    """The runs that ask these candidates: one for all settings that differ in nothing but the variant, so that prompts share beginnings."""
-    alike: dict[AskedCandidate, list[AskedCandidate]] = {}
-    for each in candidates:
-        alike.setdefault(msgspec.structs.replace(each, variant="", prompt="", calibrated=False), []).append(each)
-    for members in alike.values():
-        spec = members[0].spec(base)
-        variants = tuple(each.variant for each in members if not each.prompt)
-        prompts = tuple(Path(each.prompt) for each in members if each.prompt)
-        yield msgspec.structs.replace(spec, variants=variants or None, prompts=prompts)
+def alike_but_for_variant(candidates: Mapping[JudgeCondition, AskedCandidate]) -> list[dict[JudgeCondition, AskedCandidate]]:
+    """The candidates that one run asks: those that differ in nothing but the variant, so that prompts share beginnings."""
+    alike: dict[AskedCandidate, dict[JudgeCondition, AskedCandidate]] = {}
+    for name, each in candidates.items():
+        alike.setdefault(msgspec.structs.replace(each, variant="", prompt="", calibrated=False), {})[name] = each
+    return list(alike.values())
+
+
+def run_spec(alike: Mapping[JudgeCondition, AskedCandidate], base: RunSpec) -> RunSpec:
+    """The run that asks candidates that differ in nothing but the variant."""
+    members = list(alike.values())
+    variants = tuple(each.variant for each in members if not each.prompt)
+    prompts = tuple(Path(each.prompt) for each in members if each.prompt)
+    return msgspec.structs.replace(members[0].spec(base), variants=variants or None, prompts=prompts)
 
 
 def _recording(results: Sequence[RunResult], candidates: Iterable[JudgeCondition]) -> Recording:

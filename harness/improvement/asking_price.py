@@ -3,23 +3,27 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
+from typing import NamedTuple
 
 import msgspec
 
 from harness.engines import Settings
 from harness.errors import UsageError
-from harness.improvement.asked_answers import AskedData, about, with_examples
+from harness.improvement.asked_answers import AskedData, about, alike_but_for_variant, run_spec, with_examples
 from harness.improvement.calibrated_answers import calibrated
 from harness.improvement.candidates import AskedCandidate
 from harness.improvement.halves import ChooseHalf, ConfirmHalf
-from harness.improvement.questions import LabelledQuestions
-from harness.model import JudgeCondition
-from harness.runs import CostEstimate, added, estimate_cost, open_judges, planned_calls, prepare, price_for_engine
+from harness.model import JudgeCondition, Query, Variant, parse_variant
+from harness.runs import CostEstimate, RunSpec, added, estimate_cost, open_judges, planned_calls, prepare, price_for_engine
 from harness.stats.selection.halving import SHARES
 from harness.store import Store
+
+SAMPLED = 100
+"""Texts of each half that are planned, so that a plan of very many texts takes seconds."""
 
 
 class CandidatePrice(msgspec.Struct, frozen=True):
@@ -33,11 +37,14 @@ class CandidatePrice(msgspec.Struct, frozen=True):
 class AskingPrice(msgspec.Struct, frozen=True):
     """Of all candidates, the start first. Bad candidates are asked about a part of the choosing half only.
 
-    `calibrated` are those whose calibrated scores are candidates too, which take no further calls.
+    `calibrated` are those whose calibrated scores are candidates too, which take no further calls. `planned` of the `texts` were planned,
+    and stand for all.
     """
 
     candidates: tuple[CandidatePrice, ...]
     calibrated: tuple[JudgeCondition, ...] = ()
+    planned: int = 0
+    texts: int = 0
 
     @property
     def calls(self) -> int:
@@ -59,7 +66,10 @@ class AskingPrice(msgspec.Struct, frozen=True):
             for each in self.candidates
         ]
         lines += [f"{each.judge}: {each.words()}: no further calls" for each in map(calibrated, self.calibrated)]
-        return "\n".join([*lines, f"At most {self.calls:,} calls{_money(self.cost)}: the better half goes on after each step."])
+        lines.append(f"At most {self.calls:,} calls{_money(self.cost)}: the better half goes on after each step.")
+        if self.planned < self.texts:
+            lines.append(f"Estimated from {self.planned:,} of the {self.texts:,} texts.")
+        return "\n".join(lines)
 
     def _most(self, of: Callable[[CostEstimate], float]) -> float:
         start, *others = self.candidates
@@ -84,26 +94,57 @@ def asking_price(
     settings: Settings,
     pool: Path,
 ) -> AskingPrice:
-    """What candidates take, of which the one at `start` is the start; `pool` is where few-shot examples are written. Asks nobody."""
-    choosing, confirming = halves
-    spec = with_examples(candidates, asked, choosing, pool)
+    """What candidates take, of which the one at `start` is the start; `pool` is where few-shot examples are written. Asks nobody.
+
+    Where a half has more than `SAMPLED` texts, every so many of them are planned and stand for all.
+    """
+    planned = tuple(_Planned.of(half.texts.items) for half in halves)
+    spec = about(with_examples(candidates, asked, halves[0], pool), [item for half in planned for item in half.items])
     with ExitStack() as stack:
         store = stack.enter_context(Store.reading(out)) if (out / "store.sqlite").is_file() else None
-
-        def of(candidate: AskedCandidate, questions: LabelledQuestions) -> CostEstimate:
-            own = candidate.spec(about(spec, questions.items))
-            prepared = prepare(own)
-            judges = open_judges(own, prepared)
-            estimates: CostEstimate | None = None
-            for judge, calls in zip(judges, planned_calls(prepared, judges).values(), strict=True):
-                new = calls if store is None else calls.without([number is not None for number in store.last_attempts(calls.ids())])
-                estimates = added(estimates, estimate_cost(new, price_for_engine(judge.identity, settings)))
-            assert estimates is not None
-            return estimates
-
-        found = [CandidatePrice(name, of(one, choosing.texts), of(one, confirming.texts)) for name, one in candidates.items()]
+        alike = alike_but_for_variant(candidates)
+        prices = {one.condition: one for members in alike for one in _prices(members, spec, planned, store, settings)}
+    others = [name for name in candidates if name != tuple(candidates)[start]]
+    ordered = tuple(prices[name] for name in (tuple(candidates)[start], *others))
     also = tuple(name for name, one in candidates.items() if one.calibrated)
-    return AskingPrice((found[start], *found[:start], *found[start + 1 :]), also)
+    return AskingPrice(ordered, also, sum(len(half.items) for half in planned), sum(half.texts for half in planned))
+
+
+class _Planned(NamedTuple):
+    """The texts of a half that are planned, and how many it has."""
+
+    items: frozenset[str]
+    texts: int
+
+    @classmethod
+    def of(cls, items: Sequence[str]) -> _Planned:
+        return cls(frozenset(items[:: math.ceil(len(items) / SAMPLED)]), len(items))
+
+
+def _prices(
+    alike: Mapping[JudgeCondition, AskedCandidate], spec: RunSpec, halves: Sequence[_Planned], store: Store | None, settings: Settings
+) -> Iterator[CandidatePrice]:
+    """What candidates take that one run asks: the data are loaded once for all of them."""
+    own = run_spec(alike, spec)
+    prepared = prepare(own)
+    judges = open_judges(own, prepared)
+    planned = planned_calls(prepared, judges)
+    for name in alike:
+        variant, of_halves = parse_variant(name.variant), []
+        for half in halves:
+            found: CostEstimate | None = None
+            for judge, calls in zip(judges, planned.values(), strict=True):
+                new = calls.of(partial(_is_about, half.items, variant))
+                if store is not None:
+                    new = new.without([number is not None for number in store.last_attempts(new.ids())])
+                found = added(found, estimate_cost(new, price_for_engine(judge.identity, settings)))
+            assert found is not None
+            of_halves.append(found.times(half.texts / len(half.items)))
+        yield CandidatePrice(name, *of_halves)
+
+
+def _is_about(items: frozenset[str], variant: Variant, query: Query) -> bool:
+    return query.item.item_id in items and query.condition.variant == variant
 
 
 def refuse_small_budget(price: AskingPrice, settings: Settings) -> None:

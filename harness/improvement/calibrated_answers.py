@@ -128,6 +128,10 @@ class CalibratedAnswers:
         """What a candidate's map, learnt on all that chooses, makes of scores; empty for candidates without a map."""
         return tuple(one.steps for one in self._maps(candidate, questions)) if self._is_mapped(candidate) else ()
 
+    def reads(self, candidate: int) -> int:
+        """The candidate whose answers it reads: itself, unless it is one of calibrated scores, which ask for none."""
+        return int(self._base[candidate])
+
     def flags(self, candidate: int) -> dict[str, Any]:
         """Those that ask for the scores: a map is no setting of a run."""
         return self._answers.flags(self._base[candidate])

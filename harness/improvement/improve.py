@@ -67,7 +67,8 @@ class ImprovedLanguage(msgspec.Struct, frozen=True, kw_only=True):
         gain: chosen less start, with its interval and tests.
         p: of the gain, corrected over languages; None where it is undefined.
         shown: whether the gain is shown.
-        setting: `chosen` where the language is shown not to lose more than the margin, else `start`.
+        setting: `chosen` where the language is shown not to lose more than the margin, and a gain is shown in any language or in all
+            together, else `start`.
     """
 
     language: str
@@ -265,7 +266,7 @@ def _choose(half: ChooseHalf, answers: CalibratedAnswers, order: Sequence[int]) 
     def first(columns: Sequence[int], questions: int) -> Floats:
         return answers.right([order[column] for column in columns], half.first(questions))
 
-    return halve(first, len(half.texts), len(order) - 1)
+    return halve(first, len(half.texts), len(order) - 1, reads=lambda column: order.index(answers.reads(order[column])))
 
 
 def _confirmed(
@@ -286,11 +287,14 @@ def _confirmed(
             setting="chosen" if gain.p_within <= level else "start",
         )
 
+    together = row("*", found.together, found.together.p_shown, slice(None))
     languages = tuple(
         row(tag, gain, float(p), texts.language == at)
         for at, (tag, gain, p) in enumerate(zip(texts.languages, found.by_language, found.corrected, strict=True))
     )
-    return languages, row("*", found.together, found.together.p_shown, slice(None))
+    if not any(each.shown for each in (*languages, together)):
+        languages = tuple(msgspec.structs.replace(each, setting="start") for each in languages)
+    return languages, together
 
 
 def _constant(choosing: ChooseHalf, confirming: ConfirmHalf) -> Floats:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping, Sequence
 from functools import cached_property
+from itertools import chain, islice
 from typing import Any
 
 import msgspec
@@ -54,10 +55,10 @@ class FewShotExamples:
             )
         chosen: list[tuple[str, Item, Score]] = []
         for score in scale.classes:
-            ranked = [(rank, other) for rank, other in by_class.get(score, ()) if other.group != item.group]
-            shown_groups = {other.group for _, other, _ in chosen}
-            ranked.sort(key=lambda entry: entry[1].group in shown_groups)  # stable: new groups come first
-            chosen += [(rank, other, score) for rank, other in ranked[:k]]
+            ranked, shown = by_class.get(score, ()), {other.group for _, other, _ in chosen}
+            new = (entry for entry in ranked if entry[1].group not in shown and entry[1].group != item.group)
+            again = (entry for entry in ranked if entry[1].group in shown and entry[1].group != item.group)
+            chosen += [(rank, other, score) for rank, other in islice(chain(new, again), k)]
         return tuple(
             Example(other.item_id, metric, score, _example_texts(other, task, metric), (other.item_id, metric) in self._constructed)
             for _, other, score in sorted(chosen, key=lambda entry: entry[0])

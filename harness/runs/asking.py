@@ -37,6 +37,11 @@ class CostEstimate(msgspec.Struct, frozen=True):
     cost: float | None
     price: Price | None
 
+    def times(self, factor: float) -> CostEstimate:
+        """About what `factor` times as many such calls take."""
+        calls, prompt, answer = (round(each * factor) for each in (self.calls, self.prompt_tokens, self.answer_tokens))
+        return CostEstimate(calls, prompt, answer, None if self.cost is None else self.cost * factor, self.price)
+
 
 class Watcher(Protocol):
     """Follows a run: receives the plan and the progress, and may refuse the run."""

@@ -173,6 +173,11 @@ class PlannedCalls:
         remaining[np.flatnonzero(remaining)[np.asarray(answered, bool)]] = False
         return PlannedCalls(self._plan, self._ids, remaining)
 
+    def of(self, keep: Callable[[Query], bool]) -> PlannedCalls:
+        """Those of these calls whose query is kept."""
+        kept = np.fromiter(map(keep, self._plan.queries()), bool, len(self.selected))
+        return PlannedCalls(self._plan, self._ids, self.selected & kept)
+
     def by_language(self) -> dict[str, PlannedCalls]:
         """These calls by the language of their item."""
         languages = np.array([query.item.language for query in self._plan.queries()])

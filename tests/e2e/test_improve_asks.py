@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from harness.content.library import bundled_root
+from harness.improvement import asking_price
 from harness.improvement.asking import Asking, planned
 from harness.improvement.confirmed_uses import FILE
 from harness.improvement.few_shot_pool import write_pool
@@ -140,6 +141,14 @@ def test_a_dry_run_prices_it_and_asks_nobody(improve: Cli, endpoint: Endpoint, l
     assert few.code == 2 and f"takes up to ${most[2]}" in few.err and not endpoint.requests
     assert improve("--prices", prices, "--max-cost", most[2]).code == 0
     assert len(endpoint.requests) <= int(most[1])
+
+
+def test_a_dry_run_of_many_texts_plans_some_of_them(improve: Cli, endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = improve("--dry-run").out.splitlines()
+    monkeypatch.setattr(asking_price, "SAMPLED", 10)
+    *part, estimated = improve("--dry-run").out.splitlines()
+    assert part == whole, "all texts have one metric here, so that the numbers of calls are the same"
+    assert estimated == "Estimated from 18 of the 80 texts." and not endpoint.requests
 
 
 def test_a_command_that_was_killed_goes_on(improve: Cli, endpoint: Endpoint, labelled: Path, out: Path, start: Callable[..., Any]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shlex
 import shutil
@@ -10,8 +11,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
-from tests.cascade_folder import cascade_folder
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "improve.md"
 
@@ -26,15 +25,25 @@ def test_the_page_shows_what_its_commands_print(
     _shows(name, cli, "--card", data)
 
 
-def test_the_page_shows_the_invented_cascade(cli: Callable[..., Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.needs("shared data")
+def test_the_page_shows_six_recorded_judges_by_price(
+    cli: Callable[..., Any], shared_data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
-    cascade_folder(tmp_path / "invented")
-    _shows("accept", cli)
+    shutil.copytree(shared_data / "alttest", tmp_path / "alttest")
+    command = _shows("accept alttest", cli, "--card", "alttest")
+    every = json.loads(cli(*command[: command.index("--where")], "--card", "alttest", "--json").out)
+    metrics = [each["metric"] for each in every["cascades"] if each["upper"] is not None]
+    assert "four of twelve metrics get a chain" in PAGE.read_text("utf-8") and len(every["cascades"]) == 12
+    assert metrics == ["consistency", "food", "noise", "service"]
 
 
-def _shows(name: str, cli: Callable[..., Any], *more: str) -> None:
+def _shows(name: str, cli: Callable[..., Any], *more: str) -> list[str]:
+    """Run the command of the page that begins with this name, compare, and return its arguments."""
     [(command, shown)] = re.findall(rf"```console\n\$ harness ({name} .+)\n((?:.*\n)*?)```", PAGE.read_text("utf-8"))
     done = cli(*shlex.split(command), *more)
     assert done.code == 0, done.err
     printed = [line.rstrip() for line in done.out.splitlines() if not line.startswith("signature")]
-    assert printed == shown.rstrip("\n").splitlines()
+    expected = shown.rstrip("\n").splitlines()
+    assert printed[: len(expected) - 1] == expected[:-1] if expected[-1] == "…" else printed == expected
+    return shlex.split(command)

@@ -56,7 +56,14 @@ def accept_flags(commands: Any) -> None:
     """`accept`."""
     p = command(commands, "accept", "use:accept", "find from which confidence on a judge's answers can be accepted without a person")
     judged_source(p)
-    _acceptance_flags(p.add_argument_group("what to guarantee"))
+    guarantee = p.add_argument_group("what to guarantee")
+    _acceptance_flags(guarantee)
+    add_flag(
+        guarantee,
+        "--sampling",
+        "take the labelled texts as a random sample though the dataset card does not say so; the promise holds only under this condition",
+        choices=("random",),
+    )
     chain = p.add_argument_group("several judges, a person last")
     add_flag(
         chain,

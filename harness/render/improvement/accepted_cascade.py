@@ -9,7 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from harness.content.tags import both_names
-from harness.correct.cascade import WORDS, AcceptedCascade, AcceptedCascades
+from harness.correct.cascade import VOTES, WORDS, AcceptedCascade, AcceptedCascades
 from harness.render.terminal import dim_lines
 from harness.reports.tables.numbers import UNDEFINED, counted, percent, rounded_up, two_digits
 from harness.reports.tables.titles import metric_words
@@ -22,34 +22,43 @@ def render_cascades(found: AcceptedCascades) -> RenderableType:
     for cascade in found.cascades:
         title = f"{both_names(cascade.language)}, {metric_words(cascade.metric)}"
         parts += [Text(f"\n{one_line(title)}", style="bold cyan")]
-        parts += [Text(terminal_safe(line)) for line in _sentences(cascade, found.delta)]
+        parts += [Text(terminal_safe(line)) for line in _sentences(cascade, found)]
         parts.append(_steps(cascade))
     return Group(*parts, dim_lines(map(terminal_safe, (*_legend(found), *found.notes))))
 
 
-def _sentences(cascade: AcceptedCascade, delta: float) -> Iterator[str]:
+def _sentences(cascade: AcceptedCascade, found: AcceptedCascades) -> Iterator[str]:
     if cascade.risk is None:
         yield f"Nothing is accepted without a person: {cascade.reason}."
     else:
-        answers = ", ".join(f"{step.judge} answers {percent(step.coverage)}" for step in cascade.steps)
+        answers = ", ".join(f"{step.judge} answers {percent(step.coverage)}" for step in cascade.steps if step.coverage)
         yield f"{answers}; {percent(cascade.person)} are left to people."
-        bound = f"at most {percent(cascade.upper)} with {percent(1 - delta)} confidence"
-        yield f"{percent(cascade.risk)} of the accepted answers are wrong; {bound}{_not_in_the_risk(cascade)}."
+        bound = f"at most {percent(cascade.upper)} with {percent(1 - found.delta)} confidence"
+        yield f"{percent(cascade.risk)} of the accepted answers are wrong; {bound}{_not_in_the_risk(cascade)}{_only_if(found)}."
         yield from _prices(cascade)
         tested = f"{counted(cascade.n, 'labelled text')} in {counted(cascade.groups, 'group')} test the chain"
-        found = f", and {cascade.finding:,} others found its thresholds" if cascade.finding else ""
-        yield f"{tested}{found}; {WORDS[cascade.units]}."
+        others = f", and {cascade.finding:,} others found its thresholds" if cascade.finding else ""
+        yield f"{tested}{others}; {WORDS[cascade.units]}."
     if alone := cascade.better_alone:
-        cheaper = cascade.price is not None and alone.price is not None and alone.price < cascade.price
-        words = f"for {dollars(alone.price)}, less than the cascade costs" if cheaper else "which the cascade asks less"
-        yield f"{alone.judge} alone answers {percent(alone.alone_coverage)}, {words}."
-    if idle := [step.judge for step in cascade.steps if cascade.risk is not None and not step.coverage and step.confidence != "votes"]:
+        price = cascade.alone_price(alone)
+        cheaper = cascade.price is not None and price is not None and price < cascade.price
+        words = f"for {dollars(price)}, less than the cascade costs" if cheaper else "but is asked about every text"
+        by = " by the same votes" if alone.confidence == VOTES else ""
+        yield f"{alone.judge} alone answers {percent(alone.alone_coverage)}{by}, {words}."
+    if idle := _idle(cascade):
         yield f"Leave out {', '.join(idle)}, which {'answers' if len(idle) == 1 else 'answer'} nothing in this chain."
     if cascade.left_out:
         total = cascade.n + cascade.finding + cascade.left_out
         yield f"Left out: {cascade.left_out:,} of {total:,} labelled texts have no commonest label; --majority strict counts them as wrong."
     if cascade.not_asked:
         yield f"Left out: {counted(cascade.not_asked, 'labelled text')} that not every judge was asked about."
+
+
+def _idle(cascade: AcceptedCascade) -> list[str]:
+    """The judges that answer nothing in the chain; if confidences are votes, those after the last one that answers."""
+    last = max((place for place, step in enumerate(cascade.steps) if step.coverage), default=0)
+    idle = ((place, step) for place, step in enumerate(cascade.steps) if cascade.risk is not None and not step.coverage)
+    return [step.judge for place, step in idle if step.confidence != VOTES or place > last]
 
 
 def dollars(price: float | None) -> str:
@@ -63,11 +72,14 @@ def _not_in_the_risk(cascade: AcceptedCascade) -> str:
     return f", not counting {answers} to texts on which people disagree" if cascade.left_out_accepted else ""
 
 
+def _only_if(found: AcceptedCascades) -> str:
+    return f"; {found.only_if}" if found.only_if else ""
+
+
 def _prices(cascade: AcceptedCascade) -> Iterator[str]:
-    """Yield what the chain costs beside its judges."""
+    """Yield what the chain costs; the table has its judges."""
     if cascade.price is not None:
-        alone = ", ".join(f"{step.judge} about all of them {dollars(step.price)}" for step in cascade.steps)
-        yield f"1,000 texts cost {dollars(cascade.price)} without the people; {alone}."
+        yield f"1,000 texts cost {dollars(cascade.price)} without the people."
 
 
 def _steps(cascade: AcceptedCascade) -> Table:
@@ -100,15 +112,24 @@ def _legend(found: AcceptedCascades) -> Iterator[str]:
     yield (
         "Each judge is asked only about texts that those above it left. Of all accepted answers together at most "
         f"{percent(found.alpha)} differ from people's commonest label, which is untrue with a chance of at most {percent(found.delta)}. "
-        "alone: the judge by itself under the same promise."
+        f"alone: if only this judge answered, under the same promise{_same_votes(found)}."
     )
 
 
-def print_cascade_check(judges: Sequence[str], stale: Sequence[str], allowed: Sequence[tuple[str, str]]) -> None:
+def _same_votes(found: AcceptedCascades) -> str:
+    votes = any(step.confidence == VOTES for cascade in found.cascades for step in cascade.steps)
+    return "; its votes are those of the judges before it too" if votes else ""
+
+
+def print_cascade_check(judges: Sequence[str], stale: Sequence[str], allowed: Sequence[tuple[str, str]], only_if: str | None) -> None:
     """Print whether the certificate of a cascade still holds, and why not."""
     lines = [f"certificate of a cascade, {' then '.join(judges)}: {'stale' if stale else 'holds'}", *(f"  {reason}" for reason in stale)]
     if not stale:
         places = ", ".join(f"{language}/{metric}" for language, metric in allowed)
-        lines.append(f"  answers are accepted in {places}" if allowed else "  nothing is accepted without a person")
+        lines.append(
+            f"  answers are accepted in {places}{f'; this holds {only_if}' if only_if else ''}"
+            if allowed
+            else "  nothing is accepted without a person"
+        )
     for line in lines:
         print(terminal_safe(line))

@@ -18,6 +18,7 @@ def print_cascaded(found: CascadedRun) -> None:
     lines.append(f"a person: {found.left:,} ({percent(found.left / total)})")
     for place, upper in found.upper.items():
         if upper is not None:
-            lines.append(f"{place}: at most {percent(upper)} of the accepted answers are wrong, as certified")
+            condition = f", {found.only_if}" if found.only_if else ""
+            lines.append(f"{place}: at most {percent(upper)} of the accepted answers are wrong, as certified{condition}")
     for line in lines:
         print(terminal_safe(line))

@@ -18,6 +18,10 @@ from harness.reports.tables.titles import metric_words
 from harness.text import terminal_safe
 
 _MOST_REMAINING = 8
+CALIBRATED = (
+    "The run has the judge's own scores. Replace each of them yourself, which is the choice: 'a → b' makes b of scores from a on (of named "
+    "classes: of a)."
+)
 
 
 def render_improved(found: Improved, written: Path | None = None) -> RenderableType:
@@ -28,9 +32,16 @@ def render_improved(found: Improved, written: Path | None = None) -> RenderableT
     if found.remaining:
         parts += [Text("\nWhere the choice still differs from people, on the texts that confirmed:"), _remaining(found)]
     next_step = f"harness run --spec {written}" if written else "--to FILE.toml writes the choice for harness run --spec"
-    mapped = ", which asks for the scores; the file says in comments what becomes of each" if found.calibration else ""
-    parts.append(Text(f"\nNext: {next_step}{mapped}"))
+    parts.append(Text(f"\nNext: {next_step}"))
+    if steps := calibration_steps(found):
+        parts += [Text(terminal_safe(line)) for line in (CALIBRATED, *(f"  {step}" for step in steps))]
     return Group(*parts)
+
+
+def calibration_steps(found: Improved) -> list[str]:
+    """What becomes of scores, where the choice is calibrated and is used."""
+    used = {each.language for each in found.languages if each.setting == "chosen"}
+    return [str(each) for each in found.calibration if each.language in used]
 
 
 def _answer(found: Improved) -> Iterator[str]:
@@ -47,7 +58,10 @@ def _answer(found: Improved) -> Iterator[str]:
     if blind := [each for each in found.languages if each.agreement_constant >= each.agreement_chosen]:
         shares = ", ".join(f"{percent(each.agreement_constant)} in {english_name(each.language)}" for each in blind)
         yield f"One answer for all texts of a metric, without reading them, agrees as often as the choice or more often: {shares}."
-    if kept := [each for each in found.languages if each.setting == "start"]:
+    kept = [each for each in found.languages if each.setting == "start"]
+    if not any(each.shown for each in (*found.languages, found.together)):
+        yield "Keep the start: no gain is shown."
+    elif kept:
         yield f"Keep the start in {_names(kept)}: a loss of {found.options.margin * 100:.0f} points there is not ruled out."
     if gains:
         yield f"Use the choice in {_names(gains)}."
@@ -103,7 +117,7 @@ def _reading(found: Improved) -> Iterator[str]:
     yield f"Chosen on {found.choose_texts:,} other questions by successive halving: {rounds}."
     yield (
         f"gain shown: over the start and over the best constant, at {found.level * 100:g} % after Holm over languages. "
-        f"use: the choice where a loss of {found.options.margin * 100:.0f} points is ruled out at that level, else the start."
+        f"use: the choice where a loss of {found.options.margin * 100:.0f} points is ruled out at that level, if a gain is shown anywhere."
     )
     yield "verdicts: on the questions that confirmed. agreement: with the commonest label; an answer that cannot be read is wrong."
 

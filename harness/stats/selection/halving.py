@@ -23,7 +23,7 @@ class Round(NamedTuple):
 
 
 class Halving(NamedTuple):
-    """The rounds, and how many answers of candidates they took; those of the start are not counted."""
+    """The rounds, and how many answers of candidates they took; those of the start are not counted, nor those that are read twice."""
 
     rounds: tuple[Round, ...]
     asked: int
@@ -61,17 +61,24 @@ def successive_halving(right: ArrayLike, order: ArrayLike, shares: Sequence[floa
     return halve(lambda columns, texts: table[rows[:texts]][:, list(columns)], len(table), table.shape[1] - 1, shares)
 
 
-def halve(right: Callable[[Sequence[int], int], Floats], texts: int, candidates: int, shares: Sequence[float] = SHARES) -> Halving:
+def halve(
+    right: Callable[[Sequence[int], int], Floats],
+    texts: int,
+    candidates: int,
+    shares: Sequence[float] = SHARES,
+    reads: Callable[[int], int] = int,
+) -> Halving:
     """The same where answers are fetched as they are needed.
 
-    `right(columns, n)` are those (n, columns) of the first n texts; the first column that it is asked for is 0, the start.
+    `right(columns, n)` are those (n, columns) of the first n texts; the first column that it is asked for is 0, the start. `reads(column)`
+    is the column whose answers a candidate reads: its own, unless it asks for none.
     """
     if candidates < 1:
         raise ValueError("there is no candidate to choose")
     left, rounds, asked, before = list(range(1, candidates + 1)), [], 0, 0
     for at, share in enumerate(shares):
         n = max(1, math.floor(share * texts))
-        asked += (n - before) * len(left)
+        asked += (n - before) * len({reads(column) for column in left} - {0})
         answers = right((0, *left), n)
         gain = dict(zip(left, (answers[:, 1:] - answers[:, :1]).mean(axis=0).tolist(), strict=True))
         keep = 1 if at == len(shares) - 1 else max(1, len(left) // 2)

@@ -7,11 +7,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import numpy as np
 import pytest
 
 import harness
-from harness.correct.acceptance import AcceptOptions
+from harness.correct.acceptance import ONLY_IF, AcceptOptions
 from harness.correct.cascade import AcceptedCascade, accept_cascade
 from harness.errors import UsageError
 from harness.measure.compare import Recording
@@ -214,3 +215,42 @@ def test_judges_without_confidences_vote(tmp_path: Path, cli: Cli) -> None:
     said = {(row["item_id"], row["judge"]): row["score"] for row in rows if row["item_id"] not in disputed}
     agree = np.mean([said[item, ORDER[0]] == said[item, ORDER[1]] for item, judge in said if judge == ORDER[0]])
     assert better["coverage"] == pytest.approx(agree, abs=0.07)
+
+
+def test_labels_that_are_no_random_sample_are_taken_as_one_only_where_this_is_said(tmp_path: Path, cli: Cli) -> None:
+    folder = cascade_folder(tmp_path / "d")
+    card = (folder / "data.toml").read_text("utf-8")
+    (folder / "data.toml").write_text(card.replace('"random"', '"convenience"'), encoding="utf-8")
+    asked = ("accept", folder, "--cascade", "--judge", "openai/cheap", "--judge", "openai/better")
+    refused = cli(*asked)
+    assert refused.code == 2 and "--sampling random" in refused.err and "Traceback" not in refused.err
+    certificate = tmp_path / "chain.json"
+    done = cli(*asked, "--sampling", "random", "--to", certificate)
+    words = " ".join(done.out.split())
+    assert done.code == 0 and f"; {ONLY_IF}." in words and 'says sampling = "convenience"' in words and "sampling=random" in words
+    held = json.loads(certificate.read_text("utf-8"))
+    assert (held["data"]["sampling"], held["options"]["accept"]["sampling"]) == ("convenience", "random")
+    checked = cli("certify", folder, "--check", certificate)
+    assert checked.code == 0 and ONLY_IF in checked.out
+    (folder / "data.toml").write_text(card, encoding="utf-8")
+    assert ONLY_IF not in cli(*asked, "--sampling", "random").out  # the card says so: nothing is assumed
+
+
+def test_a_judge_whose_confidence_is_votes_costs_what_those_before_it_cost(tmp_path: Path, cli: Cli) -> None:
+    folder = cascade_folder(tmp_path / "d")
+    more = (
+        "--judge",
+        "openai/cheap",
+        "--judge",
+        "openai/better",
+        "--price",
+        "openai/cheap=1",
+        "--price",
+        "openai/better=10",
+        "--risk",
+        "0.3",
+    )
+    done = cli("accept", folder, "--cascade", *more, "--confidence", "votes", "--json")
+    [row] = msgspec.json.decode(done.out)["cascades"]
+    chain = msgspec.convert({k: v for k, v in row.items() if k not in ("exact", "left_out_share")}, AcceptedCascade)
+    assert [chain.alone_price(step) for step in chain.steps] == [1, 11]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import numpy as np
@@ -17,6 +18,7 @@ from harness.improvement.halves import halves
 from harness.improvement.recorded_answers import recorded_answers
 from harness.measure.compare import Recording
 from harness.measure.options import CompareOptions
+from harness.render.improvement.improved import CALIBRATED
 from tests.conftest import write_rows
 
 CARD = 'id = "one"\nannotators = "persistent"\n[metrics.tone]\nkind = "ordinal"\nclasses = [0, 1, 2, 3]\nbest = 3\n'
@@ -80,6 +82,20 @@ def test_a_lenient_judge_is_better_when_it_is_calibrated(tmp_path: Path) -> None
     assert [str(each).partition(":")[0] for each in found.calibration] == ["cs tone", "ja tone"]
     assert [new for _, new in found.calibration[0].steps] == [0, 1, 2]
     assert found.flags["chosen"] == found.flags["start"] == {"judge": ["one"]}
+    assert found.halving.asked == 0, "calibrated scores ask for nothing"
+
+
+def test_the_screen_and_the_file_say_what_becomes_of_scores(tmp_path: Path, cli: Callable[..., Any]) -> None:
+    done = cli("improve", folder(tmp_path / "one", lenient), "--to", tmp_path / "best.toml")
+    steps = [line.strip() for line in done.out.splitlines() if "→" in line and "tone:" in line]
+    assert done.code == 0 and len(steps) == 2 and CALIBRATED in " ".join(done.out.split())
+    assert all(f"# {step}" in (tmp_path / "best.toml").read_text("utf-8") for step in steps)
+
+
+def test_where_no_gain_is_shown_every_language_keeps_the_start(tmp_path: Path, cli: Callable[..., Any]) -> None:
+    done = cli("improve", folder(tmp_path / "one", blind), "--to", tmp_path / "best.toml")
+    assert "Keep the start: no gain is shown." in done.out and "Use the choice" not in done.out and "→" not in done.out
+    assert "→" not in (tmp_path / "best.toml").read_text("utf-8")
 
 
 def test_a_judge_that_knows_nothing_gains_nothing_that_counts(tmp_path: Path) -> None:
