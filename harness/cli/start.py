@@ -26,6 +26,7 @@ from harness.exchange.labels.mapping import parse_scales
 from harness.exchange.labels.read import read_source
 from harness.exchange.labels.table import SourceTable
 from harness.model import Scale
+from harness.reports.tables.numbers import counted
 from harness.tables import find_table, to_toml, write_atomic
 from harness.text import one_line, terminal_safe
 
@@ -172,7 +173,10 @@ def _next(imported: ImportSummary, prompts: Sequence[Path], mapping: LabelMappin
     own = prompts if prompts or imported.labels else [Path("ask.toml")]
     asking = f"harness run --data {folder}{''.join(f' --prompt {shlex.quote(str(path))}' for path in own)} --judge {_EXAMPLE_JUDGE}"
     if imported.labels:
-        yield f"{asking}   # asks a judge{_read_first(prompts)}"
+        every, about = ("", "")
+        if imported.unlabelled:
+            every, about = " --unlabelled", f", also about the {counted(imported.unlabelled, 'text')} without a score"
+        yield f"{asking}{every}   # asks a judge{about}{_read_first(prompts)}"
         yield "harness compare RUN   # may the judge be used? RUN is the name that the first command prints"
         needs = "" if sampling == "random" else f'; needs sampling = "random" at the top of {folder}/data.toml, if the texts were drawn so'
         yield f"harness correct RUN   # means of the scores, corrected by people's labels{needs}"

@@ -86,6 +86,34 @@ def test_a_spreadsheet_leads_to_a_verdict_and_a_certificate(
     assert cli("gate", run).code == 0
 
 
+def test_texts_without_a_score_are_asked_about_too_and_correction_pays(
+    cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, spreadsheet: Path
+) -> None:
+    """Of 200 answers, people scored 60: the command that `start` prints asks about all, so that `correct` has something to correct."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "readable_too.py").write_text(JUDGE, encoding="utf-8")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    rows = [[*row[:3], *(row[3:] if row[0] <= 30 else [None] * 3)] for row in _rows(100)]
+    lines = [";".join(COLUMNS), *(";".join("" if cell is None else str(cell) for cell in row) for row in rows)]
+    spreadsheet.write_text("\n".join(lines), "utf-8")
+    started = cli("start", spreadsheet, "--sampling", "random", "--yes")
+    [asking] = [line.strip() for line in started.err.splitlines() if line.strip().startswith("harness run")]
+    assert "also about the 140 texts without a score" in asking
+    ran = cli(*shlex.split(asking.partition("   #")[0].replace("openai/MODEL", "python:readable_too:score"))[1:])
+    assert ran.code == 0, ran.err
+    corrected = json.loads(cli("correct", next((tmp_path / "results" / "runs").iterdir()).name, "--json").out)
+    assert [(one["n"], one["unlabelled"], one["labels_saved"] > 0) for one in corrected["numbers"]] == [(30, 70, True)] * 2
+
+
+def test_items_with_the_same_text_are_asked_for_their_source(cli: Cli, tmp_path: Path) -> None:
+    """Two answers to a question are not independent: the import says so, and not where a group is named."""
+    lines = [f"{n},Kdy mi vrátíte knihu číslo {n // 2}?,Odpověď je číslo {n} a dobře se čte.,{n % 3},{n % 2}" for n in range(40)]
+    (tmp_path / "t.csv").write_text("\n".join(["id,question,answer,Jana,Petr", *lines]), "utf-8")
+    told = cli("start", tmp_path / "t.csv", "--to", tmp_path / "a", "--yes").err
+    assert "40 of 40 items have the same 'question' as another one" in told and "--group 'question'" in told
+    assert "as another one" not in cli("start", tmp_path / "t.csv", "--to", tmp_path / "b", "--yes", "--group", "question").err
+
+
 def test_unasked_guesses_are_not_taken(spreadsheet: Path, cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     done = cli("start", spreadsheet)
