@@ -840,7 +840,7 @@ def _unreviewed_instructions(result: RunResult) -> list[str]:
 def _recorded(data: Dataset, name: str, folder: str = "DIR") -> Recording:
     if data.judgments is None:
         raise UsageError(
-            f"{name} has labels and no judgments to compare. Ask a judge: harness run --data {shlex.quote(folder)} --judge "
+            f"{name} has no judgments to compare. Ask a judge: harness run --data {shlex.quote(folder)} --judge "
             f"PROVIDER/MODEL. What labels show without one: harness labels check {shlex.quote(folder)}"
         )
     notes = (CONSTRUCTED,) if data.about.source == "constructed" else ()

@@ -116,7 +116,7 @@ class _Look:
         if not given.scored_columns:
             scores = [column for column in self._free() if column.is_score]
             if not scores:
-                return {}
+                return self._not_scored_yet()
             names = tuple(column.name for column in scores)
             self.used |= set(names)
             if all(name in self.known_metrics for name in names) or (given.metric is None and _differ(scores)):
@@ -137,6 +137,17 @@ class _Look:
             return changes | own | self._scales([each.metric for each in wide if each.metric], list(columns.values()), each=True)
         changes |= self._metric()
         return changes | self._scales([changes.get("metric") or given.metric or ""], list(columns.values()))
+
+    def _not_scored_yet(self) -> dict[str, Any]:
+        """What will be asked about a table of texts: the metric that the user names, from 1 to 5 where its scale is not known."""
+        changes = self._metric()
+        metric = changes.get("metric") or self.given.metric
+        if metric not in self.known_metrics and metric not in self.given.metrics:
+            changes["metrics"] = {**self.given.metrics, metric: Scale(kind="ordinal", classes=(1, 2, 3, 4, 5), best=5)}
+            self.guesses.append(f"scale of '{metric}': 1 to 5, as nobody has scored yet (--scale {metric}=LOWEST..HIGHEST:best=SCORE)")
+        if numbers := [column.name for column in self._free() if column.numbers and column.different < column.filled]:
+            self.guesses.append(f"no scores found; if {quoted(numbers)} hold people's scores: --wide-annotators {','.join(numbers)}")
+        return changes
 
     def _metric(self) -> dict[str, Any]:
         """A name for what was scored, where nothing says it."""

@@ -387,7 +387,7 @@ class _LabelImport:
             hints.append(
                 f"columns that were not read: {', '.join(unread)}; name them with --column, --text or --wide-metrics if they matter"
             )
-        if not self.mapping.annotators and not self.target.about and about.annotators == "anonymous":
+        if self.labels and not self.mapping.annotators and not self.target.about and about.annotators == "anonymous":
             hints.append("annotators count as anonymous; if each id is one person throughout, pass --annotators persistent")
         hints += [
             scale_hint(name, scale) for name, scale in self.mapping.metrics.items() if any(row["metric"] == name for row in self.labels)
