@@ -1,7 +1,8 @@
 """Runs every command of docs/ten-minutes.md again and writes what it prints: `python docs/make_start.py`.
 
-The spreadsheet `docs/start/hodnoceni.csv` is made by this script: two systems' answers to 60 questions, as a help desk could have them,
-with scores by three made-up people, of whom one scored only a half. The judge `docs/start/helpful.py` is a function that counts sentences.
+The spreadsheet `docs/start/hodnoceni.csv` is made by this script: two systems' answers to 150 questions, as a help desk could have them.
+Three made-up people scored those to 60 questions, one of them only a half. The judge `docs/start/helpful.py` is a function that counts
+sentences.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ PARTS = (
     "Kdyby cokoli nebylo jasné, ozvěte se nám znovu.",
 )
 PEOPLE = ("Jana", "Petr", "Eva")
-QUESTIONS, SYSTEMS = 60, ("Alfa", "Beta")
+QUESTIONS, SCORED, SYSTEMS = 150, 60, ("Alfa", "Beta")
 
 
 def table() -> bytes:
@@ -38,7 +39,8 @@ def table() -> bytes:
         for system in SYSTEMS:
             quality = draw.choice((1, 2, 3, 4, 5, 5) if system == "Alfa" else (1, 2, 2, 3, 4, 5))
             scores = [str(min(5, max(1, quality + draw.choice((-1, 0, 0, 0, 0, 1))))) for _ in PEOPLE]
-            scores[2] = scores[2] if question <= QUESTIONS // 2 else ""
+            scores[2] = scores[2] if question <= SCORED // 2 else ""
+            scores = scores if question <= SCORED else [""] * len(PEOPLE)
             lines.append(";".join((str(question), system, " ".join(PARTS[:quality]), *scores)))
     return ("\r\n".join(lines) + "\r\n").encode("cp1250")
 

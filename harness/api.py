@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import shlex
 import warnings
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -771,9 +772,9 @@ def _open_source(source: Dataset | RunResult | Path | str, card: str | None, out
             source.judgments, source.prepared.data, source.prepared.training, source.name, source.protocol.judges.panels
         )
         return OpenedSource(msgspec.structs.replace(recording, notes=tuple(_notes(source))), source)
-    source = located(Path(source), Library())  # the name of a published set means its folder
+    given, source = str(source), located(Path(source), Library())  # the name of a published set means its folder
     if is_data_folder(source):
-        return OpenedSource(_recorded(load(source, card=card), source.resolve().name))
+        return OpenedSource(_recorded(load(source, card=card), source.resolve().name, given))
     name, results = run_place(source, out)
     if not (results / "store.sqlite").is_file():
         near = suggest(str(source), Library().dataset_card_files)
@@ -812,10 +813,11 @@ def _unreviewed_instructions(result: RunResult) -> list[str]:
     return [tag for tag in result.protocol.wording.instructions if not result.prepared.library.instructions(tag).reviewed_by]
 
 
-def _recorded(data: Dataset, name: str) -> Recording:
+def _recorded(data: Dataset, name: str, folder: str = "DIR") -> Recording:
     if data.judgments is None:
         raise UsageError(
-            f"{name} has no judgments.jsonl to compare; 'harness run --data' asks a judge, and 'harness labels check' needs no judgments"
+            f"{name} has no judgments to compare. Ask a judge: harness run --data {shlex.quote(folder)} --judge "
+            f"PROVIDER/MODEL. What labels show without one: harness labels check {shlex.quote(folder)}"
         )
     notes = (CONSTRUCTED,) if data.about.source == "constructed" else ()
     return Recording(name, data, data.judgments, data.about.asked, notes=(*notes, *data.about.notes))

@@ -1,4 +1,4 @@
-"""Commands about boards read the boards of the checkout that they are called in, whichever program is installed."""
+"""`check` and commands about boards read the checkout that they are called in, whichever program is installed."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def content_here(given: Sequence[Path]) -> list[Path]:
     here = None if any(map(is_checkout, given)) else other_checkout()
     if here is None:
         return list(given)
-    print(terminal_safe(f"boards: those of the checkout {here}"), file=sys.stderr)
+    print(terminal_safe(f"content: that of the checkout {here}"), file=sys.stderr)
     return [here, *given]
 
 

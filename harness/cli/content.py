@@ -162,7 +162,7 @@ def _next_steps(kind: str, name: str, folder: Path) -> Iterator[str]:
             "which takes days. Each step before it is of use alone:"
         )
         yield f"  1. the words in lexicon.toml (an hour): judges' replies in '{name}' are read, and texts are perturbed"
-        yield f"  2. labels of people for your own texts (no pack): harness start FILE, or harness labels page FILE --langs {name}"
+        yield "  2. labels of people for your own texts (no pack): harness start FILE, or harness labels page FILE --out pages"
         yield "  3. texts/<task>.toml: the control items; CONTRIBUTING.md, 'Add a language'"
     if kind == "rubric":
         yield f"Next: write it, and add '{name}' to 'metrics' of a tasks/<task>/task.toml; then its row in rubrics/CARD.md"

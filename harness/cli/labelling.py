@@ -72,6 +72,8 @@ def _missing_labels(recording: Recording, arguments: argparse.Namespace, languag
 
 def page(arguments: argparse.Namespace) -> int:
     library = Library(*arguments.content)
+    if Path(arguments.data).is_file():
+        arguments.data = str(_texts_of_table(arguments))
     pages = make_pages(_data(arguments, library), arguments.data, arguments.out, library, page_options(arguments))
     for note in pages.notes:
         print(terminal_safe(note), file=sys.stderr)
@@ -83,6 +85,17 @@ def page(arguments: argparse.Namespace) -> int:
     else:
         print(terminal_safe("\n".join(map(str, pages.files))))
     return 0
+
+
+def _texts_of_table(arguments: argparse.Namespace) -> Path:
+    """The data folder of a table of texts, imported as `harness start --yes` would."""
+    from harness.cli import parse  # late: it reads this module
+    from harness.cli.start import texts_of_table
+
+    words = ["start", arguments.data, "--yes", *(word for name in arguments.fields or () for word in ("--text", f"{name}={name}"))]
+    words += ["--metric", arguments.metrics[0]] if arguments.metrics else []
+    words += ["--language", arguments.lang] if arguments.lang else []
+    return texts_of_table(parse([*words, *(word for folder in arguments.content for word in ("--content", str(folder)))]))
 
 
 def serve(arguments: argparse.Namespace) -> int:

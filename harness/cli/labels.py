@@ -82,9 +82,12 @@ def print_summary(imported: ImportSummary) -> None:
         f"{counted(imported.known, 'row')} known already" if imported.known else "",
     ]
     suffix = "".join(f"; {part}" for part in details if part)
+    done = "imported" if imported.written else "could be imported"
+    if not imported.labels and imported.unlabelled and not imported.refused:
+        print(terminal_safe(f"{counted(imported.items, 'text')} {done}, none with a label"), file=sys.stderr)
+        return
     what = counted(imported.reviews, "review") if imported.reviews else counted(imported.labels, "label")
     summary = f"{what} by {counted(imported.annotators, 'annotator')} on {counted(len(imported.metrics), 'metric')}"
-    done = "imported" if imported.written else "could be imported"
     print(terminal_safe(f"{counted(imported.rows, 'row')}: {summary} {done}{suffix}"), file=sys.stderr)
 
 

@@ -26,6 +26,7 @@ from harness.exchange.labels.mapping import parse_scales
 from harness.exchange.labels.read import read_source
 from harness.exchange.labels.table import SourceTable
 from harness.model import Scale
+from harness.reports.tables.numbers import counted
 from harness.tables import find_table, to_toml, write_atomic
 from harness.text import one_line, terminal_safe
 
@@ -34,20 +35,16 @@ _EXAMPLE_JUDGE = "openai/MODEL"
 
 def start(arguments: argparse.Namespace) -> int:
     library = Library(*arguments.content)
-    to = arguments.to or Path(_folder_name(arguments.source))
+    to = arguments.to or folder_of(arguments.source)
     if not arguments.plan and to.is_dir() and find_table(to, "labels"):
         raise UsageError(f"{to} already holds labels; name another folder with --to, or add to them with 'harness labels import --append'")
-    options = ImportOptions(**given_fields(arguments, ImportOptions))
-    options = _with_encoding(arguments.source, options)
-    table = _read(arguments, options)
-    look = _settled(table, library, arguments)
+    options, look = _looked_at(arguments, library)
     if arguments.plan:
         write_atomic(arguments.plan, _mapping_toml(look.mapping).encode())
         source, plan = shlex.quote(str(arguments.source)), shlex.quote(str(arguments.plan))
         _say(f"correct the mapping and pass it: harness start {source} --map {plan}")
         print(arguments.plan)
         return 0
-    options = msgspec.structs.replace(options, unlabelled=not look.scored)
     imported = import_labels(arguments.source, to, look.mapping, options, library)
     print_summary(imported)
     prompts = _write_prompts(imported, look.mapping, library) if imported.written else []
@@ -56,6 +53,24 @@ def start(arguments: argparse.Namespace) -> int:
     if imported.written and not arguments.json:
         _say("\nNext:\n" + "\n".join(f"  {line}" for line in commands))
     return code
+
+
+def texts_of_table(arguments: argparse.Namespace) -> Path:
+    """The data folder of a table of texts: the one of its name that is here, else imported with the flags of `harness start`."""
+    to, library = folder_of(arguments.source), Library(*arguments.content)
+    if not find_table(to, "items"):
+        options, look = _looked_at(arguments, library)
+        imported = import_labels(arguments.source, to, look.mapping, options, library)
+        print_summary(imported)
+        if not imported.written:
+            raise UsageError(f"the texts of {arguments.source} were not imported")
+    return to
+
+
+def _looked_at(arguments: argparse.Namespace, library: Library) -> tuple[ImportOptions, FirstLook]:
+    options = _with_encoding(arguments.source, ImportOptions(**given_fields(arguments, ImportOptions)))
+    look = _settled(_read(arguments, options), library, arguments)
+    return msgspec.structs.replace(options, unlabelled=not look.scored), look
 
 
 def _with_encoding(source: Path, options: ImportOptions) -> ImportOptions:
@@ -84,6 +99,11 @@ def _settled(table: SourceTable, library: Library, arguments: argparse.Namespace
     given = given if given.task else msgspec.structs.replace(given, task="texts")
     look = look_at(table, scales, given)
     _show(look)
+    if not (look.mapping.texts or look.mapping.language or "language" in look.mapping.columns):
+        raise UsageError(
+            f"no column of texts was found, and so no language; name them: --text output=COLUMN, or --language TAG for scores alone "
+            f"(the columns are: {', '.join(table.columns)})"
+        )
     if arguments.yes or arguments.plan:
         return look
     if not sys.stdin.isatty():
@@ -141,11 +161,12 @@ def _given(value: Any) -> Any:
     return {name: _given(part) for name, part in value.items() if part not in (None, (), [], {})} if isinstance(value, dict) else value
 
 
-def _folder_name(source: Path) -> str:
+def folder_of(source: Path) -> Path:
+    """The data folder of a table: of its name, here."""
     name = source.name
     for suffix in reversed(source.suffixes):
         name = name.removesuffix(suffix)
-    return name
+    return Path(name)
 
 
 def _write_prompts(imported: ImportSummary, mapping: LabelMapping, library: Library) -> list[Path]:
@@ -170,7 +191,10 @@ def _next(imported: ImportSummary, prompts: Sequence[Path], mapping: LabelMappin
     own = prompts if prompts or imported.labels else [Path("ask.toml")]
     asking = f"harness run --data {folder}{''.join(f' --prompt {shlex.quote(str(path))}' for path in own)} --judge {_EXAMPLE_JUDGE}"
     if imported.labels:
-        yield f"{asking}   # asks a judge{_read_first(prompts)}"
+        every, about = ("", "")
+        if imported.unlabelled:
+            every, about = " --unlabelled", f", also about the {counted(imported.unlabelled, 'text')} without a score"
+        yield f"{asking}{every}   # asks a judge{about}{_read_first(prompts)}"
         yield "harness compare RUN   # may the judge be used? RUN is the name that the first command prints"
         needs = "" if sampling == "random" else f'; needs sampling = "random" at the top of {folder}/data.toml, if the texts were drawn so'
         yield f"harness correct RUN   # means of the scores, corrected by people's labels{needs}"

@@ -10,6 +10,7 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 import msgspec
+from rich.cells import cell_len
 
 from harness.content.specs import LabelMapping
 from harness.exchange.labels.columns_of_source import find_columns
@@ -19,7 +20,7 @@ from harness.model import Scale
 from harness.text import quoted
 
 _NUMBER = re.compile(r"[+-]?\d+(?:[.,]\d+)?")
-_TEXT_LENGTH = 25  # characters that the cells of a column of texts have on average, at least
+_TEXT_WIDTH = 25  # of the cells of a column of texts on average, at least, in Latin letters; a Chinese character is as wide as two
 _MOST_CLASSES = 11  # different whole numbers of a column of scores, at most: 0 to 10
 _MOST_SYSTEMS = 20
 _MOSTLY = 0.9  # of the filled cells of a column of scores, to be told of those that are not
@@ -27,17 +28,18 @@ _READ = 50  # texts whose language is identified
 
 
 class LookedAtColumn(NamedTuple):
-    """What the cells of a column look like: how many are filled and differ, their mean length, and their numbers."""
+    """What the cells of a column look like: how many are filled, differ and hold several words, their mean width, and their numbers."""
 
     name: str
     filled: int
     different: int
-    length: float
+    phrases: int
+    width: float
     numbers: tuple[float, ...]
 
     @property
     def is_text(self) -> bool:
-        return not self.numbers and self.length >= _TEXT_LENGTH
+        return not self.numbers and self.width >= _TEXT_WIDTH
 
     @property
     def is_score(self) -> bool:
@@ -74,6 +76,8 @@ class _Look:
         named = {*given.named_columns.values(), *given.texts.values(), *given.id_from, *(wide.column for wide in given.scored_columns)}
         roles = [role for role in ("item_id", "annotator_id", "metric", "score", "language", "task", "system", "group") if self._open(role)]
         self.by_role, guessed = find_columns(table, {}, roles, named)
+        if "metric" in guessed and _column(table, guessed["metric"]).is_text:  # a column 'question' may hold users' questions
+            del self.by_role["metric"], guessed["metric"]
         self.guesses += [f"{role.replace('_', ' ')}: the column '{name}', by its name" for role, name in guessed.items()]
         self.used = {*named, *self.by_role.values(), *given.drop}
 
@@ -112,7 +116,7 @@ class _Look:
         if not given.scored_columns:
             scores = [column for column in self._free() if column.is_score]
             if not scores:
-                return {}
+                return self._not_scored_yet()
             names = tuple(column.name for column in scores)
             self.used |= set(names)
             if all(name in self.known_metrics for name in names) or (given.metric is None and _differ(scores)):
@@ -133,6 +137,17 @@ class _Look:
             return changes | own | self._scales([each.metric for each in wide if each.metric], list(columns.values()), each=True)
         changes |= self._metric()
         return changes | self._scales([changes.get("metric") or given.metric or ""], list(columns.values()))
+
+    def _not_scored_yet(self) -> dict[str, Any]:
+        """What will be asked about a table of texts: the metric that the user names, from 1 to 5 where its scale is not known."""
+        changes = self._metric()
+        metric = changes.get("metric") or self.given.metric
+        if metric not in self.known_metrics and metric not in self.given.metrics:
+            changes["metrics"] = {**self.given.metrics, metric: Scale(kind="ordinal", classes=(1, 2, 3, 4, 5), best=5)}
+            self.guesses.append(f"scale of '{metric}': 1 to 5, as nobody has scored yet (--scale {metric}=LOWEST..HIGHEST:best=SCORE)")
+        if numbers := [column.name for column in self._free() if column.numbers and column.different < column.filled]:
+            self.guesses.append(f"no scores found; if {quoted(numbers)} hold people's scores: --wide-annotators {','.join(numbers)}")
+        return changes
 
     def _metric(self) -> dict[str, Any]:
         """A name for what was scored, where nothing says it."""
@@ -173,9 +188,13 @@ class _Look:
         if self.given.texts:
             return {}
         texts: dict[str, str] = {}
-        for column in self._free():
-            if column.is_text:
+        source = self.given.named_columns.get("group")  # texts of one source may be told by the text itself
+        for column in self.columns:
+            if column.is_text and column.filled and (column.name not in self.used or column.name == source):
                 texts[_field(column.name, texts)] = column.name
+        if not texts and (short := [column for column in self._free() if column.phrases > _MOSTLY * column.filled]):
+            longest = max(short, key=lambda column: column.width)
+            texts = {_field(longest.name, ()): longest.name}
         self.used |= set(texts.values())
         if texts:
             self.guesses.append("texts: " + ", ".join(f"'{column}' as {field}" for field, column in texts.items()))
@@ -231,12 +250,12 @@ class _Look:
             return {}
         from harness.parse.language import identify_language  # late: loading its model takes half a second
 
-        cells = [str(record.cells.get(column, "")) for record in self.table.records for column in texts.values()]
-        long = [cell for cell in cells if len(cell) >= _TEXT_LENGTH][:_READ]
-        if not long:
+        cells = [str(record.cells.get(column) or "") for record in self.table.records for column in texts.values()]
+        long = [cell for cell in cells if cell_len(cell) >= _TEXT_WIDTH][:_READ]
+        if not (long := long or [" ".join(filter(None, cells[:_READ]))]):
             return {}
         [(tag, count)] = Counter(identify_language(cell)[0] for cell in long).most_common(1)
-        self.guesses.append(f"language: {tag}, as {count} of {len(long)} texts look like it (--lang TAG)")
+        self.guesses.append(f"language: {tag}, as {count} of {len(long)} texts look like it (--language TAG)")
         return {"language": tag}
 
 
@@ -252,8 +271,8 @@ def _column(table: SourceTable, name: str) -> LookedAtColumn:
     cells = [cell for cell in cells if not isinstance(cell, Unreadable)]
     texts = [str(cell).strip() for cell in cells]
     numbers = tuple(float(text.replace(",", ".")) for text in texts if _NUMBER.fullmatch(text))
-    mean = sum(map(len, texts)) / len(texts) if texts else 0.0
-    return LookedAtColumn(name, len(cells), len(set(texts)), mean, numbers)
+    phrases = sum(len(text.split()) > 1 for text in texts)
+    return LookedAtColumn(name, len(cells), len(set(texts)), phrases, sum(map(cell_len, texts)) / max(len(texts), 1), numbers)
 
 
 def _differ(columns: Sequence[LookedAtColumn]) -> bool:

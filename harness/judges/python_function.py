@@ -55,7 +55,8 @@ class PythonJudge:
         self._free_threads = asyncio.Semaphore(_THREADS)
 
     async def start(self, calls: Iterable[Call]) -> None:
-        """Nothing to start."""
+        """Count threads anew: a semaphore belongs to the event loop in which somebody first waited for it."""
+        self._free_threads = asyncio.Semaphore(_THREADS)
 
     async def answer(self, call: Call) -> Reply:
         given = {name: _ARGUMENTS[name](call) for name in self._wanted}

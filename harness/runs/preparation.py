@@ -181,6 +181,11 @@ def _prepare_folder(spec: RunSpec, folder: Path, library: Library) -> Prepared:
         asked |= own_metrics & set(everything.scales)
     known_metrics = sorted(asked if own_only else asked & set(library.rubric_files))
     comparable = comparable_rubrics(everything, library)
+    if not known_metrics and (unscaled := sorted(own_metrics - set(everything.scales))):
+        raise UsageError(
+            f"the scale of '{unscaled[0]}', which the prompt asks about, is not known; write it at the end of {folder / 'data.toml'}: "
+            f'[metrics.{unscaled[0]}], then in lines of their own kind = "ordinal", classes = [1, 2, 3, 4, 5], best = 5'
+        )
     if not (known_metrics or comparable):
         _refuse_unworded_metrics(folder, everything, [library.task(name) for name in tasks if name in library.task_files])
     metrics = _choose(spec.metrics, [*known_metrics, *comparable], "metric") if spec.metrics or not known_metrics else tuple(known_metrics)

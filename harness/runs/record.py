@@ -11,6 +11,7 @@ from typing import Any
 
 import msgspec
 
+from harness.data.named_folders import fetched_folder
 from harness.engines import Engine, Settings
 from harness.errors import UsageError
 from harness.runs.answers import RunAnswers, Spent
@@ -83,6 +84,8 @@ def run_place(given: str | Path, out: Path) -> tuple[str, Path]:
         return folder.name, folder.parent.parent
     if path.exists() and not any(known.name.startswith(str(given)) for known in out.glob("runs/*")):
         raise UsageError(f"{given} is no run: {_what_it_is(path)}")
+    if not path.exists() and fetched_folder(str(given)):
+        raise UsageError(f"{given} is no run: published labels; 'harness compare {given}' compares the judgments that they hold")
     return str(given), out
 
 

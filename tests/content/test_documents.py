@@ -62,7 +62,7 @@ def test_the_readme_shows_the_first_six_lines_of_what_other_pages_show_whole() -
         (
             "make run",
             "getting-started.md",
-            "without sending a text anywhere. It prints (and a signature, which holds everything that can move a number):\n\n```\n",
+            "without sending a text anywhere. It prints:\n\n```\n",
         ),
         ("harness compare pariksha", "decisions.md", "$ harness compare pariksha\n"),
     ):

@@ -77,6 +77,22 @@ def test_a_contributors_checkout_is_checked_by_another_installation(checkout: Pa
     assert any("on this board baseline/majority has the settings" in message for message in said)
 
 
+def test_a_language_of_a_checkout_is_written_and_checked_there(checkout: Path) -> None:
+    """`new` writes into the checkout around, and the `check` that it names reads it; nothing is accepted while a problem stands."""
+    told = _installed(checkout / "rubrics", "new", "language", "ko").stderr
+    assert told.splitlines()[-1] == "harness check says what is missing"
+    found = _installed(checkout / "rubrics", "check")
+    assert (
+        found.returncode == FOUND and "languages/ko is new, not in content.lock" in found.stdout and "(to be written)" not in found.stdout
+    )
+    assert _installed(checkout, "check", "--accept").returncode == OK
+    assert "languages/ko" in (checkout / "content.lock").read_text("utf-8")
+    assert _installed(checkout, "new", "rubric", "tone").returncode == OK
+    refused = _installed(checkout, "check", "--accept")
+    assert refused.returncode == FOUND and "no task lists 'tone'" in refused.stdout and "nothing was accepted" in refused.stderr
+    assert "rubrics/tone" not in (checkout / "content.lock").read_text("utf-8")
+
+
 def test_a_checkout_is_read_in_the_place_of_the_bundled_content(checkout: Path) -> None:
     shutil.rmtree(checkout / "rubrics")
     done = _installed(checkout, "list", "rubrics", "--content", ".", "--json")
@@ -92,7 +108,7 @@ def test_commands_about_boards_read_the_checkout_that_they_are_called_in(
     written = checkout / "leaderboards" / "controls" / "submissions" / "baseline-majority"
     assert done.returncode == OK and str(written) in done.stdout and (written / "judge.toml").is_file(), done.stderr
     done = _installed(checkout / "languages", "board", "check")
-    assert done.returncode == OK and f"boards: those of the checkout {checkout}\n" in done.stderr
+    assert done.returncode == OK and f"content: that of the checkout {checkout}\n" in done.stderr
     assert "1 submissions, no problems" in done.stderr
     (written / "judge.toml").write_text("", encoding="utf-8")
     assert _installed(checkout, "board", "check").returncode == FOUND

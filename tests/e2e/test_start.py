@@ -86,6 +86,34 @@ def test_a_spreadsheet_leads_to_a_verdict_and_a_certificate(
     assert cli("gate", run).code == 0
 
 
+def test_texts_without_a_score_are_asked_about_too_and_correction_pays(
+    cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, spreadsheet: Path
+) -> None:
+    """Of 200 answers, people scored 60: the command that `start` prints asks about all, so that `correct` has something to correct."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "readable_too.py").write_text(JUDGE, encoding="utf-8")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    rows = [[*row[:3], *(row[3:] if row[0] <= 30 else [None] * 3)] for row in _rows(100)]
+    lines = [";".join(COLUMNS), *(";".join("" if cell is None else str(cell) for cell in row) for row in rows)]
+    spreadsheet.write_text("\n".join(lines), "utf-8")
+    started = cli("start", spreadsheet, "--sampling", "random", "--yes")
+    [asking] = [line.strip() for line in started.err.splitlines() if line.strip().startswith("harness run")]
+    assert "also about the 140 texts without a score" in asking
+    ran = cli(*shlex.split(asking.partition("   #")[0].replace("openai/MODEL", "python:readable_too:score"))[1:])
+    assert ran.code == 0, ran.err
+    corrected = json.loads(cli("correct", next((tmp_path / "results" / "runs").iterdir()).name, "--json").out)
+    assert [(one["n"], one["unlabelled"], one["labels_saved"] > 0) for one in corrected["numbers"]] == [(30, 70, True)] * 2
+
+
+def test_items_with_the_same_text_are_asked_for_their_source(cli: Cli, tmp_path: Path) -> None:
+    """Two answers to a question are not independent: the import says so, and not where a group is named."""
+    lines = [f"{n},Kdy mi vrátíte knihu číslo {n // 2}?,Odpověď je číslo {n} a dobře se čte.,{n % 3},{n % 2}" for n in range(40)]
+    (tmp_path / "t.csv").write_text("\n".join(["id,question,answer,Jana,Petr", *lines]), "utf-8")
+    told = cli("start", tmp_path / "t.csv", "--to", tmp_path / "a", "--yes").err
+    assert "40 of 40 items have the same 'question' as another one" in told and "--group 'question'" in told
+    assert "as another one" not in cli("start", tmp_path / "t.csv", "--to", tmp_path / "b", "--yes", "--group", "question").err
+
+
 def test_unasked_guesses_are_not_taken(spreadsheet: Path, cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     done = cli("start", spreadsheet)
@@ -152,6 +180,35 @@ def test_a_table_of_texts_can_be_judged_and_labelled(cli: Cli, tmp_path: Path, m
     assert page.code == 0, page.err
 
 
+def test_texts_without_a_metric_lead_to_a_page_and_a_judge(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The commands that `start` prints run as they are, though nobody said what is asked."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "texts.csv").write_text("id,answer\n" + "\n".join(f'{n},"{TEXTS[n % 3]} {n}"' for n in range(30)), encoding="utf-8")
+    told = cli("start", "texts.csv", "--yes")
+    assert "scale of 'rating': 1 to 5, as nobody has scored yet" in told.err and "30 texts imported, none with a label" in told.err
+    for line in [line.strip().partition("   #")[0] for line in told.err.splitlines() if line.startswith("  harness ")]:
+        done = cli(*line.replace("openai/MODEL", "baseline/random").split()[1:])
+        assert done.code == 0, f"{line}\n{done.err}"
+    ask = (tmp_path / "texts" / "ask-rating.toml").read_text("utf-8")
+    (tmp_path / "warm.toml").write_text(ask.replace('metric = "rating"', 'metric = "warmth"'), "utf-8")
+    asked = ("run", "--data", "texts", "--unlabelled", "--prompt", "warm.toml", "--judge", "baseline/random")
+    for command in (asked, (*asked, "--dry-run")):
+        refused = cli(*command)
+        assert refused.code == 2 and "[metrics.warmth]" in refused.err, refused.err
+    with (tmp_path / "texts" / "data.toml").open("a", encoding="utf-8") as card:
+        card.write('\n[metrics.warmth]\nkind = "ordinal"\nclasses = [1, 2, 3, 4, 5]\nbest = 5\n')
+    assert "30" in cli(*asked, "--dry-run").out and cli(*asked).code == 0
+
+
+def test_a_page_is_made_of_a_table_of_texts(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "texts.csv").write_text("id,answer\n" + "\n".join(f'{n},"{TEXTS[n % 3]} {n}"' for n in range(9)), encoding="utf-8")
+    for out in ("first", "second"):  # the second time its data are here
+        made = cli("labels", "page", "texts.csv", "--text", "answer", "--metrics", "tone", "--out", out)
+        assert made.code == 0 and "9 items for 3 annotators" in made.err and (tmp_path / out / "cs-A1.html").is_file(), made.err
+    assert "[metrics.tone]" in (tmp_path / "texts" / "data.toml").read_text("utf-8")
+
+
 def test_answers_on_a_terminal_correct_the_guesses(spreadsheet: Path, tmp_path: Path) -> None:
     master, terminal = pty.openpty()
     process = subprocess.Popen(
@@ -178,7 +235,7 @@ def test_answers_on_a_terminal_correct_the_guesses(spreadsheet: Path, tmp_path: 
         ("a;b\n1;2\n", ("--header-row", "9"), "--header-row 9: this row is empty or not there"),
         ("a;b\n1;2\n", ("--id-from", "c"), "--id-from: 'c' is not a column; the columns are: a, b"),
         ("a;b\n1;2\n", ("--encoding", "klingon"), "is not a known encoding"),
-        ("nr;score\n1;2\n2;1\n3;2\n", ("--yes",), "the language and task of the items"),
+        ("nr;score\n1;2\n2;1\n3;2\n", ("--yes",), "no column of texts was found, and so no language"),
     ],
 )
 def test_bad_tables_are_refused_in_words_and_leave_nothing(

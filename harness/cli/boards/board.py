@@ -187,7 +187,7 @@ def _printable(name: str) -> str:
 
 def _summary(checked: CheckedBoards, library: Library, names: Sequence[str]) -> list[str]:
     lines = [_line(one) for one in checked.submissions]
-    lines += [f"{name}: not checked: {why}" for name, why in checked.unchecked.items()]
+    lines += [f"{name}: not checked: {' '.join(why.split())}" for name, why in checked.unchecked.items()]
     if checked.change is not None:
         base = checked.change.base
         lines.append(f"compared with {base.name}{f' ({base.ref})' if base.ref not in ('', base.name) else ''}, commit {base.commit}")

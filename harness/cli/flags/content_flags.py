@@ -17,6 +17,7 @@ def list_flags(commands: Any) -> None:
 
 def check_flags(commands: Any) -> None:
     p = command(commands, "check", "content:check", "check all content: fields, scales, ids and versions")
+    p.set_defaults(in_checkout=True)
     add_flag(p, "--accept", "if nothing is wrong, write content.lock for content that is new or whose version was raised")
     content_flag(p)
     json_flag(p)

@@ -19,7 +19,7 @@ def labels_page(sub: Any) -> None:
 
 
 def _what_pages_show(p: Any) -> None:
-    p.add_argument("data", metavar="DATA", help="a data folder, or 'bundled'")
+    p.add_argument("data", metavar="DATA", help="a data folder, a table of texts, or 'bundled'")
     what = p.add_argument_group("what is labelled")
     add_flag(what, "--lang TAG", "the language of the items (default: the only one)")
     add_flag(what, "--task NAMES", "only these tasks", names)
@@ -32,6 +32,7 @@ def _what_pages_show(p: Any) -> None:
         positive_integer,
     )
     add_flag(what, "--fields NAMES", "the texts that the page shows, for items of a task that tasks/ does not describe", names)
+    add_flag(what, "--text NAMES", "the same, in the words of 'labels import': columns of a table", names, dest="fields")
     add_flag(what, "--mark-errors", "errors are marked in the texts, each minor or major")
     add_flag(what, "--pack NAME", "of 'bundled': the packs of this name, such as models or hard, not the languages' own")
     add_flag(

@@ -25,7 +25,7 @@ from harness.cli.arguments import (
 
 def watch_flags(commands: Any) -> None:
     """`watch`."""
-    sub = group(commands, "watch", "keep a certificate only as long as it holds: has the judge changed, have the texts?")
+    sub = group(commands, "watch", "keep a certificate only as long as it holds: say when the judge or the texts have changed")
     _init(sub)
     _add(sub)
     _check(sub)

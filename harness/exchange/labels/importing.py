@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -58,6 +59,7 @@ class ImportSummary(msgspec.Struct, frozen=True):
     notes: tuple[str, ...]  # what was changed; also in data.toml
     known: int = 0  # rows that the folder had already
     reviews: int = 0  # answers to a judge's reasons; they count as rows
+    unlabelled: int = 0  # items of the folder that nobody scored
     written: bool = True  # false if rows were refused and nobody allowed it, or all were: then the folder is as it was
 
 
@@ -307,6 +309,7 @@ class _LabelImport:
             hints=tuple(self._hints(about)),
             notes=tuple(notes),
             written=not nothing,
+            unlabelled=len(items.keys() - {item_id for item_id, _, _ in self.seen}),
         )
 
     @property
@@ -369,7 +372,7 @@ class _LabelImport:
             hints.append(
                 f"columns that were not read: {', '.join(unread)}; name them with --column, --text or --wide-metrics if they matter"
             )
-        if not self.mapping.annotators and not self.target.about and about.annotators == "anonymous":
+        if self.labels and not self.mapping.annotators and not self.target.about and about.annotators == "anonymous":
             hints.append("annotators count as anonymous; if each id is one person throughout, pass --annotators persistent")
         hints += [
             scale_hint(name, scale) for name, scale in self.mapping.metrics.items() if any(row["metric"] == name for row in self.labels)
@@ -380,7 +383,23 @@ class _LabelImport:
             hints.append(f"task '{task}' has no description here: its items are judged with a prompt of your own (--prompt).{near}")
         if self.table.kind == "sheet" and not self.options.items and not self.target.items.rows:
             hints.append("a sheet does not tell which items share a text; pass --items DATA, the data that it was exported from")
+        elif shared := self._shared_text():
+            column, count = shared
+            hints.append(
+                f"{count:,} of {len(self.rows.rows):,} items have the same '{column}' as another one, and count as independent texts; "
+                f"if they share a source, name the column that tells it: --group '{column}'"
+            )
         return hints
+
+    def _shared_text(self) -> tuple[str, int] | None:
+        """The column of the text that most of the items built here share with another one, and how many do; None with groups."""
+        rows = [row for name, row in self.rows.rows.items() if name not in self.target.items.rows and name not in self.given.rows]
+        if not self.plan.texts or any("group" in row for row in rows):
+            return None
+        counts = {column: Counter(str(row.get(field, "")) for row in rows) for field, column in self.plan.texts.items()}
+        shared = {column: sum(n for text, n in count.items() if n > 1 and text) for column, count in counts.items()}
+        column = max(shared, key=lambda name: shared[name])
+        return (column, shared[column]) if shared[column] else None
 
     def _unread_columns(self) -> list[str]:
         """The columns of a table that nothing was read from. An annotation tool's further columns are its own affairs."""

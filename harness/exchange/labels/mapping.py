@@ -86,7 +86,7 @@ def scale_problems(scale: Scale) -> Iterator[str]:
         if scale.min is not None and scale.max is not None and scale.min >= scale.max:
             yield f"min {scale.min:g} is not below max {scale.max:g}"
     elif len(scale.classes) < 2 or len(set(map(str, scale.classes))) < len(scale.classes):
-        yield f"at least two different classes are needed; found: {scale.describe() or 'none'}"
+        yield f"at least two different classes are needed, such as 0,1,2 or 1..5; found: {scale.describe() or 'none'}"
     elif scale.best is not None and not scale.holds(scale.best):
         yield f"its best, {scale.best}, is not one of its classes ({scale.describe()})"
 

@@ -128,7 +128,7 @@ def test_a_label_check_needs_no_judgments(cli: Cli, folder: Path) -> None:
     assert (cell["labels"], cell["raters"], [pair["n"] for pair in cell["pairs"]]) == (36, {"3": 12}, [12, 12, 12])
     assert "Czech" in cli("labels", "check", folder).out
     result = cli("compare", folder)
-    assert result.code == 2 and "has no judgments.jsonl to compare; 'harness run --data' asks a judge" in result.err
+    assert result.code == 2 and f"has no judgments to compare. Ask a judge: harness run --data {folder} --judge" in result.err
 
 
 def test_restrictions_of_one_name_are_alternatives() -> None:

@@ -93,6 +93,20 @@ def test_a_number_for_each_row_is_an_id_and_no_score() -> None:
     assert look.mapping.columns["item_id"] == "nr" and look.mapping.wide_annotators == ("note",)
 
 
+@pytest.mark.parametrize(
+    ("name", "text", "language"),
+    [("文", "今日は天気がとても良いですね。", "ja"), ("text", "The film was rather short.", "en"), ("Satz", "Das Buch ist gut.", "de")],
+)
+def test_short_texts_are_texts_and_tell_their_language_together(name: str, text: str, language: str) -> None:
+    look = _look([{"id": f"x{n}", name: f"{text} {n}", "Ann": str(n % 2), "Bob": str(n % 3 % 2)} for n in range(20)])
+    assert list(look.mapping.texts.values()) == [name] and look.mapping.language == language and look.unused == []
+
+
+def test_a_text_may_also_tell_which_rows_share_a_source() -> None:
+    look = _look(_rated(("Jana", "Petr")), group="Odpověď")
+    assert look.mapping.texts == {"odpoved": "Odpověď"} and look.mapping.group == "Odpověď"
+
+
 def test_names_of_texts_can_stand_in_a_prompt() -> None:
     look = _look(
         [

@@ -187,6 +187,16 @@ def test_ctrl_c_ends_a_run_whose_function_never_returns(tmp_path: Path) -> None:
     assert process.returncode == 130 and "Traceback" not in said, said
 
 
+def test_a_judge_that_was_asked_is_asked_again_in_another_event_loop(judge_of: Callable[[str], Any]) -> None:
+    judge = judge_of("import time\ndef score(item): time.sleep(0.01); return 1")
+
+    async def asked() -> set[str]:
+        await judge.start([])
+        return {reply.text for reply in await asyncio.gather(*(judge.answer(call()) for _ in range(80)))}
+
+    assert asyncio.run(asked()) == asyncio.run(asked()) == {'{"score": 1}'}
+
+
 def test_a_run_asks_it_like_any_judge(judge_of: Callable[[str], Any], cli: Callable[..., Any], tmp_path: Path) -> None:
     (tmp_path / "five_lines.py").write_text(EXAMPLE, "utf-8")
     arguments = ("--langs", "cs", "--limit", "4", "--metrics", "task_quality", "--judge", "python:five_lines:score", "--json")
