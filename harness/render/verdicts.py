@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
-from typing import Any
+from typing import Any, NamedTuple
 
 from rich.cells import cell_len
 
@@ -136,27 +136,45 @@ def _column_width(table: TextTable, place: int) -> int:
     return max(map(cell_len, (*texts, *table.headings[place].text.split())))
 
 
-def answer_lines(verdicts: Sequence[Verdict], pages: LabelPages = LabelPages()) -> Iterator[tuple[str, str]]:  # noqa: B008 (frozen)
-    """The answer in at most six lines, each with its style: `title`, `good`, `bad`, `open`, `next` or `note`; none without a verdict."""
+class AnswerLine(NamedTuple):
+    """One line of an answer. Its style is `title`, `good`, `bad`, `open` or `note`; `command` is what to type, of a next step alone.
+
+    `beside` is what is known beside the sentence, where there may be no room for it: a text for each card, behind the card's heading.
+    """
+
+    style: str
+    sentence: str
+    whole: str
+    beside: tuple[str, ...] = ()
+    command: str = ""
+
+
+def answer_lines(verdicts: Sequence[Verdict], pages: LabelPages = LabelPages()) -> Iterator[AnswerLine]:  # noqa: B008 (frozen)
+    """The answer in at most six lines; none without a verdict."""
     if sides := judged_sides(verdicts):
         yield from lines_of(answer_of(sides, pages))
 
 
-def lines_of(answer: Answer, *, apart: bool = False) -> Iterator[tuple[str, str]]:
+def lines_of(answer: Answer, *, apart: bool = False) -> Iterator[AnswerLine]:
     """An answer in at most six lines: its title, a line for each style of card with its notes, how sure it is, and the first step.
 
     `apart`: a line for each card, as many languages need.
     """
     if answer.title:
-        yield "title", answer.title
+        yield AnswerLine("title", answer.title, answer.title)
     numbered = enumerate(answer.cards)
     for (style, _), group in groupby(numbered, key=lambda each: (each[1].style, apart and each[0])):
         cards = [card for _, card in group]
-        yield style, f"{SIGNS[style]} {' '.join(card.whole for card in cards)}"
+        sentence, whole = (
+            f"{SIGNS[style]} {' '.join(texts)}" for texts in zip(*((card.sentence, card.whole) for card in cards), strict=True)
+        )
+        beside = tuple(f"{SIGNS[style]} {card.heading}: {card.note}" if card.heading else card.note for card in cards if card.note)
+        yield AnswerLine(style, sentence, whole, beside)
     if answer.sure:
-        yield "note", answer.sure
+        yield AnswerLine("note", "", answer.sure, (answer.sure,))
     for step in [step for step in answer.steps if not step.show][:1]:
-        yield "note", f"Next: {step.text}{f': {step.command}' if step.command else ''}"
+        text = f"Next: {step.text}"
+        yield AnswerLine("note", text, f"{text}: {step.command}" if step.command else text, (), step.command)
 
 
 def judged_sides(verdicts: Sequence[Verdict]) -> list[list[Verdict]]:
