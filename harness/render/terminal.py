@@ -103,6 +103,7 @@ def render_verdicts(verdicts: Sequence[Verdict], width: int, *, every: bool = Fa
     for shown in screen_tables(verdicts, width, every=every):
         yield from (Text(f"\n{shown.name}", style="bold cyan"),) if shown.name else ()
         yield FittedTable(shown.table, line_headings=shown.headings)
+        yield from (Text(f"\n{terminal_safe(said)}") for said in shown.sentences)
         legend |= dict.fromkeys(((shown.below,) if shown.below else ()) + (shown.table.legend if every else shown.table.signs))
     if legend:
         yield dim_lines(legend)

@@ -29,6 +29,7 @@ SHORT_NAMES = {
 """Metrics in a narrow terminal."""
 _WIDE = 180
 _FEW_ROWS = 12  # without a verdict, that are shown where there is nothing else
+_FEW_SENTENCES = 3  # of verdicts with a condition
 _GAP = 2  # between columns
 _TABLES = (TableName.VERDICTS, TableName.VERDICTS_ALONE, TableName.VERDICTS_REASONS, TableName.VERDICTS_WIDE)
 _FIRST = ("language", "metric", "answer", "gap", "right", "right_closeness", "k", "obstacles", "family_bound", "n_labelled", "base_diff")
@@ -36,12 +37,16 @@ _FIRST = ("language", "metric", "answer", "gap", "right", "right_closeness", "k"
 
 @dataclass(frozen=True)
 class ScreenTable:
-    """A table of verdicts for a terminal: its name (empty where there is only one), headings above its rows, and a line below it."""
+    """A table of verdicts for a terminal: its name (empty where there is only one), headings above its rows, and a line below it.
+
+    `sentences` are those of certificates, of verdicts whose use has a condition.
+    """
 
     name: str
     table: TextTable
     headings: Mapping[int, str]
     below: str = ""
+    sentences: tuple[str, ...] = ()
 
 
 def verdict_tables(verdicts: Sequence[Verdict], width: int = _WIDE) -> Iterator[tuple[str, TextTable]]:
@@ -92,7 +97,8 @@ def _told(verdicts: Sequence[Verdict], width: int) -> Iterator[ScreenTable]:
     near = [verdict for verdict in verdicts if verdict.settled_by]
     told = [*decided, *corrected, *sorted(near, key=lambda verdict: verdict.settled_by or 0)] or list(verdicts)[:_FEW_ROWS]
     left = len(verdicts) - len(told)
-    yield ScreenTable("", _table(told, width), {}, f"{counted(left, 'more row')} without a verdict: --all." if left else "")
+    below = f"{counted(left, 'more row')} without a verdict: --all." if left else ""
+    yield ScreenTable("", _table(told, width), {}, below, tuple(verdict.words.sentence for verdict in corrected[:_FEW_SENTENCES]))
 
 
 def _matrix_table(matrix: VerdictMatrix) -> tuple[TextTable, dict[int, str]]:
