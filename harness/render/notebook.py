@@ -17,7 +17,11 @@ from harness.reports.run_report import Report
 from harness.reports.tables.text_table import TextTable
 from harness.text import terminal_safe
 
-_SHADES = {"good": "background:rgba(0,98,168,.2)", "bad": "background:rgba(168,92,0,.22)", "open": "background:rgba(128,128,128,.12)"}
+_SHADES: dict[str, str] = {
+    "good": "background:rgba(0,98,168,.2)",
+    "bad": "background:rgba(168,92,0,.22)",
+    "open": "background:rgba(128,128,128,.12)",
+}
 """Colours of verdicts on a light ground and on a dark one: those of the pages, see-through."""
 _OF_WORDS = {"use": "good", "passes the controls": "good", "do not use": "bad", "fails the controls": "bad"}
 

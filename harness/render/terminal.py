@@ -40,7 +40,7 @@ def dim_lines(lines: Iterable[str]) -> RenderableType:
     return Padding(Text("\n".join(lines), style="dim"), (1, 0, 0, 0))
 
 
-_ANSWER_STYLES = {"title": "bold", "good": "blue", "bad": "dark_orange3", "open": "", "note": "dim"}
+_ANSWER_STYLES = {"title": "bold", "good": "blue", "bad": "dark_orange3", "open": "", "next": "bold", "note": "dim"}
 _ANSWER_LINES = 6  # of a terminal, above the tables
 
 

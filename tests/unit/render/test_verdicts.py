@@ -14,6 +14,7 @@ from rich.console import Console, Group
 from harness.decide.verdicts import Verdict
 from harness.render.comparison import render_comparison, show
 from harness.render.fitted_table import FittedTable
+from harness.render.terminal import render_answer
 from harness.render.verdicts import screen_tables, side_text, verdict_tables
 from harness.reports.answer import LabelPages, side_names
 from harness.reports.comparison import DecidedComparison
@@ -128,6 +129,18 @@ def test_a_pipe_has_an_answer_of_six_lines_and_no_line_is_wider_than_asked_for(
     )
     for piece in ("'As good as people' means", "Not known yet", "they settle it if"):
         assert piece in " ".join(text.split()), "what has no room above stands below"
+
+
+@pytest.mark.parametrize("width", [80, 180])
+def test_where_nobody_can_know_the_next_step_is_said_at_any_width(width: int, make_verdict: MakeVerdict) -> None:
+    alone = {"verdict": "no verdict", "gap": None, "people": None, "obstacles": ("annotators",), "base_diff": 0.02}
+    pages = LabelPages("harness labels page set --fields source,output", {"cs": 60.0})
+    above, below = render_answer([make_verdict(**alone)], pages, width)
+    console = Console(width=width, file=io.StringIO(), color_system=None)
+    console.print(Group(*above, *below))
+    assert isinstance(console.file, io.StringIO)
+    text = " ".join(console.file.getvalue().replace("\\\n", " ").split())
+    assert "→ What to do: Let a second person score" in text and "--lang cs --second --next" in text
 
 
 def test_a_language_is_named_once(many: list[Verdict]) -> None:
