@@ -143,7 +143,7 @@ def _column_width(table: TextTable, place: int) -> int:
 
 
 class AnswerLine(NamedTuple):
-    """One line of an answer. Its style is `title`, `good`, `bad`, `open`, `next` or `note`; `command` is what to type, of a next step alone.
+    """One line of an answer. Styles are `title`, `good`, `bad`, `open`, `next` and `note`; a next step may have a `command`.
 
     `beside` is what is known beside the sentence, where there may be no room for it: a text for each card, behind the card's heading.
     """

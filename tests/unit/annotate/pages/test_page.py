@@ -199,7 +199,7 @@ def test_a_second_person_scores_what_one_has_scored_and_texts_of_different_group
     assert shown_items("all") == {f"i{n}" for n in range(1, 8)}
     path = tmp_path / "plan.txt"
     path.write_text("i0\ni8\n")
-    with pytest.raises(UsageError, match="--second: no item of .* has the labels of exactly one person"):
+    with pytest.raises(UsageError, match=r"--second: no item of .* has the labels of exactly one person"):
         shown_items("none", items=path)
 
 
