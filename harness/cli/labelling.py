@@ -165,6 +165,7 @@ def page_options(arguments: argparse.Namespace) -> PageOptions:
         fields=arguments.fields,
         items=arguments.items,
         next_items=arguments.next,
+        second=arguments.second,
         annotators=arguments.annotators or (READERS if arguments.blind_pairs else 3),
         overlap=arguments.overlap,
         practice=arguments.practice,

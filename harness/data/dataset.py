@@ -58,7 +58,8 @@ class Dataset(msgspec.Struct, frozen=True, dict=True):
 
     def __repr__(self) -> str:
         judged = {} if self.judgments is None else {"judgments": len(self.judgments)}
-        return short_repr(self, self.id, items=len(self.items), labels=len(self.labels), metrics=len(self.scales), **judged)
+        scored = {*self.labels.metric.used, *(self.judgments.metric.used if self.judgments is not None else ())}
+        return short_repr(self, self.id, items=len(self.items), labels=len(self.labels), metrics=len(scored or self.scales), **judged)
 
     @cached_property
     def sha256(self) -> str:

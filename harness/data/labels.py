@@ -122,7 +122,18 @@ class Labels:
 
     def native_items(self, metrics: Collection[str] | None = None) -> set[str]:
         """The ids of the items with a native label on one of the metrics (None: on any)."""
-        return {label.item_id for label in self if label.source == "native" and (metrics is None or label.metric in metrics)}
+        native = self.take(self.source.recode({"native": 0}) == 0)
+        return {native.item.values[code] for code in np.unique(native._of_metrics(metrics).item.codes).tolist()}
+
+    def items_of_one_person(self, metrics: Collection[str] | None = None) -> set[str]:
+        """The ids of the items that exactly one annotator labelled on these metrics (None: on any)."""
+        kept = self._of_metrics(metrics)
+        pairs = np.unique(np.stack([kept.item.codes, kept.annotator.codes]), axis=1)
+        items, people = np.unique(pairs[0], return_counts=True)
+        return {kept.item.values[code] for code in items[people == 1].tolist()}
+
+    def _of_metrics(self, metrics: Collection[str] | None) -> Labels:
+        return self if metrics is None else self.take(self.metric.recode(dict.fromkeys(metrics, 0)) == 0)
 
 
 def read_labels(path: Path, scales: Mapping[str, Scale], items: Mapping[str, Any], *, source: Source = "native") -> Labels:

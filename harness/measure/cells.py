@@ -12,7 +12,6 @@ import numpy as np
 
 from harness.data.columns import CodedColumn, Codes, combination_ids, first_rows, rows_by_number
 from harness.data.dataset import Dataset
-from harness.errors import UsageError
 from harness.measure.commonest_class import majority_classes
 from harness.measure.design import LEAST_FOR_GAIN, Design
 from harness.measure.options import ALWAYS, POOLED, CompareOptions
@@ -145,7 +144,7 @@ def make_cells(
         design: how the labelled items were drawn; None if each counts once.
 
     Raises:
-        UsageError: for a key that no item has, and if metrics on different scales would be pooled.
+        UsageError: for a key that no item has.
     """
     columns = {name: key_column(name, data, units, counted) for name in options.by}
     tables = [(classes[0], metrics, *_of_metrics(metrics, units, columns)) for classes, metrics in _scales(counted, units).items()]
@@ -154,9 +153,14 @@ def make_cells(
     found: list[Cell] = []
     for classes, metrics, keys, rows in tables:
         found += _CellTable(data, units, (keys, rows), counted, classes, options, design).cells(metrics, baseline)
-    if "metric" not in options.by and len({tuple(sorted(c.key.items(), key=str)) for c in found}) < len(found):
-        raise UsageError("metrics on different scales cannot be pooled; keep metric in --by, or choose with --where metric=NAME")
     return with_q(sorted(found, key=lambda cell: sort_key(cell.key)))
+
+
+def pools_scales(data: Dataset, units: Units, counted: Mapping[str, LabelCounts], by: Sequence[str]) -> bool:
+    """Whether cells with these keys would pool metrics on different scales, which nothing can be computed of."""
+    columns = {name: key_column(name, data, units, counted) for name in by}
+    keys = [tuple(key.items()) for metrics in _scales(counted, units).values() for key in _of_metrics(metrics, units, columns)[0]]
+    return len(set(keys)) < len(keys)
 
 
 def _of_metrics(metrics: Sequence[str], units: Units, columns: Mapping[str, CodedColumn]) -> tuple[list[dict[str, Any]], list[Ints]]:

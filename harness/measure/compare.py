@@ -17,7 +17,7 @@ from harness.data.judgments import Judgments
 from harness.errors import UsageError
 from harness.judges import Panel
 from harness.measure.asked import add_asked, dropped_notes, not_asked_notes, uneven_notes, unread_notes
-from harness.measure.cells import Cell, make_cells, sort_key, with_q
+from harness.measure.cells import Cell, make_cells, pools_scales, sort_key, with_q
 from harness.measure.design import SIGNED, Design, design_notes, design_of
 from harness.measure.error_notes import error_notes
 from harness.measure.options import Annotators, CompareOptions, annotators_needed
@@ -57,6 +57,9 @@ class Recording(msgspec.Struct, frozen=True):
     baseline: Mapping[tuple[str, str], Any] | None = None
     notes: tuple[str, ...] = ()  # for readers of its numbers
     panels: Mapping[str, Panel] = {}  # the panels among its judges, by name
+
+
+_APART = "Metrics on different scales are not pooled: each has rows of its own."
 
 
 class Comparison(msgspec.Struct, frozen=True):
@@ -158,10 +161,12 @@ def judged_data(sources: Sequence[Recording], options: CompareOptions) -> tuple[
 
 def compare_aligned(laid_out: AlignedData, options: CompareOptions) -> Comparison:
     """The comparison of what `align` gave. Raises as `compare`."""
-    options = msgspec.structs.replace(options, by=laid_out.by)
+    by = laid_out.by
+    apart = "metric" not in by and any(pools_scales(one.data, one.units, one.counted, by) for one in laid_out.judged)
+    options = msgspec.structs.replace(options, by=(*by, "metric") if apart else by)
     made = [_cells(judged, options) for judged in laid_out.judged]
     cells = sorted((cell for found, _ in made for cell in found), key=lambda cell: sort_key(cell.key))
-    notes = tuple(dict.fromkeys(chain(laid_out.notes, *(notes for _, notes in made))))
+    notes = tuple(dict.fromkeys(chain(laid_out.notes, [_APART] if apart else [], *(notes for _, notes in made))))
     cells = with_q(cells) if options.level == "item" else cells
     return Comparison(laid_out.signature, CI_METHOD, tuple(cells), options.level, notes)
 

@@ -41,10 +41,11 @@ def render_comparison(
     With `every` all verdicts are shown, and what the headings mean. With `distributions` the statistics have the class shares by agreement
     of the annotators.
     """
-    verdicts = [*_verdicts(comparison, width, every or full)]
+    answer, beside = _answer(comparison, width)
+    verdicts = [*_verdicts(comparison, beside, width, every or full)]
     statistics = [*_statistics(comparison, distributions)] if full or not verdicts else []
     notes = dim_lines(map(terminal_safe, comparison.notes))
-    return Group(*_answer(comparison), *_heading(comparison), *verdicts, *statistics, notes)
+    return Group(*answer, *_heading(comparison), *verdicts, *statistics, notes)
 
 
 def _statistics(comparison: Comparison, distributions: bool) -> Iterator[RenderableType]:
@@ -62,10 +63,11 @@ def _statistics(comparison: Comparison, distributions: bool) -> Iterator[Rendera
     yield from (*_sections(comparison), *_beside_verdicts(comparison))
 
 
-def _answer(comparison: Comparison) -> Iterator[RenderableType]:
-    """What the verdicts say in a few lines, which is what a reader sees first."""
+def _answer(comparison: Comparison, width: int) -> tuple[list[RenderableType], list[RenderableType]]:
+    """What the verdicts say in a few lines, which is what a reader sees first; and what stands below them where the lines are short."""
     if isinstance(comparison, DecidedComparison) and not _is_pooled(comparison):
-        yield from render_answer(comparison.verdicts, comparison.pages)
+        return render_answer(comparison.verdicts, comparison.pages, width)
+    return [], []
 
 
 def _is_pooled(comparison: Comparison) -> bool:
@@ -81,14 +83,15 @@ def _heading(comparison: Comparison) -> Iterator[RenderableType]:
         yield Text(side_text(shared), style="bold")
 
 
-def _verdicts(comparison: Comparison, width: int, every: bool) -> Iterator[RenderableType]:
-    """What each judge may be used for.
+def _verdicts(comparison: Comparison, beside: Sequence[RenderableType], width: int, every: bool) -> Iterator[RenderableType]:
+    """What each judge may be used for; `beside` is the part of the answer that stands below it.
 
     A comparison that pools languages or metrics answers another question, so it has none here; JSON has them always.
     """
     if _is_pooled(comparison) or not isinstance(comparison, DecidedComparison) or not comparison.verdicts:
         return
     yield from render_verdicts(comparison.verdicts, width, every=every)
+    yield from (Text(""), *beside[:-1]) if beside else ()
     if comparison.alternative_annotators and every:
         table = annotator_pooling_table(comparison.alternative_annotators)
         yield from (Text("\nAlternative annotator test by task", style="bold cyan"), FittedTable(table))

@@ -74,8 +74,8 @@ def report_markdown(report: Report) -> str:
 
 def _answer(verdicts: Sequence[Verdict], pages: LabelPages) -> Iterator[str]:
     """What the verdicts say, above everything else."""
-    for style, line in answer_lines(verdicts, pages):
-        yield from (f"**{escape(line)}**", "") if style == "title" else (f"- {escape(line)}",)
+    for line in answer_lines(verdicts, pages):
+        yield from (f"**{escape(line.whole)}**", "") if line.style == "title" else (f"- {escape(line.whole)}",)
     yield ""
 
 

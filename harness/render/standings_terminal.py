@@ -50,7 +50,7 @@ def render_standings(
     if not standings.judges:
         return Group(*parts, Text("No submissions yet: 'harness submit' makes one from a run."))
     answer = board_answer(standings) if language is None else language_answer(standings, language)
-    parts += [Text(terminal_safe(line)) for _, line in lines_of(answer)]
+    parts += [Text(terminal_safe(line.whole)) for line in lines_of(answer)]
     parts.append(Text(terminal_safe(board_facts(standings)), style="dim"))
     shown: list[TextTable] = []
     if verdicts := verdict_table(standings, language):

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import io
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from rich.cells import cell_len
 from rich.console import Console, Group, RenderableType
 from rich.padding import Padding
 from rich.text import Text
@@ -20,7 +22,7 @@ from harness.measure.summaries import LanguageSummary
 from harness.model import CONDITION, SYSTEM_ROLE, JudgeCondition
 from harness.render.fitted_table import PIPE_WIDTH, FittedTable, output_width
 from harness.render.human_agreement import two_people_sentence
-from harness.render.verdicts import SHORT_NAMES, answer_lines, judged_sides, lines_of, screen_tables, side_text
+from harness.render.verdicts import SHORT_NAMES, AnswerLine, answer_lines, judged_sides, lines_of, screen_tables, side_text
 from harness.reports.answer import LabelPages
 from harness.reports.answer_parts import Answer
 from harness.reports.run_report import Report
@@ -39,19 +41,60 @@ def dim_lines(lines: Iterable[str]) -> RenderableType:
 
 
 _ANSWER_STYLES = {"title": "bold", "good": "blue", "bad": "dark_orange3", "open": "", "next": "bold", "note": "dim"}
+_ANSWER_LINES = 6  # of a terminal, above the tables
 
 
-def render_answer(verdicts: Sequence[Verdict], pages: LabelPages) -> Iterator[RenderableType]:
-    """The answer of verdicts, above everything else; a line for each style of sentence."""
-    return _styled(answer_lines(verdicts, pages))
+def render_answer(verdicts: Sequence[Verdict], pages: LabelPages, width: int) -> tuple[list[RenderableType], list[RenderableType]]:
+    """The answer of verdicts: what stands above the tables, in at most six lines of a terminal, and what then stands below them.
+
+    Where the lines are too short, what is known beside the sentences goes below first, then the next step, then what is not known yet.
+    """
+    above, below = list(answer_lines(verdicts, pages)), []
+    if _height(above, width) > _ANSWER_LINES:
+        below = [AnswerLine("note", text, text) for line in above for text in line.beside]
+        above = [line._replace(whole=line.sentence) if line.beside else line for line in above if line.sentence]
+    if _height(above, width) > _ANSWER_LINES:
+        steps = [line for line in above if line.command]
+        above, below = [line for line in above if not line.command], [*below, *steps]
+    if _height(above, width) > _ANSWER_LINES and {"good", "bad"} & {line.style for line in above}:
+        below = [*(line for line in above if line.style == "open"), *below]
+        above = [line for line in above if line.style != "open"]
+    return _styled(above, width), _styled(below, width)
 
 
-def _styled(answer: Iterable[tuple[str, str]]) -> Iterator[RenderableType]:
-    lines = list(answer)
-    for style, line in lines:
-        is_step = line.startswith("Next:")  # its command is not broken, so that it can be copied
-        yield Text(terminal_safe(line), style=_ANSWER_STYLES[style], no_wrap=is_step)
-    yield from (Text(""),) if lines else ()
+def _height(lines: Iterable[AnswerLine], width: int) -> int:
+    """How many lines of a terminal an answer takes, the lines of a command not counted."""
+    console = Console(width=width)
+    return sum(len(Text(line.sentence if line.command else line.whole).wrap(console, width)) for line in lines)
+
+
+def _styled(answer: Iterable[AnswerLine], width: int) -> list[RenderableType]:
+    """Lines of an answer. A command that does not fit behind its step stands below it, so that it can be copied."""
+    parts: list[RenderableType] = []
+    for line in answer:
+        whole = terminal_safe(line.whole)
+        apart = line.command and cell_len(whole) > width
+        parts.append(Text(terminal_safe(line.sentence) + ":" if apart else whole, style=_ANSWER_STYLES[line.style]))
+        parts += [Text(f"  {part}", no_wrap=True) for part in broken_command(terminal_safe(line.command), width - 2)] if apart else []
+    return [*parts, Text("")] if parts else []
+
+
+def broken_command(command: str, width: int) -> list[str]:
+    """A command in lines of at most `width` characters that a shell reads as one: all but the last end with a backslash.
+
+    A part that is longer is not broken.
+
+    >>> broken_command("harness labels page set --lang cs --out pages", 30)
+    ['harness labels page set \\\\', '  --lang cs --out pages']
+    """
+    lines = [""]
+    for part in re.split(r" (?=--)", command):
+        if lines[-1] and cell_len(f"{lines[-1]} {part} \\") > width:
+            lines[-1] += " \\"
+            lines.append(f"  {part}")
+        else:
+            lines[-1] = f"{lines[-1]} {part}" if lines[-1] else part
+    return lines
 
 
 def render_verdicts(verdicts: Sequence[Verdict], width: int, *, every: bool = False) -> Iterator[RenderableType]:
@@ -60,6 +103,7 @@ def render_verdicts(verdicts: Sequence[Verdict], width: int, *, every: bool = Fa
     for shown in screen_tables(verdicts, width, every=every):
         yield from (Text(f"\n{shown.name}", style="bold cyan"),) if shown.name else ()
         yield FittedTable(shown.table, line_headings=shown.headings)
+        yield from (Text(f"\n{terminal_safe(said)}") for said in shown.sentences)
         legend |= dict.fromkeys(((shown.below,) if shown.below else ()) + (shown.table.legend if every else shown.table.signs))
     if legend:
         yield dim_lines(legend)
@@ -71,11 +115,13 @@ def render_report(report: Report, *, by_task: bool = False, every: bool = False,
     `every` shows all verdicts and what the headings mean; `by_task` adds a sentence and a table for each language, metric by metric and
     task by task; `width` is that of the terminal.
     """
-    parts: list[RenderableType] = [Text(terminal_safe(report.title), style="bold"), Text(""), *render_answer(report.verdicts, report.pages)]
+    answer, beside = render_answer(report.verdicts, report.pages, width)
+    parts: list[RenderableType] = [Text(terminal_safe(report.title), style="bold"), Text(""), *answer]
     sides = dict.fromkeys(side_text(verdict.key) for verdict in report.verdicts)
     if len(sides) == 1 and not judged_sides(report.verdicts):  # a baseline has no answer that names it, nor has its table
         parts += map(Text, map(terminal_safe, sides))
     parts += render_verdicts(report.verdicts, width, every=every)
+    parts += [Text(""), *beside[:-1]] if beside else []
     if two_people := two_people_sentence(report.by_metric):
         parts.append(Text(f"\n{two_people}"))
     if by_task:
@@ -114,7 +160,7 @@ def print_collection(title: str, answer: Answer | None, reports: Sequence[Report
         parts: list[RenderableType] = [
             Text(terminal_safe(title), style="bold"),
             Text(""),
-            *_styled(lines_of(answer, apart=True) if answer else ()),
+            *_styled(lines_of(answer, apart=True) if answer else (), width),
         ]
         for report in reports:
             parts += [Text(terminal_safe(report.title), style="bold"), *render_verdicts(report.verdicts, width), Text("")]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
-from typing import Any
+from typing import Any, NamedTuple
 
 from rich.cells import cell_len
 
@@ -29,6 +29,7 @@ SHORT_NAMES = {
 """Metrics in a narrow terminal."""
 _WIDE = 180
 _FEW_ROWS = 12  # without a verdict, that are shown where there is nothing else
+_FEW_SENTENCES = 3  # of verdicts with a condition
 _GAP = 2  # between columns
 _TABLES = (TableName.VERDICTS, TableName.VERDICTS_ALONE, TableName.VERDICTS_REASONS, TableName.VERDICTS_WIDE)
 _FIRST = ("language", "metric", "answer", "gap", "right", "right_closeness", "k", "obstacles", "family_bound", "n_labelled", "base_diff")
@@ -36,12 +37,16 @@ _FIRST = ("language", "metric", "answer", "gap", "right", "right_closeness", "k"
 
 @dataclass(frozen=True)
 class ScreenTable:
-    """A table of verdicts for a terminal: its name (empty where there is only one), headings above its rows, and a line below it."""
+    """A table of verdicts for a terminal: its name (empty where there is only one), headings above its rows, and a line below it.
+
+    `sentences` are those of certificates, of verdicts whose use has a condition.
+    """
 
     name: str
     table: TextTable
     headings: Mapping[int, str]
     below: str = ""
+    sentences: tuple[str, ...] = ()
 
 
 def verdict_tables(verdicts: Sequence[Verdict], width: int = _WIDE) -> Iterator[tuple[str, TextTable]]:
@@ -92,7 +97,8 @@ def _told(verdicts: Sequence[Verdict], width: int) -> Iterator[ScreenTable]:
     near = [verdict for verdict in verdicts if verdict.settled_by]
     told = [*decided, *corrected, *sorted(near, key=lambda verdict: verdict.settled_by or 0)] or list(verdicts)[:_FEW_ROWS]
     left = len(verdicts) - len(told)
-    yield ScreenTable("", _table(told, width), {}, f"{counted(left, 'more row')} without a verdict: --all." if left else "")
+    below = f"{counted(left, 'more row')} without a verdict: --all." if left else ""
+    yield ScreenTable("", _table(told, width), {}, below, tuple(verdict.words.sentence for verdict in corrected[:_FEW_SENTENCES]))
 
 
 def _matrix_table(matrix: VerdictMatrix) -> tuple[TextTable, dict[int, str]]:
@@ -136,27 +142,45 @@ def _column_width(table: TextTable, place: int) -> int:
     return max(map(cell_len, (*texts, *table.headings[place].text.split())))
 
 
-def answer_lines(verdicts: Sequence[Verdict], pages: LabelPages = LabelPages()) -> Iterator[tuple[str, str]]:  # noqa: B008 (frozen)
-    """The answer in at most six lines, each with its style: `title`, `good`, `bad`, `open`, `next` or `note`; none without a verdict."""
+class AnswerLine(NamedTuple):
+    """One line of an answer. Styles are `title`, `good`, `bad`, `open`, `next` and `note`; a next step may have a `command`.
+
+    `beside` is what is known beside the sentence, where there may be no room for it: a text for each card, behind the card's heading.
+    """
+
+    style: str
+    sentence: str
+    whole: str
+    beside: tuple[str, ...] = ()
+    command: str = ""
+
+
+def answer_lines(verdicts: Sequence[Verdict], pages: LabelPages = LabelPages()) -> Iterator[AnswerLine]:  # noqa: B008 (frozen)
+    """The answer in at most six lines; none without a verdict."""
     if sides := judged_sides(verdicts):
         yield from lines_of(answer_of(sides, pages))
 
 
-def lines_of(answer: Answer, *, apart: bool = False) -> Iterator[tuple[str, str]]:
+def lines_of(answer: Answer, *, apart: bool = False) -> Iterator[AnswerLine]:
     """An answer in at most six lines: its title, a line for each style of card with its notes, how sure it is, and the first step.
 
     `apart`: a line for each card, as many languages need.
     """
     if answer.title:
-        yield "title", answer.title
+        yield AnswerLine("title", answer.title, answer.title)
     numbered = enumerate(answer.cards)
     for (style, _), group in groupby(numbered, key=lambda each: (each[1].style, apart and each[0])):
         cards = [card for _, card in group]
-        yield style, f"{SIGNS[style]} {' '.join(card.whole for card in cards)}"
+        sentence, whole = (
+            f"{SIGNS[style]} {' '.join(texts)}" for texts in zip(*((card.sentence, card.whole) for card in cards), strict=True)
+        )
+        beside = tuple(f"{SIGNS[style]} {card.heading}: {card.note}" if card.heading else card.note for card in cards if card.note)
+        yield AnswerLine(style, sentence, whole, beside)
     if answer.sure:
-        yield "note", answer.sure
+        yield AnswerLine("note", "", answer.sure, (answer.sure,))
     for step in [step for step in answer.steps if not step.show][:1]:
-        yield "note", f"Next: {step.text}{f': {step.command}' if step.command else ''}"
+        text = f"Next: {step.text}"
+        yield AnswerLine("note", text, f"{text}: {step.command}" if step.command else text, (), step.command)
 
 
 def judged_sides(verdicts: Sequence[Verdict]) -> list[list[Verdict]]:

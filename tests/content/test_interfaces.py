@@ -25,6 +25,11 @@ def test_every_string_is_translated(tag: str) -> None:
         assert {key for key, text in own.strings.items() if text.casefold() == ENGLISH[key].casefold()} <= THE_SAME
 
 
+def test_every_task_has_a_title_in_every_language() -> None:
+    titles = {key.removeprefix("task_"): text for key, text in ENGLISH.items() if key.startswith("task_")}
+    assert titles == {name: LIBRARY.task(name).title for name in sorted(LIBRARY.task_files)}
+
+
 @pytest.mark.parametrize("tag", [tag for tag in TAGS if tag != FALLBACK])
 def test_long_strings_are_in_the_language(tag: str) -> None:
     from py3langid import langid

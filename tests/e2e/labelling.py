@@ -13,9 +13,9 @@ Answer = Callable[[dict[str, Any], str], str]  # (item of the page, metric) -> t
 
 
 @contextmanager
-def visitor(browser: Any, *, width: int = 1280) -> Iterator[Any]:
+def visitor(browser: Any, *, width: int = 1280, height: int = 900) -> Iterator[Any]:
     """A person's own browser: what it keeps stays between the pages that it opens."""
-    context = browser.new_context(viewport={"width": width, "height": 900}, accept_downloads=True, reduced_motion="reduce")
+    context = browser.new_context(viewport={"width": width, "height": height}, accept_downloads=True, reduced_motion="reduce")
     try:
         yield context
     finally:

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import json
 import random
+import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pytest
+
+from harness.decide.rule import VerdictName
+from tests.judged_folder import judged_folder
 
 Cli = Callable[..., Any]
 TAGS = ("cs", "de", "en", "fr", "ja", "zh")
@@ -129,3 +133,33 @@ def test_a_folder_without_judgments(cli: Cli, folder: Callable[..., Path]) -> No
     (path / "judgments.jsonl").unlink()
     done = cli("labels", "needed", path)
     assert done.code == 2 and "no judgments" in done.err
+
+
+SETS: dict[str, dict[str, Any]] = {
+    "good": {"labelled": 0.9, "noise": 0.05},
+    "bad": {"labelled": 0.9, "noise": 1.1, "sampling": "convenience"},
+    "unclear": {"labelled": 0.4, "noise": 0.35, "sampling": "convenience"},
+    "corrected": {"labelled": 0.5, "noise": 0.45},
+    "small": {"prompts": 12},
+}
+
+
+@pytest.mark.parametrize("options", SETS.values(), ids=SETS)
+def test_every_command_says_the_same_word_for_a_verdict(cli: Cli, tmp_path: Path, options: dict[str, Any]) -> None:
+    folder = judged_folder(tmp_path / "made", **options)
+    (tmp_path / "gate.toml").write_text('[[rule]]\nverdict = "use"\n', "utf-8")
+    assert cli("gate", folder, "--policy", tmp_path / "gate.toml", "--json", tmp_path / "gate.json").code in (0, 1, 7)
+    assert cli("certify", folder, "--to", tmp_path / "certificate.json").code in (0, 1)
+    compared = json.loads(cli("compare", folder, "--json").out)
+    words = {row["metric"]: row["verdict"] for row in compared["verdicts"]}
+    assert words == {row["metric"]: row["answer"] for row in compared["verdicts"]} and set(words.values()) <= set(get_args(VerdictName))
+    certified = json.loads((tmp_path / "certificate.json").read_text("utf-8"))
+    needed = json.loads(cli("labels", "needed", folder, "--json").out)
+    for said in (certified, needed):
+        assert {row["metric"]: row["verdict"] for row in said["cells"]} == words
+    for check in json.loads((tmp_path / "gate.json").read_text("utf-8"))["checks"]:
+        word = words[check["metric"]]
+        assert check["outcome"] == "pass" if word == "use" else f"the verdict is '{word}'" in check["reason"]
+    screen = cli("compare", folder, "--all").out
+    for metric, word in words.items():
+        assert re.search(rf"^(Japanese)? *{metric} +{word}( |$)", screen, re.MULTILINE), screen

@@ -92,6 +92,10 @@ def test_a_certificate_from_the_file_to_python_and_back(cli: Cli, folder: Path, 
     assert path.read_text("utf-8") == cli("certify", folder, "--to", path, "--json").out
     found = harness.certificate.load(path).apply([0, 1, 2] * 50, language="ja", metric="tone", judge="model/one")
     assert found.interval[0] < found.estimate < found.interval[1]
+    [tone] = [cell for cell in harness.certificate.load(path).cells if cell.metric == "tone"]
+    assert tone.verdict == "use corrected" and tone.sentence.startswith("Use model/one for tone in Japanese with corrected means only: ")
+    for printed in (made.out, cli("compare", folder).out):
+        assert tone.sentence.removesuffix(".") in " ".join(printed.split()), "a comparison says what the certificate will say"
     assert read(cli, "certify", "--check", path, folder)["stale"] == []
     fresh = cli("certify", "--check", path, folder)
     assert fresh.code == 0 and "nothing is stale" in fresh.out

@@ -53,6 +53,7 @@ class PageOptions(msgspec.Struct, frozen=True, kw_only=True):
         tasks, metrics, fields: as in `labels.Selection`.
         items: a file with the ids of the items to label, such as `harness labels plan` writes; None: all test items.
         next_items: only so many of these: the first without a native label, in the order of the file; None: all, labelled or not.
+        second: only items that one person has labelled, texts of different groups first: a second person is to score them.
         annotators: how many, or their codes.
         overlap: the share of the texts that everybody reads.
         practice: how many development items with an explained answer come first.
@@ -72,6 +73,7 @@ class PageOptions(msgspec.Struct, frozen=True, kw_only=True):
     fields: tuple[str, ...] | None = None
     items: Path | None = None
     next_items: int | None = None
+    second: bool = False
     annotators: int | tuple[str, ...] = 3
     overlap: float = 1.0
     practice: int = PRACTICE
@@ -190,7 +192,7 @@ def _review_options(data: Dataset, options: PageOptions) -> PageOptions:
     """The options of pages about a judge's reasons: its metrics, and nothing that needs scores of people."""
     if options.review is None:
         return options
-    for name, given in (("--checks", options.checks), ("--mark-errors", options.mark_errors)):
+    for name, given in (("--checks", options.checks), ("--mark-errors", options.mark_errors), ("--second", options.second)):
         if given:
             raise UsageError(f"{name} asks for people's own scores, and --review asks about a judge's; leave one of them out")
     _, reviewed = options.review
@@ -205,7 +207,7 @@ def _review_options(data: Dataset, options: PageOptions) -> PageOptions:
 def _blind_options(options: PageOptions) -> PageOptions:
     """The options of pages of minimal pairs: one question, and marks that say where the flaw is."""
     given = {"--metrics": options.metrics, "--checks": options.checks, "--next": options.next_items, "--review": options.review}
-    given |= {"--overlap": options.overlap != 1, "--task": options.tasks}
+    given |= {"--overlap": options.overlap != 1, "--task": options.tasks, "--second": options.second}
     for name in (name for name, value in given.items() if value):
         raise UsageError(f"{name} is for texts that are scored one by one, and --blind-pairs shows all pairs; leave one of them out")
     return msgspec.structs.replace(options, metrics=(METRIC,), practice=0, mark_errors=True)
@@ -260,11 +262,24 @@ def _items(data: Dataset, language: str, options: PageOptions, drawn: Mapping[st
         return _reviewed_items(items, options.review[1], options.metrics or (), f"{which} in '{language}'")[: options.next_items]
     if not items:
         raise UsageError(f"no item{which} is in '{language}' and of these tasks; there is nothing to label")
+    if options.second:
+        return _once_labelled(data, items, which, options)
     if options.next_items is None:
         return items
     if not (waiting := unlabelled(data, items, list(drawn), options.metrics)):
         raise UsageError(f"--next: every item{which} has a native label already; there is nothing to label")
     return waiting[: options.next_items]
+
+
+def _once_labelled(data: Dataset, items: Sequence[Item], which: str, options: PageOptions) -> list[Item]:
+    """The items that one person has labelled: one of each group, then a second one of each."""
+    once = data.labels.items_of_one_person(options.metrics)
+    waiting = [item for item in items if item.item_id in once]
+    if not waiting:
+        raise UsageError(f"--second: no item{which} has the labels of exactly one person; leave it out to label items anew")
+    seen: Counter[str] = Counter()
+    rank = {item.item_id: seen.update([item.group]) or seen[item.group] for item in waiting}
+    return sorted(waiting, key=lambda item: rank[item.item_id])[: options.next_items]
 
 
 def _reviewed_items(items: Sequence[Item], reviewed: Reviewed, metrics: Sequence[str], which: str) -> list[Item]:

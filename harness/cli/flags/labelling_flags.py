@@ -31,6 +31,7 @@ def _what_pages_show(p: Any) -> None:
         "only the next N items without a native label, or with --review without a review, in the order of --items or the data",
         positive_integer,
     )
+    add_flag(what, "--second", "only items that one person has labelled, so that a second one scores them; different groups first")
     add_flag(what, "--fields NAMES", "the texts that the page shows, for items of a task that tasks/ does not describe", names)
     add_flag(what, "--text NAMES", "the same, in the words of 'labels import': columns of a table", names, dest="fields")
     add_flag(what, "--mark-errors", "errors are marked in the texts, each minor or major")

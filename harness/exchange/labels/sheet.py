@@ -25,7 +25,6 @@ from harness.text import looks_like_formula
 SCHEMA_VERSION = 1
 MAX_CELL = 32_767  # characters (UTF-16 units) that a cell of a workbook can hold
 MARKER = "_harness"
-_GUIDE = "How to fill it in"
 NAME_CELL, PROGRESS_CELL, NAMES_ROW, _TITLES_ROW, FIRST_ROW = "D1", "F1", 2, 3, 4
 _LINE_HEIGHT, _MAX_HEIGHT = 15, 409  # points of a line and of the highest row that a workbook can have
 # Not allowed in XML 1.0: control characters except tab, line feed and carriage return; surrogates; two non-characters.
@@ -58,11 +57,12 @@ def make_sheet(
     book = openpyxl.Workbook()
     book.remove(book.active)
     hidden_sheet = _HiddenSheet(book, scales)
+    sections = [section._replace(title=task_title(section, interface)) for section in sections]
     names = [_write_section(book, section, hidden_sheet, scales, rubrics, annotator, interface.strings) for section in sections]
-    _write_guide(book, sections, scales, rubrics, interface)
+    guide = _write_guide(book, sections, scales, rubrics, interface)
     hidden_sheet.finish(sections, names)
     book.move_sheet(MARKER, offset=len(book.sheetnames))
-    book.move_sheet(_GUIDE, offset=1 - book.sheetnames.index(_GUIDE))
+    book.move_sheet(guide, offset=1 - book.sheetnames.index(guide))
     book.active = 0
     return book
 
@@ -144,7 +144,7 @@ def _write_section(
     _set_heights(sheet, section, columns)
     _count_progress(sheet, section, columns, words["progress"])
     _fit_pages(sheet)
-    _add_drop_downs(sheet, section, columns, scales, hidden_sheet)
+    _add_drop_downs(sheet, section, columns, scales, hidden_sheet, words["sheet_off_scale"])
     texts = [number for number, name in enumerate(columns, start=1) if name.startswith("text:")]
     sheet.freeze_panes = sheet.cell(FIRST_ROW, texts[0])
     _protect(sheet)
@@ -159,11 +159,16 @@ def _columns(section: Section, rubrics: Mapping[str, Rubric], words: Mapping[str
     return {
         "number": words["sheet_number"],
         "key": words["sheet_key"],
-        **({"language": "Language"} if several_languages else {}),
+        **({"language": words["sheet_language"]} if several_languages else {}),
         **{f"metric:{name}": title_of(name, rubrics) for name in section.metrics},
         **{f"text:{name}": title for name, title in section.fields.items()},
         "comment": words["comment"],
     }
+
+
+def task_title(section: Section, interface: Interface) -> str:
+    """The title of a task in the reader's language; a task of one's own has only its own title."""
+    return section.title if interface.tag == FALLBACK else interface.strings.get(f"task_{section.task}", section.title)
 
 
 def title_of(metric: str, rubrics: Mapping[str, Rubric]) -> str:
@@ -250,7 +255,7 @@ def _width(text: str) -> int:
 
 
 def _add_drop_downs(
-    sheet: Any, section: Section, columns: Mapping[str, str], scales: Mapping[str, Scale], hidden_sheet: _HiddenSheet
+    sheet: Any, section: Section, columns: Mapping[str, str], scales: Mapping[str, Scale], hidden_sheet: _HiddenSheet, off_scale: str
 ) -> None:
     from openpyxl.worksheet.datavalidation import DataValidation
 
@@ -265,7 +270,7 @@ def _add_drop_downs(
             rule = _number_rule(scale)
         else:
             rule = DataValidation(type="list", formula1=f"={hidden_sheet.classes(metric)}", allow_blank=True)
-        rule.showErrorMessage, rule.errorTitle, rule.error = True, "Not on the scale", f"Please choose: {scale.describe()}"[:250]
+        rule.showErrorMessage, rule.errorTitle, rule.error = True, off_scale, scale.describe()[:250]
         rule.add(f"{letter}{FIRST_ROW}:{letter}{FIRST_ROW + len(section.items) - 1}")
         sheet.add_data_validation(rule)
 
@@ -285,38 +290,31 @@ def _protect(sheet: Any) -> None:
 
 def _write_guide(
     book: Any, sections: Sequence[Section], scales: Mapping[str, Scale], rubrics: Mapping[str, Rubric], interface: Interface
-) -> None:
+) -> str:
+    """Write the guide, and return the name of its sheet."""
     from openpyxl.styles import Alignment, Font
 
-    sheet = book.create_sheet(_GUIDE)
+    sheet = book.create_sheet(_sheet_title(interface.strings["sheet_title"], book.sheetnames))
     sheet.column_dimensions["A"].width, sheet.column_dimensions["B"].width = 24, 110
-    for row, (left, right, bold) in enumerate([*_own_words(interface), *_guide(sections, scales, rubrics)], start=1):
+    for row, (left, right, bold) in enumerate(_guide(sections, scales, rubrics, interface), start=1):
         for column, text in (("A", left), ("B", right)):
             cell = sheet[f"{column}{row}"]
             _write(cell, text)
             cell.alignment, cell.font = Alignment(wrap_text=True, vertical="top"), Font(bold=bold or column == "A")
     _protect(sheet)
+    return str(sheet.title)
 
 
-def _own_words(interface: Interface) -> Iterator[tuple[str, str, bool]]:
-    """The instructions in the reader's language, where there are any, before the English ones."""
-    if interface.tag == FALLBACK:
-        return
-    yield english_name(interface.tag), interface.strings["title"], True
-    yield "", interface.strings["what_to_do"], False
-    yield "", interface.strings["judge_alone"], False
-    if not interface.reviewed_by:
-        yield "", interface.strings["unreviewed"], False
-    yield "", "", False
-
-
-def _guide(sections: Sequence[Section], scales: Mapping[str, Scale], rubrics: Mapping[str, Rubric]) -> Iterator[tuple[str, str, bool]]:
-    """(left cell, right cell, heading?) of every row of the guide."""
-    yield "", _GUIDE, True
-    yield "1", "Write your name or code into the yellow cell at the top. It is replaced by a pseudonym when the sheet is read.", False
-    yield "2", "Read each text and choose a score in every yellow column. Judge each text by itself, on the scale described below.", False
-    yield "3", "Leave a cell empty where you cannot decide; say why under Comment if you like. You may stop and go on later.", False
-    yield "4", "Please do not talk about the texts with others who score them, and do not use a translator or a chat program.", False
+def _guide(
+    sections: Sequence[Section], scales: Mapping[str, Scale], rubrics: Mapping[str, Rubric], interface: Interface
+) -> Iterator[tuple[str, str, bool]]:
+    """(left cell, right cell, heading?) of every row of the guide, in the reader's language."""
+    words = interface.strings
+    yield "", words["sheet_title"], True
+    for number, name in enumerate(("sheet_name", "sheet_scores", "sheet_empty", "judge_alone"), start=1):
+        yield str(number), words[name], False
+    if interface.tag != FALLBACK and not interface.reviewed_by:
+        yield "", words["unreviewed"], False
     for section in sections:
         yield "", "", False
         yield section.title, section.instruction, False

@@ -42,7 +42,7 @@ def print_gate(result: GateResult, console: Console | None = None) -> None:
 def render_gate(result: GateResult) -> RenderableType:
     """Every check in a row: broken limits first in each language."""
     answer = gate_answer(result)
-    parts: list[RenderableType] = [Text(terminal_safe(line), style=_LINES.get(style, "")) for style, line in lines_of(answer)]
+    parts: list[RenderableType] = [Text(terminal_safe(line.whole), style=_LINES.get(line.style, "")) for line in lines_of(answer)]
     parts[0] = Text(terminal_safe(answer.title), style=_STYLES[result.outcome])
     for language, checks in by_language(result):
         parts += [Text(f"\n{_language(language)}", style="bold cyan"), _table(checks, result)]

@@ -20,10 +20,12 @@ class LabelPages(msgspec.Struct, frozen=True):
     Attributes:
         command: the beginning of the command, with the data and, where their tasks are not described, the texts that people see.
         seconds: how long a median text takes with one question, by language.
+        unlabelled: how many texts have no native label, by language and metric; what is not named is not known.
     """
 
     command: str = "harness labels page DATA"
     seconds: dict[str, float] = {}
+    unlabelled: dict[str, dict[str, int]] = {}
 
     def time(self, language: str, texts: int) -> str:
         """About how long so many texts take one person: `about 40 min`; empty where the texts are not known.
@@ -57,4 +59,16 @@ def label_pages(name: str, data: Dataset) -> LabelPages:
     fields = sorted(found, key=lambda field: (field.startswith("output"), list(known).index(field)))
     described = {item.task for item in data.items} <= set(library.task_files)
     command = shlex.join(["harness", "labels", "page", name, *([] if described else ["--fields", ",".join(fields)])])
-    return LabelPages(command, {tag: reading_seconds(round(median(own)), tag, 1) for tag, own in letters.items()})
+    seconds = {tag: reading_seconds(round(median(own)), tag, 1) for tag, own in letters.items()}
+    return LabelPages(command, seconds, _unlabelled(data))
+
+
+def _unlabelled(data: Dataset) -> dict[str, dict[str, int]]:
+    """How many texts 'labels page --next' would find, by language and metric."""
+    waiting: dict[str, dict[str, int]] = {}
+    for metric in data.labels.metric.used:
+        native = data.labels.native_items((metric,))
+        for item in data.items:
+            own = waiting.setdefault(item.language, {})
+            own[metric] = own.get(metric, 0) + (item.split == "test" and item.item_id not in native)
+    return waiting

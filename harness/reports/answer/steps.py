@@ -20,13 +20,18 @@ def next_steps(verdicts: Sequence[Verdict], named: Mapping[int, str], pages: Lab
     elif nobody_to_compare(verdicts):
         texts = int(setting(first, "items") or 30)
         what = "make the pages for a second person"
-        yield _labelling(what, pages, first["language"], "--annotators 1", texts, f"{texts} texts")
+        yield _labelling(what, pages, first["language"], f"--second --next {texts} --annotators 1", texts, f"{texts} texts")
     needed = [(k, verdict) for verdict in verdicts if (k := verdict.settled_by)]
     for k, verdict in sorted(needed, key=lambda each: each[0])[:1]:
         judge = named.get(id(verdict), "the judge")
         place = f"{metric_words(verdict['metric'])} in {english_name(verdict['language'])}"
         more = f"label {verdict.needed} more texts for {place}; they settle it if {judge} is as good as people"
-        yield _labelling(more, pages, verdict["language"], f"--metrics {verdict['metric']} --next {k}", k)
+        waiting = pages.unlabelled.get(verdict["language"], {}).get(verdict["metric"], k)
+        if pages.command and not waiting:
+            yield NextStep(f"{more} (every text of the set is labelled: add new ones to it)")
+            continue
+        left = "" if waiting >= k else f"; {waiting:,} of the set have no label"
+        yield _labelling(f"{more}{left}", pages, verdict["language"], f"--metrics {verdict['metric']} --next {min(k, waiting)}", k)
     bad = sorted((verdict for verdict in verdicts if style_of(verdict) == "bad"), key=_gap)
     for verdict in bad[:2]:
         name = named.get(id(verdict))

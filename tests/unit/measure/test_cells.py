@@ -14,7 +14,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from harness import stats
-from harness.errors import UsageError
 from harness.measure.cells import Cell, sort_key
 from harness.measure.compare import Recording, compare
 from harness.measure.options import Annotators, CompareOptions
@@ -430,8 +429,11 @@ def test_what_cells_are_not_told_apart_by_is_pooled_and_starred(grid: Recording,
 def test_metrics_on_different_scales_are_not_pooled(make_recording: MakeRecording, judged: Judged) -> None:
     scales = {"m": THREE, "n": Scale(kind="ordinal", classes=(0, 1), best=0)}
     made = make_recording({("a", "m"): 1, ("a", "n"): 1}, [judged("a", 1), judged("a", 1, metric="n")], scales=scales)
-    with pytest.raises(UsageError, match="metrics on different scales cannot be pooled; keep metric in --by"):
-        cells_of(made, by=("judge",))
+    pooled = compare([made], CompareOptions(by=("judge",)))
+    assert [(cell["metric"], cell["judge"]) for cell in pooled.cells] == [("m", pooled.cells[0]["judge"]), ("n", pooled.cells[0]["judge"])]
+    assert pooled.notes[0] == "Metrics on different scales are not pooled: each has rows of its own."
+    only_m = compare([made], CompareOptions(by=("judge",), where={"metric": ("m",)}))
+    assert [cell["metric"] for cell in only_m.cells] == ["*"] and not any("different scales" in note for note in only_m.notes)
     assert [cell["metric"] for cell in cells_of(made)] == ["m", "n"]
 
 

@@ -10,6 +10,7 @@ import pytest
 
 import harness
 from harness.api import NotebookComparison
+from harness.decide.rule import Decision
 from harness.render.notebook import comparison_html, report_html
 from tests.judged_folder import judged_folder
 
@@ -23,11 +24,26 @@ def compared(tmp_path_factory: pytest.TempPathFactory) -> NotebookComparison:
 
 def test_a_comparison_shows_verdicts_cells_notes_and_its_signature(compared: NotebookComparison) -> None:
     html = compared._repr_html_()
-    assert html == comparison_html(compared) and html.count("<table>") == 2
+    assert html == comparison_html(compared) and html.count("<table>") == 3
     headings = re.findall(r"<p><b><bdi dir=.auto.>(.*?)</bdi></b></p>", html)
     assert headings == ["model/one may be used for all 2 questions", "Verdicts", "Japanese · 日本語 (ja)"]
-    assert "Signature: data:made@0" in html and html.count("<tr>") == html.count("</tr>") == 6
+    assert "Signature: data:made@0" in html and html.count("<tr>") == html.count("</tr>") == 9
     assert '<th scope="col" style="text-align:right"><bdi dir="auto">texts</bdi>' in html
+
+
+def test_verdicts_are_coloured_and_the_numbers_are_folded(compared: NotebookComparison) -> None:
+    answer, folded = compared._repr_html_().split("<details><summary>All numbers</summary>")
+    use = re.findall(r'<td style="text-align:left;background:([^"]+)"><bdi dir="auto">use<', answer)
+    assert len(use) == 2 and len(set(use)) == 1 and f"background:{use[0]};padding" in answer, "cells and the card have one colour"
+    assert answer.count("<table>") == 1 and folded.count("<table>") == 2
+    two = [
+        msgspec.structs.replace(one, key=one.key | {"judge": "model/two"}, decision=Decision("do not use", "")) for one in compared.verdicts
+    ]
+    html = msgspec.structs.replace(compared, verdicts=(*compared.verdicts, *two))._repr_html_().split("<details>")[0]
+    [matrix] = re.findall("<table>.*?</table>", html)
+    shades = {sign: re.findall(rf';background:([^"]+)"><bdi dir="auto">{sign} ', matrix) for sign in "✓✗"}
+    assert [len(found) for found in shades.values()] == [2, 2] and set(shades["✓"]).isdisjoint(shades["✗"])
+    assert shades["✓"][0] == use[0] and "<p><small>" in html, "signs have a key"
 
 
 def test_texts_from_elsewhere_are_escaped(compared: NotebookComparison) -> None:

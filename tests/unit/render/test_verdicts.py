@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import io
+import re
+import shlex
 from collections.abc import Callable
 
 import pytest
@@ -10,11 +12,16 @@ from rich.cells import cell_len
 from rich.console import Console, Group
 
 from harness.decide.verdicts import Verdict
+from harness.render.comparison import render_comparison, show
 from harness.render.fitted_table import FittedTable
+from harness.render.terminal import render_answer
 from harness.render.verdicts import screen_tables, side_text, verdict_tables
-from harness.reports.answer import side_names
+from harness.reports.answer import LabelPages, side_names
+from harness.reports.comparison import DecidedComparison
 
 MakeVerdict = Callable[..., Verdict]
+USE = {"verdict": "use", "reason": "", "obstacles": (), "q_use": 0.001, "gap": 0.02, "family_bound": -0.05}
+UNCLEAR = {"verdict": "too few labels", "reason": "neither is shown", "obstacles": ("people",), "k": 40}
 
 
 def shown(verdicts: list[Verdict], width: int) -> str:
@@ -79,6 +86,61 @@ def test_a_terminal_shows_several_judges_as_a_matrix(make_verdict: MakeVerdict) 
     asked = [make_verdict(judge=name, variant=variant) for name in "ab" for variant in ("single", "joint")]
     [plainest] = screen_tables(asked)
     assert plainest.below == "Shown: asked with one metric a call. --all has 1 other condition."
+
+
+ANSWERED = {
+    "one judge": (("one",), ("cs", "ja", "ml", "gu", "hi", "te")),
+    "several judges": (("one", "two", "three"), ("cs", "ja", "ml", "gu")),
+    "one language": (("one", "two", "three", "four"), ("cs",)),
+}
+
+
+@pytest.mark.parametrize("width", [80, 120, 180])
+@pytest.mark.parametrize("judges, languages", ANSWERED.values(), ids=ANSWERED)
+def test_a_pipe_has_an_answer_of_six_lines_and_no_line_is_wider_than_asked_for(
+    judges: tuple[str, ...],
+    languages: tuple[str, ...],
+    width: int,
+    make_verdict: MakeVerdict,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    metrics = {"task_quality": USE, "style": {}, "output_content_quality": UNCLEAR, "problematic_content": UNCLEAR | {"k": None}}
+    verdicts = tuple(
+        make_verdict(language=tag, metric=metric, judge=f"openai/judge-{name}", **own)
+        for tag in languages
+        for name in judges
+        for metric, own in metrics.items()
+    )
+    pages = LabelPages("harness labels page some/folder --fields prompt,system_prompt,output", {"cs": 90.0})
+    found = DecidedComparison(signature="data:d|seed:0", ci_method="", cells=(), verdicts=verdicts, pages=pages)
+    monkeypatch.setenv("COLUMNS", str(width))
+    show(lambda width: render_comparison(found, width=width), found.signature, whole=False)
+    text = capsys.readouterr().out
+    lines = text.splitlines()
+    assert max(map(cell_len, lines)) <= width and not any(line != line.rstrip() for line in lines)
+    answer = lines[: lines.index("")]
+    above = [line for line in answer if not line.startswith("  ")]
+    assert len(above) <= 6 and any(line.startswith("✓ Use") for line in above)
+    [command] = re.findall(r"harness labels page (?:.*\\\n)*.*", text)
+    said = shlex.split(command.replace("\\\n", " "))
+    assert said == shlex.split(f"{pages.command} --lang cs --metrics output_content_quality --next 40 --out pages"), (
+        "a shell reads one command"
+    )
+    for piece in ("'As good as people' means", "Not known yet", "they settle it if"):
+        assert piece in " ".join(text.split()), "what has no room above stands below"
+
+
+@pytest.mark.parametrize("width", [80, 180])
+def test_where_nobody_can_know_the_next_step_is_said_at_any_width(width: int, make_verdict: MakeVerdict) -> None:
+    alone = {"verdict": "no verdict", "gap": None, "people": None, "obstacles": ("annotators",), "base_diff": 0.02}
+    pages = LabelPages("harness labels page set --fields source,output", {"cs": 60.0})
+    above, below = render_answer([make_verdict(**alone)], pages, width)
+    console = Console(width=width, file=io.StringIO(), color_system=None)
+    console.print(Group(*above, *below))
+    assert isinstance(console.file, io.StringIO)
+    text = " ".join(console.file.getvalue().replace("\\\n", " ").split())
+    assert "→ What to do: Let a second person score" in text and "--lang cs --second --next" in text
 
 
 def test_a_language_is_named_once(many: list[Verdict]) -> None:

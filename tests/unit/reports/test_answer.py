@@ -102,7 +102,7 @@ def test_without_second_scores_an_answer_says_why_what_is_known_and_what_to_do(m
     assert todo.sentence == "What to do: Let a second person score 40 or more of these texts, 25 of them independent."
     [step] = answer.steps
     assert step.text == "make the pages for a second person (about 40 min for 40 texts)"
-    assert step.command == "harness labels page set --fields source,output --lang cs --annotators 1 --out pages"
+    assert step.command == "harness labels page set --fields source,output --lang cs --second --next 40 --annotators 1 --out pages"
     assert answer_of([near]).title == "Nobody can know yet whether near may be used"
 
 
@@ -141,12 +141,29 @@ def test_how_sure_an_answer_is_comes_from_the_thresholds_of_the_verdicts(make_ve
 
 
 def test_lines_have_the_command_of_the_next_step(make_verdict: MakeVerdict) -> None:
-    styles, lines = zip(*answer_lines([make_verdict(**UNCLEAR | {"k": 60}), make_verdict(language="ja", **USE)]), strict=True)
-    assert styles[0] == "title" and lines[0] == "openai/one may be used for 1 of 2 questions" and len(lines) <= 6
+    found = list(answer_lines([make_verdict(**UNCLEAR | {"k": 60}), make_verdict(language="ja", **USE)]))
+    lines = [line.whole for line in found]
+    assert found[0].style == "title" and lines[0] == "openai/one may be used for 1 of 2 questions" and len(lines) <= 6
     assert any(line.startswith("✓ Use it in Japanese. At worst 35 points less than people") for line in lines), "with the card's note"
     assert "○ Not known yet in Czech." in lines
     assert "they settle it if the judge is as good as people" in lines[-1]
     assert lines[-1].endswith("harness labels page DATA --lang cs --metrics task_quality --next 60 --out pages")
+
+
+@pytest.mark.parametrize(
+    ("waiting", "said", "flags"),
+    [
+        (60, "about 60 more texts for task quality in Czech; they settle it if the judge is as good as people", "--next 60"),
+        (7, "as good as people; 7 of the set have no label", "--next 7"),
+        (0, "(every text of the set is labelled: add new ones to it)", ""),
+    ],
+)
+def test_a_step_asks_only_for_texts_that_the_set_has(make_verdict: MakeVerdict, waiting: int, said: str, flags: str) -> None:
+    pages = LabelPages("harness labels page set", {}, {"cs": {"task_quality": waiting}})
+    [step, *_] = answer_of([[make_verdict(**UNCLEAR | {"k": 60})]], pages).steps
+    assert said in step.text and step.command == (
+        f"harness labels page set --lang cs --metrics task_quality {flags} --out pages" if flags else ""
+    )
 
 
 def test_baselines_have_no_answer(make_verdict: MakeVerdict) -> None:
@@ -161,4 +178,4 @@ def test_people_see_the_texts_of_the_data_and_never_systems(tmp_path: Path) -> N
     (tmp_path / "set" / "data.toml").write_text(about, "utf-8")
     pages = label_pages("set", harness.load(tmp_path / "set"))
     assert pages.command == "harness labels page set --fields source,output"
-    assert pages.time("cs", 400) == "about 60 min"
+    assert pages.time("cs", 400) == "about 60 min" and pages.unlabelled == {"cs": {"quality": 1}}, "its label is not said to be native"

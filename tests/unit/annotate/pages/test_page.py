@@ -186,6 +186,23 @@ def test_the_next_items_are_those_of_the_list_that_nobody_has_labelled(make_data
         shown_items("none", items=path, next_items=1, metrics=("m",))
 
 
+def test_a_second_person_scores_what_one_has_scored_and_texts_of_different_groups_come_first(make_data: Any, tmp_path: Path) -> None:
+    items = [Item(f"i{n}", "en", "open_prompt", group=str(n // 3), fields={"prompt": "p", "output": "o"}) for n in range(9)]
+    scores = {(f"i{n}", "m"): [1] for n in range(8)} | {("i0", "m"): [1, 1]}
+    data = make_data(items, scores, {"m": Scale(kind="ordinal", classes=(0, 1), best=1)})
+
+    def shown_items(name: str, **options: Any) -> set[str]:
+        pages = make_pages(data, "x", tmp_path / name, LIBRARY, PageOptions(annotators=1, metrics=("m",), second=True, **options))
+        return {entry.item_id for page in read_record(pages.record).pages for entry in page.items}
+
+    assert shown_items("three", next_items=3) == {"i1", "i3", "i6"}, "one of each group; i0 has two people, i8 nobody"
+    assert shown_items("all") == {f"i{n}" for n in range(1, 8)}
+    path = tmp_path / "plan.txt"
+    path.write_text("i0\ni8\n")
+    with pytest.raises(UsageError, match=r"--second: no item of .* has the labels of exactly one person"):
+        shown_items("none", items=path)
+
+
 @pytest.mark.parametrize("name", [*SCRIPTS, SERVED, "page.css"])
 def test_no_asset_asks_for_anything_or_makes_markup(name: str) -> None:
     words = r"https?:|@import|url\(|innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\("

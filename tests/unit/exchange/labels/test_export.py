@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import re
 import shutil
 import unicodedata
 import xml.etree.ElementTree as ElementTree
@@ -225,15 +226,19 @@ def test_a_sheet_looks_as_a_reader_needs_it(library: Library, tmp_path: Path) ->
     path = tmp_path / "s.xlsx"
     export_labels(load_bundled(library, ["ja"]), path, library, selection=Selection(tasks=("summarize", "open_prompt")))
     book = openpyxl.load_workbook(path)
-    assert len(book.sheetnames) == 4 and book.sheetnames[1] == "How to fill it in"
+    words = library.interface("ja").strings
+    tasks = {words[f"task_{task}"]: task for task in ("summarize", "open_prompt")}
+    assert len(book.sheetnames) == 4 and book.sheetnames[1] == words["sheet_title"] and {*tasks} < {*book.sheetnames}
+    guide = [str(cell.value) for row in book.worksheets[1].iter_rows() for cell in row if cell.value]
+    assert words["sheet_scores"] in guide and not [text for text in guide if re.search(r"\b(the|text|score)\b", text)], "no English is left"
     page = book.worksheets[0]
     titles = [cell.value for cell in page[3]]
-    own, words = library.instructions("ja"), library.interface("ja").strings
+    own = library.instructions("ja")
     title = own.rubrics["linguistic_acceptability"].title
     assert title in titles and titles[-1] == words["comment"]
     names = [cell.value for cell in page[2]]
     assert [name.partition(":")[0] for name in names] == ["number", "key", *["metric"] * 5, "text", "text", "comment"]
-    task = "open_prompt" if page.title == "Open prompt" else "summarize"
+    task = tasks[page.title]
     assert titles[7:9] == [own.tasks[task].fields[name.partition(":")[2]] for name in names[7:9]]
     assert page.freeze_panes == "H4", "scores stay in sight beside a text"
     assert page["A1"].value == words["your_code"].replace("{code}", "")
@@ -250,7 +255,7 @@ def test_a_sheet_looks_as_a_reader_needs_it(library: Library, tmp_path: Path) ->
     answer = next(cell for cell, each in zip(page[last], titles, strict=True) if each == title)
     assert not answer.protection.locked and answer.value is None and f"{answer.column_letter}4:{answer.column_letter}{last}" in rules
     guide = "\n".join(str(cell.value) for row in book.worksheets[1].iter_rows() for cell in row)
-    assert guide.index(words["judge_alone"]) < guide.index("Write your name or code") and words["unreviewed"] in guide
+    assert guide.index(words["sheet_name"]) < guide.index(words["judge_alone"]) < guide.index(words["unreviewed"])
     rubric = own.rubrics["linguistic_acceptability"]
     assert rubric.description in guide and rubric.criteria["0"][0] in guide and own.tasks[task].instruction.strip() in guide
 
