@@ -465,7 +465,7 @@
     items.prepareSearch();
     addEventListener("hashchange", () => { const next = Share.viewOf(location.hash); if (next) show(next); });
     document.addEventListener("keydown", pressed);
-    document.querySelector(".skip[href='#items']").addEventListener("click", () => list.querySelector(".opener")?.focus());
+    document.querySelector(".skip[href='#items']").addEventListener("click", (event) => { event.preventDefault(); list.querySelector(".opener")?.focus(); });
     // marks of figures and squares of tables lead to their judgments
     document.addEventListener("click", (event) => {
       const link = event.target.closest?.("[data-show]");
