@@ -71,16 +71,19 @@ def chromium() -> Iterator[Any]:
 
 
 @contextmanager
-def opened(browser: Any, path: Path, *, width: int = 1024, height: int = 900, scheme: str = "light") -> Iterator[Opened]:
-    """A page of a file, once its browser of items is ready, if it has one."""
-    context = browser.new_context(viewport={"width": width, "height": height}, color_scheme=scheme, reduced_motion="reduce")
+def opened(
+    browser: Any, path: Path, *, width: int = 1024, height: int = 900, scheme: str = "light", scripts: bool = True
+) -> Iterator[Opened]:
+    """A page of a file, once its browser of items is ready, if it has one and may run `scripts`."""
+    window = {"width": width, "height": height}
+    context = browser.new_context(viewport=window, color_scheme=scheme, reduced_motion="reduce", java_script_enabled=scripts)
     shown = Opened(context.new_page())
     shown.page.on("console", lambda message: shown.said.append(message.text))
     shown.page.on("pageerror", lambda error: shown.said.append(str(error)))
     shown.page.on("request", lambda request: shown.asked.append(request.url))
     try:
         shown.page.goto(path.resolve().as_uri(), timeout=_PATIENCE)
-        if shown.page.query_selector("#browser"):
+        if scripts and shown.page.query_selector("#browser"):
             shown.page.wait_for_selector("#browser[data-ready]")
         yield shown
     finally:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -18,10 +18,12 @@ from harness.data.dataset import Dataset
 from harness.data.labels import Labels
 from harness.data.marked_errors import OUTPUT
 from harness.measure.outcomes import Outcomes
-from harness.model import CONDITION, Item
+from harness.model import CONDITION, SIDE, Item
 from harness.offensive import WARNING, hides_texts
 from harness.pages import visible
 from harness.render.html.marked_errors import shown_errors
+from harness.render.sides import Side, plainest_first
+from harness.reports.answer import condition_words
 from harness.reports.tables.titles import metric_title
 from harness.runs import Evidence
 
@@ -62,16 +64,22 @@ def chosen(sources: Sequence[Outcomes], most: int = MOST_JUDGMENTS) -> list[NDAr
     return [np.flatnonzero(mask) for mask in masks]
 
 
-def items_json(sources: Sequence[BrowserSource], fields: frozenset[str] = frozenset(), libraries: Sequence[Library] = ()) -> dict[str, Any]:
+def items_json(
+    sources: Sequence[BrowserSource],
+    fields: frozenset[str] = frozenset(),
+    libraries: Sequence[Library] = (),
+    judges: Sequence[tuple[Any, Any]] = (),
+) -> dict[str, Any]:
     """Everything that the browser shows.
 
     `fields` are the texts that tasks have; other texts of an item are shown as notes about it. Without `fields`, all count as texts.
     In the result, `rows` has columns in the order of items and metrics, which refer to `items` and `labels`; `second` has the scores and
     errors of a second round, which are no reference. A column is `{"v": values, "c": codes}`; the codes are one number where all rows
-    have the same, and -1 stands for no value. `scales` say where scores of a metric lie between its ends: `{kind, classes, positions,
-    low, high}`; with `positions`, classes stand for theirs. `words` are those of classes, of metrics that a library has a rubric for.
-    `shortened` is the length to which texts and replies are cut because they would not fit otherwise, None where they fit.
-    `constructed` labels are nobody's. With a `warning`, texts and what quotes them stand behind a click.
+    have the same, and -1 stands for no value. `sides` are who judged and how, `[*SIDE, the condition in words]`: `judges` (source, which
+    is None where there is one, and name) come first, and each from its plainest condition on. `scales` say where scores of a metric lie
+    between its ends: `{kind, classes, positions, low, high}`; with `positions`, classes stand for theirs. `words` are those of classes,
+    of metrics that a library has a rubric for. `shortened` is the length to which texts and replies are cut because they would not fit
+    otherwise, None where they fit. `constructed` labels are nobody's. With a `warning`, texts and what quotes them stand behind a click.
     """
     items: dict[tuple[str, str], int] = {}
     every: list[Item] = []
@@ -106,6 +114,7 @@ def items_json(sources: Sequence[BrowserSource], fields: frozenset[str] = frozen
         "rows": {"item": item[sorting].tolist(), **rows, "errors": shown_errors(errors.take(sorting), judged_texts)},
         "labels": _labels(sources, numbers, [every[n] for n in order], lambda data: data.labels),
         "second": _labels(sources, numbers, [every[n] for n in order], _second_round),
+        "sides": _sides(columns, judges),
         "scales": _scales(sources),
         "words": {metric: words for metric in _metrics(sources) if (words := _class_words(sources, metric, libraries))},
         "titles": {metric: metric_title(metric) for metric in _metrics(sources)},
@@ -134,6 +143,22 @@ def _joined(sources: Sequence[BrowserSource]) -> dict[str, CodedColumn]:
         for name, column in own.items():
             parts.setdefault(name, []).append(column)
     return {name: _hashable_joined(columns) for name, columns in parts.items()}
+
+
+def _sides(columns: Mapping[str, CodedColumn], judges: Sequence[tuple[Any, Any]]) -> list[list[Any]]:
+    """The sides in reading order, each with how it was asked, as the first screen says it."""
+    codes = np.unique(np.stack([columns[name].codes for name in SIDE]), axis=1).T.tolist()
+    values = [columns[name].values for name in SIDE]
+    every = plainest_first(tuple(None if code == NO_VALUE else own[code] for code, own in zip(each, values, strict=True)) for each in codes)
+    place = {who: number for number, who in enumerate(judges)}
+
+    def order(side: Side) -> int:
+        source, judge, *_ = side
+        return place.get((source, judge), place.get((None, judge), len(place)))
+
+    keys = [dict(zip(SIDE, side, strict=True)) | {"variant": side[SIDE.index("variant")] or ""} for side in every]
+    asked = {side: condition_words(key, keys) for side, key in zip(every, keys, strict=True)}
+    return [[*map(_shown_value, side), asked[side]] for side in sorted(every, key=order)]
 
 
 def _judged_text(item: Item) -> str:

@@ -34,6 +34,8 @@ from harness.render.html.templates import render
 from harness.render.human_agreement import two_people_sentence
 from harness.render.sides import Side, side_name
 from harness.render.terminal import belongs
+from harness.render.verdicts import judged_sides
+from harness.reports.answer import judges_in_order
 from harness.reports.comparison import DecidedComparison
 from harness.reports.shown_sections import ShownSection, shown_sections
 from harness.reports.tables.numbers import coefficient, difference, percent
@@ -75,7 +77,8 @@ def comparison_page(
         for name, each, rows, (_, run) in zip(names, judged, kept, sources, strict=True)
     ]
     libraries = [Library(), *(run.prepared.library for _, run in sources if run is not None)]
-    data = items_json(browsed, frozenset().union(*map(text_fields, libraries)), libraries)
+    judges = judges_in_order(judged_sides(comparison.verdicts))
+    data = items_json(browsed, frozenset().union(*map(text_fields, libraries)), libraries, judges)
     cells: Sequence[Cell] = ()
     if options.level == "item":
         cells = compare(recordings, msgspec.structs.replace(options, by=BY_METRIC.by, versus=None)).cells
@@ -118,10 +121,7 @@ def comparison_page(
         command=command,
         signature=comparison.signature,
         ci_method=comparison.ci_method,
-        browsed=True,
-        left=data["left"],
-        shortened=data["shortened"],
-        constructed=data["constructed"],
+        browsed=data,
     )
     return shell(title, body, scripts=SCRIPTS, data={"items-data": data})
 

@@ -29,6 +29,8 @@ from harness.render.html.templates import render
 from harness.render.human_agreement import two_people_sentence
 from harness.render.sealed import reason_without_agreement, sealed_table
 from harness.render.terminal import notes
+from harness.render.verdicts import judged_sides
+from harness.reports.answer import judges_in_order
 from harness.reports.run_report import Report
 from harness.reports.sections.section_registry import SECTIONS
 from harness.reports.shown_sections import ShownSection, sections_legend, shown_sections
@@ -58,7 +60,7 @@ def report_page(result: RunResult, report: Report) -> str:
     [kept] = chosen([judged])
     shown = BrowserSource(report.run, judged, kept, read_evidence(result, judged.row[kept]))
     library = result.prepared.library
-    data = items_json([shown], text_fields(library), [library])
+    data = items_json([shown], text_fields(library), [library], judges_in_order(judged_sides(report.verdicts)))
     maps = language_metric_maps(report.by_metric, report.verdicts)
     sections = shown_sections(report.ablations)
     own, ablations = ([one for one in sections if (one.name in OWN_SECTIONS) is apart] for apart in (True, False))
@@ -100,9 +102,7 @@ def report_page(result: RunResult, report: Report) -> str:
         command_notes=command_notes(protocol),
         signatures=list(report.signatures.items()),
         ci_method=report.ci_method,
-        left=data["left"],
-        shortened=data["shortened"],
-        constructed=data["constructed"],
+        browsed=data,
     )
     return shell(f"{report.title} – {report.run}", body, scripts=SCRIPTS, data={"items-data": data})
 

@@ -4,6 +4,7 @@ from harness.reports.answer.condition_words import condition_words, side_names
 from harness.reports.answer.groups import VerdictGroup, axis_reach, beside_people, groups_of
 from harness.reports.answer.label_pages import LabelPages, label_pages
 from harness.reports.answer.made import answer_of
+from harness.reports.answer.matrix import judges_in_order
 from harness.reports.answer.verdict_words import (
     Sides,
     annotators_of,
@@ -28,6 +29,7 @@ __all__ = [
     "difference_words",
     "groups_of",
     "judge_of",
+    "judges_in_order",
     "label_pages",
     "place_of",
     "reason_against",

@@ -21,11 +21,23 @@ _SAME = "each judge's plainest condition"
 
 def verdict_matrices(sides: Sides) -> Iterator[VerdictMatrix]:
     """A matrix of all sides; of several judges with several conditions one for each condition, the plainest of each judge first."""
+    for condition, same in _by_condition(sides):
+        yield _asked(same, condition) if condition else _matrix(same, side_names(same))
+
+
+def judges_in_order(sides: Sides) -> list[tuple[Any, Any]]:
+    """The judges of the sides, each with its source, in the order in which the first matrix has them."""
+    first = next((same for _, same in _by_condition(sides)), [])
+    return list(dict.fromkeys(judge_of(own[0]) for own in sorted(first, key=_standing, reverse=True)))
+
+
+def _by_condition(sides: Sides) -> Iterator[tuple[str, Sides]]:
+    """The sides of each matrix, and the condition that they share, where it is chosen."""
     by_judge: dict[tuple[Any, Any], list[Sequence[Verdict]]] = {}
     for own in sides:
         by_judge.setdefault(judge_of(own[0]), []).append(own)
     if len(by_judge) == 1 or len(by_judge) == len(sides):
-        yield _matrix(sides, side_names(sides))
+        yield "", sides
         return
     keys = [own[0].key for own in sides]
     by_condition: dict[str, list[Sequence[Verdict]]] = {}
@@ -33,9 +45,8 @@ def verdict_matrices(sides: Sides) -> Iterator[VerdictMatrix]:
         by_condition.setdefault(condition_words(own[0].key, keys), []).append(own)
     plainest = [own[0] for own in by_judge.values()]
     if not any(same == plainest for same in by_condition.values()):
-        yield _asked(plainest, _SAME)
-    for condition, same in by_condition.items():
-        yield _asked(same, condition)
+        yield _SAME, plainest
+    yield from by_condition.items()
 
 
 def _asked(sides: Sides, words: str) -> VerdictMatrix:

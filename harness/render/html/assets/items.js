@@ -31,7 +31,8 @@
 
   let items, view = { codes: {} }, found = { hit: null, shown: [], judgments: 0 }, columns = [], page = 0, open = -1;
 
-  const grouped = (number) => number.toLocaleString("en");
+  const afterPaint = (act) => requestAnimationFrame(() => setTimeout(act));
+  const english = new Intl.NumberFormat("en"), grouped = (number) => english.format(number);
   const count = (number, one, many) => `${grouped(number)} ${number === 1 ? one : many || one + "s"}`;
   const metricName = (metric) => items.data.titles[metric] ?? spaced(metric);
   const wordOf = (facet, value) => {
@@ -80,9 +81,12 @@
     name: (n) => placeOfName(n),
   };
   const sort = () => {
-    const by = KEY_OF[form.elements.order.value], cases = items.caseStart.length;
+    const by = KEY_OF[form.elements.order.value], cases = items.caseStart.length, { shown } = found;
     if (!by) return;
-    found.shown = Array.from(Float64Array.from(found.shown, (n) => by(n) * cases + n).sort(), (both) => both % cases);
+    const keys = new Float64Array(shown.length);
+    for (let at = 0; at < keys.length; at++) keys[at] = by(shown[at]) * cases + shown[at];
+    keys.sort();
+    for (let at = 0; at < keys.length; at++) shown[at] = keys[at] % cases;
   };
 
   // ---- one row, and what it opens
@@ -128,7 +132,7 @@
   };
   const whose = () => (items.data.constructed ? "label" : "people");
   const columnName = (side) => items.sides[side].who;
-  const head = () => make("thead", {}, make("tr", {}, make("th", { scope: "col", class: "of-text" }, "text"), make("th", { scope: "col", class: "of-people" }, whose()),
+  const head = () => make("thead", {}, make("tr", {}, make("th", { scope: "col", class: "of-text" }, "text"), items.unlabelled ? null : make("th", { scope: "col", class: "of-people" }, whose()),
     ...columns.map((side) => make("th", { scope: "col" }, make("bdi", {}, columnName(side)), items.sides[side].asked ? make("small", {}, items.sides[side].asked) : null))));
 
   // `1 1 2`; of classes with longer names `Location ×4, Function`
@@ -150,9 +154,11 @@
     const row = wanted.find(unchanged) ?? wanted[0] ?? own.find(unchanged) ?? own[0];
     if (row === undefined) { cell.append("–"); return cell; }
     const outcome = items.at("outcome", row), changed = items.at("perturbation", row);
-    cell.append(make("span", { class: `given ${outcome.replace(" ", "-")}${wanted.length ? "" : " aside"}`, title: wordsOfScore(row, scoreOf(row)) ?? scoreOf(row) }, ...(items.apart(row) === null ? [`${signOf(row)} `, make("b", {}, inShort(scoreOf(row)))] : [make("b", {}, inShort(scoreOf(row))), ` ${signOf(row)}`]), make("span", { class: "hidden" }, items.apart(row) === null ? ` ${WORDS.outcome[outcome]}` : ` from ${named("people")}`)));
+    const score = make("b", {}, inShort(scoreOf(row))), far = items.apart(row), compared = !items.unlabelled || outcome === "failed";
+    const beside = compared ? make("span", { class: "hidden" }, far === null ? ` ${WORDS.outcome[outcome]}` : ` from ${named("people")}`) : null;
+    cell.append(make("span", { class: `given ${outcome.replace(" ", "-")}${wanted.length ? "" : " aside"}`, title: wordsOfScore(row, scoreOf(row)) ?? scoreOf(row) }, ...(far !== null ? [score, ` ${signOf(row)}`] : [compared ? `${signOf(row)} ` : null, score]), beside));
     const more = (wanted.length || own.length) - 1;
-    if (changed !== null || more) cell.append(make("small", {}, [changed, more ? `+${more}` : ""].filter(Boolean).join(" ")));
+    if (changed !== null || more) cell.append(" ", make("small", {}, [changed, more ? `and ${count(more, "more answer")}` : ""].filter(Boolean).join(" ")));
     return cell;
   };
 
@@ -167,9 +173,9 @@
     const row = items.caseStart[n], item = items.itemOf[row], lang = items.languageOf(item);
     const about = ["language", "task", "metric"].filter((name) => varies(name) || name === "metric").map((name) => wordOf(name, items.at(name, row)));
     const opener = make("button", { type: "button", class: "opener", lang: items.data.warning || !items.texts(item).length ? null : lang, dir: "auto", "aria-expanded": "false" }, glance(item));
-    const opened = make("tr", { class: "opened", hidden: true }, make("td", { colspan: columns.length + 2 }));
+    const opened = make("tr", { class: "opened", hidden: true }, make("td", { colspan: columns.length + (items.unlabelled ? 1 : 2) }));
     opener.addEventListener("click", () => { reader = true; toggle(body, n); remember(); });
-    const body = make("tbody", { class: "case", "data-case": n }, make("tr", {}, make("th", { scope: "row" }, opener, make("small", {}, about.join(" · "))), labelsCell(n), ...columns.map((side) => scoreCell(n, side))), opened);
+    const body = make("tbody", { class: "case", "data-case": n }, make("tr", {}, make("th", { scope: "row" }, opener, make("small", {}, about.join(" · "))), items.unlabelled ? null : labelsCell(n), ...columns.map((side) => scoreCell(n, side))), opened);
     if (open === n || found.shown.length === 1) toggle(body, n, true);
     return body;
   };
@@ -243,7 +249,7 @@
     const node = make("li", { class: `card ${outcome.replace(" ", "-")}${hit ? "" : " aside"}` },
       make("p", { class: "who" }, pinned < 0 ? null : make("span", { class: "tag" }, "AB"[pinned]), " ", make("bdi", {}, items.at("judge", row))),
       make("p", { class: "note" }, conditions.join(" · ") + (hit ? "" : " · left out by the filters")),
-      make("p", {}, make("span", { class: `mark ${outcome.replace(" ", "-")}` }, wordsOf(row)), " ", make("b", {}, score === null ? `no score: ${scoreOf(row)}` : `score ${score}`)));
+      make("p", {}, items.unlabelled && outcome !== "failed" ? null : make("span", { class: `mark ${outcome.replace(" ", "-")}` }, wordsOf(row)), " ", make("b", {}, score === null ? `no score: ${scoreOf(row)}` : `score ${score}`)));
     const probs = items.at("probs", row);
     if (probs) {
       const list = make("dl", { "aria-label": "probabilities" });
@@ -288,7 +294,7 @@
     root.dataset.taken = (performance.now() - begin).toFixed(1);
     root.dataset.judgments = found.judgments;
     root.dataset.cases = found.shown.length;
-    remember();
+    afterPaint(remember); // a browser takes its time over an address
   };
 
   // ---- the view: filters, order and open item, as controls and as an address
@@ -297,7 +303,7 @@
     const now = {};
     for (const [name, code] of Object.entries(view.codes)) now[name] = code < 0 ? null : items.columns[name].values[code];
     for (const name of ["text", "asked", "a", "b", "differ"]) if (form.elements[name]?.value) now[name] = name === "a" || name === "b" ? items.columns.side.values[Number(form.elements[name].value)] : form.elements[name].value;
-    if (form.elements.order.value !== ORDERS[0][0]) now.order = form.elements.order.value;
+    if (form.elements.order.value !== form.elements.order.options[0].value) now.order = form.elements.order.value;
     if (n >= 0) Object.assign(now, { item: items.data.items.id[items.itemOf[items.caseStart[n]]], on: items.at("metric", items.caseStart[n]) });
     return now;
   };
@@ -379,11 +385,13 @@
   };
   const above = pager("above"), below = pager("below");
 
+  const placeAmongSides = (name, code) => items.data.sides.findIndex((own) => own[name === "judge" ? 1 : 2] === items.columns[name].values[code]);
   const facet = (name, title) => {
     const { values, codes } = items.columns[name];
     const times = new Int32Array(values.length + 1);
     for (let row = 0; row < items.size; row++) times[codes[row] + 1]++;
     const present = values.map((_, code) => code).filter((code) => times[code + 1]);
+    if (name === "judge" || name === "variant") present.sort((a, b) => placeAmongSides(name, a) - placeAmongSides(name, b));
     if (name === "score" || name === "reference") present.sort((a, b) => (typeof values[a] === "number" && typeof values[b] === "number" ? values[a] - values[b] : String(values[a]).localeCompare(String(values[b]))));
     if (times[0]) present.push(-1);
     if (present.length < 2) return null;
@@ -395,8 +403,8 @@
   const controls = () => {
     form.append(...FACETS.map(([name, title]) => facet(name, named(title))).filter(Boolean));
     const asked = [...new Set(items.sides.map((side) => side.asked))];
-    if (asked.length > 1) form.append(choice("asked", "Columns: asked", [["", "each judge's first"], ...asked.map((words) => [words, words])]));
-    form.append(choice("order", "Order", ORDERS.map(([name, title]) => [name, named(title)])));
+    if (asked.length > 1) form.append(choice("asked", "Columns: asked", [["", "each judge's plainest condition"], ...asked.map((words) => [words, words])]));
+    form.append(choice("order", "Order", ORDERS.slice(items.unlabelled ? ORDERS.findIndex(([name]) => name === "asked") : 0).map(([name, title]) => [name, named(title)])));
     const inner = MORE.map(([name, title]) => facet(name, title)).filter(Boolean);
     if (varies("side")) {
       const sides = [["", "none"], ...items.columns.side.values.map((name, code) => [code, name])];
@@ -457,6 +465,7 @@
     items.prepareSearch();
     addEventListener("hashchange", () => { const next = Share.viewOf(location.hash); if (next) show(next); });
     document.addEventListener("keydown", pressed);
+    document.querySelector(".skip[href='#items']").addEventListener("click", (event) => { event.preventDefault(); list.querySelector(".opener")?.focus(); });
     // marks of figures and squares of tables lead to their judgments
     document.addEventListener("click", (event) => {
       const link = event.target.closest?.("[data-show]");
@@ -466,5 +475,5 @@
       show(JSON.parse(link.dataset.show));
     });
   };
-  requestAnimationFrame(() => setTimeout(start));
+  afterPaint(start);
 })();

@@ -65,18 +65,15 @@ const ItemsData = (() => {
     columns.annotators = { values: FEW, codes: Int32Array.from({ length: size }, (_, row) => Math.min(2, labelled[caseOf[row]])) };
 
     // a side is who judged and how, apart from changes to the text
-    const numbers = new Map(), firstRows = [];
+    const places = new Map(data.sides.map((own, n) => [JSON.stringify(own.slice(0, -1)), n])), numbers = new Map();
     const side = Int32Array.from({ length: size }, (_, row) => {
-      const key = SIDE.map((name) => columns[name].codes[row]).join(" ");
-      if (!numbers.has(key)) { numbers.set(key, firstRows.length); firstRows.push(row); }
+      const key = SIDE.reduce((sum, name) => sum * (columns[name].values.length + 1) + columns[name].codes[row] + 1, 0);
+      if (!numbers.has(key)) numbers.set(key, places.get(JSON.stringify(SIDE.map((name) => at(name, row)))));
       return numbers.get(key);
     });
-    const varying = SIDE.filter((name) => new Set(firstRows.map((row) => columns[name].codes[row])).size > 1);
-    const words = { temperature: (value) => `T = ${value}`, top_p: (value) => `top-p ${value}` };
-    const sideName = (row) => (varying.length ? varying : ["judge"]).map((name) => [name, at(name, row)]).filter(([, value]) => value !== null).map(([name, value]) => words[name]?.(value) ?? String(value)).join(" · ");
-    const named = (row, names) => names.filter((name) => varying.includes(name)).map((name) => [name, at(name, row)]).filter(([, value]) => value !== null).map(([name, value]) => words[name]?.(value) ?? String(value)).join(" · ");
-    const sides = firstRows.map((row) => ({ who: named(row, ["source", "judge"]) || String(at("judge", row)), asked: named(row, ["variant", "temperature", "top_p"]) }));
-    columns.side = { values: firstRows.map(sideName), codes: side };
+    const several = [0, 1].filter((place) => new Set(data.sides.map((own) => own[place])).size > 1);
+    const sides = data.sides.map((own) => ({ who: several.map((place) => own[place]).join(" · ") || own[1], asked: own.at(-1) }));
+    columns.side = { values: sides.map(({ who, asked }) => [several.length || !asked ? who : "", asked].filter(Boolean).join(" · ")), codes: side };
 
     // whether a changed text has another score than its original, under the same side and repeat
     const moved = new Int32Array(size).fill(-1);
@@ -155,7 +152,7 @@ const ItemsData = (() => {
 
     const languageOf = (item) => items.language.values[items.language.codes[item]];
     const rowsOf = (n) => Array.from({ length: caseStart[n + 1] - caseStart[n] }, (_, k) => caseStart[n] + k);
-    return { data, columns, size, itemOf, caseStart, at, apart, labelsAt, secondAt, distance, labelled, side, sides, texts, filtered, prepareSearch, languageOf, rowsOf };
+    return { data, columns, unlabelled: !labels.item.length, size, itemOf, caseStart, at, apart, labelsAt, secondAt, distance, labelled, side, sides, texts, filtered, prepareSearch, languageOf, rowsOf };
   };
   return { read };
 })();

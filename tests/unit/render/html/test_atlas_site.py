@@ -73,8 +73,10 @@ def test_a_page_keeps_to_itself_and_names_its_picture_only_where_it_has_an_addre
 
 def test_a_language_is_listed_without_a_script_and_found_by_its_names() -> None:
     page = pages_of(small())["index.html"]
-    [listed] = re.findall(r'<nav class="contents" aria-label="Languages">(.*?)</nav>', page, re.DOTALL)
-    assert re.findall(r'data-tag="([^"]+)"><a href="([^"]+)"', listed) == [(tag, f"{tag}/index.html") for tag in ("ca", "ja", "pt-BR")]
+    [listed] = re.findall(r'<table class="quality-matrix">(.*?)</table>', page, re.DOTALL)
+    assert re.findall(r'data-tag="([^"]+)"><th scope="row"><a href="([^"]+)"', listed) == [
+        (tag, f"{tag}/index.html") for tag in ("ca", "ja", "pt-BR")
+    ]
     [names] = re.findall(r'<script type="application/json" id="language-names">(.*?)</script>', page)
     assert {"japanese", "日本語", "japonština", "japonais", "японский"} <= {*json.loads(names)["ja"]}
     assert len(names_of(small(), "ja")) > 50

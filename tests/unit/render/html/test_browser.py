@@ -123,3 +123,14 @@ def test_cards_tell_the_order_of_a_pair_and_the_other_numbers_of_a_text() -> Non
     data = shown(outcomes(recorded({"a": [1, 1]}, asked), CompareOptions()))
     assert column(data["rows"], "order", 2) == [None, "swapped"]
     assert column(data["rows"], "further_numbers", 2) == [None, "1 3"]
+
+
+def test_judges_of_the_first_screen_come_first_and_plain_conditions_before_others() -> None:
+    given = [judged("a", 1, judge=name, variant=variant) for name, variant in (("x", "joint"), ("x", "single"), ("y", "single"))]
+    found = outcomes(recorded(LABELS, given), CompareOptions())
+    data = items_json([BrowserSource("r", found, np.arange(3))], judges=[(None, "y"), (None, "x")])
+    assert [(own[1], own[-1]) for own in data["sides"]] == [
+        ("y", "one metric a call"),
+        ("x", "one metric a call"),
+        ("x", "all metrics in one call"),
+    ]
