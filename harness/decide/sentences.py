@@ -27,12 +27,12 @@ _ANNOTATORS = {"native": "native speakers", "people": "people"}
 
 
 def equal_groups(groups: int, effective: float | None) -> str:
-    """For how many equal groups these groups stand, in words; empty where it is their number.
+    """For how many equal groups these groups stand, in words; empty where it is their number, and where there is no group.
 
-    >>> equal_groups(41, 2.207), equal_groups(20, 16.94), equal_groups(20, 19.98)
-    ('2.2', '17', '')
+    >>> equal_groups(41, 2.207), equal_groups(20, 16.94), equal_groups(20, 19.98), equal_groups(0, 2.9)
+    ('2.2', '17', '', '')
     """
-    if effective is None or math.isnan(effective):
+    if not groups or effective is None or math.isnan(effective):
         return ""
     shown = f"{effective:.1f}" if effective < 9.95 else f"{effective:.0f}"
     return "" if float(shown) == groups else shown

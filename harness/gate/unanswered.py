@@ -6,6 +6,7 @@ from collections import Counter
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from harness.data.columns import CodedColumn, combination_ids, first_rows
 from harness.data.dataset import Dataset
@@ -14,7 +15,6 @@ from harness.measure.compare import JudgedData, Recording
 from harness.measure.units import ShownToJudges, item_key
 from harness.model import CONDITION, CellKey, JudgeCondition
 from harness.runs import RunResult
-from harness.stats.core.arrays import Ints
 
 
 class Unanswered(NamedTuple):
@@ -98,7 +98,7 @@ def unanswered_rows(recording: Recording, judged: JudgedData) -> dict[CellKey, U
     return found
 
 
-def _missed(times: Ints) -> Unanswered | None:
+def _missed(times: NDArray[np.intp]) -> Unanswered | None:
     """What is missing where texts were asked so many times; None where all were asked equally often."""
     each = max(int(times.max()), 1)
     if without := each * len(times) - int(times.sum()):

@@ -50,7 +50,7 @@ def test_questions_that_were_asked_and_have_no_answer_never_pass(
     endpoint.script = script
     data = folder(tmp_path / "made")
     asking = ("run", "--data", data, "--judge", f"openai/{MODEL}", "--base-url", endpoint.url, "--out", out)
-    assert cli(*asking).code in (4, 6)  # 4 where the refusals came one after the other, and the rest was not asked
+    assert cli(*asking, "--concurrency", "1").code == 6  # one by one: a judge whose first reply is a refusal is not asked further
     policy = tmp_path / "gate.toml"
     policy.write_text("[[rule]]\nat_least = 0.5\nunread_at_most = 0.2\nbeats_baseline = true\n\n[[rule]]\nmin_items = 1\n", "utf-8")
     done = cli("gate", run_folder(out), "--policy", policy, "--json", tmp_path / "gate.json")
