@@ -68,7 +68,7 @@ docs: setup
 # The atlas, the boards and the documentation as one site, which works from a folder too. SITE_URL is its address, for previews of links.
 site: docs
 	$(BIN)/harness atlas --html site --beside "Leaderboards=boards/index.html" --beside "Documentation=docs/docs/index.html" $(if $(SITE_URL),--url $(SITE_URL))
-	$(BIN)/harness board build --site site/boards
+	$(BIN)/harness board build --site site/boards --beside "Atlas=../index.html" --beside "Documentation=../docs/docs/index.html"
 	$(BIN)/python .ci/site-check site
 
 # Needs uv: resolves pyproject.toml for all supported Pythons.

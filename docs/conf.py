@@ -1,5 +1,9 @@
 """How Sphinx makes a site of the pages in this folder: `make docs`. The pages stay plain Markdown that reads well on its own."""
 
+from pathlib import Path
+
+from sphinx.application import Sphinx
+
 project = "harness"
 author = "The contributors of harness"
 extensions = ["myst_parser"]
@@ -15,3 +19,24 @@ myst_heading_anchors = 4
 # Pages of boards are reached from the index of boards, not from the contents.
 suppress_warnings = ["toc.not_included"]
 nitpicky = True
+
+
+def setup(app: Sphinx) -> None:
+    """Pages are made reachable for keys and screen readers once they are written."""
+    app.connect("build-finished", _reachable)
+
+
+_REACHABLE = {
+    '<p class="caption" role="heading">': '<p class="caption" role="heading" aria-level="2">',
+    "<pre>": '<pre tabindex="0">',  # it may scroll sideways
+    '<div class="table-wrapper': '<div tabindex="0" class="table-wrapper',
+}
+
+
+def _reachable(app: Sphinx, error: Exception | None) -> None:
+    for page in Path(app.outdir).rglob("*.html") if error is None else ():
+        text = old = page.read_text("utf-8")
+        for plain, reachable in _REACHABLE.items():
+            text = text.replace(plain, reachable)
+        if text != old:
+            page.write_text(text, "utf-8")

@@ -42,7 +42,7 @@ def build(arguments: argparse.Namespace) -> int:
     _refuse_installed(library, names, arguments.site)
     with working("reading replies"):
         opened, left_out = _open(library, names, arguments)
-    texts = _tables(opened) | (_site(arguments.site, opened) if arguments.site else {})
+    texts = _tables(opened) | (_site(arguments.site, opened, arguments.beside) if arguments.site else {})
     write_together(texts)
     for path in texts:
         print(terminal_safe(str(path)))
@@ -85,8 +85,9 @@ def _tables(opened: Sequence[OpenBoard]) -> dict[Path, str]:
     return {one.folder / TABLE: standings_markdown(one.standings, one.findings) for one in opened}
 
 
-def _site(folder: Path, opened: Sequence[OpenBoard]) -> dict[Path, str]:
+def _site(folder: Path, opened: Sequence[OpenBoard], beside: Sequence[str]) -> dict[Path, str]:
+    from harness.exchange.labels.mapping import parse_pairs
     from harness.render.html.boards import board_pages
 
-    pages = board_pages([(one.standings, one.findings) for one in opened])
+    pages = board_pages([(one.standings, one.findings) for one in opened], parse_pairs(beside, "--beside"))
     return {folder / name: text for name, text in pages.items()}

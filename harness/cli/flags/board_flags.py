@@ -83,6 +83,7 @@ def _build(sub: Any) -> None:
     p = command(sub, "build", "boards.standings:build", "write TABLE.md of each board, and a static site")
     p.add_argument("boards", nargs="*", metavar="BOARD", help="only these boards (default: all with submissions)")
     add_flag(p, "--site DIR", "also write a site to this folder: an index, and a page for each board", Path)
+    add_flag(p, "--beside NAME=PAGE ...", "with --site: link to a page beside them", default=[])
     _opened(p)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -73,10 +73,13 @@ class TitledTable:
     drawn: DrawnTable
 
 
-def board_pages(boards: Sequence[tuple[Standings, Sequence[Finding]]]) -> dict[str, str]:
-    """`{file name: page}`: the index, and for each board its page and one for each language. Equal standings give equal bytes."""
+def board_pages(boards: Sequence[tuple[Standings, Sequence[Finding]]], beside: Mapping[str, str] = {}) -> dict[str, str]:
+    """`{file name: page}`: the index, and for each board its page and one for each language. Equal standings give equal bytes.
+
+    `beside`: pages beside these that the index links to, by the words of the link; relative to the index.
+    """
     rows = [_index_row(standings, findings) for standings, findings in boards]
-    pages = {INDEX: shell("Leaderboards", render("boards.html", boards=rows), scripts=SCRIPTS)}
+    pages = {INDEX: shell("Leaderboards", render("boards.html", boards=rows, beside=beside), scripts=SCRIPTS)}
     for standings, findings in boards:
         pages[_file_name(standings)] = _board_page(standings, findings)
         pages |= {_file_name(standings, tag): _language_page(standings, tag) for tag in standings.languages}

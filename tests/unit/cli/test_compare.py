@@ -136,3 +136,11 @@ def test_restrictions_of_one_name_are_alternatives() -> None:
     assert key_and_value("judge=openai/a=b", "") == ("judge", "openai/a=b")
     with pytest.raises(UsageError, match="such as an example"):
         key_and_value("judge", "an example")
+
+
+def test_the_name_of_published_labels_is_no_run(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "pariksha").mkdir()
+    (tmp_path / "pariksha" / "items.jsonl").write_text("", "utf-8")
+    monkeypatch.setenv("HARNESS_DATA_HOME", str(tmp_path))
+    refused = cli("report", "pariksha", "--out", tmp_path / "results")
+    assert refused.code == 2 and "'harness compare pariksha' compares the judgments" in refused.err, refused.err

@@ -115,6 +115,11 @@ def test_pages_are_deterministic() -> None:
     assert board_pages([(made(), FOUND)]) == board_pages([(made(), FOUND)])
 
 
+def test_the_index_links_to_pages_beside_it() -> None:
+    pages = board_pages([(made(), FOUND)], {"Atlas": "../index.html"})
+    assert '<a href="../index.html">Atlas</a>' in pages["index.html"] and "../index.html" not in pages["mini.html"]
+
+
 def test_the_picture_of_a_rank_does_not_grow_with_the_number_of_judges() -> None:
     """A page has one such picture for each judge: with a tick for each place it would grow with the square of the judges."""
     few, many, most = (len(rank_track(2, (1, 3), judges, "place 2")) for judges in (20, 200, 2000))
