@@ -277,7 +277,7 @@ def show(result: RunResult, output: Output, decision: DecisionOptions | None = N
     """Write the run's derived files, print its report (unless it is quiet) and return it; `decision` has the thresholds."""
     from harness.render.files import write_files
     from harness.render.sections import print_sections
-    from harness.render.terminal import print_report
+    from harness.render.terminal import dim_lines, print_report, print_whole
 
     report: Report = make_report(result, decision)
     if writable := result.derived == result.folder:
@@ -297,7 +297,7 @@ def show(result: RunResult, output: Output, decision: DecisionOptions | None = N
         if output.by_task or result.protocol.texts.study:
             print_sections(report.ablations)
         else:
-            print(terminal_safe(_more(report)), end="")
+            print_whole(lambda width: dim_lines([terminal_safe(_more(report))]))
     if not output.as_json:
         if part := _part_of_board(result):
             print(f"\n{part}", file=sys.stderr)
@@ -339,7 +339,7 @@ def _share(every: Collection[str], asked: Collection[str], kind: str) -> str:
 def _more(report: Report) -> str:
     """What --all and --full would add."""
     sections = ", ".join(str(section["title"]).lower() for section in report.ablations.values() if section.get("title"))
-    return f"--all has every verdict; --by-task also the numbers of each metric and task{f', and {sections}' if sections else ''}.\n"
+    return f"--all has every verdict; --by-task also the numbers of each metric and task{f', and {sections}' if sections else ''}."
 
 
 def runs(arguments: argparse.Namespace) -> int:

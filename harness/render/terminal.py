@@ -54,8 +54,8 @@ def render_answer(verdicts: Sequence[Verdict], pages: LabelPages, width: int) ->
         below = [AnswerLine("note", text, text) for line in above for text in line.beside]
         above = [line._replace(whole=line.sentence) if line.beside else line for line in above if line.sentence]
     if _height(above, width) > _ANSWER_LINES:
-        steps = [line for line in above if line.command]
-        above, below = [line for line in above if not line.command], [*below, *steps]
+        steps = [line for line in above if line.command or line.style == "next"]
+        above, below = [line for line in above if line not in steps], [*below, *steps]
     if _height(above, width) > _ANSWER_LINES and {"good", "bad"} & {line.style for line in above}:
         below = [*(line for line in above if line.style == "open"), *below]
         above = [line for line in above if line.style != "open"]

@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 import random
 import re
+import shlex
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, get_args
 
 import pytest
 
+from harness.annotate.answers.page_record import read_record
 from harness.decide.rule import VerdictName
 from tests.judged_folder import judged_folder
 
@@ -163,3 +165,19 @@ def test_every_command_says_the_same_word_for_a_verdict(cli: Cli, tmp_path: Path
     screen = cli("compare", folder, "--all").out
     for metric, word in words.items():
         assert re.search(rf"^(Japanese)? *{metric} +{word}( |$)", screen, re.MULTILINE), screen
+
+
+@pytest.mark.parametrize(
+    "options", [{"labelled": 0.4, "noise": 0.2, "sampling": "convenience"}, {"prompts": 12, "labelled": 0.5}], ids=["some", "few"]
+)
+def test_the_next_step_is_a_command_that_works(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, options: dict[str, Any]) -> None:
+    judged_folder(tmp_path / "made", **options)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "80")
+    text = cli("compare", "made").out
+    [command] = re.findall(r"harness (labels page made (?:.*\\\n)*.*)", text)
+    made = cli(*shlex.split(command.replace("\\\n", " ")))
+    assert made.code == 0, made.err
+    wanted = int(command.split("--next ")[1].split()[0])
+    entries = [entry for page in read_record(tmp_path / "pages" / "pages.json").pages for entry in page.items]
+    assert len({entry.item_id for entry in entries if entry.role == "label"}) == wanted
