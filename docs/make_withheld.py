@@ -38,7 +38,7 @@ def samples_of(source: str, judge: str | None, metrics: Sequence[str] | None, mo
     """The labelled texts by language, of every metric and judge; every text by itself, since texts are what is drawn."""
     [opened] = open_sources([source], None, Path())
     where = {"metric": tuple(metrics)} if metrics else {}
-    options = compare_options(judge, None, "1+", "drop", "item", where, None, 0)
+    options = compare_options(judge, "1+", where)
     cells: dict[tuple[Any, ...], list[ScoredItems]] = {}
     for cell in scored_items(align([opened.recording], options).judged[0]):
         cells.setdefault((cell.key["metric"], cell.key["judge"]), []).append(cell)

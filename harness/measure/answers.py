@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from harness.data.columns import NO_VALUE, CodedColumn, Codes, combination_ids, last_matching_rows, rows_by_number, sorted_rows
 from harness.data.dataset import Dataset
 from harness.data.judgments import Judgments
-from harness.measure.options import POOLED, CompareOptions, Rule, annotators_needed
+from harness.measure.options import POOLED, CompareOptions, Drawing, Rule, annotators_needed
 from harness.measure.scores import numbers
 from harness.measure.units import Classes, LabelCounts, classes_of, item_key, votes
 from harness.model import CONDITION, Scale, Variant, parse_variant, plainness
@@ -82,7 +82,7 @@ class AnswerTable:
     """
 
     data: Dataset
-    drawing: Mapping[str, Any]
+    drawing: Drawing
     reach: Mapping[str, float]  # {metric: points from the worst to the best}
     columns: Mapping[str, CodedColumn]
     kinds: Kinds
@@ -184,7 +184,7 @@ def tabulate_answers(data: Dataset, judgments: Judgments, options: CompareOption
     columns = {name: column.take(order) for name, column in columns.items()}
     counted = votes(data, judgments, annotators_needed(options, data.labels.max_annotators))
     laid = _AlignedLabels(data, counted, options.majority, score, expected, item, columns)
-    return laid.answers({"seed": options.seed, "resamples": options.resamples})
+    return laid.answers(options.drawing)
 
 
 class _AlignedLabels:
@@ -209,7 +209,7 @@ class _AlignedLabels:
         )
         self.reach: dict[str, float] = {}
 
-    def answers(self, drawing: Mapping[str, Any]) -> AnswerTable:
+    def answers(self, drawing: Drawing) -> AnswerTable:
         """The answers beside their labels; `drawing` has the seed and the resamples of intervals."""
         kinds = [_NO_KINDS]
         for metric in self.columns["metric"].values:

@@ -248,7 +248,7 @@ class _CellTable:
     ) -> None:
         self.data, self.units, (self.keys, self.rows) = data, units, of
         self.counted, self.classes, self.options, self.design = counted, classes, options, design
-        self.drawing: dict[str, Any] = {"seed": options.seed, "resamples": options.resamples}
+        self.drawing = options.drawing
         self.groups = item_key(data, "group").codes
         self.place = combination_ids([item_key(data, name) for name in ("language", "task")], np.zeros(len(data.items), np.int8))
 

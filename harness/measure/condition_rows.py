@@ -11,7 +11,7 @@ import numpy as np
 from harness.data.columns import CodedColumn, combination_ids, rows_by_number
 from harness.measure.answers import KEYS, AnswerTable
 from harness.measure.cells import bounds, number
-from harness.measure.options import POOLED
+from harness.measure.options import POOLED, Drawing
 from harness.model import CONDITION
 from harness.stats import Difference, Estimated, Interval, benjamini_yekutieli, mean_interval, paired_difference, proportion_interval
 from harness.stats.agreement.agreement import NO_JUDGED_PAIR
@@ -42,7 +42,7 @@ def put_number(row: Row, name: str, value: float | None, interval: Interval | No
         row["undefined"][f"{name}_ci"] = interval.reason or "undefined"
 
 
-def put_share(row: Row, name: str, credits: Floats, groups: Ints, drawing: Mapping[str, Any], why: str) -> None:
+def put_share(row: Row, name: str, credits: Floats, groups: Ints, drawing: Drawing, why: str) -> None:
     """Write the mean of credits in [0, 1] (NaN: does not count), with the interval of a share."""
     put_number(row, name, _mean(credits), proportion_interval(credits, groups, **drawing), why=why)
 

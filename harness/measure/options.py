@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Literal
+from typing import Literal, TypedDict
 
 import msgspec
 
@@ -42,6 +42,13 @@ class Annotators(msgspec.Struct, frozen=True):
         return cls(int(found[1]), exactly=not found[2])
 
 
+class Drawing(TypedDict):
+    """What intervals are drawn with."""
+
+    seed: int
+    resamples: int
+
+
 class CompareOptions(msgspec.Struct, frozen=True):
     """How judgments are compared with labels.
 
@@ -63,6 +70,11 @@ class CompareOptions(msgspec.Struct, frozen=True):
     resamples: int = RESAMPLES
     standardise: Standardise = "none"
     intervals: frozenset[str] | None = None
+
+    @property
+    def drawing(self) -> Drawing:
+        """The seed and the resamples of all intervals."""
+        return {"seed": self.seed, "resamples": self.resamples}
 
 
 BY_METRIC = CompareOptions(by=("language", "metric", "judge", "variant", "temperature"))

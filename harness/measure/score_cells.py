@@ -201,7 +201,7 @@ class ScoreCells:
         }
         item, raw, x, y = self._once(cell)
         segment = self.segment[item]
-        drawing = {"seed": self.options.seed, "resamples": self.options.resamples}
+        drawing = self.options.drawing
         tied = tie_calibrated_accuracy(raw, y, segment, self.group[item], **drawing)
         values["acc_eq"] = Estimated(tied.value, tied.pairs, tied.interval, math.nan, tied.reason)
         values["acc_eq_epsilon"] = Estimated(tied.epsilon, tied.pairs, tied.epsilon_interval, math.nan, tied.reason)

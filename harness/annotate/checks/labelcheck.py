@@ -20,7 +20,7 @@ from harness.data.judgments import Judgments
 from harness.errors import UsageError
 from harness.measure.cells import bounds, factorise, named_shares, number, reasons, sort_key
 from harness.measure.compare import CI_METHOD, matching, of_metrics, only_where
-from harness.measure.options import Annotators, CompareOptions
+from harness.measure.options import Annotators, CompareOptions, Drawing
 from harness.measure.score_cells import NO_SECOND, NOT_CLASSES, NOT_INTERVAL, people_statistics, second_ratings, source_texts
 from harness.measure.scores import ItemScores
 from harness.measure.scores import numbers as to_numbers
@@ -85,7 +85,7 @@ class _MetricCells:
     cell: Ints
     group: Codes
     at: Codes
-    drawing: Mapping[str, Any]
+    drawing: Drawing
 
     def rows_of_cells(self, metric: str) -> list[Ints]:
         """The rows of one metric's labels, cell by cell."""
@@ -144,7 +144,7 @@ def _described(data: Dataset, options: CompareOptions) -> tuple[tuple[dict[str, 
         *factorise(columns, len(data.items)),
         group=item_key(data, "group").codes,
         at=data.labels.item.recode(data.positions),
-        drawing={"seed": options.seed, "resamples": options.resamples},
+        drawing=options.drawing,
     )
     found: list[dict[str, Any]] = []
     flagged: list[dict[str, Any]] = []
@@ -320,7 +320,7 @@ def _annotators_in_numbers(who: Ints, scores: Floats, names: list[str]) -> list[
     return out
 
 
-def _pairs(table: Ints, group: Codes, names: list[str], classes: Classes, drawing: Mapping[str, Any]) -> list[dict[str, Any]]:
+def _pairs(table: Ints, group: Codes, names: list[str], classes: Classes, drawing: Drawing) -> list[dict[str, Any]]:
     """Agreement of every two annotators who share items; pairs that share the most items come first."""
     both = (table >= 0).astype(np.int64)
     common = both.T @ both

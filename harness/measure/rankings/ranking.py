@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 from itertools import product
-from typing import TypedDict
 
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
 from harness.measure.cells import bounds, number
-from harness.measure.options import POOLED, CompareOptions
+from harness.measure.options import POOLED, CompareOptions, Drawing
 from harness.measure.rankings.answer_matrix import FAILURES, AnswerMatrix, Questions, answer_matrix, guesses, questions_of
 from harness.measure.rankings.ranked import AnnotatorFigures, Gain, MatchedPair, RankedJudge, Ranking, RankingInput, mean_of_known
 from harness.measure.rankings.score_ranking import RANKED_BY_ORDER, order_gains, rank_by_order
@@ -80,11 +79,6 @@ def gains_over(baselines: Sequence[str], given: RankingInput) -> Iterator[Gain]:
             yield from tables.gains(name, earned)
 
 
-class _Drawing(TypedDict):
-    seed: int
-    resamples: int
-
-
 class _Tables:
     """The tables of one language and variant."""
 
@@ -94,7 +88,7 @@ class _Tables:
         code = self.questions.languages.index(language) if language in self.questions.languages else -1
         self.units = np.flatnonzero((self.questions.language == code) & ~np.isnan(self.questions.credits[:, 0]))
         self.present = np.flatnonzero(answers.was_asked[:, code]) if code >= 0 else np.empty(0, np.int64)
-        self.drawing: _Drawing = {"seed": options.seed, "resamples": options.resamples}
+        self.drawing = options.drawing
         self.score = answers.score[self.present][:, :, self.units]
         self.failure = answers.failure[self.present][:, :, self.units]
         self.credits = self.questions.credit_of(self.score, self.units).mean(axis=1)
@@ -242,7 +236,7 @@ class _LeftOut:
             read = (~np.isnan(earned)).sum(axis=1)
             self.judge_credits[:, at] = np.where(read > 0, np.nansum(earned, axis=1) / np.maximum(read, 1), np.nan)
 
-    def people(self, at: NDArray[np.intp], group: Ints, drawing: _Drawing) -> AnnotatorFigures | None:
+    def people(self, at: NDArray[np.intp], group: Ints, drawing: Drawing) -> AnnotatorFigures | None:
         known = ~np.isnan(self.people_credits[at])
         if not known.any():
             return None

@@ -17,7 +17,7 @@ import numpy as np
 from harness.data.dataset import Dataset
 from harness.data.judgments import Judgments
 from harness.measure.condition_rows import Row, new_row, put_difference, put_mean, put_number, put_share, rows_by_level, with_q
-from harness.measure.options import CompareOptions
+from harness.measure.options import CompareOptions, Drawing
 from harness.measure.units import item_key
 from harness.model import CONDITION, Failure, Scale
 from harness.reports.sections.section import BY_TASK, Found, Section, SectionInput, SectionTable
@@ -86,7 +86,7 @@ def chiang_lee(data: Dataset, judgments: Judgments, options: CompareOptions) -> 
     systems: list[Row] = []
     differences: list[Row] = []
     orders: list[Row] = []
-    drawing = {"seed": options.seed, "resamples": options.resamples}
+    drawing = options.drawing
     equal = _equal_pairs(data)
     for key, ratings, failures in _cells(data, judgments):
         rows.append(_agreement_row(key, ratings, failures, equal, drawing))
@@ -149,7 +149,7 @@ def _mean(values: Sequence[float]) -> float:
     return sum(values) / len(values) if values else math.nan
 
 
-def _agreement_row(key: Row, ratings: _Ratings, failures: Sequence[str | None], equal: frozenset[int], drawing: Mapping[str, Any]) -> Row:
+def _agreement_row(key: Row, ratings: _Ratings, failures: Sequence[str | None], equal: frozenset[int], drawing: Drawing) -> Row:
     row = new_row(key, n=len(failures), texts=len(ratings.samples), unreadable=sum(failure is not None for failure in failures))
     refused = sum(failure == str(Failure.REFUSED) for failure in failures)
     put_number(row, "refused", refused / len(failures))
@@ -180,7 +180,7 @@ def _put_correlations(row: Row, ratings: _Ratings) -> None:
     put_mean(row, "tau_in_prompt", taus, np.array(several, np.int64), (-1.0, 1.0), "no prompt has two texts with labels that differ")
 
 
-def _alpha(scores: Scores, ratings: _Ratings, kind: Kind, drawing: Mapping[str, Any]) -> Estimated:
+def _alpha(scores: Scores, ratings: _Ratings, kind: Kind, drawing: Drawing) -> Estimated:
     """Krippendorff's alpha of the raters over the items that two or more rated, with its interval over groups of texts."""
     if not scores:
         return Estimated(math.nan, 0, no_interval(0), math.nan, None)

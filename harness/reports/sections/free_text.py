@@ -43,7 +43,7 @@ def free_text(data: Dataset, judgments: Judgments, options: CompareOptions) -> d
     further = judgments.further_numbers.codes >= 0
     refused = judgments.failure.recode({str(Failure.REFUSED): 0}) == 0
     group = item_key(data, "group").codes[place].astype(np.int64)
-    drawing = {"seed": options.seed, "resamples": options.resamples}
+    drawing = options.drawing
     rows: list[Row] = []
     for key, cell in rows_by_level(columns, LEVELS):
         row = new_row(key, n=len(cell), several_n=int(further[cell].sum()), unreadable=int((~read[cell]).sum()))

@@ -11,6 +11,7 @@ from harness.data.columns import first_rows
 from harness.data.judgments import Judgments
 from harness.measure.answers import AnswerTable, variant_of
 from harness.measure.condition_rows import Row, level_of, new_row, put_difference, put_number, section, with_q
+from harness.measure.options import Drawing
 from harness.model import SAMPLING
 from harness.reports.sections.section import BY_METRIC, Section, SectionInput, SectionTable, q_value, tests_shown
 from harness.reports.sections.variants import PAIRED_ANSWERS, SCORE_CHANGE, Q, moved_rows, pairs_by
@@ -91,7 +92,7 @@ def _scores(here: AnswerTable, metrics: Sequence[str], variants: tuple[str, str]
     return _ScoreTable(points, here.group[first])
 
 
-def _put_drag(row: Row, table: _ScoreTable, pair: tuple[int, int], when: tuple[int, int], drawing: Any) -> None:
+def _put_drag(row: Row, table: _ScoreTable, pair: tuple[int, int], when: tuple[int, int], drawing: Drawing) -> None:
     """Both correlations, and their difference, on the questions with readable answers on both metrics in both orders."""
     first, other = pair
     x, y = table.points[list(when), first], table.points[list(when), other]

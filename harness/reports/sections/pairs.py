@@ -13,7 +13,7 @@ from harness.data.columns import CodedColumn
 from harness.data.dataset import Dataset
 from harness.data.judgments import Judgments
 from harness.measure.condition_rows import Row, new_row, put_number, put_share, rows_by_level, section
-from harness.measure.options import CompareOptions
+from harness.measure.options import CompareOptions, Drawing
 from harness.measure.units import item_key
 from harness.model import CONDITION
 from harness.reports.sections.section import FEW_NAMES, Found, Section, SectionTable, range_by_language
@@ -76,7 +76,7 @@ def pairs(data: Dataset, judgments: Judgments, options: CompareOptions) -> dict[
     choices = _choices(data, judgments.clean)
     if not len(choices.item):
         return None
-    drawing = {"seed": options.seed, "resamples": options.resamples}
+    drawing = options.drawing
     rows: list[Row] = []
     systems: list[Row] = []
     for key, own in rows_by_level(choices.columns, LEVELS):
@@ -126,7 +126,7 @@ def _is_equal(one: Any, other: Any) -> bool:
     return isinstance(one, str) and isinstance(other, str) and one.strip() == other.strip()
 
 
-def _position_row(key: dict[str, Any], cell: _Choices, differing: _Choices, fitted: BradleyTerry, drawing: dict[str, Any]) -> Row:
+def _position_row(key: dict[str, Any], cell: _Choices, differing: _Choices, fitted: BradleyTerry, drawing: Drawing) -> Row:
     row = new_row(key, n=len(differing.item), pairs=len(np.unique(differing.item)), groups=len(np.unique(differing.group)))
     row |= {"unreadable": int(np.isnan(differing.share).sum()), "identical": len(np.unique(cell.item[cell.equal]))}
     put_share(row, "first_position", differing.shown_first, differing.group, drawing, "no choice")
@@ -176,7 +176,7 @@ def _strengths(cell: _Choices) -> BradleyTerry:
     return bradley_terry(one, other, known.shown_first, len(systems), known.group)
 
 
-def _system_rows(key: dict[str, Any], cell: _Choices, fitted: BradleyTerry, drawing: dict[str, Any]) -> Iterator[Row]:
+def _system_rows(key: dict[str, Any], cell: _Choices, fitted: BradleyTerry, drawing: Drawing) -> Iterator[Row]:
     named = cell.take((cell.first >= 0) & (cell.second >= 0))
     for place, code in enumerate(np.unique(np.concatenate([named.first, named.second])).tolist()):
         own = named.take((named.first == code) != (named.second == code))

@@ -145,7 +145,7 @@ def _control_rows(answers: OwnAnswers, options: CompareOptions) -> list[Row]:
         row = new_row({"judge": judge, "language": language, "metric": metric}, n=len(own))
         groups = np.unique([f"{one.language}\t{one.group}" for one in own], return_inverse=True)[1]
         for name, values in (("accuracy", [one.correct for one in own]), ("right", [one.confidence for one in own])):
-            drawing = {"seed": options.seed, "resamples": options.resamples}
+            drawing = options.drawing
             put_share(row, name, np.array(values), groups, drawing, "no answer")
         rows.append(_row(row, answers))
     return rows
