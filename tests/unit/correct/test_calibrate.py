@@ -164,6 +164,14 @@ def test_the_command_says_what_to_do_by_language(tmp_path: Path, cli: Cli) -> No
     assert {cell["language"]: cell["advice"] for cell in found["metrics"][0]["cells"]}["ja"] != "use the map"
 
 
+def test_where_scores_run_against_people_the_answer_says_not_to_use_them(tmp_path: Path, cli: Cli) -> None:
+    printed = " ".join(cli("calibrate", languages_folder(tmp_path / "d", {"cs": 1.0, "de": 1.0, "ja": -1.0}, groups=60)).out.split())
+    against = "In Japanese a higher score goes with lower scores of people: the map is refused, and the scores are not to be used."
+    assert f"A gain is shown in 2 of 3 languages. {against}" in printed
+    alone = " ".join(cli("calibrate", languages_folder(tmp_path / "one", {"ja": -1.0}, groups=60)).out.split())
+    assert against in alone and "leave the scores as they are" not in alone.partition("texts groups")[0]
+
+
 def test_comparisons_and_their_pages_show_before_and_after(tmp_path: Path, cli: Cli) -> None:
     folder = languages_folder(tmp_path / "d", {"cs": 1.0, "ja": 0.0}, groups=40)
     found = json.loads(cli("compare", folder, "--decide", "full", "--json").out)["sections"]["calibrated_scores"]
