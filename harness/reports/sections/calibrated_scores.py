@@ -123,7 +123,7 @@ def _finding(found: Found) -> str:
 
 def _refused(falling: Sequence[Row], several: bool) -> str:
     where = _names(falling, several)
-    return f"In {where} a higher score goes with lower scores of people: the map is refused, and the scores are not to be used."
+    return f"In {where} the map falls, as higher scores went with lower ones of people, and is refused: do not rely on the scores there."
 
 
 def _shown(shown: Sequence[Row], falling: Sequence[Row], rows: Sequence[Row], several: bool) -> str:
@@ -132,11 +132,10 @@ def _shown(shown: Sequence[Row], falling: Sequence[Row], rows: Sequence[Row], se
     if len(rows) == 1:
         return "A gain is shown: use the map."
     of, rest = f"A gain is shown in {len(shown)} of {len(rows)}", [row for row in rows if row not in (*shown, *falling)]
-    if several or not rest:
-        return f"{of} {'cells' if several else 'languages'}.{' Leave the scores of the others as they are.' if rest else ''}"
-    if len(rest) < len(shown):
+    if not several and 0 < len(rest) < len(shown):
         return f"{of} languages, not in {_names(rest, several)}: leave the scores as they are there."
-    return f"{of} languages ({_names(shown, several)}). Leave the scores of the others as they are."
+    what = "cells" if several else "languages" if len(shown) == len(rows) else f"languages ({_names(shown, several)})"
+    return f"{of} {what}.{' Leave the scores of the others as they are.' if rest else ''}"
 
 
 def _names(rows: Sequence[Row], several: bool) -> str:
