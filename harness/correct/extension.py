@@ -149,10 +149,12 @@ def extend(
         asked: of a run, how it asked; None for recorded judgments.
 
     Raises:
-        UsageError: unless the labelled texts are a random sample, and for names that are not there.
+        UsageError: unless the labelled texts are a random sample, for those of the certificate, and for names that are not there.
         StaleCertificate: if judge, condition, prompt, rubric or scale are not those of the certificate.
     """
     refuse_unless_random(source.data.about, "no extension")
+    if source.data.sha256 == certificate.data.sha256:
+        raise UsageError(f"{source.name} holds the texts and labels that the certificate was made from; name others")
     for problem in (*other_condition(certificate.judge, source), *_other_question(certificate, source, asked)):
         raise StaleCertificate(f"{problem}; an extension is about the same judge under the same question")
     probes = list(_probes(certificate, source, compare, options))

@@ -69,7 +69,7 @@ class SetOptions(msgspec.Struct, frozen=True):
     @property
     def promise(self) -> str:
         """Whose score is in the set, and how often, in a sentence."""
-        whose = "a random text of a new random group" if self.per == "group" else "a random text, in groups no larger than those labelled"
+        whose = "a random text of a new random group" if self.per == "group" else "a random text, in groups no larger than those labelled,"
         how = f"in {100 * self.level:g} of 100 such texts"
         if self.this_draw is not None:
             return f"a set holds a person's score of {whose} {how}, with a probability of {self.this_draw:g} for this draw of labels"

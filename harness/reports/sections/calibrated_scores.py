@@ -117,18 +117,25 @@ def _finding(found: Found) -> str:
     several = len({row["metric"] for row in rows}) > 1 or len({row["judge"] for row in rows}) > 1
     shown = [row for row in rows if row["advice"] == "use the map"]
     falling = [row for row in rows if row["advice"].startswith("refused")]
-    parts = [_shown(shown, rows, several), f"The map falls in {_names(falling, several)} and is refused there." if falling else ""]
+    parts = [_shown(shown, falling, rows, several), _refused(falling, several) if falling else ""]
     return " ".join(part for part in (*parts, *(_gap_sentence(found) if not several else [])) if part)
 
 
-def _shown(shown: Sequence[Row], rows: Sequence[Row], several: bool) -> str:
-    what = "cells" if several else "languages"
+def _refused(falling: Sequence[Row], several: bool) -> str:
+    where = _names(falling, several)
+    return f"In {where} the map falls, as higher scores went with lower ones of people, and is refused: do not rely on the scores there."
+
+
+def _shown(shown: Sequence[Row], falling: Sequence[Row], rows: Sequence[Row], several: bool) -> str:
     if not shown:
-        return "No gain is shown: leave the scores as they are."
+        return "No gain is shown: leave the scores as they are." if len(falling) < len(rows) else ""
     if len(rows) == 1:
         return "A gain is shown: use the map."
-    others = " Leave the scores of the others as they are." if len(shown) < len(rows) else ""
-    return f"A gain is shown in {len(shown)} of {len(rows)} {what}{'' if several else f' ({_names(shown, several)})'}.{others}"
+    of, rest = f"A gain is shown in {len(shown)} of {len(rows)}", [row for row in rows if row not in (*shown, *falling)]
+    if not several and 0 < len(rest) < len(shown):
+        return f"{of} languages, not in {_names(rest, several)}: leave the scores as they are there."
+    what = "cells" if several else "languages" if len(shown) == len(rows) else f"languages ({_names(shown, several)})"
+    return f"{of} {what}.{' Leave the scores of the others as they are.' if rest else ''}"
 
 
 def _names(rows: Sequence[Row], several: bool) -> str:

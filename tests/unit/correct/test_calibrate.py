@@ -156,12 +156,20 @@ def test_a_language_that_does_not_vary_leaves_no_gap_of_the_others() -> None:
 def test_the_command_says_what_to_do_by_language(tmp_path: Path, cli: Cli) -> None:
     folder = languages_folder(tmp_path / "d", {"cs": 1.0, "ja": 0.0}, groups=60)
     printed = " ".join(cli("calibrate", folder).out.split())
-    assert "A gain is shown in 1 of 2 languages (Czech). Leave the scores of the others as they are." in printed
+    assert "A gain is shown in 1 of 2 languages (Czech). In Japanese the map falls" in printed, "its scores carry nothing"
     assert "equal languages would lie" in printed and "no gain in Kendall's τ is claimed" in printed
     assert "A set holds a person's score of a random text of a new random group in 90 of 100 such texts" in printed
     found = json.loads(cli("calibrate", folder, "--json", "--level", "0.8").out)
     assert found["level"] == 0.8 and found["metrics"][0]["metric"] == "tone"
     assert {cell["language"]: cell["advice"] for cell in found["metrics"][0]["cells"]}["ja"] != "use the map"
+
+
+def test_where_scores_run_against_people_the_answer_says_not_to_use_them(tmp_path: Path, cli: Cli) -> None:
+    printed = " ".join(cli("calibrate", languages_folder(tmp_path / "d", {"cs": 1.0, "de": 1.0, "ja": -1.0}, groups=60)).out.split())
+    against = "In Japanese the map falls, as higher scores went with lower ones of people, and is refused: do not rely on the scores there."
+    assert f"A gain is shown in 2 of 3 languages (Czech, German). {against}" in printed
+    alone = " ".join(cli("calibrate", languages_folder(tmp_path / "one", {"ja": -1.0}, groups=60)).out.split())
+    assert against in alone and "leave the scores as they are" not in alone.partition("texts groups")[0]
 
 
 def test_comparisons_and_their_pages_show_before_and_after(tmp_path: Path, cli: Cli) -> None:

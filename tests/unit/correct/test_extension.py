@@ -165,6 +165,11 @@ def test_what_is_refused_before_any_test(certificate: Certificate, made: Callabl
         ExtendOptions(margin=1.0)
 
 
+def test_the_certified_texts_are_no_probe(certificate: Certificate, made: Callable[..., Recording]) -> None:
+    with pytest.raises(UsageError, match="holds the texts and labels that the certificate was made from"):
+        extend(certificate, made("again", prompts=500))
+
+
 def test_the_certified_agreement_has_an_error_over_groups(certificate: Certificate, made: Callable[..., Recording]) -> None:
     for cell in certificate.cells:
         assert cell.agreement_error is not None and cell.agreement_error < (0.25 / cell.groups) ** 0.5, "texts of one group help a little"
