@@ -38,6 +38,7 @@ SMALL = 7  # points
 MOST_INCHES = 8.0  # of a figure's height: more is no figure of a page
 LINE_HEIGHT = 0.19  # inches of one line of dots
 _CHARACTERS_PER_INCH = 16  # of a caption
+_TITLE_CHARACTERS_PER_INCH = 13
 _LEGEND_SIGN = 9  # characters that the sign of an entry and the space beside it take
 _BESIDE_WIDTH = 24  # characters in a line beside a panel
 
@@ -159,7 +160,16 @@ def _described(svg: bytes, title: str, words: str) -> bytes:
 
 
 def finish_with_legend(
-    figure: Any, panel: Any, title: str, text: str, signature: str, options: FigureOptions, *, columns: int = 4, least: int = 2
+    figure: Any,
+    panel: Any,
+    title: str,
+    text: str,
+    signature: str,
+    options: FigureOptions,
+    *,
+    columns: int = 4,
+    least: int = 2,
+    headed: bool = False,
 ) -> Drawn:
     """Add the legend of all panels, taken from one of them, and the caption; then `finish`.
 
@@ -168,8 +178,10 @@ def finish_with_legend(
         text: the caption, which also describes the figure in words.
         title, signature, options: as `finish` takes them.
         columns, least: of the legend: entries in one line; with fewer entries than `least` there is no legend.
+        headed: whether the title stands above the legend, in as many lines as it needs.
     """
-    _add_legend(figure, panel, columns if options.wide else min(columns, 2), least)
+    heading = textwrap.fill(terminal_safe(title), int(options.width * _TITLE_CHARACTERS_PER_INCH)) if headed else ""
+    _add_legend(figure, panel, columns if options.wide else min(columns, 2), least, heading)
     _add_caption(figure, text)
     return finish(figure, title, text, signature, options)
 
@@ -185,13 +197,16 @@ def _add_caption(figure: Any, text: str) -> None:
     figure.supxlabel(terminal_safe(textwrap.fill(text, width)), x=0.01, ha="left", fontsize=SMALL - 0.5, color=INK)
 
 
-def _add_legend(figure: Any, panel: Any, columns: int, least: int) -> None:
-    """Draw one legend for all panels, above them."""
+def _add_legend(figure: Any, panel: Any, columns: int, least: int, heading: str) -> None:
+    """Draw one legend for all panels, above them and below the heading, if there is any."""
     handles, labels = panel.get_legend_handles_labels()
     if len(labels) >= least:
         longest = max(map(len, labels), default=0) + _LEGEND_SIGN
         room = max(1, int(figure.get_size_inches()[0] * _CHARACTERS_PER_INCH / longest))
-        figure.legend(handles, labels, loc="outside upper left", ncols=min(columns, len(labels), room), frameon=False)
+        look = {"loc": "outside upper left", "ncols": min(columns, len(labels), room), "frameon": False, "alignment": "left"}
+        figure.legend(handles, labels, title=heading or None, title_fontsize=SMALL + 2, **look)
+    elif heading:
+        figure.suptitle(heading, x=0.01, ha="left", fontsize=SMALL + 2)
 
 
 def fitting(things: Sequence[T], inches: Sequence[float], around: float, what: str) -> tuple[list[T], str]:
