@@ -29,7 +29,7 @@ ROOT = Path(__file__).resolve().parents[1]
 LANGUAGES = ("en", "fr", "de", "es", "zh", "ja", "it", "pt-BR", "cs")
 METRICS = {"linguistic_acceptability": 3, "output_content_quality": 3, "task_quality": 3, "problematic_content": 2, "hallucination": 2}
 ITEMS = 2_000
-LIMITS = "limits: 5 s to write, 15 MB; first paint 1,000 ms, filters 100 ms"
+LIMITS = "limits: 5 s to write, 15 MB; first paint 500 ms, filters 100 ms"
 FULL_LIMITS = "limits: 12 MB; first paint 500 ms, filters 300 ms"
 JUDGED, SLOWER, TIMES = 9_000, 4, 7  # texts of a full page, how much slower the processor is, and how often each filter is chosen
 PAINTED = """([name, value]) => new Promise(done => {

@@ -94,13 +94,12 @@ def _draw_rows(verdicts: Sequence[Verdict], answer: Answer, signature: str, opti
         panel.set_xticks((-reach, 0.0, reach), [signed(-100 * reach), "0", signed(100 * reach)])
         panel.set_xlabel(f"{difference_words(people)} (points)")
         panel.tick_params(axis="y", length=0)
-        panel.set_title(terminal_safe(answer.title), fontsize=SMALL + 2, loc="left")
         remove_frame(panel)
         for style, words in _LEGEND.items():
             panel.plot([], [], linestyle="", **_dot(style), label=words)
         left = f" {counted(len(rows) - len(shown), 'row')} did not fit." if len(rows) > len(shown) else ""
         words = _WORDS.format(title=answer.title.rstrip("."), axis=difference_words(people).capitalize(), left=left)
-        return finish_with_legend(figure, panel, answer.title, words, signature, options, Legend(columns=3))
+        return finish_with_legend(figure, panel, answer.title, words, signature, options, Legend(columns=3, headed=True))
 
 
 def _name(verdict: Verdict, every: Sequence[Verdict], options: FigureOptions) -> str:
@@ -138,14 +137,14 @@ def _draw_matrix(answer: Answer, matrix: VerdictMatrix, others: int, signature: 
                 panel.add_patch(_rectangle(place, line, ground))
                 panel.text(place, line, _square_text(square), ha="center", va="center", fontsize=SMALL - 1)
         _label(panel, matrix, len(rows))
-        panel.set_title(terminal_safe(answer.title), fontsize=SMALL + 2, loc="left")
         left = f" {counted(len(matrix.rows) - len(rows), 'row')} did not fit." if len(matrix.rows) > len(rows) else ""
         asked = f" Asked with {matrix.asked}; {counted(others, 'other condition')} left out." if others else ""
         number = f" Number: {matrix.axis}, in percentage points." if matrix.axis else " Number: metrics."
         key = f"{SIGNS['good']} shown for the judge, {SIGNS['bad']} against it, {SIGNS['open']} not shown."
         odd = f" {SIGNS['bad']} beside a number near or above 0: {', or '.join(matrix.reasons)}." if matrix.reasons else ""
         said = " ".join(sentence for _, sentence in answer.sentences)
-        return finish_with_legend(figure, panel, answer.title, f"{said} {key}{number}{odd}{asked}{left}", signature, options)
+        words = f"{said} {key}{number}{odd}{asked}{left}"
+        return finish_with_legend(figure, panel, answer.title, words, signature, options, Legend(headed=True))
 
 
 def _rectangle(place: int, line: int, colour: str) -> Any:

@@ -38,6 +38,7 @@ SMALL = 7  # points
 MOST_INCHES = 8.0  # of a figure's height: more is no figure of a page
 LINE_HEIGHT = 0.19  # inches of one line of dots
 _CHARACTERS_PER_INCH = 16  # of a caption
+_TITLE_CHARACTERS_PER_INCH = 13
 _LEGEND_SIGN = 9  # characters that the sign of an entry and the space beside it take
 _BESIDE_WIDTH = 24  # characters in a line beside a panel
 
@@ -159,10 +160,14 @@ def _described(svg: bytes, title: str, words: str) -> bytes:
 
 
 class Legend(NamedTuple):
-    """Entries in one line; with fewer entries than `least` there is no legend."""
+    """Entries in one line; with fewer entries than `least` there is no legend.
+
+    Where it is `headed`, the title stands above it, in as many lines as it needs.
+    """
 
     columns: int = 4
     least: int = 2
+    headed: bool = False
 
 
 def finish_with_legend(
@@ -180,9 +185,10 @@ def finish_with_legend(
         figure, panel: the figure, and the panel with the names of all series.
         text: the caption, which also describes the figure in words.
         title, signature, options: as `finish` takes them.
-        legend: how many entries it has in one line, and from how many on.
+        legend: how many entries it has in one line, from how many on, and whether the title stands above it.
     """
-    _add_legend(figure, panel, legend.columns if options.wide else min(legend.columns, 2), legend.least)
+    heading = textwrap.fill(terminal_safe(title), int(options.width * _TITLE_CHARACTERS_PER_INCH)) if legend.headed else ""
+    _add_legend(figure, panel, legend.columns if options.wide else min(legend.columns, 2), legend.least, heading)
     _add_caption(figure, text)
     return finish(figure, title, text, signature, options)
 
@@ -198,13 +204,16 @@ def _add_caption(figure: Any, text: str) -> None:
     figure.supxlabel(terminal_safe(textwrap.fill(text, width)), x=0.01, ha="left", fontsize=SMALL - 0.5, color=INK)
 
 
-def _add_legend(figure: Any, panel: Any, columns: int, least: int) -> None:
-    """Draw one legend for all panels, above them."""
+def _add_legend(figure: Any, panel: Any, columns: int, least: int, heading: str) -> None:
+    """Draw one legend for all panels, above them and below the heading, if there is any."""
     handles, labels = panel.get_legend_handles_labels()
     if len(labels) >= least:
         longest = max(map(len, labels), default=0) + _LEGEND_SIGN
         room = max(1, int(figure.get_size_inches()[0] * _CHARACTERS_PER_INCH / longest))
-        figure.legend(handles, labels, loc="outside upper left", ncols=min(columns, len(labels), room), frameon=False)
+        look = {"loc": "outside upper left", "ncols": min(columns, len(labels), room), "frameon": False, "alignment": "left"}
+        figure.legend(handles, labels, title=heading or None, title_fontsize=SMALL + 2, **look)
+    elif heading:
+        figure.suptitle(heading, x=0.01, ha="left", fontsize=SMALL + 2)
 
 
 def fitting(things: Sequence[T], inches: Sequence[float], around: float, what: str) -> tuple[list[T], str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
+import textwrap
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,7 @@ from harness.render import html
 from harness.render.figures import FORMS, WIDTHS, FigureOptions, draw_answer, draw_by_agreement, draw_figures
 from harness.render.figures.style import BASELINE, COLOURS, FAILURES, JUDGE, PEOPLE, VERDICTS, _add_legend
 from harness.render.html.ablation_panels import dose_grids
+from harness.reports.answer import answer_of
 from harness.reports.shown_sections import ShownSection
 
 pytest.importorskip("matplotlib")
@@ -403,6 +405,17 @@ def test_a_figure_of_an_answer_is_8_inches_high_at_most_and_says_what_it_leaves_
     assert draw_answer([make_verdict(judge="baseline/majority")], "signature") is None
 
 
+def test_a_long_title_stands_in_several_lines_that_fit_the_width(make_verdict: Callable[..., Verdict]) -> None:
+    name = "a-judge-whose-name-is-long"
+    for judges in (1, 2):
+        every = [make_verdict(judge=f"{name}-{n}", metric=f"m{metric}") for n in range(judges) for metric in range(3)]
+        drawn = draw_answer(every, "signature", FigureOptions(WIDTHS["single"]))
+        assert drawn is not None
+        title = answer_of([every[start : start + 3] for start in range(0, len(every), 3)]).title
+        lines = textwrap.wrap(title, 45)
+        assert {*lines} <= {text.strip() for text in texts(drawn["svg"])}
+
+
 def test_sensitivity_along_the_dose_is_drawn_as_the_page_draws_it(tmp_path: Path) -> None:
     """A figure for each kind of change, a panel for each language and metric, with the page's title."""
     along = [one | {"kind": "truncate", "dose": dose} for dose in (0.5, 0.25) for one in scored()]
@@ -438,7 +451,7 @@ def test_a_legend_of_long_names_has_as_many_columns_as_fit() -> None:
         panel = figure.add_subplot()
         for name in names:
             panel.plot([0, 1], label=name)
-        _add_legend(figure, panel, 2, 2)
+        _add_legend(figure, panel, 2, 2, "")
         figure.canvas.draw()
         [legend] = figure.legends
         assert legend.get_window_extent().width <= figure.bbox.width

@@ -73,7 +73,7 @@ def test_a_page_keeps_to_itself_and_names_its_picture_only_where_it_has_an_addre
 
 def test_a_language_is_listed_without_a_script_and_found_by_its_names() -> None:
     page = pages_of(small())["index.html"]
-    [listed] = re.findall(r'<table class="quality-matrix">(.*?)</table>', page, re.DOTALL)
+    [listed] = re.findall(r'<table class="quality-matrix blocks">(.*?)</table>', page, re.DOTALL)
     assert re.findall(r'data-tag="([^"]+)"><th scope="row"><a href="([^"]+)"', listed) == [
         (tag, f"{tag}/index.html") for tag in ("ca", "ja", "pt-BR")
     ]
