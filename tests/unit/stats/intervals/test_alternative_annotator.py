@@ -11,7 +11,13 @@ from hypothesis import strategies as st
 from scipy import stats as scipy_stats
 
 from harness.stats.core.arrays import Floats, ShapeError
-from harness.stats.intervals.alternative_annotator import Scoring, advantage_test, alternative_annotator_test
+from harness.stats.intervals.alternative_annotator import (
+    LabelledByAnnotators,
+    Scoring,
+    advantage_test,
+    alternative_annotator_test,
+    alternative_annotator_tests,
+)
 
 NAN = math.nan
 
@@ -195,3 +201,16 @@ def test_one_group_has_no_guarded_share() -> None:
     found = alternative_annotator_test([[0, 0, 1], [1, 1, 1]] * 20, [0, 1] * 20, guarded_groups=[0] * 40)
     assert not math.isnan(found.omega)
     assert math.isnan(found.omega_guarded)
+
+
+def test_a_cell_does_not_depend_on_those_tested_at_once() -> None:
+    rng = np.random.default_rng(0)
+    scorings: tuple[Scoring, ...] = ("accuracy", "neg_rmse")
+    cells = []
+    for people in (2, 3, 4, 1) * 3:
+        labels, judge = rng.integers(0, 3, (80, people)).astype(float), rng.integers(0, 3, 80).astype(float)
+        labels[rng.random(labels.shape) < 0.4], judge[rng.random(80) < 0.1] = math.nan, math.nan  # some have fewer than 30 items
+        cells.append(LabelledByAnnotators(labels, judge, None, np.arange(80) // 2, scorings[people % 2]))
+    alone = [alternative_annotator_test(one.labels, one.judge, guarded_groups=one.guarded_groups, scoring=one.scoring) for one in cells]
+    assert repr(alternative_annotator_tests(cells)) == repr(alone)
+    assert len({found.tested for found in alone}) > 2
