@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,9 +14,12 @@ from harness.measure.cells import number
 from harness.measure.units import Classes, LabelCounts
 from harness.model import AltScoring
 from harness.stats.core.arrays import Floats, Ints
-from harness.stats.core.at_once import in_step
-from harness.stats.intervals.alternative_annotator import AlternativeAnnotatorTest, AnnotatorRule, compared_with_annotators
-from harness.stats.intervals.noninferiority import guarded_p_each
+from harness.stats.intervals.alternative_annotator import (
+    AlternativeAnnotatorTest,
+    AnnotatorRule,
+    LabelledByAnnotators,
+    alternative_annotator_tests,
+)
 
 _MOST = 200  # annotators of a cell whose labels are laid out as a table
 
@@ -137,18 +139,10 @@ def annotator_tests(
     samples: Sequence[AnnotatorSample | None], epsilon: float, *, failures_lose: bool = True
 ) -> list[dict[str, Any] | None]:
     """`annotator_test` of many cells: the same numbers."""
-    works = {
-        place: compared_with_annotators(
-            sample.table.codes,
-            sample.judge,
-            rule=AnnotatorRule(epsilon, sample.scoring, failures_lose),
-            guarded_groups=sample.groups,
-        )
-        for place, sample in enumerate(samples)
-        if sample is not None
-    }
-    found = dict(zip(works, in_step(list(works.values()), partial(guarded_p_each, margin=epsilon)), strict=True))
-    return [None if sample is None else _row(sample, found[place], epsilon) for place, sample in enumerate(samples)]
+    tested = [one for one in samples if one is not None]
+    cells = [LabelledByAnnotators(one.table.codes, one.judge, guarded_groups=one.groups, scoring=one.scoring) for one in tested]
+    found = iter(alternative_annotator_tests(cells, AnnotatorRule(epsilon, failures_lose)))
+    return [None if sample is None else _row(sample, next(found), epsilon) for sample in samples]
 
 
 def _row(sample: AnnotatorSample, found: AlternativeAnnotatorTest, epsilon: float) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from functools import cached_property, partial
 from typing import Any, NamedTuple
 
@@ -22,9 +22,9 @@ from harness.measure.units import Classes, LabelCounts, item_key
 from harness.model import BY_PEOPLE, Score
 from harness.stats import RARE, OneClass
 from harness.stats.core.arrays import Floats, Ints
-from harness.stats.core.at_once import windows
+from harness.stats.core.at_once import in_step, windows
 from harness.stats.core.weights import agreement_weights
-from harness.stats.intervals.cluster_mean import ClusterMean, cluster_mean
+from harness.stats.intervals.cluster_mean import ClusterMean, SampleOfGroups, cluster_mean_each
 from harness.stats.intervals.judge_tests import JudgeSums, JudgeTests, judge_sums, judge_tests_each
 from harness.stats.intervals.noninferiority import pair_agreement
 from harness.stats.intervals.one_class import one_class_tests
@@ -167,7 +167,7 @@ def cell_tests(judged: JudgedData, by_source: bool, compare: CompareOptions, opt
     measures = CellTester(judged, compare, options)
     epsilon = options.discount(judged.data.about.epsilon)
     for some in windows(rows_by_cell(judged, by_source), lambda cell: len(cell[1]), _UNITS):
-        measured = [measures.cell(*cell) for cell in some]
+        measured = in_step([measures.cell(*cell) for cell in some], cluster_mean_each)
         tests = judge_tests_each([one.sums for one in measured], options.margin, options.effective_groups)
         alternative = annotator_tests([one.sample for one in measured], epsilon)
         variation = one_class_tests([one.answers for one in measured])
@@ -205,7 +205,8 @@ class CellTester:
             rows = np.flatnonzero(units.judgments.metric.recode({metric: 0}) == 0)
             self.gap[rows], self.right[rows], self.baseline[rows] = of.units(rows)
 
-    def cell(self, key: dict[str, Any], rows: Ints) -> _Measured:
+    def cell(self, key: dict[str, Any], rows: Ints) -> Generator[SampleOfGroups, ClusterMean, _Measured]:
+        """Asks for means over groups, which are made for many cells at once."""
         judged, options, about = self.judged, self.options, self.judged.data.about
         votes = judged.counted[key["metric"]]
         items, question = np.unique(judged.units.item[rows], return_inverse=True)
@@ -214,12 +215,14 @@ class CellTester:
         apart = mean_of_questions(question, self.gap[rows])
         against = mean_of_questions(question, self.right[rows] - self.baseline[rows])
         weight = None if self.design is None else self.design[items]
-        sums, gap = judge_sums(apart, against, group, weight), _mean_over_groups(apart, group, weight)
-        baseline, n = _mean_over_groups(against, group, weight), int((raters >= 2).sum())
+        sums, n = judge_sums(apart, against, group, weight), int((raters >= 2).sum())
+        gap, baseline = (yield _known(apart, group, weight)), (yield _known(against, group, weight))
+        hits = yield _known(mean_of_questions(question, self.right[rows]), group, weight)
         labels = self.sources.get((key["metric"], key["language"]), "native")
         least = 2 if labels in BY_PEOPLE else 1
         counted, paired = raters[question] >= least, raters >= 2
         scores = self.score[rows][counted]
+        read = yield SampleOfGroups(scores >= 0, group[question][counted])
         codes, labelled = _mean_codes(self.score[rows], question, len(items)), raters >= least
         interval = self.intervals.get(key["metric"])
         pairs = interval.pairs(items, _mean_scores(self.given[rows], question, len(items))) if interval else None
@@ -229,12 +232,12 @@ class CellTester:
             commonest = Commonest(_commonest_number(self.given[rows][counted]), _commonest_number(interval.labels(items[labelled])))
         else:
             people = _mean(pair_agreement(counts[paired], self.weights[key["metric"]]), None if weight is None else weight[paired])
-            read = np.bincount(scores[scores >= 0], minlength=len(votes.classes.scores))
-            commonest = Commonest(_commonest(votes.classes, read), _commonest(votes.classes, counts[labelled].sum(axis=0)))
+            scored = np.bincount(scores[scores >= 0], minlength=len(votes.classes.scores))
+            commonest = Commonest(_commonest(votes.classes, scored), _commonest(votes.classes, counts[labelled].sum(axis=0)))
         table = None if votes.classes.continuous else self.labels.table(key["metric"], items[paired])
         scoring = options.alternative_scoring(about.alt_scoring, votes.classes.kind)
         sample = annotator_sample(table, codes[paired], group[paired], key["metric"], votes.classes, scoring)
-        level = correction.leniency(group[labelled])
+        level = yield correction.leniency(group[labelled])
         rest = partial(
             CellTests,
             key=key,
@@ -251,9 +254,9 @@ class CellTester:
             people=people,
             gap=gap,
             differences=Differences(apart, against, group),
-            hits=_mean_over_groups(mean_of_questions(question, self.right[rows]), group, weight),
+            hits=hits,
             baseline=baseline,
-            coverage=ReadableAnswers(*_coverage(scores, group[question][counted]), self._failures(rows[counted])),
+            coverage=ReadableAnswers(*_coverage(read), self._failures(rows[counted])),
             commonest=commonest,
             level=Level(level, correction.reach, same_level_p(level, correction.reach) <= options.alpha),
             gain=correction.gain,
@@ -364,16 +367,15 @@ def _one_source(sources: set[str]) -> str:
     return "people" if sources <= BY_PEOPLE else "mixed"
 
 
-def _coverage(scores: Ints, group: Ints) -> tuple[float, float]:
+def _coverage(read: ClusterMean) -> tuple[float, float]:
     """The share of readable scores and its one-sided 95 % upper limit: Clopper and Pearson's on the effective number of units.
 
     Reference: Korn & Graubard (1998).
     """
-    if not len(scores):
+    if not read.n:
         return math.nan, math.nan
     from scipy.special import betaincinv
 
-    read = cluster_mean(scores >= 0, group)
     share, n = read.mean, read.n
     effective = min(n, share * (1 - share) / read.error**2) if read.error > 0 else n
     wrong = effective * (1 - share)
@@ -385,9 +387,9 @@ def _mean(values: Floats, weight: Floats | None = None) -> float:
     return float(np.average(values[known], weights=None if weight is None else weight[known])) if known.any() else math.nan
 
 
-def _mean_over_groups(values: Floats, group: Ints, weight: Floats | None = None) -> ClusterMean:
+def _known(values: Floats, group: Ints, weight: Floats | None) -> SampleOfGroups:
     known = ~np.isnan(values)
-    return cluster_mean(values[known], group[known], None if weight is None else weight[known])
+    return SampleOfGroups(values[known], group[known], None if weight is None else weight[known])
 
 
 def _commonest(classes: Classes, counts: Ints) -> tuple[Score, float] | None:
@@ -456,11 +458,11 @@ class _Correction:
         adjusted = 1 - (1 - rho**2) * (n - 1) / (n - 2)
         return 1 / (1 - adjusted) if 0 < adjusted < 1 else 1.0 if adjusted <= 0 else math.inf
 
-    def leniency(self, group: Ints) -> ClusterMean:
-        """Judge minus mean label in points, on the items with a readable score; undefined on scales without order."""
+    def leniency(self, group: Ints) -> SampleOfGroups:
+        """Judge minus mean label in points, of the items with a readable score; of none on scales without order."""
         y, f = self._pairs
         read = ~np.isnan(self.codes) if self.classes.kind != "nominal" else np.zeros(len(self.codes), bool)
-        return cluster_mean((f - y)[read, 0], group[read])
+        return SampleOfGroups((f - y)[read, 0], group[read])
 
     @property
     def reach(self) -> float:

@@ -85,12 +85,12 @@ def _check_recorded(case: Case, folder: Path) -> None:
     for row in case["expected"]["rows"]:
         table = _table(folder, row["dataset"])
         judge = table.scores[row["judge"]]
-        found = aa.alternative_annotator_test(table.labels, judge, rule=aa.AnnotatorRule(row["epsilon"], row["scoring"], **options))
+        found = aa.alternative_annotator_test(table.labels, judge, rule=aa.AnnotatorRule(row["epsilon"], **options), scoring=row["scoring"])
         _compare_published(found, table.annotators, row, case["tolerance"])
     for row in case["expected"].get("constant_judge", []):
         table = _table(folder, row["dataset"])
         judge = np.array([table.code[row["constant"][metric]] for _, metric in table.instances])
-        found = aa.alternative_annotator_test(table.labels, judge, rule=aa.AnnotatorRule(row["epsilon"], row["scoring"], **options))
+        found = aa.alternative_annotator_test(table.labels, judge, rule=aa.AnnotatorRule(row["epsilon"], **options), scoring=row["scoring"])
         assert_equal({"omega": found.omega, "rho": found.rho}, row, case["tolerance"], f"constant {row['dataset']}")
 
 
@@ -114,14 +114,15 @@ def _check_synthetic(case: Case) -> None:
     names = list(given["labels"])
     labels = np.array([[given["labels"][name].get(item, np.nan) for name in names] for item in items], float)
     judge = np.array([given["judge"].get(item, np.nan) for item in items], float)
-    options = {key: given[key] for key in ("epsilon", "q", "scoring")} | {"min_items": given["min_instances"]}
+    options = {key: given[key] for key in ("epsilon", "q")} | {"min_items": given["min_instances"]}
+    scoring = given["scoring"]
     if "as_published" in expected:
-        found = aa.alternative_annotator_test(labels, judge, rule=aa.AnnotatorRule(failures_lose=False, **options))
+        found = aa.alternative_annotator_test(labels, judge, rule=aa.AnnotatorRule(failures_lose=False, **options), scoring=scoring)
         _compare_published(found, names, expected["as_published"], tolerance)
     if "failures_lose" in expected:
         groups = [given["groups"][item] for item in items]
-        by_items = aa.alternative_annotator_test(labels, judge, rule=aa.AnnotatorRule(**options))
-        by_groups = aa.alternative_annotator_test(labels, judge, groups, aa.AnnotatorRule(variance=PLAIN, **options))
+        by_items = aa.alternative_annotator_test(labels, judge, rule=aa.AnnotatorRule(**options), scoring=scoring)
+        by_groups = aa.alternative_annotator_test(labels, judge, groups, aa.AnnotatorRule(variance=PLAIN, **options), scoring=scoring)
         _compare_failures(by_items, by_groups, names, expected["failures_lose"], tolerance)
 
 

@@ -86,7 +86,7 @@ def test_every_set_is_the_test_on_its_raw_table(
         for row in own:
             if row.get("judge") == judge and (row["item_id"], row["metric"]) in place:
                 given[place[row["item_id"], row["metric"]]] = code.get(row["score"], np.nan if name in BY_DISTANCE else len(code))
-        wanted = alternative_annotator_test(table, given, rule=AnnotatorRule(EPSILON.get(name, 0.1), scoring, failures_lose=False))
+        wanted = alternative_annotator_test(table, given, rule=AnnotatorRule(EPSILON.get(name, 0.1), failures_lose=False), scoring=scoring)
         shown = found[judge]
         assert (shown["scoring"], shown["passed"], shown["annotators"]) == (scoring, wanted.passed, wanted.tested)
         assert [shown["omega"], shown["rho"]] == pytest.approx([wanted.omega, wanted.rho], nan_ok=True)

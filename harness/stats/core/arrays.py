@@ -57,16 +57,13 @@ def undefined(n: int, reason: str) -> Estimate:
     return Estimate(math.nan, n, reason)
 
 
-_POWER = np.frompyfunc(math.pow, 2, 1)
-
-
 def power(base: ArrayLike, exponent: ArrayLike) -> Floats:
-    """`base ** exponent` as C computes it. NumPy's own has another last digit on some processors; it is the faster one for many numbers.
+    """`base ** exponent` as C computes it: `np.power` has another last digit on some processors.
 
     >>> power([4.0, 9.0], 1.5).tolist()
     [8.0, 27.0]
     """
-    return np.asarray(_POWER(base, exponent), np.float64)
+    return np.asarray(np.float_power(base, exponent), np.float64)
 
 
 def as_codes(labels: ArrayLike, k: int, name: str = "labels") -> Ints:

@@ -1,7 +1,8 @@
 """Work on very many cells on all cores: the same numbers as on one.
 
-A worker is a fresh interpreter that reads its cells from a pipe. It neither forks a process that may have threads nor runs the caller's
-script again, so that it is safe in notebooks and in scripts without a guard.
+This process computes a part of the cells, and workers compute the others. A worker is a fresh interpreter that reads its cells from a
+pipe. It neither forks a process that may have threads nor runs the caller's script again, so that it is safe in notebooks and in scripts
+without a guard.
 """
 
 from __future__ import annotations
@@ -46,7 +47,7 @@ def intervals_on_all_cores(
     if count < 2 or rows.cells <= MANY_CELLS:
         return intervals(statistics(), rows, **drawing)
     parts = [rows.of_cells(first, last) for first, last in pairwise(rows.cells * part // count for part in range(count + 1))]
-    found = _each_elsewhere(_intervals, [(statistics, part, drawing) for part in parts])
+    found = _side_by_side(_intervals, [(statistics, part, drawing) for part in parts])
     return {name: tuple(chain.from_iterable(part[name] for part in found)) for name in found[0]}
 
 
@@ -65,17 +66,18 @@ def on_all_cores(function: Callable[[Sequence[A]], list[T]], cells: Sequence[A],
     if count < 2 or len(cells) <= MANY_CELLS:
         return function(cells)
     parts = [cells[len(cells) * part // count : len(cells) * (part + 1) // count] for part in range(count)]
-    return list(chain.from_iterable(_each_elsewhere(function, [(part,) for part in parts])))
+    return list(chain.from_iterable(_side_by_side(function, [(part,) for part in parts])))
 
 
 def _intervals(statistics: Callable[[], Sequence[Statistic]], rows: Rows, drawing: dict[str, Any]) -> dict[str, tuple[Interval, ...]]:
     return intervals(statistics(), rows, **drawing)
 
 
-def _each_elsewhere(function: Callable[..., T], tasks: Sequence[tuple[Any, ...]]) -> list[T]:
-    """What the function gives for each task, each in a worker of its own."""
-    with ThreadPoolExecutor(len(tasks)) as pool:
-        return list(pool.map(lambda task: _elsewhere(function, task), tasks))
+def _side_by_side(function: Callable[..., T], tasks: Sequence[tuple[Any, ...]]) -> list[T]:
+    """What the function gives for each task: of the first in this process, of each other in a worker of its own."""
+    with ThreadPoolExecutor(len(tasks) - 1) as pool:
+        elsewhere = [pool.submit(_elsewhere, function, task) for task in tasks[1:]]
+        return [function(*tasks[0]), *(one.result() for one in elsewhere)]
 
 
 def _elsewhere(function: Callable[..., T], task: tuple[Any, ...]) -> T:

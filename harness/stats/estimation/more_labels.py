@@ -135,8 +135,7 @@ def _search(cell: CellToPlan, margin: float, power: float, resamples: int, seed:
     if reason:
         return MoreLabels(None, None, math.nan, reason)
     items, total = round(seen.gap.units), float(seen.gap.times.sum())
-    if items < FEW:
-        seen = _with_lost_item(seen)
+    seen = _with_lost_item(seen) if items < FEW else _moved(seen, seen.gap.times / total)
     least = max(items, cell.least_items, math.ceil(cell.least_groups * items / total))
     steps = max(0, math.floor(math.log((items + LIMIT) / least, GROWTH))) if least <= items + LIMIT else -1
     sizes = [math.ceil(least * GROWTH**step) for step in range(steps + 1)]
@@ -161,7 +160,10 @@ def _search(cell: CellToPlan, margin: float, power: float, resamples: int, seed:
 
 
 class _Trial:
-    """The resamples of one number of groups, drawn and tested a part at a time, until it is known whether enough of them are shown."""
+    """The resamples of one number of groups, drawn and tested a part at a time, until it is known whether enough of them are shown.
+
+    Where shares are drawn (`few`), each resample is moved to a mean gap of 0; else `seen` is.
+    """
 
     def __init__(self, seen: JudgeSums, groups: int, few: bool, resamples: int, seed: int) -> None:
         self.seen, self.groups, self.resamples, self.left, self.shown = seen, groups, resamples, resamples, 0
@@ -182,8 +184,10 @@ class _Trial:
         """The next resamples."""
         some = min(_AT_ONCE, self.left)
         first = self.resamples - self.left
-        share = self.share if self.share.ndim == 1 else self.share[first : first + some]
         self.left -= some
+        if self.share.ndim == 1:
+            return _drawn(self.seen, self.rng.multinomial(self.groups, self.share, some))
+        share = self.share[first : first + some]
         return _drawn(_moved(self.seen, share), self.rng.multinomial(self.groups, share, some))
 
     def count(self, shown: NDArray[np.bool_]) -> None:

@@ -7,25 +7,20 @@ to every item passes.
 from __future__ import annotations
 
 import math
-from collections.abc import Generator
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
-from typing import Literal, TypeVar
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from harness.stats.core.arrays import Floats, Ints, ShapeError, as_index
-from harness.stats.core.at_once import in_step
+from harness.stats.core.arrays import Floats, ShapeError, as_index
 from harness.stats.core.groups import GroupSums
-from harness.stats.intervals.cluster_mean import cluster_mean
+from harness.stats.intervals.cluster_mean import ClusterMean, SampleOfGroups, cluster_mean_each
 from harness.stats.intervals.multiplicity import benjamini_yekutieli
-from harness.stats.intervals.noninferiority import gap_sums, guarded_p_each
+from harness.stats.intervals.noninferiority import gap_sums, guarded_p, guarded_p_each
 from harness.stats.intervals.unequal_groups import ClusterVariance
 
-T = TypeVar("T")
-Guarded = Generator[GroupSums, float, T]
-"""Work that asks for the guarded p of sums of groups."""
 Scoring = Literal["accuracy", "neg_rmse"]
 MIN_ITEMS = 30
 """Fewer items of an annotator are not tested: the t-test needs them, and the Wilcoxon test that is used elsewhere tests no mean."""
@@ -40,7 +35,6 @@ class AnnotatorRule:
     Attributes:
         epsilon: in [0, 1), what the judge is allowed to be worse; the authors advise 0.2 against experts, 0.15 against skilled annotators
             and 0.1 against crowds.
-        scoring: "accuracy" for nominal, "neg_rmse" for ordered scales.
         failures_lose: an item without a judge's score counts as lost by the judge. False leaves it out, as the published code does, which
             favours a judge that refuses difficult items.
         q: false discovery rate over the annotators.
@@ -50,7 +44,6 @@ class AnnotatorRule:
     """
 
     epsilon: float = 0.2
-    scoring: Scoring = "accuracy"
     failures_lose: bool = True
     q: float = 0.05
     min_items: int = MIN_ITEMS
@@ -125,6 +118,7 @@ def alternative_annotator_test(
     rule: AnnotatorRule = AnnotatorRule(),
     *,
     guarded_groups: ArrayLike | None = None,
+    scoring: Scoring = "accuracy",
 ) -> AlternativeAnnotatorTest:
     """Alternative annotator test: leave each annotator out and compare him with the judge on the labels of the others.
 
@@ -139,6 +133,7 @@ def alternative_annotator_test(
         guarded_groups: (items,) the groups of the guarded p; default `groups`. The published test, whose items are independent, and the
             guarded one over groups are then made at once.
         rule: what counts, and when somebody is beaten.
+        scoring: "accuracy" for nominal, "neg_rmse" for ordered scales.
 
     Returns:
         `AlternativeAnnotatorTest`; omega and rho NaN with a reason if nobody was tested.
@@ -153,35 +148,50 @@ def alternative_annotator_test(
     >>> found.omega, round(found.rho, 3), found.passed, [one.judge_better for one in found.annotators]
     (1.0, 1.0, True, [0, 25, 25])
     """
-    comparison = compared_with_annotators(labels, judge, groups, rule, guarded_groups=guarded_groups)
-    return in_step([comparison], partial(guarded_p_each, margin=rule.epsilon, variance=rule.variance))[0]
+    return alternative_annotator_tests([LabelledByAnnotators(labels, judge, groups, guarded_groups, scoring)], rule)[0]
 
 
-def compared_with_annotators(
-    labels: ArrayLike,
-    judge: ArrayLike,
-    groups: ArrayLike | None = None,
-    rule: AnnotatorRule = AnnotatorRule(),
-    *,
-    guarded_groups: ArrayLike | None = None,
-) -> Guarded[AlternativeAnnotatorTest]:
-    """`alternative_annotator_test` for `in_step`: it asks for the guarded p of sums of groups, which is made for many cells at once."""
-    values, scores = _as_values(labels, rule.scoring), _as_values(judge, rule.scoring)
+class LabelledByAnnotators(NamedTuple):
+    """What `alternative_annotator_test` takes of one cell."""
+
+    labels: ArrayLike
+    judge: ArrayLike
+    groups: ArrayLike | None = None
+    guarded_groups: ArrayLike | None = None
+    scoring: Scoring = "accuracy"
+
+
+def alternative_annotator_tests(cells: Sequence[LabelledByAnnotators], rule: AnnotatorRule) -> list[AlternativeAnnotatorTest]:
+    """`alternative_annotator_test` of many cells: the same numbers."""
+    compared = [_compared_with_annotators(cell, rule) for cell in cells]
+    least = max(1, rule.min_items)
+    tests = iter(_advantage_each([one for of_cell in compared for one in of_cell if len(one.d) >= least], rule.epsilon, rule.variance))
+    tested = [[(one.d, next(tests) if len(one.d) >= least else None) for one in of_cell] for of_cell in compared]
+    return [_summary(of_cell, rule.q, rule.min_items) for of_cell in tested]
+
+
+class _Differences(NamedTuple):
+    """The d of one annotator's items, their groups, and those of the guarded p."""
+
+    d: Floats
+    groups: ArrayLike | None
+    guarded_groups: ArrayLike | None
+
+
+def _compared_with_annotators(cell: LabelledByAnnotators, rule: AnnotatorRule) -> list[_Differences]:
+    values, scores = _as_values(cell.labels, cell.scoring), _as_values(cell.judge, cell.scoring)
     if values.ndim != 2 or scores.shape != values.shape[:1]:
         raise ShapeError(f"labels {values.shape} must be (items, annotators) and judge {scores.shape} of the same items")
-    codes, guarding = (None if of is None else as_index(of, len(values), "groups") for of in (groups, guarded_groups))
+    guarding = cell.groups if cell.guarded_groups is None else cell.guarded_groups
+    codes = [None if of is None else as_index(of, len(values), "groups") for of in (cell.groups, guarding)]
     known = ~np.isnan(values)
     kept = (known.sum(axis=1) >= max(2, rule.min_annotators)) & (rule.failures_lose | ~np.isnan(scores))
     compared = []
     for annotator in range(values.shape[1]):
         rows = kept & known[:, annotator]
-        d = _differences(values[rows], scores[rows], annotator, rule.scoring)
-        own, guard = (None if of is None else of[rows] for of in (codes, guarding))
-        enough = len(d) >= max(1, rule.min_items)
-        compared.append(
-            (d, (yield from _advantage(d, rule.epsilon, own, own if guard is None else guard, rule.variance)) if enough else None)
-        )
-    return _summary(compared, rule.q, rule.min_items)
+        d = _differences(values[rows], scores[rows], annotator, cell.scoring)
+        compared.append(_Differences(d, *(None if of is None else of[rows] for of in codes)))
+    return compared
 
 
 def advantage_test(
@@ -220,30 +230,32 @@ def advantage_test(
     >>> round(found.mean, 4), round(found.p_published, 4), round(found.p_guarded, 4)
     (-0.0667, 0.0076, 0.0154)
     """
-    test = _advantage(differences, epsilon, groups, groups if guarded_groups is None else guarded_groups, variance)
-    return in_step([test], partial(guarded_p_each, margin=epsilon, variance=variance))[0]
+    guarding = groups if guarded_groups is None else guarded_groups
+    return _advantage_each([_Differences(np.asarray(differences, np.float64), groups, guarding)], epsilon, variance)[0]
 
 
-def _advantage(
-    differences: ArrayLike, epsilon: float, groups: ArrayLike | None, guarded_groups: ArrayLike | None, variance: ClusterVariance
-) -> Guarded[AdvantageTest]:
+def _advantage_each(cells: Sequence[_Differences], epsilon: float, variance: ClusterVariance) -> list[AdvantageTest]:
+    """`advantage_test` of many: the same numbers."""
     if not 0 <= epsilon < 1:
         raise ValueError(f"epsilon must be at least 0 and below 1, got {epsilon}")
+    means = cluster_mean_each([SampleOfGroups(one.d, one.groups) for one in cells], variance=variance)
+    guarded = guarded_p_each([_lost(one.d, one.guarded_groups) for one in cells], epsilon, variance)
+    return [_advantage(*each, epsilon, variance) for each in zip(cells, means, guarded, strict=True)]
+
+
+def _advantage(one: _Differences, found: ClusterMean, guarded: float, epsilon: float, variance: ClusterVariance) -> AdvantageTest:
     from scipy.special import stdtr
 
-    d = np.asarray(differences, np.float64)
-    found = cluster_mean(d, groups, variance=variance)
-    if found.groups < 2:
-        reason = "fewer than two groups" if len(d) else "no items"
-        return AdvantageTest(len(d), found.groups, found.mean, math.nan, math.nan, math.nan, math.nan, math.nan, reason)
-    guarded = yield _lost(d, guarded_groups)
-    if not found.error > 0:
-        p = (1 - epsilon) ** found.effective_groups if d.max() <= 0 else (yield _lost(d, groups))
-        reason = "no variation between groups"
-        return AdvantageTest(len(d), found.groups, found.mean, 0.0, math.nan, math.nan, p, guarded, reason)
-    t = (found.mean - epsilon) / found.error
-    p = float(stdtr(found.freedom, t))
-    return AdvantageTest(len(d), found.groups, found.mean, found.error, t, p, p, guarded, None)
+    n, groups, mean = found.n, found.groups, found.mean
+    if groups < 2:
+        reason = "fewer than two groups" if n else "no items"
+        return AdvantageTest(n, groups, mean, math.nan, math.nan, math.nan, math.nan, math.nan, reason)
+    if found.error > 0:
+        t = (mean - epsilon) / found.error
+        p = float(stdtr(found.freedom, t))
+        return AdvantageTest(n, groups, mean, found.error, t, p, p, guarded, None)
+    p = guarded_p(_lost(one.d, one.groups), epsilon, variance) if one.d.max() > 0 else (1 - epsilon) ** found.effective_groups
+    return AdvantageTest(n, groups, mean, 0.0, math.nan, math.nan, p, guarded, "no variation between groups")
 
 
 def _lost(d: Floats, groups: ArrayLike | None) -> GroupSums:
@@ -255,7 +267,7 @@ def _as_values(given: ArrayLike, scoring: Scoring) -> Floats:
     return np.where(values < 0, np.nan, values) if scoring == "accuracy" else values
 
 
-def _differences(labels: Floats, judge: Floats, annotator: int, scoring: Scoring) -> Ints:
+def _differences(labels: Floats, judge: Floats, annotator: int, scoring: Scoring) -> Floats:
     """d of the (items,) that `annotator` labelled: 1 where he represents the other columns better than the judge, else 0 or -1.
 
     A missing score of the judge is lost. Losses are numbers of labels or sums of squares, so that ties are not decided by rounding.
@@ -264,7 +276,7 @@ def _differences(labels: Floats, judge: Floats, annotator: int, scoring: Scoring
     human, machine = (_loss(one, others, scoring) for one in (labels[:, annotator], judge))
     machine = np.where(np.isnan(judge), math.inf, machine)
     tie = _TIE * np.maximum(1.0, human)
-    return np.where(machine > human + tie, 1, np.where(machine < human - tie, -1, 0))
+    return np.where(machine > human + tie, 1.0, np.where(machine < human - tie, -1.0, 0.0))
 
 
 def _loss(value: Floats, others: Floats, scoring: Scoring) -> Floats:
@@ -272,30 +284,21 @@ def _loss(value: Floats, others: Floats, scoring: Scoring) -> Floats:
     return np.asarray(np.nansum((apart != 0) & ~np.isnan(apart) if scoring == "accuracy" else apart**2, axis=1), np.float64)
 
 
-def _summary(compared: list[tuple[Ints, AdvantageTest | None]], q: float, min_items: int) -> AlternativeAnnotatorTest:
-    adjusted = benjamini_yekutieli([test.p if test else math.nan for _, test in compared])
-    guarded = benjamini_yekutieli([test.p_guarded if test else math.nan for _, test in compared])
-    results = tuple(
-        AnnotatorResult(
-            annotator,
-            len(d),
-            int((d > 0).sum()),
-            int((d < 0).sum()),
-            float((d <= 0).mean()) if len(d) else math.nan,
-            float((d >= 0).mean()) if len(d) else math.nan,
-            test,
-            float(adjusted[annotator]),
-            float(guarded[annotator]),
-            bool(adjusted[annotator] <= q),
-            test.reason if test else f"fewer than {min_items} items",
-        )
-        for annotator, (d, test) in enumerate(compared)
-    )
+def _summary(compared: list[tuple[Floats, AdvantageTest | None]], q: float, min_items: int) -> AlternativeAnnotatorTest:
+    adjusted = benjamini_yekutieli([test.p if test else math.nan for _, test in compared]).tolist()
+    guarded = benjamini_yekutieli([test.p_guarded if test else math.nan for _, test in compared]).tolist()
+    results = []
+    for annotator, (d, test) in enumerate(compared):
+        n, human, judge = len(d), int(np.count_nonzero(d > 0)), int(np.count_nonzero(d < 0))
+        rhos = ((n - human) / n, (n - judge) / n) if n else (math.nan, math.nan)
+        reason = test.reason if test else f"fewer than {min_items} items"
+        p = adjusted[annotator]
+        results.append(AnnotatorResult(annotator, n, human, judge, *rhos, test, p, guarded[annotator], p <= q, reason))
     tested = [one for one in results if not math.isnan(one.p_adjusted)]
     if not tested:
-        return AlternativeAnnotatorTest(math.nan, math.nan, math.nan, None, 0, results, "no annotator could be tested")
+        return AlternativeAnnotatorTest(math.nan, math.nan, math.nan, None, 0, tuple(results), "no annotator could be tested")
     omega = float(np.mean([one.rejected for one in tested]))
     guarding = [one.p_guarded_adjusted <= q for one in tested if not math.isnan(one.p_guarded_adjusted)]
     omega_guarded = float(np.mean(guarding)) if guarding else math.nan
     rho = float(np.mean([one.rho_judge for one in tested]))
-    return AlternativeAnnotatorTest(omega, omega_guarded, rho, omega >= PASSING_RATE, len(tested), results, None)
+    return AlternativeAnnotatorTest(omega, omega_guarded, rho, omega >= PASSING_RATE, len(tested), tuple(results), None)

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from harness.stats.core.arrays import Floats, Ints, ShapeError, as_index
+from harness.stats.core.arrays import Floats, Ints, ShapeError, as_index, power
+from harness.stats.core.at_once import at_once
 from harness.stats.core.groups import GroupSums, relative_weights
 from harness.stats.intervals.unequal_groups import ClusterVariance, bell_mccaffrey, freedom_of_tests, leverage
 
@@ -130,23 +133,64 @@ def cluster_mean(
     >>> found.mean, round(found.error, 4), found.groups, found.freedom
     (0.5, 0.2887, 3, 2.0)
     """
+    return cluster_mean_each([SampleOfGroups(values, groups, weights)], variance=variance)[0]
+
+
+class SampleOfGroups(NamedTuple):
+    """What `cluster_mean` takes."""
+
+    values: ArrayLike
+    groups: ArrayLike | None = None
+    weights: ArrayLike | None = None
+
+
+def cluster_mean_each(samples: Sequence[SampleOfGroups], *, variance: ClusterVariance = "cr2") -> list[ClusterMean]:
+    """`cluster_mean` of many samples: the same numbers, made at once for samples of as many items and groups."""
+    return at_once(partial(_of_alike, variance=variance), [_sample(*sample) for sample in samples], lambda one: one.shape)
+
+
+class _Sample(NamedTuple):
+    """Values (items,), their group codes 0 … groups - 1, and weights of the mean 1."""
+
+    x: Floats
+    codes: Ints
+    groups: int
+    weights: Floats
+    weighted: bool
+
+    @property
+    def shape(self) -> tuple[int, int, bool]:
+        """Samples of one shape are computed at once."""
+        return len(self.x), self.groups, self.weighted
+
+
+def _sample(values: ArrayLike, groups: ArrayLike | None, weights: ArrayLike | None) -> _Sample:
     x = np.asarray(values, np.float64)
     if x.ndim != 1:
         raise ShapeError(f"values must be one-dimensional, found shape {x.shape}")
-    if not len(x):
-        return ClusterMean(math.nan, math.nan, 0, 0, math.nan, math.nan)
     index = np.arange(len(x)) if groups is None else as_index(groups, len(x), "groups")
-    w = None
-    if weights is not None:
-        w = np.asarray(weights, np.float64)
-        if w.shape != x.shape:
-            raise ShapeError(f"values {x.shape} and weights {w.shape} must be of the same items")
-        w = relative_weights(w)
-    size = np.bincount(index, w).astype(np.float64)
-    mean = float(x.mean() if w is None else w @ x / w.sum())
-    sums = _deviation_sums(x, index, w, mean)
-    error, free = math.sqrt(_variance(sums, size, variance)), float(freedom_of_tests(size, variance=variance))
-    return ClusterMean(mean, error, len(x), len(size), free, _freedom_as_correlated(x[:, None], index, w, size, free))
+    w = np.ones(len(x)) if weights is None else np.asarray(weights, np.float64)
+    if w.shape != x.shape:
+        raise ShapeError(f"values {x.shape} and weights {w.shape} must be of the same items")
+    return _Sample(x, index, int(index.max(initial=-1)) + 1, w if weights is None else relative_weights(w), weights is not None)
+
+
+def _of_alike(samples: Sequence[_Sample], variance: ClusterVariance) -> list[ClusterMean]:
+    """The means of samples of one shape."""
+    items, groups, weighted = samples[0].shape
+    if not items:
+        return [ClusterMean(math.nan, math.nan, 0, 0, math.nan, math.nan)] * len(samples)
+    x, index, w = (np.stack(part) for part in zip(*((one.x, one.codes, one.weights) for one in samples), strict=True))
+    place = index + np.arange(len(samples))[:, None] * groups  # of an item's group among the groups of all samples
+    mean = np.vecdot(w, x) / w.sum(axis=-1) if weighted else x.mean(axis=-1)
+    apart = w * (x - mean[:, None])
+    size, total = (np.asarray(np.bincount(place.ravel(), of.ravel()), np.float64).reshape(-1, groups) for of in (w, apart))
+    sums = _without_rounding(total, np.vecdot(w, np.abs(x))[:, None])
+    errors = np.sqrt(_variance(sums, size, variance)).tolist()
+    free = freedom_of_tests(size, variance=variance).tolist()
+    correlated = [_freedom_as_correlated(x[n][:, None], index[n], w[n], size[n], free[n]) for n in range(len(samples))]
+    each = zip(mean.tolist(), errors, free, correlated, strict=True)
+    return [ClusterMean(value, error, items, groups, *freedom) for value, error, *freedom in each]
 
 
 def mean_of_sums(sums: GroupSums, variance: ClusterVariance = "cr2") -> MeanTest:
@@ -174,18 +218,20 @@ def deviation_sums(values: Floats, index: ArrayLike) -> Floats:
     >>> deviation_sums(np.array([3.0, 1.0, 2.0]), [0, 1, 1]).tolist()
     [1.0, -1.0]
     """
-    return _deviation_sums(values, np.asarray(index), None, float(values.mean()))
+    sums = np.asarray(np.bincount(np.asarray(index), values - values.mean()), np.float64)
+    return _without_rounding(sums, float(np.abs(values).sum()))
 
 
-def _deviation_sums(x: Floats, index: Ints, weights: Floats | None, mean: float) -> Floats:
-    sums = np.asarray(np.bincount(index, x - mean if weights is None else weights * (x - mean)), np.float64)
-    total = float(np.abs(x).sum() if weights is None else weights @ np.abs(x))
-    return np.where(np.abs(sums) <= _ROUNDING * max(1.0, total), 0.0, sums)
+def _without_rounding(sums: Floats, total: ArrayLike) -> Floats:
+    """Sums of deviations, exactly 0 where they differ from it only by the rounding of numbers that add up to `total`."""
+    return np.where(np.abs(sums) <= _ROUNDING * np.maximum(1.0, total), 0.0, sums)
 
 
-def _variance(sums: Floats, size: Floats, variance: ClusterVariance) -> float:
-    """Of a mean, from (groups,) sums of deviations and sizes; NaN with fewer than two groups."""
-    return float(sums**2 @ leverage(size, variance=variance)) / float(size.sum()) ** 2 if len(size) > 1 else math.nan
+def _variance(sums: Floats, size: Floats, variance: ClusterVariance) -> Floats:
+    """Of means (...), from sums of deviations and sizes (..., groups); NaN with fewer than two groups."""
+    if size.shape[-1] < 2:
+        return np.full(size.shape[:-1], math.nan)
+    return np.asarray(np.vecdot(sums**2, leverage(size, variance=variance)) / power(size.sum(axis=-1), 2))
 
 
 def interval_freedom(values: ArrayLike, index: ArrayLike, weights: ArrayLike | None = None) -> float:

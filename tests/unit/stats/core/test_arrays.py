@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from harness.stats.core.arrays import Estimates, ScaleError, ShapeError, as_codes, as_index, as_judge, as_labels, as_values
+from harness.stats.core.arrays import Estimates, ScaleError, ShapeError, as_codes, as_index, as_judge, as_labels, as_values, power
 
 
 def test_codes_may_be_int_float_or_bool() -> None:
@@ -56,3 +56,9 @@ def test_index_is_the_rank_among_different_codes(low: int, dtype: type) -> None:
         pytest.skip("beyond the type")
     given = np.array([low + code for code in codes.tolist()], dtype)
     assert as_index(given, 90, "groups").tolist() == np.unique(given, return_inverse=True)[1].tolist()
+
+
+@pytest.mark.parametrize("exponent", [1.5, 2, 3, 1 / 7, 90])
+def test_powers_are_those_of_c(exponent: float) -> None:
+    base = np.random.default_rng(0).uniform(0, 3, 100_000)
+    assert power(base, exponent).tolist() == [math.pow(each, exponent) for each in base.tolist()]

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,6 +14,8 @@ import pytest
 from harness.stats import cell_statistics, count_classes, intervals, tabulate
 from harness.stats.core.processes import intervals_on_all_cores, on_all_cores
 from harness.stats.core.rows import Rows
+from harness.stats.core.statistic import Statistic
+from harness.stats.intervals.intervals import Interval
 
 STATISTICS = partial(cell_statistics, 2, "ordinal")
 
@@ -33,10 +37,16 @@ def test_the_number_of_processes_changes_no_number(rows: Rows, processes: int) -
     )
 
 
-def test_cells_are_really_computed_elsewhere(rows: Rows, monkeypatch: pytest.MonkeyPatch) -> None:
-    expected = intervals(STATISTICS(), rows, resamples=100)
-    monkeypatch.setattr("harness.stats.core.processes.intervals", lambda *_, **__: pytest.fail("computed in this process"))
+def test_this_process_computes_only_its_own_part(rows: Rows, monkeypatch: pytest.MonkeyPatch) -> None:
+    expected, here = intervals(STATISTICS(), rows, resamples=100), []
+
+    def counted(statistics: Sequence[Statistic], part: Rows, **drawing: Any) -> dict[str, tuple[Interval, ...]]:
+        here.append(part.cells)
+        return intervals(statistics, part, **drawing)
+
+    monkeypatch.setattr("harness.stats.core.processes.intervals", counted)
     assert intervals_on_all_cores(STATISTICS, rows, processes=2, resamples=100) == expected
+    assert here == [3]  # of seven cells
 
 
 @pytest.mark.parametrize("interpreter", ["/nowhere/python", "/bin/false", None])

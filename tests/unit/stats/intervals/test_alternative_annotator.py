@@ -11,7 +11,14 @@ from hypothesis import strategies as st
 from scipy import stats as scipy_stats
 
 from harness.stats.core.arrays import Floats, ShapeError
-from harness.stats.intervals.alternative_annotator import AnnotatorRule, Scoring, advantage_test, alternative_annotator_test
+from harness.stats.intervals.alternative_annotator import (
+    AnnotatorRule,
+    LabelledByAnnotators,
+    Scoring,
+    advantage_test,
+    alternative_annotator_test,
+    alternative_annotator_tests,
+)
 
 NAN = math.nan
 
@@ -43,7 +50,7 @@ def test_differences_by_hand(scoring: Scoring) -> None:
     labels, judge = rng.integers(0, 4, (80, 4)).astype(float), rng.integers(0, 4, 80).astype(float)
     labels[rng.random((80, 4)) < 0.2] = NAN
     judge[rng.random(80) < 0.1] = NAN
-    found = alternative_annotator_test(labels, judge, rule=AnnotatorRule(scoring=scoring, min_items=1))
+    found = alternative_annotator_test(labels, judge, rule=AnnotatorRule(min_items=1), scoring=scoring)
     for one, d in zip(found.annotators, by_hand(labels, judge, scoring), strict=True):
         assert one.test is not None
         assert (one.n, one.human_better, one.judge_better) == (len(d), d.count(1), d.count(-1))
@@ -72,13 +79,13 @@ def test_missing_class_codes_may_be_negative() -> None:
 
 def test_negative_numbers_are_numbers_where_scores_are_compared() -> None:
     labels, judge = np.tile([[-1.0, 0.0, 1.0]], (40, 1)), np.tile([-1.0, 0.0], 20)
-    assert [one.n for one in alternative_annotator_test(labels, judge, rule=AnnotatorRule(scoring="neg_rmse")).annotators] == [40, 40, 40]
+    assert [one.n for one in alternative_annotator_test(labels, judge, scoring="neg_rmse").annotators] == [40, 40, 40]
 
 
 def test_ties_of_thirds_are_ties() -> None:
     """Mean scores in thirds: the judge and the first annotator are equally far from the others, whatever rounding says."""
     labels = np.tile([[2 / 3, 1 / 3, 1.0]], (40, 1))
-    found = alternative_annotator_test(labels, np.full(40, 1 - 1 / 3), rule=AnnotatorRule(scoring="neg_rmse"))
+    found = alternative_annotator_test(labels, np.full(40, 1 - 1 / 3), scoring="neg_rmse")
     assert (found.annotators[0].human_better, found.annotators[0].judge_better) == (0, 0)
 
 
@@ -195,3 +202,16 @@ def test_one_group_has_no_guarded_share() -> None:
     found = alternative_annotator_test([[0, 0, 1], [1, 1, 1]] * 20, [0, 1] * 20, guarded_groups=[0] * 40)
     assert not math.isnan(found.omega)
     assert math.isnan(found.omega_guarded)
+
+
+def test_a_cell_does_not_depend_on_those_tested_at_once() -> None:
+    rng = np.random.default_rng(0)
+    scorings: tuple[Scoring, ...] = ("accuracy", "neg_rmse")
+    cells = []
+    for people in (2, 3, 4, 1) * 3:
+        labels, judge = rng.integers(0, 3, (80, people)).astype(float), rng.integers(0, 3, 80).astype(float)
+        labels[rng.random(labels.shape) < 0.4], judge[rng.random(80) < 0.1] = math.nan, math.nan  # some have fewer than 30 items
+        cells.append(LabelledByAnnotators(labels, judge, None, np.arange(80) // 2, scorings[people % 2]))
+    alone = [alternative_annotator_test(one.labels, one.judge, guarded_groups=one.guarded_groups, scoring=one.scoring) for one in cells]
+    assert repr(alternative_annotator_tests(cells, AnnotatorRule())) == repr(alone)
+    assert len({found.tested for found in alone}) > 2

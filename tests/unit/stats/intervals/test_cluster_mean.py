@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.stats.core.arrays import ShapeError
-from harness.stats.intervals.cluster_mean import cluster_mean
+from harness.stats.intervals.cluster_mean import SampleOfGroups, cluster_mean, cluster_mean_each
+from harness.stats.intervals.unequal_groups import ClusterVariance
 
 
 @given(st.lists(st.tuples(st.integers(0, 4), st.integers(-3, 3)), min_size=4, max_size=40))
@@ -47,3 +48,15 @@ def test_edges() -> None:
         cluster_mean([1, 0, 1], [1, 2])
     with pytest.raises(ShapeError):
         cluster_mean([[1, 0]])
+
+
+@pytest.mark.parametrize("variance", ["cr2", "cr1"])
+def test_a_mean_does_not_depend_on_those_made_at_once(variance: ClusterVariance) -> None:
+    rng = np.random.default_rng(0)
+    samples = [SampleOfGroups([])]
+    for _ in range(200):
+        values = rng.integers(-1, 2, rng.integers(1, 12)) / 3
+        groups = [None, rng.integers(0, 4, len(values)), np.arange(len(values)) // 2][rng.integers(3)]
+        samples.append(SampleOfGroups(values, groups, [None, rng.uniform(1, 3, len(values))][rng.integers(2)]))
+    alone = [cluster_mean(*sample, variance=variance) for sample in samples]
+    assert repr(cluster_mean_each(samples, variance=variance)) == repr(alone)
