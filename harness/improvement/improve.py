@@ -264,7 +264,13 @@ def candidate_words(candidate: JudgeCondition) -> str:
 
 def _choose(half: ChooseHalf, answers: CalibratedAnswers, order: Sequence[int]) -> Halving:
     def first(columns: Sequence[int], questions: int) -> Floats:
-        return answers.right([order[column] for column in columns], half.first(questions))
+        found = answers.right([order[column] for column in columns], half.first(questions))
+        if questions == len(half.texts) and not found.any():
+            raise UsageError(
+                f"no answer is people's commonest label on any of the {questions} questions that choose; look at the answers, which may be "
+                "unreadable or off the scale. Nothing was confirmed, and no label is spent"
+            )
+        return found
 
     return halve(first, len(half.texts), len(order) - 1, reads=lambda column: order.index(answers.reads(order[column])))
 

@@ -143,6 +143,13 @@ def test_a_dry_run_prices_it_and_asks_nobody(improve: Cli, endpoint: Endpoint, l
     assert len(endpoint.requests) <= int(most[1])
 
 
+def test_labels_are_not_spent_on_answers_of_which_none_can_be_read(improve: Cli, endpoint: Endpoint, labelled: Path) -> None:
+    endpoint.script = lambda request: endpoint.saying({"justification": "Because.", "score": 7}, model=request.body["model"])
+    done = improve("--variant", "detailed")
+    assert done.code == 2 and "no label is spent" in done.err and "Traceback" not in done.err
+    assert not (labelled / FILE).exists()
+
+
 def test_a_dry_run_of_many_texts_plans_some_of_them(improve: Cli, endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch) -> None:
     whole = improve("--dry-run").out.splitlines()
     monkeypatch.setattr(asking_price, "SAMPLED", 10)

@@ -53,6 +53,8 @@ def _answer(found: Improved) -> Iterator[str]:
     yield f"It agrees with people on {rates} of {found.confirm_texts:,} questions that did not choose: {_points(found.together)}."
     if shown:
         yield f"A gain is shown in {_names(shown)}."
+    elif found.together.shown:
+        yield "A gain is shown over all languages together."
     if not_shown := [each for each in found.languages if not each.shown]:
         yield f"Not shown in {_names(not_shown)}."
     if blind := [each for each in found.languages if each.agreement_constant >= each.agreement_chosen]:
@@ -67,7 +69,7 @@ def _answer(found: Improved) -> Iterator[str]:
         yield f"Use the choice in {_names(gains)}."
     if gains and kept:
         everywhere = f"{percent(found.together.agreement_chosen)} with the choice everywhere"
-        yield f"With these settings {percent(found.agreement_used)} agree, {everywhere}: that is what no language pays for another."
+        yield f"With these settings {percent(found.agreement_used)} of all answers agree, and {everywhere}."
     if found.uses:
         yield f"These labels have confirmed {counted(found.uses, 'time')} before, so that this test is at {found.level * 100:g} %."
 

@@ -157,7 +157,7 @@ def test_a_language_that_loses_keeps_the_start(answers: Path, cli: Cli, tmp_path
     write_rows(answers / "judgments.jsonl", rows)
     done = cli("improve", answers, "--to", tmp_path / "best.toml")
     assert "one: detailed" in done.out and "Use the choice in Czech." in done.out and "Keep the start in Japanese" in done.out
-    assert "With these settings 100 % agree" in done.out
+    assert "With these settings 100 % of all answers agree" in done.out
     table = (tmp_path / "best.toml").read_text("utf-8")
     assert '[language.cs]\nvariant = [\n    "detailed",' in table and '[language.ja]\nvariant = [\n    "single",' in table
 
