@@ -9,8 +9,7 @@ import msgspec
 from harness.decide.options import DecisionOptions
 from harness.model import BY_PEOPLE
 
-VerdictName = Literal["use", "use corrected", "do not use", "too few labels", "not shown", "no verdict"]
-"""The words of verdicts, in JSON as on screens; where labels are constructed, screens say the outcome of the controls."""
+VerdictName = Literal["use", "use corrected", "do not use", "too few labels", "no verdict"]
 Controls = Literal["passes", "fails", "not shown"]
 
 
@@ -51,14 +50,6 @@ class Decision(NamedTuple):
 
     verdict: VerdictName
     reason: str
-
-    def with_labels(self, helps: bool) -> Decision:
-        """The decision once it is known whether more labels would help: if not, labels are not what is missing.
-
-        >>> NEITHER.with_labels(False), NEITHER.with_labels(True) == NEITHER
-        (Decision(verdict='not shown', reason='neither is shown'), True)
-        """
-        return self._replace(verdict="not shown") if self.verdict == "too few labels" and not helps else self
 
 
 NOT_NATIVE = Decision("no verdict", "labels are not native")

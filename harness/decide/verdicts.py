@@ -27,8 +27,6 @@ from harness.stats import benjamini_yekutieli, holm
 from harness.stats.core.arrays import Floats
 from harness.stats.core.processes import on_all_cores
 
-CONTROLS_WORDS: dict[Controls, str] = {"passes": "passes the controls", "fails": "fails the controls", "not shown": "not shown"}
-
 
 class Verdict(msgspec.Struct, frozen=True, kw_only=True):
     """What one judge may be used for in one language on one metric, and why. Undefined numbers are None.
@@ -37,8 +35,7 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         key: that of a cell (`CELL`), and the source where there are several.
-        decision: the verdict and its reason, by the decision table; the reason is empty for `use`. `too few labels` only where more
-            labels would help, else `not shown`.
+        decision: the verdict and its reason, by the decision table; the reason is empty for `use`.
         controls: with constructed labels, whether the judge passes the controls; else None.
         words: the sentence for a reader, what stands against `use`, and what a `use` does not cover.
         texts: which texts and labels the verdict rests on. Where scores are numbers, `baseline` is of closeness to the labels.
@@ -80,14 +77,20 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def answer(self) -> str:
-        """The words of screens: those of the verdict; where labels are constructed, the outcome of the controls."""
-        return CONTROLS_WORDS[self.controls] if self.controls else self.decision.verdict
+        """The verdict in two or three words: `too few labels` only where more labels would help, else `not shown`."""
+        if self.controls:
+            return {"passes": "passes the controls", "fails": "fails the controls"}.get(self.controls, self.controls)
+        return "not shown" if self.too_few_labels and not self.needed else self.decision.verdict
+
+    @property
+    def too_few_labels(self) -> bool:
+        """Whether labels are too few for a verdict."""
+        return self.decision.verdict == "too few labels"
 
     @property
     def settled_by(self) -> int | None:
         """How many further texts settle a verdict that lacks labels, if the judge is as good as people; None where no number is known."""
-        needed = self.needed if self.decision.verdict == "too few labels" else None
-        return needed.texts if needed and not needed.more_than else None
+        return self.needed.texts if self.too_few_labels and self.needed and not self.needed.more_than else None
 
     @classmethod
     def from_flat(cls, row: Mapping[str, Any]) -> Verdict:
@@ -99,8 +102,7 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True):
             elif name in row:
                 own[part] = row[name]
         key = {name: value for name, value in row.items() if name not in _PLACES and name != "answer"}
-        needed = None if row["k"] is None else own["needed"]
-        decision = Decision(**own["decision"]).with_labels(helps=needed is not None)  # rows of earlier versions said it in `answer` alone
+        decision, needed = tuple(own["decision"].values()), None if row["k"] is None else own["needed"]
         return msgspec.convert(own | {"key": key, "decision": decision, "needed": needed}, cls)
 
     def __getitem__(self, name: str) -> Any:
@@ -285,8 +287,7 @@ def _is_shown(q: float | None, alpha: float) -> bool:
 
 
 def _verdict(decided: _Decided, needed: FurtherTexts | None, options: DecisionOptions) -> Verdict:
-    one, corrected, tested = decided.tests, decided.corrected, decided.tested
-    decision = decided.decision.with_labels(helps=needed is not None)
+    one, corrected, tested, decision = decided.tests, decided.corrected, decided.tested, decided.decision
     controls = None if one.texts.labels in BY_PEOPLE else passes_controls(corrected.base, tested, options)
     missing = reasons(one, decision, controls, tested, options)
     return Verdict(

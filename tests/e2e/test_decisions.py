@@ -153,12 +153,15 @@ def test_every_command_says_the_same_word_for_a_verdict(cli: Cli, tmp_path: Path
     assert cli("gate", folder, "--policy", tmp_path / "gate.toml", "--json", tmp_path / "gate.json").code in (0, 1, 7)
     assert cli("certify", folder, "--to", tmp_path / "certificate.json").code in (0, 1)
     compared = json.loads(cli("compare", folder, "--json").out)
-    words = {row["metric"]: row["verdict"] for row in compared["verdicts"]}
-    assert words == {row["metric"]: row["answer"] for row in compared["verdicts"]} and set(words.values()) <= set(get_args(VerdictName))
+    rows = {row["metric"]: row for row in compared["verdicts"]}
+    words = {metric: row["answer"] for metric, row in rows.items()}
+    verdicts = {metric: row["verdict"] for metric, row in rows.items()}
+    assert set(words.values()) <= {*get_args(VerdictName), "not shown"}
+    assert {metric for metric in rows if words[metric] != verdicts[metric]} == {m for m in rows if words[m] == "not shown"}
     certified = json.loads((tmp_path / "certificate.json").read_text("utf-8"))
     needed = json.loads(cli("labels", "needed", folder, "--json").out)
     for said in (certified, needed):
-        assert {row["metric"]: row["verdict"] for row in said["cells"]} == words
+        assert {row["metric"]: row["verdict"] for row in said["cells"]} == verdicts
     for check in json.loads((tmp_path / "gate.json").read_text("utf-8"))["checks"]:
         word = words[check["metric"]]
         assert check["outcome"] == "pass" if word == "use" else f"the verdict is '{word}'" in check["reason"]
