@@ -251,7 +251,7 @@ def test_neither_folder_nor_run(cli: Cli, tmp_path: Path) -> None:
 def test_labels_without_judgments(cli: Cli, folder: Folder) -> None:
     (folder.path / "judgments.jsonl").unlink()
     done = cli("compare", folder.path)
-    assert done.code == 2 and "'harness labels check' needs no judgments" in done.err
+    assert done.code == 2 and f"harness labels check {folder.path}" in done.err and "harness run --data" in done.err
 
 
 # Undefined is shown as undefined, with its reason
