@@ -22,7 +22,6 @@ from harness.reports.tables.text_table import Heading, TextTable, tabulate
 from harness.text import one_line
 
 SHORT_NAMES = {
-    "linguistic_acceptability": "acceptability",
     "output_content_quality": "content quality",
     "problematic_content": "problematic",
 }
