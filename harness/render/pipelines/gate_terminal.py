@@ -89,12 +89,13 @@ def _answer(result: GateResult, source: str, width: int) -> list[AnswerLine]:
     title = AnswerLine("title", f"gate: {sentence(result)}", f"gate: {sentence(result)}")
     who = next((text for text in _who(result.checks) if cell_len(text) <= width), "")
     steps = tuple(_steps(result.checks, source))
+    whose = [AnswerLine("note", who, who)] if who else []
     for named in _NAMED:
         cards = tuple(_cards(result, dict(zip(_CARDS, named, strict=True))))
-        lines = [title, *([AnswerLine("note", who, who)] if who else []), *lines_of(Answer("", cards, "", steps))]
+        lines = [title, *whose, *lines_of(Answer("", cards, "", steps))]
         if answer_height(lines, width) <= ANSWER_LINES:
-            break
-    return lines
+            return lines
+    return [line for line in lines if line not in whose]  # the rows have it too
 
 
 def _who(checks: Sequence[Check]) -> Iterator[str]:
