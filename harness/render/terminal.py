@@ -46,20 +46,24 @@ ANSWER_LINES = 6
 
 
 def render_answer(verdicts: Sequence[Verdict], pages: LabelPages, width: int) -> tuple[list[RenderableType], list[RenderableType]]:
-    """The answer of verdicts: what stands above the tables, in at most six lines of a terminal, and what then stands below them.
+    """The answer of verdicts: what stands above the tables, in at most six lines of a terminal, and what then stands below them."""
+    return render_lines(answer_lines(verdicts, pages), width)
 
-    Where the lines are too short, what is known beside the sentences goes below first, then the next step, then what is not known yet.
+
+def render_lines(answer: Iterable[AnswerLine], width: int) -> tuple[list[RenderableType], list[RenderableType]]:
+    """An answer in at most six lines of a terminal, and what goes below the tables where the lines are too short.
+
+    What is known beside the sentences goes first, then the next step, then lines from the last on, such as what is not known yet.
     """
-    above, below = list(answer_lines(verdicts, pages)), []
+    above, below = list(answer), []
     if answer_height(above, width) > ANSWER_LINES:
         below = [AnswerLine("note", text, text) for line in above for text in line.beside]
         above = [line._replace(whole=line.sentence) if line.beside else line for line in above if line.sentence]
     if answer_height(above, width) > ANSWER_LINES:
         steps = [line for line in above if line.command or line.style == "next"]
         above, below = [line for line in above if line not in steps], [*below, *steps]
-    if answer_height(above, width) > ANSWER_LINES and {"good", "bad"} & {line.style for line in above}:
-        below = [*(line for line in above if line.style == "open"), *below]
-        above = [line for line in above if line.style != "open"]
+    while answer_height(above, width) > ANSWER_LINES and len(above) > 2:
+        below = [above.pop(), *below]
     return styled_answer(above, width), styled_answer(below, width)
 
 
