@@ -332,6 +332,11 @@ def by_task_flag(parser: argparse.ArgumentParser) -> None:
 def all_rows_flags(parser: Any) -> None:
     """Add the flags that show all verdicts, and the signature whole."""
     add_flag(parser, "--all", "show the rows without a verdict too, and what the headings mean")
+    signature_flag(parser)
+
+
+def signature_flag(parser: Any) -> None:
+    """Add the flag that shows the signature whole."""
     add_flag(parser, "--signature", "print the signature whole, not as a short hash")
 
 

@@ -12,7 +12,8 @@ from harness.exit_codes import GATE_FAILED, GATE_INCONCLUSIVE
 
 
 def gate(arguments: argparse.Namespace) -> int:
-    from harness.render.pipelines.gate import gate_junit, gate_markdown, print_gate
+    from harness.render.pipelines.gate import gate_junit, gate_markdown
+    from harness.render.pipelines.gate_terminal import print_gate
     from harness.render.progress import working
     from harness.tables import to_json, write_atomic
 
@@ -27,8 +28,14 @@ def gate(arguments: argparse.Namespace) -> int:
         write_atomic(arguments.json, to_json(result.as_json()))
     if arguments.summary:
         write_atomic(arguments.summary, gate_markdown(result))
-    print_gate(result)
+    print_gate(result, _named_again(arguments), every=arguments.all, signature=arguments.signature)
     return {"pass": 0, "fail": GATE_FAILED, "inconclusive": GATE_INCONCLUSIVE}[result.outcome]
+
+
+def _named_again(arguments: argparse.Namespace) -> list[str]:
+    """The words of a command line that name what was checked."""
+    card = ["--card", arguments.card] if arguments.card else []
+    return [arguments.source, *card, *(["--out", str(arguments.out)] if arguments.out != Path("results") else [])]
 
 
 def new_policy(arguments: argparse.Namespace) -> int:

@@ -39,6 +39,7 @@ class Check(Sampling, frozen=True, kw_only=True):
         q: the corrected p of what the limit demands; None for limits that are held against an interval.
         n, groups: items (or pairs of items), and independent texts. Repeats of a question count once.
         verdict: the verdict on the judge in this cell, whatever the limit; None where there is none.
+        obstacles: what stands between the judge and the verdict that is limited, for screens; JSON does not have it.
     """
 
     language: str
@@ -57,6 +58,7 @@ class Check(Sampling, frozen=True, kw_only=True):
     n: int = 0
     groups: int = 0
     verdict: str | None = None
+    obstacles: tuple[str, ...] = ()
 
     @property
     def cell(self) -> CellKey:
@@ -94,6 +96,8 @@ class GateResult(msgspec.Struct, frozen=True, kw_only=True):
     def as_json(self) -> dict[str, Any]:
         """One object for programs, with the outcome."""
         fields: dict[str, Any] = msgspec.to_builtins(self)
+        for check in fields["checks"]:
+            del check["obstacles"]
         return fields | {"outcome": self.outcome}
 
 
@@ -220,7 +224,8 @@ def _of_verdict(fields: Mapping[str, Any], found: Verdict) -> Check:
     shown_worse = verdict == "do not use" or found.controls == "fails" or found.decision == CORRECTED_WORSE
     outcome: Outcome = "pass" if verdict in wanted else "fail" if shown_worse else "inconclusive"
     reason = "" if outcome == "pass" else f"the verdict is '{found.answer}'" + (f": {why}" if why else "")
-    return Check(**fields, outcome=outcome, reason=reason, q=found.corrected.use, n=found.texts.labelled, groups=found.texts.groups)
+    seen: dict[str, Any] = {"q": found.corrected.use, "n": found.texts.labelled, "groups": found.texts.groups}
+    return Check(**fields, outcome=outcome, reason=reason, obstacles=found.words.obstacles, **seen)
 
 
 def _tested(fields: Mapping[str, Any], p: tuple[float, float], mean: Any, what: str, least: DecisionOptions, why_open: str) -> _Draft:

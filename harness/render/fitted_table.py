@@ -28,6 +28,11 @@ def output_width(console: Console) -> int:
     return console.width if console.is_terminal or os.environ.get("COLUMNS", "").isdigit() else PIPE_WIDTH
 
 
+def gap_between(width: int) -> int:
+    """Characters between columns in a terminal of a width."""
+    return 1 if width < _WIDE else 2
+
+
 @dataclass(frozen=True)
 class FittedTable:
     """A table that rich draws in the width that it has. Columns that name the rows are repeated where others go on below.
@@ -47,7 +52,7 @@ class FittedTable:
     line_headings: Mapping[int, str] = field(default_factory=dict)
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[RenderableType]:
-        gap = 1 if options.max_width < _WIDE else 2
+        gap = gap_between(options.max_width)
         least, content, whole = self._widths()
         keys = [place for place, heading in enumerate(self.table.headings) if heading.key]
         for number, places in enumerate(_blocks(least, keys, options.max_width, gap)):

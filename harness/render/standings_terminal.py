@@ -25,7 +25,7 @@ from harness.render.standings import (
     table_title,
     verdict_table,
 )
-from harness.render.terminal import print_whole
+from harness.render.terminal import print_whole, render_lines
 from harness.render.verdicts import lines_of
 from harness.reports.tables.text_table import TextTable
 from harness.text import terminal_safe
@@ -50,8 +50,8 @@ def render_standings(
     if not standings.judges:
         return Group(*parts, Text("No submissions yet: 'harness submit' makes one from a run."))
     answer = board_answer(standings) if language is None else language_answer(standings, language)
-    parts += [Text(terminal_safe(line.whole)) for line in lines_of(answer)]
-    parts.append(Text(terminal_safe(board_facts(standings)), style="dim"))
+    above, beside = render_lines(lines_of(answer), width)
+    parts += [Text(""), *above, Text(terminal_safe(board_facts(standings)), style="dim")]
     shown: list[TextTable] = []
     if verdicts := verdict_table(standings, language):
         shown.append(verdicts)
@@ -61,6 +61,7 @@ def render_standings(
             shown.append(overall_table(standings, variant))
             parts.append(Text(terminal_safe(f"\nAll languages{f' · {variant}' if len(standings.variants) > 1 else ''}"), style="bold cyan"))
             parts += _fitted_table(shown[-1], width)
+    parts += [Text(""), *beside[:-1]] if beside else []
     for tag in standings.languages if language is None else (language,):
         parts.append(Text(terminal_safe(f"\n{both_names(tag)}"), style="bold cyan"))
         rankings = [each for each in standings.tables if each.language == tag and (language is not None or each.metric == POOLED)]

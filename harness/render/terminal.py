@@ -41,34 +41,39 @@ def dim_lines(lines: Iterable[str]) -> RenderableType:
 
 
 _ANSWER_STYLES = {"title": "bold", "good": "blue", "bad": "dark_orange3", "open": "", "next": "bold", "note": "dim"}
-_ANSWER_LINES = 6  # of a terminal, above the tables
+ANSWER_LINES = 6
+"""The most lines of a terminal that an answer takes above its tables."""
 
 
 def render_answer(verdicts: Sequence[Verdict], pages: LabelPages, width: int) -> tuple[list[RenderableType], list[RenderableType]]:
-    """The answer of verdicts: what stands above the tables, in at most six lines of a terminal, and what then stands below them.
+    """The answer of verdicts: what stands above the tables, in at most six lines of a terminal, and what then stands below them."""
+    return render_lines(answer_lines(verdicts, pages), width)
 
-    Where the lines are too short, what is known beside the sentences goes below first, then the next step, then what is not known yet.
+
+def render_lines(answer: Iterable[AnswerLine], width: int) -> tuple[list[RenderableType], list[RenderableType]]:
+    """An answer in at most six lines of a terminal, and what goes below the tables where the lines are too short.
+
+    What is known beside the sentences goes first, then the next step, then lines from the last on, such as what is not known yet.
     """
-    above, below = list(answer_lines(verdicts, pages)), []
-    if _height(above, width) > _ANSWER_LINES:
+    above, below = list(answer), []
+    if answer_height(above, width) > ANSWER_LINES:
         below = [AnswerLine("note", text, text) for line in above for text in line.beside]
         above = [line._replace(whole=line.sentence) if line.beside else line for line in above if line.sentence]
-    if _height(above, width) > _ANSWER_LINES:
+    if answer_height(above, width) > ANSWER_LINES:
         steps = [line for line in above if line.command or line.style == "next"]
         above, below = [line for line in above if line not in steps], [*below, *steps]
-    if _height(above, width) > _ANSWER_LINES and {"good", "bad"} & {line.style for line in above}:
-        below = [*(line for line in above if line.style == "open"), *below]
-        above = [line for line in above if line.style != "open"]
-    return _styled(above, width), _styled(below, width)
+    while answer_height(above, width) > ANSWER_LINES and len(above) > 2:
+        below = [above.pop(), *below]
+    return styled_answer(above, width), styled_answer(below, width)
 
 
-def _height(lines: Iterable[AnswerLine], width: int) -> int:
+def answer_height(lines: Iterable[AnswerLine], width: int) -> int:
     """How many lines of a terminal an answer takes, the lines of a command not counted."""
     console = Console(width=width)
     return sum(len(Text(line.sentence if line.command else line.whole).wrap(console, width)) for line in lines)
 
 
-def _styled(answer: Iterable[AnswerLine], width: int) -> list[RenderableType]:
+def styled_answer(answer: Iterable[AnswerLine], width: int) -> list[RenderableType]:
     """Lines of an answer. A command that does not fit behind its step stands below it, so that it can be copied."""
     parts: list[RenderableType] = []
     for line in answer:
@@ -160,7 +165,7 @@ def print_collection(title: str, answer: Answer | None, reports: Sequence[Report
         parts: list[RenderableType] = [
             Text(terminal_safe(title), style="bold"),
             Text(""),
-            *_styled(lines_of(answer, apart=True) if answer else (), width),
+            *styled_answer(lines_of(answer, apart=True) if answer else (), width),
         ]
         for report in reports:
             parts += [Text(terminal_safe(report.title), style="bold"), *render_verdicts(report.verdicts, width), Text("")]

@@ -19,6 +19,7 @@ from harness.cli.arguments import (
     out_flag,
     restriction_flags,
     seed,
+    signature_flag,
 )
 
 
@@ -96,6 +97,8 @@ def gate_flags(commands: Any) -> None:
     add_flag(p, "--baseline RUN_OR_DIR", "an earlier run of the same items and labels, for max_drop")
     card_flag(p)
     out_flag(p)
+    add_flag(p, "--all", "show the limits that hold too")
+    signature_flag(p)
     files = p.add_argument_group("files to write")
     add_flag(files, "--junit FILE", "JUnit XML: a test suite a language, a test case a limit", Path)
     add_flag(files, "--json FILE", "JSON for programs, unrounded", Path)

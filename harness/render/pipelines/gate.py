@@ -1,32 +1,19 @@
-"""The outcome of a gate: in the terminal, as a Markdown table, and as JUnit XML for pipelines."""
+"""The outcome of a gate in words, as a Markdown table, and as JUnit XML for pipelines."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
-from rich.console import Console, Group, RenderableType
-from rich.table import Table
-from rich.text import Text
-
-from harness.content.tags import autonym, english_name
 from harness.data.judgments import NO_VARIANT
 from harness.gate import Check, GateResult
 from harness.model import JudgeCondition
-from harness.render.comparison import show
 from harness.render.pipelines.junit import JunitCase, junit_xml
-from harness.render.terminal import dim_lines
-from harness.render.verdicts import lines_of
-from harness.reports.answer_parts import Answer, Card
 from harness.reports.tables.column import CELL_TABLES, COEFFICIENT, SHARE
 from harness.reports.tables.columns import columns_in
 from harness.reports.tables.numbers import UNDEFINED, difference, percent, probability
-from harness.reports.tables.titles import metric_words
 from harness.text import terminal_safe
 
 _COLUMNS = {column.name: column for column in columns_in(*CELL_TABLES)}
-_FEW = 3  # limits of one outcome that the answer names
-_LINES = {"bad": "dark_orange3"}
-_STYLES = {"pass": "green", "fail": "bold red", "inconclusive": "yellow"}
 _SENTENCES = {
     "pass": "pass: every limit holds",
     "fail": "fail: a limit is broken",
@@ -34,39 +21,9 @@ _SENTENCES = {
 }
 
 
-def print_gate(result: GateResult, console: Console | None = None) -> None:
-    """Print the outcome, then all checks, language by language."""
-    show(lambda width: render_gate(result), _signature(result), console)
-
-
-def render_gate(result: GateResult) -> RenderableType:
-    """Every check in a row: broken limits first in each language."""
-    answer = gate_answer(result)
-    parts: list[RenderableType] = [Text(terminal_safe(line.whole), style=_LINES.get(line.style, "")) for line in lines_of(answer)]
-    parts[0] = Text(terminal_safe(answer.title), style=_STYLES[result.outcome])
-    for language, checks in by_language(result):
-        parts += [Text(f"\n{_language(language)}", style="bold cyan"), _table(checks, result)]
-    if result.notes:
-        parts.append(dim_lines(map(terminal_safe, result.notes)))
-    parts += [Text(f"\n{terminal_safe(warning)}", style="yellow") for warning in result.warnings]
-    return Group(*parts)
-
-
-def gate_answer(result: GateResult) -> Answer:
-    """The outcome as every screen has answers: which limits are broken, and which are not shown to hold."""
-    cards = []
-    for outcome, style, heading in (("fail", "bad", "Broken"), ("inconclusive", "open", "Not shown to hold")):
-        own = [check for check in result.checks if check.outcome == outcome]
-        if own:
-            named = [f"{metric_words(check.metric)} in {english_name(check.language)}: {limit_text(check)}" for check in own[:_FEW]]
-            more = f"; {len(own) - _FEW} more below" if len(own) > _FEW else ""
-            cards.append(Card(style, heading, f"{'; '.join(named)}{more}."))
-    return Answer(f"gate: {sentence(result)}", tuple(cards), "", ())
-
-
 def sentence(result: GateResult) -> str:
     """The outcome for a reader, with the numbers of checks."""
-    counts = ", ".join(f"{count} {outcome}" for outcome in _STYLES if (count := result.count(outcome)))  # type: ignore[arg-type]
+    counts = ", ".join(f"{count} {outcome}" for outcome in _SENTENCES if (count := result.count(outcome)))  # type: ignore[arg-type]
     return f"{_SENTENCES[result.outcome]} ({counts} of {len(result.checks)})"
 
 
@@ -76,24 +33,11 @@ def by_language(result: GateResult) -> Iterator[tuple[str, list[Check]]]:
         yield language, [check for check in result.checks if check.language == language]
 
 
-def _table(checks: Sequence[Check], result: GateResult) -> Table:
-    table = Table(box=None, pad_edge=False, header_style="dim")
-    for heading in ("metric", *(["judge"] if _several_judges(result) else []), "limit", "seen", "n", "outcome"):
-        table.add_column(heading, overflow="fold", justify="right" if heading == "n" else "left")
-    for check in checks:
-        outcome = Text(check.outcome, style=_STYLES[check.outcome])
-        if check.reason:
-            outcome.append(f": {terminal_safe(check.reason)}", style="default")
-        judge = [terminal_safe(_judge(check))] if _several_judges(result) else []
-        table.add_row(terminal_safe(metric_words(check.metric)), *judge, limit_text(check), seen_text(check), _n(check), outcome)
-    return table
-
-
 def _several_judges(result: GateResult) -> bool:
-    return len({_judge(check) for check in result.checks if check.judge}) > 1
+    return len({judge_text(check) for check in result.checks if check.judge}) > 1
 
 
-def _judge(check: Check) -> str:
+def judge_text(check: Check) -> str:
     """The judge with its condition, of which only what is known is named."""
     if check.judge is None:
         return UNDEFINED
@@ -102,7 +46,7 @@ def _judge(check: Check) -> str:
     return ", ".join(filter(None, (check.judge, "" if plain else condition.words())))
 
 
-def _n(check: Check) -> str:
+def n_text(check: Check) -> str:
     return str(check.n) if check.n else UNDEFINED
 
 
@@ -145,21 +89,13 @@ def _is_share(check: Check) -> bool:
     return column is not None and column.format is SHARE
 
 
-def _language(tag: str) -> str:
-    return terminal_safe(f"{english_name(tag)} · {autonym(tag)} ({tag})")
-
-
-def _signature(result: GateResult) -> str:
-    return next(iter(result.signatures.values()), "")
-
-
 def gate_markdown(result: GateResult) -> str:
     """A Markdown page with one table, such as for a pull request or a job's summary."""
     lines = [f"## Gate: {result.outcome}", "", f"{_cell(result.source)}: {sentence(result)}.", ""]
     lines += ["| language | metric | judge | limit | seen | n | outcome |", "| --- | --- | --- | --- | --- | ---: | --- |"]
     for check in result.checks:
         outcome = f"**{check.outcome}**" + (f": {_cell(check.reason)}" if check.reason else "")
-        cells = (check.language, check.metric, _judge(check), limit_text(check), seen_text(check), _n(check))
+        cells = (check.language, check.metric, judge_text(check), limit_text(check), seen_text(check), n_text(check))
         lines.append(f"| {' | '.join(map(_cell, cells))} | {outcome} |")
     lines += ["", *(f"- **Warning**: {_cell(warning)}" for warning in result.warnings), *(f"- {_cell(note)}" for note in result.notes)]
     lines += [f"- signature: `{text.replace('`', '')}`" for text in result.signatures.values()]
@@ -176,8 +112,8 @@ def gate_junit(result: GateResult) -> str:
 
 
 def _case(check: Check, result: GateResult) -> JunitCase:
-    name = f"{check.metric}: {limit_text(check)}" + (f" ({_judge(check)})" if _several_judges(result) else "")
+    name = f"{check.metric}: {limit_text(check)}" + (f" ({judge_text(check)})" if _several_judges(result) else "")
     if check.outcome == "pass":
         return JunitCase(name, "pass")
-    message = f"{check.reason}; seen: {seen_text(check)}, n {_n(check)}"
+    message = f"{check.reason}; seen: {seen_text(check)}, n {n_text(check)}"
     return JunitCase(name, "failure" if check.outcome == "fail" else "skipped", message, check.limit)

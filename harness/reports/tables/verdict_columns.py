@@ -9,7 +9,7 @@ _ALWAYS = frozenset({TableName.VERDICTS})
 _ALONE = frozenset({TableName.VERDICTS_ALONE})
 _REASONS = frozenset({TableName.VERDICTS_REASONS})
 _WIDE = frozenset({TableName.VERDICTS_WIDE})
-_OBSTACLES = {
+OBSTACLES = {
     "worse": "<P",
     "base_worse": "<C",
     "constant": "=1",
@@ -158,6 +158,6 @@ VERDICT_COLUMNS: tuple[Column, ...] = (
         TEXT,
         "what is shown against the judge, or not ruled out",
         _REASONS,
-        text=lambda row: " ".join(_OBSTACLES[name] for name in row["obstacles"]),
+        text=lambda row: " ".join(OBSTACLES[name] for name in row["obstacles"]),
     ),
 )

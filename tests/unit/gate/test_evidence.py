@@ -135,7 +135,7 @@ def test_conditions_that_differ_in_top_p_only_are_told_apart(tmp_path: Path, cli
     write_rows(folder / "judgments.jsonl", [*cold, *(row | {"temperature": 0.7, "top_p": 1.0, "score": 0} for row in rows)])
     (tmp_path / "gate.toml").write_text('[[rule]]\nmetric = "tone"\nat_least = 0.7\n', "utf-8")
     files = ("--junit", tmp_path / "gate.xml", "--json", tmp_path / "gate.json", "--summary", tmp_path / "gate.md")
-    done = cli("gate", folder, "--policy", tmp_path / "gate.toml", *files)
+    done = cli("gate", folder, "--policy", tmp_path / "gate.toml", "--all", *files)
     checks = json.loads((tmp_path / "gate.json").read_text("utf-8"))["checks"]
     assert [(check["top_p"], check["outcome"]) for check in checks] == [(0.5, "pass"), (1.0, "fail")]
     names = [case.get("name") for case in ElementTree.parse(tmp_path / "gate.xml").iter("testcase")]

@@ -1,0 +1,235 @@
+"""A gate in the terminal: the answer in at most six lines, then a line for each limit that is broken or not shown to hold."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator, Sequence
+
+from rich.cells import cell_len, set_cell_size
+from rich.console import Console, Group, RenderableType
+from rich.text import Text
+
+from harness.content.tags import english_name
+from harness.gate import Check, GateResult
+from harness.gate.policy import AGREEMENT
+from harness.render.comparison import show
+from harness.render.fitted_table import FittedTable, gap_between
+from harness.render.pipelines.gate import judge_text, limit_text, n_text, seen_text, sentence
+from harness.render.terminal import ANSWER_LINES, answer_height, dim_lines, styled_answer
+from harness.render.verdicts import SHORT_NAMES, AnswerLine, lines_of
+from harness.reports.answer_parts import Answer, Card, NextStep
+from harness.reports.tables.column import SIGNS
+from harness.reports.tables.numbers import counted
+from harness.reports.tables.text_table import Heading, TextTable
+from harness.reports.tables.titles import metric_words
+from harness.reports.tables.verdict_columns import OBSTACLES
+from harness.text import one_line
+
+_STYLES = {"fail": "bold red", "inconclusive": "yellow", "pass": "green"}
+_CARDS = {"fail": ("bad", "Broken"), "inconclusive": ("open", "Not shown to hold")}
+_MOST_NAMES = 3  # of languages, metrics or limits that a line names
+_NAMED = ((3, 3), (3, 1), (3, 0), (2, 0), (1, 0), (0, 0))  # broken and open limits that the answer names, as the lines have room
+_SHORTER = 5  # forms of a row, each shorter than the one before
+_LEAST_METRIC = 12  # characters that are left of a metric's name
+_SHORT = (("better than the majority ", "> "), ("below people by less than ", "> people − "), ("at least", "≥"), ("at most", "≤"))
+_LEAST_HALF_WIDTH = 0.005  # of an interval that a next step asks for
+_UNANSWERED = "questions have no answer"
+_CODES = {
+    "beyond the limit": "<L",
+    "worse than the limit": "<L",
+    "inside the interval": "<L?",
+    "neither is shown": "<L?",
+    "too few: ": "T!",
+    "too few independent texts": "T!",
+    _UNANSWERED: "Q!",
+}
+"""Short codes of reasons, by words that occur in them; other reasons are numbered."""
+_MEANINGS = SIGNS | {
+    "<L": "the limit is shown to be broken",
+    "<L?": "neither shown to hold nor shown to be broken",
+    "Q!": "questions have no answer (--json has the counts)",
+}
+_EVIDENCE = ("<L?", "T!", *(OBSTACLES[name] for name in ("people", "baseline", "coverage", "cells", "labels", "annotators")))
+
+
+def print_gate(
+    result: GateResult, source: Sequence[str] = (), console: Console | None = None, *, every: bool = False, signature: bool = False
+) -> None:
+    """Print the outcome and the limits that do not hold.
+
+    Args:
+        result: of the gate.
+        source: the words of a command line that name what was checked, for the next step; by default the name in `result`.
+        every: the limits that hold too.
+        signature: the signature whole, not as a short hash.
+    """
+    named = shlex.join(source or [result.source])
+    text = next(iter(result.signatures.values()), "")
+    show(lambda width: render_gate(result, named, width, every=every), text, console, whole=signature)
+
+
+def render_gate(result: GateResult, source: str, width: int, *, every: bool = False) -> RenderableType:
+    """The answer, then for each judge its limits: broken ones first, then open ones; with `every` those that hold too."""
+    title, *others = _answer(result, source, width)
+    parts: list[RenderableType] = [Text(title.whole, style=_STYLES[result.outcome]), *styled_answer(others, width)[:-1]]
+    key = _Key()
+    sides = dict.fromkeys(map(judge_text, result.checks))
+    for side in sides:
+        if rows := [check for check in result.checks if judge_text(check) == side and (every or check.outcome != "pass")]:
+            parts += [Text(f"\n{one_line(side)}" if len(sides) > 1 else "", style="bold cyan"), _table(rows, width, key)]
+    held = result.count("pass")
+    if lines := [*([f"{counted(held, 'limit')} hold{'s' if held == 1 else ''}: --all."] if held and not every else []), *key.lines]:
+        parts.append(dim_lines(lines))
+    parts += [dim_lines(map(one_line, result.notes))] if result.notes else []
+    return Group(*parts, *(Text(f"\n{one_line(warning)}", style="yellow") for warning in result.warnings))
+
+
+def _answer(result: GateResult, source: str, width: int) -> list[AnswerLine]:
+    """The outcome, whose limits they are, which are broken or open, and what to do: with as many names as six lines have room for."""
+    title = AnswerLine("title", f"gate: {sentence(result)}", f"gate: {sentence(result)}")
+    who = next((text for text in _who(result.checks) if cell_len(text) <= width), "")
+    steps = tuple(_steps(result.checks, source))
+    whose = [AnswerLine("note", who, who)] if who else []
+    for named in _NAMED:
+        cards = tuple(_cards(result, dict(zip(_CARDS, named, strict=True))))
+        lines = [title, *whose, *lines_of(Answer("", cards, "", steps))]
+        if answer_height(lines, width) <= ANSWER_LINES:
+            return lines
+    return [line for line in lines if line not in whose]  # the rows have it too
+
+
+def _who(checks: Sequence[Check]) -> Iterator[str]:
+    """Judges, languages and metrics, by name or, where there are many, counted; then shorter and shorter."""
+    sides = list(dict.fromkeys(judge_text(check) for check in checks if check.judge))
+    judges = list(dict.fromkeys(str(check.judge) for check in checks if check.judge))
+    conditions = f"{', '.join(judges)} under {counted(len(sides), 'condition')}"
+    counts = [counted(len(judges), "judge")] if judges else []
+    named = counts if len(judges) > 1 else sides if len(sides) == 1 else [conditions] if judges else []
+    languages = list(dict.fromkeys(english_name(check.language) for check in checks))
+    metrics = list(dict.fromkeys(metric_words(check.metric) for check in checks))
+    for most, said in ((_MOST_NAMES, named), (1, named), (1, judges[:1] if len(judges) == 1 else counts), (0, counts)):
+        places = ((languages, "language"), (metrics, "metric"))
+        told = (", ".join(names) if len(names) <= most else counted(len(names), what) for names, what in places)
+        yield one_line(" · ".join((*said, *told)))
+
+
+def _cards(result: GateResult, named: dict[str, int]) -> Iterator[Card]:
+    """A card for the broken limits and one for the open ones, with the names of so many."""
+    several = len({judge_text(check) for check in result.checks if check.judge}) > 1
+    for outcome, (style, heading) in _CARDS.items():
+        own = [check for check in result.checks if check.outcome == outcome]
+        if not own:
+            continue
+        said = [f"{_place(one)}{f' ({judge_text(one)})' if several else ''}: {limit_text(one)}" for one in own[: named[outcome]]]
+        left = len(own) - len(said)
+        languages = list(dict.fromkeys(english_name(one.language) for one in own))
+        where = ", ".join(languages) if len(languages) <= _MOST_NAMES else counted(len(languages), "language")
+        said += [f"{left} more" if said else f"{counted(left, 'limit')} in {where}"] if left else []
+        yield Card(style, heading, one_line(f"{'; '.join(said)}."))
+
+
+def _steps(checks: Sequence[Check], source: str) -> Iterator[NextStep]:
+    """What to do first: read what differs, ask what has no answer, label more texts, or what the reason of an open limit says."""
+    if any(check.outcome == "fail" for check in checks):
+        yield NextStep("read where judge and people differ", f"harness compare {source} --html compare.html")
+        return
+    waiting = [check for check in checks if check.outcome == "inconclusive"]
+    unanswered = [check for check in waiting if _UNANSWERED in check.reason]
+    few = [check for check in waiting if set(_codes(check)) & set(_EVIDENCE)]
+    if few and not unanswered:
+        yield NextStep("see how many more labels settle it", f"harness labels needed {source}{_half_width(few[0])}")
+    elif waiting:
+        first = (unanswered or waiting)[0]
+        yield NextStep(one_line(f"{_place(first)}: {first.reason}"))
+
+
+def _half_width(check: Check) -> str:
+    """The flag that asks for an interval of agreement that would not hold the limit, if the agreement stayed as it is."""
+    if check.statistic != AGREEMENT or check.value is None or isinstance(check.bound, str):
+        return ""
+    return f" --half-width {max(abs(check.value - check.bound), _LEAST_HALF_WIDTH):.3f}"
+
+
+def _place(check: Check) -> str:
+    return f"{metric_words(check.metric)} in {english_name(check.language)}"
+
+
+def _codes(check: Check) -> list[str]:
+    """The codes of what keeps a limit from holding; none for a reason that has no code."""
+    if check.obstacles and check.reason.startswith("the verdict is"):
+        return [OBSTACLES[name] for name in check.obstacles]
+    return [code for words, code in _CODES.items() if words in check.reason][:1]
+
+
+class _Key:
+    """The codes that stand in rows, with what they mean. Reasons without a code get a number."""
+
+    def __init__(self) -> None:
+        self._meanings: dict[str, str] = {}
+
+    def text(self, check: Check) -> str:
+        """The codes of a check: `<P? <C?`."""
+        if check.outcome == "pass":
+            return ""
+        if codes := _codes(check):
+            self._meanings |= {code: _MEANINGS[code] for code in codes}
+            return " ".join(codes)
+        reason = one_line(check.reason)
+        known = [code for code, meaning in self._meanings.items() if meaning == reason]
+        code = known[0] if known else str(1 + sum(code.isdigit() for code in self._meanings))
+        self._meanings[code] = reason
+        return code
+
+    @property
+    def lines(self) -> list[str]:
+        return [f"{code} {meaning}." for code, meaning in self._meanings.items()]
+
+
+def _table(checks: Sequence[Check], width: int, key: _Key) -> FittedTable:
+    """Limits by outcome, a line each: where there is no room for all words they are shorter, and at last names of metrics are cut."""
+    ordered = [check for outcome in _STYLES for check in checks if check.outcome == outcome]
+    first = {outcome: [check.outcome for check in ordered].index(outcome) for outcome in {check.outcome for check in ordered}}
+    headings = {row: str(outcome) for outcome, row in first.items()}
+    for shorter in range(_SHORTER):
+        rows = [_row(check, shorter, key) for check in ordered]
+        if (over := _line_width(rows, headings, width) - width) <= 0:
+            break
+    else:
+        least = max(_LEAST_METRIC, max(cell_len(row["metric"]) for row in rows) - over)
+        rows = [row | {"metric": _cut(row["metric"], least)} for row in rows]
+    for number in range(len(rows) - 1, 0, -1):
+        if number not in headings and rows[number]["language"] == rows[number - 1]["language"]:
+            rows[number]["language"] = ""
+    said = [name for name in rows[0] if any(row[name] for row in rows)]
+    names = tuple(Heading(name, name, number=name == "n", key=name in ("language", "metric")) for name in said)
+    texts = tuple(tuple(row[name] for name in said) for row in rows)
+    return FittedTable(TextTable(names, texts), unbroken=said, line_headings=headings)
+
+
+def _row(check: Check, shorter: int, key: _Key) -> dict[str, str]:
+    """The texts of one limit: all words, then (1) signs in limits, (2) short metrics, (3) tags of languages, (4) no number of items."""
+    limit = limit_text(check)
+    for words, sign in _SHORT if shorter else ():
+        limit = limit.replace(words, sign)
+    row = {
+        "language": check.language if shorter > 2 else english_name(check.language),
+        "metric": SHORT_NAMES.get(check.metric) or metric_words(check.metric) if shorter > 1 else metric_words(check.metric),
+        "limit": limit,
+        "seen": seen_text(check),
+        "n": n_text(check),
+        "why not": key.text(check),
+    }
+    if shorter > 3:
+        del row["n"]
+    return {name: one_line(text) for name, text in row.items()}
+
+
+def _line_width(rows: Sequence[dict[str, str]], headings: dict[int, str], width: int) -> int:
+    """The width in which no cell of rows is broken, in a terminal of a width."""
+    widths = {name: max(cell_len(name), *(cell_len(row[name]) for row in rows)) for name in rows[0]}
+    widths["language"] = max(widths["language"], *map(cell_len, headings.values()))
+    return sum(widths.values()) + gap_between(width) * (len(widths) - 1)
+
+
+def _cut(text: str, most: int) -> str:
+    return text if cell_len(text) <= most else f"{set_cell_size(text, most - 1).rstrip()}…"
