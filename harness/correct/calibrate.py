@@ -22,7 +22,7 @@ from harness.correct.scored_items import ScoredItems, scored_items
 from harness.data.dataset import Dataset
 from harness.errors import UsageError
 from harness.judges import traits_of
-from harness.measure.compare import AlignedData, JudgedData, Recording, align
+from harness.measure.compare import JudgedData, Recording, align, judged_data
 from harness.measure.options import POOLED, Annotators, CompareOptions
 from harness.model import JudgeCondition
 from harness.signature import ComparisonSignature
@@ -149,7 +149,7 @@ def calibrate(source: Recording, compare: CompareOptions, options: CalibrateOpti
     Raises:
         UsageError: for several judges or conditions, with what to choose; where there is nothing to learn from; and as `measure.compare`.
     """
-    compare = msgspec.structs.replace(compare, annotators=compare.annotators or Annotators(1))
+    compare = _single_labels(compare)
     laid_out = align([source], compare)
     judged = laid_out.judged[0]
     inputs = judge_inputs(judged, compare, options)
@@ -179,15 +179,19 @@ def _left_out(inputs: Sequence[MapInput]) -> Iterator[str]:
             yield f"{str(given.key['metric']).replace('_', ' ')}: {without} have no readable score on the scale, and are left out."
 
 
-def metrics_of_all_judges(laid_out: AlignedData, options: CalibrateOptions) -> list[CalibratedMetric]:
-    """Every metric of every judge and condition but baselines; those of several sources together are left out."""
-    if len(laid_out.judged) != 1 or "source" in laid_out.by:
-        return []
+def metrics_of_all_judges(source: Recording, compare: CompareOptions, options: CalibrateOptions) -> list[CalibratedMetric]:
+    """Every metric of every judge and condition but baselines, each as `calibrate` has it. Raises UsageError as `measure.compare`."""
+    [judged] = judged_data([source], _single_labels(compare))
     by_condition: dict[JudgeCondition, list[ScoredItems]] = {}
-    for cell in scored_items(laid_out.judged[0]):
+    for cell in scored_items(judged):
         if not traits_of(str(cell.key["judge"])).is_baseline:
             by_condition.setdefault(JudgeCondition.of(cell.key), []).append(cell)
     return [calibrated_metric(given, options) for cells in by_condition.values() for given in map_inputs(cells)]
+
+
+def _single_labels(compare: CompareOptions) -> CompareOptions:
+    """Texts with one annotator count too: maps are learnt from single labels and need no aggregate."""
+    return msgspec.structs.replace(compare, annotators=compare.annotators or Annotators(1))
 
 
 def judge_inputs(judged: JudgedData, compare: CompareOptions, options: CalibrateOptions) -> list[MapInput]:

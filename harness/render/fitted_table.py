@@ -19,6 +19,7 @@ from harness.text import terminal_safe
 PIPE_WIDTH = 200  # of output that no terminal shows: little is broken there
 _LONGEST_WORD = 24  # characters; a longer word is broken where it is wider than its column
 _HEADING_WIDTH = 13  # headings up to this width stay on one line where there is room
+_SENTENCE_WIDTH = 26  # characters of a line in a column of sentences, at least
 _GLUED = ("%", NO_INTERVAL, FEW_RARE_CASES)  # stay behind the number before them
 _WIDE = 120  # characters of a terminal from which columns stand further apart
 
@@ -41,6 +42,7 @@ class FittedTable:
         table: headings and rows.
         title: stands above the table.
         widths: the most that columns take, by name.
+        sentences: names of columns that hold sentences, which a line of one word each would make unreadable.
         unbroken: names of columns that stay on one line.
         line_headings: texts that stand above rows, by the number of the row.
     """
@@ -48,6 +50,7 @@ class FittedTable:
     table: TextTable
     title: str = ""
     widths: Mapping[str, int] = field(default_factory=dict)
+    sentences: Collection[str] = ()
     unbroken: Collection[str] = ()
     line_headings: Mapping[int, str] = field(default_factory=dict)
 
@@ -72,6 +75,8 @@ class FittedTable:
             limit = self.widths.get(heading.name, 10**6)
             widest = max(map(cell_len, texts), default=0)
             narrow = widest if heading.name in self.unbroken else min(_longest_word(texts), _LONGEST_WORD)
+            if heading.name in self.sentences:
+                narrow = max(narrow, min(widest, _SENTENCE_WIDTH))
             words = min(_longest_word([heading.text]), _LONGEST_WORD)
             least.append(min(max(narrow, words, 1), limit))
             content.append(min(widest, limit))

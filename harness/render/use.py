@@ -72,6 +72,6 @@ def _tables(rows: Sequence[Row], keys: Sequence[str], name: TableName, notes: Se
     for language in dict.fromkeys(row["language"] for row in rows):
         table = tabulate([row for row in rows if row["language"] == language], columns_in(name), keys, tables=(name,), shown_in=rows)
         title = both_names(language) if language else key_text("language", language)
-        parts += [Text(f"\n{terminal_safe(title)}", style="bold cyan"), FittedTable(table)]
+        parts += [Text(f"\n{terminal_safe(title)}", style="bold cyan"), FittedTable(table, sentences=("borrowed", "reason"))]
         legend |= dict.fromkeys(table.legend)
     return Group(*parts, dim_lines((*legend, *map(terminal_safe, notes))))

@@ -100,7 +100,7 @@ def compare(
         acceptance=acceptances_laid_out(laid_out, options) if full and tests else None,
         pairs=tuple(_pairs(laid_out, options)) if tests and sections else (),
         pages=label_pages(sources[0].name, sources[0].data),
-        sections=_all_sections(laid_out, options, full=full) if tests and sections else {},
+        sections=_all_sections(sources, laid_out, options, full=full) if tests and sections else {},
     )
 
 
@@ -110,9 +110,9 @@ def _pairs(laid_out: AlignedData, options: CompareOptions) -> Iterator[dict[str,
             yield found
 
 
-def _all_sections(laid_out: AlignedData, options: CompareOptions, *, full: bool) -> dict[str, dict[str, Any]]:
+def _all_sections(sources: Sequence[Recording], laid_out: AlignedData, options: CompareOptions, *, full: bool) -> dict[str, dict[str, Any]]:
     found = _sections(laid_out.sources, options) | runs_over_time(laid_out, options)
-    return found | calibrated_scores(laid_out, options) if full else found
+    return found | calibrated_scores(sources, options) if full else found
 
 
 def _sections(sources: Sequence[Recording], options: CompareOptions) -> dict[str, dict[str, Any]]:

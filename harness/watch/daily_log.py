@@ -63,10 +63,11 @@ class SeenProduction(msgspec.Struct, frozen=True):
 
 
 class SeenCell(msgspec.Struct, frozen=True, omit_defaults=True):
-    """One cell on one day."""
+    """One cell on one day; `certified` texts that the certificate was made from came as production scores and are left out."""
 
     anchors: SeenAnchors | None = None
     production: SeenProduction | None = None
+    certified: int = 0
 
 
 class Restart(msgspec.Struct, frozen=True):

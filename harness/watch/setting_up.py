@@ -21,8 +21,20 @@ from harness.measure.options import Annotators, CompareOptions
 from harness.model import JudgeCondition
 from harness.stats.estimation.betting import limits_of_repeats, reference_limits
 from harness.watch.anchors import Answers
+from harness.watch.certified_texts import certified_texts
 from harness.watch.production import scores_by_group
-from harness.watch.watch_plan import SCHEMA_VERSION, Anchor, Quantity, Reference, Stream, WatchedCell, WatchOptions, WatchPlan, anchors_hash
+from harness.watch.watch_plan import (
+    SCHEMA_VERSION,
+    Anchor,
+    Quantity,
+    Reference,
+    Stream,
+    WatchedCell,
+    WatchOptions,
+    WatchPlan,
+    anchors_hash,
+    certified_hash,
+)
 
 TESTS = {"anchors": 4, "production": 2}
 """One-sided tests of a cell in each stream: agreement and level of anchors, and the level of production scores, on both sides."""
@@ -86,8 +98,10 @@ def _labels(start: WatchStart) -> dict[tuple[str, str, str], Anchor]:
     return found
 
 
-def make_watch_plan(start: WatchStart, anchors: Sequence[Anchor], answers: Answers, options: WatchOptions, since: date) -> WatchPlan:
-    """The plan of a watch that begins with these answers on its anchors.
+def make_watch_plan(
+    start: WatchStart, anchors: Sequence[Anchor], answers: Answers, options: WatchOptions, since: date
+) -> tuple[WatchPlan, tuple[str, ...]]:
+    """The plan of a watch that begins with these answers on its anchors, and the hashes of its certified texts.
 
     Every reference has limits at the level that is left for its error: half of each stream's, shared by its tests and by all cells.
 
@@ -102,7 +116,8 @@ def make_watch_plan(start: WatchStart, anchors: Sequence[Anchor], answers: Answe
         own = [anchor for anchor in anchors if (anchor.language, anchor.metric) == place]
         references = tuple(_references(cell, own, answers, before[cell.name], options.alpha / len(allowed)))
         cells.append(msgspec.structs.replace(cell, references=references))
-    return WatchPlan(
+    certified = certified_texts(start.source, start.certificate.judge, cells)
+    plan = WatchPlan(
         schema_version=SCHEMA_VERSION,
         harness=version("judge-harness"),
         certificate=hashlib.sha256(start.text).hexdigest(),
@@ -113,7 +128,9 @@ def make_watch_plan(start: WatchStart, anchors: Sequence[Anchor], answers: Answe
         options=options,
         cells=tuple(cells),
         anchors=anchors_hash(tuple(anchors)),
+        certified=certified_hash(certified),
     )
+    return plan, certified
 
 
 def _watched(cell: CertifiedCell) -> WatchedCell:

@@ -1,12 +1,13 @@
 """What a watch watches, fixed on its first day: certificate, judge, cells, reference levels and how anchors are drawn.
 
-`watch.json` holds it, `anchors.jsonl` the labelled texts that the judge is asked again, by id.
+`watch.json` holds it, `anchors.jsonl` the labelled texts that the judge is asked again, by id, `certified.txt` hashes of all texts that the
+certificate was made from.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import date
 from pathlib import Path
 from typing import Literal
@@ -18,7 +19,7 @@ from harness.errors import ContentError, UsageError
 from harness.model import Score
 from harness.tables import read_rows, to_json, to_jsonl, write_together
 
-PLAN, ANCHORS, CERTIFICATE = "watch.json", "anchors.jsonl", "certificate.json"
+PLAN, ANCHORS, CERTIFICATE, CERTIFIED = "watch.json", "anchors.jsonl", "certificate.json", "certified.txt"
 SCHEMA_VERSION = 1
 Stream = Literal["anchors", "production"]
 Quantity = Literal["agreement", "level"]
@@ -125,7 +126,7 @@ class WatchOptions(msgspec.Struct, frozen=True, kw_only=True):
                 raise UsageError(f"--{name.replace('_', '-')} is {getattr(self, name)}; it should be 1 or more")
 
 
-class WatchPlan(msgspec.Struct, frozen=True, kw_only=True):
+class WatchPlan(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """`watch.json`.
 
     Attributes:
@@ -136,6 +137,7 @@ class WatchPlan(msgspec.Struct, frozen=True, kw_only=True):
         data: id of the certified data.
         since: the first day.
         anchors: SHA-256 of anchors.jsonl.
+        certified: SHA-256 of certified.txt; empty of a watch from before there was one.
     """
 
     schema_version: int
@@ -148,6 +150,7 @@ class WatchPlan(msgspec.Struct, frozen=True, kw_only=True):
     options: WatchOptions
     cells: tuple[WatchedCell, ...]
     anchors: str
+    certified: str = ""
 
     @property
     def sha256(self) -> str:
@@ -155,10 +158,11 @@ class WatchPlan(msgspec.Struct, frozen=True, kw_only=True):
         return hashlib.sha256(msgspec.json.encode(self, order="sorted")).hexdigest()
 
 
-def write_plan(folder: Path, plan: WatchPlan, anchors: tuple[Anchor, ...], certificate: str) -> None:
-    """Write the three files of a new watch, all or none."""
+def write_plan(folder: Path, plan: WatchPlan, anchors: tuple[Anchor, ...], certified: Sequence[str], certificate: str) -> None:
+    """Write the four files of a new watch, all or none."""
     files: Mapping[Path, bytes | str] = {
         folder / ANCHORS: to_jsonl(anchors),
+        folder / CERTIFIED: "".join(f"{key}\n" for key in certified),
         folder / CERTIFICATE: certificate,
         folder / PLAN: to_json(plan),  # last: a folder without it is no watch
     }
@@ -167,6 +171,10 @@ def write_plan(folder: Path, plan: WatchPlan, anchors: tuple[Anchor, ...], certi
 
 def anchors_hash(anchors: tuple[Anchor, ...]) -> str:
     return hashlib.sha256(to_jsonl(anchors)).hexdigest()
+
+
+def certified_hash(certified: Sequence[str]) -> str:
+    return hashlib.sha256("\n".join(certified).encode()).hexdigest()
 
 
 def read_plan(folder: Path) -> WatchPlan:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from datetime import date
 from pathlib import Path
@@ -17,6 +18,7 @@ from harness.errors import ContentError, UsageError
 from harness.measure.compare import Recording
 from harness.tables import make_folder, to_json, write_atomic
 from harness.watch.anchors import answers_of, draw_anchors, refuse_unanswered, see_anchors
+from harness.watch.certified_texts import read_certified, without_certified
 from harness.watch.daily_log import GROUPS, Day, SeenAnchors, SeenCell, SeenProduction, append_day, locked, refuse_date
 from harness.watch.production import see_production
 from harness.watch.setting_up import WatchStart, choose_anchors, make_watch_plan
@@ -85,9 +87,9 @@ def _start(
         rows = ask({anchor.item_id: options.repeats for anchor in anchors}, asked)
     answers = answers_of(rows)
     refuse_unanswered(anchors, {anchor.item_id: 1 for anchor in anchors}, answers, start.source.name)
-    plan = make_watch_plan(start, anchors, answers, options, since)
+    plan, certified = make_watch_plan(start, anchors, answers, options, since)
     held = watched(start.certificate, plan, check_watch(plan, [], since, earlier))
-    write_plan(home_of(folder, number), plan, anchors, to_json(held))
+    write_plan(home_of(folder, number), plan, anchors, certified, to_json(held))
     return plan
 
 
@@ -118,7 +120,8 @@ def add_day(folder: Path, day: date, new: NewScores, today: date, ask: Asking | 
         ask: asks the judge; None where it is not asked.
 
     Raises:
-        UsageError: without a watch, for a date out of order, a day without anything, and scores of another judge.
+        UsageError: without a watch, for a date out of order, a day without anything, scores of another judge, and those of certified texts
+            alone.
         ContentError: for a log or anchors that were changed. StoreError: where another process holds the folder.
     """
     read_plan(folder)  # before the lock: without a watch there is no folder to lock
@@ -134,14 +137,15 @@ def add_day(folder: Path, day: date, new: NewScores, today: date, ask: Asking | 
                 "nothing to add: the judge of this watch is known from recorded judgments only; name the day's scores, and its answers on "
                 "anchors with --answers ('harness watch draw' says which)"
             )
-        production, groups = dict[str, SeenProduction](), list[str]()
+        production, left_out, groups = dict[str, SeenProduction](), Counter[str](), list[str]()
         if new.production is not None:
-            production, groups = see_production(new.production, plan.judge, plan.cells, _known_groups(folder, days))
+            scores, left_out = without_certified(new.production, plan, read_certified(watch.home, plan))
+            production, groups = see_production(scores, plan.judge, plan.cells, _known_groups(folder, days))
         seen = _anchors_of(folder, plan, anchors, day, new.answers, ask)
         cells = {
-            cell.name: SeenCell(anchors=seen.get(cell.name), production=production.get(cell.name))
+            cell.name: SeenCell(anchors=seen.get(cell.name), production=production.get(cell.name), certified=left_out[cell.name])
             for cell in plan.cells
-            if cell.name in seen or cell.name in production
+            if cell.name in seen or cell.name in production or left_out[cell.name]
         }
         if groups:  # before the line: what a killed command leaves is written again, and does not count without its line
             path = folder / GROUPS / f"{day}.txt"

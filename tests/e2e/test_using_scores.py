@@ -13,7 +13,9 @@ from typing import Any
 import pytest
 
 import harness
+from tests.conftest import write_rows
 from tests.judged_folder import judged_folder
+from tests.unit.correct.languages_folder import languages_folder
 
 Cli = Callable[..., Any]
 NUMBER = {"language", "metric", "judge", "variant", "temperature", "top_p", "system", "quantity", "share_of", "versus", "paired"}
@@ -114,6 +116,19 @@ def test_what_all_cells_lack_for_one_reason_is_said_once(cli: Cli, tmp_path: Pat
     made = cli("certify", judged_folder(tmp_path / "chosen", sampling="convenience"), "--to", tmp_path / "certificate.json")
     assert made.out.count("not declared to be a random sample") == 1
     assert "Everywhere: no corrected means, nothing is accepted, no map (the labelled texts are not declared" in made.out
+
+
+def test_the_reasons_of_many_systems_are_read_as_sentences(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "170")
+    folder = languages_folder(tmp_path / "d", dict.fromkeys(("cs", "de", "es", "fr", "ja"), 1.0), groups=40, labelled=0.6)
+    items = [json.loads(line) for line in (folder / "items.jsonl").read_text("utf-8").splitlines()]
+    names = [f"an-organisation-{number}/a-model-with-a-long-name-{number}-instruct" for number in range(4)]
+    write_rows(folder / "items.jsonl", [item | {"system": names[int(item["group"].split("-")[1]) % 4]} for item in items])
+    lines = cli("correct", folder, "--borrow", "languages").out.splitlines()
+    [heading, *_] = [line for line in lines if "why not" in line]
+    column = heading.index("why not")
+    told = [line[column:] for line in lines if line.rstrip().endswith("30")]
+    assert told and all(len(text.split()) > 3 for text in told), "labelled texts, and 30 (are needed)"
 
 
 def test_a_stale_certificate_says_why_and_exits_with_1(cli: Cli, folder: Path, tmp_path: Path) -> None:

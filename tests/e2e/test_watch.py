@@ -257,6 +257,7 @@ def test_bad_input_is_refused_in_one_sentence(world: World, refused: Callable[..
     assert said.code == 2 and "expected a day such as 2026-05-31; got 'tomorrow'" in said.err
     empty = world.folder("empty", [], labelled=False, judged=True)
     refused(world.add(6, empty), 2, "empty holds no scores to watch", "which has none")
+    refused(world.add(6, run), 2, "are those that the certificate was made from", "name texts that came later")
     off_scale = world.production(7, [2, 1, 0])
     judged = off_scale / "judgments.jsonl"
     judged.write_text(judged.read_text().replace('"score": 1', '"score": 9').replace('"score":1', '"score":9'))
@@ -268,6 +269,9 @@ def test_bad_input_is_refused_in_one_sentence(world: World, refused: Callable[..
     groups.unlink()
     refused(world.add(9, off_scale), 3, f"{groups.name}: this file is gone", "restore it")
     groups.write_text(kept)
+    mixed = world.folder("mixed", [2, 0, 2, 1, 2, 1] * 3, labelled=False, first=110, judged=True)
+    said = world.add(9, mixed).out
+    assert "of 8 texts in 8 new groups, left out: 10 texts that the certificate was made from" in said, said
     log = watch / "log.jsonl"
     log.write_text(log.read_text().replace('"drawn":30', '"drawn":31'))
     refused(world.check(9), 3, "log.jsonl:1", "was changed after it was written")

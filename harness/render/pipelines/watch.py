@@ -66,6 +66,8 @@ def _parts(cell: SeenCell) -> Iterator[str]:
             yield f"no new level from {texts}; {seen.known:,} of them are in groups of earlier days"
         else:
             yield f"level {percent(seen.level.mean)} of {texts} in {counted(seen.level.n, 'new group')}"
+    if cell.certified:
+        yield f"left out: {counted(cell.certified, 'text')} that the certificate was made from"
 
 
 def _unread(count: int) -> str:

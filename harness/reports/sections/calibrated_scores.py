@@ -10,7 +10,7 @@ import msgspec
 from harness.content.tags import english_name
 from harness.correct.calibrate import ALPHA, CalibratedCell, CalibratedMetric, CalibrateOptions, metrics_of_all_judges
 from harness.correct.label_sets import LabelSets
-from harness.measure.compare import AlignedData
+from harness.measure.compare import Recording
 from harness.measure.condition_rows import new_row, section
 from harness.measure.options import POOLED, CompareOptions
 from harness.reports.sections.section import FEW_NAMES, Found, Section, SectionTable
@@ -46,9 +46,12 @@ def calibrated_section(metrics: Sequence[CalibratedMetric]) -> dict[str, Any]:
     return found or {}
 
 
-def calibrated_scores(laid_out: AlignedData, options: CompareOptions) -> dict[str, dict[str, Any]]:
-    """The section by its name, of every judge and condition of a comparison but baselines; empty where nothing can be mapped."""
-    found = metrics_of_all_judges(laid_out, CalibrateOptions(seed=options.seed))
+def calibrated_scores(sources: Sequence[Recording], options: CompareOptions) -> dict[str, dict[str, Any]]:
+    """The section by its name, with the numbers of `calibrate` for every judge and condition but baselines.
+
+    Empty where nothing can be mapped, and of several sources.
+    """
+    found = metrics_of_all_judges(sources[0], options, CalibrateOptions(seed=options.seed)) if len(sources) == 1 else []
     return {NAME: calibrated_section(found)} if found else {}
 
 
@@ -160,7 +163,7 @@ def _column(name: str, heading: str, legend: str, text: Callable[[Row], str]) ->
 
 
 _COLUMNS = (
-    Column("n", "texts", COUNT_OR_BLANK, "labelled texts that the judge scored"),
+    Column("n", "texts", COUNT_OR_BLANK, "labelled texts that the judge scored; without --annotators those with one annotator too"),
     Column("groups", "groups", COUNT_OR_BLANK, "independent groups of texts"),
     _column(
         "agreement_after",

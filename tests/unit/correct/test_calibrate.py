@@ -186,6 +186,24 @@ def test_comparisons_and_their_pages_show_before_and_after(tmp_path: Path, cli: 
     assert "What each score is worth" in page and "A gain is shown in 1 of 2 languages (Czech)" in page
 
 
+def test_a_page_counts_the_texts_that_the_command_counts(tmp_path: Path, cli: Cli) -> None:
+    folder = languages_folder(tmp_path / "d", {"cs": 1.0, "ja": 0.8}, groups=40)
+    labels = [json.loads(line) for line in (folder / "labels.jsonl").read_text("utf-8").splitlines()]
+    kept = [row for row in labels if not (row["annotator_id"].endswith("p2") and row["item_id"].endswith("-0"))]  # a third has one label
+    (folder / "labels.jsonl").write_text("".join(json.dumps(row) + "\n" for row in kept), "utf-8")
+
+    alike = ("n", "labels", "q", "advice")
+    for flags, texts in ((), 120), (("--annotators", "2+"), 80):
+        sections = json.loads(cli("compare", folder, "--decide", "full", "--json", *flags).out)["sections"]
+        page = sections["calibrated_scores"]
+        [metric] = json.loads(cli("calibrate", folder, "--json", *flags).out)["metrics"]
+        assert page["rows"][0]["n"] == texts
+        for row, cell in zip(page["rows"], [*metric["cells"], metric["overall"]], strict=True):
+            assert [row[name] for name in alike] == [cell[name] for name in alike]
+            assert (row["loss_before"], row["loss_after"]) == (cell["before"]["loss"], cell["after"]["loss"])
+        assert [row["gap"] for row in page["gaps"]] == [metric["gap_before"]["gap"], metric["gap_after"]["gap"]]
+
+
 def test_bad_input_is_refused_in_words(tmp_path: Path, cli: Cli) -> None:
     folder = languages_folder(tmp_path / "d", {"cs": 1.0}, groups=10)
     for flags, words in (

@@ -50,3 +50,16 @@ def test_only_a_word_that_fits_nowhere_is_broken() -> None:
 
 def test_a_table_without_rows_shows_its_headings() -> None:
     assert "metric" in drawn(())
+
+
+@pytest.mark.parametrize("width", [80, 100, 170])
+def test_sentences_have_lines_of_several_words(width: int) -> None:
+    sentence = "4 labelled texts, and 30 are needed: labels alone"
+    headings = (Heading("system", "system", key=True), *HEADINGS[2:6], Heading("reason", "why not"))
+    rows = tuple((f"model-{number}", *(["+10 [−6 to +14] ‡"] * 4), sentence) for number in range(12))
+    console = Console(width=width, file=io.StringIO(), force_terminal=True, color_system=None)
+    console.print(FittedTable(TextTable(headings, rows), sentences=("reason",)))
+    assert isinstance(console.file, io.StringIO)
+    text = console.file.getvalue()
+    assert text.count("4 labelled texts, and 30") == len(rows) and text.count("are needed: labels alone") == len(rows)
+    assert all(cell_len(line) <= width for line in text.splitlines())

@@ -119,6 +119,37 @@ def test_groups_enter_as_one_and_only_once(recorded: Callable[..., Recording], w
         see_production(recorded("elsewhere", prompts=5, labelled=0, language="cs"), plan.judge, plan.cells, ())
 
 
+def test_texts_that_the_certificate_was_made_from_are_no_new_ones(
+    recorded: Callable[..., Recording], watch: Path, start: WatchStart, tmp_path: Path
+) -> None:
+    def later(number: int, system: str, rng: Any) -> dict[str, Any]:
+        return {"output": f"文章 {number}。"} if number >= 30 else {}
+
+    day, today = BEGAN + timedelta(1), BEGAN + timedelta(30)
+    mixed = recorded("mixed", prompts=50, labelled=0, seed=3, fields=later)
+    seen = add_day(watch, day, NewScores(mixed), today).cells["ja/tone"]
+    assert seen.certified == 60 and seen.production is not None and seen.production.texts == 40
+    assert seen.production.level is not None and seen.production.level.n == 20, "groups of the other texts"
+    assert read_log(watch, read_plan(watch).sha256)[-1].cells["ja/tone"] == seen
+    for name, source in (
+        ("certified", start.source),
+        ("bare", recorded("bare", prompts=50, labelled=0, fields=lambda *_: {"output": None})),
+    ):
+        with pytest.raises(UsageError, match=f"all .* texts of {name} are those that the certificate was made from; name texts that came"):
+            add_day(watch, day + timedelta(1), NewScores(source), today)
+    (watch / "certified.txt").write_text("0\n")
+    with pytest.raises(ContentError, match="these are not the certified texts that the watch began with"):
+        add_day(watch, day + timedelta(1), NewScores(mixed), today)
+
+
+def test_a_watch_that_does_not_know_its_certified_texts_goes_on(watch: Path, start: WatchStart) -> None:
+    (watch / "certified.txt").unlink()
+    (watch / "watch.json").write_text(to_json(msgspec.structs.replace(read_plan(watch), certified="")))
+    assert "certified" not in json.loads((watch / "watch.json").read_text()), "the first line of its log is chained to it as it was"
+    seen = add_day(watch, BEGAN + timedelta(1), NewScores(start.source), BEGAN + timedelta(30)).cells["ja/tone"]
+    assert seen.certified == 0 and seen.production is not None and seen.production.texts > 0
+
+
 def day_of(number: int, share: float, *, production: float | None = None) -> Day:
     def seen(mean: float) -> Seen:
         hits = round(30 * mean)
@@ -198,7 +229,7 @@ def test_one_look_says_what_many_say() -> None:
 
 
 def test_days_of_recorded_judgments(watch: Path, start: WatchStart, recorded: Callable[..., Recording]) -> None:
-    new = recorded("monday", prompts=20, labelled=0, seed=9)
+    new = recorded("monday", prompts=20, labelled=0, seed=9, fields=lambda number, system, rng: {"output": f"文章 {number}。"})
     today = BEGAN + timedelta(30)
     with pytest.raises(UsageError, match="nothing to add"):
         add_day(watch, BEGAN, NewScores(), today)
