@@ -68,6 +68,26 @@ def one_line(text: str) -> str:
     return _LINE_BREAKS.sub(" ", terminal_safe(text))
 
 
+def broken_command(command: str, width: int) -> list[str]:
+    """A command in lines of at most `width` characters that a shell reads as one: all but the last end with a backslash.
+
+    A part that is longer is not broken.
+
+    >>> broken_command("harness labels page set --lang cs --out pages", 30)
+    ['harness labels page set \\\\', '  --lang cs --out pages']
+    """
+    from rich.cells import cell_len
+
+    lines = [""]
+    for part in re.split(r" (?=--)", command):
+        if lines[-1] and cell_len(f"{lines[-1]} {part} \\") > width:
+            lines[-1] += " \\"
+            lines.append(f"  {part}")
+        else:
+            lines[-1] = f"{lines[-1]} {part}" if lines[-1] else part
+    return lines
+
+
 def looks_like_formula(text: str) -> bool:
     """Whether a spreadsheet may read this text as a formula: it begins with `=`, `+`, `-` or `@` in any width, possibly after white space
     or invisible characters; or it begins with a tab or a line break.

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from harness.cli.text_columns import columns
+from harness.cli.text_columns import columns, fitting, hanging, in_lines, known_width, step_lines
 from harness.errors import UsageError
 from harness.judge_atlas.atlas_file import FILE, Atlas, AtlasRow, read_atlas
 from harness.judge_atlas.known import KnownOfQuality, known_of, select, tag_of
@@ -40,6 +40,7 @@ _TABLE = (
     "released",
     "set",
 )
+_FIRST = ("language", "metric", "verdict", "judge", "difference", "at worst", "texts", "judge agrees", "people agree")
 
 
 def show(arguments: argparse.Namespace) -> int:
@@ -74,20 +75,22 @@ def _lines(atlas: Atlas, rows: Sequence[AtlasRow], arguments: argparse.Namespace
 
 
 def _one(atlas: Atlas, rows: Sequence[AtlasRow], told: AtlasAnswer, today: datetime.date) -> Iterator[str]:
-    """A language or a judge: the answer, what would find out more, and the numbers."""
-    yield told.answer.title
-    yield from (f"{SIGNS[card.style]} {full_sentence(card)}" for card in told.answer.cards)
-    if not rows:
-        yield told.lead
-    yield from told.across
-    if told.age:
-        yield told.age
-    yield from (f"Next: {step.text}: {step.command}" for step in told.answer.steps)
+    """A language or a judge: the answer, what would find out more, and the numbers. No line is broken inside a word or a command."""
+    width = known_width()
+    said = [told.answer.title, *(f"{SIGNS[card.style]} {full_sentence(card)}" for card in told.answer.cards)]
+    said += [*([] if rows else [told.lead]), *told.across, *([told.age] if told.age else [])]
+    for sentence in said:
+        yield from in_lines(sentence, width)
+    for step in told.answer.steps:
+        yield from step_lines(f"Next: {step.text}", step.command, width)
     if rows:
         head = _TABLE if len({row.language for row in rows}) > 1 else _TABLE[1:]
-        body = [[line[name] for name in head] for line in evidence(atlas, rows, today)]
-        yield from ("", *columns([head, *body]), "", *_reading(), told.answer.sure)
-        yield from (set_words(atlas, name) for name in sorted({row.set for row in rows}))
+        kept, absent = fitting([head, *([line[name] for name in head] for line in evidence(atlas, rows, today))], _FIRST, "judge", width)
+        yield from ("", *columns(kept), "")
+        notes = [f"Not in this width: {', '.join(absent)}. A wider window has them, and so has --json."] if absent else []
+        notes += [*_reading(), told.answer.sure, *(set_words(atlas, name) for name in sorted({row.set for row in rows}))]
+        for note in notes:
+            yield from in_lines(note, width)
 
 
 def _of_all(atlas: Atlas, rows: Sequence[AtlasRow]) -> Iterator[str]:
@@ -98,12 +101,15 @@ def _of_all(atlas: Atlas, rows: Sequence[AtlasRow]) -> Iterator[str]:
         own = [row for row in rows if row.language == tag]
         if own:
             parts = [f"{SIGNS[STYLES[each.answer]]} {metric_words(each.quality)}{_judge(each)}" for each in known_of(own)]
-            lines.append([f"{name} ({tag})", "  ".join(parts)])
-    yield from columns(lines)
+            lines.append((f"{name} ({tag})", parts))
+    width = known_width()
+    yield from hanging(lines, width)
     unjudged = [f"{name} ({tag})" for tag, name in atlas.languages.items() if not any(row.language == tag for row in atlas.rows)]
     if unjudged and len(rows) == len(atlas.rows):
-        yield f"People's labels and no judge yet: {', '.join(unjudged)}"
-    yield from ("", *_reading(), "harness atlas --lang TAG has the numbers of a language, --json all rows, --html DIR makes pages.")
+        yield from in_lines(f"People's labels and no judge yet: {', '.join(unjudged)}", width)
+    yield ""
+    for note in (*_reading(), "harness atlas --lang TAG has the numbers of a language, --json all rows, --html DIR makes pages."):
+        yield from in_lines(note, width)
 
 
 def _judge(known: KnownOfQuality) -> str:

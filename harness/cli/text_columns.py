@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import os
+import re
+import shutil
+import sys
+from collections.abc import Iterator, Sequence
+
+from harness.text import broken_command
+
+_GAP = 2  # between columns
 
 
 def columns(rows: Sequence[Sequence[str]]) -> list[str]:
@@ -13,7 +21,87 @@ def columns(rows: Sequence[Sequence[str]]) -> list[str]:
 
     safe = [[terminal_safe(text) for text in row] for row in rows]
     widths = [max(cell_len(row[i]) for row in safe) for i in range(len(safe[0]))] if safe else []
-    return ["  ".join(text + " " * (width - cell_len(text)) for text, width in zip(row, widths, strict=True)).rstrip() for row in safe]
+    return [
+        (" " * _GAP).join(text + " " * (width - cell_len(text)) for text, width in zip(row, widths, strict=True)).rstrip() for row in safe
+    ]
+
+
+def known_width() -> int | None:
+    """Characters in a line of the terminal, or in COLUMNS; None for a pipe without it, whose lines are never broken."""
+    known = sys.stdout.isatty() or os.environ.get("COLUMNS", "").isdigit()
+    return shutil.get_terminal_size().columns if known else None
+
+
+def in_lines(text: str, width: int | None) -> Iterator[str]:
+    """A sentence in lines of a width, broken between words."""
+    from rich.cells import cell_len
+
+    line = ""
+    for word in re.split(" (?!%)", text):
+        if width and line and cell_len(f"{line} {word}") > width:
+            yield line
+            line = word
+        else:
+            line = f"{line} {word}" if line else word
+    yield line
+
+
+def hanging(rows: Sequence[tuple[str, Sequence[str]]], width: int | None) -> Iterator[str]:
+    """A name and its parts in a row; parts without room in the width go on below the first one, and none is broken."""
+    from rich.cells import cell_len
+
+    gap = " " * _GAP
+    indent = max((cell_len(name) for name, _ in rows), default=0) + _GAP
+    for name, parts in rows:
+        line = name + " " * (indent - cell_len(name) - _GAP)
+        for part in parts:
+            if width and line.strip() and cell_len(line + gap + part) > width and cell_len(line) >= indent:
+                yield line
+                line = " " * (indent - _GAP)
+            line += gap + part
+        yield line
+
+
+def step_lines(text: str, command: str, width: int | None) -> Iterator[str]:
+    """What to do next with its command, which stands below, as a shell reads it, where it has no room behind the sentence."""
+    from rich.cells import cell_len
+
+    if not width or not command or cell_len(f"{text}: {command}") <= width:
+        yield from in_lines(f"{text}: {command}" if command else text, width)
+        return
+    yield from in_lines(f"{text}:", width)
+    yield from (f"  {part}" for part in broken_command(command, width - 2))
+
+
+def fitting(rows: Sequence[Sequence[str]], first: Sequence[str], cut: str, width: int | None) -> tuple[list[list[str]], list[str]]:
+    """The columns of a table that have room in a width, and the headings of the others.
+
+    Args:
+        rows: the headings, then the rows.
+        first: the headings of the columns that are kept before others, in this order; then those from the left.
+        cut: the heading of the column whose texts are cut where they have no room; it is kept always.
+        width: of a line; None for any width.
+    """
+    from rich.cells import cell_len
+
+    columns_of = dict(zip(rows[0], map(list, zip(*rows, strict=True)), strict=True))
+    left = (width or 10**6) + _GAP
+    kept = []
+    for name in sorted(columns_of, key=lambda name: first.index(name) if name in first else len(first)):
+        if name == cut:
+            columns_of[name] = [_cut(text, max(left - _GAP, len(name))) for text in columns_of[name]]
+        own = max(map(cell_len, columns_of[name])) + _GAP
+        if own <= left or name == cut:
+            kept.append(name)
+            left -= own
+    shown = [columns_of[name] for name in rows[0] if name in kept]
+    return [list(row) for row in zip(*shown, strict=True)], [name for name in rows[0] if name not in kept]
+
+
+def _cut(text: str, most: int) -> str:
+    from rich.cells import cell_len, set_cell_size
+
+    return text if cell_len(text) <= most else f"{set_cell_size(text, most - 1).rstrip()}…"
 
 
 def print_columns(rows: Sequence[Sequence[str]]) -> None:

@@ -14,7 +14,7 @@ from harness.boards.probes import Finding
 from harness.content.tags import both_names
 from harness.measure.options import POOLED
 from harness.render.board_answer import board_answer, board_facts, language_answer
-from harness.render.fitted_table import PIPE_WIDTH, FittedTable
+from harness.render.fitted_table import PIPE_WIDTH, FittedTable, gap_between
 from harness.render.standings import (
     findings_of,
     groups_in_words,
@@ -27,12 +27,24 @@ from harness.render.standings import (
 )
 from harness.render.terminal import print_whole, render_lines
 from harness.render.verdicts import lines_of
+from harness.reports.answer_parts import SIGNS
 from harness.reports.tables.text_table import TextTable
 from harness.text import terminal_safe
 
 _NAME = "judge"
 _NAME_WIDTHS = 16, 40  # at least, at most
 _GAP = 2  # between columns
+_SIGN_OF = {
+    "open; do not use:": SIGNS["bad"],
+    "do not use:": SIGNS["bad"],
+    "do not use": SIGNS["bad"],
+    "use corrected:": f"{SIGNS['good']} corrected:",
+    "use corrected": f"{SIGNS['good']} corrected",
+    "use:": SIGNS["good"],
+    "use": SIGNS["good"],
+    "open": SIGNS["open"],
+}
+_SIGN_LEGEND = "✓ use; ✗ do not use, with the number of judges; ○ open."
 
 
 def print_standings(
@@ -54,8 +66,8 @@ def render_standings(
     parts += [Text(""), *above, Text(terminal_safe(board_facts(standings)), style="dim")]
     shown: list[TextTable] = []
     if verdicts := verdict_table(standings, language):
-        shown.append(verdicts)
-        parts += [Text("\nVerdicts", style="bold cyan"), FittedTable(verdicts)]
+        shown.append(_with_signs(verdicts, width))
+        parts += [Text("\nVerdicts", style="bold cyan"), FittedTable(shown[-1], unbroken=("language",))]
     if language is None:
         for variant in standings.variants:
             shown.append(overall_table(standings, variant))
@@ -74,6 +86,20 @@ def render_standings(
     if findings:
         parts += [Text("\nProbes", style="bold cyan"), *_probes(findings)]
     return Group(*parts, Text("\n" + terminal_safe("\n".join(standings_notes(standings, shown))), style="dim"))
+
+
+def _with_signs(table: TextTable, width: int) -> TextTable:
+    """A table of verdicts; with signs in place of words where a row would be broken in the width."""
+    widths = [_column_width(table, place) for place in range(len(table.headings))]
+    if sum(widths) + gap_between(width) * (len(widths) - 1) <= width:
+        return table
+    rows = tuple((row[0], *(_sign(text) for text in row[1:])) for row in table.rows)
+    return replace(table, rows=rows, legend=(*table.legend, _SIGN_LEGEND))
+
+
+def _sign(text: str) -> str:
+    """A verdict with a sign in place of its words: `✗ 11 of 20` for `open; do not use: 11 of 20`."""
+    return next((sign + text.removeprefix(words) for words, sign in _SIGN_OF.items() if text.startswith(words)), text)
 
 
 def _fitted_table(table: TextTable, width: int) -> Iterator[RenderableType]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import io
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -30,7 +29,7 @@ from harness.reports.tables.column import TableName
 from harness.reports.tables.columns import columns_in
 from harness.reports.tables.numbers import counted, difference, percent
 from harness.reports.tables.text_table import TextTable, cell_row, key_text, tabulate
-from harness.text import terminal_safe
+from harness.text import broken_command, terminal_safe
 
 _MOST_CLASSES = 11  # of a scale whose equal scores are agreement, such as 0 to 10
 
@@ -82,24 +81,6 @@ def styled_answer(answer: Iterable[AnswerLine], width: int) -> list[RenderableTy
         parts.append(Text(terminal_safe(line.sentence) + ":" if apart else whole, style=_ANSWER_STYLES[line.style]))
         parts += [Text(f"  {part}", no_wrap=True) for part in broken_command(terminal_safe(line.command), width - 2)] if apart else []
     return [*parts, Text("")] if parts else []
-
-
-def broken_command(command: str, width: int) -> list[str]:
-    """A command in lines of at most `width` characters that a shell reads as one: all but the last end with a backslash.
-
-    A part that is longer is not broken.
-
-    >>> broken_command("harness labels page set --lang cs --out pages", 30)
-    ['harness labels page set \\\\', '  --lang cs --out pages']
-    """
-    lines = [""]
-    for part in re.split(r" (?=--)", command):
-        if lines[-1] and cell_len(f"{lines[-1]} {part} \\") > width:
-            lines[-1] += " \\"
-            lines.append(f"  {part}")
-        else:
-            lines[-1] = f"{lines[-1]} {part}" if lines[-1] else part
-    return lines
 
 
 def render_verdicts(verdicts: Sequence[Verdict], width: int, *, every: bool = False) -> Iterator[RenderableType]:

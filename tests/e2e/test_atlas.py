@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 import subprocess
 import sys
 from collections.abc import Callable
@@ -11,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from rich.cells import cell_len
 
 import harness
 from harness.content.library import Library, bundled_root
@@ -34,6 +36,25 @@ def test_all_languages_stand_in_one_table(cli: Callable[..., Any]) -> None:
     assert all(f"({tag})" in shown for tag in ATLAS.languages)
     assert len({row.language for row in ATLAS.rows}) >= 40 and len({row.judge for row in ATLAS.rows}) >= 29
     assert "People's labels and no judge yet: Catalan (ca), Galician (gl)" in shown
+
+
+@pytest.mark.parametrize("width", [80, 120])
+@pytest.mark.parametrize("asked", [(), ("--lang", "cs"), ("--lang", "en"), ("--judge", "gpt-4-turbo")], ids=" ".join)
+def test_no_line_is_wider_than_the_terminal_and_next_steps_are_commands(
+    asked: tuple[str, ...], width: int, cli: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = cli("atlas", *asked).out
+    monkeypatch.setenv("COLUMNS", str(width))
+    narrow = cli("atlas", *asked).out
+    lines = narrow.splitlines()
+    assert max(map(cell_len, lines)) <= width and not any(line != line.rstrip() for line in lines)
+    steps = [line.rpartition(": ")[2] for line in whole.splitlines() if line.startswith("Next: ")]
+    commands = re.findall(r"^ *(harness (?:.*\\\n)*.*)", narrow, re.M) + re.findall(r"^Next: .*: (harness .*)", narrow, re.M)
+    said = [shlex.split(command.replace("\\\n", " ")) for command in commands]
+    assert all(shlex.split(step) in said for step in steps) and bool(steps) == ("--lang" in asked)
+    for row in ATLAS.rows if asked == ("--lang", "cs") else ():
+        if row.language == "cs":
+            assert any(row.judge[:25] in line and row.verdict in line for line in lines), "each row has its judge and its verdict"
 
 
 def test_rows_for_programs_are_those_of_the_notebook(cli: Callable[..., Any]) -> None:

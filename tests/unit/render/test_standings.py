@@ -8,6 +8,7 @@ from typing import Any
 
 import msgspec
 import pytest
+from rich.cells import cell_len
 from rich.console import Console
 
 from harness.boards.board_standings import Contender, Overall, Spending, Standings
@@ -19,7 +20,7 @@ from harness.render.html.boards import board_pages
 from harness.render.markdown import escape
 from harness.render.standings import heading, standings_notes, verdict_table
 from harness.render.standings_markdown import standings_markdown
-from harness.render.standings_terminal import render_standings
+from harness.render.standings_terminal import print_standings, render_standings
 
 EVIL = "<script>alert(1)</script>|`x`[a](javascript:b)\x1b[31m\u202e\x00 ![i](http://x.y) **b** &lt; @you [red]rich[/red]"
 SPENT = {"ja": Spending(1.25, 840.0, "2026-04"), "cs": Spending(None, 840.0, None)}
@@ -135,6 +136,45 @@ def test_a_narrow_terminal_has_the_first_columns_whole_and_names_the_others(widt
     assert all(len(line) <= width for line in shown.splitlines())
     assert "84 % [70–91]" in shown and "Not in this width: " in shown and "exposure. A wider window" in shown.replace("\n", " ")
     assert "Not in this width" not in terminal(made())
+
+
+@pytest.mark.parametrize("width", [80, 120, 180])
+def test_a_pipe_has_an_answer_of_six_lines_and_a_line_for_each_language(
+    width: int, make_verdict: Callable[..., Verdict], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    tags, metrics = ("ja", "cs", "zh-Hant", "bn"), ("task_quality", "output_content_quality", "problematic_content", "style", "tone")
+    use = {"verdict": "use", "obstacles": (), "gap": 0.02}
+    verdicts = tuple(
+        make_verdict(language=tag, metric=metric, judge=name, **(use if (name, metric) == ("openai/one", "style") else {}))
+        for tag in tags
+        for metric in metrics
+        for name in ("openai/one", "openai/two")
+    )
+    behind = tuple(replace_row(row) for row in ROWS)
+    tables = tuple(table(tag, rows=behind if tag == "bn" else ROWS) for tag in tags)
+    monkeypatch.setenv("COLUMNS", str(width))
+    print_standings(made(constructed=False, native=True, languages=tags, tables=tables, verdicts=verdicts))
+    lines = capsys.readouterr().out.splitlines()
+    assert max(map(cell_len, lines)) <= width and not any(line != line.rstrip() for line in lines)
+    first, second = [number for number, line in enumerate(lines) if not line][:2]
+    answer = lines[first + 1 : second]
+    assert len(answer) <= 6 and any(line.startswith("✓ Use openai/one") for line in answer)
+    start = lines.index("Verdicts")
+    rows = [line for line in lines[start : lines.index("", start)] if line.startswith(("Japanese", "Czech", "Chinese", "Bangla"))]
+    assert len(rows) == len(tags) and all("✓" in row or "use: openai/one" in row for row in rows)
+    assert lines.index("", start) - lines.index(rows[0]) == len(tags), "no row is broken"
+    text = " ".join(" ".join(lines).split())
+    for piece in (
+        "shown to beat the baseline in three of four languages",
+        "to be below the baseline in one of four",
+        "'As good as people' means",
+    ):
+        assert piece in text, "what has no room above stands below"
+
+
+def replace_row(row: RankedJudge) -> RankedJudge:
+    """The same row of a judge that is shown to be below the baseline."""
+    return msgspec.structs.replace(row, baseline_diff=-0.3, baseline_ci=(-0.4, -0.2), beats_baseline=False)
 
 
 def test_a_row_has_its_rank_with_interval_its_group_and_its_numbers() -> None:
