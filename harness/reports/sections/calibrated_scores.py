@@ -154,8 +154,14 @@ def _gap_sentence(found: Found) -> Iterator[str]:
         write = (lambda value: f"{value:.2f}") if before["gap_of"] == "squared error" else points
         yield (
             f"Best and worst language lie {write(before['gap'])} apart in {before['gap_of']} before and {write(after['gap'])} after; "
-            f"equal languages would lie {write(after['by_chance'])} apart by chance."
+            f"equal languages would lie {write(after['by_chance'])} apart by chance{_widened(before, after)}."
         )
+
+
+def _widened(before: Row, after: Row) -> str:
+    """Said where the gap grows by more than 95 of 100 gaps of equal languages; a small change says nothing."""
+    grown = after["gap"] - before["gap"]
+    return "; the map widens the gap by more than that" if grown > max(before["by_chance_95"], after["by_chance_95"]) else ""
 
 
 def _column(name: str, heading: str, legend: str, text: Callable[[Row], str]) -> Column:

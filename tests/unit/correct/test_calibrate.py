@@ -164,6 +164,18 @@ def test_the_command_says_what_to_do_by_language(tmp_path: Path, cli: Cli) -> No
     assert {cell["language"]: cell["advice"] for cell in found["metrics"][0]["cells"]}["ja"] != "use the map"
 
 
+def test_a_map_that_leaves_languages_further_apart_says_so(tmp_path: Path, cli: Cli) -> None:
+    """Raw scores are wrong everywhere: in Czech at random, in Japanese by a shift, and only a shift can be mapped away."""
+    words = "apart by chance; the map widens the gap by more than that."
+    wider = languages_folder(tmp_path / "wider", {"cs": 0.1, "ja": 1.0}, apart=0.35)
+    before, after = (metric := metric_of(wider)).gap_before, metric.gap_after
+    assert before and after and after.gap - before.gap > after.by_chance_95
+    assert words in " ".join(cli("calibrate", wider).out.split())
+    alike = languages_folder(tmp_path / "alike", {"cs": 1.0, "ja": 1.0})
+    said = " ".join(cli("calibrate", alike).out.split())
+    assert "apart by chance." in said and words not in said
+
+
 def test_where_scores_run_against_people_the_answer_says_not_to_use_them(tmp_path: Path, cli: Cli) -> None:
     printed = " ".join(cli("calibrate", languages_folder(tmp_path / "d", {"cs": 1.0, "de": 1.0, "ja": -1.0}, groups=60)).out.split())
     against = "In Japanese the map falls, as higher scores went with lower ones of people, and is refused: do not rely on the scores there."
