@@ -14,6 +14,8 @@ exclude_patterns = [".*", "results", "site", "dist", "build", "harness", "tests"
 html_theme = "furo"
 html_title = "harness"
 templates_path = ["templates"]
+html_static_path = ["static"]
+html_css_files = ["titles.css"]
 # Furo's own parts, and below the search the other halves of the site, which `make site` builds around these pages.
 _SIDEBAR = ["sidebar/brand.html", "sidebar/search.html", "beside.html", "sidebar/scroll-start.html", "sidebar/navigation.html"]
 html_sidebars = {"**": [*_SIDEBAR, "sidebar/scroll-end.html"]}
