@@ -3,6 +3,8 @@
 PYTHON := $(shell sh .ci/pythons first)
 VENV := .venv
 BIN := $(VENV)/bin
+SITE := site
+DOCTREES := build/doctrees
 # One worker more than cores: many tests wait for a process or an endpoint of their own.
 PYTEST = $(BIN)/python -m pytest -rs --numprocesses $$(( $$(getconf _NPROCESSORS_ONLN) + 1 )) --dist loadfile
 export PYTHONDONTWRITEBYTECODE :=
@@ -63,13 +65,14 @@ wheel-check: setup
 
 # The pages of docs/ as a site, with search. A dead link or reference is an error.
 docs: setup
-	$(BIN)/sphinx-build -q -W --keep-going -c docs -d build/doctrees . site/docs
+	$(BIN)/sphinx-build -q -W --keep-going -c docs -d $(DOCTREES) $(BESIDE) . $(SITE)/docs
 
 # The atlas, the boards and the documentation as one site, which works from a folder too. SITE_URL is its address, for previews of links.
+site: BESIDE = -t beside_atlas
 site: docs
-	$(BIN)/harness atlas --html site --beside "Leaderboards=boards/index.html" --beside "Documentation=docs/docs/index.html" $(if $(SITE_URL),--url $(SITE_URL))
-	$(BIN)/harness board build --site site/boards --beside "Atlas=../index.html" --beside "Documentation=../docs/docs/index.html"
-	$(BIN)/python .ci/site-check site
+	$(BIN)/harness atlas --html $(SITE) --beside "Leaderboards=boards/index.html" --beside "Documentation=docs/docs/index.html" $(if $(SITE_URL),--url $(SITE_URL))
+	$(BIN)/harness board build --site $(SITE)/boards --beside "Atlas=../index.html" --beside "Documentation=../docs/docs/index.html"
+	$(BIN)/python .ci/site-check $(SITE)
 
 # Needs uv: resolves pyproject.toml for all supported Pythons.
 lock:

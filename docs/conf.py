@@ -13,6 +13,13 @@ include_patterns = ["docs/*.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md
 exclude_patterns = [".*", "results", "site", "dist", "build", "harness", "tests", "languages", "benchmarks", "leaderboards/*/submissions"]
 html_theme = "furo"
 html_title = "harness"
+templates_path = ["templates"]
+html_static_path = ["static"]
+html_css_files = ["titles.css"]
+# Furo's own parts, and below the search the other halves of the site, which `make site` builds around these pages.
+_SIDEBAR = ["sidebar/brand.html", "sidebar/search.html", "beside.html", "sidebar/scroll-start.html", "sidebar/navigation.html"]
+html_sidebars = {"**": [*_SIDEBAR, "sidebar/scroll-end.html"]}
+html_context = {"beside_atlas": tags.has("beside_atlas")}  # noqa: F821 - Sphinx puts `tags` here
 html_show_sourcelink = False
 html_copy_source = False
 myst_heading_anchors = 4

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 from functools import cache
-from typing import Any
+from typing import Any, NoReturn
 
 from harness.cli.flags.atlas_flags import atlas_flags
 from harness.cli.flags.batch_flags import batch_flags
@@ -72,7 +72,7 @@ _EXIT_CODES = """exit codes:
 @cache
 def build_parser() -> argparse.ArgumentParser:
     """The whole command line; made once, as a run reads its flags a second time to keep them."""
-    parser = argparse.ArgumentParser(
+    parser = _Parser(
         prog="harness",
         description="Does a language model score texts like native speakers do, in each language? Asks judges, keeps every reply, and "
         "compares every score with people's labels.",
@@ -91,6 +91,66 @@ def build_parser() -> argparse.ArgumentParser:
 def _first_steps(_: argparse.Namespace) -> int:
     print(_FIRST_STEPS)
     return 0
+
+
+_EXAMPLES = {
+    "DIR": "folder",
+    "DIR_OR_RUN": "pariksha",
+    "RUN_OR_DIR": "pariksha",
+    "FILE": "ratings.xlsx",
+    "SOURCE": "ratings.xlsx",
+    "DATA": "bundled",
+    "BOARD": "controls",
+    "NAME": "pariksha",
+    "name": "ko",
+    "--data DIR": "folder",
+    "--out DIR": "made",
+    "--to DIR": "made",
+    "--to FILE": "made.jsonl",
+    "--certificate FILE": "certificate.json",
+    "--labels FILE": "labels.jsonl",
+    "--key FILE": "key.txt",
+    "--judge NAME": "openai/gpt-4o",
+    "--by JUDGE": "openai/gpt-4o",
+    "--task NAME": "summarize",
+    "--board NAME": "controls",
+    "--question NAME": "longer",
+}
+"""What an example of a command says where its usage has a placeholder; a placeholder that is not here stays, in small letters."""
+
+
+class _Parser(argparse.ArgumentParser):
+    """Refuses in one sentence, on which argparse puts all flags of the command, and shows an example of what is missing."""
+
+    def error(self, message: str) -> NoReturn:
+        names = message.partition("the following arguments are required: ")[2].split(", ")
+        missing = [f"{name} ({_explained(action)})" for action in self._needed() if (name := _name(action)) in names]
+        if missing:
+            message = f"{' and '.join(missing)} {'is' if len(missing) == 1 else 'are'} missing; for example: {self._example()}"
+        self.exit(2, f"{self.prog}: {message}\n")
+
+    def _needed(self) -> list[argparse.Action]:
+        return [action for action in self._actions if action.required and action.nargs != "*"]
+
+    def _example(self) -> str:
+        words = [self.prog]
+        for action in self._needed():
+            if isinstance(action, argparse._SubParsersAction):
+                first: _Parser = next(iter(action.choices.values()))
+                return first._example()
+            flag = action.option_strings[-1:]
+            usage = " ".join([*flag, str(action.metavar or action.dest)])
+            words += [*flag, _EXAMPLES.get(usage, next(iter(action.choices or ()), usage.split()[-1].lower()))]
+        return " ".join(words)
+
+
+def _name(action: argparse.Action) -> str:
+    """What argparse calls it in messages."""
+    return "/".join(action.option_strings) or str(action.metavar or action.dest)
+
+
+def _explained(action: argparse.Action) -> str:
+    return f"one of {', '.join(action.choices)}" if action.choices else str(action.help)
 
 
 class _Grouped(argparse.RawDescriptionHelpFormatter):

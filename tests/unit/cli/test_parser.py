@@ -82,14 +82,15 @@ def parsed(*arguments: str) -> argparse.Namespace:
 
 @pytest.fixture
 def refused(capsys: pytest.CaptureFixture[str]) -> Callable[..., str]:
-    """What is said about arguments that are refused, without the usage."""
+    """The one line that is said about arguments that are refused, after the command's name."""
 
     def refuse(*arguments: str) -> str:
         with pytest.raises(SystemExit) as caught:
             parsed(*arguments)
         said = capsys.readouterr()
         assert caught.value.code == 2 and not said.out
-        return said.err.partition("error: ")[2].strip()
+        assert said.err.count("\n") == 1
+        return said.err.partition(": ")[2].strip()
 
     return refuse
 
@@ -162,27 +163,37 @@ def test_temperatures_are_numbers_of_zero_or_more(refused: Callable[..., str], n
         (("store", "check", "--otu", "x"), "--otu x. Did you mean '--out'? 'harness store check --help' lists all flags"),
         (("generate", *["--task", "t", "--by", "j", "--out", "o", "--to", "x"]), "unrecognized arguments: --to x"),
         (("list", "everything"), "invalid choice: 'everything'"),
-        (("list",), "the following arguments are required: kind"),
-        (("store",), "the following arguments are required: COMMAND"),
-        (("store", "export"), "the following arguments are required: --to"),
-        (("store", "merge"), "the following arguments are required: DIR, --out"),
-        (("store", "merge", "folder"), "the following arguments are required: --out"),
+        (("list",), "kind (one of languages, tasks, rubrics, datasets, boards, judges) is missing; for example: harness list languages"),
+        (("store",), "COMMAND (one of "),
+        (("store", "export"), "--to (the file to write (.jsonl)) is missing; for example: harness store export --to made.jsonl"),
+        (("store", "merge"), "DIR (a results folder to read) and --out ("),
+        (("store", "merge", "folder"), "--out (the results folder to merge into; created if it does not exist) is missing"),
         (("run", "--langs"), "expected one argument"),
-        (("compare",), "the following arguments are required: DIR_OR_RUN"),
+        (("compare",), "is missing; for example: harness compare pariksha"),
         (("compare", "x", "--json", "--csv"), "argument --csv: not allowed with argument --json"),
         (("compare", "x", "--csv", "--latex"), "argument --latex: not allowed with argument --csv"),
         (("compare", "x", "--majority", "mean"), "invalid choice: 'mean'"),
         (("compare", "x", "--level", "word"), "invalid choice: 'word'"),
-        (("labels",), "the following arguments are required: COMMAND"),
-        (("labels", "check"), "the following arguments are required: DATA"),
+        (("labels",), "is missing; for example: harness labels import ratings.xlsx"),
+        (("labels", "check"), "DATA (a data folder) is missing"),
         (("labels", "serve", "pages", "--port", "x"), "argument --port: expected a port from 0 to 65535; got 'x'"),
-        (("labels", "import"), "the following arguments are required: SOURCE"),
+        (("labels", "import"), "is missing; for example: harness labels import ratings.xlsx"),
         (("labels", "import", "x", "--to", "y", "--from", "docx"), "invalid choice: 'docx'"),
     ],
     ids=" ".join,
 )
 def test_what_is_not_known_or_missing_is_refused(refused: Callable[..., str], arguments: tuple[str, ...], words: str) -> None:
     assert words in refused(*arguments)
+
+
+@pytest.mark.parametrize("command", [*LEAVES, *(set(COMMANDS) - set(LEAVES))])
+def test_what_is_missing_is_shown_in_an_example_that_parses(capsys: pytest.CaptureFixture[str], command: str) -> None:
+    try:
+        parse(command.split())
+    except SystemExit:
+        said = capsys.readouterr().err
+        if " missing; " in said:  # otherwise one of several flags is
+            assert parse(said.rpartition("for example: harness ")[2].split()).command
 
 
 @pytest.mark.parametrize(
