@@ -186,7 +186,7 @@ def test_what_is_not_known_or_missing_is_refused(refused: Callable[..., str], ar
     assert words in refused(*arguments)
 
 
-@pytest.mark.parametrize("command", [*LEAVES, *(set(COMMANDS) - set(LEAVES))])
+@pytest.mark.parametrize("command", list(dict.fromkeys([*LEAVES, *COMMANDS])))
 def test_what_is_missing_is_shown_in_an_example_that_parses(capsys: pytest.CaptureFixture[str], command: str) -> None:
     try:
         parse(command.split())
