@@ -249,6 +249,12 @@ def standings_notes(standings: Standings, tables: Iterable[TextTable] = ()) -> l
             "People's scores are standardised within annotator where annotators can be followed from item to item, because people differ "
             "in severity. The baseline is any judge that gives one score to all outputs for a source text: it has 0."
         )
+    return lines + cautions(standings)
+
+
+def cautions(standings: Standings) -> list[str]:
+    """What the standings do not show, and the dates of prices."""
+    lines = []
     if any(judge.status == "recorded" for judge in standings.judges):
         lines.append("Recorded judges were asked elsewhere, in their own way. Their scores have no replies that could be read again.")
     if standings.constructed:

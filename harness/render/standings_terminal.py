@@ -16,6 +16,7 @@ from harness.measure.options import POOLED
 from harness.render.board_answer import board_answer, board_facts, language_answer
 from harness.render.fitted_table import PIPE_WIDTH, FittedTable, gap_between
 from harness.render.standings import (
+    cautions,
     findings_of,
     groups_in_words,
     heading,
@@ -28,6 +29,7 @@ from harness.render.standings import (
 from harness.render.terminal import print_whole, render_lines
 from harness.render.verdicts import lines_of
 from harness.reports.answer_parts import SIGNS
+from harness.reports.tables.numbers import counted
 from harness.reports.tables.text_table import TextTable
 from harness.text import terminal_safe
 
@@ -48,16 +50,24 @@ _SIGN_LEGEND = "✓ use; ✗ do not use, with the number of judges; ○ open."
 
 
 def print_standings(
-    standings: Standings, findings: Sequence[Finding] = (), language: str | None = None, console: Console | None = None
+    standings: Standings,
+    findings: Sequence[Finding] = (),
+    language: str | None = None,
+    console: Console | None = None,
+    *,
+    every: bool = False,
 ) -> None:
     """Print to stdout; a pipe gets a generous width instead of cut columns."""
-    print_whole(lambda width: render_standings(standings, findings, language, width), console=console)
+    print_whole(lambda width: render_standings(standings, findings, language, width, every=every), console=console)
 
 
 def render_standings(
-    standings: Standings, findings: Sequence[Finding] = (), language: str | None = None, width: int = PIPE_WIDTH
+    standings: Standings, findings: Sequence[Finding] = (), language: str | None = None, width: int = PIPE_WIDTH, *, every: bool = False
 ) -> RenderableType:
-    """All languages with metrics pooled; of one language, its metrics too."""
+    """All languages with metrics pooled; of one language, its metrics too.
+
+    The tables of single languages, the findings of probes and the meanings of headings are there with `every`, or of one language.
+    """
     parts: list[RenderableType] = [Text(terminal_safe(f"{heading(standings)} · {standings.board}"), style="bold")]
     if not standings.judges:
         return Group(*parts, Text("No submissions yet: 'harness submit' makes one from a run."))
@@ -74,6 +84,10 @@ def render_standings(
             parts.append(Text(terminal_safe(f"\nAll languages{f' · {variant}' if len(standings.variants) > 1 else ''}"), style="bold cyan"))
             parts += _fitted_table(shown[-1], width)
     parts += [Text(""), *beside[:-1]] if beside else []
+    if language is None and not every:
+        signs = [line for table in shown for line in table.legend if line == _SIGN_LEGEND]
+        notes = [*signs, *cautions(standings), _more(standings, findings)]
+        return Group(*parts, Text("\n" + terminal_safe("\n".join(notes)), style="dim"))
     for tag in standings.languages if language is None else (language,):
         parts.append(Text(terminal_safe(f"\n{both_names(tag)}"), style="bold cyan"))
         rankings = [each for each in standings.tables if each.language == tag and (language is not None or each.metric == POOLED)]
@@ -86,6 +100,14 @@ def render_standings(
     if findings:
         parts += [Text("\nProbes", style="bold cyan"), *_probes(findings)]
     return Group(*parts, Text("\n" + terminal_safe("\n".join(standings_notes(standings, shown))), style="dim"))
+
+
+def _more(standings: Standings, findings: Sequence[Finding]) -> str:
+    """What the flags add."""
+    flagged = len({finding.judge for finding in findings if finding.flagged})
+    probes = f" what probes find ({counted(flagged, 'judge')} to look at closer)," if findings else ""
+    more = f"--all adds a table for each language,{probes} and what the headings mean"
+    return f"{more}; --lang {standings.languages[0]} shows one language with its metrics."
 
 
 def _with_signs(table: TextTable, width: int) -> TextTable:

@@ -132,7 +132,8 @@ def test_what_probes_find_is_said_of_those_who_earn_it(cli: Cli, content: Path) 
 
 
 def test_the_same_is_printed_for_people(cli: Cli, content: Path) -> None:
-    every = cli("board", "show", "small", "--content", content)
+    assert "English · English (en)" not in cli("board", "show", "small", "--content", content).out
+    every = cli("board", "show", "small", "--all", "--content", content)
     assert every.code == OK and "Small (constructed labels)" in every.out
     for word in ("All languages", "Czech", "English", "does not beat the baseline", "look closer", "passing is necessary, not sufficient"):
         assert word in every.out

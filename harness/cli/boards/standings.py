@@ -31,7 +31,7 @@ def show(arguments: argparse.Namespace) -> int:
         return 0
     from harness.render.standings_terminal import print_standings
 
-    print_standings(ranked, board.findings, language)
+    print_standings(ranked, board.findings, language, every=arguments.all)
     return 0
 
 

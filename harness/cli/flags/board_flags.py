@@ -75,6 +75,7 @@ def _show(sub: Any) -> None:
     )
     p.add_argument("board", metavar="BOARD", help="the board's name; see 'harness list boards'")
     add_flag(p, "--lang TAG", "only this language, with a table for each metric")
+    add_flag(p, "--all", "also a table for each language, the findings of probes and what the headings mean")
     _opened(p)
     json_flag(p)
 

@@ -126,7 +126,7 @@ def made(**other: Any) -> Standings:
 
 def terminal(found: Standings, *more: Any, width: int = 240) -> str:
     out = io.StringIO()
-    Console(file=out, width=width, color_system=None).print(render_standings(found, *more, width=width))
+    Console(file=out, width=width, color_system=None).print(render_standings(found, *more, width=width, every=True))
     return out.getvalue()
 
 
@@ -136,6 +136,20 @@ def test_a_narrow_terminal_has_the_first_columns_whole_and_names_the_others(widt
     assert all(len(line) <= width for line in shown.splitlines())
     assert "84 % [70–91]" in shown and "Not in this width: " in shown and "exposure. A wider window" in shown.replace("\n", " ")
     assert "Not in this width" not in terminal(made())
+
+
+def test_tables_of_languages_wait_for_all(capsys: pytest.CaptureFixture[str]) -> None:
+    found = [Finding("repeats", "openai/one", "It differs.", {}, True), Finding("repeats", "openai/two", "It does not.", {}, False)]
+    print_standings(made(), found)
+    short = capsys.readouterr().out
+    assert "Japanese · " not in short and "It differs." not in short and "agreement, failed = wrong:" not in short
+    assert "what probes find (1 judge to look at closer), and what the headings mean; --lang ja shows one language" in " ".join(
+        short.split()
+    )
+    assert "passing is necessary, not sufficient" in short
+    print_standings(made(), found, every=True)
+    whole = capsys.readouterr().out
+    assert "Japanese · " in whole and "It differs." in whole and "agreement, failed = wrong:" in whole and "--all adds" not in whole
 
 
 @pytest.mark.parametrize("width", [80, 120, 180])
