@@ -21,6 +21,7 @@ from harness.reports.tables.titles import metric_words
 _FEW_ROWS = 4  # that have a card each
 _NEITHER = 0.5
 _ALPHA = 0.05
+_OF_ALTERED_TEXTS = "meaning_preserved"  # the metric that only pairs of an original and its altered text have
 StudyRow = Mapping[str, Any]
 """A row of the section of a study."""
 
@@ -82,7 +83,9 @@ def _chiang_lee(screen: FirstScreen | None, section: Mapping[str, Any]) -> First
     judges = list(dict.fromkeys(row["judge"] for row in rows))
     people = any(row["r"] is not None for row in rows)
     who = judges[0] if len(judges) == 1 else f"each of {len(judges)} judges"
-    question = f"Does {who} rate texts as people do?" if people else f"Does {who} rate a text the same each time, and altered texts lower?"
+    altered = any(row["metric"] == _OF_ALTERED_TEXTS for row in rows)
+    as_what = "texts as people do" if people else f"a text the same each time{', and altered texts lower' if altered else ''}"
+    question = f"Does {who} rate {as_what}?"
     languages = list(dict.fromkeys(row["language"] for row in rows))
     plainest = plainest_first(side_of_row({**row, "source": None}) for row in rows)[0]
     shown = [row for row in rows if _side(row) == plainest]
@@ -93,14 +96,14 @@ def _chiang_lee(screen: FirstScreen | None, section: Mapping[str, Any]) -> First
         f"{counted(len(conditions), 'condition')}; the cards are of the plainest: {asked}"
     )
     differences = [row for row in section.get("differences", ()) if _side(row) == plainest]
-    return _opened(screen, question, facts, tuple(_ratings(shown, differences)), "Verdicts")
+    return _opened(screen, question, facts, (*_ratings(shown), *_differences(differences, altered)), "Verdicts")
 
 
 def _side(row: StudyRow) -> tuple[Any, ...]:
     return tuple(None if name == "source" else row.get(name) for name in SIDE)
 
 
-def _ratings(rows: Sequence[StudyRow], differences: Sequence[StudyRow]) -> Iterator[Card]:
+def _ratings(rows: Sequence[StudyRow]) -> Iterator[Card]:
     metrics = ", ".join(metric_words(metric) for metric in dict.fromkeys(row["metric"] for row in rows))
     for name, heading, kind in (
         ("r", "With people", "Its mean scores correlate with people's by r"),
@@ -109,15 +112,19 @@ def _ratings(rows: Sequence[StudyRow], differences: Sequence[StudyRow]) -> Itera
         if known := sorted(row[name] for row in rows if row[name] is not None):
             text = f"{kind} {_range(known)} ({metrics}); 1 is perfect, 0 is chance. This is what was seen; nothing of it is tested."
             yield Card("open", heading, text)
+
+
+def _differences(differences: Sequence[StudyRow], altered: bool) -> Iterator[Card]:
+    """Between systems, or between the versions of a text, which stand in the data as systems."""
+    heading, what, whole = ("Altered texts", "versions", "texts") if altered else ("Between systems", "systems", "prompts")
     tested = [row for row in differences if row["paired_q"] is not None]
     shown = [row for row in tested if row["paired_q"] <= _ALPHA]
     if tested:
-        found = f"Of {counted(len(tested), 'difference')} between systems' means within prompts {len(shown)} are shown after correction"
-        yield Card("good" if shown else "open", "Between systems", f"{found}.")
+        found = f"Of {counted(len(tested), 'difference')} between {what}' means within {whole} {len(shown)} are shown after correction"
+        yield Card("good" if shown else "open", heading, f"{found}.")
     elif differences:
-        yield Card(
-            "open", "Between systems", "No difference within prompts can be tested: that needs 8 prompts with texts of both systems."
-        )
+        has = "in both versions" if altered else "with texts of both systems"
+        yield Card("open", heading, f"No difference within {whole} can be tested: that needs 8 {whole} {has}.")
 
 
 def _range(values: Sequence[float]) -> str:

@@ -47,13 +47,21 @@ def test_ratings_open_with_what_the_plainest_condition_shows() -> None:
     rows = [rating(variant="single+text+persona", alpha_ordinal=0.9), rating(), rating(language="ja", alpha_ordinal=0.4)]
     differences = [rating(paired_q=0.01), rating(paired_q=0.2), rating(paired_q=0.001, variant="single+text+persona")]
     screen = study_screen(None, {"chiang_lee": {"rows": rows, "differences": differences}})
-    assert screen and screen.title == "Does a rate a text the same each time, and altered texts lower?"
+    assert screen and screen.title == "Does a rate a text the same each time?"
     itself, systems = screen.lead
     assert itself.text.startswith("Several samples of the same question agree by α .20 to .40 (likability)")
     assert (systems.style, systems.text) == ("good", "Of 2 differences between systems' means within prompts 1 are shown after correction.")
     assert "without a persona" in screen.facts
     people = study_screen(None, {"chiang_lee": {"rows": [rating(r=0.3)]}})
     assert people and people.title == "Does a rate texts as people do?" and people.lead[0].heading == "With people"
+
+
+def test_altered_texts_are_no_systems() -> None:
+    rows = [rating(metric="meaning_preserved")]
+    screen = study_screen(None, {"chiang_lee": {"rows": rows, "differences": [rating(metric="meaning_preserved", paired_q=None)]}})
+    assert screen and screen.title == "Does a rate a text the same each time, and altered texts lower?"
+    assert screen.lead[1].heading == "Altered texts"
+    assert screen.lead[1].text == "No difference within texts can be tested: that needs 8 texts in both versions."
 
 
 def test_without_a_study_nothing_changes(make_verdict: Callable[..., Verdict]) -> None:
