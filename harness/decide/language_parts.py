@@ -30,12 +30,13 @@ from harness.stats import (
     two_way_components,
 )
 from harness.stats.core.arrays import Floats, Ints
+from harness.stats.intervals.intervals import TOO_FEW
 from harness.stats.languages.differential_functioning import LARGE, NEGLIGIBLE
 
 PANELS = (1, 2, 3, 5, 10)
 """Numbers of annotators whose mean's reliability is given."""
 ONE_LANGUAGE = "one language"
-FEW_TEXTS = "too few independent texts"
+FEW_TEXTS = TOO_FEW
 NOT_PARALLEL = (
     "the items are not parallel: people's mean is measured with error, so that languages whose texts differ in quality show such a "
     "difference where there is none; look at its size"

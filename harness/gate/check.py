@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 import msgspec
 
+from harness.decide.language_parts import FEW_TEXTS
 from harness.decide.limits import LimitedNumber, better_than_baseline, corrected, no_worse_than_people
 from harness.decide.options import DecisionOptions
 from harness.decide.rule import CORRECTED_WORSE
@@ -22,6 +23,8 @@ from harness.text import short_repr
 
 Outcome = Literal["pass", "fail", "inconclusive"]
 SCHEMA_VERSION = 1
+BROKEN, OPEN, UNANSWERED, LABELS = "broken", "open", "unanswered", "labels"
+"""Obstacles of limits: shown to be broken, neither shown, questions without an answer, and (as of verdicts) too few labels to test."""
 _NAMED = 3  # cells that a warning names
 _BETTER_OR_EQUAL = {"use": ("use",), "use corrected": ("use", "use corrected")}
 
@@ -39,7 +42,8 @@ class Check(Sampling, frozen=True, kw_only=True):
         q: the corrected p of what the limit demands; None for limits that are held against an interval.
         n, groups: items (or pairs of items), and independent texts. Repeats of a question count once.
         verdict: the verdict on the judge in this cell, whatever the limit; None where there is none.
-        obstacles: what stands between the judge and the verdict that is limited, for screens; JSON does not have it.
+        obstacles: short names of what keeps the limit from holding, for screens; JSON does not have them. Of a verdict, its own; else
+            `BROKEN`, `OPEN`, `UNANSWERED` or `LABELS`; empty for a reason that has no short name.
     """
 
     language: str
@@ -156,7 +160,8 @@ def _draft(fields: Mapping[str, Any], key: CellKey, numbers: GatedNumbers) -> _D
     if reason := numbers.other_signature(key.condition.judge):
         return _Draft(Check(**fields, outcome="inconclusive", reason=reason))
     if key not in numbers.cells:
-        return _Draft(Check(**fields, outcome="inconclusive", reason=f"no numbers: {numbers.unanswered[key]}"))
+        reason = f"no numbers: {numbers.unanswered[key]}"
+        return _Draft(Check(**fields, outcome="inconclusive", reason=reason, obstacles=(UNANSWERED,)))
     try:
         return _measured(fields, key, numbers)
     except (BaselineProblem, NoNumber) as problem:
@@ -192,17 +197,18 @@ def _against_interval(fields: Mapping[str, Any], measured: LimitedNumber, *, lea
     bound = fields["bound"]
     outcome: Outcome = "inconclusive"
     if math.isnan(measured.lower):
-        reason = measured.reason or "no interval"
+        reason, obstacle = measured.reason or "no interval", LABELS if measured.reason == FEW_TEXTS else ""
     elif measured.lower >= bound if least else measured.upper <= bound:
-        outcome, reason = "pass", ""
+        outcome, reason, obstacle = "pass", "", ""
     elif measured.upper < bound if least else measured.lower > bound:
-        outcome, reason = "fail", "the whole interval is beyond the limit"
+        outcome, reason, obstacle = "fail", "the whole interval is beyond the limit", BROKEN
     else:
-        reason = "the limit is inside the interval"
+        reason, obstacle = "the limit is inside the interval", OPEN
     return Check(
         **fields,
         outcome=outcome,
         reason=reason,
+        obstacles=(obstacle,) if obstacle else (),
         value=number(measured.value),
         lower=number(measured.lower),
         upper=number(measured.upper),
@@ -233,7 +239,7 @@ def _tested(fields: Mapping[str, Any], p: tuple[float, float], mean: Any, what: 
     check = Check(**fields, outcome="inconclusive", value=number(mean.mean), n=mean.n, groups=mean.groups)
     if mean.n < least.items or mean.groups < least.groups:
         few = f"{what} are too few: {mean.n} in {mean.groups} groups; a test needs {least.items} in {least.groups}"
-        return _Draft(msgspec.structs.replace(check, reason=few))
+        return _Draft(msgspec.structs.replace(check, reason=few, obstacles=(LABELS,)))
     return _Draft(check, p, why_open)
 
 
@@ -244,7 +250,7 @@ def _decided(drafts: Sequence[_Draft], alpha: float) -> Iterator[Check]:
     for draft in drafts:
         check = draft.check if draft.p is None else _by_test(draft.check, next(shown), next(broken), alpha)
         if check.outcome == "pass" and draft.why_open:
-            check = msgspec.structs.replace(check, outcome="inconclusive", reason=draft.why_open)
+            check = msgspec.structs.replace(check, outcome="inconclusive", reason=draft.why_open, obstacles=(UNANSWERED,))
         yield check
 
 
@@ -252,8 +258,8 @@ def _by_test(check: Check, q_holds: float, q_broken: float, alpha: float) -> Che
     if q_holds <= alpha:
         return msgspec.structs.replace(check, outcome="pass", q=q_holds)
     if q_broken <= alpha:
-        return msgspec.structs.replace(check, outcome="fail", q=q_holds, reason="shown to be worse than the limit")
-    return msgspec.structs.replace(check, q=q_holds, reason="neither is shown")
+        return msgspec.structs.replace(check, outcome="fail", q=q_holds, reason="shown to be worse than the limit", obstacles=(BROKEN,))
+    return msgspec.structs.replace(check, q=q_holds, reason="neither is shown", obstacles=(OPEN,))
 
 
 def _warnings(checks: Sequence[Check], numbers: GatedNumbers) -> Iterator[str]:

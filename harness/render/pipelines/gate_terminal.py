@@ -11,6 +11,7 @@ from rich.text import Text
 
 from harness.content.tags import english_name
 from harness.gate import Check, GateResult
+from harness.gate.check import BROKEN, OPEN, UNANSWERED
 from harness.gate.policy import AGREEMENT
 from harness.render.comparison import show
 from harness.render.fitted_table import FittedTable, gap_between
@@ -33,23 +34,14 @@ _SHORTER = 5  # forms of a row, each shorter than the one before
 _LEAST_METRIC = 12  # characters that are left of a metric's name
 _SHORT = (("better than the majority ", "> "), ("below people by less than ", "> people − "), ("at least", "≥"), ("at most", "≤"))
 _LEAST_HALF_WIDTH = 0.005  # of an interval that a next step asks for
-_UNANSWERED = "questions have no answer"
-_CODES = {
-    "beyond the limit": "<L",
-    "worse than the limit": "<L",
-    "inside the interval": "<L?",
-    "neither is shown": "<L?",
-    "too few: ": "T!",
-    "too few independent texts": "T!",
-    _UNANSWERED: "Q!",
-}
-"""Short codes of reasons, by words that occur in them; other reasons are numbered."""
+_CODES = OBSTACLES | {BROKEN: "<L", OPEN: "<L?", UNANSWERED: "Q!"}
+"""Short codes of obstacles; a reason without one is numbered."""
 _MEANINGS = SIGNS | {
     "<L": "the limit is shown to be broken",
     "<L?": "neither shown to hold nor shown to be broken",
     "Q!": "questions have no answer (--json has the counts)",
 }
-_EVIDENCE = ("<L?", "T!", *(OBSTACLES[name] for name in ("people", "baseline", "coverage", "cells", "labels", "annotators")))
+_EVIDENCE = {OPEN, "people", "baseline", "coverage", "cells", "labels", "annotators"}
 
 
 def print_gate(
@@ -134,8 +126,8 @@ def _steps(checks: Sequence[Check], source: str) -> Iterator[NextStep]:
         yield NextStep("read where judge and people differ", f"harness compare {source} --html compare.html")
         return
     waiting = [check for check in checks if check.outcome == "inconclusive"]
-    unanswered = [check for check in waiting if _UNANSWERED in check.reason]
-    few = [check for check in waiting if set(_codes(check)) & set(_EVIDENCE)]
+    unanswered = [check for check in waiting if UNANSWERED in check.obstacles]
+    few = [check for check in waiting if _EVIDENCE & {*check.obstacles}]
     if few and not unanswered:
         yield NextStep("see how many more labels settle it", f"harness labels needed {source}{_half_width(few[0])}")
     elif waiting:
@@ -154,13 +146,6 @@ def _place(check: Check) -> str:
     return f"{metric_words(check.metric)} in {english_name(check.language)}"
 
 
-def _codes(check: Check) -> list[str]:
-    """The codes of what keeps a limit from holding; none for a reason that has no code."""
-    if check.obstacles and check.reason.startswith("the verdict is"):
-        return [OBSTACLES[name] for name in check.obstacles]
-    return [code for words, code in _CODES.items() if words in check.reason][:1]
-
-
 class _Key:
     """The codes that stand in rows, with what they mean. Reasons without a code get a number."""
 
@@ -171,7 +156,7 @@ class _Key:
         """The codes of a check: `<P? <C?`."""
         if check.outcome == "pass":
             return ""
-        if codes := _codes(check):
+        if codes := [_CODES[name] for name in check.obstacles]:
             self._meanings |= {code: _MEANINGS[code] for code in codes}
             return " ".join(codes)
         reason = one_line(check.reason)
