@@ -126,7 +126,7 @@ def _reading() -> Iterator[str]:
 
 
 def _write_site(atlas: Atlas, arguments: argparse.Namespace) -> int:
-    from harness.exchange.labels.mapping import parse_pairs
+    from harness.exchange.labels.mapping import PAGE_BESIDE, parse_pairs
     from harness.render.html.atlas_site import atlas_site
     from harness.tables import write_together
 
@@ -134,7 +134,7 @@ def _write_site(atlas: Atlas, arguments: argparse.Namespace) -> int:
         raise UsageError("--html writes pages of everything; call it without --lang, --judge, --quality and --json")
     if arguments.html.exists() and not arguments.html.is_dir():
         raise UsageError(f"--html {arguments.html} is a file; name a folder (it is created if it does not exist)")
-    beside = parse_pairs(arguments.beside, "--beside")
+    beside = parse_pairs(arguments.beside, "--beside", form=PAGE_BESIDE)
     pages = atlas_site(atlas, datetime.date.today(), arguments.url or "", beside)
     write_together({arguments.html / name: page for name, page in pages.items()})
     print(f"{arguments.html / 'index.html'}: {len(atlas.languages)} languages, {len({row.judge for row in atlas.rows})} judges")

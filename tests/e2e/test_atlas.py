@@ -87,7 +87,11 @@ def test_pages_are_written_whole_and_only_of_everything(cli: Callable[..., Any],
     alone = cli("atlas", "--url", "https://example.org")
     assert alone.code == 2 and "add --html DIR" in alone.err
     nowhere = cli("atlas", "--html", tmp_path / "other", "--beside", "Leaderboards")
-    assert nowhere.code == 2 and "--beside needs NAME=VALUE" in nowhere.err and not (tmp_path / "other").exists()
+    assert (
+        nowhere.code == 2
+        and "--beside needs NAME=PAGE, such as Leaderboards=boards/index.html" in nowhere.err
+        and not (tmp_path / "other").exists()
+    )
 
 
 def test_an_answer_needs_no_heavy_library() -> None:

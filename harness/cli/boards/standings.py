@@ -86,8 +86,8 @@ def _tables(opened: Sequence[OpenBoard]) -> dict[Path, str]:
 
 
 def _site(folder: Path, opened: Sequence[OpenBoard], beside: Sequence[str]) -> dict[Path, str]:
-    from harness.exchange.labels.mapping import parse_pairs
+    from harness.exchange.labels.mapping import PAGE_BESIDE, parse_pairs
     from harness.render.html.boards import board_pages
 
-    pages = board_pages([(one.standings, one.findings) for one in opened], parse_pairs(beside, "--beside"))
+    pages = board_pages([(one.standings, one.findings) for one in opened], parse_pairs(beside, "--beside", form=PAGE_BESIDE))
     return {folder / name: text for name, text in pages.items()}

@@ -115,9 +115,13 @@ def scale_hint(name: str, scale: Scale) -> str:
 
 # The text forms of the flags
 
+PAGE_BESIDE = "NAME=PAGE, such as Leaderboards=boards/index.html"
 
-def parse_pairs(texts: Iterable[str], flag: str, keys: Iterable[str] = ()) -> dict[str, str]:
+
+def parse_pairs(texts: Iterable[str], flag: str, keys: Iterable[str] = (), form: str = "NAME=VALUE") -> dict[str, str]:
     """Read `NAME=VALUE` texts. Raises UsageError for another form, a key that is not one of `keys` (if given), or a repeated key.
+
+    Messages call the form as the flag's help does: `form`.
 
     >>> parse_pairs(["item_id=ID", "score=a=b"], "--column")
     {'item_id': 'ID', 'score': 'a=b'}
@@ -126,7 +130,7 @@ def parse_pairs(texts: Iterable[str], flag: str, keys: Iterable[str] = ()) -> di
     for text in texts:
         name, sign, value = text.partition("=")
         if not (sign and name.strip() and value):
-            raise UsageError(f"{flag} needs NAME=VALUE; got '{text}'")
+            raise UsageError(f"{flag} needs {form}; got '{text}'")
         if known and name not in known:
             raise UsageError(f"{flag} {text}: '{name}' is not one of {', '.join(known)}")
         if name in pairs:
