@@ -130,7 +130,7 @@ bench: setup
 	$(BIN)/python benchmarks/million.py
 	$(BIN)/python benchmarks/local.py
 
-# How often verdicts, plans and intervals are wrong in made worlds: the tables of docs/error-rates.md and docs/improve.md, in about half an hour.
+# How often verdicts, plans and intervals are wrong in made worlds: the tables of docs/error-rates.md and docs/improve.md.
 simulations: setup
 	$(BIN)/python -m tests.unit.decide.test_simulations
 	$(BIN)/python -m tests.unit.stats.selection.test_selection_simulations

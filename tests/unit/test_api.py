@@ -105,7 +105,7 @@ def test_what_holds_much_is_shown_short(folder: Folder) -> None:
     held = [data, data.labels, result, result.judgments, result.prepared, compared, api.report(result), api.check_labels(data)]
     shown = [repr(each) for each in (*held, api.check_gate(result, policy))]
     assert [text for text in shown if len(text) > 200 or "object at" in text] == []
-    assert shown[0] == f"<Dataset {data.id!r}: 12 items, 36 labels, {len(data.labels.metric.used)} metrics>"
+    assert shown[0] == f"<Dataset {data.id!r}: 12 items, 36 labels, 1 metrics>"
 
 
 def test_one_name_may_stand_for_a_list_of_names(folder: Folder) -> None:
