@@ -18,7 +18,7 @@ from harness.model import Condition, Item, JudgeIdentity, Label, parse_variant
 from harness.prompts import PromptSpec, PromptTemplates, english_wording
 from harness.prompts.templates import render_template
 from harness.runs.plan import make_plan
-from harness.runs.protocol import Questions
+from harness.runs.protocol import AskedQuestions
 
 ITEMS = 20_000
 METRICS = ("linguistic_acceptability", "output_content_quality", "task_quality", "problematic_content", "hallucination")
@@ -61,7 +61,7 @@ def main() -> None:
     data = made_data(library)
     before = peak_megabytes()
     begin = time.process_time()
-    plan = make_plan(data, library, Questions(tuple(METRICS), tuple(conditions())), PromptTemplates())
+    plan = make_plan(data, library, AskedQuestions(tuple(METRICS), tuple(conditions())), PromptTemplates())
     planned = time.process_time() - begin
     calls = plan.calls(JudgeIdentity("openai", "any"))
     took = time.process_time() - begin

@@ -28,7 +28,7 @@ from harness.errors import ContentError, StoreError, UsageError
 from harness.judges import traits_of
 from harness.model import JudgeIdentity
 from harness.offensive import hides_texts
-from harness.runs import Prepared, Questions, RunProtocol, RunResult
+from harness.runs import AskedQuestions, Prepared, RunProtocol, RunResult
 from harness.store import Store
 from harness.tables import jsonl_lines, write_atomic
 
@@ -217,7 +217,7 @@ def differences(result: RunResult, board: RunProtocol, *, part: bool = False) ->
             yield f"{count:,} calls of {quote(judge)} have no answer"
 
 
-def _other_questions(mine: Questions, theirs: Questions) -> Iterator[str]:
+def _other_questions(mine: AskedQuestions, theirs: AskedQuestions) -> Iterator[str]:
     if missing := [condition.words() for condition in theirs.conditions if condition not in mine.conditions]:
         yield f"it lacks the condition{'s' if len(missing) > 1 else ''} {'; '.join(missing)}"
     if more := [condition.words() for condition in mine.conditions if condition not in theirs.conditions]:

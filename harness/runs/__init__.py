@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from harness.runs.plan import CallIds, Plan, PlannedCalls, call_ids, estimate_text_usage, estimate_usage, hex_ids, make_plan
     from harness.runs.preparation import Prepared, prepare
     from harness.runs.prices import Price, price_by_name, price_of
-    from harness.runs.protocol import Questions, RunProtocol
+    from harness.runs.protocol import AskedQuestions, RunProtocol
     from harness.runs.record import run_place, run_record
     from harness.runs.runner import RunResult, collect_batches, open_judges, planned_calls, reopen, reopen_judge, run
     from harness.runs.self_preference_data import PREFERENCE, RECOGNITION, SINGLE_METRICS, refused_controls
@@ -46,7 +46,7 @@ _NAMES = {
     "plan": ("CallIds", "Plan", "PlannedCalls", "call_ids", "estimate_text_usage", "estimate_usage", "hex_ids", "make_plan"),
     "preparation": ("Prepared", "prepare"),
     "prices": ("Price", "price_by_name", "price_of"),
-    "protocol": ("Questions", "RunProtocol"),
+    "protocol": ("AskedQuestions", "RunProtocol"),
     "record": ("run_place", "run_record"),
     "runner": ("RunResult", "collect_batches", "open_judges", "planned_calls", "reopen", "reopen_judge", "run"),
     "self_preference_data": ("PREFERENCE", "RECOGNITION", "SINGLE_METRICS", "refused_controls"),

@@ -28,7 +28,7 @@ from harness.prompts import (
     with_reasons_in,
     words_of,
 )
-from harness.runs.protocol import Questions
+from harness.runs.protocol import AskedQuestions
 from harness.runs.shown_items import ShownItems
 
 _CHARACTERS_PER_TOKEN = 4.0  # an estimate for prices only: of ASCII text; every other character counts as one token
@@ -250,7 +250,7 @@ class PlanSources(NamedTuple):
 def make_plan(
     data: Dataset,
     library: Library,
-    asked: Questions,
+    asked: AskedQuestions,
     templates: PromptTemplates,
     sources: PlanSources = PlanSources(),  # noqa: B008 (frozen)
     is_asked: Callable[[Item, str, Condition], bool] | None = None,
@@ -308,7 +308,7 @@ class _Renderer:
         scales: Mapping[str, Scale],
         items: ShownItems,
         shots: FewShotExamples,
-        asked: Questions,
+        asked: AskedQuestions,
     ) -> None:
         self._asked = asked
         self.items = items

@@ -29,7 +29,7 @@ from harness.prompts import OwnPrompt, PromptTemplates, is_english, load_own_pro
 from harness.prompts.templates import program_hash
 from harness.runs.derivation import ReadingRules
 from harness.runs.plan import Plan, PlanSources, make_plan
-from harness.runs.protocol import AskedJudges, AskedTexts, Majority, Questions, ReferenceRule, RunProtocol, Wording
+from harness.runs.protocol import AskedJudges, AskedQuestions, AskedTexts, Majority, ReferenceRule, RunProtocol, WordingVersions
 from harness.runs.self_preference_data import PAIR_METRICS, SINGLE_METRICS, first_pairs, question_filter, refuse_no_question, with_pairs
 from harness.runs.sources import load_board
 from harness.runs.specification import DEFAULT_BOARD, RunSpec
@@ -278,7 +278,7 @@ def _resolve_protocol(spec: RunSpec, everything: Dataset, library: Library, chos
     refuse_unfit_panels(spec.panels, {name: data.scales[name] for name in questions.metrics})
     _refuse_unsuitable(spec, known_tasks, {name: rubric.scale for name, rubric in rubrics.items()})
     with_shots = any(parse_variant(text).shots for text in variants)
-    wording = Wording(
+    wording = WordingVersions(
         tasks={name: "0" for name in chosen.tasks} | {task.id: task.version for task in known_tasks},
         rubrics={name: rubric.version for name, rubric in rubrics.items()},
         prompts=program_hash(),
@@ -310,14 +310,14 @@ def _asked_texts(spec: RunSpec, data: Dataset, source: str, board: Board | None,
     )
 
 
-def _questions(spec: RunSpec, metrics: Sequence[str], data: Dataset, board: Board | None) -> tuple[Questions, tuple[str, ...]]:
+def _questions(spec: RunSpec, metrics: Sequence[str], data: Dataset, board: Board | None) -> tuple[AskedQuestions, tuple[str, ...]]:
     """What is asked, and the variants as texts."""
     own_prompts = {**spec.own_prompts, **dict(map(load_own_prompt, spec.prompts))}
     rubrics_read = dict(map(load_own_rubric, spec.rubrics))
     own_rubrics = {**spec.own_rubrics, **rubrics_read}
     metrics = _metrics_of_prompts(spec, metrics, own_prompts, data)
     variants = _with_rubrics(_variants(spec, board, own_prompts), rubrics_read)
-    asked = Questions(
+    asked = AskedQuestions(
         metrics=_metrics_of_rubrics(metrics, variants, own_rubrics, data),
         conditions=_conditions(spec, variants, spec.temperatures or ((board.temperature,) if board else (0.0,))),
         repeats=spec.repeats or (board.repeats if board else 1),

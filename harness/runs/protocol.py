@@ -49,7 +49,7 @@ class AskedTexts(msgspec.Struct, frozen=True):
     only: dict[str, tuple[str, ...]] = {}  # the items that are asked about, by metric; empty: all
 
 
-class Questions(msgspec.Struct, frozen=True):
+class AskedQuestions(msgspec.Struct, frozen=True):
     """What is asked about each text, under which conditions, and how often."""
 
     metrics: tuple[str, ...]  # in the order in which they are asked
@@ -61,7 +61,7 @@ class Questions(msgspec.Struct, frozen=True):
     own_rubrics: dict[str, Rubric] = {}  # rubrics of the user's own by name and hash, as the variants name them
 
 
-class Wording(msgspec.Struct, frozen=True):
+class WordingVersions(msgspec.Struct, frozen=True):
     """The versions of everything that words the questions."""
 
     tasks: dict[str, str]
@@ -98,8 +98,8 @@ class RunProtocol(msgspec.Struct, frozen=True):
     """A resolved run specification, in parts. Files and the store have the fields of all parts side by side (`flat`)."""
 
     texts: AskedTexts
-    questions: Questions
-    wording: Wording
+    questions: AskedQuestions
+    wording: WordingVersions
     rule: ReferenceRule = ReferenceRule()
     judges: AskedJudges = AskedJudges()
 
@@ -121,10 +121,12 @@ class RunProtocol(msgspec.Struct, frozen=True):
         return {name: value for part in msgspec.structs.asdict(self).values() for name, value in msgspec.to_builtins(part).items()}
 
     def with_fields(self, **fields: Any) -> RunProtocol:
-        """The same with other values of some fields, whichever part has them."""
+        """The same with other values of some fields, whichever part has them. Raises TypeError for a name that no part has."""
         parts = {}
         for name, part in msgspec.structs.asdict(self).items():
-            parts[name] = msgspec.structs.replace(part, **{field: fields[field] for field in part.__struct_fields__ if field in fields})
+            parts[name] = msgspec.structs.replace(part, **{field: fields.pop(field) for field in part.__struct_fields__ if field in fields})
+        if fields:
+            raise TypeError(f"a run protocol has no {', '.join(fields)}")
         return RunProtocol(**parts)
 
     @classmethod

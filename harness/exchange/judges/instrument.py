@@ -25,7 +25,7 @@ from harness.parse import vocabulary_of
 from harness.prompts import OwnPrompt, PromptTemplates, is_english, load_own_prompt
 from harness.prompts.own_prompt import LANGUAGE
 from harness.prompts.templates import program_hash
-from harness.runs import Plan, Questions, ReadingRules, derive_judgments, make_plan
+from harness.runs import AskedQuestions, Plan, ReadingRules, derive_judgments, make_plan
 from harness.signature import QuestionSignature, judge_text
 
 _OUTPUT = "output"
@@ -138,7 +138,7 @@ class Instrument:
     def _plan(self, item: Item, repeats: int) -> Plan:
         self._refuse_unread(item.language)
         data = Dataset("", (item,), Labels.from_rows(()), {self.metric: self.scale}, asks={item.task: frozenset({self.metric})})
-        asked = Questions((self.metric,), (self.condition,), repeats, self._spec.seed, own_prompts=self._own)
+        asked = AskedQuestions((self.metric,), (self.condition,), repeats, self._spec.seed, own_prompts=self._own)
         return make_plan(data, self._library, asked, self._templates)
 
     def _refuse_unread(self, language: str) -> None:

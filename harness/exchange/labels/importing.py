@@ -21,7 +21,7 @@ from harness.exchange.labels.items import GivenItems, ItemRows, read_given_items
 from harness.exchange.labels.layouts import from_potato, is_potato, one_record_per_item, with_ids
 from harness.exchange.labels.mapping import scale_hint, with_annotator_of_file
 from harness.exchange.labels.pseudonyms import Pseudonyms, default_salt_file, read_salt
-from harness.exchange.labels.read import ReadOptions, read_source
+from harness.exchange.labels.read import SourceOptions, read_source
 from harness.exchange.labels.scores import UnreadableScore, id_text, read_score, require_flippable, reverse_score
 from harness.exchange.labels.table import SourceTable
 from harness.exchange.labels.target_folder import TargetFolder, digest_note, salt_note, updated_about
@@ -63,7 +63,7 @@ class ImportSummary(msgspec.Struct, frozen=True):
     written: bool = True  # false if rows were refused and nobody allowed it, or all were: then the folder is as it was
 
 
-class ImportOptions(ReadOptions, frozen=True, kw_only=True):
+class ImportOptions(SourceOptions, frozen=True, kw_only=True):
     """How to read a source and where to write it, besides the mapping. Each field is the flag of the same name."""
 
     items: str | None = None

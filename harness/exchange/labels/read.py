@@ -27,7 +27,7 @@ _KIND_BY_SUFFIX = {
 }
 
 
-class ReadOptions(msgspec.Struct, frozen=True):
+class SourceOptions(msgspec.Struct, frozen=True):
     """How to read a source. `kind` is one of KINDS; without it, the source decides."""
 
     kind: str | None = None
@@ -40,7 +40,7 @@ class ReadOptions(msgspec.Struct, frozen=True):
 
 def read_source(
     source: str,
-    options: ReadOptions = ReadOptions(),  # noqa: B008 (frozen)
+    options: SourceOptions = SourceOptions(),  # noqa: B008 (frozen)
     *,
     annotator: str | None = None,
 ) -> SourceTable:

@@ -13,9 +13,9 @@ from harness.measure import recorded_run
 from harness.measure.compare import compare
 from harness.measure.options import CompareOptions
 from harness.measure.recorded_run import recording
-from harness.model import Condition, Failure, Item, JudgeIdentity, Judgment, Score
-from harness.runs.protocol import AskedJudges, AskedTexts, Questions, RunProtocol, Wording
+from harness.model import Condition, Failure, Item, Judgment, Score
 from harness.signature import Signature
+from tests.protocols import PROTOCOL
 
 MakeItem = Callable[..., Item]
 MakeData = Callable[..., Dataset]
@@ -59,29 +59,6 @@ def test_without_development_items_it_is_the_commonest_reference_of_the_cell(wor
     assert cell.vs_baseline["pa"] == pytest.approx(2 / 3)
 
 
-PROTOCOL = RunProtocol(
-    texts=AskedTexts(
-        source="controls@1.0.0",
-        title="A title",
-        constructed=True,
-        data=None,
-        content=(),
-        board="controls",
-        languages=("en",),
-        limit=None,
-        data_sha256="d" * 64,
-    ),
-    questions=Questions(("m",), (Condition(),)),
-    wording=Wording(tasks={"open_prompt": "1.0.0"}, rubrics={"m": "1.0.0"}, prompts="p" * 16),
-    judges=AskedJudges(
-        (
-            JudgeIdentity("openai", "one", {"endpoint": "a-very-long-name.of-a-host.example"}),
-            JudgeIdentity("local", "two", {"sha256": "f" * 64}),
-        )
-    ),
-)
-
-
 def test_every_judge_has_a_signature_that_parses_and_tells_it_from_others() -> None:
     one, two = (recorded_run.signature(PROTOCOL, identity) for identity in PROTOCOL.judges.identities)
     assert Signature.parse(str(one)) == one
@@ -119,3 +96,8 @@ def test_whatever_can_move_a_number_is_in_the_signature(change: dict[str, Any]) 
 def test_nothing_else_is(change: dict[str, Any]) -> None:
     judge = PROTOCOL.judges.identities[0]
     assert recorded_run.signature(PROTOCOL.with_fields(**change), judge) == recorded_run.signature(PROTOCOL, judge)
+
+
+def test_a_field_that_no_part_has_is_refused() -> None:
+    with pytest.raises(TypeError, match=r"a run protocol has no repeat$"):
+        PROTOCOL.with_fields(repeat=5)

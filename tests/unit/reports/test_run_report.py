@@ -14,12 +14,12 @@ import pytest
 from harness.data import Dataset
 from harness.data.judgments import Judgments
 from harness.measure import compare
-from harness.model import Condition, Failure, Item, JudgeIdentity, Judgment, Score
+from harness.model import Failure, Item, Judgment, Score
 from harness.reports import run_report
 from harness.reports.run_report import AboutRun, Report
 from harness.runs import RunAnswers
-from harness.runs.protocol import AskedJudges, AskedTexts, Questions, RunProtocol, Wording
 from harness.tables import to_json
+from tests.protocols import PROTOCOL
 
 MakeItem = Callable[..., Item]
 MakeData = Callable[..., Dataset]
@@ -46,29 +46,6 @@ def world(make_item: MakeItem, make_data: MakeData, judged: Judged) -> World:
         return data, Judgments.from_rows(judgments)
 
     return make
-
-
-PROTOCOL = RunProtocol(
-    texts=AskedTexts(
-        source="controls@1.0.0",
-        title="A title",
-        constructed=True,
-        data=None,
-        content=(),
-        board="controls",
-        languages=("en",),
-        limit=None,
-        data_sha256="d" * 64,
-    ),
-    questions=Questions(("m",), (Condition(),)),
-    wording=Wording(tasks={"open_prompt": "1.0.0"}, rubrics={"m": "1.0.0"}, prompts="p" * 16),
-    judges=AskedJudges(
-        (
-            JudgeIdentity("openai", "one", {"endpoint": "a-very-long-name.of-a-host.example"}),
-            JudgeIdentity("local", "two", {"sha256": "f" * 64}),
-        )
-    ),
-)
 
 
 def made(data: Dataset, judgments: Judgments | Sequence[Judgment]) -> Report:

@@ -17,7 +17,7 @@ from harness.model import Call, Condition, Item, JudgeIdentity, Prompt, Query, R
 from harness.prompts import PromptTemplates, prompt_spec
 from harness.runs import Plan, estimate_usage
 from harness.runs.plan import PlanSources, estimate_prompt_tokens, make_plan
-from harness.runs.protocol import Questions
+from harness.runs.protocol import AskedQuestions
 
 METRICS = ("linguistic_acceptability", "task_quality", "hallucination")
 MODEL = JudgeIdentity("openai", "one", {"endpoint": "host"})
@@ -42,7 +42,7 @@ def plan(library: Library) -> Callable[..., Plan]:
             for perturbation in other.get("perturbations", ("",))
         ]
         training = other.get("training")
-        asked = Questions(tuple(metrics), tuple(conditions), other.get("repeats", 1), other.get("seed", 0))
+        asked = AskedQuestions(tuple(metrics), tuple(conditions), other.get("repeats", 1), other.get("seed", 0))
         return make_plan(data, library, asked, PromptTemplates(), PlanSources(training))
 
     return make

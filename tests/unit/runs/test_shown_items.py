@@ -18,7 +18,7 @@ from harness.parse import bundled_vocabulary
 from harness.prompts import PromptTemplates
 from harness.runs import Plan, ReadingRules, RunSpec, derive_judgments, prepare
 from harness.runs.plan import make_plan
-from harness.runs.protocol import Questions
+from harness.runs.protocol import AskedQuestions
 
 SCALE = Scale(kind="nominal", classes=("A", "B", "tie"), swap={"A": "B", "B": "A"})
 TEXTS = {"prompt": "Say.", "output_a": "first text", "output_b": "second text", "system_a": "ann {x}", "system_b": "bob"}
@@ -29,7 +29,7 @@ def plan(library: Library, make_data: Callable[..., Dataset]) -> Callable[..., P
     def make(*conditions: Condition, **texts: Any) -> Plan:
         item = Item("p", "en", "compare_responses", group="p", fields=TEXTS | texts)
         data = make_data([item], {("p", "preference"): "A"}, {"preference": SCALE})
-        return make_plan(data, library, Questions(("preference",), conditions), PromptTemplates())
+        return make_plan(data, library, AskedQuestions(("preference",), conditions), PromptTemplates())
 
     return make
 

@@ -17,7 +17,7 @@ import pytest
 
 from harness.errors import ContentError, UsageError
 from harness.exchange.labels import table as limits
-from harness.exchange.labels.read import KINDS, ReadOptions, read_source
+from harness.exchange.labels.read import KINDS, SourceOptions, read_source
 from harness.exchange.labels.table import SourceTable, Unreadable
 from harness.tables import to_csv, write_parquet
 
@@ -37,7 +37,7 @@ def places(table: SourceTable, column: str | None = None) -> list[str]:
 def complaint(path: Path, **options: Any) -> str:
     """The message of the error, from the file's name on."""
     with pytest.raises(ContentError) as caught:
-        read_source(str(path), ReadOptions(**options))
+        read_source(str(path), SourceOptions(**options))
     return str(caught.value).removeprefix(f"{path.parent}/")
 
 
@@ -135,10 +135,10 @@ def test_what_is_no_table_is_named_with_its_line(written: Written, content: Any,
 
 def test_another_encoding_is_read_when_it_is_named(written: Written) -> None:
     path = written("a.csv", CSV.encode("cp1250"))
-    assert cells(read_source(str(path), ReadOptions(encoding="cp1250"))) == ROWS
+    assert cells(read_source(str(path), SourceOptions(encoding="cp1250"))) == ROWS
     assert "is not ascii" in complaint(path, encoding="ascii")
     with pytest.raises(UsageError, match="--encoding klingon is not a known encoding"):
-        read_source(str(path), ReadOptions(encoding="klingon"))
+        read_source(str(path), SourceOptions(encoding="klingon"))
 
 
 @pytest.mark.parametrize("name", ["a.csv.gz", "a.jsonl.gz", "a.json.gz"])
@@ -229,9 +229,9 @@ def test_of_several_sheets_the_first_filled_one_is_read_and_said(workbook: Calla
     book.save(path)
     table = read_source(str(path))
     assert table.notes == ["the sheet 'Scores' was read; choose another with --sheet (More)"]
-    assert cells(read_source(str(path), ReadOptions(sheet="More"))) == [{"item_id": "b"}]
+    assert cells(read_source(str(path), SourceOptions(sheet="More"))) == [{"item_id": "b"}]
     with pytest.raises(UsageError, match="has no such sheet; choose from: Empty, Scores, More"):
-        read_source(str(path), ReadOptions(sheet="Other"))
+        read_source(str(path), SourceOptions(sheet="Other"))
     assert "the sheet 'Empty' is empty" in complaint(path, sheet="Empty")
 
 
@@ -372,7 +372,7 @@ def test_the_kind_can_be_forced(written: Written) -> None:
     path = written("labels.dump", CSV)
     with pytest.raises(UsageError, match="unknown kind of file; pass --from; choose from: csv, tsv"):
         read_source(str(path))
-    assert cells(read_source(str(path), ReadOptions(kind="csv"))) == ROWS
+    assert cells(read_source(str(path), SourceOptions(kind="csv"))) == ROWS
     assert "xlsx" in KINDS and "not a readable Excel workbook" in complaint(path, kind="xlsx")
 
 
@@ -386,7 +386,7 @@ def test_the_kind_can_be_forced(written: Written) -> None:
 )
 def test_an_option_of_another_kind_is_refused(written: Written, options: dict[str, str], words: str) -> None:
     with pytest.raises(UsageError, match=words):
-        read_source(str(written("a.csv", CSV)), ReadOptions(**options))
+        read_source(str(written("a.csv", CSV)), SourceOptions(**options))
 
 
 def test_a_source_that_is_not_there_or_a_folder_is_refused(tmp_path: Path) -> None:
@@ -404,5 +404,5 @@ def test_a_title_above_the_column_names_is_left_out_and_named(written: Written) 
 
 def test_the_row_of_the_column_names_can_be_said(written: Written) -> None:
     path = written("a.csv", "part,one\n" + CSV)
-    assert read_source(str(path), ReadOptions(header_row=2)).columns == ["item_id", "score"]
+    assert read_source(str(path), SourceOptions(header_row=2)).columns == ["item_id", "score"]
     assert "--header-row 9: this row is empty or not there; the first rows with cells are 1, 2, 3" in complaint(path, header_row=9)

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from harness.errors import ContentError, UsageError
-from harness.exchange.labels.read import ReadOptions, read_source
+from harness.exchange.labels.read import SourceOptions, read_source
 
 Written = Callable[..., Path]
 
@@ -178,8 +178,8 @@ def test_of_several_splits_one_is_named(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="has the splits train, test; pick one with --split"):
         read_source(str(path))
     with pytest.raises(UsageError, match=r"--split dev: .* has train, test"):
-        read_source(str(path), ReadOptions(split="dev"))
-    assert len(read_source(str(path), ReadOptions(split="test")).records) == 2
+        read_source(str(path), SourceOptions(split="dev"))
+    assert len(read_source(str(path), SourceOptions(split="test")).records) == 2
 
 
 def test_a_damaged_data_set_is_refused(tmp_path: Path) -> None:
@@ -198,9 +198,9 @@ def test_a_damaged_data_set_is_refused(tmp_path: Path) -> None:
 )
 def test_the_hub_is_asked_only_for_a_revision_of_a_name(source: str, revision: str | None, words: str) -> None:
     with pytest.raises(UsageError, match=words):
-        read_source(source, ReadOptions(revision=revision))
+        read_source(source, SourceOptions(revision=revision))
 
 
 def test_a_hub_that_is_out_of_reach_is_said_plainly() -> None:
     with pytest.raises(ContentError, match=r"hf:owner/name: cannot be fetched at revision 'main' \("):
-        read_source("hf:owner/name", ReadOptions(revision="main"))
+        read_source("hf:owner/name", SourceOptions(revision="main"))
