@@ -219,8 +219,8 @@ CHANGES = {
                 "        mean_square(k, values, judge=judge),\n",
             },
             "reports/tables/columns.py": {
-                "COLUMNS: tuple[Column, ...] = (\n": "COLUMNS: tuple[Column, ...] = (\n    Column('mean_square', 'mean square', COEFFICIENT, "
-                "'the mean of squared scores', _in(TableName.COMPARISON)),\n",
+                "COLUMNS: tuple[Column, ...] = (\n": "COLUMNS: tuple[Column, ...] = (\n"
+                "    Column('mean_square', 'mean square', COEFFICIENT, 'the mean of squared scores', _in(TableName.COMPARISON)),\n",
             },
         },
         given=("unused", ""),
