@@ -18,17 +18,17 @@ from harness.data.columns import NO_VALUE, CodedColumn, combination_ids, last_ma
 from harness.data.dataset import Dataset
 from harness.judges import traits_of
 from harness.measure.answers import AnswerTable
-from harness.measure.condition_rows import Row, new_row, put_number, put_share, section
+from harness.measure.condition_rows import Row, new_row, put_share, section
 from harness.measure.options import POOLED
 from harness.measure.parallel_texts import text_clusters
 from harness.model import CONDITION
 from harness.reports.sections.flaw_strengths import STRENGTH_COLUMNS, Sightings, seen_where, strength_rows
+from harness.reports.sections.perturbations import SENSITIVITY_FROM, put_sensitivity
 from harness.reports.sections.section import OVER_LANGUAGES, Found, Section, SectionTable
 from harness.reports.tables.column import COEFFICIENT, COUNT_OR_BLANK, SHARE, TEXT, Column
 from harness.reports.tables.column import Row as ReadRow
 from harness.reports.tables.numbers import UNDEFINED, counted, percent
 from harness.reports.tables.text_table import key_text, varying_keys
-from harness.stats import superiority
 from harness.stats.core.arrays import Floats, Ints
 from harness.text import terminal_safe
 
@@ -64,17 +64,11 @@ class _Entries:
     construction: CodedColumn
     kind: CodedColumn
 
-    @classmethod
-    def concatenate(cls, parts: list[_Entries]) -> _Entries:
-        return cls(
-            row=np.concatenate([part.row for part in parts]),
-            better=np.concatenate([part.better for part in parts]),
-            worse=np.concatenate([part.worse for part in parts]),
-            flawless=np.concatenate([part.flawless for part in parts]),
-            cluster=np.concatenate([part.cluster for part in parts]),
-            construction=CodedColumn.concatenate([part.construction for part in parts]),
-            kind=CodedColumn.concatenate([part.kind for part in parts]),
-        )
+    @staticmethod
+    def concatenate(parts: list[_Entries]) -> _Entries:
+        every = {name: [getattr(part, name) for part in parts] for name in vars(parts[0])}
+        joined = {name: (CodedColumn if name in ("construction", "kind") else np).concatenate(own) for name, own in every.items()}
+        return replace(parts[0], **joined)
 
 
 def minimal_pairs(answers: AnswerTable) -> dict[str, Any] | None:
@@ -88,7 +82,9 @@ def minimal_pairs(answers: AnswerTable) -> dict[str, Any] | None:
     if not twins:
         return None
     clean = answers.clean
-    entries = _entries(clean, twins)
+    cluster = text_clusters(clean.data)
+    pairs = _pairs(clean, twins, cluster)
+    entries = _Entries.concatenate([pairs, *_flawless(clean, pairs, cluster)])
     if not len(entries.row):
         return None
     table = clean.take(entries.row)
@@ -139,12 +135,6 @@ def _twins(answers: AnswerTable) -> dict[int, int]:
 
 def _is_name(value: Any) -> bool:
     return isinstance(value, str) and bool(value)
-
-
-def _entries(clean: AnswerTable, twins: Mapping[int, int]) -> _Entries:
-    cluster = text_clusters(clean.data)
-    pairs = _pairs(clean, twins, cluster)
-    return _Entries.concatenate([pairs, *_flawless(clean, pairs, cluster)])
 
 
 def _pairs(clean: AnswerTable, twins: Mapping[int, int], cluster: Ints) -> _Entries:
@@ -246,7 +236,7 @@ def _shares(row: Row, clean: AnswerTable, entries: _Entries, at: Ints) -> Row:
     why = NO_BEST if len(found.step) and np.isnan(found.step).all() else NO_PAIR
     for name, sign in _SIGNS.items():
         put_share(row, name, np.where(np.isnan(found.step), np.nan, found.step == sign), found.groups, clean.drawing, why)
-    _put_sensitivity(row, clean, found, why)
+    put_sensitivity(row, clean, found.better, found.worse, found.groups, why)
     put_share(row, "false_alarms", found.alarm, found.alarm_groups, clean.drawing, NO_FLAWLESS)
     return row
 
@@ -257,16 +247,6 @@ def _counts(row: Row, clean: AnswerTable, entries: _Entries, at: Ints) -> Row:
     row |= {f"{name}_n": int((found.step == sign).sum()) for name, sign in _SIGNS.items()}
     row["false_alarms_n"] = int(np.nansum(found.alarm))
     return row
-
-
-def _put_sensitivity(row: Row, clean: AnswerTable, pairs: _ReadPairs, why: str) -> None:
-    """Sensitivity from expected scores if every pair has both, else from the scores; a row never mixes the two."""
-    expected: tuple[Floats, Floats] = clean.expected[pairs.better], clean.expected[pairs.worse]
-    fine = len(pairs.better) > 0 and not (np.isnan(expected[0]) | np.isnan(expected[1])).any()
-    first, second = expected if fine else (clean.points[pairs.better], clean.points[pairs.worse])
-    found = superiority(first, second, pairs.groups, **clean.drawing)
-    row["from"] = None if found.reason else "probabilities" if fine else "scores"
-    put_number(row, "sensitivity", found.value, found.interval, why=why)
 
 
 _COLUMNS = (
@@ -285,13 +265,7 @@ _COLUMNS = (
     Column("n_flawless", "flawless texts", COUNT_OR_BLANK, "texts without a flaw that have a readable score"),
     Column("false_alarms", "false alarms", SHARE, "the share of texts without a flaw that are scored below the best score"),
 )
-_FROM = Column(
-    "from",
-    "from",
-    TEXT,
-    "what sensitivity was computed from: the scores, or the expected scores of the token probabilities",
-    text=lambda row: "" if row.get("from") == "scores" else str(row.get("from") or ""),
-)
+_FROM = replace(SENSITIVITY_FROM, text=lambda row: "" if row.get("from") == "scores" else str(row.get("from") or ""))
 
 
 def _rows_across_languages(rows: Sequence[ReadRow]) -> list[Row]:
@@ -307,11 +281,11 @@ def _rows_across_languages(rows: Sequence[ReadRow]) -> list[Row]:
 
 def _language_columns(rows: Sequence[ReadRow]) -> list[Column]:
     """A column of counts for each language that the rows have."""
-    return [_language_column(str(tag)) for tag in dict.fromkeys(tag for row in rows for tag in row["by_language"])]
 
+    def column(tag: str) -> Column:
+        return Column(tag, tag, TEXT, english_name(tag), text=lambda row: counts_text(row["by_language"].get(tag)))
 
-def _language_column(tag: str) -> Column:
-    return Column(tag, tag, TEXT, english_name(tag), text=lambda row: counts_text(row["by_language"].get(tag)))
+    return [column(str(tag)) for tag in dict.fromkeys(tag for row in rows for tag in row["by_language"])]
 
 
 def counts_text(row: ReadRow | None) -> str:
