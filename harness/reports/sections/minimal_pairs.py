@@ -67,7 +67,9 @@ class _Entries:
     @staticmethod
     def concatenate(parts: list[_Entries]) -> _Entries:
         every = {name: [getattr(part, name) for part in parts] for name in vars(parts[0])}
-        joined = {name: (CodedColumn if name in ("construction", "kind") else np).concatenate(own) for name, own in every.items()}
+        joined: dict[str, Any] = {
+            name: (CodedColumn if name in ("construction", "kind") else np).concatenate(own) for name, own in every.items()
+        }
         return replace(parts[0], **joined)
 
 
