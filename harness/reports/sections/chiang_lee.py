@@ -20,7 +20,7 @@ from harness.measure.condition_rows import Row, new_row, put_difference, put_mea
 from harness.measure.options import CompareOptions, Drawing
 from harness.measure.units import item_key
 from harness.model import CONDITION, Failure, Scale
-from harness.reports.sections.section import BY_TASK, Found, Section, SectionInput, SectionTable
+from harness.reports.sections.section import BY_TASK, Found, Section, SectionInput, SectionTable, mean_of
 from harness.reports.tables.column import COEFFICIENT, COUNT, COUNT_OR_BLANK, PROBABILITY, SHARE, TEXT, Column
 from harness.reports.tables.column import Row as ReadRow
 from harness.runs import CHIANG_LEE as STUDY
@@ -69,7 +69,7 @@ class _Ratings:
 
     def means(self, scores: Scores, items: Sequence[int]) -> Floats:
         """(items,) the mean score of each item; NaN without one."""
-        return np.array([_mean(list(scores.get(item, {}).values())) for item in items])
+        return np.array([mean_of(list(scores.get(item, {}).values())) for item in items])
 
     def both_means(self, items: Sequence[int]) -> tuple[Floats, Floats, Ints]:
         """The means of the judge and of people, and the groups, of the items that have both."""
@@ -152,10 +152,6 @@ def _equal_pairs(data: Dataset) -> frozenset[int]:
     )
 
 
-def _mean(values: Sequence[float]) -> float:
-    return sum(values) / len(values) if values else math.nan
-
-
 def _agreement_row(key: Row, ratings: _Ratings, failures: Sequence[str | None], equal: frozenset[int], drawing: Drawing) -> Row:
     row = new_row(key, n=len(failures), texts=len(ratings.samples), unreadable=sum(failure is not None for failure in failures))
     put_number(row, "refused", sum(failure == str(Failure.REFUSED) for failure in failures) / len(failures))
@@ -169,7 +165,7 @@ def _agreement_row(key: Row, ratings: _Ratings, failures: Sequence[str | None], 
     _put_correlations(row, ratings)
     same = [item for item in ratings.samples if item in equal]
     row["identical"] = len(same)
-    put_number(row, "identical_mean", _mean(ratings.means(ratings.samples, same).tolist()), why="no pair has the same text twice")
+    put_number(row, "identical_mean", mean_of(ratings.means(ratings.samples, same).tolist()), why="no pair has the same text twice")
     return row
 
 
@@ -241,7 +237,7 @@ def _annotators_tau(ratings: _Ratings, items: Sequence[int]) -> tuple[float, str
         if len(both) > 1:
             taus.append(kendall_tau([given[one] for given in both], [given[other] for given in both]).value)
     known = [tau for tau in taus if not math.isnan(tau)]
-    return _mean(known), "no two annotators whose scores of two texts differ"
+    return mean_of(known), "no two annotators whose scores of two texts differ"
 
 
 def _difference_rows(key: Row, ratings: _Ratings) -> Iterator[Row]:
@@ -268,7 +264,7 @@ def _by_prompt(ratings: _Ratings, system: str) -> dict[int, float]:
     items, found = ratings.by_system[system], defaultdict(list)
     for group, mean in zip(ratings.group[items].tolist(), ratings.means(ratings.samples, items).tolist(), strict=True):
         found[group].append(mean)
-    return {group: _mean(means) for group, means in found.items()}
+    return {group: mean_of(means) for group, means in found.items()}
 
 
 def _order_rows(key: Row, ratings: _Ratings) -> Iterator[Row]:
@@ -287,7 +283,7 @@ def _order_rows(key: Row, ratings: _Ratings) -> Iterator[Row]:
         for name, items in ratings.by_system.items():
             known = [mean for mean in ratings.means(scores, items).tolist() if not math.isnan(mean)]
             if name and known:
-                means[name] = _mean(known)
+                means[name] = mean_of(known)
         if means:
             order = sorted(means, key=lambda name: (better * round(means[name], 9), name))
             yield new_row({**key, "rater": rater}, order=order, means=[means[name] for name in order])

@@ -12,6 +12,7 @@ from harness.data.judgments import Judgments
 from harness.data.own_outputs import OwnComparison, Question
 from harness.exchange.labels.pairs_of_outputs import COMPUTED
 from harness.model import CONDITION, Item, JudgeCondition, Scale
+from harness.reports.sections.section import mean_of
 from harness.runs import PREFERENCE, RECOGNITION, SINGLE_METRICS
 from harness.text_measures import CONTROL_MEASURES
 
@@ -92,7 +93,7 @@ def own_answers(data: Dataset, judgments: Judgments, own: Mapping[str, str]) -> 
     conditions = {str(key): key for key in dict.fromkeys(_conditions(judgments))}
     return OwnAnswers(
         dict(comparisons),
-        [(str(key[0]), data.by_id[key[1]], key[2], _mean(given)) for key, given in values.items()],
+        [(str(key[0]), data.by_id[key[1]], key[2], mean_of(given)) for key, given in values.items()],
         [_control(data.by_id[key[1]], key, given) for key, given in right.items()],
         conditions,
         {label: own.get(key.judge, key.judge) for label, key in conditions.items()},
@@ -151,7 +152,7 @@ def _holds(item: Item, system: str) -> bool:
 
 
 def _control(item: Item, key: tuple[JudgeCondition, str, str], given: Sequence[tuple[float, float]]) -> ControlAnswer:
-    correct, confidence = (_mean(side) for side in zip(*given, strict=True))
+    correct, confidence = (mean_of(side) for side in zip(*given, strict=True))
     return ControlAnswer(str(key[0]), item.language, str(item.fields.get("dataset") or ""), key[2], item.group, correct, confidence)
 
 
@@ -159,7 +160,7 @@ def _comparison(item: Item, key: tuple[Any, ...], by_order: Mapping[str, Sequenc
     condition: JudgeCondition = key[1]
     system = own.get(condition.judge, condition.judge)
     is_first = item.fields.get("system_a") == system
-    shares = {order: _mean(given) if is_first else 1 - _mean(given) for order, given in by_order.items()}
+    shares = {order: mean_of(given) if is_first else 1 - mean_of(given) for order, given in by_order.items()}
     first, second = ("forward", "swapped") if is_first else ("swapped", "forward")  # the order in which the own output stands first
     return OwnComparison(
         judge=str(condition),
@@ -169,7 +170,7 @@ def _comparison(item: Item, key: tuple[Any, ...], by_order: Mapping[str, Sequenc
         own=system,
         other=str(item.fields["system_b" if is_first else "system_a"]),
         question=QUESTIONS[key[3]],
-        confidence=_mean(list(shares.values())),
+        confidence=mean_of(list(shares.values())),
         chose_own_first=_chosen(shares.get(first)),
         chose_own_second=_chosen(shares.get(second)),
     )
@@ -178,7 +179,3 @@ def _comparison(item: Item, key: tuple[Any, ...], by_order: Mapping[str, Sequenc
 def _chosen(share: float | None) -> bool | None:
     """Whether the own output got more than half; None for a tie or without an answer."""
     return None if share is None or share == 0.5 else share > 0.5
-
-
-def _mean(values: Sequence[float]) -> float:
-    return sum(values) / len(values)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -115,6 +116,11 @@ class Section:
     def is_shown(self, found: Found | None) -> bool:
         name, least = self.least_values
         return bool(found) and (not name or len({row[name] for row in (found or {})["rows"]}) >= least)
+
+
+def mean_of(values: Sequence[float]) -> float:
+    """The mean; NaN without values."""
+    return sum(values) / len(values) if values else math.nan
 
 
 def q_value(name: str, of: str) -> Column:
