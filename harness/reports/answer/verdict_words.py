@@ -76,8 +76,3 @@ def judge_of(verdict: Verdict) -> tuple[Any, Any]:
 def setting(verdict: Verdict, name: str) -> str:
     """One threshold of a verdict, as its signature prints it; empty where it has none of the name."""
     return dict(word.split("=") for word in verdict.settings.split()).get(name, "")
-
-
-def joined(texts: Sequence[str]) -> str:
-    """`one, two and three`."""
-    return texts[0] if len(texts) == 1 else f"{', '.join(texts[:-1])} and {texts[-1]}"
