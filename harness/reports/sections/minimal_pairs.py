@@ -24,7 +24,7 @@ from harness.measure.parallel_texts import text_clusters
 from harness.model import CONDITION
 from harness.reports.sections.flaw_strengths import STRENGTH_COLUMNS, Sightings, seen_where, strength_rows
 from harness.reports.sections.perturbations import SENSITIVITY_FROM, put_sensitivity
-from harness.reports.sections.section import OVER_LANGUAGES, Found, Section, SectionTable
+from harness.reports.sections.section import OVER_LANGUAGES, Found, Section, SectionTable, rows_across
 from harness.reports.tables.column import COEFFICIENT, COUNT_OR_BLANK, SHARE, TEXT, Column
 from harness.reports.tables.column import Row as ReadRow
 from harness.reports.tables.numbers import UNDEFINED, counted, percent
@@ -273,12 +273,7 @@ _FROM = replace(SENSITIVITY_FROM, text=lambda row: "" if row.get("from") == "sco
 def _rows_across_languages(rows: Sequence[ReadRow]) -> list[Row]:
     """Rows by construction and language as one row a construction, its languages under `by_language`."""
     names = ("source", "task", "metric", *CONDITION, "kind", "construction")
-    found: dict[tuple[Any, ...], Row] = {}
-    for row in rows:
-        key = {name: row.get(name) for name in names}
-        across = found.setdefault(tuple(key.values()), {"language": POOLED, **key, "by_language": {}, "undefined": {}})
-        across["by_language"][row["language"]] = row
-    return list(found.values())
+    return [{"language": POOLED, **row} for row in rows_across(rows, names, "language", "by_language")]
 
 
 def _language_columns(rows: Sequence[ReadRow]) -> list[Column]:

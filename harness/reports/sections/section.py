@@ -118,6 +118,15 @@ class Section:
         return bool(found) and (not name or len({row[name] for row in (found or {})["rows"]}) >= least)
 
 
+def rows_across(rows: Sequence[Row], names: Sequence[str], by: str, under: str) -> list[dict[str, Any]]:
+    """Rows with one key `names` as one row, which has them by their value of `by`, under the name `under`."""
+    found: dict[tuple[Any, ...], dict[str, Any]] = {}
+    for row in rows:
+        key = {name: row.get(name) for name in names}
+        found.setdefault(tuple(key.values()), {**key, under: {}, "undefined": {}})[under][row[by]] = row
+    return list(found.values())
+
+
 def mean_of(values: Sequence[float]) -> float:
     """The mean; NaN without values."""
     return sum(values) / len(values) if values else math.nan

@@ -17,7 +17,7 @@ from harness.measure.options import POOLED, CompareOptions
 from harness.model import Item, JudgeCondition
 from harness.reports.sections.own_answers import ControlAnswer, OwnAnswers, own_answers
 from harness.reports.sections.own_differences import language_differences, tuning_differences
-from harness.reports.sections.section import Found, Section, SectionInput, SectionTable
+from harness.reports.sections.section import Found, Section, SectionInput, SectionTable, rows_across
 from harness.reports.sections.self_preference import ALL_SOURCES, analyse_self_preference, fitted_points, line_json, pair_rows
 from harness.reports.tables.column import COEFFICIENT, COUNT, POINTS, PROBABILITY, SHARE, TEXT, Column
 from harness.reports.tables.column import Row as ReadRow
@@ -169,6 +169,12 @@ def _control_lines(answers: OwnAnswers, seed: int) -> list[dict[str, Any]]:
 _PAIRS = Column("n", "pairs", COUNT, "pairs of the judge's own output and another one, of the same source text")
 _FROM = Column("confidence_from", "from", TEXT, "where probabilities are from: those of the answer's tokens, or the answers themselves")
 _PAIRED_Q = Column("paired_q", "q paired", PROBABILITY, "the p-value of the paired difference, corrected", interval=False)
+
+
+def _flips(question: str, legend: str) -> Column:
+    return Column(f"{question}_ambiguous", f"flips, {question}", SHARE, legend, interval=False)
+
+
 OWN_PAIRS = (
     _PAIRS,
     Column(
@@ -180,20 +186,8 @@ OWN_PAIRS = (
     Column(
         "preference", "prefers its own", SHARE, "the mean probability that it gives to its own output as the better one; 50 % is neither"
     ),
-    Column(
-        "recognition_ambiguous",
-        "flips, recognition",
-        SHARE,
-        "pairs in which the answer changes with the order of the two outputs",
-        interval=False,
-    ),
-    Column(
-        "preference_ambiguous",
-        "flips, preference",
-        SHARE,
-        "pairs in which the preferred output changes with the order of the two outputs",
-        interval=False,
-    ),
+    _flips("recognition", "pairs in which the answer changes with the order of the two outputs"),
+    _flips("preference", "pairs in which the preferred output changes with the order of the two outputs"),
     Column("tau", "tau", COEFFICIENT, "Kendall's tau-b between recognition and preference over pairs"),
     _FROM,
 )
@@ -207,16 +201,6 @@ MUTUAL_PREFERENCE = (
     _PAIRS,
     Column("total", "sum", COEFFICIENT, "the two judges' preferences for their own output, added; over 1 each favours itself"),
 )
-
-
-def _rows_across_systems(rows: Sequence[ReadRow]) -> list[Row]:
-    """Scores of single outputs by judge and system as one row a judge, its systems under `by_system`: a matrix."""
-    found: dict[tuple[Any, ...], Row] = {}
-    for row in rows:
-        key = {name: row[name] for name in KEYS}
-        across = found.setdefault(tuple(key.values()), {**key, "by_system": {}, "undefined": {}})
-        across["by_system"][row["source"]] = row
-    return list(found.values())
 
 
 def _system_columns(rows: Sequence[ReadRow]) -> list[Column]:
@@ -279,7 +263,7 @@ SELF_PREFERENCE = Section(
             "individual",
             levels=_METRIC_AND_OVERALL,
             title="The same, systems in columns",
-            across=_rows_across_systems,
+            across=lambda rows: rows_across(rows, KEYS, "source", "by_system"),
         ),
         SectionTable(
             (
