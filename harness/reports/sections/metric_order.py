@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -65,20 +65,19 @@ def _drag(clean: AnswerTable, straight: str, reverse: str, metrics: Sequence[str
     for level in LEVELS:
         for key, at in both.cells(level, WITHIN):
             table = _scores(both.take(at), metrics, (straight, reverse))
-            for first, when_first, when_last in ((0, 0, 1), (len(metrics) - 1, 1, 0)):
-                for other in range(len(metrics)):
-                    if other != first and len(metrics) > 1:
-                        row = new_row({**key, "variant": reverse, "versus": straight, "metric": metrics[other]}, first=metrics[first])
-                        _put_drag(row, table, (first, other), (when_first, when_last), both.drawing)
-                        rows.append(row)
+            for first, when in ((0, (0, 1)), (len(metrics) - 1, (1, 0))):
+                for other in (at for at in range(len(metrics)) if at != first):
+                    row = new_row({**key, "variant": reverse, "versus": straight, "metric": metrics[other]}, first=metrics[first])
+                    _put_drag(row, table, (first, other), when, both.drawing)
+                    rows.append(row)
     return [row for row in rows if row["n"]]
 
 
-class _ScoreTable:
+class _ScoreTable(NamedTuple):
     """Scores (variants, metrics, questions), and the group of each question (an item and a repeat)."""
 
-    def __init__(self, points: Floats, group: Ints) -> None:
-        self.points, self.group = points, group
+    points: Floats
+    group: Ints
 
 
 def _scores(here: AnswerTable, metrics: Sequence[str], variants: tuple[str, str]) -> _ScoreTable:
@@ -116,6 +115,13 @@ def _compute(given: SectionInput) -> dict[str, Any] | None:
     return metric_order(given.answers, given.metrics or order_of_calls(given.recording.judgments)) if len(given.answers) else None
 
 
+_DRAG_COLUMNS = (
+    Column("n", "questions", COUNT_OR_BLANK, "items (and repeats) that were compared"),
+    Column("r_named_first", "r, named first", COEFFICIENT, "Pearson's r of the two metrics' scores when the one is named first"),
+    Column("r_named_last", "r, named last", COEFFICIENT, "the same when it is named last"),
+    Column("drag", "drag", COEFFICIENT, "the difference of the two; + means that the metric named first drags the other along"),
+    q_value("drag_q", "the drag"),
+)
 METRIC_ORDER = Section(
     "metric_order",
     "Does the metric that is named first drag the others along? The first table shows how far scores move when the order is reversed, "
@@ -124,20 +130,7 @@ METRIC_ORDER = Section(
     tests_shown("drag", "dragged", "pushed away", "drag"),
     (
         SectionTable((*PAIRED_ANSWERS, *SCORE_CHANGE), levels=BY_METRIC),
-        SectionTable(
-            (
-                Column("n", "questions", COUNT_OR_BLANK, "items (and repeats) that were compared"),
-                Column(
-                    "r_named_first", "r, named first", COEFFICIENT, "Pearson's r of the two metrics' scores when the one is named first"
-                ),
-                Column("r_named_last", "r, named last", COEFFICIENT, "the same when it is named last"),
-                Column("drag", "drag", COEFFICIENT, "the difference of the two; + means that the metric named first drags the other along"),
-                q_value("drag_q", "the drag"),
-            ),
-            "drag",
-            ("first",),
-            levels=BY_METRIC,
-        ),
+        SectionTable(_DRAG_COLUMNS, "drag", ("first",), levels=BY_METRIC),
     ),
     _compute,
 )

@@ -92,15 +92,12 @@ class _Units:
         heat = np.tile(np.asarray(self.temperatures, np.float64), len(hit))
         put_difference(row, "slope", slope(heat, hit.ravel(), np.repeat(group, hit.shape[1]), **self.clean.drawing))
         row["slope_n"] = len(hit)
-        test = page_falling(np.stack([_means(_ranks(group), of) for of in hit.T], axis=1))
+        text = np.unique(group, return_inverse=True)[1].astype(np.int64)
+        test = page_falling(np.stack([_means(text, of) for of in hit.T], axis=1))
         put_number(row, "page_l", test.statistic, why=test.reason)
         put_number(row, "page_p", test.p, why=test.reason)
         row |= {"page_blocks": test.blocks, "page_q": None}
         return row
-
-
-def _ranks(codes: Ints) -> Ints:
-    return np.unique(codes, return_inverse=True)[1].astype(np.int64)
 
 
 def _means(unit: Ints, values: Floats) -> Floats:
