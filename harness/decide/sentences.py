@@ -47,10 +47,6 @@ def _as_if(one: CellTests) -> str:
     return f" The texts are in {one.texts.groups} groups of different sizes and count as if in {shown} equal groups{most}."
 
 
-def _people(one: CellTests) -> str:
-    return _ANNOTATORS.get(one.texts.labels, "the annotators")
-
-
 def _place(one: CellTests) -> str:
     language = one.key["language"]
     return f"{one.key['judge']} for {str(one.key['metric']).replace('_', ' ')} in {english_name(language) if language else 'any language'}"
@@ -78,7 +74,7 @@ def sentence(
     """
     if controls is not None:
         return _controls_sentence(one, controls, missing)
-    as_if = _as_if(one) if one.texts.n >= options.items and one.texts.groups >= options.groups else ""
+    as_if = _as_if(one) if has_enough(one.texts, options) else ""
     return _native_sentence(one, decision, k, family, missing, options) + as_if
 
 
@@ -92,20 +88,19 @@ def _native_sentence(
         case "use corrected":
             shown = "it is shown to be worse than people" if "worse" in decision.reason else "it is not shown to be as good as people"
             more = "" if k is None else f" Without correction: label {k} more texts, if the judge is as good as people."
-            worth = f"with its scores of many further texts, each label counts as {_worth(one.gain)} labels"
-            return f"Use {place} with corrected means only: {shown} ({_gap(one)}). {worth[0].upper()}{worth[1:]}.{more}"
+            worth = f"{one.gain:.2f}" if math.isfinite(one.gain) else "any number of"
+            many = f"With its scores of many further texts, each label counts as {worth} labels."
+            return f"Use {place} with corrected means only: {shown} ({_gap(one)}). {many}{more}"
         case "do not use":
             return f"Do not use {place}: {missing[0]}{among}."
         case "no verdict":
+            why, missing_scores = "one person scored each text. Next", "second ratings of"
             if one.aggregate:
-                return (
-                    f"No verdict, {place}: nobody to compare with; the data have one released score a text, not the scores of people "
-                    f"behind it. Missing: the scores of two annotators or more for {options.items} texts or more, {options.groups} of them "
-                    "independent. They show how far two people are apart; the judge is held against that."
-                )
+                why = "the data have one released score a text, not the scores of people behind it. Missing"
+                missing_scores = "the scores of two annotators or more for"
             return (
-                f"No verdict, {place}: nobody to compare with; one person scored each text. Next: second ratings of {options.items} texts "
-                f"or more, {options.groups} of them independent. They show how far two people are apart; the judge is held against that."
+                f"No verdict, {place}: nobody to compare with; {why}: {missing_scores} {options.items} texts or more, {options.groups} of "
+                "them independent. They show how far two people are apart; the judge is held against that."
             )
         case _:
             return _too_few(one, place, k, missing, options)
@@ -113,7 +108,8 @@ def _native_sentence(
 
 def _gap(one: CellTests) -> str:
     measure = "closeness to" if one.texts.closeness else "agreement with"
-    return f"its {measure} {_people(one)} is {apart(one.gap.mean, 'below above')} their {measure} each other"
+    people = _ANNOTATORS.get(one.texts.labels, "the annotators")
+    return f"its {measure} {people} is {apart(one.gap.mean, 'below above')} their {measure} each other"
 
 
 def _base(one: CellTests) -> str:
@@ -123,10 +119,6 @@ def _base(one: CellTests) -> str:
     return f"right {apart(one.baseline.mean, 'less more')} often than a constant answer"
 
 
-def _worth(gain: float) -> str:
-    return f"{gain:.2f}" if math.isfinite(gain) else "any number of"
-
-
 def _margin(options: DecisionOptions) -> str:
     return f"{100 * options.margin:g} points"
 
@@ -134,7 +126,7 @@ def _margin(options: DecisionOptions) -> str:
 def _too_few(one: CellTests, place: str, k: FurtherTexts | None, missing: Sequence[str], options: DecisionOptions) -> str:
     if k is None:
         return f"Not shown, {place}: {'; '.join(missing)}. At what was seen, more labels would not change this."
-    if one.texts.n < options.items or one.texts.groups < options.groups:
+    if not has_enough(one.texts, options):
         return f"Too few labels, {place}: {missing[0]}. Label {k} more texts with two annotators each."
     if k.more_than:
         return f"Too few labels, {place}: {'; '.join(missing)}. Even {k.texts:,} more would not suffice for a judge as good as people."
@@ -142,33 +134,28 @@ def _too_few(one: CellTests, place: str, k: FurtherTexts | None, missing: Sequen
 
 
 def _controls_sentence(one: CellTests, controls: Controls, missing: Sequence[str]) -> str:
-    place = _place(one)
-    match controls:
-        case "passes":
-            return f"Passes the controls, {place}: it is {_base(one)}. That is necessary, not sufficient."
-        case "fails":
-            return f"Fails the controls, {place}: {missing[0]}."
-        case _:
-            return f"Not shown to pass the controls, {place}: {'; '.join(missing)}."
+    if controls == "passes":
+        return f"Passes the controls, {_place(one)}: it is {_base(one)}. That is necessary, not sufficient."
+    return f"{'Fails' if controls == 'fails' else 'Not shown to pass'} the controls, {_place(one)}: {'; '.join(missing)}."
 
 
 def reasons(
     one: CellTests, decision: Decision, controls: Controls | None, tested: DecisionInputs, options: DecisionOptions
 ) -> tuple[str, ...]:
     """The tests that a judge did not pass, each as a clause; empty for a judge that passes all."""
-    if controls is not None:
-        return _controls_reasons(one, controls, tested, options)
-    if decision.verdict == "use":
+    if decision.verdict == "use" or controls == "passes":
         return ()
-    if decision == ONE_CLASS:
+    if controls == "not shown":
+        return (f"it is {_base(one)}, which may be chance",) if one.coverage.share >= options.coverage else (_uncovered(one, options),)
+    if decision == BASE_WORSE or (controls and tested.q_base_worse <= options.alpha):
+        return (f"it is {_base(one)}, which is shown",)
+    if decision == ONE_CLASS or controls:
         return (_constant(one),)
     if decision == FAILS:
         kinds = ", ".join(f"{kind} {count}" for kind, count in one.coverage.failures.items())
         return (f"it gives no readable score for {_per_hundred(1 - one.coverage.share)} of 100 texts ({kinds})",)
     if decision == WORSE:
         return (f"{_gap(one)}; more than {_margin(options)} below is shown",)
-    if decision == BASE_WORSE:
-        return (f"it is {_base(one)}, which is shown",)
     return tuple(_missing(one, options)) if has_enough(tested, options) else (_few(one, options),)
 
 
@@ -177,14 +164,6 @@ def _constant(one: CellTests) -> str:
     given, found = one.commonest.judge[0], one.variation
     often, usual = f"{found.n - found.others:,} of {found.n:,} texts", f"{found.usual:,} of {found.labels:,} labels"
     return f"it does not vary: it gives '{given}' to {often}, and people's commonest class has {usual}"
-
-
-def _controls_reasons(one: CellTests, controls: Controls, tested: DecisionInputs, options: DecisionOptions) -> tuple[str, ...]:
-    if controls == "passes":
-        return ()
-    if controls == "fails":
-        return (f"it is {_base(one)}, which is shown",) if tested.q_base_worse <= options.alpha else (_constant(one),)
-    return (f"it is {_base(one)}, which may be chance",) if one.coverage.share >= options.coverage else (_uncovered(one, options),)
 
 
 def _uncovered(one: CellTests, options: DecisionOptions) -> str:
@@ -213,10 +192,8 @@ def missing_tests(one: CellTests, options: DecisionOptions) -> tuple[str, ...]:
 
     `labels` alone where there are too few to test, and `annotators` where no text has two.
     """
-    if one.texts.labels in BY_PEOPLE and not one.texts.n:
-        return ("annotators",)
-    if one.texts.labels in BY_PEOPLE and (one.texts.n < options.items or one.texts.groups < options.groups):
-        return ("labels",)
+    if one.texts.labels in BY_PEOPLE and not has_enough(one.texts, options):
+        return ("labels",) if one.texts.n else ("annotators",)
     passed = {
         "people": one.tests.alone.gap <= options.alpha or one.texts.labels not in BY_PEOPLE,
         "baseline": one.tests.alone.base <= options.alpha,

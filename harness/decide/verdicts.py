@@ -220,7 +220,7 @@ class _Decided(msgspec.Struct, frozen=True):
 
 
 def _family(tests: Sequence[CellTests], options: DecisionOptions) -> Iterator[_Decided]:
-    assessed = np.array([has_enough(_tested(one, options), options) or one.texts.labels not in BY_PEOPLE for one in tests])
+    assessed = np.array([has_enough(one.texts, options) or one.texts.labels not in BY_PEOPLE for one in tests])
     use, level = _of_family(tests, "use", assessed, options)
     next_level = _next_level(int((use <= options.alpha).sum()), len(tests), options)  # cells with too few labels are tested later
     worse, base_worse, base = (_of_family(tests, name, assessed, options)[0] for name in ("worse", "base_worse", "base"))
@@ -262,8 +262,7 @@ def _next_level(shown: int, cells: int, options: DecisionOptions) -> float:
     return options.alpha / max(cells - shown, 1)
 
 
-def _tested(one: CellTests, options: DecisionOptions, corrected: CorrectedP | None = None) -> DecisionInputs:
-    q = corrected or CorrectedP(None, None, None, None, 1.0, 0)
+def _tested(one: CellTests, options: DecisionOptions, q: CorrectedP) -> DecisionInputs:
     q_use, q_worse, q_base_worse = (1.0 if value is None else value for value in (q.use, q.worse, q.base_worse))
     return DecisionInputs(
         labels=one.texts.labels,
