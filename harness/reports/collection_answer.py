@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from harness.content.tags import english_name
 from harness.decide.verdicts import Verdict
-from harness.reports.answer.verdict_words import setting, style_of
+from harness.reports.answer.words import setting, style_of
 from harness.reports.answer_parts import Answer, Sentence, joined, plain_cards
 from harness.reports.tables.numbers import counted, percent
 from harness.reports.tables.titles import metric_words

@@ -8,8 +8,16 @@ from typing import Any
 
 from harness.content.tags import english_name
 from harness.decide.verdicts import Verdict
-from harness.reports.answer.condition_words import condition_words, side_names
-from harness.reports.answer.verdict_words import Sides, difference_words, judge_of, reason_against, shown_value, style_of
+from harness.reports.answer.words import (
+    Sides,
+    condition_words,
+    difference_words,
+    judge_of,
+    reason_against,
+    shown_value,
+    side_names,
+    style_of,
+)
 from harness.reports.answer_parts import SIGNS, MatrixColumn, VerdictMatrix, VerdictRow, VerdictSquare
 from harness.reports.tables.numbers import counted, difference, percent
 from harness.reports.tables.titles import metric_words

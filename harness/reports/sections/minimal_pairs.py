@@ -62,15 +62,13 @@ class _Entries:
     flawless: NDArray[np.bool_]
     cluster: Ints
     construction: CodedColumn
-    kind: CodedColumn
+    kind: NDArray[np.str_]
 
     @staticmethod
     def concatenate(parts: list[_Entries]) -> _Entries:
-        every = {name: [getattr(part, name) for part in parts] for name in vars(parts[0])}
-        joined: dict[str, Any] = {
-            name: (CodedColumn if name in ("construction", "kind") else np).concatenate(own) for name, own in every.items()
-        }
-        return replace(parts[0], **joined)
+        names = ("row", "better", "worse", "flawless", "cluster", "kind")
+        joined: dict[str, Any] = {name: np.concatenate([getattr(part, name) for part in parts]) for name in names}
+        return replace(parts[0], construction=CodedColumn.concatenate([part.construction for part in parts]), **joined)
 
 
 def minimal_pairs(answers: AnswerTable) -> dict[str, Any] | None:
@@ -90,7 +88,9 @@ def minimal_pairs(answers: AnswerTable) -> dict[str, Any] | None:
     if not len(entries.row):
         return None
     table = clean.take(entries.row)
-    table = replace(table, columns={**table.columns, "construction": entries.construction, "kind": entries.kind})
+    table = replace(
+        table, columns={**table.columns, "construction": entries.construction, "kind": CodedColumn.from_values(entries.kind.tolist())}
+    )
     named = entries.construction.codes != NO_VALUE
     once = np.flatnonzero(~(entries.flawless & named))  # every text without a flaw also stands among those without a name
     rows = [_shares(new_row(key), clean, entries, once[at]) for level in LEVELS for key, at in table.take(once).cells(level)]
@@ -99,26 +99,21 @@ def minimal_pairs(answers: AnswerTable) -> dict[str, Any] | None:
         [write(new_row(key), clean, entries, by_name[at]) for key, at in table.take(by_name).cells(level, condition)]
         for level, write in ((("metric",), _shares), (("language", "metric"), _counts))
     )
-    strengths = strength_rows(clean, _sightings(clean, entries), _alarms(clean, entries))
+    strengths = _strengths(clean, entries)
     more = {"strengths": strengths} if strengths else {}
     return section("Minimal pairs", rows, note=NOTE, constructions=constructions, crossed=crossed, **more)
 
 
-def _sightings(clean: AnswerTable, entries: _Entries) -> Sightings:
-    """Whether the flawless text is scored higher, of every flaw with a name and both answers."""
-    at = np.flatnonzero((_kinds(entries) == FLAW) & (entries.construction.codes != NO_VALUE) & (entries.better >= 0) & (entries.worse >= 0))
-    gap = clean.points[entries.better[at]] - clean.points[entries.worse[at]]
-    return Sightings(entries.row[at], seen_where(gap), entries.cluster[at], entries.construction.take(at))
-
-
-def _alarms(clean: AnswerTable, entries: _Entries) -> Sightings:
-    """Whether the text is scored below the best, of every text that tempts."""
-    at = np.flatnonzero(_kinds(entries) == TEMPTING)
-    return Sightings(entries.row[at], 1.0 - clean.best[entries.row[at]], entries.cluster[at], entries.construction.take(at))
-
-
-def _kinds(entries: _Entries) -> NDArray[np.object_]:
-    return np.array(entries.kind.values, object)[entries.kind.codes]
+def _strengths(clean: AnswerTable, entries: _Entries) -> list[Row]:
+    """Rows of the flaws with a name and both answers, by whether the flawless text is scored higher, beside the texts that tempt."""
+    flaws = (entries.kind == FLAW) & (entries.construction.codes != NO_VALUE) & (entries.better >= 0) & (entries.worse >= 0)
+    at, tempting = np.flatnonzero(flaws), np.flatnonzero(entries.kind == TEMPTING)
+    seen, alarm = seen_where(clean.points[entries.better[at]] - clean.points[entries.worse[at]]), 1.0 - clean.best[entries.row[tempting]]
+    sightings = (
+        Sightings(entries.row[rows], values, entries.cluster[rows], entries.construction.take(rows))
+        for rows, values in ((at, seen), (tempting, alarm))
+    )
+    return strength_rows(clean, *sightings)
 
 
 def has_twins(data: Dataset) -> bool:
@@ -159,7 +154,7 @@ def _pairs(clean: AnswerTable, twins: Mapping[int, int], cluster: Ints) -> _Entr
         flawless=np.zeros(len(twin), bool),
         cluster=cluster[items[twin]],
         construction=CodedColumn.from_values(name if _is_name(name) else None for name in names),
-        kind=CodedColumn.from_values(HARMLESS if each == 0 else FLAW for each in gap),
+        kind=np.where(gap == 0, HARMLESS, FLAW),
     )
 
 
@@ -175,7 +170,7 @@ def _answers_about(clean: AnswerTable, rows: Ints, items: Ints) -> Ints:
 
 def _flawless(clean: AnswerTable, pairs: _Entries, cluster: Ints) -> list[_Entries]:
     """The texts without a flaw: all of them, each once; after a harmless change, by that change; those that tempt, by what tempts."""
-    flaw = _kinds(pairs) == FLAW
+    flaw = pairs.kind == FLAW
     paired = (pairs.better >= 0) & (pairs.worse >= 0)
     harmless = np.flatnonzero(~flaw & paired)
     tempting, tempts = _tempting(clean)
@@ -202,8 +197,8 @@ def _tempting(clean: AnswerTable) -> tuple[Ints, CodedColumn]:
 
 def _texts(clean: AnswerTable, rows: Ints, cluster: Ints, construction: CodedColumn, kind: str) -> _Entries:
     nothing, size = np.full(len(rows), -1), len(rows)
-    kinds = CodedColumn.constant(kind, size)
-    return _Entries(rows, nothing, nothing, np.ones(size, bool), cluster[np.asarray(clean.item)[rows]], construction, kinds)
+    cluster = cluster[np.asarray(clean.item)[rows]]
+    return _Entries(rows, nothing, nothing, np.ones(size, bool), cluster, construction, np.full(size, kind))
 
 
 @dataclass(frozen=True, eq=False)
@@ -220,8 +215,7 @@ class _ReadPairs:
 
 def _read_pairs(row: Row, clean: AnswerTable, entries: _Entries, at: Ints) -> _ReadPairs:
     """The pairs of the entries `at`, of which the row gets the counts. Harmless changes count only where they stand alone."""
-    kinds = _kinds(entries)[at]
-    texts, pairs = at[entries.flawless[at]], at[~entries.flawless[at] & (kinds == row.get("kind", FLAW))]
+    texts, pairs = at[entries.flawless[at]], at[~entries.flawless[at] & (entries.kind[at] == row.get("kind", FLAW))]
     both = pairs[(entries.better[pairs] >= 0) & (entries.worse[pairs] >= 0)]
     read = both[clean.readable[entries.better[both]] & clean.readable[entries.worse[both]]]
     better, worse = entries.better[read], entries.worse[read]
