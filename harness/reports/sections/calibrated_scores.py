@@ -32,7 +32,7 @@ _PARTS = ("miscalibration", "discrimination", "uncertainty")
 _BY_LANGUAGE = (("language", "metric"), ("metric",))
 
 
-def calibrated_section(metrics: Sequence[CalibratedMetric]) -> dict[str, Any]:
+def calibrated_section(metrics: Sequence[CalibratedMetric]) -> Found:
     """The section of some metrics: a row for each language and for all of them (`*`); `parts` of the loss, label `sets`, and `gaps`."""
     cells = [(metric, cell) for metric in metrics for cell in (*metric.cells, *([metric.overall] if len(metric.cells) > 1 else []))]
     found = section(
@@ -46,7 +46,7 @@ def calibrated_section(metrics: Sequence[CalibratedMetric]) -> dict[str, Any]:
     return found or {}
 
 
-def calibrated_scores(sources: Sequence[Recording], options: CompareOptions) -> dict[str, dict[str, Any]]:
+def calibrated_scores(sources: Sequence[Recording], options: CompareOptions) -> dict[str, Found]:
     """The section by its name, with the numbers of `calibrate` for every judge and condition but baselines.
 
     Empty where nothing can be mapped, and of several sources.

@@ -10,7 +10,6 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations, pairwise
-from typing import Any
 
 import numpy as np
 
@@ -86,7 +85,7 @@ class _Ratings:
         return dict(sorted(found.items()))
 
 
-def chiang_lee(data: Dataset, judgments: Judgments, options: CompareOptions) -> dict[str, Any] | None:
+def chiang_lee(data: Dataset, judgments: Judgments, options: CompareOptions) -> Found | None:
     """The section of ratings of unchanged texts; None if no metric has numeric scores.
 
     `rows` are by language, task, metric, judge and condition: agreement of the samples and of people, refusals, identical pairs.
@@ -306,7 +305,7 @@ def _identical_pairs(found: Found) -> str:
     return f"Texts that are the same as their original have mean scores from {min(means):.2f} to {max(means):.2f}." if means else ""
 
 
-def _compute(given: SectionInput) -> dict[str, Any] | None:
+def _compute(given: SectionInput) -> Found | None:
     if given.protocol is None or given.protocol.texts.study != STUDY:
         return None
     return chiang_lee(given.recording.data, given.recording.judgments, given.options)

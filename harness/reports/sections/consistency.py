@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from harness.data.columns import NO_VALUE, CodedColumn, first_rows, unique_integers
 from harness.measure.answers import AnswerTable
 from harness.measure.condition_rows import new_row, put_mean, put_share, section
 from harness.model import CONDITION
-from harness.reports.sections.section import Section, SectionTable, of_answers, range_by_language
+from harness.reports.sections.section import Found, Section, SectionTable, of_answers, range_by_language
 from harness.reports.tables.column import COEFFICIENT, COUNT_OR_BLANK, SHARE, Column
 from harness.stats import distinct_counts, entropy_bits
 from harness.stats.core.arrays import Floats, Ints
@@ -23,7 +21,7 @@ NOTE = (
 )
 
 
-def consistency(answers: AnswerTable) -> dict[str, Any] | None:
+def consistency(answers: AnswerTable) -> Found | None:
     """Shares of questions with the same score, and the same justification, every time; entropy of the scores."""
     clean = answers.clean
     question = clean.joint(QUESTION, items=True)

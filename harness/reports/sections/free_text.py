@@ -26,7 +26,7 @@ NOTE = (
 )
 
 
-def free_text(data: Dataset, judgments: Judgments, options: CompareOptions) -> dict[str, Any] | None:
+def free_text(data: Dataset, judgments: Judgments, options: CompareOptions) -> Found | None:
     """The section of answers in the judge's own words about unchanged texts; None without any. Labels are not needed.
 
     `rows` are by language, task, metric, judge and condition (`*`: pooled). `several` is the number of answers with further numbers, and

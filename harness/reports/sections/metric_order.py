@@ -13,7 +13,7 @@ from harness.measure.answers import AnswerTable, variant_of
 from harness.measure.condition_rows import Row, level_of, new_row, put_difference, put_number, section, with_q
 from harness.measure.options import Drawing
 from harness.model import SAMPLING
-from harness.reports.sections.section import BY_METRIC, Section, SectionInput, SectionTable, q_value, tests_shown
+from harness.reports.sections.section import BY_METRIC, Found, Section, SectionInput, SectionTable, q_value, tests_shown
 from harness.reports.sections.variants import PAIRED_ANSWERS, SCORE_CHANGE, Q, moved_rows, pairs_by
 from harness.reports.tables.column import COEFFICIENT, COUNT_OR_BLANK, Column
 from harness.stats import bootstrap_from_sums
@@ -29,7 +29,7 @@ HYPOTHESIS = (
 )
 
 
-def metric_order(answers: AnswerTable, forward: Sequence[str]) -> dict[str, Any] | None:
+def metric_order(answers: AnswerTable, forward: Sequence[str]) -> Found | None:
     """How far scores move (`rows`) and how much closer they follow the metric named first (`drag`) when the order is reversed.
 
     `forward` are the metrics in the order in which a forward call names them.
@@ -111,7 +111,7 @@ def _put_drag(row: Row, table: _ScoreTable, pair: tuple[int, int], when: tuple[i
     put_difference(row, "drag", found)
 
 
-def _compute(given: SectionInput) -> dict[str, Any] | None:
+def _compute(given: SectionInput) -> Found | None:
     return metric_order(given.answers, given.metrics or order_of_calls(given.recording.judgments)) if len(given.answers) else None
 
 

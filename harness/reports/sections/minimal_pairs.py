@@ -71,7 +71,7 @@ class _Entries:
         return replace(parts[0], construction=CodedColumn.concatenate([part.construction for part in parts]), **joined)
 
 
-def minimal_pairs(answers: AnswerTable) -> dict[str, Any] | None:
+def minimal_pairs(answers: AnswerTable) -> Found | None:
     """The section of minimal pairs; None where no judged item names a `twin` that stands in the data.
 
     `rows` are by language and metric, by language, by metric, and over all. `constructions` has a row a construction over the languages,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from harness.data.dataset import Dataset
 from harness.data.judgments import Judgments
@@ -73,10 +73,10 @@ def own_answers(data: Dataset, judgments: Judgments, own: Mapping[str, str]) -> 
         item = data.by_id.get(row.item)
         if item is None:
             continue
-        system = own.get(row.condition.judge, row.condition.judge)
+        system, systems = own.get(row.condition.judge, row.condition.judge), [item.fields.get(f"system_{side}") for side in "ab"]
         if row.metric in SINGLE_METRICS and row.value is not None and row.shown == "none":
             values[row.condition, row.item, row.metric].append(row.value)
-        elif row.metric in QUESTIONS and _holds(item, system):
+        elif row.metric in QUESTIONS and system in systems and systems[0] != systems[1]:
             if (share := row.share(data.scales[row.metric])) is not None:
                 shares[row.shown, row.condition, row.item, row.metric][row.order].append(share)
         elif (row.item, row.metric) in truths and row.shown == "none":
@@ -101,8 +101,7 @@ def own_answers(data: Dataset, judgments: Judgments, own: Mapping[str, str]) -> 
     )
 
 
-@dataclass(frozen=True)
-class _Row:
+class _Row(NamedTuple):
     """One judgment: `share_a` and `value` are from token probabilities where `is_stated`."""
 
     item: str
@@ -144,11 +143,6 @@ def _value(score: Any, expected: float | None, confidence: float | None) -> floa
     if isinstance(score, str):
         return float(score == "Yes") if confidence is None else confidence if score == "Yes" else 1 - confidence
     return expected if expected is not None else None if score is None else float(score)
-
-
-def _holds(item: Item, system: str) -> bool:
-    systems = item.fields.get("system_a"), item.fields.get("system_b")
-    return systems[0] != systems[1] and system in systems
 
 
 def _control(item: Item, key: tuple[JudgeCondition, str, str], given: Sequence[tuple[float, float]]) -> ControlAnswer:

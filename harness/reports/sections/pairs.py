@@ -70,7 +70,7 @@ class _Choices:
         return np.where(self.swapped, 1 - self.share, self.share)
 
 
-def pairs(data: Dataset, judgments: Judgments, options: CompareOptions) -> dict[str, Any] | None:
+def pairs(data: Dataset, judgments: Judgments, options: CompareOptions) -> Found | None:
     """The section of choices between two outputs; None without any. Labels are not needed.
 
     `rows` are by language, task, metric, judge and condition (`*`: pooled), `systems` adds a row for each system. `identical` names the

@@ -45,7 +45,7 @@ class _PerturbedPairs(NamedTuple):
     applied: NDArray[np.bool_]
 
 
-def perturbations(answers: AnswerTable, perturbed: Sequence[RealisedPerturbation]) -> dict[str, Any] | None:
+def perturbations(answers: AnswerTable, perturbed: Sequence[RealisedPerturbation]) -> Found | None:
     """Shares of scores that fell, rose and stayed, sensitivity, and the achieved amount of change, by perturbation."""
     rows = []
     results, moves = _by_text(perturbed), {name: kind.moves for name, kind in registered().items()}
@@ -61,7 +61,7 @@ def perturbations(answers: AnswerTable, perturbed: Sequence[RealisedPerturbation
     return section("Sensitivity to changed texts", rows, note=NOTE)
 
 
-def injection(answers: AnswerTable, perturbed: Sequence[RealisedPerturbation]) -> dict[str, Any] | None:
+def injection(answers: AnswerTable, perturbed: Sequence[RealisedPerturbation]) -> Found | None:
     """Shares of scores that rose, fell and became the best one after the text itself asked for the best score."""
     rows = []
     for text, pairs, key, at in _cells(answers, _by_text(perturbed), lambda kind: kind == INJECT):

@@ -57,7 +57,7 @@ class SectionInput:
         return tabulate_answers(self.recording.data, unnamed, self.options)
 
 
-def of_answers(compute: Callable[[AnswerTable], dict[str, Any] | None]) -> Callable[[SectionInput], dict[str, Any] | None]:
+def of_answers(compute: Callable[[AnswerTable], Found | None]) -> Callable[[SectionInput], Found | None]:
     """A section that needs nothing but the answers beside their labels; None where there are none."""
     return lambda given: compute(given.answers) if len(given.answers) else None
 
@@ -106,7 +106,7 @@ class Section:
     question: str
     finding: Callable[[Found], str]
     tables: tuple[SectionTable, ...]
-    compute: Callable[[SectionInput], dict[str, Any] | None] | None = None
+    compute: Callable[[SectionInput], Found | None] | None = None
     needs_labels: bool = True
     in_comparisons: bool = False
     in_every_run: bool = False

@@ -48,7 +48,7 @@ def self_preference_section(
     *,
     tuned: Mapping[str, str] = {},
     refused: Mapping[str, Mapping[str, str]] = {},
-) -> dict[str, Any] | None:
+) -> Found | None:
     """The section of self-recognition and self-preference; None if no text is of its judge.
 
     Args:
@@ -238,7 +238,7 @@ def _line_words(line: Mapping[str, Any] | None, what: str) -> str:
     return f"Preference changes by {slope} for each 1 of confidence in {what}, over {line['points']} points."
 
 
-def _compute(given: SectionInput) -> dict[str, Any] | None:
+def _compute(given: SectionInput) -> Found | None:
     protocol, recording = given.protocol, given.recording
     if protocol is None or protocol.texts.study != STUDY:
         return None

@@ -22,7 +22,7 @@ from harness.measure.condition_rows import (
     with_q,
 )
 from harness.model import CONDITION
-from harness.reports.sections.section import AGREEMENT_DIFFERENCE, Section, SectionTable, of_answers, q_value, tests_shown
+from harness.reports.sections.section import AGREEMENT_DIFFERENCE, Found, Section, SectionTable, of_answers, q_value, tests_shown
 from harness.reports.tables.column import COUNT_OR_BLANK, NUMBER, POINTS, Column, TableName
 from harness.reports.tables.columns import columns_in
 from harness.stats import page_falling, paired_difference, slope
@@ -37,7 +37,7 @@ HYPOTHESIS = (
 )
 
 
-def temperature(answers: AnswerTable) -> dict[str, Any] | None:
+def temperature(answers: AnswerTable) -> Found | None:
     """Agreement at each temperature (`rows`) and the trend over them (`trends`), for judges and variants with two temperatures or more."""
     clean = answers.clean
     rows: list[Row] = []

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 import msgspec
 import numpy as np
@@ -26,7 +25,7 @@ from harness.measure.condition_rows import (
     with_q,
 )
 from harness.model import SAMPLING, Variant
-from harness.reports.sections.section import AGREEMENT_DIFFERENCE, BY_METRIC, Section, SectionTable, of_answers, tests_shown
+from harness.reports.sections.section import AGREEMENT_DIFFERENCE, BY_METRIC, Found, Section, SectionTable, of_answers, tests_shown
 from harness.reports.tables.column import COEFFICIENT, COUNT_OR_BLANK, PROBABILITY, SHARE, Column, TableName
 from harness.reports.tables.columns import columns_in
 from harness.stats.core.arrays import Ints
@@ -38,7 +37,7 @@ EQUALLY = "on the same items, failures counted as wrong; two-sided"
 ITSELF = "what the others are compared with"
 
 
-def variants(answers: AnswerTable) -> dict[str, Any] | None:
+def variants(answers: AnswerTable) -> Found | None:
     """Agreement of every variant, and its paired difference from the plainest variant if there are several."""
     clean = answers.clean
     if np.isnan(clean.credits["pa_failed_wrong"][:]).all():
@@ -55,7 +54,7 @@ def variants(answers: AnswerTable) -> dict[str, Any] | None:
     return section("Agreement by variant", rows, note=note, **(several if len(names) > 1 else {}))
 
 
-def few_shot(answers: AnswerTable) -> dict[str, Any] | None:
+def few_shot(answers: AnswerTable) -> Found | None:
     """Agreement by the number of examples, and the paired difference from the smallest number, for variants that differ in nothing else."""
     clean = answers.clean
     if np.isnan(clean.credits["pa_failed_wrong"][:]).all():
@@ -121,7 +120,7 @@ def pairs_by(names: Sequence[str], axis: str, ours: str, theirs: str) -> list[tu
     return found
 
 
-def score_position(answers: AnswerTable) -> dict[str, Any] | None:
+def score_position(answers: AnswerTable) -> Found | None:
     """What changes if the score comes before its justification: the score, and the agreement."""
     clean = answers.clean
     rows = []
