@@ -19,7 +19,7 @@ from harness.measure.condition_rows import Row, new_row, put_difference, put_mea
 from harness.measure.options import CompareOptions, Drawing
 from harness.measure.units import item_key
 from harness.model import CONDITION, Failure, Scale
-from harness.reports.sections.section import BY_TASK, Found, Section, SectionInput, SectionTable, mean_of
+from harness.reports.sections.section import BY_TASK, Found, PlacedJudgments, Section, SectionInput, SectionTable, mean_of
 from harness.reports.tables.column import COEFFICIENT, COUNT, COUNT_OR_BLANK, PROBABILITY, SHARE, TEXT, Column
 from harness.reports.tables.column import Row as ReadRow
 from harness.runs import CHIANG_LEE as STUDY
@@ -110,12 +110,8 @@ def _cells(data: Dataset, judgments: Judgments) -> Iterator[tuple[Row, _Ratings,
     """Every metric with numbers under every condition: its key, its scores, and the failure (or None) of each answer."""
     judgments = judgments.clean
     shown, order = judgments.shown_source.codes < 0, judgments.order.recode({"swapped": 0}) < 0
-    place = judgments.item.recode(data.positions).astype(np.int64)
     numeric = {name: 0 for name in judgments.metric.used if _is_numeric(data.scales[name])}
-    kept = np.flatnonzero((place >= 0) & shown & order & (judgments.metric.recode(numeric) == 0))
-    judgments, place = judgments.take(kept), place[kept]
-    columns = {name: item_key(data, name).take(place) for name in ("language", "task")}
-    columns |= {name: getattr(judgments, name) for name in ("metric", *CONDITION)}
+    judgments, place, _, columns = PlacedJudgments.of(data, judgments, shown & order & (judgments.metric.recode(numeric) == 0))
     group, people = item_key(data, "group").codes.astype(np.int64), _labels(data)
     systems = {position: str(item.system) for position, item in enumerate(data.items) if item.system}
     for key, own in rows_by_level(columns, LEVELS):

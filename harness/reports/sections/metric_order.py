@@ -13,7 +13,7 @@ from harness.measure.answers import AnswerTable, variant_of
 from harness.measure.condition_rows import Row, level_of, new_row, put_difference, put_number, section, with_q
 from harness.measure.options import Drawing
 from harness.model import SAMPLING
-from harness.reports.sections.section import BY_METRIC, Found, Section, SectionInput, SectionTable, q_value, tests_shown
+from harness.reports.sections.section import BY_METRIC, Found, Section, SectionInput, SectionTable, cells_at, q_value, tests_shown
 from harness.reports.sections.variants import PAIRED_ANSWERS, SCORE_CHANGE, Q, moved_rows, pairs_by
 from harness.reports.tables.column import COEFFICIENT, COUNT_OR_BLANK, Column
 from harness.stats import bootstrap_from_sums
@@ -62,14 +62,13 @@ def _drag(clean: AnswerTable, straight: str, reverse: str, metrics: Sequence[str
     rows = []
     variant = clean.columns["variant"]
     both = clean.take(np.isin(variant.codes, [variant.values.index(name) for name in (straight, reverse)]))
-    for level in LEVELS:
-        for key, at in both.cells(level, WITHIN):
-            table = _scores(both.take(at), metrics, (straight, reverse))
-            for first, when in ((0, (0, 1)), (len(metrics) - 1, (1, 0))):
-                for other in (at for at in range(len(metrics)) if at != first):
-                    row = new_row({**key, "variant": reverse, "versus": straight, "metric": metrics[other]}, first=metrics[first])
-                    _put_drag(row, table, (first, other), when, both.drawing)
-                    rows.append(row)
+    for key, at in cells_at(both, LEVELS, WITHIN):
+        table = _scores(both.take(at), metrics, (straight, reverse))
+        for first, when in ((0, (0, 1)), (len(metrics) - 1, (1, 0))):
+            for other in (place for place in range(len(metrics)) if place != first):
+                row = new_row({**key, "variant": reverse, "versus": straight, "metric": metrics[other]}, first=metrics[first])
+                _put_drag(row, table, (first, other), when, both.drawing)
+                rows.append(row)
     return [row for row in rows if row["n"]]
 
 

@@ -24,7 +24,7 @@ from harness.measure.parallel_texts import text_clusters
 from harness.model import CONDITION
 from harness.reports.sections.flaw_strengths import STRENGTH_COLUMNS, Sightings, seen_where, strength_rows
 from harness.reports.sections.perturbations import SENSITIVITY_FROM, put_sensitivity
-from harness.reports.sections.section import OVER_LANGUAGES, Found, Section, SectionTable, rows_across
+from harness.reports.sections.section import OVER_LANGUAGES, Found, Section, SectionTable, cells_at, rows_across
 from harness.reports.tables.column import COEFFICIENT, COUNT_OR_BLANK, SHARE, TEXT, Column
 from harness.reports.tables.column import Row as ReadRow
 from harness.reports.tables.numbers import UNDEFINED, counted, percent
@@ -93,7 +93,7 @@ def minimal_pairs(answers: AnswerTable) -> Found | None:
     )
     named = entries.construction.codes != NO_VALUE
     once = np.flatnonzero(~(entries.flawless & named))  # every text without a flaw also stands among those without a name
-    rows = [_shares(new_row(key), clean, entries, once[at]) for level in LEVELS for key, at in table.take(once).cells(level)]
+    rows = [_shares(new_row(key), clean, entries, once[at]) for key, at in cells_at(table.take(once), LEVELS)]
     by_name, condition = np.flatnonzero(named), (*CONDITION, "kind", "construction")
     constructions, crossed = (
         [write(new_row(key), clean, entries, by_name[at]) for key, at in table.take(by_name).cells(level, condition)]

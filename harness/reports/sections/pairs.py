@@ -14,9 +14,7 @@ from harness.data.dataset import Dataset
 from harness.data.judgments import Judgments
 from harness.measure.condition_rows import Row, new_row, put_number, put_share, rows_by_level, section
 from harness.measure.options import CompareOptions, Drawing
-from harness.measure.units import item_key
-from harness.model import CONDITION
-from harness.reports.sections.section import FEW_NAMES, Found, Section, SectionTable, range_by_language
+from harness.reports.sections.section import FEW_NAMES, Found, PlacedJudgments, Section, SectionTable, range_by_language
 from harness.reports.tables.column import COEFFICIENT, COUNT_OR_BLANK, SHARE, Column
 from harness.stats import BradleyTerry, Interval, bradley_terry
 from harness.stats.core.arrays import Floats, Ints
@@ -99,20 +97,18 @@ def pairs(data: Dataset, judgments: Judgments, options: CompareOptions) -> Found
 def _choices(data: Dataset, judgments: Judgments) -> _Choices:
     """The judgments on scales that an exchange of texts can turn, of known items."""
     credits = {metric: data.scales[metric].share_of_first for metric in judgments.metric.used if data.scales[metric].swap}
-    place = judgments.item.recode(data.positions).astype(np.int64)
-    kept = (place >= 0) & (judgments.metric.recode(dict.fromkeys(credits, 0)) == 0)
-    judgments, place = judgments.take(np.flatnonzero(kept)), place[kept]
+    placed = PlacedJudgments.of(data, judgments, judgments.metric.recode(dict.fromkeys(credits, 0)) == 0)
+    judgments, place = placed.judgments, placed.item
     share = [credits[metric].get(score, np.nan) for metric, score in zip(judgments.metric, judgments.score, strict=True)]
     names = [[item.fields.get(key) or None for item in data.items] for key in ("system_a", "system_b")]
     systems = {name: code for code, name in enumerate(sorted({str(name) for side in names for name in side if name}))}
     codes = [np.array([-1 if name is None else systems[str(name)] for name in side], np.int64) for side in names]
     equal = [_is_equal(item.fields.get("output_a"), item.fields.get("output_b")) for item in data.items]
-    columns = {name: item_key(data, name).take(place) for name in ("language", "task")}
     return _Choices(
-        columns=columns | {name: getattr(judgments, name) for name in ("metric", *CONDITION)},
+        columns=placed.columns,
         item=place,
         repeat=np.array([number or 0 for number in judgments.repeat], np.int64),
-        group=item_key(data, "group").codes[place].astype(np.int64),
+        group=placed.group,
         share=np.array(share, np.float64),
         stated=np.array([np.nan if value is None else value for value in judgments.share_a], np.float64),
         swapped=np.asarray(judgments.order.recode({"swapped": 0}) == 0),

@@ -13,7 +13,7 @@ from harness.judges import Panel
 from harness.measure.answers import AnswerTable
 from harness.measure.condition_rows import Row, new_row, put_difference, put_share, section, with_q
 from harness.model import CONDITION
-from harness.reports.sections.section import AGREEMENT_DIFFERENCE, Found, Section, SectionInput, SectionTable, tests_shown
+from harness.reports.sections.section import AGREEMENT_DIFFERENCE, Found, Section, SectionInput, SectionTable, cells_at, tests_shown
 from harness.reports.tables.column import COUNT_OR_BLANK, SHARE, TEXT, Column
 from harness.stats import difference_from_best, group_folds, paired_difference, panel_gain
 from harness.stats.core.arrays import Floats, Ints
@@ -39,7 +39,7 @@ def panel_gains(answers: AnswerTable, panels: Mapping[str, Panel]) -> Found | No
     clean = answers.clean
     judges = set(clean.columns["judge"].values)
     known = {name: panel.members for name, panel in panels.items() if judges.issuperset(panel.members)}
-    rows = [_gain_row(clean, key, at, known[key["judge"]]) for level in LEVELS for key, at in clean.cells(level) if key["judge"] in known]
+    rows = [_gain_row(clean, key, at, known[key["judge"]]) for key, at in cells_at(clean, LEVELS) if key["judge"] in known]
     with_q(rows, "diff", lambda row: row["metric"] == "*")
     return section("Panels", rows, note=NOTE)
 

@@ -13,7 +13,7 @@ from harness.measure.answers import AnswerTable
 from harness.measure.condition_rows import SCORE_LEVELS, Row, new_row, put_number, put_share, section
 from harness.model import CONDITION, RealisedPerturbation
 from harness.perturb import registered
-from harness.reports.sections.section import BY_METRIC, Found, Section, SectionTable, range_by_language
+from harness.reports.sections.section import BY_METRIC, Found, Section, SectionTable, cells_at, range_by_language
 from harness.reports.tables.column import COEFFICIENT, COUNT_OR_BLANK, SHARE, TEXT, Column
 from harness.reports.tables.column import Row as ReadRow
 from harness.reports.tables.numbers import two_digits
@@ -89,9 +89,9 @@ def _cells(
     for text in sorted({*answers.columns["perturbation"].values, *results}, key=_in_order):
         if wanted(_parts(text)["kind"]):
             pairs = _pairs(answers, text, {name for name, each in results.get(text, {}).items() if not each.applied})
-            for level in SCORE_LEVELS:
-                for key, at in answers.take(np.where(pairs.clean >= 0, pairs.clean, pairs.changed)).cells(level):
-                    yield text, pairs, key, at
+            rows = np.where(pairs.clean >= 0, pairs.clean, pairs.changed)
+            for key, at in cells_at(answers.take(rows), SCORE_LEVELS):
+                yield text, pairs, key, at
 
 
 def _pairs(answers: AnswerTable, text: str, not_applied: set[str]) -> _PerturbedPairs:

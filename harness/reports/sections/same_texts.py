@@ -24,7 +24,7 @@ from harness.measure.condition_rows import Row, new_row, put_difference, put_num
 from harness.measure.options import CompareOptions
 from harness.measure.parallel_texts import parallel_numbers, text_clusters
 from harness.model import CONDITION
-from harness.reports.sections.section import OVER_LANGUAGES, Found, Section, SectionTable, q_value, tests_shown
+from harness.reports.sections.section import OVER_LANGUAGES, Found, Section, SectionTable, cells_at, q_value, tests_shown
 from harness.reports.tables.column import COEFFICIENT, COUNT_OR_BLANK, PERCENT_OF_SCALE, PROBABILITY, SHARE, TEXT, Column
 from harness.stats import meta_analysis, paired_difference
 from harness.stats.core.arrays import Floats, Ints
@@ -62,7 +62,7 @@ def same_texts(source: Recording, options: CompareOptions) -> Found | None:
     part = msgspec.structs.replace(source, data=kept, judgments=source.judgments.clean.for_items(kept.by_id))
     answers = tabulate_answers(part.data, part.judgments, options)
     shifts = _shifts(answers)
-    rows = [_shift_row(answers, shifts, key, at) for level in LEVELS for key, at in answers.cells(level)]
+    rows = [_shift_row(answers, shifts, key, at) for key, at in cells_at(answers, LEVELS)]
     with_q(rows, "shift", lambda row: row["metric"] == "*")
     languages = len({row["language"] for row in rows})
     title = f"The same texts in {_WORDS.get(languages, str(languages))} languages"

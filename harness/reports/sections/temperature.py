@@ -22,7 +22,7 @@ from harness.measure.condition_rows import (
     with_q,
 )
 from harness.model import CONDITION
-from harness.reports.sections.section import AGREEMENT_DIFFERENCE, Found, Section, SectionTable, of_answers, q_value, tests_shown
+from harness.reports.sections.section import AGREEMENT_DIFFERENCE, Found, Section, SectionTable, cells_at, of_answers, q_value, tests_shown
 from harness.reports.tables.column import COUNT_OR_BLANK, NUMBER, POINTS, Column, TableName
 from harness.reports.tables.columns import columns_in
 from harness.stats import page_falling, paired_difference, slope
@@ -42,12 +42,10 @@ def temperature(answers: AnswerTable) -> Found | None:
     clean = answers.clean
     rows: list[Row] = []
     trends: list[Row] = []
-    for level in LEVELS:
-        for key, at in clean.cells(level, OTHERWISE):
-            heats = np.unique(clean.columns["temperature"].codes[at])
-            heats = heats[heats != NO_VALUE]
-            if len(heats) < 2 or np.isnan(clean.credits["pa_failed_wrong"][at]).all():
-                continue
+    for key, at in cells_at(clean, LEVELS, OTHERWISE):
+        heats = np.unique(clean.columns["temperature"].codes[at])
+        heats = heats[heats != NO_VALUE]
+        if len(heats) > 1 and not np.isnan(clean.credits["pa_failed_wrong"][at]).all():
             units = _Units(clean, at, heats)
             rows += units.rows(key)
             trends.append(units.trend(key))
