@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterator, Sequence
 from functools import cached_property, partial
 from typing import Any, NamedTuple
 
@@ -233,7 +233,7 @@ class CellTester:
         else:
             people = _mean(pair_agreement(counts[paired], self.weights[key["metric"]]), None if weight is None else weight[paired])
             scored = np.bincount(scores[scores >= 0], minlength=len(votes.classes.scores))
-            commonest = Commonest(_commonest(votes.classes, scored), _commonest(votes.classes, counts[labelled].sum(axis=0)))
+            commonest = Commonest(*(_commonest(votes.classes.scores, each) for each in (scored, counts[labelled].sum(axis=0))))
         table = None if votes.classes.continuous else self.labels.table(key["metric"], items[paired])
         scoring = options.alternative_scoring(about.alt_scoring, votes.classes.kind)
         by_task = item_key(judged.data, "task").take(items[paired]) if options.alt_scoring or about.alt_scoring else None
@@ -328,7 +328,7 @@ class _Distances:
 
 def _commonest_number(values: Floats) -> tuple[Score, float] | None:
     different, times = np.unique(values[~np.isnan(values)], return_counts=True)
-    return (float(different[times.argmax()]), float(times.max() / times.sum())) if len(different) else None
+    return _commonest(different.tolist(), times)
 
 
 def _weights(classes: Classes, options: DecisionOptions) -> Floats | None:
@@ -378,9 +378,9 @@ def _known(values: Floats, group: Ints, weight: Floats | None) -> SampleOfGroups
     return SampleOfGroups(values[known], group[known], None if weight is None else weight[known])
 
 
-def _commonest(classes: Classes, counts: Ints) -> tuple[Score, float] | None:
+def _commonest(scores: Sequence[Score], counts: Ints) -> tuple[Score, float] | None:
     total = int(counts.sum())
-    return (classes.scores[int(counts.argmax())], float(counts.max() / total)) if total else None
+    return (scores[int(counts.argmax())], float(counts.max() / total)) if total else None
 
 
 def _mean_scores(score: Floats, question: Ints, items: int) -> Floats:

@@ -268,7 +268,7 @@ def _tested(one: CellTests, options: DecisionOptions, q: CorrectedP) -> Decision
         labels=one.texts.labels,
         n=one.texts.n,
         groups=one.texts.groups,
-        one_class=one.one_class and _is_shown(q.one_class, options.alpha),
+        one_class=one.one_class and q.one_class is not None and q.one_class <= options.alpha,
         coverage=one.coverage.share,
         coverage_upper=one.coverage.upper,
         q_use=q_use,
@@ -279,10 +279,6 @@ def _tested(one: CellTests, options: DecisionOptions, q: CorrectedP) -> Decision
         interval=one.texts.interval,
         aggregate=one.aggregate,
     )
-
-
-def _is_shown(q: float | None, alpha: float) -> bool:
-    return q is not None and q <= alpha
 
 
 def _verdict(decided: _Decided, needed: FurtherTexts | None, options: DecisionOptions) -> Verdict:
@@ -317,7 +313,7 @@ def _verdict(decided: _Decided, needed: FurtherTexts | None, options: DecisionOp
     )
 
 
-def _beside_baseline(corrected: CorrectedP, alpha: float) -> BaselineSide | None:
-    if corrected.base is None:
+def _beside_baseline(q: CorrectedP, alpha: float) -> BaselineSide | None:
+    if q.base is None:
         return None
-    return "above" if corrected.base <= alpha else "below" if _is_shown(corrected.base_worse, alpha) else "not shown"
+    return "above" if q.base <= alpha else "not shown" if q.base_worse is None or q.base_worse > alpha else "below"
