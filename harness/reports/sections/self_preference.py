@@ -35,16 +35,6 @@ ALL_SOURCES = "*"
 QUESTIONS = ("recognition", "preference")
 
 
-class OwnPoint(msgspec.Struct, frozen=True):
-    """The means of one judge in one part of the data: a point of the figure."""
-
-    judge: str
-    language: str
-    dataset: str
-    recognition: float
-    preference: float
-
-
 class SelfPreference(msgspec.Struct, frozen=True):
     """All results. Every number of a row has its interval under `<name>_ci`, null where there is none; `n` counts pairs or texts.
 
@@ -57,7 +47,7 @@ class SelfPreference(msgspec.Struct, frozen=True):
             the mean of own / (own + other) over pairs of one source text; None for its own system.
         mutual: two judges that are both systems: `total`, the sum of the confidences with which each prefers its own output over the
             other's. It is 1 if both agree about which output is better; over 1 each favours itself.
-        points: the figure of preference against recognition.
+        points: the means of one judge in one part of the data, `recognition` and `preference`: the points of the figure.
         line: relates preference to recognition over judges and parts of the data; None with fewer than three points.
     """
 
@@ -65,14 +55,14 @@ class SelfPreference(msgspec.Struct, frozen=True):
     kendall_tau: list[Row]
     individual: list[Row]
     mutual: list[Row]
-    points: list[OwnPoint]
+    points: list[Row]
     line: Line | None
     signature: str = ""
 
     def as_json(self) -> dict[str, Any]:
         """One object for programs."""
         found = {"schema_version": SCHEMA_VERSION, "study": "self-preference", "signature": self.signature}
-        return found | msgspec.structs.asdict(self) | {"points": msgspec.to_builtins(self.points), "line": line_json(self.line)}
+        return found | msgspec.structs.asdict(self) | {"line": line_json(self.line)}
 
 
 SCHEMA_VERSION = 1
@@ -287,7 +277,7 @@ def _mutual(parts: Mapping[Part, Sequence[OwnComparison]], own: Mapping[str, str
 
 def fitted_points(
     x: Iterable[tuple[str, str, str, str, float]], preferences: Iterable[OwnComparison], seed: int
-) -> tuple[Line | None, list[OwnPoint]]:
+) -> tuple[Line | None, list[Row]]:
     """One point for each judge and part of the data that has both: the mean of x and the mean preference; a line through three or more.
 
     `x` are (judge, language, dataset, group, value): confidences of recognition, or in the right answer to a control question.
@@ -299,7 +289,8 @@ def fitted_points(
         sums[row.judge, row.language, row.dataset][row.group] += (0, 0, row.confidence, 1)
     totals = {part: np.sum(list(groups.values()), axis=0) for part, groups in sorted(sums.items())}
     complete = {part: total for part, total in totals.items() if total[1] and total[3]}
-    points = [OwnPoint(*part, float(total[0] / total[1]), float(total[2] / total[3])) for part, total in complete.items()]
+    means = {part: (float(total[0] / total[1]), float(total[2] / total[3])) for part, total in complete.items()}
+    points = [{**_keys(part), "recognition": recognised, "preference": preferred} for part, (recognised, preferred) in means.items()]
     strata = ["\t".join(part[1:]) for part in complete]
     line = fit_line([dict(sums[part]) for part in complete], strata, seed=seed) if len(points) > 2 else None
     return line, points

@@ -161,7 +161,7 @@ def _control_lines(answers: OwnAnswers, seed: int) -> list[dict[str, Any]]:
     for metric in dict.fromkeys(one.metric for one in answers.controls):
         x = [(one.judge, one.language, one.dataset, one.group, one.confidence) for one in answers.controls if one.metric == metric]
         line, points = fitted_points(x, [row for row in unnamed if row.question == "preference"], seed)
-        named = [{"judge": p.judge, "language": p.language, "right": p.recognition, "preference": p.preference} for p in points]
+        named = [{"judge": p["judge"], "language": p["language"], "right": p["recognition"], "preference": p["preference"]} for p in points]
         lines.append({"metric": metric, "points": named, "line": line_json(line)})
     return lines
 
