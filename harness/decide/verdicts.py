@@ -17,7 +17,7 @@ from harness.decide.cell_tests import CellTests, LabelledTexts, cell_tests
 from harness.decide.more_labels import FurtherTexts, labels_needed
 from harness.decide.options import DecisionOptions
 from harness.decide.rule import NOBODY, Controls, Decision, DecisionInputs, decide, has_enough, passes_controls
-from harness.decide.sentences import not_for, obstacles, reasons, sentence
+from harness.decide.sentences import VerdictInWords
 from harness.decide.verdict_parts import AgreementWithPeople, BaselineSide, BesideBaseline, CorrectedP, UncorrectedP, VerdictWords
 from harness.measure.cells import number, sort_key
 from harness.measure.compare import AlignedData, Recording, align
@@ -284,17 +284,11 @@ def _tested(one: CellTests, options: DecisionOptions, q: CorrectedP) -> Decision
 def _verdict(decided: _Decided, needed: FurtherTexts | None, options: DecisionOptions) -> Verdict:
     one, corrected, tested, decision = decided.tests, decided.corrected, decided.tested, decided.decision
     controls = None if one.texts.labels in BY_PEOPLE else passes_controls(corrected.base, tested, options)
-    missing = reasons(one, decision, controls, tested, options)
     return Verdict(
         key=one.key,
         decision=decision,
         controls=controls,
-        words=VerdictWords(
-            sentence(one, decision, controls, needed, corrected.family, missing, options),
-            missing,
-            obstacles(one, decision, controls, tested, options),
-            not_for(one, decision),
-        ),
+        words=VerdictInWords(one, decision, controls, tested, needed, corrected.family, options).words(),
         texts=one.texts,
         effective_groups=number(one.effective_groups),
         cap=number(one.cap) if math.isfinite(one.cap) else None,
