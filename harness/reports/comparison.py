@@ -46,8 +46,8 @@ class DecidedComparison(Comparison, frozen=True, kw_only=True):
     languages: tuple[LanguageComparison, ...] = ()
     calibration: tuple[Calibration, ...] | None = None
     acceptance: tuple[AcceptedFrom, ...] | None = None
-    pairs: tuple[Found, ...] = ()
-    sections: Mapping[str, Found] = msgspec.field(default_factory=dict)
+    pairs: tuple[Mapping[str, Any], ...] = ()
+    sections: Mapping[str, Mapping[str, Any]] = msgspec.field(default_factory=dict)
     pages: LabelPages = LabelPages()
 
     def __repr__(self) -> str:
