@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from harness.data.dataset import Dataset
 from harness.measure.cells import number
@@ -92,8 +92,8 @@ def annotator_sample(
         return None
     judge = np.round(codes)
     if scoring == "neg_rmse" and classes.values is not None:
-        table = table._replace(codes=_numbers(table.codes, classes.values))
-        judge = _numbers(judge, classes.values)
+        table = table._replace(codes=numbers_of_codes(table.codes, classes.values))
+        judge = numbers_of_codes(judge, classes.values)
     return AnnotatorSample(table, judge, groups, scoring, (metric,))
 
 
@@ -111,12 +111,10 @@ def pooled_sample(samples: Sequence[AnnotatorSample]) -> AnnotatorSample:
     return AnnotatorSample(AnnotatorTable(tuple(names), table), judge, groups, samples[0].scoring, metrics)
 
 
-def _numbers(codes: Floats, values: Sequence[float]) -> Floats:
+def numbers_of_codes(codes: Floats, values: ArrayLike) -> Floats:
     """The numbers that class codes stand for; NaN stays."""
-    known = ~np.isnan(codes)
-    numbers = np.full(codes.shape, math.nan)
-    numbers[known] = np.asarray(values, np.float64)[codes[known].astype(np.int64)]
-    return numbers
+    missing = np.isnan(codes)
+    return np.where(missing, math.nan, np.asarray(values, np.float64)[np.where(missing, 0, codes).astype(np.int64)])
 
 
 def annotator_test(sample: AnnotatorSample | None, epsilon: float, *, failures_lose: bool = True) -> dict[str, Any] | None:
@@ -146,18 +144,11 @@ def annotator_tests(
 
 
 def _row(sample: AnnotatorSample, found: AlternativeAnnotatorTest, epsilon: float) -> dict[str, Any]:
-    tested = [
-        {
-            "annotator": name,
-            "n": one.n,
-            "mean": number(one.test.mean),
-            "p": number(one.p_adjusted),
-            "p_guarded": number(one.p_guarded_adjusted),
-            "rejected": one.rejected,
-        }
-        for name, one in zip(sample.table.names, found.annotators, strict=True)
-        if one.test is not None
-    ]
+    tested = []
+    for name, one in zip(sample.table.names, found.annotators, strict=True):
+        if one.test is not None:
+            p = {"p": number(one.p_adjusted), "p_guarded": number(one.p_guarded_adjusted)}
+            tested.append({"annotator": name, "n": one.n, "mean": number(one.test.mean), **p, "rejected": one.rejected})
     return {
         "omega": number(found.omega),
         "rho": number(found.rho),

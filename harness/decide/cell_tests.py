@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterator, Sequence
 from functools import cached_property, partial
 from typing import Any, NamedTuple
 
 import msgspec
 import numpy as np
 
-from harness.data.columns import CodedColumn, combination_ids, first_rows, rows_by_number
+from harness.data.columns import combination_ids, first_rows, rows_by_number
 from harness.decide.annotator_labels import AnnotatorLabels, AnnotatorSample, annotator_sample, annotator_tests
 from harness.decide.options import DecisionOptions
 from harness.decide.rows_by_cell import rows_by_cell
@@ -65,7 +65,7 @@ class LabelledTexts(msgspec.Struct, frozen=True):
 
 
 class ReadableAnswers(NamedTuple):
-    """The share of answers that could be read, its one-sided 95 % upper limit, and what the others are."""
+    """The share of answers that could be read, its one-sided 95 % upper limit, and how many of the others there are of each kind."""
 
     share: float
     upper: float
@@ -193,9 +193,8 @@ class CellTester:
         self.right, self.score = unit_hits(units, counted, compare)
         self.design = judged.design.weight if judged.design else None
         self.baseline = baseline_hits(data, units, counted, judged.baseline or {}, compare, self.design)
-        weights = {metric: _weights(votes.classes, options) for metric, votes in counted.items()}
-        self.gap = unit_gaps(units, counted, self.score, weights)
-        self.weights = weights
+        self.weights = {metric: _weights(votes.classes, options) for metric, votes in counted.items()}
+        self.gap = unit_gaps(units, counted, self.score, self.weights)
         self.group = item_key(data, "group").codes.astype(np.int64)
         self.sources = _label_sources(judged)
         self.labels = AnnotatorLabels(data, counted)
@@ -223,9 +222,10 @@ class CellTester:
         counted, paired = raters[question] >= least, raters >= 2
         scores = self.score[rows][counted]
         read = yield SampleOfGroups(scores >= 0, group[question][counted])
-        codes, labelled = _mean_codes(self.score[rows], question, len(items)), raters >= least
+        codes = _mean_scores(np.where(self.score[rows] >= 0, self.score[rows], math.nan), question, len(items))
+        labelled = raters >= least
         interval = self.intervals.get(key["metric"])
-        pairs = interval.pairs(items, _mean_scores(self.given[rows], question, len(items))) if interval else None
+        pairs = (interval.mean[items], _mean_scores(self.given[rows], question, len(items))) if interval else None
         correction = _Correction(votes.classes, counts[labelled], codes[labelled], pairs and (pairs[0][labelled], pairs[1][labelled]))
         if interval:
             people = _mean(interval.people[items], weight)
@@ -233,9 +233,10 @@ class CellTester:
         else:
             people = _mean(pair_agreement(counts[paired], self.weights[key["metric"]]), None if weight is None else weight[paired])
             scored = np.bincount(scores[scores >= 0], minlength=len(votes.classes.scores))
-            commonest = Commonest(_commonest(votes.classes, scored), _commonest(votes.classes, counts[labelled].sum(axis=0)))
+            commonest = Commonest(*(_commonest(votes.classes.scores, each) for each in (scored, counts[labelled].sum(axis=0))))
         table = None if votes.classes.continuous else self.labels.table(key["metric"], items[paired])
         scoring = options.alternative_scoring(about.alt_scoring, votes.classes.kind)
+        by_task = item_key(judged.data, "task").take(items[paired]) if options.alt_scoring or about.alt_scoring else None
         sample = annotator_sample(table, codes[paired], group[paired], key["metric"], votes.classes, scoring)
         level = yield correction.leniency(group[labelled])
         rest = partial(
@@ -261,9 +262,7 @@ class CellTester:
             level=Level(level, correction.reach, same_level_p(level, correction.reach) <= options.alpha),
             gain=correction.gain,
             few_rare_cases=correction.few_rare_cases,
-            alt_samples=_by_task(sample, item_key(judged.data, "task").take(items[paired]))
-            if sample and (options.alt_scoring or about.alt_scoring)
-            else {},
+            alt_samples={str(name): sample.only(by_task.recode({name: 0}) == 0) for name in by_task.used} if sample and by_task else {},
         )
         given = pairs and pairs[1][labelled]
         answers = self._answers(key["metric"], items[labelled], codes[labelled], given, commonest.judge and commonest.judge[0])
@@ -284,10 +283,6 @@ class CellTester:
         kinds = self.judged.units.judgments.failure.take(rows[self.score[rows] < 0])
         counts = np.bincount(kinds.codes[kinds.codes >= 0], minlength=len(kinds.values)).tolist()
         return {str(kind): count for kind, count in sorted(zip(kinds.values, counts, strict=True)) if count}
-
-
-def _by_task(sample: AnnotatorSample, task: CodedColumn) -> dict[str, AnnotatorSample]:
-    return {str(name): sample.only(task.recode({name: 0}) == 0) for name in task.used}
 
 
 class _Distances:
@@ -320,10 +315,6 @@ class _Distances:
         right = np.where(np.isnan(self.mean[item]), math.nan, 1 - from_mean)
         return 1 - own - self.people[item], right, 1 - np.abs(self.constant - self.mean)[item] / self.reach
 
-    def pairs(self, items: Ints, y: Floats) -> tuple[Floats, Floats]:
-        """The mean label and the judge's score of some items."""
-        return self.mean[items], y
-
     def counts_of(self, score: Score | None, items: Ints) -> Floats:
         """(items, 2) labels of some items that are this score, and all others."""
         own = self.scores.of_items(items)
@@ -337,7 +328,7 @@ class _Distances:
 
 def _commonest_number(values: Floats) -> tuple[Score, float] | None:
     different, times = np.unique(values[~np.isnan(values)], return_counts=True)
-    return (float(different[times.argmax()]), float(times.max() / times.sum())) if len(different) else None
+    return _commonest(different.tolist(), times)
 
 
 def _weights(classes: Classes, options: DecisionOptions) -> Floats | None:
@@ -358,13 +349,8 @@ def _label_sources(judged: JudgedData) -> dict[tuple[Any, Any], str]:
     for row in first_rows(code).tolist():
         pair = (labels.metric.values[labels.metric.codes[row]], language.values[language.codes[row]])
         found.setdefault(pair, set()).add(str(labels.source.values[labels.source.codes[row]]))
-    return {pair: _one_source(sources) for pair, sources in found.items()}
-
-
-def _one_source(sources: set[str]) -> str:
-    if len(sources) == 1:
-        return next(iter(sources))
-    return "people" if sources <= BY_PEOPLE else "mixed"
+    mixed = {pair: "people" if sources <= BY_PEOPLE else "mixed" for pair, sources in found.items()}
+    return mixed | {pair: next(iter(sources)) for pair, sources in found.items() if len(sources) == 1}
 
 
 def _coverage(read: ClusterMean) -> tuple[float, float]:
@@ -392,14 +378,9 @@ def _known(values: Floats, group: Ints, weight: Floats | None) -> SampleOfGroups
     return SampleOfGroups(values[known], group[known], None if weight is None else weight[known])
 
 
-def _commonest(classes: Classes, counts: Ints) -> tuple[Score, float] | None:
+def _commonest(scores: Sequence[Score], counts: Ints) -> tuple[Score, float] | None:
     total = int(counts.sum())
-    return (classes.scores[int(counts.argmax())], float(counts.max() / total)) if total else None
-
-
-def _mean_codes(score: Ints, question: Ints, items: int) -> Floats:
-    """The class codes of each item's answers averaged over its repeats; NaN where no answer could be read."""
-    return _mean_scores(np.where(score >= 0, score, math.nan).astype(np.float64), question, items)
+    return (scores[int(counts.argmax())], float(counts.max() / total)) if total else None
 
 
 def _mean_scores(score: Floats, question: Ints, items: int) -> Floats:

@@ -10,7 +10,7 @@ import msgspec
 import numpy as np
 
 from harness.data.columns import rows_by_number
-from harness.decide.annotator_labels import AnnotatorLabels
+from harness.decide.annotator_labels import AnnotatorLabels, numbers_of_codes
 from harness.decide.rows_by_cell import rows_by_cell
 from harness.measure.cells import number
 from harness.measure.compare import JudgedData
@@ -128,12 +128,9 @@ class LanguageParts(msgspec.Struct, frozen=True):
     reasons: dict[str, str] = {}
 
 
-def without_language(key: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in key.items() if name != "language"}
-
-
-def hashable(key: Mapping[str, Any]) -> tuple[Any, ...]:
-    return tuple(key.items())
+def without_language(key: Mapping[str, Any]) -> tuple[tuple[str, Any], ...]:
+    """The pairs of a key without its language: that of a judge, metric and condition."""
+    return tuple((name, value) for name, value in key.items() if name != "language")
 
 
 def language_parts(
@@ -143,7 +140,7 @@ def language_parts(
     for judged in judged_data:
         rows: dict[tuple[Any, ...], list[Ints]] = {}
         for key, own in rows_by_cell(judged, by_source):
-            rows.setdefault(hashable(without_language(key)), []).append(own)
+            rows.setdefault(without_language(key), []).append(own)
         judgments = _JudgedLanguages(judged, compare)
         for judge, parts in rows.items():
             yield judge, judgments.parts(dict(judge)["metric"], np.sort(np.concatenate(parts)), names)
@@ -166,8 +163,10 @@ class _JudgedLanguages:
             "rates": lambda: self._rates(rows),
             "dif": lambda: self._dif(metric, rows, items, question),
             "consistency": lambda: self._consistency(metric, rows, items, question),
-            "annotators": lambda: self._annotators(metric),
         }
+        if len(np.unique(self.language.codes[items])) < 2:
+            makers = dict.fromkeys(makers, lambda: (None, ONE_LANGUAGE))
+        makers["annotators"] = lambda: self._annotators(metric)
         found = {name: makers[name]() for name in names}
         reasons = {name: str(reason) for name, (_, reason) in found.items() if reason}
         return LanguageParts(**{name: value for name, (value, _) in found.items()}, reasons=reasons)
@@ -176,16 +175,11 @@ class _JudgedLanguages:
         """The languages of some items in order, and the number of each item's."""
         codes, where = np.unique(self.language.codes[items], return_inverse=True)
         names = [str(self.language.values[code]) for code in codes]
-        order = sorted(range(len(names)), key=names.__getitem__)
-        rank = np.empty(len(order), np.int64)
-        rank[order] = np.arange(len(order))
-        return sorted(names), rank[where]
+        return sorted(names), np.argsort(np.argsort(names))[where]
 
     def _rates(self, rows: Ints) -> tuple[LanguageRates | None, str | None]:
         items = self.judged.units.item[rows]
         languages, where = self._codes(items)
-        if len(languages) < 2:
-            return None, ONE_LANGUAGE
         found: RateComparison = compare_rates(self.right[rows], where, self.cluster[items], len(languages))
         if math.isnan(found.p_groups):
             return None, found.reason or FEW_TEXTS
@@ -203,8 +197,6 @@ class _JudgedLanguages:
         votes = self.judged.counted[metric]
         k = len(votes.classes.scores)
         languages, where = self._codes(items)
-        if len(languages) < 2:
-            return None, ONE_LANGUAGE
         if votes.classes.kind == "nominal" or not 2 <= k <= _MOST_CLASSES:
             return None, "the scale has no order" if votes.classes.kind == "nominal" else f"more than {_MOST_CLASSES} classes, or one"
         counts, numbers = votes.counts[items], _numbers(votes.classes)
@@ -231,8 +223,6 @@ class _JudgedLanguages:
         ids, score = self.parallel[items], self._scores(metric, rows, question)
         languages, where = self._codes(items)
         kept = ids >= 0
-        if len(languages) < 2:
-            return None, ONE_LANGUAGE
         if not kept.any():
             return None, "no item has a parallel_id"
         rank = np.unique(ids[kept], return_inverse=True)[1]
@@ -245,9 +235,8 @@ class _JudgedLanguages:
             return None, "no parallel item has scores in two languages"
         found = parallel_consistency(table, len(self.judged.counted[metric].classes.scores))
         pairs = {f"{languages[a]} {languages[b]}": number(found.pairwise[a, b]) for b in range(len(languages)) for a in range(b)}
-        fleiss = found.fleiss
-        randolph, agreement = number(found.randolph), number(found.agreement)
-        return LanguageConsistency(len(table), number(fleiss.value), randolph, agreement, pairs, fleiss.reason), None
+        fleiss, randolph, agreement = map(number, (found.fleiss.value, found.randolph, found.agreement))
+        return LanguageConsistency(len(table), fleiss, randolph, agreement, pairs, found.fleiss.reason), None
 
     def _annotators(self, metric: str) -> tuple[tuple[AnnotatorVariance, ...] | None, str | None]:
         if metric not in self.known_annotators:
@@ -296,18 +285,13 @@ def _components_of(table: Floats | None, numbers: Floats, *, persistent: bool) -
     """Variance components of one language's labels, and the reliability of means of annotators: fields of `AnnotatorVariance`."""
     if table is None:
         return {"reason": "more than 200 annotators"}
-    gaps = np.isnan(table)
-    scores = np.where(gaps, math.nan, numbers[np.where(gaps, 0, table).astype(np.int64)])
+    scores = numbers_of_codes(table, numbers)
     if not persistent:
         scores = _side_by_side(scores)
     if min(scores.shape) < 2:
         return {"reason": "fewer than two items or two annotators"}
-    if not persistent:
-        found = one_way_components(scores)
-    elif not gaps.any():
-        found = two_way_components(scores)
-    else:
-        found = mixed_components(scores)
+    components = mixed_components if np.isnan(table).any() else two_way_components
+    found = components(scores) if persistent else one_way_components(scores)
     if found.reason:
         return {"reason": found.reason}
     return {
@@ -322,7 +306,7 @@ def _components_of(table: Floats | None, numbers: Floats, *, persistent: bool) -
 def _side_by_side(scores: Floats) -> Floats:
     """The scores of the items that have the commonest number of labels, without gaps; which annotator gave which does not matter."""
     known = ~np.isnan(scores)
-    number_of = known.sum(axis=1)
-    usual = int(np.bincount(number_of).argmax()) if len(number_of) else 0
-    kept = number_of == usual
+    labels = known.sum(axis=1)
+    usual = int(np.bincount(labels).argmax()) if len(labels) else 0
+    kept = labels == usual
     return scores[kept][known[kept]].reshape(-1, usual) if usual else np.empty((0, 0))

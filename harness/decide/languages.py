@@ -21,7 +21,6 @@ from harness.decide.language_parts import (
     LanguageFunctioning,
     LanguageParts,
     LanguageRates,
-    hashable,
     language_parts,
     without_language,
 )
@@ -29,7 +28,7 @@ from harness.decide.options import DecisionOptions
 from harness.measure.cells import number, sort_key
 from harness.measure.compare import AlignedData
 from harness.measure.options import CompareOptions
-from harness.stats import MetaAnalysis, cluster_interval, meta_analysis
+from harness.stats import cluster_interval, meta_analysis
 from harness.stats.intervals.cluster_mean import ClusterMean
 
 LEAST_LANGUAGES = 5
@@ -118,7 +117,7 @@ def language_comparisons(
         rows = tuple(_language(one, directions.get(key["metric"]), options) for one in own)
         gap, why = _gap_over_languages(own)
         reasons = {"gap": why} if why else {}
-        more = msgspec.structs.asdict(parts[hashable(key)] if full else LanguageParts(reasons=dict.fromkeys(COMPARISONS, ON_REQUEST)))
+        more = msgspec.structs.asdict(parts[tuple(key.items())] if full else LanguageParts(reasons=dict.fromkeys(COMPARISONS, ON_REQUEST)))
         found.append(LanguageComparison(key=key, languages=rows, gap=gap, **more | {"reasons": reasons | more["reasons"]}))
     return tuple(sorted(found, key=lambda one: sort_key(one.key)))
 
@@ -126,7 +125,7 @@ def language_comparisons(
 def _by_judge(tests: Iterable[CellTests]) -> Iterator[tuple[dict[str, Any], list[CellTests]]]:
     found: dict[tuple[Any, ...], list[CellTests]] = {}
     for one in tests:
-        found.setdefault(hashable(without_language(one.key)), []).append(one)
+        found.setdefault(without_language(one.key), []).append(one)
     for key, own in found.items():
         yield dict(key), sorted(own, key=lambda one: str(one.key["language"]))
 
@@ -160,12 +159,9 @@ def _gap_over_languages(tests: Sequence[CellTests]) -> tuple[GapOverLanguages | 
         return None, ONE_LANGUAGE
     if len(known) < LEAST_LANGUAGES:
         return None, FEW_LANGUAGES if len(tests) < LEAST_LANGUAGES else "fewer than five languages whose gap varies between texts"
-    return _over_languages(meta_analysis([gap.mean for gap in known], [gap.error**2 for gap in known])), None
-
-
-def _over_languages(found: MetaAnalysis) -> GapOverLanguages:
+    found = meta_analysis([gap.mean for gap in known], [gap.error**2 for gap in known])
     numbers = {name: number(getattr(found, name)) for name in ("mean", "tau2", "q", "q_p", "i2")}
-    return GapOverLanguages(languages=found.k, ci=_pair(found.interval), prediction=_pair(found.prediction), **numbers)
+    return GapOverLanguages(languages=found.k, ci=_pair(found.interval), prediction=_pair(found.prediction), **numbers), None
 
 
 def _pair(ends: tuple[float, float]) -> tuple[float, float] | None:

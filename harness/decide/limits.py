@@ -10,7 +10,7 @@ import numpy as np
 from harness.decide.cell_tests import CellTests
 from harness.decide.options import DecisionOptions
 from harness.decide.rows_by_cell import rows_by_cell
-from harness.measure.compare import AlignedData, JudgedData
+from harness.measure.compare import AlignedData
 from harness.measure.options import CompareOptions
 from harness.measure.unit_agreement import mean_of_questions, unit_hits
 from harness.measure.units import item_key
@@ -86,17 +86,14 @@ class CellHits(NamedTuple):
 
 def cell_hits(laid_out: AlignedData, options: CompareOptions) -> dict[CellKey, CellHits]:
     """The hits of every cell, failures as wrong; NaN where an item has no aggregate, and on continuous scores."""
-    return {key: hits for judged in laid_out.judged for key, hits in _hits_of(judged, options)}
-
-
-def _hits_of(judged: JudgedData, options: CompareOptions) -> list[tuple[CellKey, CellHits]]:
-    hit, _ = unit_hits(judged.units, judged.counted, options)
-    group, ids = item_key(judged.data, "group").codes.astype(np.int64), [item.item_id for item in judged.data.items]
-    found = []
-    for key, rows in rows_by_cell(judged, by_source=False):
-        items, question, judgments = np.unique(judged.units.item[rows], return_inverse=True, return_counts=True)
-        own = CellHits(tuple(ids[i] for i in items.tolist()), mean_of_questions(question, hit[rows]), group[items], judgments)
-        found.append((CellKey.of(key), own))
+    found = {}
+    for judged in laid_out.judged:
+        hit, _ = unit_hits(judged.units, judged.counted, options)
+        group, ids = item_key(judged.data, "group").codes.astype(np.int64), [item.item_id for item in judged.data.items]
+        for key, rows in rows_by_cell(judged, by_source=False):
+            items, question, judgments = np.unique(judged.units.item[rows], return_inverse=True, return_counts=True)
+            hits, names = mean_of_questions(question, hit[rows]), tuple(ids[item] for item in items.tolist())
+            found[CellKey.of(key)] = CellHits(names, hits, group[items], judgments)
     return found
 
 

@@ -9,6 +9,7 @@ import msgspec
 
 from harness.decide.cell_tests import CellTests
 from harness.decide.options import DecisionOptions
+from harness.decide.rule import has_enough
 from harness.stats.core.arrays import Floats
 from harness.stats.estimation.more_labels import GROWTH, LIMIT, CellToPlan, about_more_each
 from harness.stats.intervals.judge_tests import JudgeSums, judge_sums
@@ -45,9 +46,10 @@ def labels_needed(cells: Sequence[tuple[CellTests, float]], options: DecisionOpt
         if one.gap.mean <= -options.margin or one.baseline.mean <= 0:
             continue
         if one.texts.n:
-            enough = one.texts.n >= options.items and one.texts.groups >= options.groups
+            enough = has_enough(one.texts, options)
             if not (enough and one.tests.shown(options.alpha, level)):  # else only coverage is missing
-                plans[place] = _to_plan(one, level, math.ceil(GROWTH * one.texts.n) if enough else options.items, options.groups)
+                items = math.ceil(GROWTH * one.texts.n) if enough else options.items
+                plans[place] = CellToPlan(judge_sums(*one.differences), level, items, options.groups)  # texts count once each
         else:
             found[place] = _further(max(options.items, options.groups))
 
@@ -58,11 +60,6 @@ def labels_needed(cells: Sequence[tuple[CellTests, float]], options: DecisionOpt
     for place, plan in zip(plans, planned, strict=True):
         found[place] = MORE_THAN if plan.more is None else _further(plan.more)
     return found
-
-
-def _to_plan(one: CellTests, level: float, items: int, groups: int) -> CellToPlan:
-    """The texts count once each, however they were drawn."""
-    return CellToPlan(judge_sums(*one.differences), level, items, groups)
 
 
 def _further(needed: int) -> FurtherTexts:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, Protocol
 
 import msgspec
 
@@ -96,9 +96,16 @@ def decide(cell: DecisionInputs, options: DecisionOptions) -> Decision:
     return BASE_WORSE if base_worse else NEITHER
 
 
-def has_enough(cell: DecisionInputs, options: DecisionOptions) -> bool:
-    """Whether a cell has enough items and texts for its tests to mean anything; only such cells are members of a family."""
-    return cell.n >= options.items and cell.groups >= options.groups
+class _Counted(Protocol):
+    @property
+    def n(self) -> int: ...
+    @property
+    def groups(self) -> int: ...
+
+
+def has_enough(texts: _Counted, options: DecisionOptions) -> bool:
+    """Whether there are enough items and independent texts for tests to mean anything; only such cells are members of a family."""
+    return texts.n >= options.items and texts.groups >= options.groups
 
 
 def passes_controls(q_better: float | None, cell: DecisionInputs, options: DecisionOptions) -> Controls:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 from harness.content.tags import english_name
 from harness.decide.cell_tests import CellTests
 from harness.decide.more_labels import FurtherTexts
 from harness.decide.options import DecisionOptions
 from harness.decide.rule import BASE_WORSE, FAILS, ONE_CLASS, WORSE, Controls, Decision, DecisionInputs, has_enough
+from harness.decide.verdict_parts import VerdictWords
 from harness.model import BY_PEOPLE
 
 
@@ -24,6 +26,7 @@ def apart(value: float, unit: str) -> str:
 
 
 _ANNOTATORS = {"native": "native speakers", "people": "people"}
+_SHOWN = {ONE_CLASS: "constant", FAILS: "failures", WORSE: "worse", BASE_WORSE: "base_worse"}
 
 
 def equal_groups(groups: int, effective: float | None) -> str:
@@ -38,221 +41,172 @@ def equal_groups(groups: int, effective: float | None) -> str:
     return "" if float(shown) == groups else shown
 
 
-def _as_if(one: CellTests) -> str:
-    """A further sentence where groups are of different sizes; else empty."""
-    shown = equal_groups(one.texts.groups, one.effective_groups) if one.texts.labels in BY_PEOPLE else ""
-    if not shown:
-        return ""
-    most = f"; in the corrected tests none counts for more than {one.cap:.1f} texts" if math.isfinite(one.cap) else ""
-    return f" The texts are in {one.texts.groups} groups of different sizes and count as if in {shown} equal groups{most}."
+class VerdictInWords(NamedTuple):
+    """What the words of a verdict are made of.
 
-
-def _people(one: CellTests) -> str:
-    return _ANNOTATORS.get(one.texts.labels, "the annotators")
-
-
-def _place(one: CellTests) -> str:
-    language = one.key["language"]
-    return f"{one.key['judge']} for {str(one.key['metric']).replace('_', ' ')} in {english_name(language) if language else 'any language'}"
-
-
-def sentence(
-    one: CellTests,
-    decision: Decision,
-    controls: Controls | None,
-    k: FurtherTexts | None,
-    family: int,
-    missing: Sequence[str],
-    options: DecisionOptions,
-) -> str:
-    """One verdict as one or two sentences.
-
-    Args:
-        one: the tests of the cell.
-        decision: what the decision table says.
-        controls: the result on constructed labels.
-        k: labelled texts that are still needed.
-        family: number of cells that were corrected together.
-        missing: what `reasons` gave.
-        options: the thresholds.
+    `one` are the tests of the cell, `tested` what the decision table looked at and `decision` what it says; `controls` is the result on
+    constructed labels. `needed` are the texts still to be labelled, `family` is the number of cells that were corrected together.
     """
-    if controls is not None:
-        return _controls_sentence(one, controls, missing)
-    as_if = _as_if(one) if one.texts.n >= options.items and one.texts.groups >= options.groups else ""
-    return _native_sentence(one, decision, k, family, missing, options) + as_if
 
+    one: CellTests
+    decision: Decision
+    controls: Controls | None
+    tested: DecisionInputs
+    needed: FurtherTexts | None
+    family: int
+    options: DecisionOptions
 
-def _native_sentence(
-    one: CellTests, decision: Decision, k: FurtherTexts | None, family: int, missing: Sequence[str], options: DecisionOptions
-) -> str:
-    place, among = _place(one), f" ({family} cells were tested)" if family > 1 else ""
-    match decision.verdict:
-        case "use":
-            return f"Use {place}: {_gap(one)}; {_margin(options)} below is ruled out. It is {_base(one)}{among}."
-        case "use corrected":
-            shown = "it is shown to be worse than people" if "worse" in decision.reason else "it is not shown to be as good as people"
-            more = "" if k is None else f" Without correction: label {k} more texts, if the judge is as good as people."
-            worth = f"with its scores of many further texts, each label counts as {_worth(one.gain)} labels"
-            return f"Use {place} with corrected means only: {shown} ({_gap(one)}). {worth[0].upper()}{worth[1:]}.{more}"
-        case "do not use":
-            return f"Do not use {place}: {missing[0]}{among}."
-        case "no verdict":
-            if one.aggregate:
+    def words(self) -> VerdictWords:
+        """The sentence, its reasons, what stands against `use`, and what a `use` does not cover."""
+        obstacles = self._obstacles()
+        reasons = tuple(map(self._clause, obstacles))
+        if self.controls == "not shown":
+            is_read = self.one.coverage.share >= self.options.coverage
+            reasons = (f"it is {self._base}, which may be chance" if is_read else self._clause("coverage"),)
+        sentence = self._sentence(reasons) if self.controls is None else self._controls_sentence(reasons)
+        return VerdictWords(sentence, reasons, obstacles, tuple(self._not_for()) if self.decision.verdict == "use" else ())
+
+    def _sentence(self, reasons: Sequence[str]) -> str:
+        """One verdict as one or two sentences, and a further one where groups are of different sizes."""
+        one, place, k, options = self.one, self._place, self.needed, self.options
+        among, as_if = f" ({self.family} cells were tested)" if self.family > 1 else "", self._as_if()
+        match self.decision.verdict:
+            case "use":
+                return f"Use {place}: {self._gap}; {self._margin} below is ruled out. It is {self._base}{among}.{as_if}"
+            case "use corrected":
+                is_worse = "worse" in self.decision.reason
+                shown = "it is shown to be worse than people" if is_worse else "it is not shown to be as good as people"
+                more = "" if k is None else f" Without correction: label {k} more texts, if the judge is as good as people."
+                worth = f"{one.gain:.2f}" if math.isfinite(one.gain) else "any number of"
+                many = f"With its scores of many further texts, each label counts as {worth} labels."
+                return f"Use {place} with corrected means only: {shown} ({self._gap}). {many}{more}{as_if}"
+            case "do not use":
+                return f"Do not use {place}: {reasons[0]}{among}.{as_if}"
+            case "no verdict":
+                why, missing = "one person scored each text. Next", "second ratings of"
+                if one.aggregate:
+                    why = "the data have one released score a text, not the scores of people behind it. Missing"
+                    missing = "the scores of two annotators or more for"
                 return (
-                    f"No verdict, {place}: nobody to compare with; the data have one released score a text, not the scores of people "
-                    f"behind it. Missing: the scores of two annotators or more for {options.items} texts or more, {options.groups} of them "
-                    "independent. They show how far two people are apart; the judge is held against that."
+                    f"No verdict, {place}: nobody to compare with; {why}: {missing} {options.items} texts or more, {options.groups} of "
+                    f"them independent. They show how far two people are apart; the judge is held against that.{as_if}"
                 )
-            return (
-                f"No verdict, {place}: nobody to compare with; one person scored each text. Next: second ratings of {options.items} texts "
-                f"or more, {options.groups} of them independent. They show how far two people are apart; the judge is held against that."
-            )
-        case _:
-            return _too_few(one, place, k, missing, options)
+            case _:
+                return f"{self._too_few(reasons)}{as_if}"
 
+    def _too_few(self, reasons: Sequence[str]) -> str:
+        place, k, why = self._place, self.needed, "; ".join(reasons)
+        if k is None:
+            return f"Not shown, {place}: {why}. At what was seen, more labels would not change this."
+        if not has_enough(self.one.texts, self.options):
+            return f"Too few labels, {place}: {reasons[0]}. Label {k} more texts with two annotators each."
+        if k.more_than:
+            return f"Too few labels, {place}: {why}. Even {k.texts:,} more would not suffice for a judge as good as people."
+        return f"Too few labels, {place}: {why}. Label {k} more texts; that suffices if the judge is as good as people."
 
-def _gap(one: CellTests) -> str:
-    measure = "closeness to" if one.texts.closeness else "agreement with"
-    return f"its {measure} {_people(one)} is {apart(one.gap.mean, 'below above')} their {measure} each other"
+    def _controls_sentence(self, reasons: Sequence[str]) -> str:
+        if self.controls == "passes":
+            return f"Passes the controls, {self._place}: it is {self._base}. That is necessary, not sufficient."
+        return f"{'Fails' if self.controls == 'fails' else 'Not shown to pass'} the controls, {self._place}: {'; '.join(reasons)}."
 
+    def _as_if(self) -> str:
+        """A further sentence where enough texts are in groups of different sizes; else empty."""
+        one, texts = self.one, self.one.texts
+        shown = equal_groups(texts.groups, one.effective_groups) if texts.labels in BY_PEOPLE and has_enough(texts, self.options) else ""
+        if not shown:
+            return ""
+        most = f"; in the corrected tests none counts for more than {one.cap:.1f} texts" if math.isfinite(one.cap) else ""
+        return f" The texts are in {texts.groups} groups of different sizes and count as if in {shown} equal groups{most}."
 
-def _base(one: CellTests) -> str:
-    if one.texts.interval:
-        place = "closer to" if one.baseline.mean >= 0 else "farther from"
-        return f"{100 * abs(one.baseline.mean):.1f} points {place} people's mean than a constant score"
-    return f"right {apart(one.baseline.mean, 'less more')} often than a constant answer"
+    @property
+    def _place(self) -> str:
+        judge, metric, language = (self.one.key[name] for name in ("judge", "metric", "language"))
+        return f"{judge} for {str(metric).replace('_', ' ')} in {english_name(language) if language else 'any language'}"
 
+    @property
+    def _gap(self) -> str:
+        measure = "closeness to" if self.one.texts.closeness else "agreement with"
+        people = _ANNOTATORS.get(self.one.texts.labels, "the annotators")
+        return f"its {measure} {people} is {apart(self.one.gap.mean, 'below above')} their {measure} each other"
 
-def _worth(gain: float) -> str:
-    return f"{gain:.2f}" if math.isfinite(gain) else "any number of"
+    @property
+    def _base(self) -> str:
+        mean = self.one.baseline.mean
+        if self.one.texts.interval:
+            return f"{100 * abs(mean):.1f} points {'closer to' if mean >= 0 else 'farther from'} people's mean than a constant score"
+        return f"right {apart(mean, 'less more')} often than a constant answer"
 
+    @property
+    def _margin(self) -> str:
+        return f"{100 * self.options.margin:g} points"
 
-def _margin(options: DecisionOptions) -> str:
-    return f"{100 * options.margin:g} points"
+    def _obstacles(self) -> tuple[str, ...]:
+        """What stands against `use`, as short names: what is shown against the judge, else the tests that it does not pass."""
+        if self.decision.verdict == "use" or self.controls == "passes":
+            return ()
+        if self.controls == "fails":
+            return ("base_worse",) if self.tested.q_base_worse <= self.options.alpha else ("constant",)
+        return (_SHOWN[self.decision],) if self.decision in _SHOWN else self._missing_tests()
 
+    def _missing_tests(self) -> tuple[str, ...]:
+        """The tests of `use` that a cell does not pass alone: `people`, `baseline`, `coverage`; `cells` if it passes all of them.
 
-def _too_few(one: CellTests, place: str, k: FurtherTexts | None, missing: Sequence[str], options: DecisionOptions) -> str:
-    if k is None:
-        return f"Not shown, {place}: {'; '.join(missing)}. At what was seen, more labels would not change this."
-    if one.texts.n < options.items or one.texts.groups < options.groups:
-        return f"Too few labels, {place}: {missing[0]}. Label {k} more texts with two annotators each."
-    if k.more_than:
-        return f"Too few labels, {place}: {'; '.join(missing)}. Even {k.texts:,} more would not suffice for a judge as good as people."
-    return f"Too few labels, {place}: {'; '.join(missing)}. Label {k} more texts; that suffices if the judge is as good as people."
+        `labels` alone where there are too few to test, and `annotators` where no text has two.
+        """
+        one, options = self.one, self.options
+        if one.texts.labels in BY_PEOPLE and not has_enough(one.texts, options):
+            return ("labels",) if one.texts.n else ("annotators",)
+        passed = {
+            "people": one.tests.alone.gap <= options.alpha or one.texts.labels not in BY_PEOPLE,
+            "baseline": one.tests.alone.base <= options.alpha,
+            "coverage": one.coverage.share >= options.coverage,
+        }
+        return tuple(name for name, is_passed in passed.items() if not is_passed) or ("cells",)
 
+    def _clause(self, obstacle: str) -> str:
+        """An obstacle as a clause of the sentence."""
+        one, options, share = self.one, self.options, self.one.coverage.share
+        match obstacle:
+            case "worse":
+                return f"{self._gap}; more than {self._margin} below is shown"
+            case "people":
+                return f"{self._gap}, and {self._margin} below is not ruled out"
+            case "base_worse":
+                return f"it is {self._base}, which is shown"
+            case "baseline":
+                return f"it is {self._base}{', which may be chance' if one.baseline.mean > 0 else ''}"
+            case "failures":
+                kinds = ", ".join(f"{kind} {count}" for kind, count in one.coverage.failures.items())
+                return f"it gives no readable score for {_per_hundred(1 - share)} of 100 texts ({kinds})"
+            case "coverage":
+                return f"it gives a readable score for {_per_hundred(share)} of 100 texts, and {_per_hundred(options.coverage)} are needed"
+            case "constant":
+                return self._constant()
+            case "labels":
+                texts = f"{one.texts.n} texts have two annotators, {one.texts.groups} of them independent"
+                return f"{texts}; {options.items} and {options.groups} are needed"
+            case "annotators":
+                return f"no text has two annotators, and {options.items} in {options.groups} independent texts are needed"
+            case _:
+                return "each test is passed alone, but not among so many cells"
 
-def _controls_sentence(one: CellTests, controls: Controls, missing: Sequence[str]) -> str:
-    place = _place(one)
-    match controls:
-        case "passes":
-            return f"Passes the controls, {place}: it is {_base(one)}. That is necessary, not sufficient."
-        case "fails":
-            return f"Fails the controls, {place}: {missing[0]}."
-        case _:
-            return f"Not shown to pass the controls, {place}: {'; '.join(missing)}."
+    def _constant(self) -> str:
+        assert self.one.commonest.judge
+        given, found = self.one.commonest.judge[0], self.one.variation
+        often, usual = f"{found.n - found.others:,} of {found.n:,} texts", f"{found.usual:,} of {found.labels:,} labels"
+        return f"it does not vary: it gives '{given}' to {often}, and people's commonest class has {usual}"
 
-
-def reasons(
-    one: CellTests, decision: Decision, controls: Controls | None, tested: DecisionInputs, options: DecisionOptions
-) -> tuple[str, ...]:
-    """The tests that a judge did not pass, each as a clause; empty for a judge that passes all."""
-    if controls is not None:
-        return _controls_reasons(one, controls, tested, options)
-    if decision.verdict == "use":
-        return ()
-    if decision == ONE_CLASS:
-        return (_constant(one),)
-    if decision == FAILS:
-        kinds = ", ".join(f"{kind} {count}" for kind, count in one.coverage.failures.items())
-        return (f"it gives no readable score for {_per_hundred(1 - one.coverage.share)} of 100 texts ({kinds})",)
-    if decision == WORSE:
-        return (f"{_gap(one)}; more than {_margin(options)} below is shown",)
-    if decision == BASE_WORSE:
-        return (f"it is {_base(one)}, which is shown",)
-    return tuple(_missing(one, options)) if has_enough(tested, options) else (_few(one, options),)
-
-
-def _constant(one: CellTests) -> str:
-    assert one.commonest.judge
-    given, found = one.commonest.judge[0], one.variation
-    often, usual = f"{found.n - found.others:,} of {found.n:,} texts", f"{found.usual:,} of {found.labels:,} labels"
-    return f"it does not vary: it gives '{given}' to {often}, and people's commonest class has {usual}"
-
-
-def _controls_reasons(one: CellTests, controls: Controls, tested: DecisionInputs, options: DecisionOptions) -> tuple[str, ...]:
-    if controls == "passes":
-        return ()
-    if controls == "fails":
-        return (f"it is {_base(one)}, which is shown",) if tested.q_base_worse <= options.alpha else (_constant(one),)
-    return (f"it is {_base(one)}, which may be chance",) if one.coverage.share >= options.coverage else (_uncovered(one, options),)
-
-
-def _uncovered(one: CellTests, options: DecisionOptions) -> str:
-    return f"it gives a readable score for {_per_hundred(one.coverage.share)} of 100 texts, and {_per_hundred(options.coverage)} are needed"
-
-
-def _few(one: CellTests, options: DecisionOptions) -> str:
-    if not one.texts.n:
-        return f"no text has two annotators, and {options.items} in {options.groups} independent texts are needed"
-    n, groups = one.texts.n, one.texts.groups
-    return f"{n} texts have two annotators, {groups} of them independent; {options.items} and {options.groups} are needed"
-
-
-def _missing(one: CellTests, options: DecisionOptions) -> list[str]:
-    clauses = {
-        "people": f"{_gap(one)}, and {_margin(options)} below is not ruled out",
-        "baseline": f"it is {_base(one)}" + (", which may be chance" if one.baseline.mean > 0 else ""),
-        "coverage": _uncovered(one, options),
-        "cells": "each test is passed alone, but not among so many cells",
-    }
-    return [clauses[name] for name in missing_tests(one, options)]
-
-
-def missing_tests(one: CellTests, options: DecisionOptions) -> tuple[str, ...]:
-    """The tests of `use` that a cell does not pass alone: `people`, `baseline`, `coverage`; `cells` if it passes all of them.
-
-    `labels` alone where there are too few to test, and `annotators` where no text has two.
-    """
-    if one.texts.labels in BY_PEOPLE and not one.texts.n:
-        return ("annotators",)
-    if one.texts.labels in BY_PEOPLE and (one.texts.n < options.items or one.texts.groups < options.groups):
-        return ("labels",)
-    passed = {
-        "people": one.tests.alone.gap <= options.alpha or one.texts.labels not in BY_PEOPLE,
-        "baseline": one.tests.alone.base <= options.alpha,
-        "coverage": one.coverage.share >= options.coverage,
-    }
-    return tuple(name for name, is_passed in passed.items() if not is_passed) or ("cells",)
-
-
-_SHOWN = {ONE_CLASS: "constant", FAILS: "failures", WORSE: "worse", BASE_WORSE: "base_worse"}
-
-
-def obstacles(
-    one: CellTests, decision: Decision, controls: Controls | None, tested: DecisionInputs, options: DecisionOptions
-) -> tuple[str, ...]:
-    """What stands against `use`, as short names: what is shown against the judge, else the tests that it does not pass."""
-    if decision.verdict == "use" or controls == "passes":
-        return ()
-    if controls == "fails":
-        return ("base_worse",) if tested.q_base_worse <= options.alpha else ("constant",)
-    return (_SHOWN[decision],) if decision in _SHOWN else missing_tests(one, options)
+    def _not_for(self) -> Iterator[str]:
+        """What a `use` does not cover."""
+        if not self.one.level.same:
+            yield "means and scores of systems: judge and people are not shown to be on one level"
+            yield "comparisons across languages"
+        if self.one.few_rare_cases:
+            yield "the rarest class: fewer than 15 cases are expected"
+        yield "other annotators than these"
+        if self.one.sampling != "random":
+            yield "other texts than these: they were not drawn at random"
 
 
 def _per_hundred(share: float) -> str:
     return "none" if math.isnan(share) else f"{100 * share:.3g}"
-
-
-def not_for(one: CellTests, decision: Decision) -> tuple[str, ...]:
-    """What a `use` does not cover."""
-    if decision.verdict != "use":
-        return ()
-    limits = []
-    if not one.level.same:
-        limits += ["means and scores of systems: judge and people are not shown to be on one level", "comparisons across languages"]
-    if one.few_rare_cases:
-        limits.append("the rarest class: fewer than 15 cases are expected")
-    limits.append("other annotators than these")
-    if one.sampling != "random":
-        limits.append("other texts than these: they were not drawn at random")
-    return tuple(limits)

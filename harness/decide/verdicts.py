@@ -17,7 +17,7 @@ from harness.decide.cell_tests import CellTests, LabelledTexts, cell_tests
 from harness.decide.more_labels import FurtherTexts, labels_needed
 from harness.decide.options import DecisionOptions
 from harness.decide.rule import NOBODY, Controls, Decision, DecisionInputs, decide, has_enough, passes_controls
-from harness.decide.sentences import not_for, obstacles, reasons, sentence
+from harness.decide.sentences import VerdictInWords
 from harness.decide.verdict_parts import AgreementWithPeople, BaselineSide, BesideBaseline, CorrectedP, UncorrectedP, VerdictWords
 from harness.measure.cells import number, sort_key
 from harness.measure.compare import AlignedData, Recording, align
@@ -220,7 +220,7 @@ class _Decided(msgspec.Struct, frozen=True):
 
 
 def _family(tests: Sequence[CellTests], options: DecisionOptions) -> Iterator[_Decided]:
-    assessed = np.array([has_enough(_tested(one, options), options) or one.texts.labels not in BY_PEOPLE for one in tests])
+    assessed = np.array([has_enough(one.texts, options) or one.texts.labels not in BY_PEOPLE for one in tests])
     use, level = _of_family(tests, "use", assessed, options)
     next_level = _next_level(int((use <= options.alpha).sum()), len(tests), options)  # cells with too few labels are tested later
     worse, base_worse, base = (_of_family(tests, name, assessed, options)[0] for name in ("worse", "base_worse", "base"))
@@ -262,14 +262,13 @@ def _next_level(shown: int, cells: int, options: DecisionOptions) -> float:
     return options.alpha / max(cells - shown, 1)
 
 
-def _tested(one: CellTests, options: DecisionOptions, corrected: CorrectedP | None = None) -> DecisionInputs:
-    q = corrected or CorrectedP(None, None, None, None, 1.0, 0)
+def _tested(one: CellTests, options: DecisionOptions, q: CorrectedP) -> DecisionInputs:
     q_use, q_worse, q_base_worse = (1.0 if value is None else value for value in (q.use, q.worse, q.base_worse))
     return DecisionInputs(
         labels=one.texts.labels,
         n=one.texts.n,
         groups=one.texts.groups,
-        one_class=one.one_class and _is_shown(q.one_class, options.alpha),
+        one_class=one.one_class and q.one_class is not None and q.one_class <= options.alpha,
         coverage=one.coverage.share,
         coverage_upper=one.coverage.upper,
         q_use=q_use,
@@ -282,24 +281,14 @@ def _tested(one: CellTests, options: DecisionOptions, corrected: CorrectedP | No
     )
 
 
-def _is_shown(q: float | None, alpha: float) -> bool:
-    return q is not None and q <= alpha
-
-
 def _verdict(decided: _Decided, needed: FurtherTexts | None, options: DecisionOptions) -> Verdict:
     one, corrected, tested, decision = decided.tests, decided.corrected, decided.tested, decided.decision
     controls = None if one.texts.labels in BY_PEOPLE else passes_controls(corrected.base, tested, options)
-    missing = reasons(one, decision, controls, tested, options)
     return Verdict(
         key=one.key,
         decision=decision,
         controls=controls,
-        words=VerdictWords(
-            sentence(one, decision, controls, needed, corrected.family, missing, options),
-            missing,
-            obstacles(one, decision, controls, tested, options),
-            not_for(one, decision),
-        ),
+        words=VerdictInWords(one, decision, controls, tested, needed, corrected.family, options).words(),
         texts=one.texts,
         effective_groups=number(one.effective_groups),
         cap=number(one.cap) if math.isfinite(one.cap) else None,
@@ -318,7 +307,7 @@ def _verdict(decided: _Decided, needed: FurtherTexts | None, options: DecisionOp
     )
 
 
-def _beside_baseline(corrected: CorrectedP, alpha: float) -> BaselineSide | None:
-    if corrected.base is None:
+def _beside_baseline(q: CorrectedP, alpha: float) -> BaselineSide | None:
+    if q.base is None:
         return None
-    return "above" if corrected.base <= alpha else "below" if _is_shown(corrected.base_worse, alpha) else "not shown"
+    return "above" if q.base <= alpha else "not shown" if q.base_worse is None or q.base_worse > alpha else "below"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -57,6 +57,16 @@ class AtlasJudge(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     served_until: datetime.date | None = None
     open_weights: bool = False
     source: str = ""
+
+    def is_gone(self, today: datetime.date) -> bool:
+        """Whether its provider is known to serve the model no more. Open weights are never gone.
+
+        >>> import datetime
+        >>> judge = AtlasJudge(served_until=datetime.date(2024, 9, 13))
+        >>> judge.is_gone(datetime.date(2024, 9, 13)), judge.is_gone(datetime.date(2024, 9, 14))
+        (False, True)
+        """
+        return self.served_until is not None and not self.open_weights and self.served_until < today
 
 
 class AtlasRow(msgspec.Struct, frozen=True, kw_only=True):
@@ -122,6 +132,14 @@ class AcrossSets(msgspec.Struct, frozen=True, kw_only=True):
     hi: float
 
 
+class NewestJudge(NamedTuple):
+    """The judge that was released last among some, and how many judges have no known date. `name` is empty where none has one."""
+
+    name: str
+    released: datetime.date
+    unknown: int
+
+
 class Atlas(msgspec.Struct, frozen=True, kw_only=True):
     """All rows, sorted by language, quality, metric, set, judge and condition.
 
@@ -139,6 +157,13 @@ class Atlas(msgspec.Struct, frozen=True, kw_only=True):
     def judge(self, name: str) -> AtlasJudge:
         """What is known of the model behind a judge."""
         return self.judges.get(name, AtlasJudge())
+
+    def newest_judge(self, rows: Iterable[AtlasRow]) -> NewestJudge:
+        """The newest of the judges of these rows whose release is known; of equal dates the first by name."""
+        names = sorted({row.judge for row in rows})
+        dated = {name: released for name in names if (released := self.judge(name).released)}
+        newest = max(dated, key=lambda name: dated[name], default="")
+        return NewestJudge(newest, dated.get(newest, datetime.date.min), len(names) - len(dated))
 
     def across_sets(self, rows: Iterable[AtlasRow]) -> list[AcrossSets]:
         """How judges of these rows vary between the sets of their language and quality."""

@@ -92,12 +92,10 @@ def across_sets(rows: Sequence[AtlasRow]) -> tuple[AcrossSets, ...]:
     across = []
     for (language, quality, judge, closeness), by_set in sorted(found.items()):
         gaps = [sum(gap for gap, _ in own) / len(own) for own in by_set.values()]
-        spread = gap_over_sets(gaps, [max(error for _, error in own) for own in by_set.values()])
-        if spread is not None:
-            numbers = {name: round(getattr(spread, name), _DIGITS) for name in ("sd", "lo", "hi")}
-            across.append(
-                AcrossSets(language=language, quality=quality, judge=judge, closeness=closeness, sets=tuple(sorted(by_set)), **numbers)
-            )
+        if spread := gap_over_sets(gaps, [max(error for _, error in own) for own in by_set.values()]):
+            sd, lo, hi, _ = (round(value, _DIGITS) for value in spread)
+            key = {"language": language, "quality": quality, "judge": judge}
+            across.append(AcrossSets(**key, closeness=closeness, sets=tuple(sorted(by_set)), sd=sd, lo=lo, hi=hi))
     return tuple(across)
 
 

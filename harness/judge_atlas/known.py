@@ -110,15 +110,12 @@ def _neighbour_hint(atlas: Atlas, tag: str) -> str:
     near = neighbours(atlas, tag)
     if not near:
         return ""
-    said = "; ".join(f"{atlas.languages[each]}: {', '.join(_in_words(atlas, each))}" for each in near[:2])
-    return f" A hint only, because no verdict speaks for another language: of languages near it, this is known. {said}."
-
-
-def _in_words(atlas: Atlas, tag: str) -> list[str]:
-    return [
-        f"{known.quality} {f'use {known.best.judge}' if known.allowed else known.answer}"
-        for known in known_of(row for row in atlas.rows if row.language == tag)
-    ]
+    said = []
+    for each in near[:2]:
+        found = known_of(row for row in atlas.rows if row.language == each)
+        words = (f"{known.quality} {f'use {known.best.judge}' if known.allowed else known.answer}" for known in found)
+        said.append(f"{atlas.languages[each]}: {', '.join(words)}")
+    return f" A hint only, because no verdict speaks for another language: of languages near it, this is known. {'; '.join(said)}."
 
 
 def known_of(rows: Iterable[AtlasRow]) -> list[KnownOfQuality]:
@@ -135,31 +132,22 @@ def known_of(rows: Iterable[AtlasRow]) -> list[KnownOfQuality]:
 
 
 def _known(quality: str, rows: Sequence[AtlasRow]) -> KnownOfQuality:
+    sides: dict[tuple[str, str, str], list[AtlasRow]] = {}
+    for row in rows:
+        sides.setdefault((row.set, row.judge, row.condition), []).append(row)
     allowed: list[AtlasRow] = []
     for answer in (USE, CORRECTED):
-        sides = [[row for row in side if row.verdict == answer] for side in _sides(rows)]
-        allowed = max(sides, key=lambda own: (len(own), sum(row.texts for row in own)))
+        fit = [[row for row in side if row.verdict == answer] for side in sides.values()]
+        allowed = max(fit, key=lambda own: (len(own), sum(row.texts for row in own)))
         if allowed:
             best = max(allowed, key=lambda row: row.texts)
             break
     else:
         answer = AGAINST if all(row.verdict == AGAINST for row in rows) else OPEN
         best = max(rows, key=lambda row: row.gap if row.gap is not None else -1.0 if row.right is None else row.right - 2.0)
-    agreeing = len({row.set for row in rows if row.verdict == answer}) if answer != OPEN else len({row.set for row in rows})
-    metrics = tuple(row.metric for row in allowed)
-    return KnownOfQuality(quality, answer, best, metrics, _metrics(rows, best), tuple(rows), agreeing, _differ(rows))
-
-
-def _sides(rows: Sequence[AtlasRow]) -> list[list[AtlasRow]]:
-    """Rows by set, judge and condition."""
-    found: dict[tuple[str, str, str], list[AtlasRow]] = {}
-    for row in rows:
-        found.setdefault((row.set, row.judge, row.condition), []).append(row)
-    return list(found.values())
-
-
-def _metrics(rows: Sequence[AtlasRow], best: AtlasRow) -> int:
-    return len({row.metric for row in rows if row.set == best.set})
+    agreeing = len({row.set for row in rows if answer in (row.verdict, OPEN)})
+    metrics = len({row.metric for row in rows if row.set == best.set})
+    return KnownOfQuality(quality, answer, best, tuple(row.metric for row in allowed), metrics, tuple(rows), agreeing, _differ(rows))
 
 
 def _differ(rows: Sequence[AtlasRow]) -> bool:

@@ -15,9 +15,9 @@ from harness.decide.languages import LanguageComparison
 from harness.model import SIDE
 from harness.render.fitted_table import FittedTable
 from harness.render.terminal import dim_lines
+from harness.reports.tables.cell_values import lenient_text, points, thousandths
 from harness.reports.tables.column import Row, TableName
 from harness.reports.tables.columns import columns_in
-from harness.reports.tables.decision_columns import lenient_text, points, thousandths
 from harness.reports.tables.text_table import TextTable, key_text, tabulate, varying_keys
 from harness.text import terminal_safe
 

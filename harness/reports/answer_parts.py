@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -119,3 +119,8 @@ class Answer:
 def plain_cards(sentences: Iterable[Sentence]) -> tuple[Card, ...]:
     """Sentences as cards without headings."""
     return tuple(Card(style, "", text) for style, text in sentences)
+
+
+def joined(texts: Sequence[str]) -> str:
+    """`one, two and three`."""
+    return texts[0] if len(texts) == 1 else f"{', '.join(texts[:-1])} and {texts[-1]}"

@@ -7,9 +7,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from harness.judge_atlas.atlas_file import Atlas, AtlasRow, AtlasSet
-from harness.judge_atlas.judge_age import is_gone, months_between, newest_judge
 from harness.judge_atlas.known import AGAINST, CORRECTED, NO_VERDICT, OPEN, USE, KnownOfQuality, known_of
-from harness.reports.answer_parts import Answer, Card, NextStep
+from harness.reports.answer_parts import Answer, Card, NextStep, joined
 from harness.reports.tables.numbers import counted, difference, percent, points, whole_points
 
 STYLES = {USE: "good", CORRECTED: "good", AGAINST: "bad", OPEN: "open"}
@@ -53,8 +52,8 @@ def judge_answer(atlas: Atlas, judge: str, rows: Sequence[AtlasRow], today: date
     )
     places = [atlas.languages[tag] for tag, found in by_language.items() if any(each.allowed for each in found)]
     many = "" if len(places) <= 6 else f"{len(places)} of {len(by_language)} languages"
-    lead = f"{judge} may be used in {many or _joined(places)}, for some qualities." if places else f"{judge} is shown fit for nothing yet."
-    lead += " Its provider serves it no longer." if is_gone(atlas.judge(judge), today) else ""
+    lead = f"{judge} may be used in {many or joined(places)}, for some qualities." if places else f"{judge} is shown fit for nothing yet."
+    lead += " Its provider serves it no longer." if atlas.judge(judge).is_gone(today) else ""
     answer = Answer(f"{judge}: where it may be used", cards, _SURE, ())
     return AtlasAnswer(lead, answer, _age(atlas, rows, today), tuple(_across(atlas, rows, place=True)))
 
@@ -71,15 +70,16 @@ def _card(atlas: Atlas, known: KnownOfQuality, today: datetime.date, place: str 
 
 
 def _words_and_evidence(atlas: Atlas, known: KnownOfQuality, today: datetime.date) -> tuple[str, str]:
-    judge, names = named_judge(atlas, known.best, today), {row.judge for row in known.rows}
+    gone = ", no longer served" if atlas.judge(known.best.judge).is_gone(today) else ""
+    judge, names = f"{known.best.judge}{gone}", {row.judge for row in known.rows}
     judges = known.best.judge if len(names) == 1 else counted(len(names), "judge")
     if all(row.verdict == NO_VERDICT for row in known.rows):
         return f"not known of {judges}, because nobody can say how far people agree", _without_people(known.best)
     evidence = _evidence(atlas, known.best)
     if known.allowed:
-        part = f" for {_joined(list(map(metric_words, known.allowed)))} only" if len(known.allowed) < known.metrics else ""
+        part = f" for {joined(list(map(metric_words, known.allowed)))} only" if len(known.allowed) < known.metrics else ""
         how = " with corrected means only" if known.answer == CORRECTED else ""
-        gone, differ = judge.removeprefix(known.best.judge), ", but sets differ" if known.differ else ""
+        differ = ", but sets differ" if known.differ else ""
         return f"use {known.best.judge}{part}{how}{gone}{differ}", evidence
     alone = len(names) == 1
     closest = f"the closest: {evidence}" if alone else f"the closest: {judge}; {evidence}"
@@ -169,12 +169,7 @@ def released_words(atlas: Atlas, judge: str, today: datetime.date) -> str:
     """When the model behind a judge was released, and whether its provider has ended it; `unknown` where nobody says."""
     known = atlas.judge(judge)
     when = known.released.isoformat() if known.released else "unknown"
-    return f"{when}, served until {known.served_until}" if is_gone(known, today) else when
-
-
-def named_judge(atlas: Atlas, row: AtlasRow, today: datetime.date) -> str:
-    """A judge, and that its provider serves it no more, where that is known."""
-    return f"{row.judge}, no longer served" if is_gone(atlas.judge(row.judge), today) else row.judge
+    return f"{when}, served until {known.served_until}" if known.is_gone(today) else when
 
 
 def _evidence(atlas: Atlas, row: AtlasRow) -> str:
@@ -197,18 +192,18 @@ def _lead(atlas: Atlas, tag: str, found: Sequence[KnownOfQuality], today: dateti
     name = atlas.languages[tag]
     if not found:
         sets = [each for each, about in atlas.sets.items() if tag in about.languages]
-        return f"Nothing is known of judges in {name} yet; {_joined(sets)} {'has' if len(sets) == 1 else 'have'} labels of people."
+        return f"Nothing is known of judges in {name} yet; {joined(sets)} {'has' if len(sets) == 1 else 'have'} labels of people."
     uses: dict[str, list[str]] = {}
     for each in found:
         if each.allowed:
-            few = f"only {_joined(list(map(metric_words, each.allowed)))}, " if len(each.allowed) <= _FEW_METRICS else ""
+            few = f"only {joined(list(map(metric_words, each.allowed)))}, " if len(each.allowed) <= _FEW_METRICS else ""
             part = f" ({few}{len(each.allowed)} of {each.metrics} metrics)" if len(each.allowed) < each.metrics else ""
-            gone = " (no longer served)" if is_gone(atlas.judge(each.best.judge), today) else ""
+            gone = " (no longer served)" if atlas.judge(each.best.judge).is_gone(today) else ""
             uses.setdefault(f"{each.best.judge}{gone}", []).append(f"{metric_words(each.quality)}{part}")
-    clauses = [f"use {judge} for {_joined(for_what)}" for judge, for_what in sorted(uses.items(), key=lambda each: -len(each[1]))]
+    clauses = [f"use {judge} for {joined(for_what)}" for judge, for_what in sorted(uses.items(), key=lambda each: -len(each[1]))]
     for answer, words in ((AGAINST, "use no judge for {}"), (OPEN, "it is not known yet which judge may be used for {}")):
         if own := [metric_words(each.quality) for each in found if each.answer == answer]:
-            clauses.append(words.format(_joined(own)))
+            clauses.append(words.format(joined(own)))
     return f"In {name}, {'; '.join(clauses)}."
 
 
@@ -218,7 +213,7 @@ def _next_steps(atlas: Atlas, tag: str, found: Sequence[KnownOfQuality], today: 
     Nothing is left to find out of a quality only where a judge that is still served may be used for all of its metrics.
     """
     whole = (each for each in found if each.allowed and len(each.allowed) == each.metrics)
-    known = {each.quality for each in whole if not is_gone(atlas.judge(each.best.judge), today)}
+    known = {each.quality for each in whole if not atlas.judge(each.best.judge).is_gone(today)}
     labelled = {name: about for name, about in atlas.sets.items() if tag in about.languages}
     single = {row.set for each in found for row in each.rows if row.verdict == NO_VERDICT}
     open_ones: dict[str, list[str]] = {}
@@ -229,7 +224,7 @@ def _next_steps(atlas: Atlas, tag: str, found: Sequence[KnownOfQuality], today: 
                 text = f"each text of {name} has one score: let a second person score 30 of them, whose ids stand in FILE"
                 yield NextStep(text, f"harness labels page {name} --lang {tag} --items FILE --out pages")
         elif qualities := sorted({*about.qualities} - known):
-            open_ones.setdefault(asks, []).append(f"{_joined(list(map(metric_words, qualities)))} ({name})")
+            open_ones.setdefault(asks, []).append(f"{joined(list(map(metric_words, qualities)))} ({name})")
     for asks, labels in sorted(open_ones.items(), reverse=True):
         shown = f"people's labels of {', '.join(labels)}"
         if asks:
@@ -240,7 +235,7 @@ def _next_steps(atlas: Atlas, tag: str, found: Sequence[KnownOfQuality], today: 
         {row.quality for row in atlas.rows if row.quality} - {quality for each in labelled.values() for quality in each.qualities}
     )
     if missing:
-        text = f"nobody has labels of {_joined(missing)} in {atlas.languages[tag]}: let people label your own texts"
+        text = f"nobody has labels of {joined(missing)} in {atlas.languages[tag]}: let people label your own texts"
         yield NextStep(text, f"harness labels page DATA --lang {tag} --out pages")
 
 
@@ -251,7 +246,7 @@ def _across(atlas: Atlas, rows: Sequence[AtlasRow], *, place: bool = False) -> I
         kind = "closeness" if each.closeness else "agreement"
         interval = f"95 % interval {whole_points(each.lo)} to {points(each.hi)}"
         yield (
-            f"{where}{metric_words(each.quality)}, {each.judge}: its {kind} beside people's varies between {_joined(each.sets)} by "
+            f"{where}{metric_words(each.quality)}, {each.judge}: its {kind} beside people's varies between {joined(each.sets)} by "
             f"{points(each.sd)} (standard deviation; {interval}), beyond what the few texts of each set explain."
         )
 
@@ -260,19 +255,21 @@ def _age(atlas: Atlas, rows: Sequence[AtlasRow], today: datetime.date) -> str:
     """How old the newest judge is, and of how many that is unknown."""
     if not rows:
         return ""
-    newest = newest_judge(atlas, rows)
+    newest = atlas.newest_judge(rows)
     if not newest.name:
         return f"When {'the judge' if newest.unknown == 1 else f'these {newest.unknown} judges'} came out is not known."
-    gone = is_gone(atlas.judge(newest.name), today)
-    until = f"; its provider served it until {atlas.judge(newest.name).served_until}" if gone else ""
+    judge = atlas.judge(newest.name)
+    until = f"; its provider served it until {judge.served_until}" if judge.is_gone(today) else ""
     unknown = f" Of {counted(newest.unknown, 'judge')} the age is not known." if newest.unknown else ""
-    age = _in_years(months_between(newest.released, today))
+    age = _in_years(newest.released, today)
     return f"The newest judge here is {newest.name}, released on {newest.released}, {age} ago{until}.{unknown}"
 
 
-def _in_years(months: int) -> str:
+def _in_years(earlier: datetime.date, later: datetime.date) -> str:
+    """`23 months` or `2 years` from one day to another.
+
+    >>> _in_years(datetime.date(2024, 5, 13), datetime.date(2026, 5, 12)), _in_years(datetime.date(2024, 5, 13), datetime.date(2026, 5, 13))
+    ('23 months', '2 years')
+    """
+    months = max(12 * (later.year - earlier.year) + later.month - earlier.month - (later.day < earlier.day), 0)
     return counted(months, "month") if months < 24 else f"{months // 12} years"
-
-
-def _joined(texts: Sequence[str]) -> str:
-    return texts[0] if len(texts) == 1 else f"{', '.join(texts[:-1])} and {texts[-1]}"

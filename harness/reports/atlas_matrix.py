@@ -9,7 +9,6 @@ from typing import get_args
 
 from harness.content.specs import Quality
 from harness.judge_atlas.atlas_file import Atlas
-from harness.judge_atlas.judge_age import is_gone
 from harness.judge_atlas.known import AGAINST, KnownOfQuality, known_of
 from harness.reports.answer_parts import SIGNS
 from harness.reports.atlas_answer import STYLES
@@ -77,7 +76,7 @@ def _square(atlas: Atlas, known: KnownOfQuality, today: datetime.date) -> Qualit
     if known.allowed:
         part = f"{len(known.allowed)} of {known.metrics}" if len(known.allowed) < known.metrics else ""
         note = f"{part} metrics · {say}" if part else say
-        return QualitySquare(style, known.best.judge, note, part, is_gone(atlas.judge(known.best.judge), today))
+        return QualitySquare(style, known.best.judge, note, part, atlas.judge(known.best.judge).is_gone(today))
     judges = counted(len({row.judge for row in known.rows}), "judge")
     if known.answer == AGAINST:
         return QualitySquare(style, "use no judge", f"{judges} · {say}")

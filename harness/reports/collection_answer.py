@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from harness.content.tags import english_name
 from harness.decide.verdicts import Verdict
-from harness.reports.answer import style_of
-from harness.reports.answer_parts import Answer, Sentence, plain_cards
+from harness.reports.answer.words import setting, style_of
+from harness.reports.answer_parts import Answer, Sentence, joined, plain_cards
 from harness.reports.tables.numbers import counted, percent
 from harness.reports.tables.titles import metric_words
 
@@ -57,7 +57,7 @@ def answer_of_boards(boards: Sequence[BoardVerdicts]) -> Answer | None:
         head = f"{english_name(tag)}, {judge}" if len(judges) > 1 else english_name(tag)
         sentences += _in_language(sides.get((tag, judge), ()), head, about)
         if matters := [*ordered.get((tag, judge), ())]:
-            sentences.append(("open", f"{head}: no verdict for {_joined(matters)}: its scores stand beside people's by order alone."))
+            sentences.append(("open", f"{head}: no verdict for {joined(matters)}: its scores stand beside people's by order alone."))
     return Answer(_title(judges, every, closed=not ordered), plain_cards(sentences), _sure(every), ())
 
 
@@ -101,19 +101,14 @@ def _matters(own: Sequence[Verdict], every: Sequence[Verdict], about: Mapping[in
         words = list(dict.fromkeys(metric_words(verdict["metric"]) for verdict in here))
         named = ", ".join(words) if len(here) <= _FEW_METRICS else f"{len(here)} of {of_all} metrics"
         texts.append(quality if len(here) == of_all or words == [quality] else f"{quality} ({named})")
-    return _joined(texts)
-
-
-def _joined(texts: Sequence[str]) -> str:
-    return texts[0] if len(texts) == 1 else f"{', '.join(texts[:-1])} and {texts[-1]}"
+    return joined(texts)
 
 
 def _sure(verdicts: Sequence[Verdict]) -> str:
     """How often `use` is wrong at most: tests are corrected together board by board, as for the board alone."""
-    settings = dict(word.split("=") for word in verdicts[0].settings.split()) if verdicts else {}
-    if settings.get("correction") != "holm" or all(verdict.controls for verdict in verdicts):
+    if not verdicts or setting(verdicts[0], "correction") != "holm" or all(verdict.controls for verdict in verdicts):
         return ""
     margin = percent(verdicts[0].margin).removesuffix("%").strip()
-    chance = percent(float(settings["alpha"]))
+    chance = percent(float(setting(verdicts[0], "alpha")))
     less = f"'as good as people' allows {margin} points less"
     return f"A wrong 'use' has at most a {chance} chance over the tests of a judge on one board; {less}."

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -19,6 +19,7 @@ from harness.reports.answer import LabelPages, label_pages
 from harness.reports.sections.calibrated_scores import calibrated_scores
 from harness.reports.sections.pairs import pairs
 from harness.reports.sections.runs_over_time import runs_over_time
+from harness.reports.sections.section import Found
 from harness.reports.sections.section_registry import comparison_sections
 from harness.signature import ComparisonSignature
 from harness.text import short_repr
@@ -45,8 +46,8 @@ class DecidedComparison(Comparison, frozen=True, kw_only=True):
     languages: tuple[LanguageComparison, ...] = ()
     calibration: tuple[Calibration, ...] | None = None
     acceptance: tuple[AcceptedFrom, ...] | None = None
-    pairs: tuple[dict[str, Any], ...] = ()
-    sections: Mapping[str, dict[str, Any]] = msgspec.field(default_factory=dict)
+    pairs: tuple[Mapping[str, Any], ...] = ()
+    sections: Mapping[str, Mapping[str, Any]] = msgspec.field(default_factory=dict)
     pages: LabelPages = LabelPages()
 
     def __repr__(self) -> str:
@@ -91,6 +92,7 @@ def compare(
         ComparisonSignature.parse(compared.signature), decide=decision.signed(one.data.about for one in laid_out.judged) if tests else ""
     )
     fields = {name: getattr(compared, name) for name in Comparison.__struct_fields__} | {"signature": str(signature)}
+    in_sections = laid_out.judged if tests and sections else ()
     return DecidedComparison(
         **fields,
         verdicts=verdicts_of_tests(tests, decision),
@@ -98,34 +100,24 @@ def compare(
         languages=language_comparisons(laid_out, tests, options, decision, full=full) if tests else (),
         calibration=calibrations(laid_out, options, decision) if full and tests else None,
         acceptance=acceptances_laid_out(laid_out, options) if full and tests else None,
-        pairs=tuple(_pairs(laid_out, options)) if tests and sections else (),
+        pairs=tuple(filter(None, (pairs(one.data, one.units.judgments, options) for one in in_sections))),
         pages=label_pages(sources[0].name, sources[0].data),
-        sections=_all_sections(sources, laid_out, options, full=full) if tests and sections else {},
+        sections=_all_sections(sources, laid_out, options, full=full) if in_sections else {},
     )
 
 
-def _pairs(laid_out: AlignedData, options: CompareOptions) -> Iterator[dict[str, Any]]:
-    for judged in laid_out.judged:
-        if found := pairs(judged.data, judged.units.judgments, options):
-            yield found
-
-
-def _all_sections(sources: Sequence[Recording], laid_out: AlignedData, options: CompareOptions, *, full: bool) -> dict[str, dict[str, Any]]:
-    found = _sections(laid_out.sources, options) | runs_over_time(laid_out, options)
+def _all_sections(sources: Sequence[Recording], laid_out: AlignedData, options: CompareOptions, *, full: bool) -> dict[str, Found]:
+    """The sections of all sources, which hold only what the options keep; those of several sources are joined row by row."""
+    of_source = msgspec.structs.replace(options, where={}, judges=None, versus=None)
+    joined: dict[str, dict[str, Any]] = {}
+    for source in laid_out.sources:
+        for name, section in comparison_sections(source, of_source).items():
+            _join(joined.setdefault(name, {}), section, {"source": source.name} if len(laid_out.sources) > 1 else {})
+    found = {**joined, **runs_over_time(laid_out, options)}
     return found | calibrated_scores(sources, options) if full else found
 
 
-def _sections(sources: Sequence[Recording], options: CompareOptions) -> dict[str, dict[str, Any]]:
-    """The sections of all sources, which hold only what the options keep; those of several sources are joined row by row."""
-    options = msgspec.structs.replace(options, where={}, judges=None, versus=None)
-    joined: dict[str, dict[str, Any]] = {}
-    for source in sources:
-        for name, section in comparison_sections(source, options).items():
-            _join(joined.setdefault(name, {}), section, {"source": source.name} if len(sources) > 1 else {})
-    return joined
-
-
-def _join(joined: dict[str, Any], section: dict[str, Any], source: dict[str, str]) -> None:
+def _join(joined: dict[str, Any], section: Found, source: dict[str, str]) -> None:
     """Add a section to the one of other sources; its rows name their source."""
     for name, value in section.items():
         if isinstance(value, list):

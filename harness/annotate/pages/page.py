@@ -36,7 +36,7 @@ from harness.content.problems import duplicates
 from harness.content.tags import choose_from
 from harness.data import Dataset
 from harness.errors import UsageError
-from harness.exchange.labels.sections import Section, Selection, make_sections, selected_items
+from harness.exchange.labels.sections import Selection, TaskSection, make_sections, selected_items
 from harness.model import Item, Scale, Score
 from harness.offensive import refuse_in_repository
 from harness.tables import to_json, write_together
@@ -213,7 +213,7 @@ def _blind_options(options: PageOptions) -> PageOptions:
     return msgspec.structs.replace(options, metrics=(METRIC,), practice=0, mark_errors=True)
 
 
-def _shown_reviews(reviewed: Reviewed, items: Sequence[Item], sections: Mapping[str, Section]) -> dict[str, dict[str, ReviewedScore]]:
+def _shown_reviews(reviewed: Reviewed, items: Sequence[Item], sections: Mapping[str, TaskSection]) -> dict[str, dict[str, ReviewedScore]]:
     return {
         item.item_id: {metric: one for metric, one in reviewed[item.item_id].items() if metric in sections[item.task].metrics}
         for item in items
@@ -293,7 +293,7 @@ def _selection(options: PageOptions, language: str) -> Selection:
     return Selection([language], options.tasks, options.metrics, options.fields, options.seed)
 
 
-def _scales(data: Dataset, sections: Mapping[str, Section]) -> dict[str, Scale]:
+def _scales(data: Dataset, sections: Mapping[str, TaskSection]) -> dict[str, Scale]:
     metrics = dict.fromkeys(metric for section in sections.values() for metric in section.metrics)
     for name in metrics:
         if name not in data.scales:

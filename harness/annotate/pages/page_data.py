@@ -12,7 +12,7 @@ from harness.annotate.answers.page_record import PageItem, ReviewedScore
 from harness.annotate.pages.questions import AnnotatorWords
 from harness.content.specs import Interface
 from harness.content.tags import likely_script
-from harness.exchange.labels.sections import Section
+from harness.exchange.labels.sections import TaskSection
 from harness.exchange.labels.sheet import right_to_left
 from harness.model import Item, Scale
 from harness.pages import visible
@@ -30,7 +30,7 @@ class PageContent(msgspec.Struct, frozen=True, kw_only=True):
     interface: Interface
     words: AnnotatorWords
     language: str
-    sections: dict[str, Section]
+    sections: dict[str, TaskSection]
     scales: dict[str, Scale]
     about: str = ""
     mark_errors: bool = False

@@ -10,7 +10,7 @@ import msgspec
 
 from harness.content import Library
 from harness.content.specs import Instructions, RubricWords
-from harness.exchange.labels.sections import Section
+from harness.exchange.labels.sections import TaskSection
 from harness.exchange.labels.sheet import title_of
 from harness.exchange.labels.translated_wording import section_in
 from harness.model import Scale
@@ -58,7 +58,7 @@ class AnnotatorWords(msgspec.Struct, frozen=True):
         ]
         return shown | {"kind": "classes", "classes": classes}
 
-    def task(self, section: Section) -> dict[str, Any]:
+    def task(self, section: TaskSection) -> dict[str, Any]:
         """A task for the page: what writers were asked to do, and the titles of its texts."""
         own = section_in(section, self.instructions) if self.instructions else section
         outputs = output_fields(self.library, section)
@@ -87,7 +87,7 @@ def annotator_words(library: Library, language: str, strings: Mapping[str, str])
     return AnnotatorWords(library, instructions, dict(strings))
 
 
-def output_fields(library: Library, section: Section) -> list[str]:
+def output_fields(library: Library, section: TaskSection) -> list[str]:
     """The texts to be judged: those that the task declares; without a task, those called output, else the last one."""
     if section.task in library.task_files:
         return [name for name in library.task(section.task).outputs if name in section.fields]

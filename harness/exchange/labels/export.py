@@ -14,7 +14,7 @@ from harness.content.tags import choose_from
 from harness.data import Dataset
 from harness.errors import UsageError
 from harness.exchange.labels.label_studio import interface, task_rows
-from harness.exchange.labels.sections import Section, Selection, make_sections, selected_items
+from harness.exchange.labels.sections import Selection, TaskSection, make_sections, selected_items
 from harness.exchange.labels.sheet import make_sheet, title_of
 from harness.exchange.labels.translated_wording import rubric_in, section_in
 from harness.model import Item
@@ -112,7 +112,7 @@ def _rubrics(library: Library, metrics: Iterable[str]) -> dict[str, Rubric]:
     return {name: library.rubric(name) for name in metrics if name in library.rubric_files}
 
 
-def _write_sheet(to: Path, sections: Sequence[Section], data: Dataset, library: Library, selected: Selection) -> tuple[Path, ...]:
+def _write_sheet(to: Path, sections: Sequence[TaskSection], data: Dataset, library: Library, selected: Selection) -> tuple[Path, ...]:
     scales = {name: data.scales[name] for name in dict.fromkeys(metric for section in sections for metric in section.metrics)}
     languages = {item.language for section in sections for item in section.items}
     [language] = languages if len(languages) == 1 else [FALLBACK]
@@ -128,7 +128,9 @@ def _write_sheet(to: Path, sections: Sequence[Section], data: Dataset, library: 
     return (to,)
 
 
-def _write_label_studio(to: Path, sections: Sequence[Section], data: Dataset, library: Library, selected: Selection) -> tuple[Path, ...]:
+def _write_label_studio(
+    to: Path, sections: Sequence[TaskSection], data: Dataset, library: Library, selected: Selection
+) -> tuple[Path, ...]:
     """Write the tasks and the labelling interface. A project has one interface, so it can hold only one of our tasks."""
     if len(sections) > 1:
         raise UsageError(f"a Label Studio project shows texts of one task; pick one with --task ({', '.join(s.task for s in sections)})")
@@ -145,7 +147,7 @@ def _instruction(rubric: Rubric | None) -> str:
     return rubric.simple.instruction.strip() if rubric else ""
 
 
-_SHEET_WRITERS: Mapping[str, Callable[[Path, Sequence[Section], Dataset, Library, Selection], tuple[Path, ...]]] = {
+_SHEET_WRITERS: Mapping[str, Callable[[Path, Sequence[TaskSection], Dataset, Library, Selection], tuple[Path, ...]]] = {
     "sheet": _write_sheet,
     "label-studio": _write_label_studio,
 }

@@ -25,8 +25,8 @@ class Selection(NamedTuple):
     annotator: str = ""
 
 
-class Section(NamedTuple):
-    """The content of one worksheet: the items of a task in reading order, the titles of their texts, and the metrics."""
+class TaskSection(NamedTuple):
+    """One task of what people label, a worksheet of its own: its items in reading order, the titles of their texts, and the metrics."""
 
     task: str
     title: str
@@ -50,7 +50,7 @@ def selected_items(data: Dataset, selected: Selection) -> list[Item]:
     return [item for item in data.items if item.language in languages and item.task in wanted_tasks]
 
 
-def make_sections(data: Dataset, items: Sequence[Item], library: Library, selected: Selection) -> list[Section]:
+def make_sections(data: Dataset, items: Sequence[Item], library: Library, selected: Selection) -> list[TaskSection]:
     """One section for each task, with its items in reading order."""
     if not items:
         raise UsageError("there are no items of these languages and tasks to export")
@@ -60,7 +60,7 @@ def make_sections(data: Dataset, items: Sequence[Item], library: Library, select
     return [_section(task, own, data, library, selected) for task, own in by_task.items()]
 
 
-def _section(task: str, items: list[Item], data: Dataset, library: Library, selected: Selection) -> Section:
+def _section(task: str, items: list[Item], data: Dataset, library: Library, selected: Selection) -> TaskSection:
     metrics = _metrics(task, items, data, library, selected)
     ordered = _reading_order(items, selected.seed)
     if task in library.task_files:
@@ -71,7 +71,7 @@ def _section(task: str, items: list[Item], data: Dataset, library: Library, sele
             raise UsageError(f"--fields names no text of task '{task}' (its texts: {', '.join(spec.fields)})")
         languages = {key: _tags(items, key) for key in spec.language_keys}
         instruction = naming_languages(spec.instruction.strip(), languages, english_name)
-        return Section(task, spec.title, instruction, fields, ordered, metrics, languages)
+        return TaskSection(task, spec.title, instruction, fields, ordered, metrics, languages)
     texts = list(dict.fromkeys(name for item in items for name, value in item.fields.items() if isinstance(value, str)))
     if selected.fields is None:
         raise UsageError(
@@ -81,7 +81,7 @@ def _section(task: str, items: list[Item], data: Dataset, library: Library, sele
     fields = {name: name.replace("_", " ").capitalize() for name in selected.fields if name in texts}
     if missing := [name for name in selected.fields if name not in texts]:
         raise UsageError(f"--fields: no item of task '{task}' has a text '{missing[0]}' (its texts: {', '.join(texts)})")
-    return Section(task, task.replace("_", " ").capitalize(), "", fields, ordered, metrics)
+    return TaskSection(task, task.replace("_", " ").capitalize(), "", fields, ordered, metrics)
 
 
 def naming_languages(instruction: str, languages: Mapping[str, Sequence[str]], name_of: Callable[[str], str]) -> str:

@@ -18,7 +18,7 @@ from harness.content.interfaces import FALLBACK
 from harness.content.specs import Interface, Rubric
 from harness.content.tags import english_name, likely_script
 from harness.errors import UsageError
-from harness.exchange.labels.sections import Section
+from harness.exchange.labels.sections import TaskSection
 from harness.model import Item, Scale
 from harness.text import looks_like_formula
 
@@ -42,7 +42,7 @@ def right_to_left(language: str) -> bool:
 
 
 def make_sheet(
-    sections: Sequence[Section],
+    sections: Sequence[TaskSection],
     scales: Mapping[str, Scale],
     rubrics: Mapping[str, Rubric],
     annotator: str,
@@ -96,7 +96,7 @@ class _HiddenSheet:
             self._lists[metric] = f"{MARKER}!${letter}$3:${letter}${2 + len(points)}"
         return self._lists[metric]
 
-    def finish(self, sections: Sequence[Section], names: Sequence[str]) -> None:
+    def finish(self, sections: Sequence[TaskSection], names: Sequence[str]) -> None:
         self.sheet["A1"] = "judge-harness sheet"
         self.sheet["B1"] = SCHEMA_VERSION
         asked = dict.fromkeys(metric for section in sections for metric in section.metrics)
@@ -106,7 +106,7 @@ class _HiddenSheet:
 
 def _write_section(
     book: Any,
-    section: Section,
+    section: TaskSection,
     hidden_sheet: _HiddenSheet,
     scales: Mapping[str, Scale],
     rubrics: Mapping[str, Rubric],
@@ -151,7 +151,7 @@ def _write_section(
     return str(sheet.title)
 
 
-def _columns(section: Section, rubrics: Mapping[str, Rubric], words: Mapping[str, str], *, several_languages: bool) -> dict[str, str]:
+def _columns(section: TaskSection, rubrics: Mapping[str, Rubric], words: Mapping[str, str], *, several_languages: bool) -> dict[str, str]:
     """`{name for the program: title for people}`, in order.
 
     The scores stand before the texts: these columns are frozen, so that a score can be chosen at every place of a long text.
@@ -166,7 +166,7 @@ def _columns(section: Section, rubrics: Mapping[str, Rubric], words: Mapping[str
     }
 
 
-def task_title(section: Section, interface: Interface) -> str:
+def task_title(section: TaskSection, interface: Interface) -> str:
     """The title of a task in the reader's language; a task of one's own has only its own title."""
     return section.title if interface.tag == FALLBACK else interface.strings.get(f"task_{section.task}", section.title)
 
@@ -204,7 +204,7 @@ def _sheet_title(title: str, taken: Sequence[str]) -> str:
     return plain if plain.casefold() not in map(str.casefold, taken) else f"{plain[:25]} {len(taken)}"
 
 
-def _set_widths(sheet: Any, section: Section, columns: Mapping[str, str]) -> None:
+def _set_widths(sheet: Any, section: TaskSection, columns: Mapping[str, str]) -> None:
     """Widths in which texts can be read: wider for longer ones, as a row can be only so high."""
     fixed = {"number": 5, "key": 2, "language": 14, "comment": 30}
     for number, name in enumerate(columns, start=1):
@@ -217,7 +217,7 @@ def _set_widths(sheet: Any, section: Section, columns: Mapping[str, str]) -> Non
         dimension.hidden = name == "key"
 
 
-def _set_heights(sheet: Any, section: Section, columns: Mapping[str, str]) -> None:
+def _set_heights(sheet: Any, section: TaskSection, columns: Mapping[str, str]) -> None:
     """Heights in which the longest text of a row is seen whole, as far as a row can be so high."""
     for row in range(FIRST_ROW, FIRST_ROW + len(section.items)):
         lines = 1
@@ -229,7 +229,7 @@ def _set_heights(sheet: Any, section: Section, columns: Mapping[str, str]) -> No
         sheet.row_dimensions[row].height = min(_MAX_HEIGHT, _LINE_HEIGHT * lines + 4)
 
 
-def _count_progress(sheet: Any, section: Section, columns: Mapping[str, str], words: str) -> None:
+def _count_progress(sheet: Any, section: TaskSection, columns: Mapping[str, str], words: str) -> None:
     """A formula at the top: how many scores are chosen, of all; `words` has places for `{done}` and `{total}`."""
     letters = [sheet.cell(1, number).column_letter for number, name in enumerate(columns, start=1) if name.startswith("metric:")]
     if not letters or not section.items:
@@ -255,7 +255,7 @@ def _width(text: str) -> int:
 
 
 def _add_drop_downs(
-    sheet: Any, section: Section, columns: Mapping[str, str], scales: Mapping[str, Scale], hidden_sheet: _HiddenSheet, off_scale: str
+    sheet: Any, section: TaskSection, columns: Mapping[str, str], scales: Mapping[str, Scale], hidden_sheet: _HiddenSheet, off_scale: str
 ) -> None:
     from openpyxl.worksheet.datavalidation import DataValidation
 
@@ -289,7 +289,7 @@ def _protect(sheet: Any) -> None:
 
 
 def _write_guide(
-    book: Any, sections: Sequence[Section], scales: Mapping[str, Scale], rubrics: Mapping[str, Rubric], interface: Interface
+    book: Any, sections: Sequence[TaskSection], scales: Mapping[str, Scale], rubrics: Mapping[str, Rubric], interface: Interface
 ) -> str:
     """Write the guide, and return the name of its sheet."""
     from openpyxl.styles import Alignment, Font
@@ -306,7 +306,7 @@ def _write_guide(
 
 
 def _guide(
-    sections: Sequence[Section], scales: Mapping[str, Scale], rubrics: Mapping[str, Rubric], interface: Interface
+    sections: Sequence[TaskSection], scales: Mapping[str, Scale], rubrics: Mapping[str, Rubric], interface: Interface
 ) -> Iterator[tuple[str, str, bool]]:
     """(left cell, right cell, heading?) of every row of the guide, in the reader's language."""
     words = interface.strings

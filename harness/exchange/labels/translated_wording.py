@@ -6,10 +6,10 @@ import msgspec
 
 from harness.content.specs import Criteria, Instructions, Rubric
 from harness.content.tags import name_in
-from harness.exchange.labels.sections import Section, naming_languages
+from harness.exchange.labels.sections import TaskSection, naming_languages
 
 
-def section_in(section: Section, own: Instructions) -> Section:
+def section_in(section: TaskSection, own: Instructions) -> TaskSection:
     """A section whose instruction and titles of texts are in the language of `own`."""
     words = own.tasks.get(section.task)
     if words is None:

@@ -19,11 +19,11 @@ from harness.render.pipelines.gate import judge_text, limit_text, n_text, seen_t
 from harness.render.terminal import ANSWER_LINES, answer_height, dim_lines, styled_answer
 from harness.render.verdicts import SHORT_NAMES, AnswerLine, lines_of
 from harness.reports.answer_parts import Answer, Card, NextStep
+from harness.reports.tables.cell_values import OBSTACLES
 from harness.reports.tables.column import SIGNS
 from harness.reports.tables.numbers import counted
 from harness.reports.tables.text_table import Heading, TextTable
 from harness.reports.tables.titles import metric_words
-from harness.reports.tables.verdict_columns import OBSTACLES
 from harness.text import one_line
 
 _STYLES = {"fail": "bold red", "inconclusive": "yellow", "pass": "green"}

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from harness.content.tags import english_name
 from harness.decide.verdicts import Verdict
-from harness.reports.answer.verdict_words import Sides, joined, judge_of, nobody_to_compare, reason_against, setting, style_of
-from harness.reports.answer_parts import Card
+from harness.reports.answer.words import Sides, judge_of, nobody_to_compare, reason_against, setting, style_of
+from harness.reports.answer_parts import Card, joined
 from harness.reports.tables.numbers import counted, percent, points, whole_points
 from harness.reports.tables.titles import metric_words
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from harness.decide.verdicts import Verdict
-from harness.reports.answer.verdict_words import shown_value, style_of
+from harness.reports.answer.words import shown_value, style_of
 
 
 @dataclass(frozen=True)

@@ -7,11 +7,9 @@ from collections.abc import Sequence
 from harness.content.tags import english_name
 from harness.decide.verdicts import Verdict
 from harness.reports.answer.cards import cards_of_one, cards_of_several
-from harness.reports.answer.condition_words import side_names
-from harness.reports.answer.label_pages import LabelPages
 from harness.reports.answer.matrix import verdict_matrices
-from harness.reports.answer.steps import next_steps
-from harness.reports.answer.verdict_words import Sides, judge_of, nobody_to_compare, setting, style_of
+from harness.reports.answer.steps import LabelPages, next_steps
+from harness.reports.answer.words import Sides, judge_of, nobody_to_compare, setting, side_names, style_of
 from harness.reports.answer_parts import Answer
 from harness.reports.tables.numbers import counted, percent
 

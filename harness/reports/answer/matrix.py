@@ -8,8 +8,16 @@ from typing import Any
 
 from harness.content.tags import english_name
 from harness.decide.verdicts import Verdict
-from harness.reports.answer.condition_words import condition_words, side_names
-from harness.reports.answer.verdict_words import Sides, difference_words, judge_of, reason_against, shown_value, style_of
+from harness.reports.answer.words import (
+    Sides,
+    condition_words,
+    difference_words,
+    judge_of,
+    reason_against,
+    shown_value,
+    side_names,
+    style_of,
+)
 from harness.reports.answer_parts import SIGNS, MatrixColumn, VerdictMatrix, VerdictRow, VerdictSquare
 from harness.reports.tables.numbers import counted, difference, percent
 from harness.reports.tables.titles import metric_words
@@ -126,33 +134,21 @@ def _standing(verdicts: Sequence[Verdict]) -> tuple[int, int]:
 
 def _question(own: Sequence[Verdict], sides: Sides, people: bool) -> VerdictRow:
     """A metric with the verdict on each judge."""
-    squares = []
-    for side in sides:
-        here = [verdict for verdict in side if verdict["metric"] == own[0]["metric"]]
-        squares.append(_square(here, True, people) if here else None)
+    on_metric = ([verdict for verdict in side if verdict["metric"] == own[0]["metric"]] for side in sides)
+    squares = tuple(_square(here, True, people) if here else None for here in on_metric)
     texts = max(verdict.texts.labelled for verdict in own)
     agree = [verdict.agreement.people for verdict in own if verdict.agreement.people is not None]
     note = f"{counted(texts, 'text')}{f' · people agree {percent(agree[0])}' if agree and not own[0].texts.closeness else ''}"
-    return VerdictRow(metric_words(own[0]["metric"]), note, tuple(squares))
+    return VerdictRow(metric_words(own[0]["metric"]), note, squares)
 
 
 def _square(verdicts: Sequence[Verdict], alone: bool, people: bool) -> VerdictSquare:
-    language = str(verdicts[0]["language"])
+    """The verdict on one metric, `alone`, or how many labels would settle it; of several, how many have a verdict of each kind."""
+    first, styles = verdicts[0], [style_of(verdict) for verdict in verdicts]
     words = "; ".join(f"{metric_words(verdict['metric'])}: {verdict.answer}" for verdict in verdicts)
-    show = {name: value for name, value in verdicts[0].key.items() if value is not None and (alone or name != "metric")}
-    parts = _one_metric(verdicts[0]) if alone else _counts(verdicts)
-    number = difference(shown_value(verdicts[0], people)) if alone else ""
-    return VerdictSquare(tuple(parts), number, f"{english_name(language)}: {words}", show)
-
-
-def _one_metric(verdict: Verdict) -> Iterator[tuple[str, str, str]]:
-    """The verdict, or how many labels would settle it."""
-    style, texts = style_of(verdict), verdict.settled_by
-    yield style, SIGNS[style], f"label {texts:,} more" if texts else verdict.answer
-
-
-def _counts(verdicts: Sequence[Verdict]) -> Iterator[tuple[str, str, str]]:
-    """How many metrics have a verdict of each kind."""
-    for style, sign in SIGNS.items():
-        if own := [verdict for verdict in verdicts if style_of(verdict) == style]:
-            yield style, sign, str(len(own))
+    show = {name: value for name, value in first.key.items() if value is not None and (alone or name != "metric")}
+    parts = tuple((style, sign, str(styles.count(style))) for style, sign in SIGNS.items() if style in styles)
+    if alone:
+        parts = ((styles[0], SIGNS[styles[0]], f"label {first.settled_by:,} more" if first.settled_by else first.answer),)
+    number = difference(shown_value(first, people)) if alone else ""
+    return VerdictSquare(parts, number, f"{english_name(first['language'])}: {words}", show)

@@ -32,7 +32,7 @@ _PARTS = ("miscalibration", "discrimination", "uncertainty")
 _BY_LANGUAGE = (("language", "metric"), ("metric",))
 
 
-def calibrated_section(metrics: Sequence[CalibratedMetric]) -> dict[str, Any]:
+def calibrated_section(metrics: Sequence[CalibratedMetric]) -> Found:
     """The section of some metrics: a row for each language and for all of them (`*`); `parts` of the loss, label `sets`, and `gaps`."""
     cells = [(metric, cell) for metric in metrics for cell in (*metric.cells, *([metric.overall] if len(metric.cells) > 1 else []))]
     found = section(
@@ -46,7 +46,7 @@ def calibrated_section(metrics: Sequence[CalibratedMetric]) -> dict[str, Any]:
     return found or {}
 
 
-def calibrated_scores(sources: Sequence[Recording], options: CompareOptions) -> dict[str, dict[str, Any]]:
+def calibrated_scores(sources: Sequence[Recording], options: CompareOptions) -> dict[str, Found]:
     """The section by its name, with the numbers of `calibrate` for every judge and condition but baselines.
 
     Empty where nothing can be mapped, and of several sources.
@@ -100,6 +100,10 @@ def _leniency(value: float | None, ends: Any) -> str:
     return UNDEFINED if value is None else signed(value, 2)
 
 
+def _two_decimals(value: float | None, ends: Any) -> str:
+    return coefficient(value)
+
+
 def _set_size(row: Row) -> str:
     if row["threshold"] is None:
         return str(row["reason"])
@@ -120,13 +124,13 @@ def _finding(found: Found) -> str:
     several = len({row["metric"] for row in rows}) > 1 or len({row["judge"] for row in rows}) > 1
     shown = [row for row in rows if row["advice"] == "use the map"]
     falling = [row for row in rows if row["advice"].startswith("refused")]
-    parts = [_shown(shown, falling, rows, several), _refused(falling, several) if falling else ""]
-    return " ".join(part for part in (*parts, *(_gap_sentence(found) if not several else [])) if part)
-
-
-def _refused(falling: Sequence[Row], several: bool) -> str:
-    where = _names(falling, several)
-    return f"In {where} the map falls, as higher scores went with lower ones of people, and is refused: do not rely on the scores there."
+    refused = "the map falls, as higher scores went with lower ones of people, and is refused: do not rely on the scores there"
+    told = (
+        _shown(shown, falling, rows, several),
+        f"In {_names(falling, several)} {refused}." if falling else "",
+        "" if several else _gap_sentence(found),
+    )
+    return " ".join(filter(None, told))
 
 
 def _shown(shown: Sequence[Row], falling: Sequence[Row], rows: Sequence[Row], several: bool) -> str:
@@ -147,25 +151,26 @@ def _names(rows: Sequence[Row], several: bool) -> str:
     return ", ".join(names[: FEW_NAMES if more else None]) + more
 
 
-def _gap_sentence(found: Found) -> Iterator[str]:
+def _gap_sentence(found: Found) -> str:
+    """That the gap grows is said where it grows by more than 95 of 100 gaps of equal languages; a small change says nothing."""
     sides = {row["when"]: row for row in found["gaps"]}
-    if len(sides) == 2:
-        before, after = sides["before"], sides["after"]
-        write = (lambda value: f"{value:.2f}") if before["gap_of"] == "squared error" else points
-        yield (
-            f"Best and worst language lie {write(before['gap'])} apart in {before['gap_of']} before and {write(after['gap'])} after; "
-            f"equal languages would lie {write(after['by_chance'])} apart by chance{_widened(before, after)}."
-        )
-
-
-def _widened(before: Row, after: Row) -> str:
-    """Said where the gap grows by more than 95 of 100 gaps of equal languages; a small change says nothing."""
-    grown = after["gap"] - before["gap"]
-    return "; the map widens the gap by more than that" if grown > max(before["by_chance_95"], after["by_chance_95"]) else ""
+    if len(sides) < 2:
+        return ""
+    before, after = sides["before"], sides["after"]
+    write = (lambda value: f"{value:.2f}") if before["gap_of"] == "squared error" else points
+    grown = after["gap"] - before["gap"] > max(before["by_chance_95"], after["by_chance_95"])
+    return (
+        f"Best and worst language lie {write(before['gap'])} apart in {before['gap_of']} before and {write(after['gap'])} after; equal "
+        f"languages would lie {write(after['by_chance'])} apart by chance{'; the map widens the gap by more than that' if grown else ''}."
+    )
 
 
 def _column(name: str, heading: str, legend: str, text: Callable[[Row], str]) -> Column:
     return Column(name, heading, TEXT, legend, text=text)
+
+
+def _gap_column(name: str, heading: str, legend: str) -> Column:
+    return _column(name, heading, legend, lambda row: f"{row[name]:.2f}" if row["gap_of"] == "squared error" else points(row[name]))
 
 
 _COLUMNS = (
@@ -181,7 +186,7 @@ _COLUMNS = (
         "loss_after",
         "loss",
         "Brier's score, 0 to 2, of a raw score taken as certain, and of the map; of numbers the squared error; lower is better",
-        _pair("loss", lambda value, ends: coefficient(value)),
+        _pair("loss", _two_decimals),
     ),
     _column(
         "error_after",
@@ -202,7 +207,7 @@ CALIBRATED_SCORES = Section(
         SectionTable(_COLUMNS, levels=_BY_LANGUAGE),
         SectionTable(
             tuple(
-                _column(f"{name}_after", name, legend, _pair(name, lambda value, ends: coefficient(value)))
+                _column(f"{name}_after", name, legend, _pair(name, _two_decimals))
                 for name, legend in (
                     ("miscalibration", "the part of the loss that another map could still remove"),
                     ("discrimination", "the part that scores win over class shares, or over the mean"),
@@ -218,7 +223,12 @@ CALIBRATED_SCORES = Section(
                 _column("mean_size", "mean set", "how many scores a set holds on average, or how long an interval is", _set_size),
                 _column("whole", "says nothing", "the judge's texts whose set holds every score", _whole),
                 Column("learnt_from", "map of", TEXT, "what the map of the sets has learnt from"),
-                _column("groups", "threshold of", "the independent groups whose labels set the threshold of the sets", _groups),
+                _column(
+                    "groups",
+                    "threshold of",
+                    "the independent groups whose labels set the threshold of the sets",
+                    lambda row: counted(row["groups"], "group"),
+                ),
             ),
             part="sets",
             levels=(("language", "metric"),),
@@ -227,15 +237,9 @@ CALIBRATED_SCORES = Section(
         SectionTable(
             (
                 Column("gap_of", "gap in", TEXT, "what languages are compared by"),
-                Column("gap", "gap", TEXT, "best minus worst language", text=lambda row: _gap_text(row, "gap")),
-                Column("by_chance", "by chance", TEXT, "mean gap of equal languages", text=lambda row: _gap_text(row, "by_chance")),
-                Column(
-                    "by_chance_95",
-                    "95 % below",
-                    TEXT,
-                    "below it in 95 of 100 draws of equal languages",
-                    text=lambda row: _gap_text(row, "by_chance_95"),
-                ),
+                _gap_column("gap", "gap", "best minus worst language"),
+                _gap_column("by_chance", "by chance", "mean gap of equal languages"),
+                _gap_column("by_chance_95", "95 % below", "below it in 95 of 100 draws of equal languages"),
                 Column("p", "p", PROBABILITY, "p-value of equal languages, by Cochran's Q"),
             ),
             part="gaps",
@@ -245,7 +249,3 @@ CALIBRATED_SCORES = Section(
         ),
     ),
 )
-
-
-def _gap_text(row: Row, name: str) -> str:
-    return f"{row[name]:.2f}" if row["gap_of"] == "squared error" else points(row[name])

@@ -7,10 +7,9 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations, pairwise
-from typing import Any
 
 import numpy as np
 
@@ -20,13 +19,13 @@ from harness.measure.condition_rows import Row, new_row, put_difference, put_mea
 from harness.measure.options import CompareOptions, Drawing
 from harness.measure.units import item_key
 from harness.model import CONDITION, Failure, Scale
-from harness.reports.sections.section import BY_TASK, Found, Section, SectionInput, SectionTable
+from harness.reports.sections.section import BY_TASK, Found, PlacedJudgments, Section, SectionInput, SectionTable, mean_of
 from harness.reports.tables.column import COEFFICIENT, COUNT, COUNT_OR_BLANK, PROBABILITY, SHARE, TEXT, Column
 from harness.reports.tables.column import Row as ReadRow
 from harness.runs import CHIANG_LEE as STUDY
 from harness.stats import count_classes, estimate, intervals, kendall_tau, paired_difference, pearson, tabulate
 from harness.stats.agreement.alpha import alpha_of_humans
-from harness.stats.core.arrays import Floats, Ints, Kind
+from harness.stats.core.arrays import Estimate, Floats, Ints, Kind
 from harness.stats.core.sums import Estimated
 from harness.stats.intervals.intervals import no_interval
 from harness.stats.intervals.welch import welch_test
@@ -62,9 +61,20 @@ class _Ratings:
     systems: Mapping[int, str]
     group: Ints
 
+    @property
+    def sides(self) -> dict[str, Scores]:
+        """The scores of the judge's samples and of people, by what stands before the names of their numbers."""
+        return {"": self.samples, "people_": self.people}
+
     def means(self, scores: Scores, items: Sequence[int]) -> Floats:
         """(items,) the mean score of each item; NaN without one."""
-        return np.array([_mean(list(scores.get(item, {}).values())) for item in items])
+        return np.array([mean_of(list(scores.get(item, {}).values())) for item in items])
+
+    def both_means(self, items: Sequence[int]) -> tuple[Floats, Floats, Ints]:
+        """The means of the judge and of people, and the groups, of the items that have both."""
+        ours, theirs = (self.means(scores, items) for scores in self.sides.values())
+        both = ~np.isnan(ours) & ~np.isnan(theirs)
+        return ours[both], theirs[both], self.group[items][both]
 
     @property
     def by_system(self) -> dict[str, list[int]]:
@@ -75,41 +85,33 @@ class _Ratings:
         return dict(sorted(found.items()))
 
 
-def chiang_lee(data: Dataset, judgments: Judgments, options: CompareOptions) -> dict[str, Any] | None:
+def chiang_lee(data: Dataset, judgments: Judgments, options: CompareOptions) -> Found | None:
     """The section of ratings of unchanged texts; None if no metric has numeric scores.
 
     `rows` are by language, task, metric, judge and condition: agreement of the samples and of people, refusals, identical pairs.
     `systems` adds the system, `differences` a pair of systems: each with the system of that name `human`, or all pairs without one.
     `orders` are the systems from the best to the worst by the judge's mean, by people's, and by each persistent annotator's.
     """
-    rows: list[Row] = []
-    systems: list[Row] = []
-    differences: list[Row] = []
-    orders: list[Row] = []
-    drawing = options.drawing
-    equal = _equal_pairs(data)
-    for key, ratings, failures in _cells(data, judgments):
-        rows.append(_agreement_row(key, ratings, failures, equal, drawing))
-        systems += _system_rows(key, ratings)
-        differences += _difference_rows(key, ratings)
-        orders += _order_rows(key, ratings)
-    if not rows:
+    cells, equal = list(_cells(data, judgments)), _equal_pairs(data)
+    if not cells:
         return None
+    tables: dict[str, list[Row]] = {
+        "rows": [_agreement_row(key, ratings, failures, equal, options.drawing) for key, ratings, failures in cells],
+        "systems": [row for key, ratings, _ in cells for row in _system_rows(key, ratings)],
+        "differences": [row for key, ratings, _ in cells for row in _difference_rows(key, ratings)],
+        "orders": [row for key, ratings, _ in cells for row in _order_rows(key, ratings)],
+    }
     for name in ("welch", "people_welch", "paired"):
-        with_q(differences, name, lambda row: tuple(str(row[k]) for k in ("language", "task", *CONDITION, "first", "second")))
-    return {"title": "Chiang & Lee 2023", "note": NOTE, "rows": rows, "systems": systems, "differences": differences, "orders": orders}
+        with_q(tables["differences"], name, lambda row: tuple(str(row[k]) for k in ("language", "task", *CONDITION, "first", "second")))
+    return {"title": "Chiang & Lee 2023", "note": NOTE, **tables}
 
 
 def _cells(data: Dataset, judgments: Judgments) -> Iterator[tuple[Row, _Ratings, list[str | None]]]:
     """Every metric with numbers under every condition: its key, its scores, and the failure (or None) of each answer."""
     judgments = judgments.clean
     shown, order = judgments.shown_source.codes < 0, judgments.order.recode({"swapped": 0}) < 0
-    place = judgments.item.recode(data.positions).astype(np.int64)
     numeric = {name: 0 for name in judgments.metric.used if _is_numeric(data.scales[name])}
-    kept = np.flatnonzero((place >= 0) & shown & order & (judgments.metric.recode(numeric) == 0))
-    judgments, place = judgments.take(kept), place[kept]
-    columns = {name: item_key(data, name).take(place) for name in ("language", "task")}
-    columns |= {name: getattr(judgments, name) for name in ("metric", *CONDITION)}
+    judgments, place, _, columns = PlacedJudgments.of(data, judgments, shown & order & (judgments.metric.recode(numeric) == 0))
     group, people = item_key(data, "group").codes.astype(np.int64), _labels(data)
     systems = {position: str(item.system) for position, item in enumerate(data.items) if item.system}
     for key, own in rows_by_level(columns, LEVELS):
@@ -145,15 +147,10 @@ def _equal_pairs(data: Dataset) -> frozenset[int]:
     )
 
 
-def _mean(values: Sequence[float]) -> float:
-    return sum(values) / len(values) if values else math.nan
-
-
 def _agreement_row(key: Row, ratings: _Ratings, failures: Sequence[str | None], equal: frozenset[int], drawing: Drawing) -> Row:
     row = new_row(key, n=len(failures), texts=len(ratings.samples), unreadable=sum(failure is not None for failure in failures))
-    refused = sum(failure == str(Failure.REFUSED) for failure in failures)
-    put_number(row, "refused", refused / len(failures))
-    for prefix, scores, why in (("", ratings.samples, _ONE_SAMPLE), ("people_", ratings.people, _NO_PEOPLE)):
+    put_number(row, "refused", sum(failure == str(Failure.REFUSED) for failure in failures) / len(failures))
+    for (prefix, scores), why in zip(ratings.sides.items(), (_ONE_SAMPLE, _NO_PEOPLE), strict=True):
         several = {item: given for item, given in scores.items() if len(given) > 1}
         for kind in _KINDS:
             alpha = _alpha(several, ratings, kind, drawing)
@@ -163,21 +160,22 @@ def _agreement_row(key: Row, ratings: _Ratings, failures: Sequence[str | None], 
     _put_correlations(row, ratings)
     same = [item for item in ratings.samples if item in equal]
     row["identical"] = len(same)
-    put_number(row, "identical_mean", _mean(ratings.means(ratings.samples, same).tolist()), why="no pair has the same text twice")
+    put_number(row, "identical_mean", mean_of(ratings.means(ratings.samples, same).tolist()), why="no pair has the same text twice")
     return row
 
 
 def _put_correlations(row: Row, ratings: _Ratings) -> None:
     """Pearson's r of the texts' means and people's over all texts, and the mean over prompts of Kendall's tau-b within the prompt."""
-    items = sorted(ratings.samples)
-    ours, theirs = (ratings.means(scores, items) for scores in (ratings.samples, ratings.people))
-    both = ~np.isnan(ours) & ~np.isnan(theirs)
-    ours, theirs, groups = ours[both], theirs[both], ratings.group[items][both]
-    r = pearson(ours, theirs) if len(ours) > 1 else None
-    put_number(row, "r", r.value if r else math.nan, why=(r.reason if r else None) or _FEW_TEXTS)
+    ours, theirs, groups = ratings.both_means(sorted(ratings.samples))
+    _put_correlation(row, "r", pearson, ours, theirs)
     several = [group for group in np.unique(groups).tolist() if (groups == group).sum() > 1]
     taus = np.array([kendall_tau(ours[groups == group], theirs[groups == group]).value for group in several])
     put_mean(row, "tau_in_prompt", taus, np.array(several, np.int64), (-1.0, 1.0), "no prompt has two texts with labels that differ")
+
+
+def _put_correlation(row: Row, name: str, statistic: Callable[[Floats, Floats], Estimate], ours: Floats, theirs: Floats) -> None:
+    found = statistic(ours, theirs) if len(ours) > 1 else None
+    put_number(row, name, found.value if found else math.nan, why=(found.reason if found else None) or _FEW_TEXTS)
 
 
 def _alpha(scores: Scores, ratings: _Ratings, kind: Kind, drawing: Drawing) -> Estimated:
@@ -207,15 +205,12 @@ def _points(scale: Scale) -> tuple[float, ...]:
 def _system_rows(key: Row, ratings: _Ratings) -> Iterator[Row]:
     for system, items in ratings.by_system.items():
         row = new_row({**key, "system": system}, n=len(items))
-        for prefix, scores in (("", ratings.samples), ("people_", ratings.people)):
+        for prefix, scores in ratings.sides.items():
             means = ratings.means(scores, items)
             put_mean(row, f"{prefix}mean", means, ratings.group[items], _limits(ratings.scale), _NO_LABELS)
             known = means[~np.isnan(means)]
             put_number(row, f"{prefix}sd", float(known.std(ddof=1)) if len(known) > 1 else math.nan, why="fewer than two texts")
-        both = ratings.means(ratings.samples, items), ratings.means(ratings.people, items)
-        compared = ~np.isnan(both[0]) & ~np.isnan(both[1])
-        tau = kendall_tau(both[0][compared], both[1][compared]) if compared.sum() > 1 else None
-        put_number(row, "tau", tau.value if tau else math.nan, why=(tau.reason if tau else None) or _FEW_TEXTS)
+        _put_correlation(row, "tau", kendall_tau, *ratings.both_means(items)[:2])
         value, why = _annotators_tau(ratings, items)
         put_number(row, "annotators_tau", value, why=why)
         yield row
@@ -237,7 +232,7 @@ def _annotators_tau(ratings: _Ratings, items: Sequence[int]) -> tuple[float, str
         if len(both) > 1:
             taus.append(kendall_tau([given[one] for given in both], [given[other] for given in both]).value)
     known = [tau for tau in taus if not math.isnan(tau)]
-    return _mean(known), "no two annotators whose scores of two texts differ"
+    return mean_of(known), "no two annotators whose scores of two texts differ"
 
 
 def _difference_rows(key: Row, ratings: _Ratings) -> Iterator[Row]:
@@ -247,28 +242,24 @@ def _difference_rows(key: Row, ratings: _Ratings) -> Iterator[Row]:
     pairs = [(human, name) for name in names if name != human] if human else list(combinations(names, 2))
     for first, second in pairs:
         row = new_row({**key, "first": first, "second": second, "systems": f"{first} - {second}"})
-        for prefix, scores in (("", ratings.samples), ("people_", ratings.people)):
-            one, two = (ratings.means(scores, ratings.by_system[name]) for name in (first, second))
-            found = welch_test(one, two)
-            put_number(row, f"{prefix}welch", found.value, why=found.reason or _NO_LABELS)
-            put_number(row, f"{prefix}welch_t", found.t, why=found.reason or _NO_LABELS)
-            put_number(row, f"{prefix}welch_p", found.p, why=found.reason or _NO_LABELS)
-        first_means, second_means, groups = _by_prompt(ratings, first, second)
+        for prefix, scores in ratings.sides.items():
+            found = welch_test(*(ratings.means(scores, ratings.by_system[name]) for name in (first, second)))
+            for name, value in (("welch", found.value), ("welch_t", found.t), ("welch_p", found.p)):
+                put_number(row, f"{prefix}{name}", value, why=found.reason or _NO_LABELS)
+        one, two = (_by_prompt(ratings, name) for name in (first, second))
+        groups = sorted(one.keys() & two.keys())
         low, high = _limits(ratings.scale)
-        put_difference(row, "paired", paired_difference(first_means, second_means, groups, bounds=(low - high, high - low)))
+        compared = paired_difference([one[g] for g in groups], [two[g] for g in groups], groups, bounds=(low - high, high - low))
+        put_difference(row, "paired", compared)
         yield row
 
 
-def _by_prompt(ratings: _Ratings, first: str, second: str) -> tuple[list[float], list[float], list[int]]:
-    """The judge's mean of each system in each group that has texts of both."""
-    means: dict[str, dict[int, list[float]]] = {}
-    for name in (first, second):
-        means[name] = defaultdict(list)
-        items = ratings.by_system[name]
-        for item, mean in zip(items, ratings.means(ratings.samples, items).tolist(), strict=True):
-            means[name][int(ratings.group[item])].append(mean)
-    groups = sorted(means[first].keys() & means[second].keys())
-    return [_mean(means[first][g]) for g in groups], [_mean(means[second][g]) for g in groups], groups
+def _by_prompt(ratings: _Ratings, system: str) -> dict[int, float]:
+    """The judge's mean of a system in each group that has texts of it."""
+    items, found = ratings.by_system[system], defaultdict(list)
+    for group, mean in zip(ratings.group[items].tolist(), ratings.means(ratings.samples, items).tolist(), strict=True):
+        found[group].append(mean)
+    return {group: mean_of(means) for group, means in found.items()}
 
 
 def _order_rows(key: Row, ratings: _Ratings) -> Iterator[Row]:
@@ -287,7 +278,7 @@ def _order_rows(key: Row, ratings: _Ratings) -> Iterator[Row]:
         for name, items in ratings.by_system.items():
             known = [mean for mean in ratings.means(scores, items).tolist() if not math.isnan(mean)]
             if name and known:
-                means[name] = _mean(known)
+                means[name] = mean_of(known)
         if means:
             order = sorted(means, key=lambda name: (better * round(means[name], 9), name))
             yield new_row({**key, "rater": rater}, order=order, means=[means[name] for name in order])
@@ -310,11 +301,48 @@ def _identical_pairs(found: Found) -> str:
     return f"Texts that are the same as their original have mean scores from {min(means):.2f} to {max(means):.2f}." if means else ""
 
 
-def _compute(given: SectionInput) -> dict[str, Any] | None:
+def _compute(given: SectionInput) -> Found | None:
     if given.protocol is None or given.protocol.texts.study != STUDY:
         return None
     return chiang_lee(given.recording.data, given.recording.judgments, given.options)
 
+
+_AGREEMENT = (
+    Column("texts", "texts", COUNT, "texts with a readable score"),
+    Column("unreadable", "unread", COUNT, "answers without a readable score, refusals included"),
+    Column("refused", "refused", SHARE, "the share of answers that are refusals", interval=False),
+    Column("alpha_ordinal", "α ordinal", COEFFICIENT, "Krippendorff's alpha of the judge's samples, ordinal"),
+    Column("people_alpha_ordinal", "people's α ord.", COEFFICIENT, "Krippendorff's alpha of the annotators, ordinal"),
+    Column("alpha_interval", "α interval", COEFFICIENT, "Krippendorff's alpha of the judge's samples, interval"),
+    Column("people_alpha_interval", "people's α int.", COEFFICIENT, "Krippendorff's alpha of the annotators, interval"),
+    Column(
+        "exact", "all equal", SHARE, "of texts with two readable scores or more, the share whose scores are all the same", interval=False
+    ),
+    Column("people_exact", "people all equal", SHARE, "the share of texts to which all annotators give the same score", interval=False),
+    Column("r", "r", COEFFICIENT, "Pearson's r of people's means and the judge's over all texts", interval=False),
+    Column("tau_in_prompt", "tau in prompts", COEFFICIENT, "the mean over prompts of Kendall's tau-b over the texts of a prompt"),
+    Column("identical", "same twice", COUNT_OR_BLANK, "texts that are the same as their original"),
+    Column("identical_mean", "their mean", COEFFICIENT, "the mean score of these texts; their meaning is preserved", interval=False),
+)
+_SYSTEMS = (
+    Column("n", "texts", COUNT, "texts with a readable score"),
+    Column("mean", "mean", COEFFICIENT, "the mean of the texts' mean scores"),
+    Column("sd", "sd", COEFFICIENT, "the standard deviation of the texts' mean scores", interval=False),
+    Column("people_mean", "people's mean", COEFFICIENT, "the same of people, on these texts"),
+    Column("people_sd", "people's sd", COEFFICIENT, "the same of people, on these texts", interval=False),
+    Column("tau", "tau", COEFFICIENT, "Kendall's tau-b over texts between people's means and the judge's", interval=False),
+    Column("annotators_tau", "people's tau", COEFFICIENT, "the mean tau-b over pairs of annotators", interval=False),
+)
+_DIFFERENCES = (
+    Column("welch", "difference", COEFFICIENT, "the mean of the first system minus that of the second", interval=False),
+    Column("welch_t", "Welch's t", COEFFICIENT, "Welch's t of the texts' means", interval=False),
+    Column("welch_q", "q", PROBABILITY, "the p-value of Welch's t, corrected over the metrics", interval=False),
+    Column("paired", "by prompt", COEFFICIENT, "the mean difference within prompts"),
+    Column("paired_q", "q by prompt", PROBABILITY, "the p-value of the difference within prompts, corrected over the metrics"),
+    Column("people_welch", "people's difference", COEFFICIENT, "the difference of people's means", interval=False),
+    Column("people_welch_q", "people's q", PROBABILITY, "the p-value of Welch's t of people's means, corrected", interval=False),
+)
+_ORDERS = (Column("order", "systems, the best first", TEXT, "systems by the mean of the rater's scores", value=_order, interval=False),)
 
 CHIANG_LEE = Section(
     "chiang_lee",
@@ -322,79 +350,10 @@ CHIANG_LEE = Section(
     "are, systems by the means of their texts.",
     _identical_pairs,
     (
-        SectionTable(
-            (
-                Column("texts", "texts", COUNT, "texts with a readable score"),
-                Column("unreadable", "unread", COUNT, "answers without a readable score, refusals included"),
-                Column("refused", "refused", SHARE, "the share of answers that are refusals", interval=False),
-                Column("alpha_ordinal", "α ordinal", COEFFICIENT, "Krippendorff's alpha of the judge's samples, ordinal"),
-                Column("people_alpha_ordinal", "people's α ord.", COEFFICIENT, "Krippendorff's alpha of the annotators, ordinal"),
-                Column("alpha_interval", "α interval", COEFFICIENT, "Krippendorff's alpha of the judge's samples, interval"),
-                Column("people_alpha_interval", "people's α int.", COEFFICIENT, "Krippendorff's alpha of the annotators, interval"),
-                Column(
-                    "exact",
-                    "all equal",
-                    SHARE,
-                    "of texts with two readable scores or more, the share whose scores are all the same",
-                    interval=False,
-                ),
-                Column(
-                    "people_exact",
-                    "people all equal",
-                    SHARE,
-                    "the share of texts to which all annotators give the same score",
-                    interval=False,
-                ),
-                Column("r", "r", COEFFICIENT, "Pearson's r of people's means and the judge's over all texts", interval=False),
-                Column(
-                    "tau_in_prompt", "tau in prompts", COEFFICIENT, "the mean over prompts of Kendall's tau-b over the texts of a prompt"
-                ),
-                Column("identical", "same twice", COUNT_OR_BLANK, "texts that are the same as their original"),
-                Column(
-                    "identical_mean", "their mean", COEFFICIENT, "the mean score of these texts; their meaning is preserved", interval=False
-                ),
-            ),
-            levels=BY_TASK,
-        ),
-        SectionTable(
-            (
-                Column("n", "texts", COUNT, "texts with a readable score"),
-                Column("mean", "mean", COEFFICIENT, "the mean of the texts' mean scores"),
-                Column("sd", "sd", COEFFICIENT, "the standard deviation of the texts' mean scores", interval=False),
-                Column("people_mean", "people's mean", COEFFICIENT, "the same of people, on these texts"),
-                Column("people_sd", "people's sd", COEFFICIENT, "the same of people, on these texts", interval=False),
-                Column("tau", "tau", COEFFICIENT, "Kendall's tau-b over texts between people's means and the judge's", interval=False),
-                Column("annotators_tau", "people's tau", COEFFICIENT, "the mean tau-b over pairs of annotators", interval=False),
-            ),
-            "systems",
-            ("system",),
-            levels=BY_TASK,
-            plainest=True,
-        ),
-        SectionTable(
-            (
-                Column("welch", "difference", COEFFICIENT, "the mean of the first system minus that of the second", interval=False),
-                Column("welch_t", "Welch's t", COEFFICIENT, "Welch's t of the texts' means", interval=False),
-                Column("welch_q", "q", PROBABILITY, "the p-value of Welch's t, corrected over the metrics", interval=False),
-                Column("paired", "by prompt", COEFFICIENT, "the mean difference within prompts"),
-                Column("paired_q", "q by prompt", PROBABILITY, "the p-value of the difference within prompts, corrected over the metrics"),
-                Column("people_welch", "people's difference", COEFFICIENT, "the difference of people's means", interval=False),
-                Column(
-                    "people_welch_q", "people's q", PROBABILITY, "the p-value of Welch's t of people's means, corrected", interval=False
-                ),
-            ),
-            "differences",
-            ("systems",),
-            levels=BY_TASK,
-            plainest=True,
-        ),
-        SectionTable(
-            (Column("order", "systems, the best first", TEXT, "systems by the mean of the rater's scores", value=_order, interval=False),),
-            "orders",
-            ("rater",),
-            levels=BY_TASK,
-            plainest=True,
-        ),
+        SectionTable(_AGREEMENT, levels=BY_TASK),
+        SectionTable(_SYSTEMS, "systems", ("system",), levels=BY_TASK, plainest=True),
+        SectionTable(_DIFFERENCES, "differences", ("systems",), levels=BY_TASK, plainest=True),
+        SectionTable(_ORDERS, "orders", ("rater",), levels=BY_TASK, plainest=True),
     ),
     _compute,
     needs_labels=False,

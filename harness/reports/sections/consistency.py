@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from harness.data.columns import NO_VALUE, CodedColumn, first_rows, unique_integers
 from harness.measure.answers import AnswerTable
 from harness.measure.condition_rows import new_row, put_mean, put_share, section
 from harness.model import CONDITION
-from harness.reports.sections.section import Section, SectionTable, of_answers, range_by_language
+from harness.reports.sections.section import Found, Section, SectionTable, cells_at, of_answers, range_by_language
 from harness.reports.tables.column import COEFFICIENT, COUNT_OR_BLANK, SHARE, Column
 from harness.stats import distinct_counts, entropy_bits
 from harness.stats.core.arrays import Floats, Ints
@@ -23,7 +21,7 @@ NOTE = (
 )
 
 
-def consistency(answers: AnswerTable) -> dict[str, Any] | None:
+def consistency(answers: AnswerTable) -> Found | None:
     """Shares of questions with the same score, and the same justification, every time; entropy of the scores."""
     clean = answers.clean
     question = clean.joint(QUESTION, items=True)
@@ -37,19 +35,18 @@ def consistency(answers: AnswerTable) -> dict[str, Any] | None:
     same = (bits == 0).astype(float)
     worded = _same_wording(clean, question)
     rows = []
-    for level in LEVELS:
-        for key, at in clean.take(first).cells(level):
-            n = at[asked[at]]
-            if not len(n):
-                continue
-            most = int(times[n].max())
-            row = new_row(key, n=len(n), repeats=most, incomplete=int((times[at] < most).sum()))
-            groups = clean.group[first[n]]
-            row["groups"] = len(np.unique(groups))
-            put_share(row, "same_score", same[n], groups, clean.drawing, "no question asked twice")
-            put_share(row, "same_justification", worded[n], groups, clean.drawing, "no justifications")
-            put_mean(row, "entropy_bits", bits[n], groups, (0.0, float(np.log2(most))), "no question asked twice")
-            rows.append(row)
+    for key, at in cells_at(clean.take(first), LEVELS):
+        n = at[asked[at]]
+        if not len(n):
+            continue
+        most = int(times[n].max())
+        row = new_row(key, n=len(n), repeats=most, incomplete=int((times[at] < most).sum()))
+        groups = clean.group[first[n]]
+        row["groups"] = len(np.unique(groups))
+        put_share(row, "same_score", same[n], groups, clean.drawing, "no question asked twice")
+        put_share(row, "same_justification", worded[n], groups, clean.drawing, "no justifications")
+        put_mean(row, "entropy_bits", bits[n], groups, (0.0, float(np.log2(most))), "no question asked twice")
+        rows.append(row)
     return section("Consistency over repeats", rows, note=NOTE)
 
 

@@ -11,7 +11,7 @@ from harness.measure.answers import AnswerTable
 from harness.measure.condition_rows import Row, level_of, new_row, put_difference, put_gap, put_number, section, with_q
 from harness.measure.score_cells import NO_SEGMENT_KEY, source_texts
 from harness.measure.score_differences import DIFFERENCES, correlation_differences
-from harness.reports.sections.section import BY_METRIC, Section, SectionTable, of_answers, q_value, tests_shown
+from harness.reports.sections.section import BY_METRIC, Found, Section, SectionTable, of_answers, q_value, tests_shown
 from harness.reports.sections.variants import ITSELF, SAME
 from harness.reports.tables.column import COEFFICIENT, COUNT_OR_BLANK, Column
 from harness.stats.agreement.continuous import joined_groups, mean_of_segments, score_correlation, segment_correlations
@@ -22,7 +22,7 @@ from harness.stats.intervals.intervals import no_interval
 WITHIN, OVERALL = "kendall_tau_within", "kendall_tau"
 
 
-def correlations(answers: AnswerTable) -> dict[str, Any] | None:
+def correlations(answers: AnswerTable) -> Found | None:
     """Rank correlation with people of every variant on interval scales, and its difference from that of the plainest variant.
 
     The difference is that within source texts where the dataset card names them, else over all texts: on the same texts, those that

@@ -41,28 +41,17 @@ class Sightings:
     construction: CodedColumn
 
 
-@dataclass(frozen=True, eq=False)
-class _BothStrengths:
-    """Flaws that were scored at both strengths: the row of the subtle one, whether each was seen, and the name of the flaw."""
-
-    row: Ints
-    subtle: Floats
-    plain: Floats
-    cluster: Ints
-    flaw: CodedColumn
-
-
 def strength_rows(clean: AnswerTable, flaws: Sightings, tempting: Sightings) -> list[Row]:
     """Rows over all (`flaw` is `*`), by flaw over the languages, and by language over the flaws; none without flaws at two strengths.
 
     `tempting` are texts without a flaw that tempt to a false alarm, `seen` 1 where one is scored below the best. A row has those of its
     language and, of one flaw, those that tempt on the metric of the flaw.
     """
-    both = _both_strengths(clean, flaws)
-    if not len(both.row):
+    subtle, plain = _both_strengths(clean, flaws)
+    if not len(subtle.row):
         return []
-    table = clean.take(both.row)
-    of_flaws = replace(table, columns={**table.columns, "flaw": both.flaw})
+    table = clean.take(subtle.row)
+    of_flaws = replace(table, columns={**table.columns, "flaw": subtle.construction})
     of_texts = clean.take(tempting.row)
     rows = []
     for level in _LEVELS:
@@ -70,7 +59,7 @@ def strength_rows(clean: AnswerTable, flaws: Sightings, tempting: Sightings) -> 
         alarms = {_values(key, shared): at for key, at in of_texts.cells(shared)}
         for key, at in of_flaws.cells(level):
             row = new_row({"flaw": POOLED, **key})
-            _put_strengths(row, clean, both, at)
+            _put_strengths(row, clean, subtle.seen[at], plain[at], subtle.cluster[at])
             texts = alarms.get(_values(key, shared), np.empty(0, np.int64))
             row["n_tempting"] = int((~np.isnan(tempting.seen[texts])).sum())
             put_share(row, "false_alarms", tempting.seen[texts], tempting.cluster[texts], clean.drawing, NO_TEMPTING)
@@ -82,17 +71,16 @@ def _values(key: Row, names: Sequence[str]) -> tuple[Any, ...]:
     return tuple(key[name] for name in (*names, *CONDITION))
 
 
-def _put_strengths(row: Row, clean: AnswerTable, both: _BothStrengths, at: Ints) -> None:
-    subtle, plain, cluster = both.subtle[at], both.plain[at], both.cluster[at]
-    row |= {"n": len(at), "groups": len(np.unique(cluster))}
+def _put_strengths(row: Row, clean: AnswerTable, subtle: Floats, plain: Floats, cluster: Ints) -> None:
+    row |= {"n": len(subtle), "groups": len(np.unique(cluster))}
     for name, seen in ((SUBTLE, subtle), (PLAIN, plain)):
         put_share(row, f"seen_{name}", seen, cluster, clean.drawing, NO_FLAW)
     found = logit_rise(subtle, plain, cluster, **clean.drawing)
     put_number(row, "slope", found.value, found.interval, why=found.reason)
 
 
-def _both_strengths(clean: AnswerTable, flaws: Sightings) -> _BothStrengths:
-    """Each subtle flaw with a readable score beside the plain one of the same text, metric, condition and repeat."""
+def _both_strengths(clean: AnswerTable, flaws: Sightings) -> tuple[Sightings, Floats]:
+    """Each subtle flaw with a readable score, by the name of the flaw alone; whether the plain one of the same question was seen."""
     names = [flaws.construction.values[code] if code >= 0 else "" for code in flaws.construction.codes]
     parted = [str(name).rpartition("-") for name in names]
     strength = np.array([each[2] if each[0] else "" for each in parted], object)
@@ -104,7 +92,7 @@ def _both_strengths(clean: AnswerTable, flaws: Sightings) -> _BothStrengths:
     subtle = np.flatnonzero(known & (strength == SUBTLE))
     plain = last_matching_rows(ids, np.flatnonzero(known & (strength == PLAIN)))[subtle]
     subtle, plain = subtle[plain >= 0], plain[plain >= 0]
-    return _BothStrengths(flaws.row[subtle], flaws.seen[subtle], flaws.seen[plain], flaws.cluster[subtle], flaw.take(subtle))
+    return Sightings(flaws.row[subtle], flaws.seen[subtle], flaws.cluster[subtle], flaw.take(subtle)), flaws.seen[plain]
 
 
 STRENGTH_COLUMNS = (

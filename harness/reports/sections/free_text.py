@@ -11,9 +11,8 @@ from harness.data.dataset import Dataset
 from harness.data.judgments import Judgments
 from harness.measure.condition_rows import Row, new_row, put_share, rows_by_level, section
 from harness.measure.options import CompareOptions
-from harness.measure.units import item_key
-from harness.model import CONDITION, Failure
-from harness.reports.sections.section import FEW_NAMES, Found, Section, SectionTable
+from harness.model import Failure
+from harness.reports.sections.section import FEW_NAMES, Found, PlacedJudgments, Section, SectionTable
 from harness.reports.tables.column import COUNT_OR_BLANK, SHARE, Column
 from harness.text import terminal_safe
 
@@ -26,7 +25,7 @@ NOTE = (
 )
 
 
-def free_text(data: Dataset, judgments: Judgments, options: CompareOptions) -> dict[str, Any] | None:
+def free_text(data: Dataset, judgments: Judgments, options: CompareOptions) -> Found | None:
     """The section of answers in the judge's own words about unchanged texts; None without any. Labels are not needed.
 
     `rows` are by language, task, metric, judge and condition (`*`: pooled). `several` is the number of answers with further numbers, and
@@ -34,15 +33,10 @@ def free_text(data: Dataset, judgments: Judgments, options: CompareOptions) -> d
     """
     judgments = judgments.clean
     spoken = {variant: 0 for variant in judgments.variant.used if "text" in str(variant).split("+")}
-    place = judgments.item.recode(data.positions).astype(np.int64)
-    kept = np.flatnonzero((place >= 0) & (judgments.variant.recode(spoken) == 0))
-    judgments, place = judgments.take(kept), place[kept]
-    columns = {name: item_key(data, name).take(place) for name in ("language", "task")}
-    columns |= {name: getattr(judgments, name) for name in ("metric", *CONDITION)}
+    judgments, _, group, columns = PlacedJudgments.of(data, judgments, judgments.variant.recode(spoken) == 0)
     read = judgments.failure.codes < 0
     further = judgments.further_numbers.codes >= 0
     refused = judgments.failure.recode({str(Failure.REFUSED): 0}) == 0
-    group = item_key(data, "group").codes[place].astype(np.int64)
     drawing = options.drawing
     rows: list[Row] = []
     for key, cell in rows_by_level(columns, LEVELS):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import Any
 
 import numpy as np
 
@@ -12,7 +11,7 @@ from harness.measure.answers import AnswerTable
 from harness.measure.condition_rows import new_row, put_share, section
 from harness.model import CONDITION
 from harness.parse.language import UNDETERMINED, known_languages
-from harness.reports.sections.section import Section, SectionTable, of_answers, range_by_language
+from harness.reports.sections.section import Found, Section, SectionTable, of_answers, range_by_language
 from harness.reports.tables.column import COUNT_OR_BLANK, NAMED_COUNTS, SHARE, Column
 
 NOTE = (
@@ -21,7 +20,7 @@ NOTE = (
 )
 
 
-def justification_language(answers: AnswerTable) -> dict[str, Any] | None:
+def justification_language(answers: AnswerTable) -> Found | None:
     """Share of justifications in the requested language, by language, judge and condition; None if none is long enough."""
     clean = answers.clean
     clean = clean.take((clean.columns["detected_language"].codes != NO_VALUE) & (clean.columns["asked_language"].codes != NO_VALUE))

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from harness.measure.answers import AnswerTable
 from harness.measure.condition_rows import Row, level_of, new_row, put_difference, section, with_q
-from harness.reports.sections.section import BY_METRIC, Section, SectionTable, of_answers, q_value, tests_shown
+from harness.reports.sections.section import BY_METRIC, Found, Section, SectionTable, cells_at, of_answers, q_value, tests_shown
 from harness.reports.tables.column import COEFFICIENT, COUNT_OR_BLANK, Column
 from harness.stats import tau_within
 from harness.stats.core.arrays import Floats, Ints
@@ -21,7 +19,7 @@ HYPOTHESIS = (
 )
 
 
-def length_effect(answers: AnswerTable) -> dict[str, Any] | None:
+def length_effect(answers: AnswerTable) -> Found | None:
     """Rank correlation of scores with the length of the output, for judge and people; None without labels or outputs."""
     clean = answers.clean
     long = output_lengths(clean)
@@ -29,11 +27,10 @@ def length_effect(answers: AnswerTable) -> dict[str, Any] | None:
     if not len(clean):
         return None
     rows = []
-    for level in LEVELS:
-        for key, at in clean.cells(level):
-            row = new_row(key, groups=len(np.unique(clean.group[at])))
-            _put_correlations(row, clean, at, long[clean.item[at]])
-            rows.append(row)
+    for key, at in cells_at(clean, LEVELS):
+        row = new_row(key, groups=len(np.unique(clean.group[at])))
+        _put_correlations(row, clean, at, long[clean.item[at]])
+        rows.append(row)
     for name in ("tau_given_label", "tau", "human_tau"):
         with_q(rows, name, level_of)
     return section("Length of the text", rows, hypothesis=HYPOTHESIS)

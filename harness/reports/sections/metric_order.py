@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from harness.measure.answers import AnswerTable, variant_of
 from harness.measure.condition_rows import Row, level_of, new_row, put_difference, put_number, section, with_q
 from harness.measure.options import Drawing
 from harness.model import SAMPLING
-from harness.reports.sections.section import BY_METRIC, Section, SectionInput, SectionTable, q_value, tests_shown
+from harness.reports.sections.section import BY_METRIC, Found, Section, SectionInput, SectionTable, cells_at, q_value, tests_shown
 from harness.reports.sections.variants import PAIRED_ANSWERS, SCORE_CHANGE, Q, moved_rows, pairs_by
 from harness.reports.tables.column import COEFFICIENT, COUNT_OR_BLANK, Column
 from harness.stats import bootstrap_from_sums
@@ -29,7 +29,7 @@ HYPOTHESIS = (
 )
 
 
-def metric_order(answers: AnswerTable, forward: Sequence[str]) -> dict[str, Any] | None:
+def metric_order(answers: AnswerTable, forward: Sequence[str]) -> Found | None:
     """How far scores move (`rows`) and how much closer they follow the metric named first (`drag`) when the order is reversed.
 
     `forward` are the metrics in the order in which a forward call names them.
@@ -62,23 +62,21 @@ def _drag(clean: AnswerTable, straight: str, reverse: str, metrics: Sequence[str
     rows = []
     variant = clean.columns["variant"]
     both = clean.take(np.isin(variant.codes, [variant.values.index(name) for name in (straight, reverse)]))
-    for level in LEVELS:
-        for key, at in both.cells(level, WITHIN):
-            table = _scores(both.take(at), metrics, (straight, reverse))
-            for first, when_first, when_last in ((0, 0, 1), (len(metrics) - 1, 1, 0)):
-                for other in range(len(metrics)):
-                    if other != first and len(metrics) > 1:
-                        row = new_row({**key, "variant": reverse, "versus": straight, "metric": metrics[other]}, first=metrics[first])
-                        _put_drag(row, table, (first, other), (when_first, when_last), both.drawing)
-                        rows.append(row)
+    for key, at in cells_at(both, LEVELS, WITHIN):
+        table = _scores(both.take(at), metrics, (straight, reverse))
+        for first, when in ((0, (0, 1)), (len(metrics) - 1, (1, 0))):
+            for other in (place for place in range(len(metrics)) if place != first):
+                row = new_row({**key, "variant": reverse, "versus": straight, "metric": metrics[other]}, first=metrics[first])
+                _put_drag(row, table, (first, other), when, both.drawing)
+                rows.append(row)
     return [row for row in rows if row["n"]]
 
 
-class _ScoreTable:
+class _ScoreTable(NamedTuple):
     """Scores (variants, metrics, questions), and the group of each question (an item and a repeat)."""
 
-    def __init__(self, points: Floats, group: Ints) -> None:
-        self.points, self.group = points, group
+    points: Floats
+    group: Ints
 
 
 def _scores(here: AnswerTable, metrics: Sequence[str], variants: tuple[str, str]) -> _ScoreTable:
@@ -112,10 +110,17 @@ def _put_drag(row: Row, table: _ScoreTable, pair: tuple[int, int], when: tuple[i
     put_difference(row, "drag", found)
 
 
-def _compute(given: SectionInput) -> dict[str, Any] | None:
+def _compute(given: SectionInput) -> Found | None:
     return metric_order(given.answers, given.metrics or order_of_calls(given.recording.judgments)) if len(given.answers) else None
 
 
+_DRAG_COLUMNS = (
+    Column("n", "questions", COUNT_OR_BLANK, "items (and repeats) that were compared"),
+    Column("r_named_first", "r, named first", COEFFICIENT, "Pearson's r of the two metrics' scores when the one is named first"),
+    Column("r_named_last", "r, named last", COEFFICIENT, "the same when it is named last"),
+    Column("drag", "drag", COEFFICIENT, "the difference of the two; + means that the metric named first drags the other along"),
+    q_value("drag_q", "the drag"),
+)
 METRIC_ORDER = Section(
     "metric_order",
     "Does the metric that is named first drag the others along? The first table shows how far scores move when the order is reversed, "
@@ -124,20 +129,7 @@ METRIC_ORDER = Section(
     tests_shown("drag", "dragged", "pushed away", "drag"),
     (
         SectionTable((*PAIRED_ANSWERS, *SCORE_CHANGE), levels=BY_METRIC),
-        SectionTable(
-            (
-                Column("n", "questions", COUNT_OR_BLANK, "items (and repeats) that were compared"),
-                Column(
-                    "r_named_first", "r, named first", COEFFICIENT, "Pearson's r of the two metrics' scores when the one is named first"
-                ),
-                Column("r_named_last", "r, named last", COEFFICIENT, "the same when it is named last"),
-                Column("drag", "drag", COEFFICIENT, "the difference of the two; + means that the metric named first drags the other along"),
-                q_value("drag_q", "the drag"),
-            ),
-            "drag",
-            ("first",),
-            levels=BY_METRIC,
-        ),
+        SectionTable(_DRAG_COLUMNS, "drag", ("first",), levels=BY_METRIC),
     ),
     _compute,
 )

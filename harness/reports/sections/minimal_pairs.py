@@ -18,17 +18,17 @@ from harness.data.columns import NO_VALUE, CodedColumn, combination_ids, last_ma
 from harness.data.dataset import Dataset
 from harness.judges import traits_of
 from harness.measure.answers import AnswerTable
-from harness.measure.condition_rows import Row, new_row, put_number, put_share, section
+from harness.measure.condition_rows import Row, new_row, put_share, section
 from harness.measure.options import POOLED
 from harness.measure.parallel_texts import text_clusters
 from harness.model import CONDITION
 from harness.reports.sections.flaw_strengths import STRENGTH_COLUMNS, Sightings, seen_where, strength_rows
-from harness.reports.sections.section import OVER_LANGUAGES, Found, Section, SectionTable
+from harness.reports.sections.perturbations import SENSITIVITY_FROM, put_sensitivity
+from harness.reports.sections.section import OVER_LANGUAGES, Found, Section, SectionTable, cells_at, rows_across
 from harness.reports.tables.column import COEFFICIENT, COUNT_OR_BLANK, SHARE, TEXT, Column
 from harness.reports.tables.column import Row as ReadRow
 from harness.reports.tables.numbers import UNDEFINED, counted, percent
 from harness.reports.tables.text_table import key_text, varying_keys
-from harness.stats import superiority
 from harness.stats.core.arrays import Floats, Ints
 from harness.text import terminal_safe
 
@@ -62,22 +62,16 @@ class _Entries:
     flawless: NDArray[np.bool_]
     cluster: Ints
     construction: CodedColumn
-    kind: CodedColumn
+    kind: NDArray[np.str_]
 
-    @classmethod
-    def concatenate(cls, parts: list[_Entries]) -> _Entries:
-        return cls(
-            row=np.concatenate([part.row for part in parts]),
-            better=np.concatenate([part.better for part in parts]),
-            worse=np.concatenate([part.worse for part in parts]),
-            flawless=np.concatenate([part.flawless for part in parts]),
-            cluster=np.concatenate([part.cluster for part in parts]),
-            construction=CodedColumn.concatenate([part.construction for part in parts]),
-            kind=CodedColumn.concatenate([part.kind for part in parts]),
-        )
+    @staticmethod
+    def concatenate(parts: list[_Entries]) -> _Entries:
+        names = ("row", "better", "worse", "flawless", "cluster", "kind")
+        joined: dict[str, Any] = {name: np.concatenate([getattr(part, name) for part in parts]) for name in names}
+        return replace(parts[0], construction=CodedColumn.concatenate([part.construction for part in parts]), **joined)
 
 
-def minimal_pairs(answers: AnswerTable) -> dict[str, Any] | None:
+def minimal_pairs(answers: AnswerTable) -> Found | None:
     """The section of minimal pairs; None where no judged item names a `twin` that stands in the data.
 
     `rows` are by language and metric, by language, by metric, and over all. `constructions` has a row a construction over the languages,
@@ -88,39 +82,38 @@ def minimal_pairs(answers: AnswerTable) -> dict[str, Any] | None:
     if not twins:
         return None
     clean = answers.clean
-    entries = _entries(clean, twins)
+    cluster = text_clusters(clean.data)
+    pairs = _pairs(clean, twins, cluster)
+    entries = _Entries.concatenate([pairs, *_flawless(clean, pairs, cluster)])
     if not len(entries.row):
         return None
     table = clean.take(entries.row)
-    table = replace(table, columns={**table.columns, "construction": entries.construction, "kind": entries.kind})
+    table = replace(
+        table, columns={**table.columns, "construction": entries.construction, "kind": CodedColumn.from_values(entries.kind.tolist())}
+    )
     named = entries.construction.codes != NO_VALUE
     once = np.flatnonzero(~(entries.flawless & named))  # every text without a flaw also stands among those without a name
-    rows = [_shares(new_row(key), clean, entries, once[at]) for level in LEVELS for key, at in table.take(once).cells(level)]
+    rows = [_shares(new_row(key), clean, entries, once[at]) for key, at in cells_at(table.take(once), LEVELS)]
     by_name, condition = np.flatnonzero(named), (*CONDITION, "kind", "construction")
     constructions, crossed = (
         [write(new_row(key), clean, entries, by_name[at]) for key, at in table.take(by_name).cells(level, condition)]
         for level, write in ((("metric",), _shares), (("language", "metric"), _counts))
     )
-    strengths = strength_rows(clean, _sightings(clean, entries), _alarms(clean, entries))
+    strengths = _strengths(clean, entries)
     more = {"strengths": strengths} if strengths else {}
     return section("Minimal pairs", rows, note=NOTE, constructions=constructions, crossed=crossed, **more)
 
 
-def _sightings(clean: AnswerTable, entries: _Entries) -> Sightings:
-    """Whether the flawless text is scored higher, of every flaw with a name and both answers."""
-    at = np.flatnonzero((_kinds(entries) == FLAW) & (entries.construction.codes != NO_VALUE) & (entries.better >= 0) & (entries.worse >= 0))
-    gap = clean.points[entries.better[at]] - clean.points[entries.worse[at]]
-    return Sightings(entries.row[at], seen_where(gap), entries.cluster[at], entries.construction.take(at))
-
-
-def _alarms(clean: AnswerTable, entries: _Entries) -> Sightings:
-    """Whether the text is scored below the best, of every text that tempts."""
-    at = np.flatnonzero(_kinds(entries) == TEMPTING)
-    return Sightings(entries.row[at], 1.0 - clean.best[entries.row[at]], entries.cluster[at], entries.construction.take(at))
-
-
-def _kinds(entries: _Entries) -> NDArray[np.object_]:
-    return np.array(entries.kind.values, object)[entries.kind.codes]
+def _strengths(clean: AnswerTable, entries: _Entries) -> list[Row]:
+    """Rows of the flaws with a name and both answers, by whether the flawless text is scored higher, beside the texts that tempt."""
+    flaws = (entries.kind == FLAW) & (entries.construction.codes != NO_VALUE) & (entries.better >= 0) & (entries.worse >= 0)
+    at, tempting = np.flatnonzero(flaws), np.flatnonzero(entries.kind == TEMPTING)
+    seen, alarm = seen_where(clean.points[entries.better[at]] - clean.points[entries.worse[at]]), 1.0 - clean.best[entries.row[tempting]]
+    sightings = (
+        Sightings(entries.row[rows], values, entries.cluster[rows], entries.construction.take(rows))
+        for rows, values in ((at, seen), (tempting, alarm))
+    )
+    return strength_rows(clean, *sightings)
 
 
 def has_twins(data: Dataset) -> bool:
@@ -139,12 +132,6 @@ def _twins(answers: AnswerTable) -> dict[int, int]:
 
 def _is_name(value: Any) -> bool:
     return isinstance(value, str) and bool(value)
-
-
-def _entries(clean: AnswerTable, twins: Mapping[int, int]) -> _Entries:
-    cluster = text_clusters(clean.data)
-    pairs = _pairs(clean, twins, cluster)
-    return _Entries.concatenate([pairs, *_flawless(clean, pairs, cluster)])
 
 
 def _pairs(clean: AnswerTable, twins: Mapping[int, int], cluster: Ints) -> _Entries:
@@ -167,7 +154,7 @@ def _pairs(clean: AnswerTable, twins: Mapping[int, int], cluster: Ints) -> _Entr
         flawless=np.zeros(len(twin), bool),
         cluster=cluster[items[twin]],
         construction=CodedColumn.from_values(name if _is_name(name) else None for name in names),
-        kind=CodedColumn.from_values(HARMLESS if each == 0 else FLAW for each in gap),
+        kind=np.where(gap == 0, HARMLESS, FLAW),
     )
 
 
@@ -183,7 +170,7 @@ def _answers_about(clean: AnswerTable, rows: Ints, items: Ints) -> Ints:
 
 def _flawless(clean: AnswerTable, pairs: _Entries, cluster: Ints) -> list[_Entries]:
     """The texts without a flaw: all of them, each once; after a harmless change, by that change; those that tempt, by what tempts."""
-    flaw = _kinds(pairs) == FLAW
+    flaw = pairs.kind == FLAW
     paired = (pairs.better >= 0) & (pairs.worse >= 0)
     harmless = np.flatnonzero(~flaw & paired)
     tempting, tempts = _tempting(clean)
@@ -210,8 +197,8 @@ def _tempting(clean: AnswerTable) -> tuple[Ints, CodedColumn]:
 
 def _texts(clean: AnswerTable, rows: Ints, cluster: Ints, construction: CodedColumn, kind: str) -> _Entries:
     nothing, size = np.full(len(rows), -1), len(rows)
-    kinds = CodedColumn.constant(kind, size)
-    return _Entries(rows, nothing, nothing, np.ones(size, bool), cluster[np.asarray(clean.item)[rows]], construction, kinds)
+    cluster = cluster[np.asarray(clean.item)[rows]]
+    return _Entries(rows, nothing, nothing, np.ones(size, bool), cluster, construction, np.full(size, kind))
 
 
 @dataclass(frozen=True, eq=False)
@@ -228,8 +215,7 @@ class _ReadPairs:
 
 def _read_pairs(row: Row, clean: AnswerTable, entries: _Entries, at: Ints) -> _ReadPairs:
     """The pairs of the entries `at`, of which the row gets the counts. Harmless changes count only where they stand alone."""
-    kinds = _kinds(entries)[at]
-    texts, pairs = at[entries.flawless[at]], at[~entries.flawless[at] & (kinds == row.get("kind", FLAW))]
+    texts, pairs = at[entries.flawless[at]], at[~entries.flawless[at] & (entries.kind[at] == row.get("kind", FLAW))]
     both = pairs[(entries.better[pairs] >= 0) & (entries.worse[pairs] >= 0)]
     read = both[clean.readable[entries.better[both]] & clean.readable[entries.worse[both]]]
     better, worse = entries.better[read], entries.worse[read]
@@ -246,7 +232,7 @@ def _shares(row: Row, clean: AnswerTable, entries: _Entries, at: Ints) -> Row:
     why = NO_BEST if len(found.step) and np.isnan(found.step).all() else NO_PAIR
     for name, sign in _SIGNS.items():
         put_share(row, name, np.where(np.isnan(found.step), np.nan, found.step == sign), found.groups, clean.drawing, why)
-    _put_sensitivity(row, clean, found, why)
+    put_sensitivity(row, clean, found.better, found.worse, found.groups, why)
     put_share(row, "false_alarms", found.alarm, found.alarm_groups, clean.drawing, NO_FLAWLESS)
     return row
 
@@ -257,16 +243,6 @@ def _counts(row: Row, clean: AnswerTable, entries: _Entries, at: Ints) -> Row:
     row |= {f"{name}_n": int((found.step == sign).sum()) for name, sign in _SIGNS.items()}
     row["false_alarms_n"] = int(np.nansum(found.alarm))
     return row
-
-
-def _put_sensitivity(row: Row, clean: AnswerTable, pairs: _ReadPairs, why: str) -> None:
-    """Sensitivity from expected scores if every pair has both, else from the scores; a row never mixes the two."""
-    expected: tuple[Floats, Floats] = clean.expected[pairs.better], clean.expected[pairs.worse]
-    fine = len(pairs.better) > 0 and not (np.isnan(expected[0]) | np.isnan(expected[1])).any()
-    first, second = expected if fine else (clean.points[pairs.better], clean.points[pairs.worse])
-    found = superiority(first, second, pairs.groups, **clean.drawing)
-    row["from"] = None if found.reason else "probabilities" if fine else "scores"
-    put_number(row, "sensitivity", found.value, found.interval, why=why)
 
 
 _COLUMNS = (
@@ -285,33 +261,22 @@ _COLUMNS = (
     Column("n_flawless", "flawless texts", COUNT_OR_BLANK, "texts without a flaw that have a readable score"),
     Column("false_alarms", "false alarms", SHARE, "the share of texts without a flaw that are scored below the best score"),
 )
-_FROM = Column(
-    "from",
-    "from",
-    TEXT,
-    "what sensitivity was computed from: the scores, or the expected scores of the token probabilities",
-    text=lambda row: "" if row.get("from") == "scores" else str(row.get("from") or ""),
-)
+_FROM = replace(SENSITIVITY_FROM, text=lambda row: "" if row.get("from") == "scores" else str(row.get("from") or ""))
 
 
 def _rows_across_languages(rows: Sequence[ReadRow]) -> list[Row]:
     """Rows by construction and language as one row a construction, its languages under `by_language`."""
     names = ("source", "task", "metric", *CONDITION, "kind", "construction")
-    found: dict[tuple[Any, ...], Row] = {}
-    for row in rows:
-        key = {name: row.get(name) for name in names}
-        across = found.setdefault(tuple(key.values()), {"language": POOLED, **key, "by_language": {}, "undefined": {}})
-        across["by_language"][row["language"]] = row
-    return list(found.values())
+    return [{"language": POOLED, **row} for row in rows_across(rows, names, "language", "by_language")]
 
 
 def _language_columns(rows: Sequence[ReadRow]) -> list[Column]:
     """A column of counts for each language that the rows have."""
-    return [_language_column(str(tag)) for tag in dict.fromkeys(tag for row in rows for tag in row["by_language"])]
 
+    def column(tag: str) -> Column:
+        return Column(tag, tag, TEXT, english_name(tag), text=lambda row: counts_text(row["by_language"].get(tag)))
 
-def _language_column(tag: str) -> Column:
-    return Column(tag, tag, TEXT, english_name(tag), text=lambda row: counts_text(row["by_language"].get(tag)))
+    return [column(str(tag)) for tag in dict.fromkeys(tag for row in rows for tag in row["by_language"])]
 
 
 def counts_text(row: ReadRow | None) -> str:

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from harness.data.dataset import Dataset
 from harness.data.judgments import Judgments
 from harness.data.own_outputs import OwnComparison, Question
 from harness.exchange.labels.pairs_of_outputs import COMPUTED
 from harness.model import CONDITION, Item, JudgeCondition, Scale
+from harness.reports.sections.section import mean_of
 from harness.runs import PREFERENCE, RECOGNITION, SINGLE_METRICS
 from harness.text_measures import CONTROL_MEASURES
 
@@ -72,10 +73,10 @@ def own_answers(data: Dataset, judgments: Judgments, own: Mapping[str, str]) -> 
         item = data.by_id.get(row.item)
         if item is None:
             continue
-        system = own.get(row.condition.judge, row.condition.judge)
+        system, systems = own.get(row.condition.judge, row.condition.judge), [item.fields.get(f"system_{side}") for side in "ab"]
         if row.metric in SINGLE_METRICS and row.value is not None and row.shown == "none":
             values[row.condition, row.item, row.metric].append(row.value)
-        elif row.metric in QUESTIONS and _holds(item, system):
+        elif row.metric in QUESTIONS and system in systems and systems[0] != systems[1]:
             if (share := row.share(data.scales[row.metric])) is not None:
                 shares[row.shown, row.condition, row.item, row.metric][row.order].append(share)
         elif (row.item, row.metric) in truths and row.shown == "none":
@@ -92,7 +93,7 @@ def own_answers(data: Dataset, judgments: Judgments, own: Mapping[str, str]) -> 
     conditions = {str(key): key for key in dict.fromkeys(_conditions(judgments))}
     return OwnAnswers(
         dict(comparisons),
-        [(str(key[0]), data.by_id[key[1]], key[2], _mean(given)) for key, given in values.items()],
+        [(str(key[0]), data.by_id[key[1]], key[2], mean_of(given)) for key, given in values.items()],
         [_control(data.by_id[key[1]], key, given) for key, given in right.items()],
         conditions,
         {label: own.get(key.judge, key.judge) for label, key in conditions.items()},
@@ -100,8 +101,7 @@ def own_answers(data: Dataset, judgments: Judgments, own: Mapping[str, str]) -> 
     )
 
 
-@dataclass(frozen=True)
-class _Row:
+class _Row(NamedTuple):
     """One judgment: `share_a` and `value` are from token probabilities where `is_stated`."""
 
     item: str
@@ -145,13 +145,8 @@ def _value(score: Any, expected: float | None, confidence: float | None) -> floa
     return expected if expected is not None else None if score is None else float(score)
 
 
-def _holds(item: Item, system: str) -> bool:
-    systems = item.fields.get("system_a"), item.fields.get("system_b")
-    return systems[0] != systems[1] and system in systems
-
-
 def _control(item: Item, key: tuple[JudgeCondition, str, str], given: Sequence[tuple[float, float]]) -> ControlAnswer:
-    correct, confidence = (_mean(side) for side in zip(*given, strict=True))
+    correct, confidence = (mean_of(side) for side in zip(*given, strict=True))
     return ControlAnswer(str(key[0]), item.language, str(item.fields.get("dataset") or ""), key[2], item.group, correct, confidence)
 
 
@@ -159,7 +154,7 @@ def _comparison(item: Item, key: tuple[Any, ...], by_order: Mapping[str, Sequenc
     condition: JudgeCondition = key[1]
     system = own.get(condition.judge, condition.judge)
     is_first = item.fields.get("system_a") == system
-    shares = {order: _mean(given) if is_first else 1 - _mean(given) for order, given in by_order.items()}
+    shares = {order: mean_of(given) if is_first else 1 - mean_of(given) for order, given in by_order.items()}
     first, second = ("forward", "swapped") if is_first else ("swapped", "forward")  # the order in which the own output stands first
     return OwnComparison(
         judge=str(condition),
@@ -169,7 +164,7 @@ def _comparison(item: Item, key: tuple[Any, ...], by_order: Mapping[str, Sequenc
         own=system,
         other=str(item.fields["system_b" if is_first else "system_a"]),
         question=QUESTIONS[key[3]],
-        confidence=_mean(list(shares.values())),
+        confidence=mean_of(list(shares.values())),
         chose_own_first=_chosen(shares.get(first)),
         chose_own_second=_chosen(shares.get(second)),
     )
@@ -178,7 +173,3 @@ def _comparison(item: Item, key: tuple[Any, ...], by_order: Mapping[str, Sequenc
 def _chosen(share: float | None) -> bool | None:
     """Whether the own output got more than half; None for a tie or without an answer."""
     return None if share is None or share == 0.5 else share > 0.5
-
-
-def _mean(values: Sequence[float]) -> float:
-    return sum(values) / len(values)

@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import combinations
 from typing import Any
-
-import msgspec
 
 from harness.data.dataset import Dataset
 from harness.data.own_outputs import OwnComparison
 from harness.exchange.labels.pairs_of_outputs import parallel_source
 from harness.measure.condition_rows import Row, new_row, put_difference, put_gap, put_number, with_q
-from harness.measure.options import POOLED
+from harness.reports.sections.section import mean_of
 from harness.stats import paired_difference
 from harness.stats.intervals.welch import welch_test
 
 _NO_PARALLEL = "the languages have no source texts in common; source texts in common have one parallel_source"
 _NO_COMMON = "the two judges have no pair of one system in common"
-QUESTIONS = ("recognition", "preference")
 
 
 def language_differences(comparisons: Sequence[OwnComparison], data: Dataset) -> list[Row]:
@@ -57,7 +54,7 @@ def tuning_differences(comparisons: Sequence[OwnComparison], before: Mapping[str
             after, earlier = (_by_pair(by_judge.get(judge, ()), cell) for judge in (new, old))
             row = new_row({"judge": new, "language": cell[0], "dataset": cell[1], "question": cell[2], "before_judge": old})
             for name, values in (("before", earlier), ("after", after)):
-                put_number(row, name, _mean([values[key] for key in after if key in earlier]), why=_NO_COMMON)
+                put_number(row, name, mean_of([values[key] for key in after if key in earlier]), why=_NO_COMMON)
             _put_paired(row, after, earlier, _NO_COMMON)
             rows.append(row)
     with_q(rows, "paired", lambda row: row["judge"])
@@ -87,13 +84,4 @@ def _means(rows: Sequence[OwnComparison]) -> list[float]:
     groups: dict[str, list[float]] = defaultdict(list)
     for one in rows:
         groups[one.group].append(one.confidence)
-    return [_mean(values) for values in groups.values()]
-
-
-def _mean(values: Sequence[float]) -> float:
-    return sum(values) / len(values) if values else float("nan")
-
-
-def pooled_over_languages(comparisons: Sequence[OwnComparison]) -> Iterator[OwnComparison]:
-    """The same comparisons as of one language, `*`; source texts of different languages stay different."""
-    return (msgspec.structs.replace(one, language=POOLED, group=f"{one.language}\t{one.group}") for one in comparisons)
+    return [mean_of(values) for values in groups.values()]

@@ -14,9 +14,7 @@ from harness.data.dataset import Dataset
 from harness.data.judgments import Judgments
 from harness.measure.condition_rows import Row, new_row, put_number, put_share, rows_by_level, section
 from harness.measure.options import CompareOptions, Drawing
-from harness.measure.units import item_key
-from harness.model import CONDITION
-from harness.reports.sections.section import FEW_NAMES, Found, Section, SectionTable, range_by_language
+from harness.reports.sections.section import FEW_NAMES, Found, PlacedJudgments, Section, SectionTable, range_by_language
 from harness.reports.tables.column import COEFFICIENT, COUNT_OR_BLANK, SHARE, Column
 from harness.stats import BradleyTerry, Interval, bradley_terry
 from harness.stats.core.arrays import Floats, Ints
@@ -60,12 +58,17 @@ class _Choices:
         return replace(self, columns=columns, **{name: getattr(self, name)[rows] for name in arrays})
 
     @property
+    def named(self) -> NDArray[np.bool_]:
+        """Whether the item names both systems."""
+        return (self.first >= 0) & (self.second >= 0)
+
+    @property
     def shown_first(self) -> Floats:
         """How much of the choice goes to the text that was read first."""
         return np.where(self.swapped, 1 - self.share, self.share)
 
 
-def pairs(data: Dataset, judgments: Judgments, options: CompareOptions) -> dict[str, Any] | None:
+def pairs(data: Dataset, judgments: Judgments, options: CompareOptions) -> Found | None:
     """The section of choices between two outputs; None without any. Labels are not needed.
 
     `rows` are by language, task, metric, judge and condition (`*`: pooled), `systems` adds a row for each system. `identical` names the
@@ -85,32 +88,27 @@ def pairs(data: Dataset, judgments: Judgments, options: CompareOptions) -> dict[
         fitted = _strengths(differing)
         rows.append(_position_row(key, cell, differing, fitted, drawing))
         systems += _system_rows(key, differing, fitted, drawing)
-    without_system = (choices.first < 0) | (choices.second < 0)
-    identical, unnamed = (_item_names(choices, rows) for rows in (choices.equal, ~choices.equal & without_system))
+    identical, unnamed = (
+        sorted({choices.names[place] for place in choices.item[kept].tolist()}) for kept in (choices.equal, ~choices.equal & ~choices.named)
+    )
     return section("Pairs", rows, note=NOTE, systems=systems, identical=identical, unnamed=unnamed)
-
-
-def _item_names(choices: _Choices, rows: NDArray[np.bool_]) -> list[str]:
-    return sorted({choices.names[place] for place in choices.item[rows].tolist()})
 
 
 def _choices(data: Dataset, judgments: Judgments) -> _Choices:
     """The judgments on scales that an exchange of texts can turn, of known items."""
     credits = {metric: data.scales[metric].share_of_first for metric in judgments.metric.used if data.scales[metric].swap}
-    place = judgments.item.recode(data.positions).astype(np.int64)
-    kept = (place >= 0) & (judgments.metric.recode(dict.fromkeys(credits, 0)) == 0)
-    judgments, place = judgments.take(np.flatnonzero(kept)), place[kept]
+    placed = PlacedJudgments.of(data, judgments, judgments.metric.recode(dict.fromkeys(credits, 0)) == 0)
+    judgments, place = placed.judgments, placed.item
     share = [credits[metric].get(score, np.nan) for metric, score in zip(judgments.metric, judgments.score, strict=True)]
     names = [[item.fields.get(key) or None for item in data.items] for key in ("system_a", "system_b")]
     systems = {name: code for code, name in enumerate(sorted({str(name) for side in names for name in side if name}))}
     codes = [np.array([-1 if name is None else systems[str(name)] for name in side], np.int64) for side in names]
     equal = [_is_equal(item.fields.get("output_a"), item.fields.get("output_b")) for item in data.items]
-    columns = {name: item_key(data, name).take(place) for name in ("language", "task")}
     return _Choices(
-        columns=columns | {name: getattr(judgments, name) for name in ("metric", *CONDITION)},
+        columns=placed.columns,
         item=place,
         repeat=np.array([number or 0 for number in judgments.repeat], np.int64),
-        group=item_key(data, "group").codes[place].astype(np.int64),
+        group=placed.group,
         share=np.array(share, np.float64),
         stated=np.array([np.nan if value is None else value for value in judgments.share_a], np.float64),
         swapped=np.asarray(judgments.order.recode({"swapped": 0}) == 0),
@@ -167,17 +165,15 @@ def _questions(cell: _Choices, further: Ints) -> tuple[Ints, Ints]:
 
 def _strengths(cell: _Choices) -> BradleyTerry:
     """Bradley-Terry strengths of all systems that occur; texts are in the order in which they were read."""
-    named = (cell.first >= 0) & (cell.second >= 0)
-    known = cell.take(named)
+    known = cell.take(cell.named)
     systems, codes = np.unique(np.concatenate([known.first, known.second]), return_inverse=True)
     first, second = np.split(codes.ravel(), 2)
-    swapped = known.swapped
-    one, other = np.where(swapped, second, first), np.where(swapped, first, second)
+    one, other = np.where(known.swapped, second, first), np.where(known.swapped, first, second)
     return bradley_terry(one, other, known.shown_first, len(systems), known.group)
 
 
 def _system_rows(key: dict[str, Any], cell: _Choices, fitted: BradleyTerry, drawing: Drawing) -> Iterator[Row]:
-    named = cell.take((cell.first >= 0) & (cell.second >= 0))
+    named = cell.take(cell.named)
     for place, code in enumerate(np.unique(np.concatenate([named.first, named.second])).tolist()):
         own = named.take((named.first == code) != (named.second == code))
         row = new_row({**key, "system": cell.systems[code]}, n=len(own.item), pairs=len(np.unique(own.item)))
@@ -193,16 +189,16 @@ def _system_rows(key: dict[str, Any], cell: _Choices, fitted: BradleyTerry, draw
 
 def _confidence(cell: _Choices, system: int) -> tuple[Floats, Ints, str]:
     """How much of each pair goes to a system: the mean of its orders, each the mean of its repeats; and where that is from."""
-    source = FROM_PROBABILITIES if not np.isnan(cell.stated).all() else FROM_CHOICES
-    share = cell.stated if source == FROM_PROBABILITIES else cell.share
+    source = FROM_CHOICES if np.isnan(cell.stated).all() else FROM_PROBABILITIES
+    share = cell.share if source == FROM_CHOICES else cell.stated
     own = np.where(cell.first == system, share, 1 - share)
-    sums = np.zeros((2, len(cell.names))), np.zeros((2, len(cell.names)))
+    items, first, item = np.unique(cell.item, return_index=True, return_inverse=True)
+    total, count = np.zeros((2, len(items))), np.zeros((2, len(items)))
     known = ~np.isnan(own)
-    at = cell.swapped.astype(int)[known], cell.item[known]
-    np.add.at(sums[0], at, own[known])
-    np.add.at(sums[1], at, 1)
-    items, first = np.unique(cell.item, return_index=True)
-    by_order = np.where(sums[1] > 0, sums[0] / np.maximum(sums[1], 1), np.nan)[:, items]
+    at = cell.swapped.astype(int)[known], item[known]
+    np.add.at(total, at, own[known])
+    np.add.at(count, at, 1)
+    by_order = np.where(count > 0, total / np.maximum(count, 1), np.nan)
     orders = (~np.isnan(by_order)).sum(axis=0)
     return np.where(orders > 0, np.nansum(by_order, axis=0) / np.maximum(orders, 1), np.nan), cell.group[first], source
 
@@ -234,46 +230,32 @@ _COUNTS = (
     Column("n", "choices", COUNT_OR_BLANK, "answers about pairs of different texts"),
     Column("pairs", "pairs", COUNT_OR_BLANK, "pairs of different texts"),
 )
+_CHOICES = (
+    *_COUNTS,
+    Column("unreadable", "unread", COUNT_OR_BLANK, "answers without a readable choice"),
+    Column("identical", "equal", COUNT_OR_BLANK, "pairs of equal texts; they count nowhere else"),
+    Column(
+        "first_position",
+        "first place",
+        SHARE,
+        "how often the text that was read first is chosen, ties half; 50 % if the place does not matter",
+    ),
+    Column("ambiguous", "ambiguous", SHARE, "the share of pairs in which the choice changes with the order of the texts"),
+    Column("same_choice", "same choice", SHARE, "the share of repeated questions with the same choice every time"),
+    Column("position", "log-odds of place", COEFFICIENT, "what the first place adds to a system's strength"),
+)
+_SYSTEMS = (
+    *_COUNTS,
+    Column("win_rate", "wins", SHARE, "how often the system's text is chosen, ties half"),
+    Column("confidence", "confidence", SHARE, "how much of the judge's choice goes to the system's text, the mean of both orders"),
+    Column("strength", "strength", COEFFICIENT, "Bradley-Terry strength in log-odds; the strengths of a table's systems add up to 0"),
+)
 
 PAIRS = Section(
     "pairs",
     "Which of two texts does the judge choose, and does the choice follow the place of a text?",
     _position,
-    (
-        SectionTable(
-            (
-                *_COUNTS,
-                Column("unreadable", "unread", COUNT_OR_BLANK, "answers without a readable choice"),
-                Column("identical", "equal", COUNT_OR_BLANK, "pairs of equal texts; they count nowhere else"),
-                Column(
-                    "first_position",
-                    "first place",
-                    SHARE,
-                    "how often the text that was read first is chosen, ties half; 50 % if the place does not matter",
-                ),
-                Column("ambiguous", "ambiguous", SHARE, "the share of pairs in which the choice changes with the order of the texts"),
-                Column("same_choice", "same choice", SHARE, "the share of repeated questions with the same choice every time"),
-                Column("position", "log-odds of place", COEFFICIENT, "what the first place adds to a system's strength"),
-            )
-        ),
-        SectionTable(
-            (
-                *_COUNTS,
-                Column("win_rate", "wins", SHARE, "how often the system's text is chosen, ties half"),
-                Column(
-                    "confidence", "confidence", SHARE, "how much of the judge's choice goes to the system's text, the mean of both orders"
-                ),
-                Column(
-                    "strength",
-                    "strength",
-                    COEFFICIENT,
-                    "Bradley-Terry strength in log-odds; the strengths of a table's systems add up to 0",
-                ),
-            ),
-            "systems",
-            ("system",),
-        ),
-    ),
+    (SectionTable(_CHOICES), SectionTable(_SYSTEMS, "systems", ("system",))),
     lambda given: pairs(given.recording.data, given.recording.judgments, given.options),
     needs_labels=False,
 )

@@ -13,7 +13,7 @@ from harness.judges import Panel
 from harness.measure.answers import AnswerTable
 from harness.measure.condition_rows import Row, new_row, put_difference, put_share, section, with_q
 from harness.model import CONDITION
-from harness.reports.sections.section import AGREEMENT_DIFFERENCE, Section, SectionInput, SectionTable, tests_shown
+from harness.reports.sections.section import AGREEMENT_DIFFERENCE, Found, Section, SectionInput, SectionTable, cells_at, tests_shown
 from harness.reports.tables.column import COUNT_OR_BLANK, SHARE, TEXT, Column
 from harness.stats import difference_from_best, group_folds, paired_difference, panel_gain
 from harness.stats.core.arrays import Floats, Ints
@@ -34,12 +34,12 @@ _SAME = ("metric", *CONDITION[1:], "repeat", "order")
 _Chosen = tuple[Ints, NDArray[np.bool_], str]  # the best member of each row, which rows are compared, and what it was chosen on
 
 
-def panel_gains(answers: AnswerTable, panels: Mapping[str, Panel]) -> dict[str, Any] | None:
+def panel_gains(answers: AnswerTable, panels: Mapping[str, Panel]) -> Found | None:
     """The section of panels, each beside the best of its members; None without one. Rows are by language and metric, and by language."""
     clean = answers.clean
     judges = set(clean.columns["judge"].values)
     known = {name: panel.members for name, panel in panels.items() if judges.issuperset(panel.members)}
-    rows = [_gain_row(clean, key, at, known[key["judge"]]) for level in LEVELS for key, at in clean.cells(level) if key["judge"] in known]
+    rows = [_gain_row(clean, key, at, known[key["judge"]]) for key, at in cells_at(clean, LEVELS) if key["judge"] in known]
     with_q(rows, "diff", lambda row: row["metric"] == "*")
     return section("Panels", rows, note=NOTE)
 
@@ -89,7 +89,7 @@ def _chosen_on_other_texts(ours: Floats, theirs: Floats, groups: Ints) -> _Chose
     return panel_gain(ours, theirs, groups, folds=folds).best[folds], np.ones(len(ours), bool), OTHER_TEXTS
 
 
-def _compute(given: SectionInput) -> dict[str, Any] | None:
+def _compute(given: SectionInput) -> Found | None:
     panels = given.recording.panels
     return panel_gains(given.answers, panels) if panels and len(given.answers) else None
 

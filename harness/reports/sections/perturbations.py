@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,14 +13,15 @@ from harness.measure.answers import AnswerTable
 from harness.measure.condition_rows import SCORE_LEVELS, Row, new_row, put_number, put_share, section
 from harness.model import CONDITION, RealisedPerturbation
 from harness.perturb import registered
-from harness.reports.sections.section import BY_METRIC, Found, Section, SectionTable, range_by_language
+from harness.reports.sections.section import BY_METRIC, Found, Section, SectionTable, cells_at, range_by_language
 from harness.reports.tables.column import COEFFICIENT, COUNT_OR_BLANK, SHARE, TEXT, Column
 from harness.reports.tables.column import Row as ReadRow
 from harness.reports.tables.numbers import two_digits
 from harness.stats import superiority
-from harness.stats.core.arrays import Floats, Ints
+from harness.stats.core.arrays import Ints
 
 INJECT = "inject"
+_SHOULD = {-1: "fall", 0: "stay", 1: "rise", None: ""}
 NO_BEST = "the scale has no best end"
 NOT_APPLIED = "no text could be changed"
 UNREADABLE = "no pair of readable scores"
@@ -37,37 +37,31 @@ INJECTION_NOTE = (
 )
 
 
-@dataclass(frozen=True, eq=False)
-class _PerturbedPairs:
-    """Answers about one perturbation's texts beside those about the unchanged texts.
+class _PerturbedPairs(NamedTuple):
+    """The rows of answers about unchanged texts and about changed ones, -1 for a missing one, and whether the text could be changed."""
 
-    `row` is the row with the pair's keys. `clean` and `changed` are the rows of the two answers, -1 for a missing one. `applied` says
-    whether the text could be changed.
-    """
-
-    row: Ints
     clean: Ints
     changed: Ints
     applied: NDArray[np.bool_]
 
 
-def perturbations(answers: AnswerTable, perturbed: Sequence[RealisedPerturbation]) -> dict[str, Any] | None:
+def perturbations(answers: AnswerTable, perturbed: Sequence[RealisedPerturbation]) -> Found | None:
     """Shares of scores that fell, rose and stayed, sensitivity, and the achieved amount of change, by perturbation."""
     rows = []
-    results, moves = _by_text(perturbed), _moves()
+    results, moves = _by_text(perturbed), {name: kind.moves for name, kind in registered().items()}
     for text, pairs, key, at in _cells(answers, results, lambda kind: kind != INJECT):
         parts = _parts(text)
         row = new_row(key, perturbation=text, **parts, should=moves.get(parts["kind"], {}).get(key["metric"]))
         found = _PairFindings(answers, pairs, at)
         found.count(row)
         found.moves(row, ("fell", "rose", "stayed"))
-        found.sensitivity(row)
+        put_sensitivity(row, answers, found.before, found.after, found.groups, found.why)
         found.realised(row, results.get(text, {}))
         rows.append(row)
     return section("Sensitivity to changed texts", rows, note=NOTE)
 
 
-def injection(answers: AnswerTable, perturbed: Sequence[RealisedPerturbation]) -> dict[str, Any] | None:
+def injection(answers: AnswerTable, perturbed: Sequence[RealisedPerturbation]) -> Found | None:
     """Shares of scores that rose, fell and became the best one after the text itself asked for the best score."""
     rows = []
     for text, pairs, key, at in _cells(answers, _by_text(perturbed), lambda kind: kind == INJECT):
@@ -95,9 +89,9 @@ def _cells(
     for text in sorted({*answers.columns["perturbation"].values, *results}, key=_in_order):
         if wanted(_parts(text)["kind"]):
             pairs = _pairs(answers, text, {name for name, each in results.get(text, {}).items() if not each.applied})
-            for level in SCORE_LEVELS:
-                for key, at in answers.take(pairs.row).cells(level):
-                    yield text, pairs, key, at
+            rows = np.where(pairs.clean >= 0, pairs.clean, pairs.changed)
+            for key, at in cells_at(answers.take(rows), SCORE_LEVELS):
+                yield text, pairs, key, at
 
 
 def _pairs(answers: AnswerTable, text: str, not_applied: set[str]) -> _PerturbedPairs:
@@ -114,10 +108,7 @@ def _pairs(answers: AnswerTable, text: str, not_applied: set[str]) -> _Perturbed
     kept = np.where(stuck[clean], first, of_clean >= 0)
     clean, of_clean, alone = clean[kept], of_clean[kept], changed[of_changed < 0]
     return _PerturbedPairs(
-        row=np.concatenate([clean, alone]),
-        clean=np.concatenate([clean, np.full(len(alone), -1)]),
-        changed=np.concatenate([of_clean, alone]),
-        applied=np.concatenate([~stuck[clean], np.ones(len(alone), bool)]),
+        np.append(clean, np.full(len(alone), -1)), np.append(of_clean, alone), np.append(~stuck[clean], np.ones(len(alone), bool))
     )
 
 
@@ -158,21 +149,11 @@ class _PairFindings:
             is_so = np.where(np.isnan(step), np.nan, step == {"fell": -1, "stayed": 0, "rose": 1}[name])
             put_share(row, name, is_so, self.groups, self.answers.drawing, self.why)
 
-    def sensitivity(self, row: Row) -> None:
-        """Sensitivity from expected scores if every pair has both, else from the scores; a row never mixes the two."""
-        expected = self.answers.expected[self.before], self.answers.expected[self.after]
-        fine = len(self.before) > 0 and not (np.isnan(expected[0]) | np.isnan(expected[1])).any()
-        before, after = expected if fine else self.points
-        found = superiority(before, after, self.groups, **self.answers.drawing)
-        row["from"] = None if found.reason else "probabilities" if fine else "scores"
-        put_number(row, "sensitivity", found.value, found.interval, why=self.why)
-
     def reached_best(self, row: Row) -> None:
-        best: tuple[Floats, Floats] = self.answers.best[self.before], self.answers.best[self.after]
-        below = best[0] == 0
         known = ~np.isnan(self.points[0])
-        row["n_below_best"] = int((below & known).sum())
-        reached = np.where(below & known, best[1], np.nan)
+        below = known & (self.answers.best[self.before] == 0)
+        row["n_below_best"] = int(below.sum())
+        reached = np.where(below, self.answers.best[self.after], np.nan)
         why = "every score was the best one before" if known.any() else self.why
         put_share(row, "reached_best", reached, self.groups, self.answers.drawing, why)
 
@@ -182,6 +163,19 @@ class _PairFindings:
         achieved = [results[item].realised for item in items if item in results]
         for name in sorted({name for each in achieved for name in each}):
             row[f"realised_{name}"] = float(np.mean([each[name] for each in achieved if name in each]))
+
+
+def put_sensitivity(row: Row, answers: AnswerTable, before: Ints, after: Ints, groups: Ints, why: str) -> None:
+    """Write how often the score of the rows `before` is above that of `after`, and `from` what: expected scores or scores.
+
+    Expected scores count if every pair has both; a row never mixes the two.
+    """
+    expected = answers.expected[before], answers.expected[after]
+    fine = len(before) > 0 and not (np.isnan(expected[0]) | np.isnan(expected[1])).any()
+    first, second = expected if fine else (answers.points[before], answers.points[after])
+    found = superiority(first, second, groups, **answers.drawing)
+    row["from"] = None if found.reason else "probabilities" if fine else "scores"
+    put_number(row, "sensitivity", found.value, found.interval, why=why)
 
 
 def _parts(text: str) -> dict[str, Any]:
@@ -196,39 +190,25 @@ def _in_order(text: str) -> tuple[Any, ...]:
     return (parts["kind"], parts["segmenter"] or "", parts["dose"] or 0.0, text)
 
 
-def _moves() -> Mapping[str, Mapping[str, int]]:
-    """`{kind: {metric: the direction in which its score should move}}`."""
-    return {name: kind.moves for name, kind in registered().items()}
-
-
 def _achieved(row: ReadRow) -> str:
     """What a change achieved: `moved 0.09, distance 3.2`."""
     start = "realised_"
     return ", ".join(f"{name.removeprefix(start)} {two_digits(value)}" for name, value in row.items() if name.startswith(start))
 
 
-def _should(row: ReadRow) -> str:
-    return {-1: "fall", 0: "stay", 1: "rise", None: ""}[row.get("should")]
-
-
 def _sensitivity(found: Found) -> str:
     """In how many rows the interval of the sensitivity lies on one side of ½, and in how many no text could be changed."""
-    return " ".join(_sensitivity_sentences(found["rows"]))
-
-
-def _sensitivity_sentences(rows: Sequence[ReadRow]) -> Iterator[str]:
-    intervals = [row["sensitivity_ci"] for row in rows if row.get("sensitivity_ci")]
+    intervals = [row["sensitivity_ci"] for row in found["rows"] if row.get("sensitivity_ci")]
     above, below = sum(low > 0.5 for low, _ in intervals), sum(high < 0.5 for _, high in intervals)
-    if intervals:
-        where = f"above ½ (the changed text is found worse) in {above}, below ½ in {below}"
-        yield f"The 95 % interval lies {where} of {len(intervals)} rows (all levels)."
-    else:
-        yield "No row has an interval."
-    unchanged = sum(1 for row in rows if row["not_applied"] and not row["n"])
-    if unchanged:
-        yield f"In {unchanged} rows no text could be changed: that is not insensitivity."
+    where = f"above ½ (the changed text is found worse) in {above}, below ½ in {below}"
+    told = f"The 95 % interval lies {where} of {len(intervals)} rows (all levels)." if intervals else "No row has an interval."
+    unchanged = sum(1 for row in found["rows"] if row["not_applied"] and not row["n"])
+    return f"{told} In {unchanged} rows no text could be changed: that is not insensitivity." if unchanged else told
 
 
+SENSITIVITY_FROM = Column(
+    "from", "from", TEXT, "what sensitivity was computed from: the scores, or the expected scores of the token probabilities"
+)
 _COUNTS = (
     Column("n", "pairs", COUNT_OR_BLANK, "pairs of answers that could both be read"),
     Column("not_applied", "not applied", COUNT_OR_BLANK, "texts that could not be changed in this way; the judge was not asked about them"),
@@ -248,7 +228,7 @@ PERTURBATIONS = Section(
         SectionTable(
             (
                 *_COUNTS,
-                Column("should", "should", TEXT, "what the change should do to the score", text=_should),
+                Column("should", "should", TEXT, "what the change should do to the score", text=lambda row: _SHOULD[row.get("should")]),
                 *_MOVES,
                 Column("stayed", "stayed", SHARE, "the share of pairs in which it is the same"),
                 Column(
@@ -257,12 +237,7 @@ PERTURBATIONS = Section(
                     COEFFICIENT,
                     "how often the original scores above the changed text, ties counting half; at ½ the judge does not see the change",
                 ),
-                Column(
-                    "from",
-                    "from",
-                    TEXT,
-                    "what sensitivity was computed from: the scores, or the expected scores of the token probabilities",
-                ),
+                SENSITIVITY_FROM,
                 Column("achieved", "achieved", TEXT, "how far the texts were changed, on average (docs/studies.md)", text=_achieved),
             ),
             keys=("perturbation",),

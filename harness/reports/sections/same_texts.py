@@ -24,15 +24,17 @@ from harness.measure.condition_rows import Row, new_row, put_difference, put_num
 from harness.measure.options import CompareOptions
 from harness.measure.parallel_texts import parallel_numbers, text_clusters
 from harness.model import CONDITION
-from harness.reports.sections.section import OVER_LANGUAGES, Section, SectionTable, q_value, tests_shown
+from harness.reports.sections.section import OVER_LANGUAGES, Found, Section, SectionTable, cells_at, q_value, tests_shown
 from harness.reports.tables.column import COEFFICIENT, COUNT_OR_BLANK, PERCENT_OF_SCALE, PROBABILITY, SHARE, TEXT, Column
 from harness.stats import meta_analysis, paired_difference
 from harness.stats.core.arrays import Floats, Ints
 from harness.stats.intervals.cluster_mean import cluster_mean
 from harness.stats.intervals.intervals import MIN_GROUPS
 
+_WORDS = dict(enumerate(("two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"), 2))
 LEVELS: tuple[tuple[str, ...], ...] = (("language", "metric"), ("language",))
 NO_OTHER = "no readable score of the same text in another language"
+_HETEROGENEITY = ("between_sd", "i2", "heterogeneity_p")
 NOTE = (
     "Items with one parallel_id are the same text in several languages. shift: the score in this language less the mean of the scores in "
     "the others, text by text, as a share of the scale, + toward the best; intervals and p by text (translations of one text are one), "
@@ -44,7 +46,7 @@ NOTE = (
 )
 
 
-def same_texts(source: Recording, options: CompareOptions) -> dict[str, Any] | None:
+def same_texts(source: Recording, options: CompareOptions) -> Found | None:
     """The section of parallel texts of a run; None with fewer than eight independent texts that exist in two languages or more.
 
     `rows` are by language and metric, and by language (`*`); `metrics` has a row for each metric, judge and condition: consistency over
@@ -60,15 +62,11 @@ def same_texts(source: Recording, options: CompareOptions) -> dict[str, Any] | N
     part = msgspec.structs.replace(source, data=kept, judgments=source.judgments.clean.for_items(kept.by_id))
     answers = tabulate_answers(part.data, part.judgments, options)
     shifts = _shifts(answers)
-    rows = [_shift_row(answers, shifts, key, at) for level in LEVELS for key, at in answers.cells(level)]
+    rows = [_shift_row(answers, shifts, key, at) for key, at in cells_at(answers, LEVELS)]
     with_q(rows, "shift", lambda row: row["metric"] == "*")
     languages = len({row["language"] for row in rows})
-    return section(f"The same texts in {_in_words(languages)} languages", rows, note=NOTE, metrics=list(_metrics(part, answers, options)))
-
-
-def _in_words(number: int) -> str:
-    words = ("two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
-    return words[number - 2] if 2 <= number < len(words) + 2 else str(number)
+    title = f"The same texts in {_WORDS.get(languages, str(languages))} languages"
+    return section(title, rows, note=NOTE, metrics=list(_metrics(part, answers, options)))
 
 
 def _parallel_items(data: Dataset) -> NDArray[np.bool_]:
@@ -82,15 +80,8 @@ def _parallel_items(data: Dataset) -> NDArray[np.bool_]:
     return np.asarray((number >= 0) & fine[np.maximum(number, 0)]) if len(fine) else np.zeros(len(number), bool)
 
 
-class _Shifts(msgspec.Struct, frozen=True):
+def _shifts(answers: AnswerTable) -> tuple[Floats, Floats, Ints]:
     """Of every answer its score and the mean score of the same text in the other languages, as shares of the scale; and its text."""
-
-    own: Floats
-    others: Floats
-    cluster: Ints
-
-
-def _shifts(answers: AnswerTable) -> _Shifts:
     parallel, cluster = parallel_numbers(answers.data), text_clusters(answers.data)
     items = np.asarray(answers.item)
     reach = np.array([answers.reach[answers.value("metric", row)] for row in range(len(answers))], np.float64)
@@ -103,14 +94,14 @@ def _shifts(answers: AnswerTable) -> _Shifts:
     count = np.bincount(question, known.astype(np.float64), size)
     left = count[question] - 1
     others = np.where(known & (left > 0), (total[question] - np.where(known, own, 0.0)) / np.maximum(left, 1), np.nan)
-    return _Shifts(own, others, cluster[items])
+    return own, others, cluster[items]
 
 
-def _shift_row(answers: AnswerTable, shifts: _Shifts, key: Mapping[str, Any], at: Ints) -> Row:
-    own, others = shifts.own[at], shifts.others[at]
+def _shift_row(answers: AnswerTable, shifts: tuple[Floats, Floats, Ints], key: Mapping[str, Any], at: Ints) -> Row:
+    own, others, cluster = (values[at] for values in shifts)
     row = new_row(key, n=int((~np.isnan(others)).sum()), unreadable=int((~answers.readable[at]).sum()))
-    row["groups"] = len(np.unique(shifts.cluster[at][~np.isnan(others)]))
-    found = paired_difference(own, others, shifts.cluster[at])
+    row["groups"] = len(np.unique(cluster[~np.isnan(others)]))
+    found = paired_difference(own, others, cluster)
     put_difference(row, "shift", found, why=NO_OTHER if found.n == 0 else None)
     return row
 
@@ -151,16 +142,11 @@ def _put_heterogeneity(row: Row, answers: AnswerTable, at: Ints, cluster: Ints) 
     by_language = rows_by_number(answers.columns["language"].codes[at][known])
     means = [cluster_mean(scores[known[own]], cluster[known[own]]) for own in by_language if len(own)]
     varied = [mean for mean in means if mean.error > 0]
-    names = {"between_sd": "tau2", "i2": "i2", "heterogeneity_p": "q_p"}
-    if len(varied) < LEAST_LANGUAGES:
-        why = f"fewer than {LEAST_LANGUAGES} languages in which the score varies between texts"
-        for name in names:
-            put_number(row, name, None, why=why)
-        return
-    found = meta_analysis([mean.mean for mean in varied], [mean.error**2 for mean in varied])
-    for name, of in names.items():
-        value = float(getattr(found, of))
-        put_number(row, name, value**0.5 if of == "tau2" else value, why=found.reason)
+    found, why = None, f"fewer than {LEAST_LANGUAGES} languages in which the score varies between texts"
+    if len(varied) >= LEAST_LANGUAGES:
+        found = meta_analysis([mean.mean for mean in varied], [mean.error**2 for mean in varied])
+    for name, value in zip(_HETEROGENEITY, (found.tau2**0.5, found.i2, found.q_p) if found else (None, None, None), strict=True):
+        put_number(row, name, value, why=found.reason if found else why)
 
 
 def _put_rates_and_dif(row: Row, parts: LanguageParts) -> None:
@@ -172,52 +158,40 @@ def _put_rates_and_dif(row: Row, parts: LanguageParts) -> None:
 
 
 _TEXTS = Column("n", "texts", COUNT_OR_BLANK, "answers about texts that exist in several languages, with a readable score there")
+_SHIFTS = (
+    _TEXTS,
+    Column("unreadable", "unread", COUNT_OR_BLANK, "answers without a readable score"),
+    Column(
+        "shift",
+        "shift",
+        PERCENT_OF_SCALE,
+        "the score in this language minus the mean of the scores in the others, text by text; + is toward the best",
+    ),
+    q_value("shift_q", "the shift"),
+)
+_METRICS = (
+    _TEXTS,
+    Column("agreement", "same score", SHARE, "the share of pairs of languages in which a text has the same score"),
+    Column("fleiss", "Fleiss' κ", COEFFICIENT, "the same beyond chance, languages as raters"),
+    Column("randolph", "Randolph's κ", COEFFICIENT, "the same beyond chance, all classes equally likely"),
+    Column(
+        "between_sd",
+        "spread of languages",
+        SHARE,
+        "the standard deviation between the languages' mean scores beyond chance, as a share of the scale",
+    ),
+    Column("i2", "I²", SHARE, "the share of the variation between languages that is not chance"),
+    Column("rates_p", "p of equal agreement", PROBABILITY, "of the hypothesis that the judge is right equally often in all languages"),
+    Column("dif_p", "p of no DIF", PROBABILITY, "of no differential functioning of the languages"),
+    Column("dif_effect", "DIF", TEXT, "its size by Nagelkerke's R²: negligible, moderate or large"),
+)
 
 SAME_TEXTS = Section(
     "same_texts",
     "Does the score shift with the language when the text stays the same? The second table has the consistency over languages by "
     "metric. Consistent does not mean right.",
     tests_shown("shift", "kinder", "harsher"),
-    (
-        SectionTable(
-            (
-                _TEXTS,
-                Column("unreadable", "unread", COUNT_OR_BLANK, "answers without a readable score"),
-                Column(
-                    "shift",
-                    "shift",
-                    PERCENT_OF_SCALE,
-                    "the score in this language minus the mean of the scores in the others, text by text; + is toward the best",
-                ),
-                q_value("shift_q", "the shift"),
-            )
-        ),
-        SectionTable(
-            (
-                _TEXTS,
-                Column("agreement", "same score", SHARE, "the share of pairs of languages in which a text has the same score"),
-                Column("fleiss", "Fleiss' κ", COEFFICIENT, "the same beyond chance, languages as raters"),
-                Column("randolph", "Randolph's κ", COEFFICIENT, "the same beyond chance, all classes equally likely"),
-                Column(
-                    "between_sd",
-                    "spread of languages",
-                    SHARE,
-                    "the standard deviation between the languages' mean scores beyond chance, as a share of the scale",
-                ),
-                Column("i2", "I²", SHARE, "the share of the variation between languages that is not chance"),
-                Column(
-                    "rates_p",
-                    "p of equal agreement",
-                    PROBABILITY,
-                    "of the hypothesis that the judge is right equally often in all languages",
-                ),
-                Column("dif_p", "p of no DIF", PROBABILITY, "of no differential functioning of the languages"),
-                Column("dif_effect", "DIF", TEXT, "its size by Nagelkerke's R²: negligible, moderate or large"),
-            ),
-            "metrics",
-            levels=OVER_LANGUAGES,
-        ),
-    ),
+    (SectionTable(_SHIFTS), SectionTable(_METRICS, "metrics", levels=OVER_LANGUAGES)),
     lambda given: same_texts(given.recording, given.options),
     in_comparisons=True,
     apart=True,

@@ -2,19 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from itertools import chain
+from typing import Any, NamedTuple
 
-from harness.data.columns import NO_VALUE
+import numpy as np
+from numpy.typing import NDArray
+
+from harness.data.columns import NO_VALUE, CodedColumn
+from harness.data.dataset import Dataset
+from harness.data.judgments import Judgments
 from harness.measure.answers import AnswerTable, tabulate_answers
 from harness.measure.compare import Recording
 from harness.measure.options import POOLED, CompareOptions
-from harness.model import RealisedPerturbation
+from harness.measure.units import item_key
+from harness.model import CONDITION, RealisedPerturbation
 from harness.reports.tables.column import POINTS, PROBABILITY, Column, Row
 from harness.reports.tables.numbers import percent
 from harness.runs import RunProtocol
+from harness.stats.core.arrays import Ints
 
 Found = Mapping[str, Any]
 """A section's numbers as `report.json` has them: `title`, `hypothesis` or `note`, `rows`, and further tables by name."""
@@ -56,9 +65,35 @@ class SectionInput:
         return tabulate_answers(self.recording.data, unnamed, self.options)
 
 
-def of_answers(compute: Callable[[AnswerTable], dict[str, Any] | None]) -> Callable[[SectionInput], dict[str, Any] | None]:
+def of_answers(compute: Callable[[AnswerTable], Found | None]) -> Callable[[SectionInput], Found | None]:
     """A section that needs nothing but the answers beside their labels; None where there are none."""
     return lambda given: compute(given.answers) if len(given.answers) else None
+
+
+def cells_at(
+    answers: AnswerTable, levels: Iterable[Sequence[str]], condition: Sequence[str] = CONDITION
+) -> Iterator[tuple[dict[str, Any], Ints]]:
+    """`(key, rows)` of every cell of several levels, as `AnswerTable.cells` has those of one."""
+    return chain.from_iterable(answers.cells(level, condition) for level in levels)
+
+
+class PlacedJudgments(NamedTuple):
+    """Judgments with the position and the group of each one's item, and the columns of its key: for sections that need no labels."""
+
+    judgments: Judgments
+    item: Ints
+    group: Ints
+    columns: dict[str, CodedColumn]
+
+    @classmethod
+    def of(cls, data: Dataset, judgments: Judgments, kept: NDArray[np.bool_]) -> PlacedJudgments:
+        """Those of the judgments `kept` whose item is in the data."""
+        item = judgments.item.recode(data.positions).astype(np.int64)
+        rows = np.flatnonzero(kept & (item >= 0))
+        judgments, item = judgments.take(rows), item[rows]
+        columns = {name: item_key(data, name).take(item) for name in ("language", "task")}
+        columns |= {name: getattr(judgments, name) for name in ("metric", *CONDITION)}
+        return cls(judgments, item, item_key(data, "group").codes[item].astype(np.int64), columns)
 
 
 @dataclass(frozen=True)
@@ -105,7 +140,7 @@ class Section:
     question: str
     finding: Callable[[Found], str]
     tables: tuple[SectionTable, ...]
-    compute: Callable[[SectionInput], dict[str, Any] | None] | None = None
+    compute: Callable[[SectionInput], Found | None] | None = None
     needs_labels: bool = True
     in_comparisons: bool = False
     in_every_run: bool = False
@@ -115,6 +150,20 @@ class Section:
     def is_shown(self, found: Found | None) -> bool:
         name, least = self.least_values
         return bool(found) and (not name or len({row[name] for row in (found or {})["rows"]}) >= least)
+
+
+def rows_across(rows: Sequence[Row], names: Sequence[str], by: str, under: str) -> list[dict[str, Any]]:
+    """Rows with one key `names` as one row, which has them by their value of `by`, under the name `under`."""
+    found: dict[tuple[Any, ...], dict[str, Any]] = {}
+    for row in rows:
+        key = {name: row.get(name) for name in names}
+        found.setdefault(tuple(key.values()), {**key, under: {}, "undefined": {}})[under][row[by]] = row
+    return list(found.values())
+
+
+def mean_of(values: Sequence[float]) -> float:
+    """The mean; NaN without values."""
+    return sum(values) / len(values) if values else math.nan
 
 
 def q_value(name: str, of: str) -> Column:

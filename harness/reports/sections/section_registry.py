@@ -7,8 +7,6 @@ task, metric, judge and condition; `*` where they pool), every number under its 
 
 from __future__ import annotations
 
-from typing import Any
-
 import msgspec
 
 from harness.measure.compare import Recording
@@ -28,7 +26,7 @@ from harness.reports.sections.panel_gains import PANELS
 from harness.reports.sections.perturbations import INJECTION, PERTURBATIONS
 from harness.reports.sections.runs_over_time import RUN_SHARES, RUNS
 from harness.reports.sections.same_texts import SAME_TEXTS
-from harness.reports.sections.section import Section, SectionInput
+from harness.reports.sections.section import Found, Section, SectionInput
 from harness.reports.sections.self_preference_choices import SELF_PREFERENCE
 from harness.reports.sections.temperature import TEMPERATURE
 from harness.reports.sections.variants import FEW_SHOT, SCORE_POSITION, VARIANTS
@@ -59,7 +57,7 @@ SECTIONS: tuple[Section, ...] = (
 )
 
 
-def run_sections(given: SectionInput, *, labelled: bool = True) -> dict[str, Any]:
+def run_sections(given: SectionInput, *, labelled: bool = True) -> dict[str, Found]:
     """Every section that a run contains, by name. The order of the judgments does not matter; those of unknown items are ignored.
 
     Without labels (`labelled`), only the sections that need none.
@@ -67,12 +65,12 @@ def run_sections(given: SectionInput, *, labelled: bool = True) -> dict[str, Any
     return _computed([one for one in SECTIONS if labelled or not one.needs_labels], given)
 
 
-def comparison_sections(source: Recording, options: CompareOptions) -> dict[str, Any]:
+def comparison_sections(source: Recording, options: CompareOptions) -> dict[str, Found]:
     """The sections that need no second condition, for comparisons: minimal pairs, the same texts in several languages, and panels."""
     clean = msgspec.structs.replace(source, judgments=source.judgments.clean)
     return _computed([one for one in SECTIONS if one.in_comparisons], SectionInput(clean, options))
 
 
-def _computed(sections: list[Section], given: SectionInput) -> dict[str, Any]:
+def _computed(sections: list[Section], given: SectionInput) -> dict[str, Found]:
     found = {one.name: one.compute(given) for one in sections if one.compute}
     return {name: section for name, section in found.items() if section}

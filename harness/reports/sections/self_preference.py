@@ -21,6 +21,7 @@ from harness.content.tags import choose_from
 from harness.data.dataset import Dataset
 from harness.data.own_outputs import QUESTION_METRICS, OwnComparison, read_own_comparisons
 from harness.errors import UsageError
+from harness.measure.condition_rows import Row
 from harness.model import Item
 from harness.signature import StudySignature
 from harness.stats.agreement.concordance import tau_b_left_out
@@ -34,115 +35,38 @@ ALL_SOURCES = "*"
 QUESTIONS = ("recognition", "preference")
 
 
-class OwnScore(msgspec.Struct, frozen=True):
-    """How a judge answers one question about its own outputs beside those of one source (`*`: of all sources).
-
-    `confidence` is the mean probability that it gives to its own output; 0.5 is chance. Shares of pairs: `correct`, it chooses its own
-    output in both orders; `incorrect`, the other one in both orders; `ambiguous`, the choice changes with the order. They are None where
-    choices are not recorded. `n` counts pairs.
-    """
-
-    judge: str
-    language: str
-    dataset: str
-    source: str
-    question: str
-    confidence: float
-    interval: Interval
-    n: int
-    correct: float | None
-    incorrect: float | None
-    ambiguous: float | None
-
-
-class OwnTau(msgspec.Struct, frozen=True):
-    """Kendall's tau-b between the confidence of recognition and that of preference, over the `n` pairs that have both."""
-
-    judge: str
-    language: str
-    dataset: str
-    source: str
-    tau: float
-    interval: Interval
-    n: int
-
-
-class IndividualScore(msgspec.Struct, frozen=True):
-    """The mean score of one metric that a judge gives to single outputs of one system. `own` says whether the system is the judge.
-
-    `share` is the mean of own / (own + other) over pairs of one source text: how much of the two scores the judge gives to its own
-    output; None for its own system.
-    """
-
-    judge: str
-    language: str
-    dataset: str
-    metric: str
-    source: str
-    own: bool
-    mean: float
-    interval: Interval
-    n: int
-    share: float | None
-    share_interval: Interval | None
-
-
-class MutualPreference(msgspec.Struct, frozen=True):
-    """Two judges that are both systems: the sum of the confidences with which each prefers its own output over the other's.
-
-    The sum is 1 if both agree about which output is better. Over 1 it is disproportionate: each favours itself.
-    """
-
-    judges: tuple[str, str]
-    language: str
-    dataset: str
-    total: float
-    interval: Interval
-    n: int
-
-
-class OwnPoint(msgspec.Struct, frozen=True):
-    """The means of one judge in one part of the data: a point of the figure."""
-
-    judge: str
-    language: str
-    dataset: str
-    recognition: float
-    preference: float
-
-
 class SelfPreference(msgspec.Struct, frozen=True):
-    """All results. `line` relates preference to recognition over judges and parts of the data; None with fewer than three points."""
+    """All results. Every number of a row has its interval under `<name>_ci`, null where there is none; `n` counts pairs or texts.
 
-    scores: list[OwnScore]
-    taus: list[OwnTau]
-    individual: list[IndividualScore]
-    mutual: list[MutualPreference]
+    Attributes:
+        pairwise: by judge, language, part of the data, source (`*`: all) and question, `confidence`: the mean probability that the judge
+            gives to its own output; 0.5 is chance. Shares of pairs, None where choices are not recorded: `correct`, it chooses its own
+            output in both orders; `incorrect`, the other one in both orders; `ambiguous`, the choice changes with the order.
+        kendall_tau: `tau`, Kendall's tau-b between the confidences of recognition and of preference, over the pairs that have both.
+        individual: the `mean` score of one metric of single outputs of one system; `own` says whether the system is the judge. `share` is
+            the mean of own / (own + other) over pairs of one source text; None for its own system.
+        mutual: two judges that are both systems: `total`, the sum of the confidences with which each prefers its own output over the
+            other's. It is 1 if both agree about which output is better; over 1 each favours itself.
+        points: the means of one judge in one part of the data, `recognition` and `preference`: the points of the figure.
+        line: relates preference to recognition over judges and parts of the data; None with fewer than three points.
+    """
+
+    pairwise: list[Row]
+    kendall_tau: list[Row]
+    individual: list[Row]
+    mutual: list[Row]
+    points: list[Row]
     line: Line | None
-    points: list[OwnPoint]
     signature: str = ""
 
     def as_json(self) -> dict[str, Any]:
-        """One object for programs; every interval stands as `[lo, hi]` under `<name>_ci`, null where there is none.
-
-        `pairwise`, `kendall_tau`, `individual` and `mutual` are lists of rows, `points` and `line` the figure of preference against
-        recognition. `source` is `*` for all sources together.
-        """
-        return {
-            "schema_version": SCHEMA_VERSION,
-            "study": "self-preference",
-            "signature": self.signature,
-            "pairwise": [_flat(score, "confidence") for score in self.scores],
-            "kendall_tau": [_flat(tau, "tau") for tau in self.taus],
-            "individual": [_flat(row, "mean") | {"share_ci": _ends(row.share_interval)} for row in self.individual],
-            "mutual": [_flat(row, "total") for row in self.mutual],
-            "points": msgspec.to_builtins(self.points),
-            "line": line_json(self.line),
-        }
+        """One object for programs."""
+        found = {"schema_version": SCHEMA_VERSION, "study": "self-preference", "signature": self.signature}
+        return found | msgspec.structs.asdict(self) | {"line": line_json(self.line)}
 
 
 SCHEMA_VERSION = 1
-_UNDEFINED = {"tau": "one of the two confidences is the same for all pairs"}
+_CONSTANT = "one of the two confidences is the same for all pairs"
 Limits = tuple[float, float]
 UNLIMITED: Limits = (-math.inf, math.inf)
 _SHARE: Limits = (0.0, 1.0)
@@ -219,12 +143,17 @@ def analyse_self_preference(
     Intervals are over source texts (cluster jackknife with Student's t); undefined with fewer than 8.
     """
     parts = _by_part(comparisons)
-    scores = [score for part, rows in parts.items() for score in _scores(part, rows)]
-    taus = [tau for part, rows in parts.items() for tau in _taus(part, rows)]
     systems = {**own, **{judge: rows[0].own for (judge, _, _), rows in parts.items()}}
     recognition = [(r.judge, r.language, r.dataset, r.group, r.confidence) for r in comparisons if r.question == "recognition"]
     line, points = fitted_points(recognition, [row for row in comparisons if row.question == "preference"], seed)
-    return SelfPreference(scores, taus, _individual(list(individual), systems, limits), _mutual(parts, systems), line, points)
+    return SelfPreference(
+        [score for part, rows in parts.items() for score in _scores(part, rows)],
+        [tau for part, rows in parts.items() for tau in _taus(part, rows)],
+        _individual(list(individual), systems, limits),
+        _mutual(parts, systems),
+        points,
+        line,
+    )
 
 
 def pair_rows(found: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -244,18 +173,13 @@ def pair_rows(found: Mapping[str, Any]) -> list[dict[str, Any]]:
     return list(rows.values())
 
 
-def _flat(row: msgspec.Struct, name: str) -> dict[str, Any]:
-    """A row with its interval as `<name>_ci`; what is undefined is None, with its reason under `undefined`."""
-    values = msgspec.structs.asdict(row)
-    values.pop("share_interval", None)
-    interval: Interval = values.pop("interval")
-    reason = _UNDEFINED.get(name, "no value") if math.isnan(values[name]) else interval.reason
-    if math.isnan(values[name]):
-        values[name] = None
-        undefined = {name: reason}
-    else:
-        undefined = {f"{name}_ci": reason} if reason else {}
-    return values | {f"{name}_ci": _ends(interval), "reason": reason, "undefined": undefined}
+def _row(key: Row, name: str, found: tuple[float, Interval], more: Row) -> Row:
+    """A row with a number and its interval; what is undefined is None, with its reason under `undefined`."""
+    value, interval = found
+    reason = (_CONSTANT if name == "tau" else "no value") if math.isnan(value) else interval.reason
+    undefined = {} if not reason else {name if math.isnan(value) else f"{name}_ci": reason}
+    number = None if math.isnan(value) else value
+    return {**key, name: number, **more, f"{name}_ci": _ends(interval), "reason": reason, "undefined": undefined}
 
 
 def _ends(interval: Interval | None) -> tuple[float, float] | None:
@@ -275,25 +199,28 @@ def _by_source(rows: Sequence[OwnComparison]) -> dict[str, list[OwnComparison]]:
     return {ALL_SOURCES: list(rows)} | {source: [row for row in rows if row.other == source] for source in sources}
 
 
-def _scores(part: Part, rows: Sequence[OwnComparison]) -> Iterable[OwnScore]:
+def _scores(part: Part, rows: Sequence[OwnComparison]) -> Iterator[Row]:
     for source, chosen in _by_source(rows).items():
         for question in QUESTIONS:
             asked = [row for row in chosen if row.question == question]
             if asked:
-                confidence, interval = mean_by_group([row.confidence for row in asked], [row.group for row in asked], _SHARE)
-                yield OwnScore(*part, source, question, confidence, interval, len(asked), *_choices(asked))
+                key = {**_keys(part), "source": source, "question": question}
+                found = mean_by_group([row.confidence for row in asked], [row.group for row in asked], _SHARE)
+                yield _row(key, "confidence", found, {"n": len(asked), **_choices(asked)})
 
 
-def _choices(rows: Sequence[OwnComparison]) -> tuple[float | None, float | None, float | None]:
+def _keys(part: Iterable[str]) -> Row:
+    return dict(zip(("judge", "language", "dataset"), part, strict=True))
+
+
+def _choices(rows: Sequence[OwnComparison]) -> dict[str, float | None]:
     """Shares of pairs: own output in both orders, the other one in both orders, the choice changes with the order."""
     both = [(row.chose_own_first, row.chose_own_second) for row in rows if None not in (row.chose_own_first, row.chose_own_second)]
-    if not both:
-        return None, None, None
-    correct, incorrect = (both.count(pair) / len(both) for pair in ((True, True), (False, False)))
-    return correct, incorrect, sum(first != second for first, second in both) / len(both)
+    counts = {"correct": both.count((True, True)), "incorrect": both.count((False, False)), "ambiguous": sum(a != b for a, b in both)}
+    return {name: count / len(both) if both else None for name, count in counts.items()}
 
 
-def _taus(part: Part, rows: Sequence[OwnComparison]) -> Iterable[OwnTau]:
+def _taus(part: Part, rows: Sequence[OwnComparison]) -> Iterator[Row]:
     for source, chosen in _by_source(rows).items():
         pairs: dict[tuple[str, str], dict[str, float]] = defaultdict(dict)
         for row in chosen:
@@ -303,27 +230,24 @@ def _taus(part: Part, rows: Sequence[OwnComparison]) -> Iterable[OwnTau]:
             continue
         x, y = (np.array([answers[question] for answers in known.values()]) for question in QUESTIONS)
         values = tau_b_left_out(x, y, [group for group, _ in known])
-        yield OwnTau(*part, source, float(values[0]), left_out_interval(values, (-1, 1), scale="fisher"), len(known))
+        found = float(values[0]), left_out_interval(values, (-1, 1), scale="fisher")
+        yield _row({**_keys(part), "source": source}, "tau", found, {"n": len(known)})
 
 
-def _individual(
-    rows: Sequence[tuple[str, Item, str, float]], own: Mapping[str, str], limits: Mapping[str, Limits]
-) -> list[IndividualScore]:
+def _individual(rows: Sequence[tuple[str, Item, str, float]], own: Mapping[str, str], limits: Mapping[str, Limits]) -> list[Row]:
     """Means by judge, language, part, metric and system, and shares of the own output beside each other system."""
     cells: dict[tuple[str, str, str, str], dict[str, dict[str, float]]] = defaultdict(lambda: defaultdict(dict))
     for judge, item, metric, score in rows:
         dataset = str(item.fields.get("dataset") or "")
         cells[judge, item.language, dataset, metric][str(item.system)][item.group] = score
     found = []
-    for (judge, language, dataset, metric), systems in sorted(cells.items()):
-        mine = systems.get(own.get(judge, ""), {})
+    for (*part, metric), systems in sorted(cells.items()):
+        mine = own.get(part[0])
         for system, scores in sorted(systems.items()):
-            mean, interval = mean_by_group(list(scores.values()), list(scores), limits.get(metric, UNLIMITED))
-            is_own = system == own.get(judge)
-            share, share_interval = (None, None) if is_own or not mine else _share(mine, scores)
-            found.append(
-                IndividualScore(judge, language, dataset, metric, system, is_own, mean, interval, len(scores), share, share_interval)
-            )
+            key = {**_keys(part), "metric": metric, "source": system, "own": system == mine}
+            share, interval = (None, None) if system == mine else _share(systems.get(mine or "", {}), scores)
+            mean = mean_by_group(list(scores.values()), list(scores), limits.get(metric, UNLIMITED))
+            found.append(_row(key, "mean", mean, {"n": len(scores), "share": share}) | {"share_ci": _ends(interval)})
     return found
 
 
@@ -333,7 +257,7 @@ def _share(own: Mapping[str, float], other: Mapping[str, float]) -> tuple[float 
     return mean_by_group(list(shares.values()), list(shares), _SHARE) if shares else (None, None)
 
 
-def _mutual(parts: Mapping[Part, Sequence[OwnComparison]], own: Mapping[str, str]) -> list[MutualPreference]:
+def _mutual(parts: Mapping[Part, Sequence[OwnComparison]], own: Mapping[str, str]) -> list[Row]:
     judge_of = {system: judge for judge, system in own.items()}
     preferences: dict[tuple[str, str], dict[tuple[str, str], dict[str, float]]] = defaultdict(lambda: defaultdict(dict))
     for (judge, language, dataset), rows in parts.items():
@@ -346,14 +270,14 @@ def _mutual(parts: Mapping[Part, Sequence[OwnComparison]], own: Mapping[str, str
             first, second = by_pair.get((one, two), {}), by_pair.get((two, one), {})
             sums = {group: first[group] + second[group] for group in first if group in second}
             if sums:
-                total, interval = mean_by_group(list(sums.values()), list(sums), (0.0, 2.0))
-                found.append(MutualPreference((one, two), language, dataset, total, interval, len(sums)))
+                key = {"judges": (one, two), "language": language, "dataset": dataset}
+                found.append(_row(key, "total", mean_by_group(list(sums.values()), list(sums), (0.0, 2.0)), {"n": len(sums)}))
     return found
 
 
 def fitted_points(
     x: Iterable[tuple[str, str, str, str, float]], preferences: Iterable[OwnComparison], seed: int
-) -> tuple[Line | None, list[OwnPoint]]:
+) -> tuple[Line | None, list[Row]]:
     """One point for each judge and part of the data that has both: the mean of x and the mean preference; a line through three or more.
 
     `x` are (judge, language, dataset, group, value): confidences of recognition, or in the right answer to a control question.
@@ -365,7 +289,8 @@ def fitted_points(
         sums[row.judge, row.language, row.dataset][row.group] += (0, 0, row.confidence, 1)
     totals = {part: np.sum(list(groups.values()), axis=0) for part, groups in sorted(sums.items())}
     complete = {part: total for part, total in totals.items() if total[1] and total[3]}
-    points = [OwnPoint(*part, float(total[0] / total[1]), float(total[2] / total[3])) for part, total in complete.items()]
+    means = {part: (float(total[0] / total[1]), float(total[2] / total[3])) for part, total in complete.items()}
+    points = [{**_keys(part), "recognition": recognised, "preference": preferred} for part, (recognised, preferred) in means.items()]
     strata = ["\t".join(part[1:]) for part in complete]
     line = fit_line([dict(sums[part]) for part in complete], strata, seed=seed) if len(points) > 2 else None
     return line, points
@@ -379,10 +304,6 @@ def line_json(line: Line | None) -> dict[str, Any] | None:
     found = {"slope": slope, "slope_ci": _ends(line.slope_interval), "intercept": intercept, "points": line.points}
     reason = "all points have the same value on the horizontal axis" if slope is None else line.slope_interval.reason
     return found | {"reason": reason}
-
-
-def _mean(values: Sequence[float]) -> float:
-    return float(np.mean(values)) if values else math.nan
 
 
 def mean_by_group(values: Sequence[float], groups: Sequence[Any], bounds: Limits = UNLIMITED) -> tuple[float, Interval]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 import numpy as np
@@ -16,8 +16,8 @@ from harness.measure.condition_rows import Row, new_row, put_share
 from harness.measure.options import POOLED, CompareOptions
 from harness.model import Item, JudgeCondition
 from harness.reports.sections.own_answers import ControlAnswer, OwnAnswers, own_answers
-from harness.reports.sections.own_differences import language_differences, pooled_over_languages, tuning_differences
-from harness.reports.sections.section import Found, Section, SectionInput, SectionTable
+from harness.reports.sections.own_differences import language_differences, tuning_differences
+from harness.reports.sections.section import Found, Section, SectionInput, SectionTable, rows_across
 from harness.reports.sections.self_preference import ALL_SOURCES, analyse_self_preference, fitted_points, line_json, pair_rows
 from harness.reports.tables.column import COEFFICIENT, COUNT, POINTS, PROBABILITY, SHARE, TEXT, Column
 from harness.reports.tables.column import Row as ReadRow
@@ -36,6 +36,7 @@ NOTE = (
 )
 
 
+_OfLanguage = TypeVar("_OfLanguage", Item, OwnComparison)
 _LIMITS = {"overall_quality": (1.0, 5.0), "own_text": (0.0, 1.0)}
 
 
@@ -47,7 +48,7 @@ def self_preference_section(
     *,
     tuned: Mapping[str, str] = {},
     refused: Mapping[str, Mapping[str, str]] = {},
-) -> dict[str, Any] | None:
+) -> Found | None:
     """The section of self-recognition and self-preference; None if no text is of its judge.
 
     Args:
@@ -66,12 +67,12 @@ def self_preference_section(
     unnamed = answers.comparisons.get("none", [])
     if not unnamed and not any(item.system == answers.own[judge] for judge, item, _, _ in answers.single):
         return None
-    found = analyse_self_preference(unnamed, answers.single, own=answers.own, limits=_LIMITS, seed=options.seed).as_json()
+    found = _analysed(unnamed, answers, options, answers.single)
     overall = _overall(answers, options)
     labels = [
-        {**row, "shown_source": shown}
+        {**_row(row, answers), "shown_source": shown}
         for shown in ("correct", "swapped")
-        for row in _pair_rows(answers.comparisons.get(shown, []), answers, options)
+        for row in pair_rows(_analysed(answers.comparisons.get(shown, []), answers, options))
         if row["source"] == ALL_SOURCES
     ]
     before = {str(new): str(old) for new, old in _tuned_conditions(answers, tuned)}
@@ -84,7 +85,11 @@ def self_preference_section(
         "controls": list(_control_rows(answers, options)),
         "languages": [_row(row, answers) for row in language_differences(unnamed, data)],
         "tuned": [_row(row, answers) for row in tuning_differences(unnamed, before)],
-        "mutual": [_mutual_row(row) for part in (found, overall) for row in part["mutual"]],
+        "mutual": [
+            {**row, "task": POOLED, "metric": POOLED, "pair": " + ".join(row["judges"])}
+            for part in (found, overall)
+            for row in part["mutual"]
+        ],
         "points": found["points"],
         "line": found["line"],
         "control_lines": list(_control_lines(answers, options.seed)),
@@ -94,19 +99,22 @@ def self_preference_section(
 
 def _overall(answers: OwnAnswers, options: CompareOptions) -> dict[str, Any]:
     """The analysis of all languages together; empty with one language."""
+    unnamed = answers.comparisons.get("none", [])
+    if len({item.language for _, item, _, _ in answers.single} | {one.language for one in unnamed}) < 2:
+        return _analysed([], answers, options)
     single = [(judge, _pooled(item), metric, value) for judge, item, metric, value in answers.single]
-    several = len({item.language for _, item, _, _ in answers.single} | {one.language for one in answers.comparisons.get("none", [])}) > 1
-    comparisons = list(pooled_over_languages(answers.comparisons.get("none", []))) if several else []
-    return analyse_self_preference(comparisons, single if several else (), own=answers.own, limits=_LIMITS, seed=options.seed).as_json()
+    return _analysed([_pooled(one) for one in unnamed], answers, options, single)
 
 
-def _pooled(item: Item) -> Item:
-    return msgspec.structs.replace(item, language=POOLED, group=f"{item.language}\t{item.group}")
+def _pooled(one: _OfLanguage) -> _OfLanguage:
+    """The same as of one language, `*`; source texts of different languages stay different."""
+    return msgspec.structs.replace(one, language=POOLED, group=f"{one.language}\t{one.group}")
 
 
-def _pair_rows(comparisons: Sequence[OwnComparison], answers: OwnAnswers, options: CompareOptions) -> list[Row]:
-    found = analyse_self_preference(comparisons, own=answers.own, limits=_LIMITS, seed=options.seed).as_json()
-    return [_row(row, answers) for row in pair_rows(found)]
+def _analysed(
+    comparisons: Sequence[OwnComparison], answers: OwnAnswers, options: CompareOptions, single: Sequence[tuple[str, Item, str, float]] = ()
+) -> dict[str, Any]:
+    return analyse_self_preference(comparisons, single, own=answers.own, limits=_LIMITS, seed=options.seed).as_json()
 
 
 def _row(row: Mapping[str, Any], answers: OwnAnswers) -> Row:
@@ -118,10 +126,6 @@ def _row(row: Mapping[str, Any], answers: OwnAnswers) -> Row:
     if "before_judge" in made:
         made["before_judge"] = answers.conditions[made["before_judge"]].judge
     return made
-
-
-def _mutual_row(row: Mapping[str, Any]) -> Row:
-    return {**row, "task": POOLED, "metric": POOLED, "pair": " + ".join(row["judges"])}
 
 
 def _tuned_conditions(answers: OwnAnswers, tuned: Mapping[str, str]) -> list[tuple[JudgeCondition, JudgeCondition]]:
@@ -145,8 +149,7 @@ def _control_rows(answers: OwnAnswers, options: CompareOptions) -> list[Row]:
         row = new_row({"judge": judge, "language": language, "metric": metric}, n=len(own))
         groups = np.unique([f"{one.language}\t{one.group}" for one in own], return_inverse=True)[1]
         for name, values in (("accuracy", [one.correct for one in own]), ("right", [one.confidence for one in own])):
-            drawing = options.drawing
-            put_share(row, name, np.array(values), groups, drawing, "no answer")
+            put_share(row, name, np.array(values), groups, options.drawing, "no answer")
         rows.append(_row(row, answers))
     return rows
 
@@ -158,7 +161,7 @@ def _control_lines(answers: OwnAnswers, seed: int) -> list[dict[str, Any]]:
     for metric in dict.fromkeys(one.metric for one in answers.controls):
         x = [(one.judge, one.language, one.dataset, one.group, one.confidence) for one in answers.controls if one.metric == metric]
         line, points = fitted_points(x, [row for row in unnamed if row.question == "preference"], seed)
-        named = [{"judge": p.judge, "language": p.language, "right": p.recognition, "preference": p.preference} for p in points]
+        named = [{"judge": p["judge"], "language": p["language"], "right": p["recognition"], "preference": p["preference"]} for p in points]
         lines.append({"metric": metric, "points": named, "line": line_json(line)})
     return lines
 
@@ -166,6 +169,12 @@ def _control_lines(answers: OwnAnswers, seed: int) -> list[dict[str, Any]]:
 _PAIRS = Column("n", "pairs", COUNT, "pairs of the judge's own output and another one, of the same source text")
 _FROM = Column("confidence_from", "from", TEXT, "where probabilities are from: those of the answer's tokens, or the answers themselves")
 _PAIRED_Q = Column("paired_q", "q paired", PROBABILITY, "the p-value of the paired difference, corrected", interval=False)
+
+
+def _flips(question: str, legend: str) -> Column:
+    return Column(f"{question}_ambiguous", f"flips, {question}", SHARE, legend, interval=False)
+
+
 OWN_PAIRS = (
     _PAIRS,
     Column(
@@ -177,20 +186,8 @@ OWN_PAIRS = (
     Column(
         "preference", "prefers its own", SHARE, "the mean probability that it gives to its own output as the better one; 50 % is neither"
     ),
-    Column(
-        "recognition_ambiguous",
-        "flips, recognition",
-        SHARE,
-        "pairs in which the answer changes with the order of the two outputs",
-        interval=False,
-    ),
-    Column(
-        "preference_ambiguous",
-        "flips, preference",
-        SHARE,
-        "pairs in which the preferred output changes with the order of the two outputs",
-        interval=False,
-    ),
+    _flips("recognition", "pairs in which the answer changes with the order of the two outputs"),
+    _flips("preference", "pairs in which the preferred output changes with the order of the two outputs"),
     Column("tau", "tau", COEFFICIENT, "Kendall's tau-b between recognition and preference over pairs"),
     _FROM,
 )
@@ -206,27 +203,17 @@ MUTUAL_PREFERENCE = (
 )
 
 
-def _rows_across_systems(rows: Sequence[ReadRow]) -> list[Row]:
-    """Scores of single outputs by judge and system as one row a judge, its systems under `by_system`: a matrix."""
-    found: dict[tuple[Any, ...], Row] = {}
-    for row in rows:
-        key = {name: row[name] for name in KEYS}
-        across = found.setdefault(tuple(key.values()), {**key, "by_system": {}, "undefined": {}})
-        across["by_system"][row["source"]] = row
-    return list(found.values())
-
-
 def _system_columns(rows: Sequence[ReadRow]) -> list[Column]:
     """A column of mean scores for each system that the rows have."""
-    return [_system_column(name) for name in sorted({str(name) for row in rows for name in row["by_system"]})]
 
+    def column(name: str) -> Column:
+        def text(row: ReadRow) -> str:
+            own = row["by_system"].get(name)
+            return coefficient(own and own["mean"]) + (" *" if own and own["own"] else "")
 
-def _system_column(name: str) -> Column:
-    def text(row: ReadRow) -> str:
-        own = row["by_system"].get(name)
-        return coefficient(own and own["mean"]) + (" *" if own and own["own"] else "")
+        return Column(name, terminal_safe(name), TEXT, "the mean of its single outputs; * the judge's own", text=text)
 
-    return Column(name, terminal_safe(name), TEXT, "the mean of its single outputs; * the judge's own", text=text)
+    return [column(name) for name in sorted({str(name) for row in rows for name in row["by_system"]})]
 
 
 def _preference_by_recognition(found: Found) -> str:
@@ -251,7 +238,7 @@ def _line_words(line: Mapping[str, Any] | None, what: str) -> str:
     return f"Preference changes by {slope} for each 1 of confidence in {what}, over {line['points']} points."
 
 
-def _compute(given: SectionInput) -> dict[str, Any] | None:
+def _compute(given: SectionInput) -> Found | None:
     protocol, recording = given.protocol, given.recording
     if protocol is None or protocol.texts.study != STUDY:
         return None
@@ -276,7 +263,7 @@ SELF_PREFERENCE = Section(
             "individual",
             levels=_METRIC_AND_OVERALL,
             title="The same, systems in columns",
-            across=_rows_across_systems,
+            across=lambda rows: rows_across(rows, KEYS, "source", "by_system"),
         ),
         SectionTable(
             (

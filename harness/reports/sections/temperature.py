@@ -22,7 +22,7 @@ from harness.measure.condition_rows import (
     with_q,
 )
 from harness.model import CONDITION
-from harness.reports.sections.section import AGREEMENT_DIFFERENCE, Section, SectionTable, of_answers, q_value, tests_shown
+from harness.reports.sections.section import AGREEMENT_DIFFERENCE, Found, Section, SectionTable, cells_at, of_answers, q_value, tests_shown
 from harness.reports.tables.column import COUNT_OR_BLANK, NUMBER, POINTS, Column, TableName
 from harness.reports.tables.columns import columns_in
 from harness.stats import page_falling, paired_difference, slope
@@ -37,17 +37,15 @@ HYPOTHESIS = (
 )
 
 
-def temperature(answers: AnswerTable) -> dict[str, Any] | None:
+def temperature(answers: AnswerTable) -> Found | None:
     """Agreement at each temperature (`rows`) and the trend over them (`trends`), for judges and variants with two temperatures or more."""
     clean = answers.clean
     rows: list[Row] = []
     trends: list[Row] = []
-    for level in LEVELS:
-        for key, at in clean.cells(level, OTHERWISE):
-            heats = np.unique(clean.columns["temperature"].codes[at])
-            heats = heats[heats != NO_VALUE]
-            if len(heats) < 2 or np.isnan(clean.credits["pa_failed_wrong"][at]).all():
-                continue
+    for key, at in cells_at(clean, LEVELS, OTHERWISE):
+        heats = np.unique(clean.columns["temperature"].codes[at])
+        heats = heats[heats != NO_VALUE]
+        if len(heats) > 1 and not np.isnan(clean.credits["pa_failed_wrong"][at]).all():
             units = _Units(clean, at, heats)
             rows += units.rows(key)
             trends.append(units.trend(key))
@@ -92,15 +90,12 @@ class _Units:
         heat = np.tile(np.asarray(self.temperatures, np.float64), len(hit))
         put_difference(row, "slope", slope(heat, hit.ravel(), np.repeat(group, hit.shape[1]), **self.clean.drawing))
         row["slope_n"] = len(hit)
-        test = page_falling(np.stack([_means(_ranks(group), of) for of in hit.T], axis=1))
+        text = np.unique(group, return_inverse=True)[1].astype(np.int64)
+        test = page_falling(np.stack([_means(text, of) for of in hit.T], axis=1))
         put_number(row, "page_l", test.statistic, why=test.reason)
         put_number(row, "page_p", test.p, why=test.reason)
         row |= {"page_blocks": test.blocks, "page_q": None}
         return row
-
-
-def _ranks(codes: Ints) -> Ints:
-    return np.unique(codes, return_inverse=True)[1].astype(np.int64)
 
 
 def _means(unit: Ints, values: Floats) -> Floats:

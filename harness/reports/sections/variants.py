@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 import msgspec
 import numpy as np
@@ -26,7 +25,16 @@ from harness.measure.condition_rows import (
     with_q,
 )
 from harness.model import SAMPLING, Variant
-from harness.reports.sections.section import AGREEMENT_DIFFERENCE, BY_METRIC, Section, SectionTable, of_answers, tests_shown
+from harness.reports.sections.section import (
+    AGREEMENT_DIFFERENCE,
+    BY_METRIC,
+    Found,
+    Section,
+    SectionTable,
+    cells_at,
+    of_answers,
+    tests_shown,
+)
 from harness.reports.tables.column import COEFFICIENT, COUNT_OR_BLANK, PROBABILITY, SHARE, Column, TableName
 from harness.reports.tables.columns import columns_in
 from harness.stats.core.arrays import Ints
@@ -38,7 +46,7 @@ EQUALLY = "on the same items, failures counted as wrong; two-sided"
 ITSELF = "what the others are compared with"
 
 
-def variants(answers: AnswerTable) -> dict[str, Any] | None:
+def variants(answers: AnswerTable) -> Found | None:
     """Agreement of every variant, and its paired difference from the plainest variant if there are several."""
     clean = answers.clean
     if np.isnan(clean.credits["pa_failed_wrong"][:]).all():
@@ -55,7 +63,7 @@ def variants(answers: AnswerTable) -> dict[str, Any] | None:
     return section("Agreement by variant", rows, note=note, **(several if len(names) > 1 else {}))
 
 
-def few_shot(answers: AnswerTable) -> dict[str, Any] | None:
+def few_shot(answers: AnswerTable) -> Found | None:
     """Agreement by the number of examples, and the paired difference from the smallest number, for variants that differ in nothing else."""
     clean = answers.clean
     if np.isnan(clean.credits["pa_failed_wrong"][:]).all():
@@ -87,17 +95,16 @@ def _rows_with_differences(clean: AnswerTable, against: dict[str, str]) -> list[
         if name != other:
             mine, theirs = (np.flatnonzero(of.codes == of.values.index(each)) for each in (name, other))
             partner[mine] = clean.partners(mine, theirs, SAME)
-    for level in LEVELS:
-        for key, ours in clean.cells(level):
-            row, other = new_row(key), against[key["variant"]]
-            put_agreement(row, clean, ours)
-            if len(against) > 1:
-                row["versus"] = None if other == key["variant"] else other
-                if row["versus"]:
-                    put_difference(row, "diff", versus(clean, ours, partner[ours]))
-                else:
-                    put_gap(row, "diff", ITSELF)
-            rows.append(row)
+    for key, ours in cells_at(clean, LEVELS):
+        row, other = new_row(key), against[key["variant"]]
+        put_agreement(row, clean, ours)
+        if len(against) > 1:
+            row["versus"] = None if other == key["variant"] else other
+            if row["versus"]:
+                put_difference(row, "diff", versus(clean, ours, partner[ours]))
+            else:
+                put_gap(row, "diff", ITSELF)
+        rows.append(row)
     return rows
 
 
@@ -121,7 +128,7 @@ def pairs_by(names: Sequence[str], axis: str, ours: str, theirs: str) -> list[tu
     return found
 
 
-def score_position(answers: AnswerTable) -> dict[str, Any] | None:
+def score_position(answers: AnswerTable) -> Found | None:
     """What changes if the score comes before its justification: the score, and the agreement."""
     clean = answers.clean
     rows = []
@@ -143,11 +150,10 @@ def moved_rows(clean: AnswerTable, ours: str, theirs: str) -> Iterator[tuple[Row
     every, of = np.arange(len(clean)), clean.columns["variant"]
     mine, other = (every[of.codes == of.values.index(name)] for name in (ours, theirs))
     partner = clean.partners(mine, other, SAME)
-    for level in SCORE_LEVELS:
-        for key, at in clean.take(mine).cells(level):
-            row = new_row(key, versus=theirs)
-            put_moved(row, clean, mine[at], partner[at])
-            yield row, mine[at], partner[at]
+    for key, at in cells_at(clean.take(mine), SCORE_LEVELS):
+        row = new_row(key, versus=theirs)
+        put_moved(row, clean, mine[at], partner[at])
+        yield row, mine[at], partner[at]
 
 
 PAIRED_ANSWERS = (

@@ -101,27 +101,19 @@ def _count(value: int | None, interval: Interval | None) -> str:
     return UNDEFINED if value is None else f"{value:,}"
 
 
-def _integer(value: float) -> str:
-    return f"{value:.0f}"
-
-
-def _one_decimal_of_percent(value: float) -> str:
+def _percent(value: float) -> str:
     return f"{100 * value:.1f}"
 
 
-def _three_decimals(value: float) -> str:
-    return f"{value:.3f}"
-
-
 TEXT = ColumnFormat(_text)
-COUNT = ColumnFormat(_count, "int64", "5.0", _integer)
-COUNT_OR_BLANK = ColumnFormat(lambda value, interval: f"{value:,}" if value else "", "int64", "5.0", _integer)
-SHARE = ColumnFormat(percent, "double", "3.1", _one_decimal_of_percent, "%")
-POINTS = ColumnFormat(difference, "double", "-3.1", _one_decimal_of_percent, "points")
-PERCENT_OF_SCALE = ColumnFormat(difference, "double", "-3.1", _one_decimal_of_percent, "% of the scale")
-COEFFICIENT = ColumnFormat(coefficient, "double", "-1.3", _three_decimals)
-PROBABILITY = ColumnFormat(lambda value, interval: probability(value), "double", "1.3", _three_decimals)
-NUMBER = ColumnFormat(lambda value, interval: UNDEFINED if value is None else f"{value:g}", "double", "5.1", lambda value: f"{value:.1f}")
+COUNT = ColumnFormat(_count, "int64", "5.0", "{:.0f}".format)
+COUNT_OR_BLANK = ColumnFormat(lambda value, interval: f"{value:,}" if value else "", "int64", "5.0", "{:.0f}".format)
+SHARE = ColumnFormat(percent, "double", "3.1", _percent, "%")
+POINTS = ColumnFormat(difference, "double", "-3.1", _percent, "points")
+PERCENT_OF_SCALE = ColumnFormat(difference, "double", "-3.1", _percent, "% of the scale")
+COEFFICIENT = ColumnFormat(coefficient, "double", "-1.3", "{:.3f}".format)
+PROBABILITY = ColumnFormat(lambda value, interval: probability(value), "double", "1.3", "{:.3f}".format)
+NUMBER = ColumnFormat(lambda value, interval: UNDEFINED if value is None else f"{value:g}", "double", "5.1", "{:.1f}".format)
 CLASS_SHARES = ColumnFormat(lambda value, interval: class_shares(value))
 NAMED_COUNTS = ColumnFormat(lambda value, interval: counts_by_name(value))
 
@@ -197,8 +189,3 @@ def _signs(row: Row, name: str) -> str:
     if row.get("few_rare_cases") and row.get("n_ref"):
         signs.append(FEW_RARE_CASES)
     return "".join(f" {sign}" for sign in signs)
-
-
-def in_tables(*tables: TableName) -> frozenset[TableName]:
-    """The tables of a column."""
-    return frozenset(tables)

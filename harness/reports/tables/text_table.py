@@ -66,14 +66,16 @@ def tabulate(
     tables = tuple(tables)
     deciding = rows if shown_in is None else shown_in
     kept = columns_to_show(deciding, columns, tables)
-    intervals = [any(column.interval_of(row, tables) for row in deciding) for column in kept]
+    headings = [Heading(name, name.replace("_", " "), key=True) for name in keys]
+    for column in kept:
+        has_interval = any(column.interval_of(row, tables) for row in deciding)
+        text = f"{column.heading_with_unit} {INTERVAL_HEADING}" if has_interval else column.heading_with_unit
+        headings.append(Heading(column.name, text, number=column.format.numeric and not has_interval, key=column.key))
     texts = tuple((*(key_text(name, row.get(name)) for name in keys), *(column.cell_text(row, tables) for column in kept)) for row in rows)
-    signs = tuple(_sign_lines(texts))
+    words = {word for row in texts for text in row for word in text.split(" ")}
+    signs = tuple(f"{sign} {meaning}." for sign, meaning in SIGNS.items() if sign in words)
     return TextTable(
-        headings=(
-            *(Heading(name, name.replace("_", " "), key=True) for name in keys),
-            *(_heading(column, has_interval) for column, has_interval in zip(kept, intervals, strict=True)),
-        ),
+        headings=tuple(headings),
         rows=texts,
         sort_keys=tuple((*(None for _ in keys), *(column.sort_key(row) for column in kept)) for row in rows),
         faint=tuple(faint) or (False,) * len(rows),
@@ -89,16 +91,6 @@ def columns_to_show(rows: Sequence[Row], columns: Sequence[Column], tables: Iter
     kept = [column for column in columns if any(text not in EMPTY for text in texts[column])]
     by_name = {column.name: texts[column] for column in kept}
     return [column for column in kept if not column.same_as or by_name.get(column.same_as) != texts[column]]
-
-
-def _heading(column: Column, has_interval: bool) -> Heading:
-    text = f"{column.heading_with_unit} {INTERVAL_HEADING}" if has_interval else column.heading_with_unit
-    return Heading(column.name, text, number=column.format.numeric and not has_interval, key=column.key)
-
-
-def _sign_lines(texts: Iterable[Sequence[str]]) -> list[str]:
-    words = {word for row in texts for text in row for word in text.split(" ")}
-    return [f"{sign} {meaning}." for sign, meaning in SIGNS.items() if sign in words]
 
 
 def key_text(name: str, value: Any) -> str:

@@ -34,13 +34,13 @@ def test_means_flips_and_sums_are_those_of_the_rows() -> None:
         *compared("a", "b", "recognition", [0.8, 0.6] * 5),
     ]
     found = analyse_self_preference(rows)
-    by_name = {(score.judge, score.source, score.question): score for score in found.scores}
-    assert by_name["a", "*", "preference"].confidence == pytest.approx(0.8)
-    assert by_name["a", "b", "preference"].ambiguous == 0.5 and by_name["a", "b", "preference"].correct == 0.5
-    assert by_name["b", "a", "preference"].ambiguous is None, "the choices are not recorded"
-    assert [(tau.judge, tau.source, tau.tau) for tau in found.taus] == [("a", "*", 1.0), ("a", "b", 1.0)]
+    by_name = {(score["judge"], score["source"], score["question"]): score for score in found.pairwise}
+    assert by_name["a", "*", "preference"]["confidence"] == pytest.approx(0.8)
+    assert by_name["a", "b", "preference"]["ambiguous"] == 0.5 and by_name["a", "b", "preference"]["correct"] == 0.5
+    assert by_name["b", "a", "preference"]["ambiguous"] is None, "the choices are not recorded"
+    assert [(tau["judge"], tau["source"], tau["tau"]) for tau in found.kendall_tau] == [("a", "*", 1.0), ("a", "b", 1.0)]
     [mutual] = found.mutual
-    assert mutual.judges == ("a", "b") and mutual.total == pytest.approx(0.8 + 0.5)
+    assert mutual["judges"] == ("a", "b") and mutual["total"] == pytest.approx(0.8 + 0.5)
     assert found.line is None, "two points make no line"
 
 
@@ -52,8 +52,8 @@ def test_shares_of_single_scores_stand_beside_the_judges_own() -> None:
         for s, v in (("a", 3.0), ("b", 1.0))
     ]
     own, other = analyse_self_preference(rows, single).individual
-    assert (own.source, own.own, own.share) == ("a", True, None)
-    assert (other.source, other.own, other.share, other.mean) == ("b", False, 0.75, 1.0)
+    assert (own["source"], own["own"], own["share"]) == ("a", True, None)
+    assert (other["source"], other["own"], other["share"], other["mean"]) == ("b", False, 0.75, 1.0)
 
 
 def test_the_line_needs_three_points_and_has_an_interval_over_texts() -> None:
@@ -115,5 +115,6 @@ def test_a_line_through_points_of_one_recognition_is_undefined_with_its_reason()
 
 
 def test_intervals_of_probabilities_stay_between_nothing_and_all() -> None:
-    scores = [score for score in analyse_self_preference(compared("a", "b", "preference", [1.0] * 9 + [0.5])).scores if score.source == "*"]
-    assert scores[0].interval.hi == 1.0 and scores[0].interval.lo < 0.95
+    [overall, _] = analyse_self_preference(compared("a", "b", "preference", [1.0] * 9 + [0.5])).pairwise
+    low, high = overall["confidence_ci"]
+    assert overall["source"] == "*" and high == 1.0 and low < 0.95
