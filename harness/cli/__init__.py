@@ -43,8 +43,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _run(arguments: argparse.Namespace) -> int:
-    if getattr(arguments, "in_checkout", False):
-        from harness.cli.checkout import content_here  # late: it reads content
+    if arguments.in_checkout:
+        from harness.cli.content import content_here  # late: it reads content
 
         arguments.content = content_here(arguments.content)
     code: int = arguments.command(arguments)
@@ -68,7 +68,8 @@ def parse_each(argv: Sequence[str]) -> list[argparse.Namespace]:
 
 
 def _parsed(words: list[str], parser: argparse.ArgumentParser) -> argparse.Namespace:
-    arguments, unknown = parser.parse_known_args(words, argparse.Namespace(argv=words[1:]))
+    known = argparse.Namespace(argv=words[1:], in_checkout=words[:1] in (["check"], ["board"]))
+    arguments, unknown = parser.parse_known_args(words, known)
     if unknown:
         _refuse(unknown, command_parser(parser, *words))
     return arguments

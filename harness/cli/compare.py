@@ -12,7 +12,7 @@ from pathlib import Path
 import msgspec
 
 from harness import api
-from harness.cli.arguments import DECISION_FLAGS, decision_options, page_path
+from harness.cli.arguments import decision_options, page_path
 from harness.cli.parser import build_parser, command_parser
 from harness.cli.streams import told_warnings
 from harness.errors import UsageError
@@ -111,9 +111,9 @@ def _command(arguments: argparse.Namespace) -> str:
     for name in ("annotators", "card", "majority", "level", "standardise", "versus", "seed", "decide"):
         if (value := getattr(arguments, name)) != parser.get_default(name):
             words += [f"--{name}", str(value)]
-    for name, (flag, _, _) in DECISION_FLAGS.items():
-        if (value := getattr(arguments, f"decide_{name}")) is not None:
-            words += [flag, str(value)]
+    for action in parser._actions:
+        if action.dest.startswith("decide_") and (value := getattr(arguments, action.dest)) is not None:
+            words += [*action.option_strings, str(value)]
     if arguments.by:
         words += ["--by", ",".join(arguments.by)]
     return shlex.join(words)

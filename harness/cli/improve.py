@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from harness import api
 from harness.cli.arguments import decision_options
 from harness.cli.compare import restrictions
-from harness.cli.result import print_result
+from harness.cli.endings import print_result
 from harness.cli.run import engine_settings
 from harness.content.tags import choose_from
 from harness.errors import UsageError

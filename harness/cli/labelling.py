@@ -13,6 +13,7 @@ from harness.annotate.answers.page_record import RECORD, ReviewedJudge
 from harness.annotate.pages.blind_pairs import READERS, load_pack
 from harness.annotate.pages.page import PageOptions, PagesSummary, make_pages
 from harness.annotate.pages.review import Reviewed, reviewed_scores, without_review
+from harness.cli.arguments import given_fields, page_path
 from harness.content import Library
 from harness.content.tags import canonical
 from harness.data import Dataset, load_bundled, load_folder
@@ -31,16 +32,7 @@ def plan(arguments: argparse.Namespace) -> int:
     [source] = api.open_sources([arguments.source], arguments.card, arguments.out)
     language = canonical(arguments.lang) if arguments.lang else None
     budget = arguments.budget or _missing_labels(source.recording, arguments, language)
-    options = SampleOptions(
-        language=language,
-        budget=budget,
-        judge=arguments.judge,
-        metric=arguments.metric,
-        allocation=arguments.allocation,
-        least=arguments.least,
-        least_per_class=arguments.least_per_class,
-        seed=arguments.seed,
-    )
+    options = SampleOptions(**given_fields(arguments, SampleOptions) | {"language": language, "budget": budget})
     sample = label_sample.draw_label_sample(source.recording, options)
     write_atomic(arguments.to, to_jsonl(sample.items), private=True)
     for stratum in sample.strata:
@@ -130,7 +122,6 @@ def serve(arguments: argparse.Namespace) -> int:
 def reviews(arguments: argparse.Namespace) -> int:
     from harness.annotate.answers.review_answers import read_reviews
     from harness.annotate.checks.review_agreement import review_summary
-    from harness.cli.arguments import page_path
 
     page = page_path(arguments.html)
     given = read_reviews(arguments.data)

@@ -13,8 +13,7 @@ from harness.annotate.answers.page_files import is_result_file
 from harness.annotate.answers.page_import import PageImportOptions, import_page_results
 from harness.cli.arguments import decision_options, given_fields
 from harness.cli.compare import restrictions
-from harness.cli.import_ending import ended, print_refusals, refusals_of
-from harness.cli.result import print_result
+from harness.cli.endings import ended, print_refusals, print_result, refusals_of
 from harness.content import Library
 from harness.content.specs import ROLES, LabelMapping
 from harness.correct import labels_budget

@@ -181,14 +181,15 @@ def _spec(arguments: argparse.Namespace) -> RunSpec:
 
 
 def engine_settings(arguments: argparse.Namespace) -> Settings:
-    """The engine, its limits and its speed, from the flags of `engine_flags`."""
-    if arguments.detach and arguments.engine != "batch":
+    """The engine, its limits and its speed, from the flags of `@engine` and `@speed`, and of `harness run` alone."""
+    detach, fresh, reask = (getattr(arguments, name, ()) for name in ("detach", "fresh", "reask"))
+    if detach and arguments.engine != "batch":
         raise UsageError("--detach needs --engine batch: only a provider's batches continue without this program")
     if arguments.engine != "ray" and (arguments.ray_address is not None or arguments.ray_actors is not None):
         raise UsageError("--ray-address and --ray-actors describe a Ray cluster; add --engine ray")
     return Settings(
         engine=arguments.engine,
-        batches="detach" if arguments.detach else "wait",
+        batches="detach" if detach else "wait",
         concurrency=dict(arguments.concurrency or ()),
         rpm=dict(arguments.rpm or ()),
         tpm=dict(arguments.tpm or ()),
@@ -196,8 +197,8 @@ def engine_settings(arguments: argparse.Namespace) -> Settings:
         timeout=arguments.timeout,
         limits=Limits(arguments.max_cost, arguments.max_calls, arguments.max_minutes),
         prices=arguments.prices,
-        fresh=arguments.fresh,
-        reask_endpoint="endpoint" in arguments.reask,
+        fresh=bool(fresh),
+        reask_endpoint="endpoint" in reask,
         cluster=Cluster(arguments.ray_address or "auto", arguments.ray_actors),
     )
 

@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 
 from harness.cli.arguments import given_fields
-from harness.cli.import_ending import ended
+from harness.cli.endings import ended
 from harness.cli.labels import facts_of, mapping_of, print_summary
 from harness.content import Library
 from harness.content.specs import LabelMapping

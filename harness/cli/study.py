@@ -1,4 +1,4 @@
-"""`harness study`: the sections of published studies, from recorded answers."""
+"""`harness study` and `harness pairs`: the sections of published studies, from recorded answers, and texts for one."""
 
 from __future__ import annotations
 
@@ -10,11 +10,12 @@ import msgspec
 import numpy as np
 
 from harness import api
-from harness.cli.result import print_result
+from harness.cli.endings import print_result
 from harness.content import Library
 from harness.content.tags import choose_from
-from harness.data import Dataset
+from harness.data import Dataset, load_folder
 from harness.errors import UsageError
+from harness.exchange.labels.pairs_of_outputs import EqualScores, make_pairs, write_pairs
 from harness.measure.options import CompareOptions
 from harness.reports.sections.chiang_lee import chiang_lee
 from harness.reports.sections.self_preference import self_preference_of
@@ -101,4 +102,23 @@ def export_fine_tuning(arguments: argparse.Namespace) -> int:
         print(f"the pairs have only {len(made.train)} of the {spec.examples} examples that --examples asks for")
     if made.skipped:
         print(f"left out: {made.skipped} questions without an answer (texts that are equal in it, or not of the system)")
+    return 0
+
+
+def pairs(arguments: argparse.Namespace) -> int:
+    library = Library(*arguments.content)
+    equal = EqualScores.parse(arguments.equal) if arguments.equal else None
+    data = load_folder(arguments.data, library, card=arguments.card)
+    made = make_pairs(data, library, arguments.against, equal, arguments.control)
+    write_pairs(arguments.out, made, data)
+    counts = ", ".join(f"{count:,} in {language}" for language, count in sorted(made.by_language.items()))
+    print(f"{arguments.out}: {len(made.rows):,} pairs, {counts}")
+    if made.identical:
+        print(f"{made.identical:,} of them have the same text twice; they stay as a sanity check")
+    if made.not_equal or made.not_scored:
+        print(f"left out: {made.not_equal:,} pairs that people scored differently, {made.not_scored:,} without a score of both")
+    if arguments.control:
+        print(f"computed answers to control questions: {len(made.labels):,} of {len(made.rows) * len(arguments.control):,}")
+    content = "".join(f" --content {shlex.quote(str(folder))}" for folder in arguments.content)
+    print(f"judge them with: harness run{content} --data {shlex.quote(str(arguments.out))} --unlabelled --order both --judge NAME")
     return 0

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from harness import api
 from harness.cli.arguments import decision_options
 from harness.cli.compare import key_and_value, restrictions
-from harness.cli.result import print_result
+from harness.cli.endings import print_result
 from harness.errors import UsageError
 from harness.exit_codes import GATE_FAILED, GATE_INCONCLUSIVE, NOTHING_ALLOWED, STALE
 from harness.measure.compare import Recording

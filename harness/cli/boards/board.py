@@ -19,7 +19,7 @@ from harness.boards.recorded import RECORDED
 from harness.boards.submit import SubmitterStatement, WrittenSubmission
 from harness.boards.submit import record as record_scores
 from harness.boards.submit import submit as submit_run
-from harness.cli.checkout import other_checkout
+from harness.cli.content import other_checkout
 from harness.content import Board, Library
 from harness.errors import ContentError, UsageError
 from harness.exit_codes import UNCHECKED

@@ -1,18 +1,45 @@
-"""The end of an import: refusals and notes on stderr; the folder, or one JSON object, on stdout."""
+"""The end of a command with one result: JSON for programs, or a drawing; of an import: the folder, with refusals and notes on stderr."""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from harness.reports.tables.numbers import counted
 from harness.tables import to_json
 from harness.text import terminal_safe
 
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
 _SHOWN = 20  # reasons on the screen; the file lists all refused rows
 _PLACES = 3  # of rows that were refused for one reason
+
+
+class _Result(Protocol):
+    @property
+    def signature(self) -> str: ...
+
+    def as_json(self) -> Any: ...
+
+
+R = TypeVar("R", bound=_Result)
+
+
+def print_result(found: R, render: Callable[[R], RenderableType], *, as_json: bool) -> int:
+    """Print a result to stdout, and return the exit code of success."""
+    if as_json:
+        sys.stdout.write(to_json(found.as_json()))
+    else:
+        from harness.render.comparison import show
+
+        show(lambda narrow: render(found), found.signature)
+    return 0
+
+
+# ---- imports
 
 
 class _Refusal(Protocol):
