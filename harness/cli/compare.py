@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import shlex
 import sys
-from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
@@ -13,9 +12,9 @@ import msgspec
 
 from harness import api
 from harness.cli.arguments import decision_options, page_path
+from harness.cli.judged import compare_options, key_and_value, restrictions
 from harness.cli.parser import build_parser, command_parser
 from harness.cli.streams import told_warnings
-from harness.errors import UsageError
 
 
 def compare(arguments: argparse.Namespace) -> int:
@@ -30,12 +29,8 @@ def compare(arguments: argparse.Namespace) -> int:
         form_of(arguments.figure)  # a wrong name is refused before anything that takes time
     versus = key_and_value(arguments.versus, "--versus judge=NAME") if arguments.versus else None
     decision = decision_options(arguments)
-    where = restrictions(arguments.where, arguments.langs)
-    counted = api.compare_options(
-        arguments.judge, arguments.annotators, where, by=arguments.by, majority=arguments.majority, seed=arguments.seed
-    )
     asked = msgspec.structs.replace(
-        counted,
+        compare_options(arguments, by=arguments.by, seed=arguments.seed),
         level=arguments.level,
         versus=versus,
         standardise=arguments.standardise,
@@ -140,19 +135,3 @@ def check_labels(arguments: argparse.Namespace) -> int:
 
         show(lambda width: render_label_check(check), check.signature)
     return 0
-
-
-def restrictions(texts: Sequence[str], langs: Sequence[str] | None = None) -> dict[str, tuple[str, ...]]:
-    """What `--where` and `--langs` say: values by name. Raises UsageError for a text without a name or a value."""
-    values: dict[str, tuple[str, ...]] = {}
-    for text in texts:
-        name, value = key_and_value(text, "--where language=ja,cs")
-        values[name] = values.get(name, ()) + tuple(value.split(","))
-    return api.restricted(values, langs)
-
-
-def key_and_value(text: str, example: str) -> tuple[str, str]:
-    name, equals, value = text.partition("=")
-    if not (name and equals and value):
-        raise UsageError(f"'{text}' must be a name, '=' and a value, such as {example}")
-    return name, value

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 from harness import api
 from harness.cli.arguments import decision_options
-from harness.cli.compare import restrictions
 from harness.cli.endings import print_result
+from harness.cli.judged import compare_options, opened_source, restrictions
 from harness.cli.run import engine_settings
 from harness.content.tags import choose_from
 from harness.errors import UsageError
@@ -59,11 +59,10 @@ def _rounds(arguments: argparse.Namespace, options: ImproveOptions) -> int:
     from harness.improvement.label_rounds import compare_rounds, read_round
     from harness.render.improvement.label_rounds import render_rounds
 
-    [source] = api.open_sources([arguments.source], arguments.card, arguments.out)
-    where = restrictions(arguments.where, arguments.langs)
-    compare = api.compare_options(arguments.judge, arguments.annotators, where)
-    rounds = [read_round(path, source.recording.data) for path in arguments.labels]
-    found = compare_rounds(source.recording, rounds, compare, options)
+    source = opened_source(arguments).recording
+    compare = compare_options(arguments)
+    rounds = [read_round(path, source.data) for path in arguments.labels]
+    found = compare_rounds(source, rounds, compare, options)
     return print_result(found, render_rounds, as_json=arguments.json)
 
 

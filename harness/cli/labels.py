@@ -8,12 +8,11 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from harness import api
 from harness.annotate.answers.page_files import is_result_file
 from harness.annotate.answers.page_import import PageImportOptions, import_page_results
 from harness.cli.arguments import decision_options, given_fields
-from harness.cli.compare import restrictions
 from harness.cli.endings import ended, print_refusals, print_result, refusals_of
+from harness.cli.judged import compare_options, opened_source
 from harness.content import Library
 from harness.content.specs import ROLES, LabelMapping
 from harness.correct import labels_budget
@@ -91,21 +90,10 @@ def print_summary(imported: ImportSummary) -> None:
 
 
 def facts_of(imported: ImportSummary) -> dict[str, Any]:
-    return {
-        "rows": imported.rows,
-        "labels": imported.labels,
-        **({"reviews": imported.reviews} if imported.reviews else {}),
-        "blank": imported.blank,
-        "left_out": imported.left_out,
-        "known": imported.known,
-        "refused": len(imported.refused),
-        "items": imported.items,
-        "annotators": imported.annotators,
-        "metrics": imported.metrics,
-        "folder": str(imported.folder),
-        "written": imported.written,
-        "notes": [*imported.hints, *imported.notes],
-    }
+    """The summary for programs."""
+    numbers = ("rows", "labels", "blank", "left_out", "known", "items", "annotators", "metrics", "written")
+    facts = {name: getattr(imported, name) for name in numbers} | ({"reviews": imported.reviews} if imported.reviews else {})
+    return {**facts, "refused": len(imported.refused), "folder": str(imported.folder), "notes": [*imported.hints, *imported.notes]}
 
 
 def export(arguments: argparse.Namespace) -> int:
@@ -119,14 +107,11 @@ def export(arguments: argparse.Namespace) -> int:
     items = counted(exported.items, "item")
     summary = f"{counted(exported.labels, 'label')} of {items}" if exported.labels else f"{items} to be scored"
     print(f"{summary} written", file=sys.stderr)
+    files = list(map(str, exported.files))
     if arguments.json:
-        sys.stdout.write(
-            to_json(
-                {"format": exported.format, "files": list(map(str, exported.files)), "items": exported.items, "labels": exported.labels}
-            )
-        )
+        sys.stdout.write(to_json({"format": exported.format, "files": files, "items": exported.items, "labels": exported.labels}))
     else:
-        print(terminal_safe("\n".join(map(str, exported.files))))
+        print(terminal_safe("\n".join(files)))
     return 0
 
 
@@ -174,14 +159,12 @@ def needed(arguments: argparse.Namespace) -> int:
     _refuse_half(arguments)
     if arguments.judge_as_good:
         return _needed_before(arguments)
-    options = api.compare_options(arguments.judge, arguments.annotators, restrictions(arguments.where, arguments.langs))
+    options = compare_options(arguments)
     decision = decision_options(arguments)
     with working("planning"):
-        sources = api.open_sources([arguments.source], arguments.card, arguments.out)
-        recordings = [source.recording for source in sources]
-        budget = labels_budget.label_budget(
-            recordings, options, decision, half_width=arguments.half_width, borrow=arguments.borrow == "languages"
-        )
+        borrow = arguments.borrow == "languages"
+        recording = opened_source(arguments).recording
+        budget = labels_budget.label_budget([recording], options, decision, half_width=arguments.half_width, borrow=borrow)
     from harness.render.decisions import render_budget
 
     return print_result(budget, render_budget, as_json=arguments.json)

@@ -19,6 +19,7 @@ from harness.boards.recorded import RECORDED
 from harness.boards.submit import SubmitterStatement, WrittenSubmission
 from harness.boards.submit import record as record_scores
 from harness.boards.submit import submit as submit_run
+from harness.cli.arguments import given_fields
 from harness.cli.content import other_checkout
 from harness.content import Board, Library
 from harness.errors import ContentError, UsageError
@@ -32,7 +33,9 @@ from harness.text import terminal_safe
 def submit(arguments: argparse.Namespace) -> int:
     name, out = run_place(arguments.run, arguments.out)
     run = reopen(name, out)
-    about = msgspec.structs.replace(_statement(arguments), into=arguments.into or _checkout_with(arguments.board), part=arguments.part)
+    about = msgspec.structs.replace(
+        SubmitterStatement(**given_fields(arguments, SubmitterStatement)), into=arguments.into or _checkout_with(arguments.board)
+    )
     written = submit_run(run, out, arguments.board, about, arguments.judge)
     if arguments.json:
         return _print_written(written)
@@ -51,28 +54,19 @@ def _checkout_with(board: str) -> Path | None:
 
 
 def record(arguments: argparse.Namespace) -> int:
-    about = msgspec.structs.replace(_statement(arguments), origin=arguments.origin)
-    written = record_scores(arguments.board, about, arguments.judge, data=arguments.data, content=arguments.content)
+    written = record_scores(
+        arguments.board,
+        SubmitterStatement(**given_fields(arguments, SubmitterStatement)),
+        arguments.judge,
+        data=arguments.data,
+        content=arguments.content,
+    )
     if arguments.json:
         return _print_written(written)
     for one in written:
         print(terminal_safe(f"{one.card.title or one.card.name}: {one.calls:,} recorded scores written to {one.folder}"))
     print(terminal_safe(f"\nNothing has been sent anywhere. 'harness board check {arguments.board}' reads them again."))
     return 0
-
-
-def _statement(arguments: argparse.Namespace) -> SubmitterStatement:
-    return SubmitterStatement(
-        name=arguments.name,
-        title=arguments.title,
-        open_weights=arguments.open_weights,
-        contact=arguments.contact,
-        exposure=arguments.exposure,
-        exposure_note=arguments.exposure_note,
-        families=arguments.families,
-        into=arguments.into,
-        replace=arguments.replace,
-    )
 
 
 def _print_written(written: Sequence[WrittenSubmission]) -> int:

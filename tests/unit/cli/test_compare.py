@@ -12,7 +12,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from harness.cli.compare import key_and_value, restrictions
+from harness.cli.judged import key_and_value, restrictions
 from harness.errors import UsageError
 
 TOML = 'id = "mine"\nannotators = "persistent"\n[metrics.tone]\nkind = "ordinal"\nclasses = [0, 1, 2]\nbest = 2\n'
