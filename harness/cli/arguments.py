@@ -205,6 +205,12 @@ def given_fields(arguments: argparse.Namespace, options: Any, **flags: str) -> d
     return {field: tuple(value) if isinstance(value, list) else value for field, value in values.items() if value is not None}
 
 
+def addresses(arguments: argparse.Namespace) -> dict[str, Any]:
+    """The endpoints of `--base-url` as options have them: that of all judges, and those of single ones."""
+    by_judge = dict(arguments.base_url or ())
+    return {"base_url": by_judge.pop("", None), "base_urls": by_judge}
+
+
 def decision_options(arguments: argparse.Namespace) -> DecisionOptions:
     """The thresholds that flags say (`@decisions`). Raises UsageError for values that make no sense."""
     from harness.decide.options import DecisionOptions

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from harness import api
-from harness.cli.arguments import decision_options
+from harness.cli.arguments import addresses, decision_options, given_fields
 from harness.cli.endings import print_result
 from harness.cli.judged import compare_options, opened_source, restrictions
 from harness.cli.run import engine_settings
@@ -24,9 +24,7 @@ def improve(arguments: argparse.Namespace) -> int:
     from harness.improvement.improve import ImproveOptions
     from harness.render.progress import TerminalWatcher, working
 
-    options = ImproveOptions(
-        start=arguments.start, share=arguments.share, margin=arguments.keep_within, seed=arguments.seed, reuse=arguments.reuse
-    )
+    options = ImproveOptions(**given_fields(arguments, ImproveOptions, margin="keep_within"))
     where = restrictions(arguments.where, arguments.langs)
     place = {"card": arguments.card, "out": arguments.out}
     if arguments.labels:
@@ -87,14 +85,8 @@ def _asking(arguments: argparse.Namespace) -> Asking | None:
     own = [getattr(arguments, name) or () for name in ("variant", "prompt", "rubric")]
     if any(own):
         candidates += named_candidates(judges, *own)
-    addresses = dict(arguments.base_url or ())
-    spec = RunSpec(
-        content=tuple(arguments.content or ()),
-        base_url=addresses.pop("", None),
-        base_urls=addresses,
-        allow_unreviewed=arguments.allow_unreviewed,
-        limit=arguments.limit,
-    )
+    about = {name: getattr(arguments, name) for name in ("allow_unreviewed", "limit")}
+    spec = RunSpec(content=tuple(arguments.content), **about, **addresses(arguments))
     return Asking(judges, candidates, spec, engine_settings(arguments))
 
 

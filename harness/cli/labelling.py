@@ -15,9 +15,11 @@ from harness.annotate.pages.page import PageOptions, PagesSummary, make_pages
 from harness.annotate.pages.review import Reviewed, reviewed_scores, without_review
 from harness.cli.arguments import given_fields, page_path
 from harness.content import Library
+from harness.content.specs import LabelMapping
 from harness.content.tags import canonical
 from harness.data import Dataset, load_bundled, load_folder
 from harness.errors import ContentError, UsageError
+from harness.exchange.labels.mapping import load_mapping, parse_pairs
 from harness.measure.compare import Recording
 from harness.offensive import WARNING, hides_texts, refuse_in_repository
 from harness.tables import to_json, to_jsonl, write_atomic
@@ -65,7 +67,9 @@ def _missing_labels(recording: Recording, arguments: argparse.Namespace, languag
 def page(arguments: argparse.Namespace) -> int:
     library = Library(*arguments.content)
     if Path(arguments.data).is_file():
-        arguments.data = str(_texts_of_table(arguments))
+        from harness.cli.start import texts_of_table  # late: most data are folders
+
+        arguments.data = str(texts_of_table(Path(arguments.data), _mapping_of_texts(arguments), library))
     pages = make_pages(_data(arguments, library), arguments.data, arguments.out, library, page_options(arguments))
     for note in pages.notes:
         print(terminal_safe(note), file=sys.stderr)
@@ -79,15 +83,11 @@ def page(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _texts_of_table(arguments: argparse.Namespace) -> Path:
-    """The data folder of a table of texts, imported as `harness start --yes` would."""
-    from harness.cli import parse  # late: it reads this module
-    from harness.cli.start import texts_of_table
-
-    words = ["start", arguments.data, "--yes", *(word for name in arguments.fields or () for word in ("--text", f"{name}={name}"))]
-    words += ["--metric", arguments.metrics[0]] if arguments.metrics else []
-    words += ["--language", arguments.lang] if arguments.lang else []
-    return texts_of_table(parse([*words, *(word for folder in arguments.content for word in ("--content", str(folder)))]))
+def _mapping_of_texts(arguments: argparse.Namespace) -> LabelMapping:
+    """What the flags of a page say of a table of texts."""
+    texts = parse_pairs([f"{name}={name}" for name in arguments.fields or ()], "--text")
+    metric = arguments.metrics[0] if arguments.metrics else None
+    return load_mapping(None, {"texts": texts, "metric": metric, "language": arguments.lang})
 
 
 def serve(arguments: argparse.Namespace) -> int:
@@ -149,26 +149,10 @@ def page_options(arguments: argparse.Namespace) -> PageOptions:
     for name in ("practice", "checks"):
         if getattr(arguments, name) < 0:
             raise UsageError(f"--{name} is a number of texts, 0 or more; got {getattr(arguments, name)}")
-    return PageOptions(
-        language=canonical(arguments.lang) if arguments.lang else None,
-        tasks=arguments.task,
-        metrics=arguments.metrics,
-        fields=arguments.fields,
-        items=arguments.items,
-        next_items=arguments.next,
-        second=arguments.second,
-        annotators=arguments.annotators or (READERS if arguments.blind_pairs else 3),
-        overlap=arguments.overlap,
-        practice=arguments.practice,
-        checks=arguments.checks,
-        about=_about(arguments.about),
-        mark_errors=arguments.mark_errors,
-        pack=arguments.pack or "",
-        blind_pairs=arguments.blind_pairs,
-        review=_review(arguments),
-        seed=arguments.seed,
-        replace=getattr(arguments, "replace", False),
-    )
+    given = given_fields(arguments, PageOptions, tasks="task", next_items="next")
+    given["language"] = canonical(arguments.lang) if arguments.lang else None
+    given["annotators"] = arguments.annotators or (READERS if arguments.blind_pairs else 3)
+    return PageOptions(**given | {"about": _about(arguments.about), "review": _review(arguments)})
 
 
 def _review(arguments: argparse.Namespace) -> tuple[ReviewedJudge, Reviewed] | None:

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from harness.api import report as make_report
-from harness.cli.arguments import decision_options, given_fields, page_path
+from harness.cli.arguments import addresses, decision_options, given_fields, page_path
 from harness.cli.streams import told_warnings
 from harness.content import Library
 from harness.content.specs import BoardData
@@ -171,33 +171,25 @@ RUN_FLAGS = {
 
 
 def _spec(arguments: argparse.Namespace) -> RunSpec:
-    addresses = dict(arguments.base_url or ())
     if arguments.full and arguments.board not in (None, "controls-full"):
         raise UsageError("--full means --board controls-full; remove --board")
-    given = given_fields(arguments, RunSpec, **RUN_FLAGS)
-    given |= {"base_url": addresses.pop("", None), "base_urls": addresses, "reask": "refused" in arguments.reask}
+    given = given_fields(arguments, RunSpec, **RUN_FLAGS) | addresses(arguments) | {"reask": "refused" in arguments.reask}
     given |= {"own_systems": dict(arguments.own_system or ()), "tuned": dict(arguments.tuned or ())}
     return RunSpec(**given | ({"board": "controls-full"} if arguments.full else {}))
 
 
 def engine_settings(arguments: argparse.Namespace) -> Settings:
     """The engine, its limits and its speed, from the flags of `@engine` and `@speed`, and of `harness run` alone."""
-    detach, fresh, reask = (getattr(arguments, name, ()) for name in ("detach", "fresh", "reask"))
+    detach, reask = (getattr(arguments, name, ()) for name in ("detach", "reask"))
     if detach and arguments.engine != "batch":
         raise UsageError("--detach needs --engine batch: only a provider's batches continue without this program")
     if arguments.engine != "ray" and (arguments.ray_address is not None or arguments.ray_actors is not None):
         raise UsageError("--ray-address and --ray-actors describe a Ray cluster; add --engine ray")
+    speed = {name: dict(getattr(arguments, name) or ()) for name in ("concurrency", "rpm", "tpm")}
     return Settings(
-        engine=arguments.engine,
+        **given_fields(arguments, Settings) | speed,
         batches="detach" if detach else "wait",
-        concurrency=dict(arguments.concurrency or ()),
-        rpm=dict(arguments.rpm or ()),
-        tpm=dict(arguments.tpm or ()),
-        attempts=arguments.attempts,
-        timeout=arguments.timeout,
         limits=Limits(arguments.max_cost, arguments.max_calls, arguments.max_minutes),
-        prices=arguments.prices,
-        fresh=bool(fresh),
         reask_endpoint="endpoint" in reask,
         cluster=Cluster(arguments.ray_address or "auto", arguments.ray_actors),
     )
