@@ -199,6 +199,14 @@ def page_path(name: str | None, default: Path | None = None) -> Path | None:
     return Path(name)
 
 
+def check_figure(path: Path | None) -> None:
+    """Refuse the name of a figure without a known ending before anything that takes time. Raises UsageError."""
+    if path:
+        from harness.render.figures import form_of
+
+        form_of(path)
+
+
 def given_fields(arguments: argparse.Namespace, options: Any, **flags: str) -> dict[str, Any]:
     """The fields of an options struct that flags give: those of a field's name, or of the name in `flags`. Others keep their default."""
     values = {field: getattr(arguments, flags.get(field, field), None) for field in options.__struct_fields__}

@@ -10,11 +10,11 @@ from pathlib import Path
 
 import msgspec
 
-from harness import api
-from harness.cli.arguments import decision_options, page_path
+from harness import api, sources
+from harness.cli.arguments import check_figure, decision_options, page_path
 from harness.cli.judged import compare_options, key_and_value, restrictions
 from harness.cli.parser import build_parser, command_parser
-from harness.cli.streams import told_warnings
+from harness.cli.streams import print_json, told_warnings
 
 
 def compare(arguments: argparse.Namespace) -> int:
@@ -23,10 +23,7 @@ def compare(arguments: argparse.Namespace) -> int:
     from harness.tables import to_json
 
     page = page_path(arguments.html)
-    if arguments.figure:
-        from harness.render.figures import form_of
-
-        form_of(arguments.figure)  # a wrong name is refused before anything that takes time
+    check_figure(arguments.figure)
     versus = key_and_value(arguments.versus, "--versus judge=NAME") if arguments.versus else None
     decision = decision_options(arguments)
     asked = msgspec.structs.replace(
@@ -37,7 +34,7 @@ def compare(arguments: argparse.Namespace) -> int:
         intervals=None if arguments.full else shown_intervals(),
     )
     with working("comparing"):
-        compared = api.compare_sources(
+        compared = sources.compare_sources(
             arguments.sources,
             asked,
             decision,
@@ -46,7 +43,7 @@ def compare(arguments: argparse.Namespace) -> int:
             full=arguments.decide == "full",
             sections=bool(arguments.sections or arguments.html or arguments.json or arguments.md or _shows_statistics(arguments)),
         )
-    sources, options, comparison = compared.sources, compared.options, compared.comparison
+    comparison = compared.comparison
     if arguments.sections:
         from harness.render.files import write_sections
 
@@ -64,10 +61,10 @@ def compare(arguments: argparse.Namespace) -> int:
         from harness.tables import write_atomic
 
         with working("writing the page"):
-            for source in sources:
+            for source in compared.sources:
                 refuse_in_repository(page, source.recording.data.about)
-            pairs = [(source.recording, source.run) for source in sources]
-            write_atomic(page, comparison_page(comparison, pairs, options, _command(arguments)), private=True)
+            pairs = [(source.recording, source.run) for source in compared.sources]
+            write_atomic(page, comparison_page(comparison, pairs, compared.options, _command(arguments)), private=True)
         print(page)
     elif arguments.json:
         sys.stdout.write(to_json(comparison.as_json()))
@@ -116,7 +113,6 @@ def _command(arguments: argparse.Namespace) -> str:
 
 def check_labels(arguments: argparse.Namespace) -> int:
     from harness.render.progress import counting
-    from harness.tables import to_json
 
     with counting("reading texts") as watch:
         check = api.check_labels(
@@ -129,9 +125,8 @@ def check_labels(arguments: argparse.Namespace) -> int:
             watch=watch,
         )
     if arguments.json:
-        sys.stdout.write(to_json(check))
-    else:
-        from harness.render.comparison import render_label_check, show
+        return print_json(check)
+    from harness.render.comparison import render_label_check, show
 
-        show(lambda width: render_label_check(check), check.signature)
+    show(lambda width: render_label_check(check), check.signature)
     return 0

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from harness.cli.streams import print_json
 from harness.cli.text_columns import print_columns
 from harness.content.library import Library, bundled_root, checkout_around, is_checkout
 from harness.content.tags import autonym, english_name
@@ -21,10 +22,7 @@ def list_content(arguments: argparse.Namespace) -> int:
     kinds = {"languages": _languages, "tasks": _tasks, "rubrics": _rubrics, "datasets": _datasets, "boards": _boards, "judges": _judges}
     rows = kinds[arguments.kind](library)
     if arguments.json:
-        from harness.tables import to_json
-
-        sys.stdout.write(to_json(rows))
-        return 0
+        return print_json(rows)
     if arguments.kind == "datasets":
         print("'harness data list' replaces this list: it has languages, sizes and what is on this machine", file=sys.stderr)
     print_columns([[str(value) for name, value in row.items() if name not in _ONLY_JSON] for row in rows])

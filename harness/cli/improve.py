@@ -7,7 +7,7 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from harness import api
+from harness import api, sources
 from harness.cli.arguments import addresses, decision_options, given_fields
 from harness.cli.endings import print_result
 from harness.cli.judged import compare_options, opened_source, restrictions
@@ -32,7 +32,7 @@ def improve(arguments: argparse.Namespace) -> int:
     asking = _asking(arguments)
     judge = arguments.judge if asking is None else None
     if arguments.dry_run:
-        counted = api.compare_options(judge, arguments.annotators, where)
+        counted = sources.compare_options(judge, arguments.annotators, where)
         print(api.improvable(arguments.source, options, counted, asking=asking, **place))
         return 0
     decision = decision_options(arguments)
@@ -67,12 +67,12 @@ def _rounds(arguments: argparse.Namespace, options: ImproveOptions) -> int:
 def _asking(arguments: argparse.Namespace) -> Asking | None:
     """Who is asked; None where recorded answers are chosen from: of a run, and of a folder that has answers of all judges."""
     settings = next((f"--{name}" for name in ("variant", "prompt", "rubric", "candidates") if getattr(arguments, name)), None)
-    if not api.is_data_folder(arguments.source):
+    if not sources.is_data_folder(arguments.source):
         if settings:
             raise UsageError(f"{settings} names who is asked, and {arguments.source} is a run, whose answers are there; name a data folder")
         return None
     judges = tuple(arguments.judge or ())
-    recorded = api.recorded_judges(arguments.source, arguments.card)
+    recorded = sources.recorded_judges(arguments.source, arguments.card)
     if settings is None and recorded and set(judges) <= set(recorded):
         return None
     if arguments.candidates is None:

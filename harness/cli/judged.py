@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from harness import api
+from harness import sources
 from harness.errors import UsageError
 from harness.measure.options import CompareOptions, Rule
 
@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from harness.runs import RunResult
 
 
-def opened_source(arguments: argparse.Namespace) -> api.OpenedSource:
+def opened_source(arguments: argparse.Namespace) -> sources.OpenedSource:
     """The source that `source`, `--card` and `--out` name."""
-    return api.open_sources([arguments.source], arguments.card, arguments.out)[0]
+    return sources.open_sources([arguments.source], arguments.card, arguments.out)[0]
 
 
 def asked_source(arguments: argparse.Namespace) -> tuple[Recording, JudgedRun | None]:
@@ -35,10 +35,10 @@ def judged_run(run: RunResult | None) -> JudgedRun | None:
 
 
 def compare_options(arguments: argparse.Namespace, **more: Any) -> CompareOptions:
-    """Which judgments and labels count: the flags of `@restrictions`, `--judge`, `--majority`, and `more` of `api.compare_options`."""
+    """Which judgments and labels count: the flags of `@restrictions`, `--judge`, `--majority`, and `more` of `sources.compare_options`."""
     where = restrictions(arguments.where, arguments.langs)
     majority: Rule = getattr(arguments, "majority", "drop")
-    return api.compare_options(arguments.judge, arguments.annotators, where, majority=majority, **more)
+    return sources.compare_options(arguments.judge, arguments.annotators, where, majority=majority, **more)
 
 
 def restrictions(texts: Sequence[str], langs: Sequence[str] | None = None) -> dict[str, tuple[str, ...]]:
@@ -47,7 +47,7 @@ def restrictions(texts: Sequence[str], langs: Sequence[str] | None = None) -> di
     for text in texts:
         name, value = key_and_value(text, "--where language=ja,cs")
         values[name] = values.get(name, ()) + tuple(value.split(","))
-    return api.restricted(values, langs)
+    return sources.restricted(values, langs)
 
 
 def key_and_value(text: str, example: str) -> tuple[str, str]:

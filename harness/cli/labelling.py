@@ -14,6 +14,8 @@ from harness.annotate.pages.blind_pairs import READERS, load_pack
 from harness.annotate.pages.page import PageOptions, PagesSummary, make_pages
 from harness.annotate.pages.review import Reviewed, reviewed_scores, without_review
 from harness.cli.arguments import given_fields, page_path
+from harness.cli.judged import opened_source
+from harness.cli.streams import print_json
 from harness.content import Library
 from harness.content.specs import LabelMapping
 from harness.content.tags import canonical
@@ -22,16 +24,16 @@ from harness.errors import ContentError, UsageError
 from harness.exchange.labels.mapping import load_mapping, parse_pairs
 from harness.measure.compare import Recording
 from harness.offensive import WARNING, hides_texts, refuse_in_repository
+from harness.reports.tables.numbers import counted
 from harness.tables import to_json, to_jsonl, write_atomic
 from harness.text import terminal_safe
 
 
 def plan(arguments: argparse.Namespace) -> int:
-    from harness import api
     from harness.correct import label_sample
     from harness.correct.label_sample import SampleOptions
 
-    [source] = api.open_sources([arguments.source], arguments.card, arguments.out)
+    source = opened_source(arguments)
     language = canonical(arguments.lang) if arguments.lang else None
     budget = arguments.budget or _missing_labels(source.recording, arguments, language)
     options = SampleOptions(**given_fields(arguments, SampleOptions) | {"language": language, "budget": budget})
@@ -41,22 +43,21 @@ def plan(arguments: argparse.Namespace) -> int:
         print(terminal_safe(f"{stratum.name}: {stratum.drawn} of {stratum.texts} texts"), file=sys.stderr)
     for note in sample.notes:
         print(terminal_safe(note), file=sys.stderr)
-    print(f"{len(sample.items)} of {_count(sample.texts, 'text')} drawn", file=sys.stderr)
+    print(f"{len(sample.items)} of {counted(sample.texts, 'text')} drawn", file=sys.stderr)
     if arguments.json:
-        sys.stdout.write(to_json(sample))
-    else:
-        print(terminal_safe(str(arguments.to)))
+        return print_json(sample)
+    print(terminal_safe(str(arguments.to)))
     return 0
 
 
 def _missing_labels(recording: Recording, arguments: argparse.Namespace, language: str | None) -> int:
     """How many texts `labels needed` says are missing: for a verdict, or where it cannot say, for the interval; the most of all cells."""
-    from harness import api
+    from harness import sources
     from harness.correct import labels_budget
 
     where = {name: (value,) for name, value in (("language", language), ("metric", arguments.metric)) if value}
     judges = [arguments.judge] if arguments.judge else None
-    options = api.compare_options(judges, None, where)
+    options = sources.compare_options(judges, None, where)
     cells = labels_budget.label_budget([recording], options).cells
     missing = [cell.more_for_verdict if cell.more_for_verdict is not None else cell.more_for_half_width for cell in cells]
     if not (known := [number for number in missing if number]):
@@ -74,12 +75,11 @@ def page(arguments: argparse.Namespace) -> int:
     for note in pages.notes:
         print(terminal_safe(note), file=sys.stderr)
     each = ", ".join(f"{who} {count}" for who, count in pages.items_each.items())
-    print(terminal_safe(f"{_count(pages.items, 'item')} for {_count(len(pages.items_each), 'annotator')} ({each})"), file=sys.stderr)
+    print(terminal_safe(f"{counted(pages.items, 'item')} for {counted(len(pages.items_each), 'annotator')} ({each})"), file=sys.stderr)
     print(terminal_safe(f"send each page to its annotator; keep {pages.record}, which the import needs"), file=sys.stderr)
     if arguments.json:
-        sys.stdout.write(to_json(_facts(pages)))
-    else:
-        print(terminal_safe("\n".join(map(str, pages.files))))
+        return print_json(_facts(pages))
+    print(terminal_safe("\n".join(map(str, pages.files))))
     return 0
 
 
@@ -161,9 +161,9 @@ def _review(arguments: argparse.Namespace) -> tuple[ReviewedJudge, Reviewed] | N
         if arguments.judge is not None:
             raise UsageError("--judge says whose reasons people are asked about; name the run with --review")
         return None
-    from harness import api
+    from harness import sources
 
-    [source] = api.open_sources([arguments.review], None, Path("results"))
+    [source] = sources.open_sources([arguments.review], None, Path("results"))
     texts = source.run.derived / "judgments.parquet" if source.run else None
     judge, reviewed = reviewed_scores(source.recording, texts, arguments.judge, canonical(arguments.lang) if arguments.lang else None)
     return judge, reviewed if arguments.next is None else without_review(reviewed, judge, Path(arguments.data))
@@ -191,10 +191,6 @@ def _about(path: Path | None) -> str:
     if not text.strip():
         raise ContentError("is empty; write who asks, what is kept and what to expect, or leave --about out", path)
     return text
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
 def _facts(pages: PagesSummary) -> dict[str, Any]:

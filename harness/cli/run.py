@@ -14,7 +14,7 @@ import msgspec
 
 from harness.api import report as make_report
 from harness.cli.arguments import addresses, decision_options, given_fields, page_path
-from harness.cli.streams import told_warnings
+from harness.cli.streams import print_json, told_warnings
 from harness.content import Library
 from harness.content.specs import BoardData
 from harness.data.asked_data import quality_of
@@ -339,9 +339,8 @@ def runs(arguments: argparse.Namespace) -> int:
     with Store.reading(arguments.out) as store:
         known = store.runs()
     if arguments.json:
-        sys.stdout.write(to_json({name: msgspec.json.decode(spec) for name, spec in known.items()}))
-    else:
-        from harness.render.runs import print_runs
+        return print_json({name: msgspec.json.decode(spec) for name, spec in known.items()})
+    from harness.render.runs import print_runs
 
-        print_runs({name: run_record(arguments.out, name) for name in known})
+    print_runs({name: run_record(arguments.out, name) for name in known})
     return 0

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import msgspec
 
+from harness.cli.streams import print_json
 from harness.content.library import Library
 from harness.content.specs import DatasetCard
 from harness.data.dataset import card_of_folder
@@ -81,12 +82,11 @@ class _CountedLines:
 def gc(arguments: argparse.Namespace) -> int:
     removed = collect(arguments.out, dry_run=arguments.dry_run, endpoint_refusals=arguments.endpoint_refusals)
     if arguments.json:
-        sys.stdout.write(to_json(removed))
-    else:
-        print(f"{'would remove' if arguments.dry_run else 'removed'} {_describe(removed)}")
-        if not arguments.dry_run:
-            shrunk = removed.bytes_before - removed.bytes_after
-            print(f"the file shrank by {shrunk:,} bytes to {removed.bytes_after:,}")
+        return print_json(removed)
+    print(f"{'would remove' if arguments.dry_run else 'removed'} {_describe(removed)}")
+    if not arguments.dry_run:
+        shrunk = removed.bytes_before - removed.bytes_after
+        print(f"the file shrank by {shrunk:,} bytes to {removed.bytes_after:,}")
     return 0
 
 
@@ -104,8 +104,7 @@ def merge(arguments: argparse.Namespace) -> int:
             _refuse_texts_in_repository(opened, arguments.out)
     merged = merge_stores(arguments.sources, arguments.out)
     if arguments.json:
-        sys.stdout.write(to_json(merged))
-    else:
-        counts = {_TABLE_NAMES.get(table, table): count for table, count in msgspec.structs.asdict(merged).items()}
-        print(f"{arguments.out} has gained {', '.join(f'{count:,} {name}' for name, count in counts.items())}")
+        return print_json(merged)
+    counts = {_TABLE_NAMES.get(table, table): count for table, count in msgspec.structs.asdict(merged).items()}
+    print(f"{arguments.out} has gained {', '.join(f'{count:,} {name}' for name, count in counts.items())}")
     return 0

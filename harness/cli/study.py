@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import argparse
 import shlex
-import sys
 
 import msgspec
 import numpy as np
 
-from harness import api
+from harness import sources
 from harness.cli.endings import print_result
+from harness.cli.streams import print_json
 from harness.content import Library
 from harness.content.tags import choose_from
 from harness.data import Dataset, load_folder
@@ -28,7 +28,7 @@ def self_preference(arguments: argparse.Namespace) -> int:
     from harness.render.progress import working
 
     with working("comparing own outputs"):
-        data = api.load(arguments.data, card=arguments.card)
+        data = sources.load(arguments.data, card=arguments.card)
         found = self_preference_of(arguments.data, data, judges=arguments.judge or (), seed=arguments.seed)
     from harness.render.self_preference import render_self_preference
 
@@ -39,18 +39,16 @@ def chiang_lee_section(arguments: argparse.Namespace) -> int:
     """The section of Chiang & Lee (2023) from recorded scores."""
     from harness.render.progress import working
     from harness.render.sections import print_sections
-    from harness.tables import to_json
 
     with working("comparing ratings"):
-        data = _chosen(api.load(arguments.data, card=arguments.card), arguments)
+        data = _chosen(sources.load(arguments.data, card=arguments.card), arguments)
         assert data.judgments is not None
         found = chiang_lee(data, data.judgments, CompareOptions(seed=arguments.seed))
     if found is None:
         raise UsageError(f"{arguments.data} has no scores that are numbers, so there are no means to compare")
     if arguments.json:
-        sys.stdout.write(to_json({"schema_version": 1, "study": "chiang-lee", **found}))
-    else:
-        print_sections({"chiang_lee": found})
+        return print_json({"schema_version": 1, "study": "chiang-lee", **found})
+    print_sections({"chiang_lee": found})
     return 0
 
 

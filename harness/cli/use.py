@@ -7,7 +7,7 @@ import sys
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from harness.cli.arguments import decision_options, given_fields
+from harness.cli.arguments import check_figure, decision_options, given_fields
 from harness.cli.endings import print_result
 from harness.cli.judged import asked_source, compare_options, judged_run, key_and_value, opened_source
 from harness.errors import UsageError
@@ -25,10 +25,7 @@ def correct(arguments: argparse.Namespace) -> int:
 
     versus = key_and_value(arguments.versus, "--versus system=NAME") if arguments.versus else None
     options = CorrectOptions(**given_fields(arguments, CorrectOptions) | {"versus": versus, "borrow": arguments.borrow == "languages"})
-    if arguments.figure:
-        from harness.render.figures import form_of
-
-        form_of(arguments.figure)  # a wrong name is refused before anything that takes time
+    check_figure(arguments.figure)
     with working("correcting"):
         corrected = correct.correct([opened_source(arguments).recording], compare_options(arguments), options)
     if arguments.figure:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Iterator
 
 from harness.boards.sealed import SealingReport, open_labels
 from harness.boards.sealed import rotate as rotate_labels
 from harness.boards.sealed import seal as seal_labels
+from harness.cli.streams import print_json
 from harness.content.canary import HOW_TO_MARK
-from harness.tables import to_json
 from harness.text import terminal_safe
 
 
@@ -24,8 +23,7 @@ def seal(arguments: argparse.Namespace) -> int:
         canary=arguments.canary,
     )
     if arguments.json:
-        sys.stdout.write(to_json(sealed))
-        return 0
+        return print_json(sealed)
     for line in _summary(sealed):
         print(terminal_safe(line))
     return 0
