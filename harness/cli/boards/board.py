@@ -33,9 +33,8 @@ from harness.text import terminal_safe
 def submit(arguments: argparse.Namespace) -> int:
     name, out = run_place(arguments.run, arguments.out)
     run = reopen(name, out)
-    about = msgspec.structs.replace(
-        SubmitterStatement(**given_fields(arguments, SubmitterStatement)), into=arguments.into or _checkout_with(arguments.board)
-    )
+    into = arguments.into or _checkout_with(arguments.board)
+    about = SubmitterStatement(**given_fields(arguments, SubmitterStatement) | {"into": into})
     written = submit_run(run, out, arguments.board, about, arguments.judge)
     if arguments.json:
         return _print_written(written)
@@ -54,13 +53,8 @@ def _checkout_with(board: str) -> Path | None:
 
 
 def record(arguments: argparse.Namespace) -> int:
-    written = record_scores(
-        arguments.board,
-        SubmitterStatement(**given_fields(arguments, SubmitterStatement)),
-        arguments.judge,
-        data=arguments.data,
-        content=arguments.content,
-    )
+    about = SubmitterStatement(**given_fields(arguments, SubmitterStatement))
+    written = record_scores(arguments.board, about, arguments.judge, data=arguments.data, content=arguments.content)
     if arguments.json:
         return _print_written(written)
     for one in written:
@@ -159,15 +153,7 @@ def _as_json(checked: CheckedBoards) -> dict[str, Any]:
     """Every submission with its counts, and all problems in one list."""
     problems = [{"path": _printable(str(p.path)), "line": p.line, "message": p.message} for p in checked.problems]
     submissions = [
-        {
-            "board": one.board,
-            "submission": _printable(one.submission),
-            "judge": one.judge,
-            "status": one.status,
-            "calls": one.calls,
-            "failures": one.failures,
-            "problems": len(one.problems),
-        }
+        msgspec.structs.asdict(one) | {"submission": _printable(one.submission), "problems": len(one.problems)}
         for one in checked.submissions
     ]
     change = checked.change and {"base": checked.change.base, "begin": checked.change.begin, "files": checked.change.files}
