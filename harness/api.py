@@ -32,7 +32,7 @@ from harness.improvement.explain import explain as explain_errors
 from harness.improvement.improve import Improved, ImproveOptions, divided, starting_point
 from harness.improvement.improve import improve as choose_and_confirm
 from harness.improvement.recorded_answers import recorded_answers
-from harness.measure.options import Annotators, CompareOptions
+from harness.measure.options import CompareOptions
 from harness.notebook import NotebookComparison, NotebookReport, Quiet
 from harness.offensive import refuse_in_repository
 from harness.reports import run_report
@@ -537,10 +537,6 @@ def check_labels(
 ) -> LabelCheck:
     """Check a label set before it is compared with a judge, like `harness labels check`. Arguments and errors as `compare`."""
     data = source if isinstance(source, Dataset) else load_folder(Path(source), Library(), card=named_card(card, recipe))
-    options = CompareOptions(
-        by=as_names(by) if by is not None else labelcheck.BY,
-        annotators=Annotators.parse(annotators) if annotators else None,
-        where=restricted(where, langs),
-        seed=seed,
-    )
+    keys = by if by is not None else labelcheck.BY
+    options = compare_options(None, annotators, restricted(where, langs), by=keys, seed=seed)
     return labelcheck.check_labels(data, options, watch)

@@ -14,10 +14,7 @@ from harness.measure.cells import Cell
 from harness.model import CellKey, JudgeIdentity
 from harness.reports.comparison import DecidedComparison
 from harness.reports.run_report import Report
-from harness.runs import (
-    CostEstimate,
-    RunResult,
-)
+from harness.runs import CostEstimate, RunResult
 
 if TYPE_CHECKING:  # read on use
     import pandas as pd

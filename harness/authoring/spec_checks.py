@@ -158,10 +158,7 @@ def pack_complaints(tag: str, pack: Pack) -> Complaints:
         return
     script = tags.likely_script(pack.tag)
     if pack.script != script:
-        yield (
-            f"script '{pack.script}', but '{pack.tag}' is written in '{script}'; name another script in the tag",
-            key_pattern("script"),
-        )
+        yield (f"script '{pack.script}', but '{pack.tag}' is written in '{script}'; name another script in the tag", key_pattern("script"))
 
 
 def translation_complaints(instructions: Instructions, content: ParsedContent) -> Complaints:
@@ -203,10 +200,7 @@ def dataset_card_complaints(name: str, card: DatasetCard, tasks: Mapping[str, Pa
             yield problem, key_pattern(theirs)
     for key in ("title", "licence", "citation", "get"):
         if not getattr(card, key).strip():
-            yield (
-                f"'{key}' is missing or empty; a dataset card says what the data are and how to get them",
-                key_pattern(key),
-            )
+            yield (f"'{key}' is missing or empty; a dataset card says what the data are and how to get them", key_pattern(key))
     if not re.fullmatch(r"\d+\.\d+\.\d+", card.version):
         yield f"version '{card.version}' should be three numbers, such as 1.0.0", key_pattern("version")
     for metric, scale in card.metrics.items():

@@ -131,12 +131,9 @@ def new(arguments: argparse.Namespace) -> int:
 
         return new_policy(arguments)
     folder: Path = arguments.into or _here(arguments.kind)
-    make = {
-        "language": scaffold.new_language,
-        "task": scaffold.new_task,
-        "rubric": scaffold.new_rubric,
-        "prompt": scaffold.new_prompt,
-    }[arguments.kind]
+    make = {"language": scaffold.new_language, "task": scaffold.new_task, "rubric": scaffold.new_rubric, "prompt": scaffold.new_prompt}[
+        arguments.kind
+    ]
     for path in make(arguments.name, folder):
         print(path)
     print("\n".join(_next_steps(arguments.kind, arguments.name, folder)), file=sys.stderr)

@@ -6,15 +6,7 @@ import argparse
 from functools import cache
 from typing import Any, NoReturn
 
-from harness.cli.flags import (
-    content_and_here,
-    finding_out,
-    labels_and_data,
-    leaderboards,
-    other_programs,
-    studies_and_jobs,
-    using_scores,
-)
+from harness.cli.flags import content_and_here, finding_out, labels_and_data, leaderboards, other_programs, studies_and_jobs, using_scores
 from harness.cli.listing import add_commands, first_words
 
 LISTINGS = {

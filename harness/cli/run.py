@@ -27,16 +27,7 @@ from harness.model import SAMPLING
 from harness.offensive import refuse_in_repository
 from harness.reports.collection_answer import BoardVerdicts, answer_of_boards
 from harness.reports.run_report import Report, only_languages
-from harness.runs import (
-    RunResult,
-    RunSpec,
-    Together,
-    absent_cards,
-    board_specs,
-    reopen,
-    run_record,
-    run_together,
-)
+from harness.runs import RunResult, RunSpec, Together, absent_cards, board_specs, reopen, run_record, run_together
 from harness.runs import run as run_spec
 from harness.store import Store
 from harness.tables import to_json, to_toml, write_atomic

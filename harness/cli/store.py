@@ -12,7 +12,6 @@ import msgspec
 
 from harness.cli.streams import print_json
 from harness.content.library import Library
-from harness.content.specs import DatasetCard
 from harness.data.dataset import card_of_folder
 from harness.errors import UsageError
 from harness.offensive import refuse_in_repository
@@ -58,12 +57,9 @@ def export(arguments: argparse.Namespace) -> int:
 def _refuse_texts_in_repository(store: Store, to: Path) -> None:
     """Raise UsageError where prompts and replies of a run on offensive data would come into a repository."""
     for spec in store.runs().values():
-        refuse_in_repository(to, _card_of_run(RunProtocol.read(spec)))
-
-
-def _card_of_run(protocol: RunProtocol) -> DatasetCard:
-    """The card of a run's data: in its folder or, where that is gone, the published one of its name."""
-    return card_of_folder(Path(protocol.texts.data or protocol.texts.source.partition("@")[0]), Library())
+        texts = RunProtocol.read(spec).texts
+        folder = Path(texts.data or texts.source.partition("@")[0])  # where the folder is gone, the published card of its name holds
+        refuse_in_repository(to, card_of_folder(folder, Library()))
 
 
 class _CountedLines:

@@ -15,12 +15,7 @@ from harness.text import terminal_safe
 
 def seal(arguments: argparse.Namespace) -> int:
     sealed = seal_labels(
-        arguments.board,
-        arguments.labels,
-        arguments.recipient,
-        content=arguments.content,
-        data=arguments.data,
-        canary=arguments.canary,
+        arguments.board, arguments.labels, arguments.recipient, content=arguments.content, data=arguments.data, canary=arguments.canary
     )
     if arguments.json:
         return print_json(sealed)

@@ -155,6 +155,15 @@ LINES = r"""
     --all: show the rows without a verdict too, and what the headings mean
     --signature: print the signature whole, not as a short hash
 
+@asked-again
+    @card
+    @out
+    @base-url
+    --yes: send the texts of a data folder to the endpoint without asking for consent
+    [speed and limits (they change no number)]
+    @engine
+    @speed
+
 @day
     folder DIR (Path): the folder of the watch
     --date DATE (day): the day, such as 2026-05-31 (default: today, UTC)

@@ -133,25 +133,13 @@ harness watch init (watch:init): begin a watch: draw anchors among the labelled 
     --max-age DAYS (positive_integer): the certificate holds so long after a checked day (default: 90)
     --seed N (seed): of all draws (default: 0)
     []
-    @card
-    @out
-    @base-url
-    --yes: send the texts of a data folder to the endpoint without asking for consent
-    [speed and limits (they change no number)]
-    @engine
-    @speed
+    @asked-again
 
 harness watch add (watch:add): add a day: ask the judge about anchors again, and take in new scores
     @day
     source RUN_OR_DIR (nargs=?): the day's production scores: a run or a data folder with judgments
     --answers RUN_OR_DIR: recorded answers on the day's anchors ('harness watch draw'); the judge is not asked
-    @card
-    @out
-    @base-url
-    --yes: send the texts of a data folder to the endpoint without asking for consent
-    [speed and limits (they change no number)]
-    @engine
-    @speed
+    @asked-again
 
 harness watch check (watch:check): say whether judge or texts changed: nothing shown (exit code 0), a change or an expired certificate (1),
         not yet known (7)
