@@ -25,7 +25,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         sys.excepthook = _show_bug
     try:
         with interrupted_once(), checked_output():
-            parts = parse_each(sys.argv[1:] if argv is None else argv)
+            parts = parse(sys.argv[1:] if argv is None else argv)
             verbose = parts[0].verbose
             return max([_run(arguments) for arguments in parts])
     except HarnessError as err:
@@ -51,13 +51,11 @@ def _run(arguments: argparse.Namespace) -> int:
     return code
 
 
-def parse(argv: Sequence[str]) -> argparse.Namespace:
-    """The parsed arguments of a command; those of `harness run` may come from a file too, and `argv` keeps them as they were parsed."""
-    return parse_each(argv)[0]
+def parse(argv: Sequence[str]) -> list[argparse.Namespace]:
+    """The parsed arguments of a command; `argv` keeps its words as they were parsed.
 
-
-def parse_each(argv: Sequence[str]) -> list[argparse.Namespace]:
-    """The same of a file that describes several runs, as languages have settings of their own: of each run."""
+    Those of `harness run` may come from a file too, which describes several runs where languages have settings of their own.
+    """
     parser = build_parser()
     words = list(argv)
     if words[:1] == ["run"] and any(word.partition("=")[0] == "--spec" for word in words):  # otherwise its imports would cost time

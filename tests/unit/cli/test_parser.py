@@ -77,7 +77,7 @@ NEEDED = {
 
 
 def parsed(*arguments: str) -> argparse.Namespace:
-    return parse(arguments)
+    return parse(arguments)[0]
 
 
 @pytest.fixture
@@ -193,7 +193,7 @@ def test_what_is_missing_is_shown_in_an_example_that_parses(capsys: pytest.Captu
     except SystemExit:
         said = capsys.readouterr().err
         if " missing; " in said:  # otherwise one of several flags is
-            assert parse(said.rpartition("for example: harness ")[2].split()).command
+            assert parse(said.rpartition("for example: harness ")[2].split())[0].command
 
 
 @pytest.mark.parametrize(
