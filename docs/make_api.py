@@ -12,8 +12,8 @@ from typing import Any
 import msgspec
 
 import harness
-from harness.api import NotebookComparison, NotebookReport
 from harness.decide.verdicts import Verdict
+from harness.notebook import NotebookComparison, NotebookReport
 
 PAGE = Path(__file__).with_name("api.md")
 # The order of the page: what newcomers need first. Every public name is here once.

@@ -13,10 +13,10 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from harness.api import open_sources
 from harness.correct.certificate import CorrectedMean
 from harness.correct.certify import certify
 from harness.measure.options import CompareOptions
+from harness.sources import open_sources
 from harness.tables import find_table, read_rows, to_jsonl
 
 METRIC, JUDGE = "stars", "gpt-4o"

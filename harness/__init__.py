@@ -19,7 +19,7 @@ _PUBLIC = {
     "write_page": "harness.api",
     "Library": "harness.content",
     "Dataset": "harness.data",
-    "load": "harness.api",
+    "load": "harness.sources",
     "atlas": "harness.api",
     "datasets": "harness.api",
     "from_frames": "harness.data.frames",

@@ -37,10 +37,7 @@ def board_complaints(name: str, board: Board, content: ParsedContent) -> Complai
     if board.items:
         for tag in board.languages:
             if not board.items.get(tag):
-                yield (
-                    f"no items of '{tag}' are listed, but others are; list items of all languages or of none",
-                    r"^\[items\]",
-                )
+                yield (f"no items of '{tag}' are listed, but others are; list items of all languages or of none", r"^\[items\]")
         for tag in board.items.keys() - set(board.languages):
             yield f"items of '{tag}' are listed, but the board does not have this language", rf"{key_pattern(tag)}[ \t]*\["
 
@@ -60,10 +57,7 @@ def collection_complaints(name: str, collection: BoardCollection, library: Libra
 def _data_complaints(board: Board, library: Library) -> Complaints:
     if not isinstance(board.data, BoardData):
         if not isinstance(board.languages, dict):
-            yield (
-                "languages lists tags, but the items are in packs: write a table of tags with pack versions",
-                key_pattern("languages"),
-            )
+            yield ("languages lists tags, but the items are in packs: write a table of tags with pack versions", key_pattern("languages"))
         return
     if isinstance(board.languages, dict):
         yield "languages names pack versions, but the data are not in packs: list the tags", r"^\[languages\]"

@@ -35,16 +35,12 @@ def task_complaints(name: str, task: Task, rubrics: Mapping[str, Path]) -> Compl
         yield f"outputs lists {listed}, but the fields with role 'output' are: {fields}; list exactly these", key_pattern("outputs")
     for field in task.at_least_one:
         if field not in task.fields:
-            yield (
-                f"at_least_one lists '{field}', which is not a field; the fields are {', '.join(task.fields)}",
-                key_pattern("at_least_one"),
-            )
+            message = f"at_least_one lists '{field}', which is not a field; the fields are {', '.join(task.fields)}"
+            yield message, key_pattern("at_least_one")
     for metric in task.metrics:
         if metric not in rubrics:
-            yield (
-                f"metric '{metric}' has no rubric.{tags.suggest(metric, rubrics)} Choose from: {', '.join(rubrics)}",
-                key_pattern("metrics"),
-            )
+            message = f"metric '{metric}' has no rubric.{tags.suggest(metric, rubrics)} Choose from: {', '.join(rubrics)}"
+            yield message, key_pattern("metrics")
     for repeated in duplicates(task.metrics):
         yield f"metric '{repeated}' is listed twice; list it once", key_pattern("metrics")
     if not task.metrics:
@@ -62,10 +58,8 @@ def _shown_complaints(task: Task) -> Complaints:
         if metric not in task.metrics:
             yield f"[shown] names '{metric}', which is no metric of the task; they are {', '.join(task.metrics)}", key_pattern(metric)
         for name in (name for name in shown if name not in task.fields):
-            yield (
-                f"[shown] of '{metric}' names '{name}', which is not a field; the fields are {', '.join(task.fields)}",
-                key_pattern(metric),
-            )
+            message = f"[shown] of '{metric}' names '{name}', which is not a field; the fields are {', '.join(task.fields)}"
+            yield message, key_pattern(metric)
         for name in (name for name in task.outputs if name not in shown):
             yield f"[shown] of '{metric}' lacks '{name}', which is judged", key_pattern(metric)
 
@@ -104,10 +98,8 @@ def rubric_complaints(name: str, rubric: Rubric, metrics: Collection[str] = ()) 
     yield from name_complaints(rubric.id, name, "id")
     if rubric.compared_with and (rubric.compared_with == name or rubric.compared_with not in metrics):
         hint = tags.suggest(rubric.compared_with, [other for other in metrics if other != name])
-        yield (
-            f"compared_with names '{rubric.compared_with}', which should be another metric, of a rubric or a dataset card.{hint}",
-            key_pattern("compared_with"),
-        )
+        message = f"compared_with names '{rubric.compared_with}', which should be another metric, of a rubric or a dataset card.{hint}"
+        yield message, key_pattern("compared_with")
     yield from scale_complaints(rubric.scale)
     scores = [criteria.score for criteria in rubric.detailed.criteria]
     for score in scores:
@@ -158,10 +150,7 @@ def pack_complaints(tag: str, pack: Pack) -> Complaints:
         return
     script = tags.likely_script(pack.tag)
     if pack.script != script:
-        yield (
-            f"script '{pack.script}', but '{pack.tag}' is written in '{script}'; name another script in the tag",
-            key_pattern("script"),
-        )
+        yield (f"script '{pack.script}', but '{pack.tag}' is written in '{script}'; name another script in the tag", key_pattern("script"))
 
 
 def translation_complaints(instructions: Instructions, content: ParsedContent) -> Complaints:
@@ -176,10 +165,8 @@ def translation_complaints(instructions: Instructions, content: ParsedContent) -
     for name, words in instructions.writing.items():
         if name not in library.writing_files:
             hint = tags.suggest(name, library.writing_files)
-            yield (
-                f"[writing.{name}] matches no tasks/{name}/writing.toml.{hint} Remove it or correct its name",
-                rf"^\[writing\.{re.escape(name)}\]",
-            )
+            message = f"[writing.{name}] matches no tasks/{name}/writing.toml.{hint} Remove it or correct its name"
+            yield message, rf"^\[writing\.{re.escape(name)}\]"
         yield from writing_word_complaints(words)
     yield from instruction_complaints(instructions, content.tasks, content.rubrics, required=required, allowed=allowed)
 
@@ -189,24 +176,17 @@ def dataset_card_complaints(name: str, card: DatasetCard, tasks: Mapping[str, Pa
     yield from name_complaints(card.id, name, "id")
     for theirs, ours in card.tasks.items():
         if ours not in tasks:
-            yield (
-                f"[tasks]: '{theirs}' is said to be the task '{ours}', which does not exist.{tags.choose_from(tasks, ours)}",
-                key_pattern(theirs),
-            )
+            message = f"[tasks]: '{theirs}' is said to be the task '{ours}', which does not exist.{tags.choose_from(tasks, ours)}"
+            yield message, key_pattern(theirs)
     for theirs, ours in card.rubrics.items():
         if ours not in rubrics:
-            yield (
-                f"[rubrics]: '{theirs}' is said to be the metric '{ours}', which has no rubric.{tags.choose_from(rubrics, ours)}",
-                key_pattern(theirs),
-            )
+            message = f"[rubrics]: '{theirs}' is said to be the metric '{ours}', which has no rubric.{tags.choose_from(rubrics, ours)}"
+            yield message, key_pattern(theirs)
         elif problem := renaming_problem(card, theirs, rubrics[ours]):
             yield problem, key_pattern(theirs)
     for key in ("title", "licence", "citation", "get"):
         if not getattr(card, key).strip():
-            yield (
-                f"'{key}' is missing or empty; a dataset card says what the data are and how to get them",
-                key_pattern(key),
-            )
+            yield (f"'{key}' is missing or empty; a dataset card says what the data are and how to get them", key_pattern(key))
     if not re.fullmatch(r"\d+\.\d+\.\d+", card.version):
         yield f"version '{card.version}' should be three numbers, such as 1.0.0", key_pattern("version")
     for metric, scale in card.metrics.items():

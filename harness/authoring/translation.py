@@ -16,11 +16,7 @@ _IN_BRACES = re.compile(r"\{[^{}\n]*\}")
 
 
 def instruction_complaints(
-    translated: Instructions,
-    tasks: Mapping[str, Task],
-    rubrics: Mapping[str, Rubric],
-    required: Collection[str],
-    allowed: Collection[str],
+    translated: Instructions, tasks: Mapping[str, Task], rubrics: Mapping[str, Rubric], required: Collection[str], allowed: Collection[str]
 ) -> Complaints:
     """What is missing or superfluous, each with a pattern for the line to correct.
 

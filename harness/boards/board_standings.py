@@ -190,26 +190,21 @@ def _unreviewed(prepared: Prepared) -> list[str]:
 # ---- what cards and replies say
 
 
+_OF_CARD = ("name", "title", "model", "status", "open_weights", "exposure", "exposure_note", "families")
+"""What a table shows as the card says it."""
+
+
 def _contender(judge: str, entry: ScoredSubmission, prepared: Prepared) -> Contender:
     card, answers = entry.card, entry.answers
     language = {item.item_id: item.language for item in prepared.data.items}
-    item_languages = [language.get(item, "") for item in entry.judgments.item.values]
-    item_counts = np.bincount(entry.judgments.item.codes, minlength=len(item_languages)).tolist()
-    judgments: dict[str, int] = {}
-    for tag, count in zip(item_languages, item_counts, strict=True):
-        judgments[tag] = judgments.get(tag, 0) + count
+    judgments: Counter[str] = Counter()
+    for item, count in zip(entry.judgments.item.values, np.bincount(entry.judgments.item.codes).tolist(), strict=False):
+        judgments[language.get(item, "")] += count
     spent = answers.spent.get(card.name, {})
     return Contender(
         id=judge,
-        name=card.name,
-        title=card.title,
-        model=card.model,
+        **{name: getattr(card, name) for name in _OF_CARD},
         baseline=traits_of(card.identity).is_baseline,
-        status=card.status,
-        open_weights=card.open_weights,
-        exposure=card.exposure,
-        exposure_note=card.exposure_note,
-        families=card.families,
         part=card.part.words if card.part else "",
         answered_by=answers.answered_by.get(card.name, {}),
         spending={tag: _spending(entry, spent[tag], judgments[tag]) for tag in sorted(spent) if judgments.get(tag) and not card.recorded},

@@ -6,16 +6,16 @@ import hashlib
 from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
 from harness.boards.card import CARD, JudgeCard, examine_card, quote
-from harness.boards.expected import Baselines, ExpectedCalls, ExpectedRow, expected_calls
+from harness.boards.expected import Baselines, ExpectedCalls, ExpectedRow
 from harness.boards.problems import SubmissionProblems, folder_problems
 from harness.boards.recorded import differing
 from harness.boards.recorded_scores import as_judgments, read_scores
 from harness.boards.replies import REPLIES, SCORES, ReplyRow, impossible_numbers, read_lines, strict_row
-from harness.content import Board
 from harness.content.problems import Problem
 from harness.data.columns import CodedColumn
 from harness.data.judgment_file import text_hash
@@ -23,7 +23,9 @@ from harness.data.judgments import Judgments
 from harness.errors import ContentError
 from harness.judges import traits_of
 from harness.model import Judgment, Reply
-from harness.runs import Prepared, RunAnswers, Spent, derive_judgments
+from harness.runs import RunAnswers, Spent, derive_judgments
+
+_COUNTED = ("answered_by", "forms", "left_out")
 
 
 class ScoredSubmission(msgspec.Struct, frozen=True):
@@ -43,19 +45,6 @@ class ExaminedSubmission(msgspec.Struct, frozen=True):
     problems: list[Problem] = []
 
 
-def score(board: Board, prepared: Prepared, folder: Path) -> ScoredSubmission:
-    """Read one submission. `prepared` is the whole board; its prompts are rendered only once.
-
-    Raises ContentError with `file:line` for the first problem of the submission.
-    """
-    expected = expected_calls(prepared)
-    examined = examine(expected, folder, Baselines(prepared, expected))
-    for problem in examined.problems:
-        raise ContentError(problem.message, problem.path, problem.line)
-    assert examined.entry is not None
-    return examined.entry
-
-
 def examine(expected: ExpectedCalls, folder: Path, baselines: Baselines | None = None) -> ExaminedSubmission:
     """Examine one submission: its folder, then its card, then every line of its replies.
 
@@ -66,58 +55,64 @@ def examine(expected: ExpectedCalls, folder: Path, baselines: Baselines | None =
     card, card_problems = examine_card(folder / CARD)
     problems = SubmissionProblems()
     problems.extend(card_problems)
-    if card is not None and not (folder / (SCORES if card.recorded else REPLIES)).exists():
-        wrong, right = (REPLIES, SCORES) if card.recorded else (SCORES, REPLIES)
-        problems.add(folder / CARD, None, f"this card is of a submission with {right}, and the folder has {wrong}")
-        return ExaminedSubmission(folder, card, problems=problems.problems)
-    if card is None:
-        return ExaminedSubmission(folder, problems=problems.problems)
-    if card.board != expected.board:
-        message = f"this submission is for {card.board}, and the board is now {expected.board}; a new version needs new submissions"
-        problems.add(folder / CARD, None, message)
-        return ExaminedSubmission(folder, card, problems=problems.problems)
-    if card.part is not None:
-        expected = expected.of_part(card.part.languages, card.part.limit)
-        if not expected.queries:
-            problems.add(folder / CARD, None, f"its part ({card.part.words}) has no question of {expected.board}")
-            return ExaminedSubmission(folder, card, problems=problems.problems)
-    if card.recorded:
-        return _examine_recorded(expected, folder, card, problems, baselines)
-    recomputed: Mapping[str, Reply] = {}
-    if traits_of(card.identity).is_baseline:
-        if baselines is None:
-            return ExaminedSubmission(folder, card, problems=problems.problems)
-        if complaint := baselines.complaint(card.identity):
-            problems.add(folder / CARD, None, complaint)
-            return ExaminedSubmission(folder, card, problems=problems.problems)
-        recomputed = baselines.replies(card.identity)
-    reader = _ReplyReader(expected, card, folder / REPLIES, problems)
-    reader.read(recomputed)
-    return ExaminedSubmission(folder, card, None if problems else reader.entry(), problems.problems)
+    entry = _read_entry(expected, folder, card, problems, baselines) if card is not None else None
+    return ExaminedSubmission(folder, card, None if problems else entry, problems.problems)
 
 
-def _examine_recorded(
+def _read_entry(
     expected: ExpectedCalls, folder: Path, card: JudgeCard, problems: SubmissionProblems, baselines: Baselines | None
-) -> ExaminedSubmission:
-    """Examine recorded scores; where the board's data folder holds judgments of the judge, they are compared with these."""
+) -> ScoredSubmission | None:
+    """Read what a submission holds, and add its problems; None if there are any, or if only its card is examined."""
+    right, wrong = (SCORES, REPLIES) if card.recorded else (REPLIES, SCORES)
+    complaint = ""
+    if not (folder / right).exists():
+        complaint = f"this card is of a submission with {right}, and the folder has {wrong}"
+    elif card.board != expected.board:
+        complaint = f"this submission is for {card.board}, and the board is now {expected.board}; a new version needs new submissions"
+    elif card.part is not None:
+        expected = expected.of_part(card.part.languages, card.part.limit)
+        complaint = "" if expected.queries else f"its part ({card.part.words}) has no question of {expected.board}"
+    is_baseline = not card.recorded and traits_of(card.identity).is_baseline
+    if not complaint and is_baseline and baselines is not None:
+        complaint = baselines.complaint(card.identity)
+    if complaint:
+        problems.add(folder / CARD, None, complaint)
+        return None
+    if card.recorded:
+        return _read_recorded(expected, folder, card, problems, baselines)
+    if is_baseline and baselines is None:
+        return None
+    reader = _ReplyReader(expected, card, folder / REPLIES, problems)
+    reader.read(baselines.replies(card.identity) if is_baseline and baselines is not None else {})
+    return None if problems else reader.entry()
+
+
+def _read_recorded(
+    expected: ExpectedCalls, folder: Path, card: JudgeCard, problems: SubmissionProblems, baselines: Baselines | None
+) -> ScoredSubmission | None:
+    """Recorded scores; where the board's data folder holds judgments of the judge, they are compared with these."""
     found = read_scores(expected, card, folder / SCORES, problems)
     if baselines is not None and not problems and (difference := differing(card, found, baselines.recorded)):
         problems.add(folder / SCORES, None, difference)
     if problems:
-        return ExaminedSubmission(folder, card, problems=problems.problems)
-    spent: dict[str, Spent] = {}
+        return None
     judgments = as_judgments(expected, card, found)
-    for language, failure in zip(_languages(expected, judgments), judgments.failure, strict=True):
-        own = spent.setdefault(language, Spent())
-        if failure:
-            own.failures[str(failure)] = own.failures.get(str(failure), 0) + 1
-    answers = RunAnswers({card.name: 0}, {card.name: {}}, {card.name: {}}, {card.name: {}}, {card.name: dict(sorted(spent.items()))})
-    return ExaminedSubmission(folder, card, ScoredSubmission(card, judgments, answers))
-
-
-def _languages(expected: ExpectedCalls, judgments: Judgments) -> list[str]:
     language = {query.item.item_id: query.item.language for query in expected.queries}
-    return [language[item] for item in judgments.item]
+    spent = {language[item]: Spent() for item in judgments.item.used}
+    for item, failure in zip(judgments.item, judgments.failure, strict=True):
+        if failure:
+            _count_failure(spent[language[item]], str(failure))
+    return ScoredSubmission(card, judgments, _answers(card.name, {}, spent))
+
+
+def _answers(judge: str, counts: Mapping[str, Mapping[str, int]], spent: Mapping[str, Spent]) -> RunAnswers:
+    """What the replies of a whole submission say; `counts` has calls by model, form and refused parameter."""
+    counted: dict[str, Any] = {kind: {judge: dict(sorted(counts.get(kind, {}).items()))} for kind in _COUNTED}
+    return RunAnswers(missing={judge: 0}, spent={judge: dict(sorted(spent.items()))}, **counted)
+
+
+def _count_failure(spent: Spent, failure: str) -> None:
+    spent.failures[failure] = spent.failures.get(failure, 0) + 1
 
 
 class _ReplyReader:
@@ -132,7 +127,7 @@ class _ReplyReader:
         self._queries_by_call = expected.queries_by_call(self._identity)
         self._lines: dict[str, int] = {}  # call id -> number of its line
         self._judgments: dict[int, list[Judgment]] = {}  # by number of the query
-        self._counts: dict[str, Counter[str]] = {name: Counter() for name in ("answered_by", "forms", "left_out")}
+        self._counts: dict[str, Counter[str]] = {kind: Counter() for kind in _COUNTED}
         self._spent: dict[str, Spent] = {}
 
     def read(self, recomputed: Mapping[str, Reply]) -> None:
@@ -211,7 +206,7 @@ class _ReplyReader:
             judgments = list(read)
             for judgment in judgments:
                 if judgment.failure:
-                    spent.failures[judgment.failure.value] = spent.failures.get(judgment.failure.value, 0) + 1
+                    _count_failure(spent, judgment.failure.value)
             self._judgments[query_number] = judgments
 
     def _report_missing(self) -> None:
@@ -224,15 +219,10 @@ class _ReplyReader:
             self._problems.add(self._path, None, f"{language}: {what}; a submission has a reply to every call of the board")
 
     def entry(self) -> ScoredSubmission:
-        name = self._card.name
         judgments = Judgments.from_rows([judgment for number in range(len(self._expected.queries)) for judgment in self._judgments[number]])
         texts = judgments.justification
         hashed = Judgments(**judgments.columns | {"justification": CodedColumn(tuple(map(text_hash, texts.values)), texts.codes)})
-        counts = {kind: {name: dict(sorted(count.items()))} for kind, count in self._counts.items()}
-        spent = {name: dict(sorted(self._spent.items()))}
-        return ScoredSubmission(
-            self._card, hashed, RunAnswers({name: 0}, counts["answered_by"], counts["forms"], counts["left_out"], spent)
-        )
+        return ScoredSubmission(self._card, hashed, _answers(self._card.name, self._counts, self._spent))
 
 
 def _differing_fields(row: ReplyRow, expected: ExpectedRow, judge: str) -> list[str]:

@@ -67,6 +67,10 @@ class Traces:
     group: NDArray[np.uint64]
 
 
+_OF_REPLIES = np.dtype([("prompt", np.uint64), ("text", np.uint64), ("long", bool), ("temperature", np.float64)])
+_OF_JUSTIFICATIONS = np.dtype([(name, np.uint64) for name in ("letters", "exact", "score", "group")])
+
+
 def collect_traces(rows: Iterable[ReplyRow], data: Dataset) -> Traces:
     """Reduce replies to what probes compare. Rows of items that are not in `data` are skipped."""
     groups = {name: number for number, name in enumerate(sorted({item.group for item in data.items}))}
@@ -83,18 +87,8 @@ def collect_traces(rows: Iterable[ReplyRow], data: Dataset) -> Traces:
             is_long |= compared
             justifications.append((_hash(only_letters) if compared else 0, _hash(justification), _hash(score_text), group))
         replies.append((_hash(row.prompt_id), _hash(row.reply.text), is_long, row.temperature))
-    prompt, text, long, temperature = zip(*replies, strict=True) if replies else ((), (), (), ())
-    letters, exact, score, group_numbers = zip(*justifications, strict=True) if justifications else ((), (), (), ())
-    return Traces(
-        prompt=np.array(prompt, np.uint64),
-        text=np.array(text, np.uint64),
-        long=np.array(long, bool),
-        temperature=np.array(temperature, np.float64),
-        letters=np.array(letters, np.uint64),
-        exact=np.array(exact, np.uint64),
-        score=np.array(score, np.uint64),
-        group=np.array(group_numbers, np.uint64),
-    )
+    tables = np.array(replies, _OF_REPLIES), np.array(justifications, _OF_JUSTIFICATIONS)
+    return Traces(**{name: np.ascontiguousarray(table[name]) for table in tables for name in table.dtype.names or ()})
 
 
 def read_traces(folder: Path, data: Dataset) -> Traces:

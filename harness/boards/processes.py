@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 
 import msgspec
@@ -32,30 +33,23 @@ def examine_all(
     """
     expected = expected_calls(prepared)
     baselines = Baselines(prepared, expected)
-    examiner = _Examiner(expected, judgments)
+    examiner = partial(_examined, expected, judgments, None)  # without baselines it can be sent to another process
     for submission in _spread(examiner, folders, processes or _useful_processes(folders)):
         card = submission.card
         computed_again = card is not None and (card.recorded or traits_of(card.identity).is_baseline)
-        yield _Examiner(expected, judgments, baselines)(submission.folder) if computed_again else submission
+        yield _examined(expected, judgments, baselines, submission.folder) if computed_again else submission
 
 
-class _Examiner:
-    """Examines one submission. Without baselines it can be sent to another process."""
-
-    def __init__(self, expected: ExpectedCalls, judgments: bool, baselines: Baselines | None = None) -> None:
-        self._expected = expected
-        self._judgments = judgments
-        self._baselines = baselines
-
-    def __call__(self, folder: Path) -> ExaminedSubmission:
-        submission = examine(self._expected, folder, self._baselines)
-        if self._judgments or submission.entry is None:
-            return submission
-        entry = msgspec.structs.replace(submission.entry, judgments=submission.entry.judgments.for_items(()))
-        return msgspec.structs.replace(submission, entry=entry)
+def _examined(expected: ExpectedCalls, judgments: bool, baselines: Baselines | None, folder: Path) -> ExaminedSubmission:
+    submission = examine(expected, folder, baselines)
+    if judgments or submission.entry is None:
+        return submission
+    entry = msgspec.structs.replace(submission.entry, judgments=submission.entry.judgments.for_items(()))
+    return msgspec.structs.replace(submission, entry=entry)
 
 
-_process_examiner: Callable[[Path], ExaminedSubmission]  # in a process of the pool: what `_start_process` was given
+_Examiner = Callable[[Path], ExaminedSubmission]
+_process_examiner: _Examiner  # in a process of the pool: what `_start_process` was given
 
 
 def _start_process(examiner: _Examiner) -> None:

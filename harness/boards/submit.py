@@ -9,7 +9,7 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import msgspec
 
@@ -146,9 +146,7 @@ def _write_scores(
     about: SubmitterStatement,
 ) -> WrittenSubmission:
     lines = score_lines(expected.queries, recorded.outcomes(identity))
-    card = msgspec.structs.replace(
-        _card(identity, expected, (), about), replies_sha256="", scores_sha256=_digest(lines), origin=about.origin, status=RECORDED
-    )
+    card = _card(identity, expected, about, scores_sha256=_digest(lines), origin=about.origin, status=RECORDED)
     return _write_folder(folder, card, SCORES, lines, prepared, expected)
 
 
@@ -304,7 +302,7 @@ def _write(
 ) -> WrittenSubmission:
     covered = expected.of_part(part.languages, part.limit) if part else expected
     lines = list(jsonl_lines(_rows(identity, covered, store)))
-    card = msgspec.structs.replace(_card(identity, expected, lines, about), part=part)
+    card = _card(identity, expected, about, replies_sha256=_digest(lines), part=part)
     return _write_folder(folder, card, REPLIES, lines, prepared, expected)
 
 
@@ -324,27 +322,16 @@ def _write_folder(
 
 
 def _digest(lines: Sequence[bytes]) -> str:
-    digest = hashlib.sha256()
-    for line in lines:
-        digest.update(line)
-    return digest.hexdigest()
+    return hashlib.sha256(b"".join(lines)).hexdigest()
 
 
-def _card(identity: JudgeIdentity, expected: ExpectedCalls, lines: Sequence[bytes], about: SubmitterStatement) -> JudgeCard:
-    return JudgeCard(
-        name=identity.name,
-        title=about.title,
-        provider=identity.provider,
-        model=identity.model,
-        settings=identity.settings,
-        open_weights=about.open_weights,
-        contact=about.contact,
-        exposure=about.exposure,
-        exposure_note=about.exposure_note,
-        families=about.families,
-        board=expected.board,
-        replies_sha256=_digest(lines),
-    )
+def _card(identity: JudgeIdentity, expected: ExpectedCalls, about: SubmitterStatement, **held: Any) -> JudgeCard:
+    """The card of a judge; `held` is what it says of the submission's content."""
+    stated: dict[str, Any] = {
+        name: getattr(about, name) for name in ("title", "open_weights", "contact", "exposure", "exposure_note", "families")
+    }
+    known: dict[str, Any] = {"provider": identity.provider, "model": identity.model, "settings": identity.settings, "board": expected.board}
+    return JudgeCard(name=identity.name, **stated, **known, **held)
 
 
 def _rows(identity: JudgeIdentity, expected: ExpectedCalls, store: Store) -> Iterator[ReplyRow]:

@@ -38,6 +38,7 @@ from harness.runs import (
     Price,
     ReadingRules,
     Watcher,
+    added,
     estimate_cost,
     estimate_usage,
     price_for_engine,
@@ -259,13 +260,7 @@ def _ask_twice(
     if settings.limits.cost is not None and price is None:
         raise UsageError(f"--max-cost needs a price, and {judge.identity.name} has no known price; give one with --prices FILE")
     passes = [estimate_cost(_unanswered_calls(results / name, drawn), price) for name in _PASSES]
-    total = msgspec.structs.replace(
-        passes[0],
-        calls=sum(one.calls for one in passes),
-        prompt_tokens=sum(one.prompt_tokens for one in passes),
-        answer_tokens=sum(one.answer_tokens for one in passes),
-        cost=None if price is None else sum(one.cost or 0 for one in passes),
-    )
+    total = added(*passes)
     limit = settings.limits.cost
     if limit is not None and total.cost is not None and total.cost > limit:
         raise UsageError(f"asking {total.calls} calls costs about ${total.cost:.2f}, more than --max-cost {limit:g}; use a smaller --share")

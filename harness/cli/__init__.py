@@ -25,7 +25,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         sys.excepthook = _show_bug
     try:
         with interrupted_once(), checked_output():
-            parts = parse_each(sys.argv[1:] if argv is None else argv)
+            parts = parse(sys.argv[1:] if argv is None else argv)
             verbose = parts[0].verbose
             return max([_run(arguments) for arguments in parts])
     except HarnessError as err:
@@ -43,21 +43,19 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _run(arguments: argparse.Namespace) -> int:
-    if getattr(arguments, "in_checkout", False):
-        from harness.cli.checkout import content_here  # late: it reads content
+    if arguments.in_checkout:
+        from harness.cli.content import content_here  # late: it reads content
 
         arguments.content = content_here(arguments.content)
     code: int = arguments.command(arguments)
     return code
 
 
-def parse(argv: Sequence[str]) -> argparse.Namespace:
-    """The parsed arguments of a command; those of `harness run` may come from a file too, and `argv` keeps them as they were parsed."""
-    return parse_each(argv)[0]
+def parse(argv: Sequence[str]) -> list[argparse.Namespace]:
+    """The parsed arguments of a command; `argv` keeps its words as they were parsed.
 
-
-def parse_each(argv: Sequence[str]) -> list[argparse.Namespace]:
-    """The same of a file that describes several runs, as languages have settings of their own: of each run."""
+    Those of `harness run` may come from a file too, which describes several runs where languages have settings of their own.
+    """
     parser = build_parser()
     words = list(argv)
     if words[:1] == ["run"] and any(word.partition("=")[0] == "--spec" for word in words):  # otherwise its imports would cost time
@@ -68,7 +66,8 @@ def parse_each(argv: Sequence[str]) -> list[argparse.Namespace]:
 
 
 def _parsed(words: list[str], parser: argparse.ArgumentParser) -> argparse.Namespace:
-    arguments, unknown = parser.parse_known_args(words, argparse.Namespace(argv=words[1:]))
+    known = argparse.Namespace(argv=words[1:], in_checkout=words[:1] in (["check"], ["board"]))
+    arguments, unknown = parser.parse_known_args(words, known)
     if unknown:
         _refuse(unknown, command_parser(parser, *words))
     return arguments

@@ -8,6 +8,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from harness.cli.streams import print_json
 from harness.cli.text_columns import columns, fitting, hanging, in_lines, known_width, step_lines
 from harness.errors import UsageError
 from harness.judge_atlas.atlas_file import FILE, Atlas, AtlasRow, read_atlas
@@ -57,10 +58,7 @@ def show(arguments: argparse.Namespace) -> int:
         return _write_site(atlas, arguments)
     rows = select(atlas, arguments.lang, arguments.judge, arguments.quality)
     if arguments.json:
-        from harness.tables import to_json
-
-        sys.stdout.write(to_json(list(atlas.flat(rows))))
-        return 0
+        return print_json(list(atlas.flat(rows)))
     print("\n".join(map(terminal_safe, _lines(atlas, rows, arguments))))
     return 0
 

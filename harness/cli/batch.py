@@ -9,6 +9,7 @@ from typing import Any
 
 import msgspec
 
+from harness.cli.arguments import addresses
 from harness.cli.run import Output, show
 from harness.engines import Settings
 from harness.engines.batch.engine import states_of
@@ -87,9 +88,8 @@ def collect(arguments: argparse.Namespace) -> int:
 
     name = arguments.run or _latest(arguments)
     settings = Settings(prices=arguments.prices)
-    addresses = dict(arguments.base_url or ())
     watcher = TerminalWatcher(assume_yes=True)
-    show(collect_batches(name, arguments.out, watcher, settings, addresses.pop("", None), addresses), Output(arguments.json))
+    show(collect_batches(name, arguments.out, watcher, settings, **addresses(arguments)), Output(arguments.json))
     return 0
 
 

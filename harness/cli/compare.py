@@ -5,17 +5,16 @@ from __future__ import annotations
 import argparse
 import shlex
 import sys
-from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
 import msgspec
 
-from harness import api
-from harness.cli.arguments import DECISION_FLAGS, decision_options, page_path
+from harness import api, sources
+from harness.cli.arguments import check_figure, decision_options, page_path
+from harness.cli.judged import compare_options, key_and_value, restrictions
 from harness.cli.parser import build_parser, command_parser
-from harness.cli.streams import told_warnings
-from harness.errors import UsageError
+from harness.cli.streams import print_json, told_warnings
 
 
 def compare(arguments: argparse.Namespace) -> int:
@@ -24,25 +23,18 @@ def compare(arguments: argparse.Namespace) -> int:
     from harness.tables import to_json
 
     page = page_path(arguments.html)
-    if arguments.figure:
-        from harness.render.figures import form_of
-
-        form_of(arguments.figure)  # a wrong name is refused before anything that takes time
+    check_figure(arguments.figure)
     versus = key_and_value(arguments.versus, "--versus judge=NAME") if arguments.versus else None
     decision = decision_options(arguments)
-    where = restrictions(arguments.where, arguments.langs)
-    counted = api.compare_options(
-        arguments.judge, arguments.annotators, where, by=arguments.by, majority=arguments.majority, seed=arguments.seed
-    )
     asked = msgspec.structs.replace(
-        counted,
+        compare_options(arguments, by=arguments.by, seed=arguments.seed),
         level=arguments.level,
         versus=versus,
         standardise=arguments.standardise,
         intervals=None if arguments.full else shown_intervals(),
     )
     with working("comparing"):
-        compared = api.compare_sources(
+        compared = sources.compare_sources(
             arguments.sources,
             asked,
             decision,
@@ -51,7 +43,7 @@ def compare(arguments: argparse.Namespace) -> int:
             full=arguments.decide == "full",
             sections=bool(arguments.sections or arguments.html or arguments.json or arguments.md or _shows_statistics(arguments)),
         )
-    sources, options, comparison = compared.sources, compared.options, compared.comparison
+    comparison = compared.comparison
     if arguments.sections:
         from harness.render.files import write_sections
 
@@ -69,10 +61,10 @@ def compare(arguments: argparse.Namespace) -> int:
         from harness.tables import write_atomic
 
         with working("writing the page"):
-            for source in sources:
+            for source in compared.sources:
                 refuse_in_repository(page, source.recording.data.about)
-            pairs = [(source.recording, source.run) for source in sources]
-            write_atomic(page, comparison_page(comparison, pairs, options, _command(arguments)), private=True)
+            pairs = [(source.recording, source.run) for source in compared.sources]
+            write_atomic(page, comparison_page(comparison, pairs, compared.options, _command(arguments)), private=True)
         print(page)
     elif arguments.json:
         sys.stdout.write(to_json(comparison.as_json()))
@@ -111,9 +103,9 @@ def _command(arguments: argparse.Namespace) -> str:
     for name in ("annotators", "card", "majority", "level", "standardise", "versus", "seed", "decide"):
         if (value := getattr(arguments, name)) != parser.get_default(name):
             words += [f"--{name}", str(value)]
-    for name, (flag, _, _) in DECISION_FLAGS.items():
-        if (value := getattr(arguments, f"decide_{name}")) is not None:
-            words += [flag, str(value)]
+    for action in parser._actions:
+        if action.dest.startswith("decide_") and (value := getattr(arguments, action.dest)) is not None:
+            words += [*action.option_strings, str(value)]
     if arguments.by:
         words += ["--by", ",".join(arguments.by)]
     return shlex.join(words)
@@ -121,7 +113,6 @@ def _command(arguments: argparse.Namespace) -> str:
 
 def check_labels(arguments: argparse.Namespace) -> int:
     from harness.render.progress import counting
-    from harness.tables import to_json
 
     with counting("reading texts") as watch:
         check = api.check_labels(
@@ -134,25 +125,8 @@ def check_labels(arguments: argparse.Namespace) -> int:
             watch=watch,
         )
     if arguments.json:
-        sys.stdout.write(to_json(check))
-    else:
-        from harness.render.comparison import render_label_check, show
+        return print_json(check)
+    from harness.render.comparison import render_label_check, show
 
-        show(lambda width: render_label_check(check), check.signature)
+    show(lambda width: render_label_check(check), check.signature)
     return 0
-
-
-def restrictions(texts: Sequence[str], langs: Sequence[str] | None = None) -> dict[str, tuple[str, ...]]:
-    """What `--where` and `--langs` say: values by name. Raises UsageError for a text without a name or a value."""
-    values: dict[str, tuple[str, ...]] = {}
-    for text in texts:
-        name, value = key_and_value(text, "--where language=ja,cs")
-        values[name] = values.get(name, ()) + tuple(value.split(","))
-    return api.restricted(values, langs)
-
-
-def key_and_value(text: str, example: str) -> tuple[str, str]:
-    name, equals, value = text.partition("=")
-    if not (name and equals and value):
-        raise UsageError(f"'{text}' must be a name, '=' and a value, such as {example}")
-    return name, value

@@ -1,16 +1,18 @@
-"""`harness list`, `check`, `new`."""
+"""`harness list`, `check`, `new`, and the checkout that a command is called in."""
 
 from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from harness.cli.streams import print_json
 from harness.cli.text_columns import print_columns
-from harness.content.library import Library, checkout_around, is_checkout
+from harness.content.library import Library, bundled_root, checkout_around, is_checkout
 from harness.content.tags import autonym, english_name
+from harness.text import terminal_safe
 
 _ONLY_JSON = ("licence", "citation", "get")  # too long for a table
 
@@ -20,10 +22,7 @@ def list_content(arguments: argparse.Namespace) -> int:
     kinds = {"languages": _languages, "tasks": _tasks, "rubrics": _rubrics, "datasets": _datasets, "boards": _boards, "judges": _judges}
     rows = kinds[arguments.kind](library)
     if arguments.json:
-        from harness.tables import to_json
-
-        sys.stdout.write(to_json(rows))
-        return 0
+        return print_json(rows)
     if arguments.kind == "datasets":
         print("'harness data list' replaces this list: it has languages, sizes and what is on this machine", file=sys.stderr)
     print_columns([[str(value) for name, value in row.items() if name not in _ONLY_JSON] for row in rows])
@@ -90,7 +89,6 @@ def check(arguments: argparse.Namespace) -> int:
     from harness.authoring.check import check as check_content
     from harness.authoring.lock import accept
     from harness.tables import to_json
-    from harness.text import terminal_safe
 
     library = Library(*arguments.content)
     problems = check_content(library, accepted=not arguments.accept)
@@ -133,12 +131,9 @@ def new(arguments: argparse.Namespace) -> int:
 
         return new_policy(arguments)
     folder: Path = arguments.into or _here(arguments.kind)
-    make = {
-        "language": scaffold.new_language,
-        "task": scaffold.new_task,
-        "rubric": scaffold.new_rubric,
-        "prompt": scaffold.new_prompt,
-    }[arguments.kind]
+    make = {"language": scaffold.new_language, "task": scaffold.new_task, "rubric": scaffold.new_rubric, "prompt": scaffold.new_prompt}[
+        arguments.kind
+    ]
     for path in make(arguments.name, folder):
         print(path)
     print("\n".join(_next_steps(arguments.kind, arguments.name, folder)), file=sys.stderr)
@@ -167,3 +162,21 @@ def _next_steps(kind: str, name: str, folder: Path) -> Iterator[str]:
     if kind == "rubric":
         yield f"Next: write it, and add '{name}' to 'metrics' of a tasks/<task>/task.toml; then its row in rubrics/CARD.md"
     yield f"harness check{where} says what is missing"
+
+
+# ---- commands about content and boards read the checkout that they are called in, whichever program is installed
+
+
+def content_here(given: Sequence[Path]) -> list[Path]:
+    """The folders of `--content`, after the checkout around the current folder if none of them is a checkout. It is named on stderr."""
+    here = None if any(map(is_checkout, given)) else other_checkout()
+    if here is None:
+        return list(given)
+    print(terminal_safe(f"content: that of the checkout {here}"), file=sys.stderr)
+    return [here, *given]
+
+
+def other_checkout() -> Path | None:
+    """The checkout around the current folder; None outside checkouts, and in the one that this program has its content from."""
+    here = checkout_around(Path.cwd())
+    return None if here == bundled_root().resolve() else here

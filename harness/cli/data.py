@@ -9,6 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from harness.cli.streams import print_json
 from harness.cli.text_columns import columns
 from harness.content.library import Library
 from harness.content.specs import DatasetCard
@@ -25,8 +26,7 @@ def show_list(arguments: argparse.Namespace) -> int:
     library = Library(*arguments.content)
     rows = [listed(card) for card in cards_in(library, arguments.langs)]
     if arguments.json:
-        sys.stdout.write(to_json(rows))
-        return 0
+        return print_json(rows)
     lines = columns([[row["name"], _short(row["languages"]), _numbers(row), row["state"], row["title"]] for row in rows])
     for line, row in zip(lines, rows, strict=True):
         print(f"{line}\n    {terminal_safe('; '.join(_details(row)))}")

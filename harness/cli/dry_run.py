@@ -6,9 +6,8 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 import msgspec
-from rich.cells import cell_len, set_cell_size
 
-from harness.cli.text_columns import columns
+from harness.cli.text_columns import columns, cut_to
 from harness.content import Library
 from harness.content.tags import english_name
 from harness.data.named_folders import how_to_get
@@ -50,7 +49,7 @@ class DryRun(msgspec.Struct, frozen=True):
         for message in (messages[0], messages[-1]) if len(messages) > 1 else messages:
             yield f"[{message.role}]"
             lines = terminal_safe(message.content).splitlines()
-            yield from (_cut(line, width) for line in lines[:_FIRST_LINES])
+            yield from (cut_to(line, width) for line in lines[:_FIRST_LINES])
             if len(lines) > _FIRST_LINES:
                 yield f"… {len(lines) - _FIRST_LINES} more lines"
         number = len(self.prompts)
@@ -135,10 +134,6 @@ def plan_of_collection(title: str, specs: Sequence[RunSpec], library: Library, s
         [{"judge": name, **msgspec.structs.asdict(each)} for name, each in judges.items()],
         [f"{name} is not counted: its data are not here; {how_to_get(card)}" for name, card in absent.items()],
     )
-
-
-def _cut(line: str, width: int) -> str:
-    return line if cell_len(line) <= width else set_cell_size(line, width - 1).rstrip() + "…"
 
 
 def spending(row: dict[str, Any]) -> str:

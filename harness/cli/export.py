@@ -6,9 +6,10 @@ import argparse
 import sys
 from typing import TYPE_CHECKING
 
-from harness import api
+from harness import sources
 from harness.annotate.checks import labelcheck
 from harness.cli.arguments import given_fields
+from harness.cli.judged import opened_source
 from harness.errors import UsageError
 from harness.measure.options import CompareOptions
 from harness.offensive import refuse_in_repository
@@ -47,9 +48,9 @@ def inspect_scores(arguments: argparse.Namespace) -> int:
 
     if arguments.to.suffix != ".jsonl":
         raise UsageError(f"--to {arguments.to}: Inspect reads JSON lines only from a file whose name ends in .jsonl")
-    [source] = api.open_sources([arguments.source], arguments.card, arguments.out)
+    source = opened_source(arguments)
     refuse_in_repository(arguments.to, source.recording.data.about)
-    signatures = api.gated_source(source.run or source.recording.data, None, arguments.out).signatures
+    signatures = sources.gated_source(source.run or source.recording.data, None, arguments.out).signatures
     choice = ScoreChoice(**given_fields(arguments, ScoreChoice))
     lines = list(
         score_lines(
@@ -81,7 +82,7 @@ def hub(arguments: argparse.Namespace) -> int:
         data, judgments, notes, run = _published(arguments)
         tables = hub_tables(data, judgments, _reasons_of(run) if run else None)
         agreement = labelcheck.label_cells(data, CompareOptions(by=labelcheck.BY)) if len(data.labels) else ()
-        signatures = api.gated_source(run, None, arguments.out).signatures if run else {}
+        signatures = sources.gated_source(run, None, arguments.out).signatures if run else {}
         card = hub_card(data, tables, agreement, signatures, arguments.license or "", notes)
         write_hub(arguments.to, tables, data, card)
     counts = ", ".join(counted(len(table.rows), table.name.removesuffix("s")) for table in tables)
@@ -93,8 +94,8 @@ def hub(arguments: argparse.Namespace) -> int:
 
 def _published(arguments: argparse.Namespace) -> tuple[Dataset, Judgments | None, tuple[str, ...], RunResult | None]:
     """The data, the judgments if there are any, what readers must know, and the run that they come from."""
-    if api.is_data_folder(arguments.source):  # it can be published without judgments too
-        data = api.load(arguments.source, card=arguments.card)
+    if sources.is_data_folder(arguments.source):  # it can be published without judgments too
+        data = sources.load(arguments.source, card=arguments.card)
         return data, data.judgments, data.about.notes, None
-    [source] = api.open_sources([arguments.source], arguments.card, arguments.out)
+    source = opened_source(arguments)
     return source.recording.data, source.recording.judgments, source.recording.notes, source.run

@@ -6,7 +6,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from harness import api
+from harness import api, sources
 from harness.errors import UsageError
 from harness.exit_codes import GATE_FAILED, GATE_INCONCLUSIVE
 
@@ -45,7 +45,7 @@ def new_policy(arguments: argparse.Namespace) -> int:
     path = (arguments.into or Path()) / "gate.toml"
     if path.exists():
         raise UsageError(f"{path} exists; edit it, or choose another folder with --into")
-    policy = suggested_policy(api.gated_source(arguments.name, None, arguments.out))
+    policy = suggested_policy(sources.gated_source(arguments.name, None, arguments.out))
     write_atomic(path, policy.text)
     print(path)
     if policy.unproven:

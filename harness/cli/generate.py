@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 import msgspec
 
-from harness.cli.arguments import given_fields
+from harness.cli.arguments import addresses, given_fields
 from harness.cli.dry_run import spending
 from harness.cli.run import engine_settings
 from harness.content import Library
@@ -42,10 +42,8 @@ def generate_texts(arguments: argparse.Namespace) -> int:
 
 
 def _spec(arguments: argparse.Namespace) -> GenerateSpec:
-    addresses = dict(arguments.base_url or ())
-    given = given_fields(arguments, GenerateSpec, writers="by", languages="langs")
-    given |= {"base_url": addresses.pop("", None), "base_urls": addresses, "reask": "refused" in arguments.reask}
-    return GenerateSpec(**given)
+    given = given_fields(arguments, GenerateSpec, writers="by", languages="langs") | addresses(arguments)
+    return GenerateSpec(**given | {"reask": "refused" in arguments.reask})
 
 
 def _hidden(spec: GenerateSpec, show_texts: bool) -> bool:

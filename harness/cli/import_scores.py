@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 
 from harness.cli.arguments import given_fields
-from harness.cli.import_ending import ended, print_refusals, refusals_of
+from harness.cli.endings import ended, print_refusals, refusals_of
 from harness.content import Library
 from harness.exchange.labels.mapping import parse_pairs, parse_scales
 from harness.exchange.scores.import_options import ScoreImportOptions, check_scales, parse_map, with_mapping_file

@@ -7,10 +7,10 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from harness import api
-from harness.cli.arguments import decision_options
-from harness.cli.compare import restrictions
-from harness.cli.result import print_result
+from harness import api, sources
+from harness.cli.arguments import addresses, decision_options, given_fields
+from harness.cli.endings import print_result
+from harness.cli.judged import compare_options, opened_source, restrictions
 from harness.cli.run import engine_settings
 from harness.content.tags import choose_from
 from harness.errors import UsageError
@@ -24,9 +24,7 @@ def improve(arguments: argparse.Namespace) -> int:
     from harness.improvement.improve import ImproveOptions
     from harness.render.progress import TerminalWatcher, working
 
-    options = ImproveOptions(
-        start=arguments.start, share=arguments.share, margin=arguments.keep_within, seed=arguments.seed, reuse=arguments.reuse
-    )
+    options = ImproveOptions(**given_fields(arguments, ImproveOptions, margin="keep_within"))
     where = restrictions(arguments.where, arguments.langs)
     place = {"card": arguments.card, "out": arguments.out}
     if arguments.labels:
@@ -34,7 +32,7 @@ def improve(arguments: argparse.Namespace) -> int:
     asking = _asking(arguments)
     judge = arguments.judge if asking is None else None
     if arguments.dry_run:
-        counted = api.compare_options(judge, arguments.annotators, where)
+        counted = sources.compare_options(judge, arguments.annotators, where)
         print(api.improvable(arguments.source, options, counted, asking=asking, **place))
         return 0
     decision = decision_options(arguments)
@@ -59,23 +57,22 @@ def _rounds(arguments: argparse.Namespace, options: ImproveOptions) -> int:
     from harness.improvement.label_rounds import compare_rounds, read_round
     from harness.render.improvement.label_rounds import render_rounds
 
-    [source] = api.open_sources([arguments.source], arguments.card, arguments.out)
-    where = restrictions(arguments.where, arguments.langs)
-    compare = api.compare_options(arguments.judge, arguments.annotators, where)
-    rounds = [read_round(path, source.recording.data) for path in arguments.labels]
-    found = compare_rounds(source.recording, rounds, compare, options)
+    source = opened_source(arguments).recording
+    compare = compare_options(arguments)
+    rounds = [read_round(path, source.data) for path in arguments.labels]
+    found = compare_rounds(source, rounds, compare, options)
     return print_result(found, render_rounds, as_json=arguments.json)
 
 
 def _asking(arguments: argparse.Namespace) -> Asking | None:
     """Who is asked; None where recorded answers are chosen from: of a run, and of a folder that has answers of all judges."""
     settings = next((f"--{name}" for name in ("variant", "prompt", "rubric", "candidates") if getattr(arguments, name)), None)
-    if not api.is_data_folder(arguments.source):
+    if not sources.is_data_folder(arguments.source):
         if settings:
             raise UsageError(f"{settings} names who is asked, and {arguments.source} is a run, whose answers are there; name a data folder")
         return None
     judges = tuple(arguments.judge or ())
-    recorded = api.recorded_judges(arguments.source, arguments.card)
+    recorded = sources.recorded_judges(arguments.source, arguments.card)
     if settings is None and recorded and set(judges) <= set(recorded):
         return None
     if arguments.candidates is None:
@@ -88,14 +85,8 @@ def _asking(arguments: argparse.Namespace) -> Asking | None:
     own = [getattr(arguments, name) or () for name in ("variant", "prompt", "rubric")]
     if any(own):
         candidates += named_candidates(judges, *own)
-    addresses = dict(arguments.base_url or ())
-    spec = RunSpec(
-        content=tuple(arguments.content or ()),
-        base_url=addresses.pop("", None),
-        base_urls=addresses,
-        allow_unreviewed=arguments.allow_unreviewed,
-        limit=arguments.limit,
-    )
+    about = {name: getattr(arguments, name) for name in ("allow_unreviewed", "limit")}
+    spec = RunSpec(content=tuple(arguments.content), **about, **addresses(arguments))
     return Asking(judges, candidates, spec, engine_settings(arguments))
 
 

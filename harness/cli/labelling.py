@@ -13,56 +13,51 @@ from harness.annotate.answers.page_record import RECORD, ReviewedJudge
 from harness.annotate.pages.blind_pairs import READERS, load_pack
 from harness.annotate.pages.page import PageOptions, PagesSummary, make_pages
 from harness.annotate.pages.review import Reviewed, reviewed_scores, without_review
+from harness.cli.arguments import given_fields, page_path
+from harness.cli.judged import opened_source
+from harness.cli.streams import print_json
 from harness.content import Library
+from harness.content.specs import LabelMapping
 from harness.content.tags import canonical
 from harness.data import Dataset, load_bundled, load_folder
 from harness.errors import ContentError, UsageError
+from harness.exchange.labels.mapping import load_mapping, parse_pairs
 from harness.measure.compare import Recording
 from harness.offensive import WARNING, hides_texts, refuse_in_repository
+from harness.reports.tables.numbers import counted
 from harness.tables import to_json, to_jsonl, write_atomic
 from harness.text import terminal_safe
 
 
 def plan(arguments: argparse.Namespace) -> int:
-    from harness import api
     from harness.correct import label_sample
     from harness.correct.label_sample import SampleOptions
 
-    [source] = api.open_sources([arguments.source], arguments.card, arguments.out)
+    source = opened_source(arguments)
     language = canonical(arguments.lang) if arguments.lang else None
     budget = arguments.budget or _missing_labels(source.recording, arguments, language)
-    options = SampleOptions(
-        language=language,
-        budget=budget,
-        judge=arguments.judge,
-        metric=arguments.metric,
-        allocation=arguments.allocation,
-        least=arguments.least,
-        least_per_class=arguments.least_per_class,
-        seed=arguments.seed,
-    )
+    options = SampleOptions(**given_fields(arguments, SampleOptions) | {"language": language, "budget": budget})
     sample = label_sample.draw_label_sample(source.recording, options)
     write_atomic(arguments.to, to_jsonl(sample.items), private=True)
     for stratum in sample.strata:
         print(terminal_safe(f"{stratum.name}: {stratum.drawn} of {stratum.texts} texts"), file=sys.stderr)
     for note in sample.notes:
         print(terminal_safe(note), file=sys.stderr)
-    print(f"{len(sample.items)} of {_count(sample.texts, 'text')} drawn", file=sys.stderr)
+    print(f"{len(sample.items)} of {counted(sample.texts, 'text')} drawn", file=sys.stderr)
     if arguments.json:
-        sys.stdout.write(to_json(sample))
-    else:
-        print(terminal_safe(str(arguments.to)))
+        return print_json(sample)
+    print(terminal_safe(str(arguments.to)))
     return 0
 
 
 def _missing_labels(recording: Recording, arguments: argparse.Namespace, language: str | None) -> int:
     """How many texts `labels needed` says are missing: for a verdict, or where it cannot say, for the interval; the most of all cells."""
-    from harness import api
+    from harness import sources
     from harness.correct import labels_budget
 
     where = {name: (value,) for name, value in (("language", language), ("metric", arguments.metric)) if value}
     judges = [arguments.judge] if arguments.judge else None
-    options = api.compare_options(judges, None, where)
+    options = sources.compare_options(judges, None, where)
     cells = labels_budget.label_budget([recording], options).cells
     missing = [cell.more_for_verdict if cell.more_for_verdict is not None else cell.more_for_half_width for cell in cells]
     if not (known := [number for number in missing if number]):
@@ -73,29 +68,26 @@ def _missing_labels(recording: Recording, arguments: argparse.Namespace, languag
 def page(arguments: argparse.Namespace) -> int:
     library = Library(*arguments.content)
     if Path(arguments.data).is_file():
-        arguments.data = str(_texts_of_table(arguments))
+        from harness.cli.start import texts_of_table  # late: most data are folders
+
+        arguments.data = str(texts_of_table(Path(arguments.data), _mapping_of_texts(arguments), library))
     pages = make_pages(_data(arguments, library), arguments.data, arguments.out, library, page_options(arguments))
     for note in pages.notes:
         print(terminal_safe(note), file=sys.stderr)
     each = ", ".join(f"{who} {count}" for who, count in pages.items_each.items())
-    print(terminal_safe(f"{_count(pages.items, 'item')} for {_count(len(pages.items_each), 'annotator')} ({each})"), file=sys.stderr)
+    print(terminal_safe(f"{counted(pages.items, 'item')} for {counted(len(pages.items_each), 'annotator')} ({each})"), file=sys.stderr)
     print(terminal_safe(f"send each page to its annotator; keep {pages.record}, which the import needs"), file=sys.stderr)
     if arguments.json:
-        sys.stdout.write(to_json(_facts(pages)))
-    else:
-        print(terminal_safe("\n".join(map(str, pages.files))))
+        return print_json(_facts(pages))
+    print(terminal_safe("\n".join(map(str, pages.files))))
     return 0
 
 
-def _texts_of_table(arguments: argparse.Namespace) -> Path:
-    """The data folder of a table of texts, imported as `harness start --yes` would."""
-    from harness.cli import parse  # late: it reads this module
-    from harness.cli.start import texts_of_table
-
-    words = ["start", arguments.data, "--yes", *(word for name in arguments.fields or () for word in ("--text", f"{name}={name}"))]
-    words += ["--metric", arguments.metrics[0]] if arguments.metrics else []
-    words += ["--language", arguments.lang] if arguments.lang else []
-    return texts_of_table(parse([*words, *(word for folder in arguments.content for word in ("--content", str(folder)))]))
+def _mapping_of_texts(arguments: argparse.Namespace) -> LabelMapping:
+    """What the flags of a page say of a table of texts."""
+    texts = parse_pairs([f"{name}={name}" for name in arguments.fields or ()], "--text")
+    metric = arguments.metrics[0] if arguments.metrics else None
+    return load_mapping(None, {"texts": texts, "metric": metric, "language": arguments.lang})
 
 
 def serve(arguments: argparse.Namespace) -> int:
@@ -130,7 +122,6 @@ def serve(arguments: argparse.Namespace) -> int:
 def reviews(arguments: argparse.Namespace) -> int:
     from harness.annotate.answers.review_answers import read_reviews
     from harness.annotate.checks.review_agreement import review_summary
-    from harness.cli.arguments import page_path
 
     page = page_path(arguments.html)
     given = read_reviews(arguments.data)
@@ -158,26 +149,10 @@ def page_options(arguments: argparse.Namespace) -> PageOptions:
     for name in ("practice", "checks"):
         if getattr(arguments, name) < 0:
             raise UsageError(f"--{name} is a number of texts, 0 or more; got {getattr(arguments, name)}")
-    return PageOptions(
-        language=canonical(arguments.lang) if arguments.lang else None,
-        tasks=arguments.task,
-        metrics=arguments.metrics,
-        fields=arguments.fields,
-        items=arguments.items,
-        next_items=arguments.next,
-        second=arguments.second,
-        annotators=arguments.annotators or (READERS if arguments.blind_pairs else 3),
-        overlap=arguments.overlap,
-        practice=arguments.practice,
-        checks=arguments.checks,
-        about=_about(arguments.about),
-        mark_errors=arguments.mark_errors,
-        pack=arguments.pack or "",
-        blind_pairs=arguments.blind_pairs,
-        review=_review(arguments),
-        seed=arguments.seed,
-        replace=getattr(arguments, "replace", False),
-    )
+    given = given_fields(arguments, PageOptions, tasks="task", next_items="next")
+    given["language"] = canonical(arguments.lang) if arguments.lang else None
+    given["annotators"] = arguments.annotators or (READERS if arguments.blind_pairs else 3)
+    return PageOptions(**given | {"about": _about(arguments.about), "review": _review(arguments)})
 
 
 def _review(arguments: argparse.Namespace) -> tuple[ReviewedJudge, Reviewed] | None:
@@ -186,9 +161,9 @@ def _review(arguments: argparse.Namespace) -> tuple[ReviewedJudge, Reviewed] | N
         if arguments.judge is not None:
             raise UsageError("--judge says whose reasons people are asked about; name the run with --review")
         return None
-    from harness import api
+    from harness import sources
 
-    [source] = api.open_sources([arguments.review], None, Path("results"))
+    [source] = sources.open_sources([arguments.review], None, Path("results"))
     texts = source.run.derived / "judgments.parquet" if source.run else None
     judge, reviewed = reviewed_scores(source.recording, texts, arguments.judge, canonical(arguments.lang) if arguments.lang else None)
     return judge, reviewed if arguments.next is None else without_review(reviewed, judge, Path(arguments.data))
@@ -216,10 +191,6 @@ def _about(path: Path | None) -> str:
     if not text.strip():
         raise ContentError("is empty; write who asks, what is kept and what to expect, or leave --about out", path)
     return text
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
 def _facts(pages: PagesSummary) -> dict[str, Any]:

@@ -8,13 +8,12 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from harness import api
 from harness.annotate.answers.page_files import is_result_file
 from harness.annotate.answers.page_import import PageImportOptions, import_page_results
 from harness.cli.arguments import decision_options, given_fields
-from harness.cli.compare import restrictions
-from harness.cli.import_ending import ended, print_refusals, refusals_of
-from harness.cli.result import print_result
+from harness.cli.endings import ended, print_refusals, print_result, refusals_of
+from harness.cli.judged import compare_options, opened_source
+from harness.cli.streams import print_json
 from harness.content import Library
 from harness.content.specs import ROLES, LabelMapping
 from harness.correct import labels_budget
@@ -25,33 +24,22 @@ from harness.exchange.labels.importing import ImportOptions, ImportSummary, impo
 from harness.exchange.labels.mapping import load_mapping, parse_categories, parse_pairs, parse_scales
 from harness.exchange.labels.sections import Selection
 from harness.reports.tables.numbers import counted
-from harness.tables import to_json
 from harness.text import terminal_safe
 
 
 def import_(arguments: argparse.Namespace) -> int:
-    options = ImportOptions(**given_fields(arguments, ImportOptions))
-    library = Library(*arguments.content)
-    imported = _import_pages(arguments, options, library) if _from_pages(arguments) else _import_source(arguments, options, library)
+    options, library = ImportOptions(**given_fields(arguments, ImportOptions)), Library(*arguments.content)
+    if arguments.kind is None and any(is_result_file(Path(source)) for source in arguments.source):
+        own = PageImportOptions(arguments.pages, arguments.edited, arguments.one_person)
+        imported = import_page_results(list(map(Path, arguments.source)), arguments.to, mapping_of(arguments), options, own, library)
+    elif len(arguments.source) > 1:
+        raise UsageError("name one source; only result files of labelling pages are imported together. Add the next one with --append")
+    elif arguments.to is None:
+        raise UsageError("name the data folder to write with --to DIR")
+    else:
+        imported = import_labels(arguments.source[0], arguments.to, mapping_of(arguments), options, library)
     print_summary(imported)
     return ended(imported, partial(facts_of, imported) if arguments.json else None)
-
-
-def _from_pages(arguments: argparse.Namespace) -> bool:
-    return arguments.kind is None and any(is_result_file(Path(source)) for source in arguments.source)
-
-
-def _import_pages(arguments: argparse.Namespace, options: ImportOptions, library: Library) -> ImportSummary:
-    own = PageImportOptions(arguments.pages, arguments.edited, arguments.one_person)
-    return import_page_results(list(map(Path, arguments.source)), arguments.to, mapping_of(arguments), options, own, library)
-
-
-def _import_source(arguments: argparse.Namespace, options: ImportOptions, library: Library) -> ImportSummary:
-    if len(arguments.source) > 1:
-        raise UsageError("name one source; only result files of labelling pages are imported together. Add the next one with --append")
-    if arguments.to is None:
-        raise UsageError("name the data folder to write with --to DIR")
-    return import_labels(arguments.source[0], arguments.to, mapping_of(arguments), options, library)
 
 
 def mapping_of(arguments: argparse.Namespace) -> LabelMapping:
@@ -92,21 +80,10 @@ def print_summary(imported: ImportSummary) -> None:
 
 
 def facts_of(imported: ImportSummary) -> dict[str, Any]:
-    return {
-        "rows": imported.rows,
-        "labels": imported.labels,
-        **({"reviews": imported.reviews} if imported.reviews else {}),
-        "blank": imported.blank,
-        "left_out": imported.left_out,
-        "known": imported.known,
-        "refused": len(imported.refused),
-        "items": imported.items,
-        "annotators": imported.annotators,
-        "metrics": imported.metrics,
-        "folder": str(imported.folder),
-        "written": imported.written,
-        "notes": [*imported.hints, *imported.notes],
-    }
+    """The summary for programs."""
+    numbers = ("rows", "labels", "blank", "left_out", "known", "items", "annotators", "metrics", "written")
+    facts = {name: getattr(imported, name) for name in numbers} | ({"reviews": imported.reviews} if imported.reviews else {})
+    return {**facts, "refused": len(imported.refused), "folder": str(imported.folder), "notes": [*imported.hints, *imported.notes]}
 
 
 def export(arguments: argparse.Namespace) -> int:
@@ -120,14 +97,10 @@ def export(arguments: argparse.Namespace) -> int:
     items = counted(exported.items, "item")
     summary = f"{counted(exported.labels, 'label')} of {items}" if exported.labels else f"{items} to be scored"
     print(f"{summary} written", file=sys.stderr)
+    files = list(map(str, exported.files))
     if arguments.json:
-        sys.stdout.write(
-            to_json(
-                {"format": exported.format, "files": list(map(str, exported.files)), "items": exported.items, "labels": exported.labels}
-            )
-        )
-    else:
-        print(terminal_safe("\n".join(map(str, exported.files))))
+        return print_json({"format": exported.format, "files": files, "items": exported.items, "labels": exported.labels})
+    print(terminal_safe("\n".join(files)))
     return 0
 
 
@@ -159,13 +132,12 @@ def _needed_before(arguments: argparse.Namespace) -> int:
     decision = decision_options(arguments)
     planned = before.labels_before(people, decision, cells=cells, half_width=arguments.half_width)
     if arguments.json:
-        sys.stdout.write(to_json(before.as_json(planned, cells=cells, half_width=arguments.half_width)))
-    else:
-        from harness.cli.text_columns import print_columns
-        from harness.render.labels_before import rows_of, sentences_of
+        return print_json(before.as_json(planned, cells=cells, half_width=arguments.half_width))
+    from harness.cli.text_columns import print_columns
+    from harness.render.labels_before import rows_of, sentences_of
 
-        print_columns(rows_of(planned, arguments.half_width))
-        print("\n" + "\n".join(sentences_of(planned, decision, cells, bool(arguments.shares))))
+    print_columns(rows_of(planned, arguments.half_width))
+    print("\n" + "\n".join(sentences_of(planned, decision, cells, bool(arguments.shares))))
     return 0
 
 
@@ -175,14 +147,12 @@ def needed(arguments: argparse.Namespace) -> int:
     _refuse_half(arguments)
     if arguments.judge_as_good:
         return _needed_before(arguments)
-    options = api.compare_options(arguments.judge, arguments.annotators, restrictions(arguments.where, arguments.langs))
+    options = compare_options(arguments)
     decision = decision_options(arguments)
     with working("planning"):
-        sources = api.open_sources([arguments.source], arguments.card, arguments.out)
-        recordings = [source.recording for source in sources]
-        budget = labels_budget.label_budget(
-            recordings, options, decision, half_width=arguments.half_width, borrow=arguments.borrow == "languages"
-        )
+        borrow = arguments.borrow == "languages"
+        recording = opened_source(arguments).recording
+        budget = labels_budget.label_budget([recording], options, decision, half_width=arguments.half_width, borrow=borrow)
     from harness.render.decisions import render_budget
 
     return print_result(budget, render_budget, as_json=arguments.json)

@@ -6,42 +6,19 @@ import argparse
 from functools import cache
 from typing import Any, NoReturn
 
-from harness.cli.flags.atlas_flags import atlas_flags
-from harness.cli.flags.batch_flags import batch_flags
-from harness.cli.flags.board_flags import board_flags, submit_flags
-from harness.cli.flags.compare_flags import compare_flags, gate_flags
-from harness.cli.flags.content_flags import check_flags, list_flags, new_flags
-from harness.cli.flags.data_flags import data_flags
-from harness.cli.flags.exchange_flags import export_flags, import_flags
-from harness.cli.flags.generate_flags import generate_flags
-from harness.cli.flags.labels_flags import labels_flags
-from harness.cli.flags.run_flags import report_flags, run_flags, runs_flags
-from harness.cli.flags.start_flags import start_flags
-from harness.cli.flags.store_flags import store_flags
-from harness.cli.flags.study_flags import pairs_flags, study_flags
-from harness.cli.flags.system_flags import doctor_flags, models_flags
-from harness.cli.flags.use_flags import accept_flags, calibrate_flags, certify_flags, correct_flags, explain_flags, improve_flags
-from harness.cli.flags.watch_flags import watch_flags
+from harness.cli.flags import content_and_here, finding_out, labels_and_data, leaderboards, other_programs, studies_and_jobs, using_scores
+from harness.cli.listing import add_commands, first_words
 
-GROUPS = {
-    "find out": (atlas_flags, start_flags, run_flags, compare_flags, report_flags, runs_flags),
-    "use a judge's scores": (
-        improve_flags,
-        explain_flags,
-        correct_flags,
-        accept_flags,
-        calibrate_flags,
-        certify_flags,
-        gate_flags,
-        watch_flags,
-    ),
-    "people's labels and published data": (labels_flags, data_flags),
-    "other programs": (import_flags, export_flags),
-    "leaderboards": (board_flags, submit_flags),
-    "studies and large jobs": (batch_flags, generate_flags, pairs_flags, study_flags, store_flags),
-    "content and this installation": (list_flags, check_flags, new_flags, models_flags, doctor_flags),
+LISTINGS = {
+    "find out": finding_out.COMMANDS,
+    "use a judge's scores": using_scores.COMMANDS,
+    "people's labels and published data": labels_and_data.COMMANDS,
+    "other programs": other_programs.COMMANDS,
+    "leaderboards": leaderboards.COMMANDS,
+    "studies and large jobs": studies_and_jobs.COMMANDS,
+    "content and this installation": content_and_here.COMMANDS,
 }
-"""What adds each command, by what it is for, in the order of the help."""
+"""The commands, by what they are for, in the order of the help."""
 
 _FIRST_STEPS = """\
 What do you want to do?
@@ -82,9 +59,8 @@ def build_parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action=_Version, nargs=0, help="show the version and exit")
     parser.set_defaults(command=_first_steps, verbose=False)
     commands = parser.add_subparsers(title="commands", metavar="COMMAND")
-    for adds in GROUPS.values():
-        for add in adds:
-            add(commands)
+    for listing in LISTINGS.values():
+        add_commands(commands, listing)
     return parser
 
 
@@ -161,9 +137,9 @@ class _Grouped(argparse.RawDescriptionHelpFormatter):
             return super()._format_action(action)
         by_name = {each.dest: each for each in action._get_subactions()}
         parts = []
-        for title, adds in GROUPS.items():
-            names = (add.__name__.removesuffix("_flags") for add in adds)
-            parts.append(f"\n  {title}:\n" + "".join(super(_Grouped, self)._format_action(by_name[name]) for name in names))
+        for title, listing in LISTINGS.items():
+            shown = (super(_Grouped, self)._format_action(by_name[name]) for name in first_words(listing))
+            parts.append(f"\n  {title}:\n{''.join(shown)}")
         return "".join(parts)
 
 

@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 import msgspec
 
 from harness.api import report as make_report
-from harness.cli.arguments import decision_options, given_fields, page_path
-from harness.cli.streams import told_warnings
+from harness.cli.arguments import addresses, decision_options, given_fields, page_path
+from harness.cli.streams import print_json, told_warnings
 from harness.content import Library
 from harness.content.specs import BoardData
 from harness.data.asked_data import quality_of
@@ -27,16 +27,7 @@ from harness.model import SAMPLING
 from harness.offensive import refuse_in_repository
 from harness.reports.collection_answer import BoardVerdicts, answer_of_boards
 from harness.reports.run_report import Report, only_languages
-from harness.runs import (
-    RunResult,
-    RunSpec,
-    Together,
-    absent_cards,
-    board_specs,
-    reopen,
-    run_record,
-    run_together,
-)
+from harness.runs import RunResult, RunSpec, Together, absent_cards, board_specs, reopen, run_record, run_together
 from harness.runs import run as run_spec
 from harness.store import Store
 from harness.tables import to_json, to_toml, write_atomic
@@ -171,33 +162,26 @@ RUN_FLAGS = {
 
 
 def _spec(arguments: argparse.Namespace) -> RunSpec:
-    addresses = dict(arguments.base_url or ())
     if arguments.full and arguments.board not in (None, "controls-full"):
         raise UsageError("--full means --board controls-full; remove --board")
-    given = given_fields(arguments, RunSpec, **RUN_FLAGS)
-    given |= {"base_url": addresses.pop("", None), "base_urls": addresses, "reask": "refused" in arguments.reask}
+    given = given_fields(arguments, RunSpec, **RUN_FLAGS) | addresses(arguments) | {"reask": "refused" in arguments.reask}
     given |= {"own_systems": dict(arguments.own_system or ()), "tuned": dict(arguments.tuned or ())}
     return RunSpec(**given | ({"board": "controls-full"} if arguments.full else {}))
 
 
 def engine_settings(arguments: argparse.Namespace) -> Settings:
-    """The engine, its limits and its speed, from the flags of `engine_flags`."""
-    if arguments.detach and arguments.engine != "batch":
+    """The engine, its limits and its speed, from the flags of `@engine` and `@speed`, and of `harness run` alone."""
+    detach, reask = (getattr(arguments, name, ()) for name in ("detach", "reask"))
+    if detach and arguments.engine != "batch":
         raise UsageError("--detach needs --engine batch: only a provider's batches continue without this program")
     if arguments.engine != "ray" and (arguments.ray_address is not None or arguments.ray_actors is not None):
         raise UsageError("--ray-address and --ray-actors describe a Ray cluster; add --engine ray")
+    speed = {name: dict(getattr(arguments, name) or ()) for name in ("concurrency", "rpm", "tpm")}
     return Settings(
-        engine=arguments.engine,
-        batches="detach" if arguments.detach else "wait",
-        concurrency=dict(arguments.concurrency or ()),
-        rpm=dict(arguments.rpm or ()),
-        tpm=dict(arguments.tpm or ()),
-        attempts=arguments.attempts,
-        timeout=arguments.timeout,
+        **given_fields(arguments, Settings) | speed,
+        batches="detach" if detach else "wait",
         limits=Limits(arguments.max_cost, arguments.max_calls, arguments.max_minutes),
-        prices=arguments.prices,
-        fresh=arguments.fresh,
-        reask_endpoint="endpoint" in arguments.reask,
+        reask_endpoint="endpoint" in reask,
         cluster=Cluster(arguments.ray_address or "auto", arguments.ray_actors),
     )
 
@@ -346,9 +330,8 @@ def runs(arguments: argparse.Namespace) -> int:
     with Store.reading(arguments.out) as store:
         known = store.runs()
     if arguments.json:
-        sys.stdout.write(to_json({name: msgspec.json.decode(spec) for name, spec in known.items()}))
-    else:
-        from harness.render.runs import print_runs
+        return print_json({name: msgspec.json.decode(spec) for name, spec in known.items()})
+    from harness.render.runs import print_runs
 
-        print_runs({name: run_record(arguments.out, name) for name in known})
+    print_runs({name: run_record(arguments.out, name) for name in known})
     return 0

@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 
 from harness.cli.arguments import given_fields
-from harness.cli.import_ending import ended
+from harness.cli.endings import ended
 from harness.cli.labels import facts_of, mapping_of, print_summary
 from harness.content import Library
 from harness.content.specs import LabelMapping
@@ -38,7 +38,10 @@ def start(arguments: argparse.Namespace) -> int:
     to = arguments.to or folder_of(arguments.source)
     if not arguments.plan and to.is_dir() and find_table(to, "labels"):
         raise UsageError(f"{to} already holds labels; name another folder with --to, or add to them with 'harness labels import --append'")
-    options, look = _looked_at(arguments, library)
+    options = ImportOptions(**given_fields(arguments, ImportOptions))
+    options, table = _table(arguments.source, options, arguments.id_from)
+    look = _settled(table, library, mapping_of(arguments), sure=bool(arguments.yes or arguments.plan))
+    options = msgspec.structs.replace(options, unlabelled=not look.scored)
     if arguments.plan:
         write_atomic(arguments.plan, _mapping_toml(look.mapping).encode())
         source, plan = shlex.quote(str(arguments.source)), shlex.quote(str(arguments.plan))
@@ -55,22 +58,24 @@ def start(arguments: argparse.Namespace) -> int:
     return code
 
 
-def texts_of_table(arguments: argparse.Namespace) -> Path:
-    """The data folder of a table of texts: the one of its name that is here, else imported with the flags of `harness start`."""
-    to, library = folder_of(arguments.source), Library(*arguments.content)
+def texts_of_table(source: Path, given: LabelMapping, library: Library) -> Path:
+    """The data folder of a table of texts: the one of its name that is here, else imported as `harness start --yes` would."""
+    to = folder_of(source)
     if not find_table(to, "items"):
-        options, look = _looked_at(arguments, library)
-        imported = import_labels(arguments.source, to, look.mapping, options, library)
+        options, table = _table(source, ImportOptions())
+        look = _settled(table, library, given, sure=True)
+        imported = import_labels(source, to, look.mapping, msgspec.structs.replace(options, unlabelled=not look.scored), library)
         print_summary(imported)
         if not imported.written:
-            raise UsageError(f"the texts of {arguments.source} were not imported")
+            raise UsageError(f"the texts of {source} were not imported")
     return to
 
 
-def _looked_at(arguments: argparse.Namespace, library: Library) -> tuple[ImportOptions, FirstLook]:
-    options = _with_encoding(arguments.source, ImportOptions(**given_fields(arguments, ImportOptions)))
-    look = _settled(_read(arguments, options), library, arguments)
-    return msgspec.structs.replace(options, unlabelled=not look.scored), look
+def _table(source: Path, options: ImportOptions, id_from: Sequence[str] | None = None) -> tuple[ImportOptions, SourceTable]:
+    """The table as it stands, with ids from the columns that the user named, and the options with its encoding."""
+    options = _with_encoding(source, options)
+    table = read_source(str(source), options)
+    return options, with_ids(table, id_from, str(source)) if id_from else table
 
 
 def _with_encoding(source: Path, options: ImportOptions) -> ImportOptions:
@@ -83,19 +88,12 @@ def _with_encoding(source: Path, options: ImportOptions) -> ImportOptions:
     return msgspec.structs.replace(options, encoding=encoding)
 
 
-def _read(arguments: argparse.Namespace, options: ImportOptions) -> SourceTable:
-    """The table as it stands, with ids from the columns that the user named."""
-    table = read_source(str(arguments.source), options)
-    return with_ids(table, arguments.id_from, str(arguments.source)) if arguments.id_from else table
-
-
-def _settled(table: SourceTable, library: Library, arguments: argparse.Namespace) -> FirstLook:
-    """The first look with what the user says to it: `--yes`, or answers on a terminal.
+def _settled(table: SourceTable, library: Library, given: LabelMapping, *, sure: bool) -> FirstLook:
+    """The first look with what the user says to it: takes the guesses where the user is `sure` (`--yes`), else answers on a terminal.
 
     Raises UsageError where nobody can answer and `--yes` is missing.
     """
     scales = rubric_scales(library)
-    given = mapping_of(arguments)
     given = given if given.task else msgspec.structs.replace(given, task="texts")
     look = look_at(table, scales, given)
     _show(look)
@@ -104,7 +102,7 @@ def _settled(table: SourceTable, library: Library, arguments: argparse.Namespace
             f"no column of texts was found, and so no language; name them: --text output=COLUMN, or --language TAG for scores alone "
             f"(the columns are: {', '.join(table.columns)})"
         )
-    if arguments.yes or arguments.plan:
+    if sure:
         return look
     if not sys.stdin.isatty():
         raise UsageError("pass --yes to take these guesses, correct them with flags, or write them down with --plan FILE.toml")

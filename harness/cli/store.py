@@ -10,8 +10,8 @@ from pathlib import Path
 
 import msgspec
 
+from harness.cli.streams import print_json
 from harness.content.library import Library
-from harness.content.specs import DatasetCard
 from harness.data.dataset import card_of_folder
 from harness.errors import UsageError
 from harness.offensive import refuse_in_repository
@@ -57,12 +57,9 @@ def export(arguments: argparse.Namespace) -> int:
 def _refuse_texts_in_repository(store: Store, to: Path) -> None:
     """Raise UsageError where prompts and replies of a run on offensive data would come into a repository."""
     for spec in store.runs().values():
-        refuse_in_repository(to, _card_of_run(RunProtocol.read(spec)))
-
-
-def _card_of_run(protocol: RunProtocol) -> DatasetCard:
-    """The card of a run's data: in its folder or, where that is gone, the published one of its name."""
-    return card_of_folder(Path(protocol.texts.data or protocol.texts.source.partition("@")[0]), Library())
+        texts = RunProtocol.read(spec).texts
+        folder = Path(texts.data or texts.source.partition("@")[0])  # where the folder is gone, the published card of its name holds
+        refuse_in_repository(to, card_of_folder(folder, Library()))
 
 
 class _CountedLines:
@@ -81,12 +78,11 @@ class _CountedLines:
 def gc(arguments: argparse.Namespace) -> int:
     removed = collect(arguments.out, dry_run=arguments.dry_run, endpoint_refusals=arguments.endpoint_refusals)
     if arguments.json:
-        sys.stdout.write(to_json(removed))
-    else:
-        print(f"{'would remove' if arguments.dry_run else 'removed'} {_describe(removed)}")
-        if not arguments.dry_run:
-            shrunk = removed.bytes_before - removed.bytes_after
-            print(f"the file shrank by {shrunk:,} bytes to {removed.bytes_after:,}")
+        return print_json(removed)
+    print(f"{'would remove' if arguments.dry_run else 'removed'} {_describe(removed)}")
+    if not arguments.dry_run:
+        shrunk = removed.bytes_before - removed.bytes_after
+        print(f"the file shrank by {shrunk:,} bytes to {removed.bytes_after:,}")
     return 0
 
 
@@ -104,8 +100,7 @@ def merge(arguments: argparse.Namespace) -> int:
             _refuse_texts_in_repository(opened, arguments.out)
     merged = merge_stores(arguments.sources, arguments.out)
     if arguments.json:
-        sys.stdout.write(to_json(merged))
-    else:
-        counts = {_TABLE_NAMES.get(table, table): count for table, count in msgspec.structs.asdict(merged).items()}
-        print(f"{arguments.out} has gained {', '.join(f'{count:,} {name}' for name, count in counts.items())}")
+        return print_json(merged)
+    counts = {_TABLE_NAMES.get(table, table): count for table, count in msgspec.structs.asdict(merged).items()}
+    print(f"{arguments.out} has gained {', '.join(f'{count:,} {name}' for name, count in counts.items())}")
     return 0

@@ -39,6 +39,14 @@ def checked_output() -> Iterator[None]:
         sys.stdout = original
 
 
+def print_json(data: Any) -> int:
+    """Print a result for programs, and return the exit code of success."""
+    from harness.tables import to_json  # late: with msgspec
+
+    sys.stdout.write(to_json(data))
+    return 0
+
+
 @contextmanager
 def told_warnings() -> Iterator[None]:
     """Warnings of the block go to standard error as notes, each once."""

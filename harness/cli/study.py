@@ -1,20 +1,21 @@
-"""`harness study`: the sections of published studies, from recorded answers."""
+"""`harness study` and `harness pairs`: the sections of published studies, from recorded answers, and texts for one."""
 
 from __future__ import annotations
 
 import argparse
 import shlex
-import sys
 
 import msgspec
 import numpy as np
 
-from harness import api
-from harness.cli.result import print_result
+from harness import sources
+from harness.cli.endings import print_result
+from harness.cli.streams import print_json
 from harness.content import Library
 from harness.content.tags import choose_from
-from harness.data import Dataset
+from harness.data import Dataset, load_folder
 from harness.errors import UsageError
+from harness.exchange.labels.pairs_of_outputs import EqualScores, make_pairs, write_pairs
 from harness.measure.options import CompareOptions
 from harness.reports.sections.chiang_lee import chiang_lee
 from harness.reports.sections.self_preference import self_preference_of
@@ -27,7 +28,7 @@ def self_preference(arguments: argparse.Namespace) -> int:
     from harness.render.progress import working
 
     with working("comparing own outputs"):
-        data = api.load(arguments.data, card=arguments.card)
+        data = sources.load(arguments.data, card=arguments.card)
         found = self_preference_of(arguments.data, data, judges=arguments.judge or (), seed=arguments.seed)
     from harness.render.self_preference import render_self_preference
 
@@ -38,18 +39,16 @@ def chiang_lee_section(arguments: argparse.Namespace) -> int:
     """The section of Chiang & Lee (2023) from recorded scores."""
     from harness.render.progress import working
     from harness.render.sections import print_sections
-    from harness.tables import to_json
 
     with working("comparing ratings"):
-        data = _chosen(api.load(arguments.data, card=arguments.card), arguments)
+        data = _chosen(sources.load(arguments.data, card=arguments.card), arguments)
         assert data.judgments is not None
         found = chiang_lee(data, data.judgments, CompareOptions(seed=arguments.seed))
     if found is None:
         raise UsageError(f"{arguments.data} has no scores that are numbers, so there are no means to compare")
     if arguments.json:
-        sys.stdout.write(to_json({"schema_version": 1, "study": "chiang-lee", **found}))
-    else:
-        print_sections({"chiang_lee": found})
+        return print_json({"schema_version": 1, "study": "chiang-lee", **found})
+    print_sections({"chiang_lee": found})
     return 0
 
 
@@ -101,4 +100,23 @@ def export_fine_tuning(arguments: argparse.Namespace) -> int:
         print(f"the pairs have only {len(made.train)} of the {spec.examples} examples that --examples asks for")
     if made.skipped:
         print(f"left out: {made.skipped} questions without an answer (texts that are equal in it, or not of the system)")
+    return 0
+
+
+def pairs(arguments: argparse.Namespace) -> int:
+    library = Library(*arguments.content)
+    equal = EqualScores.parse(arguments.equal) if arguments.equal else None
+    data = load_folder(arguments.data, library, card=arguments.card)
+    made = make_pairs(data, library, arguments.against, equal, arguments.control)
+    write_pairs(arguments.out, made, data)
+    counts = ", ".join(f"{count:,} in {language}" for language, count in sorted(made.by_language.items()))
+    print(f"{arguments.out}: {len(made.rows):,} pairs, {counts}")
+    if made.identical:
+        print(f"{made.identical:,} of them have the same text twice; they stay as a sanity check")
+    if made.not_equal or made.not_scored:
+        print(f"left out: {made.not_equal:,} pairs that people scored differently, {made.not_scored:,} without a score of both")
+    if arguments.control:
+        print(f"computed answers to control questions: {len(made.labels):,} of {len(made.rows) * len(arguments.control):,}")
+    content = "".join(f" --content {shlex.quote(str(folder))}" for folder in arguments.content)
+    print(f"judge them with: harness run{content} --data {shlex.quote(str(arguments.out))} --unlabelled --order both --judge NAME")
     return 0

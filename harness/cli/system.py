@@ -9,6 +9,7 @@ import sys
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
+from harness.cli.streams import print_json
 from harness.errors import UsageError
 from harness.judges import models as local_models
 from harness.tables import to_json
@@ -31,11 +32,10 @@ def models(arguments: argparse.Namespace) -> int:
         for name, model in local_models.catalogue().items()
     ]
     if arguments.json:
-        sys.stdout.write(to_json(rows))
-    else:
-        for row in rows:
-            state = "here" if row["here"] else "downloaded on first use"
-            print(f"{row['model']}  {row['title']}  {row['megabytes']} MB  {row['licence']}  {state}")
+        return print_json(rows)
+    for row in rows:
+        state = "here" if row["here"] else "downloaded on first use"
+        print(f"{row['model']}  {row['title']}  {row['megabytes']} MB  {row['licence']}  {state}")
     return 0
 
 
@@ -53,8 +53,7 @@ def _pull(name: str | None, *, as_json: bool) -> int:
 def doctor(arguments: argparse.Namespace) -> int:
     facts = _facts()
     if arguments.json:
-        sys.stdout.write(to_json(facts))
-        return 0
+        return print_json(facts)
     for section, entries in facts.items():
         print(section)
         for name, value in entries.items():

@@ -89,7 +89,7 @@ def fitting(rows: Sequence[Sequence[str]], first: Sequence[str], cut: str, width
     kept = []
     for name in sorted(columns_of, key=lambda name: first.index(name) if name in first else len(first)):
         if name == cut:
-            columns_of[name] = [_cut(text, max(left - _GAP, len(name))) for text in columns_of[name]]
+            columns_of[name] = [cut_to(text, max(left - _GAP, len(name))) for text in columns_of[name]]
         own = max(map(cell_len, columns_of[name])) + _GAP
         if own <= left or name == cut:
             kept.append(name)
@@ -98,7 +98,8 @@ def fitting(rows: Sequence[Sequence[str]], first: Sequence[str], cut: str, width
     return [list(row) for row in zip(*shown, strict=True)], [name for name in rows[0] if name not in kept]
 
 
-def _cut(text: str, most: int) -> str:
+def cut_to(text: str, most: int) -> str:
+    """A text of so many places at most."""
     from rich.cells import cell_len, set_cell_size
 
     return text if cell_len(text) <= most else f"{set_cell_size(text, most - 1).rstrip()}…"

@@ -7,41 +7,27 @@ import sys
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from harness import api
-from harness.cli.arguments import decision_options
-from harness.cli.compare import key_and_value, restrictions
-from harness.cli.result import print_result
+from harness.cli.arguments import check_figure, decision_options, given_fields
+from harness.cli.endings import print_result
+from harness.cli.judged import asked_source, compare_options, judged_run, key_and_value, opened_source
 from harness.errors import UsageError
 from harness.exit_codes import GATE_FAILED, GATE_INCONCLUSIVE, NOTHING_ALLOWED, STALE
-from harness.measure.compare import Recording
-from harness.measure.options import CompareOptions
 from harness.render.progress import working
 from harness.tables import to_json, write_atomic
 
 if TYPE_CHECKING:
     from harness.correct.acceptance import AcceptOptions
-    from harness.correct.certify import JudgedRun
-    from harness.measure.options import Rule
 
 
 def correct(arguments: argparse.Namespace) -> int:
     from harness.correct import correct
     from harness.correct.correct import CorrectOptions
 
-    options = CorrectOptions(
-        by=arguments.by or ("system",),
-        shares=arguments.shares,
-        share_of=arguments.share_of,
-        versus=key_and_value(arguments.versus, "--versus system=NAME") if arguments.versus else None,
-        prevalence_shift=arguments.prevalence_shift,
-        borrow=arguments.borrow == "languages",
-    )
-    if arguments.figure:
-        from harness.render.figures import form_of
-
-        form_of(arguments.figure)  # a wrong name is refused before anything that takes time
+    versus = key_and_value(arguments.versus, "--versus system=NAME") if arguments.versus else None
+    options = CorrectOptions(**given_fields(arguments, CorrectOptions) | {"versus": versus, "borrow": arguments.borrow == "languages"})
+    check_figure(arguments.figure)
     with working("correcting"):
-        corrected = correct.correct(_sources(arguments), _compare_options(arguments), options)
+        corrected = correct.correct([opened_source(arguments).recording], compare_options(arguments), options)
     if arguments.figure:
         from harness.render.figures import draw_corrected
 
@@ -58,11 +44,10 @@ def accept(arguments: argparse.Namespace) -> int:
     options = AcceptOptions(arguments.alpha_risk, arguments.delta, arguments.confidence, arguments.sampling)
     if arguments.cascade:
         return _cascade(arguments, options)
-    for flag in ("units", "price", "prices", "order", "to"):
-        if getattr(arguments, flag):
-            raise UsageError(f"--{flag} is of a cascade; pass --cascade too")
+    if given := [flag for flag in ("units", "price", "prices", "order", "to") if getattr(arguments, flag)]:
+        raise UsageError(f"--{given[0]} is of a cascade; pass --cascade too")
     with working("testing thresholds"):
-        found = acceptance.accept(_sources(arguments), _compare_options(arguments), options)
+        found = acceptance.accept([opened_source(arguments).recording], compare_options(arguments), options)
     from harness.render.use import render_acceptance
 
     return print_result(found, render_acceptance, as_json=arguments.json)
@@ -71,57 +56,35 @@ def accept(arguments: argparse.Namespace) -> int:
 def _cascade(arguments: argparse.Namespace, options: AcceptOptions) -> int:
     from harness.correct.answer_prices import answer_prices
     from harness.correct.cascade import accept_cascade
-    from harness.correct.certify import JudgedRun
     from harness.correct.certify_cascade import certify_cascade
 
     with working("testing thresholds"):
-        [opened] = api.open_sources([arguments.source], arguments.card, arguments.out)
+        opened = opened_source(arguments)
         source = opened.recording
         pricing = partial(answer_prices, source, run=opened.run, stated=dict(arguments.price), own=arguments.prices)
         chosen: dict[str, Any] = {name: value for name in ("units", "order") if (value := getattr(arguments, name))}
-        compare = _compare_options(arguments)
+        compare = compare_options(arguments)
         found = accept_cascade(source, compare, options, pricing=pricing, **chosen)
     if arguments.to:
-        asked = JudgedRun(opened.run.protocol, opened.run.prepared.library) if opened.run else None
-        write_atomic(arguments.to, to_json(certify_cascade(found, source, compare, options, asked)))
-    if arguments.json:
-        sys.stdout.write(to_json(found.as_json()))
-    else:
-        from harness.render.comparison import show
-        from harness.render.improvement.accepted_cascade import render_cascades
+        write_atomic(arguments.to, to_json(certify_cascade(found, source, compare, options, judged_run(opened.run))))
+    from harness.render.improvement.accepted_cascade import render_cascades
 
-        show(lambda narrow: render_cascades(found), found.signature)
-        if arguments.to:
-            print(f"certificate: {arguments.to}", file=sys.stderr)
+    print_result(found, render_cascades, as_json=arguments.json)
+    if arguments.to and not arguments.json:
+        print(f"certificate: {arguments.to}", file=sys.stderr)
     return 0 if not arguments.to or any(each.risk is not None for each in found.cascades) else NOTHING_ALLOWED
 
 
-def _sources(arguments: argparse.Namespace) -> list[Recording]:
-    return [source.recording for source in api.open_sources([arguments.source], arguments.card, arguments.out)]
-
-
-def _compare_options(arguments: argparse.Namespace) -> CompareOptions:
-    where = restrictions(arguments.where, arguments.langs)
-    majority: Rule = getattr(arguments, "majority", "drop")  # corrected numbers rest on single labels
-    return api.compare_options(arguments.judge, arguments.annotators, where, majority=majority)
-
-
 def calibrate(arguments: argparse.Namespace) -> int:
+    from harness.correct.calibrate import CalibrateOptions
+    from harness.correct.calibrate import calibrate as calibrate_scores
+    from harness.correct.label_sets import SetOptions
+
+    sets, length = SetOptions(**given_fields(arguments, SetOptions)), arguments.covariate == "length"
+    options = CalibrateOptions(sets, arguments.numbers, length, arguments.seed)
+    compare = compare_options(arguments, seed=arguments.seed)
     with working("calibrating"):
-        found = api.calibrate(
-            arguments.source,
-            judge=arguments.judge,
-            annotators=arguments.annotators,
-            where=restrictions(arguments.where, arguments.langs),
-            card=arguments.card,
-            out=arguments.out,
-            level=arguments.level,
-            per=arguments.per,
-            this_draw=arguments.this_draw,
-            numbers=arguments.numbers,
-            with_length=arguments.covariate == "length",
-            seed=arguments.seed,
-        )
+        found = calibrate_scores(opened_source(arguments).recording, compare, options)
     from harness.render.use import render_calibrated
 
     return print_result(found, render_calibrated, as_json=arguments.json)
@@ -145,9 +108,9 @@ def certify(arguments: argparse.Namespace) -> int:
     accepting = AcceptOptions(arguments.alpha_risk, arguments.delta, arguments.confidence)
     sets = SetOptions(arguments.level, arguments.per, arguments.this_draw)
     with working("certifying"):
-        recording, asked = _asked_source(arguments)
+        recording, asked = asked_source(arguments)
         length = arguments.covariate == "length"
-        made = make(recording, _compare_options(arguments), decision_options(arguments), accepting, asked, sets, length)
+        made = make(recording, compare_options(arguments), decision_options(arguments), accepting, asked, sets, length)
     text = to_json(made)
     write_atomic(arguments.to, text)
     if arguments.json:
@@ -174,8 +137,8 @@ def _extend(arguments: argparse.Namespace) -> int:
     options = ExtendOptions(arguments.by or (), from_language, thresholds.margin, thresholds.alpha)
     held = certificate.load(arguments.extend)
     with working("testing other texts"):
-        recording, asked = _asked_source(arguments)
-        found = extend(held, recording, _compare_options(arguments), options, asked)
+        recording, asked = asked_source(arguments)
+        found = extend(held, recording, compare_options(arguments), options, asked)
     extended = with_extensions(held, found, datetime.now(UTC).date())
     path = arguments.to or arguments.extend
     if written := extended != held or arguments.to is not None:
@@ -196,7 +159,7 @@ def _check(arguments: argparse.Namespace) -> int:
         return _check_cascade(arguments)
     held = certificate.read(arguments.check)
     with working("making it again"):
-        recording, asked = _asked_source(arguments) if arguments.source is not None else (None, None)
+        recording, asked = asked_source(arguments) if arguments.source is not None else (None, None)
         found = check_certificate(held, recording, asked)
     if arguments.json:
         allowed = [{"language": cell.language, "metric": cell.metric, "verdict": cell.verdict} for cell in found.allowed]
@@ -215,7 +178,7 @@ def _check_cascade(arguments: argparse.Namespace) -> int:
     if arguments.source is None:
         raise UsageError("name the run or data folder that the cascade is of: harness certify --check FILE RUN_OR_DIR")
     with working("making it again"):
-        stale = cascade_staleness(held, *_asked_source(arguments))
+        stale = cascade_staleness(held, *asked_source(arguments))
     allowed = [] if stale else [(cell.chain.language, cell.chain.metric) for cell in held.cells if cell.chain.upper is not None]
     if arguments.json:
         places = [{"language": language, "metric": metric} for language, metric in allowed]
@@ -227,24 +190,13 @@ def _check_cascade(arguments: argparse.Namespace) -> int:
     return STALE if stale else 0 if allowed else NOTHING_ALLOWED
 
 
-def _asked_source(arguments: argparse.Namespace) -> tuple[Recording, JudgedRun | None]:
-    from harness.correct.certify import JudgedRun
-
-    [source] = api.open_sources([arguments.source], arguments.card, arguments.out)
-    return source.recording, JudgedRun(source.run.protocol, source.run.prepared.library) if source.run else None
-
-
 def explain(arguments: argparse.Namespace) -> int:
+    from harness.improvement.explain import ExplainOptions
+    from harness.improvement.explain import explain as explain_errors
+
+    compare = compare_options(arguments)
     with working("explaining errors"):
-        found = api.explain(
-            arguments.source,
-            by=arguments.by,
-            judge=arguments.judge,
-            annotators=arguments.annotators,
-            where=restrictions(arguments.where, arguments.langs),
-            card=arguments.card,
-            out=arguments.out,
-        )
+        found = explain_errors(opened_source(arguments).recording, compare, ExplainOptions(arguments.by))
     from harness.render.improvement.explained import render_explained
 
     return print_result(found, lambda found: render_explained(found, every=arguments.all), as_json=arguments.json)

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from harness import api
+from harness import api, sources
+from harness.cli.arguments import check_figure, given_fields
 from harness.exit_codes import GATE_FAILED, GATE_INCONCLUSIVE
 
 if TYPE_CHECKING:
@@ -23,9 +24,8 @@ if TYPE_CHECKING:
 
 
 def init(arguments: argparse.Namespace) -> int:
-    from harness.cli.arguments import given_fields
+    from harness.cli.judged import judged_run, opened_source
     from harness.correct import certificate
-    from harness.correct.certify import JudgedRun
     from harness.render.pipelines.watch import print_plan
     from harness.watch.setting_up import WatchStart, refuse_unfit
     from harness.watch.starts import open_watch
@@ -33,10 +33,10 @@ def init(arguments: argparse.Namespace) -> int:
     from harness.watch.watching import begin
 
     held = certificate.load(arguments.certificate)
-    [source] = api.open_sources([arguments.source], arguments.card, arguments.out)
+    source = opened_source(arguments)
     run = source.run
     start = WatchStart(held, Path(arguments.certificate).read_bytes(), source.recording, str(run.folder.resolve()) if run else None)
-    refuse_unfit(start, JudgedRun(run.protocol, run.prepared.library) if run else None)
+    refuse_unfit(start, judged_run(run))
     given = given_fields(arguments, WatchOptions)
     options = replace(open_watch(arguments.folder).plan.options, **given) if arguments.restart else WatchOptions(**given)
     ask = _asking(run, held.judge, arguments) if run else None
@@ -85,14 +85,11 @@ def add(arguments: argparse.Namespace) -> int:
 
 
 def _recording(source: str | None, arguments: argparse.Namespace) -> Recording | None:
-    return None if source is None else api.open_sources([source], arguments.card, arguments.out)[0].recording
+    return None if source is None else sources.open_sources([source], arguments.card, arguments.out)[0].recording
 
 
 def check(arguments: argparse.Namespace) -> int:
-    if arguments.figure:
-        from harness.render.figures import form_of
-
-        form_of(arguments.figure)  # a wrong name is refused before anything that takes time
+    check_figure(arguments.figure)
     from harness.render.pipelines.watch import print_watch, watch_junit
     from harness.tables import to_json, write_atomic
 

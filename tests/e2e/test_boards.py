@@ -14,8 +14,8 @@ from typing import Any
 
 import pytest
 
-from harness.boards import score
 from harness.boards.board import whole_board
+from harness.boards.processes import examine_all
 from harness.content.library import bundled_root
 from harness.data.judgments import Judgments
 from harness.runs import reopen
@@ -213,7 +213,8 @@ def test_a_run_with_several_judges_gives_each_a_folder_or_the_one_that_is_named(
 
 def test_the_numbers_of_a_submission_are_those_of_its_run(fresh_submission: Path, content: Path, out: Path) -> None:
     run = reopen("mini", out)
-    entry = score(run.prepared.library.board("mini"), whole_board("mini", [content]), fresh_submission)
+    [examined] = examine_all(whole_board("mini", [content]), [fresh_submission])
+    assert (entry := examined.entry)
     for name in (*Judgments.COLUMNS, "justification", "asked_language"):
         assert list(getattr(entry.judgments, name)) == list(getattr(run.judgments, name)), name
     assert entry.answers == run.answers

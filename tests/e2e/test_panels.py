@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 
 import harness
-from harness.api import OpenedSource, open_sources, with_panels
 from harness.cli import main
 from harness.cli.parser import build_parser, command_parser
 from harness.cli.spec_file import spec_of
@@ -16,6 +15,7 @@ from harness.errors import UsageError
 from harness.model import Failure
 from harness.render.html.command import command_notes, command_of
 from harness.runs import RunResult, RunSpec, reopen
+from harness.sources import OpenedSource, open_sources, with_panels
 
 MEMBERS = ("baseline/length", "baseline/random", "baseline/majority")
 

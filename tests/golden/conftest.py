@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from harness import api
+from harness import sources
 from harness.data import Dataset
 from tests.conftest import SHARED_DATA
 
-_READ = api.load
-_READ_ONCE = cache(api.load)
+_READ = sources.load
+_READ_ONCE = cache(sources.load)
 
 
 def _load(folder: Path | str, **card: Any) -> Dataset:
@@ -23,4 +23,4 @@ def _load(folder: Path | str, **card: Any) -> Dataset:
 @pytest.fixture(autouse=True)
 def _published_data_are_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """All commands and functions that compare the same published data get the same object, which nothing changes."""
-    monkeypatch.setattr(api, "load", _load)
+    monkeypatch.setattr(sources, "load", _load)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from scipy.stats import binom
 
-from harness import api
+from harness import sources
 from harness.decide.cell_tests import CellTests, cell_tests
 from harness.decide.options import DecisionOptions
 from harness.decide.rule import DecisionInputs, decide
@@ -135,7 +135,7 @@ def check_data(case: Case, shared: Path) -> None:
     """Every cell of a recorded data set: verdicts as they are, numbers by the formulas that take groups as equal."""
     given = case["inputs"]
     folder = Path(given["data"]).name
-    [source] = api.open_sources([shared / folder], folder, Path("results"))
+    [source] = sources.open_sources([shared / folder], folder, Path("results"))
     compare = CompareOptions(annotators=Annotators.parse(given["annotators"]))
     options = DecisionOptions(margin=given["margin"], epsilon=given["alt_test_epsilon"])
     laid_out = align([source.recording], compare)

@@ -25,11 +25,11 @@ def section(shared_data: Path) -> Callable[[str], dict[str, dict[str, Any]]]:
     def rows_of(variant: str) -> dict[str, dict[str, Any]]:
         import msgspec
 
-        from harness import api
+        from harness import sources
         from harness.measure.options import CompareOptions
         from harness.reports.sections.chiang_lee import chiang_lee
 
-        data = api.load(shared_data / "chiang_lee_closer_look")
+        data = sources.load(shared_data / "chiang_lee_closer_look")
         assert data.judgments is not None
         chosen = data.judgments.take(np.flatnonzero(data.judgments.variant.recode({variant: 0}) == 0))
         found = chiang_lee(msgspec.structs.replace(data, judgments=chosen), chosen, CompareOptions(resamples=100))

@@ -141,25 +141,14 @@ def open_judge(name, options):
 
 RUN_LENGTH = "run --langs cs --judge baseline/length --out results"
 
-COMMAND_FLAGS = """
-from pathlib import Path
-
-from harness.cli.arguments import command
-
-
-def count_flags(commands):
-    p = command(commands, "count", "count:count", "count the lines of a file")
-    p.add_argument("file", type=Path, help="the file")
-"""
-
 CHANGES = {
     "a command": Change(
-        most=4,
+        most=3,
         files={
-            "cli/flags/count_flags.py": COMMAND_FLAGS.lstrip(),
             "cli/count.py": 'def count(arguments):\n    print(len(arguments.file.read_text().splitlines()), "lines")\n    return 0\n',
-            "cli/parser.py": {
-                "\nGROUPS = {\n": "from harness.cli.flags.count_flags import count_flags\n\nGROUPS = {\n    'count': (count_flags,),\n",
+            "cli/flags/studies_and_jobs.py": {
+                '\nCOMMANDS = r"""\n': '\nCOMMANDS = r"""\n'
+                "harness count (count:count): count the lines of a file\n    file FILE (Path): the file\n\n",
             },
         },
         given=("three.txt", "one\ntwo\nthree\n"),
@@ -180,12 +169,8 @@ CHANGES = {
             "runs/specification.py": {
                 "    top_ps: tuple": "    min_ps: tuple[float | None, ...] = (None,)\n    top_ps: tuple",
             },
-            "cli/flags/run_flags.py": {
-                '    add_flag(how, "--top-p': '    add_flag(how, "--min-p P[,P]", "least share", top_ps)\n    add_flag(how, "--top-p',
-            },
-            "cli/flags/exchange_flags.py": {
-                '    add_flag(p, "--top-p': '    add_flag(p, "--min-p P", "least share", single_top_p)\n    add_flag(p, "--top-p',
-            },
+            "cli/flags/finding_out.py": {"    --top-p P[,P]": "    --min-p P[,P] (top_ps): least share\n    --top-p P[,P]"},
+            "cli/flags/other_programs.py": {"    --top-p P (": "    --min-p P (single_top_p): least share\n    --top-p P ("},
         },
         given=("gate.toml", '[[rule]]\nmetric = "problematic_content"\nmin_items = 5\n'),
         commands=(

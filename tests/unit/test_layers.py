@@ -33,6 +33,7 @@ LAYERS: list[set[str]] = [
     {"boards", "gate", "exchange", "annotate", "judge_atlas"},
     {"reports"},
     {"render"},
+    {"notebook", "sources"},
     {"api", "cli", "__main__"},
 ]
 # Who may import whom on the same layer, with the reason; nobody else may.

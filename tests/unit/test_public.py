@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import harness
-from harness import api, content, data, engines, errors
+from harness import api, content, data, engines, errors, sources
 from harness.correct import cascade_certificate, certificate
 from harness.data import frames
 from harness.decide.options import DecisionOptions
@@ -44,7 +44,7 @@ PUBLIC = {
     "from_frames": frames.from_frames,
     "generate": api.generate,
     "improve": api.improve,
-    "load": api.load,
+    "load": sources.load,
     "report": api.report,
     "run": api.run,
     "write_page": api.write_page,

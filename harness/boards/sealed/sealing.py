@@ -148,20 +148,14 @@ def _refuse_published_place(path: Path, board_file: Path) -> None:
 
 
 def _read_labels(path: Path, board: Board, dataset: Dataset, items: Sequence[Item]) -> Labels:
-    labels = checked_labels(
-        read_label_rows(path), path, dataset.scales, {item.item_id: item for item in items}, source=_default_source(dataset)
-    )
+    source: Any = "native" if dataset.about.id == "bundled" else dataset.about.source  # of labels that name none
+    labels = checked_labels(read_label_rows(path), path, dataset.scales, {item.item_id: item for item in items}, source=source)
     if not len(labels):
         raise ContentError("no labels to seal", path)
     for label in labels:
         if label.metric not in dataset.asked_metrics[label.item_id]:
             raise ContentError(f"metric '{label.metric}' of '{label.item_id}' is not asked on the board '{board.id}'", path)
     return labels
-
-
-def _default_source(dataset: Dataset) -> Any:
-    """The source of labels without one: that of the data folder, or native speakers for items of the packs."""
-    return "native" if dataset.about.id == "bundled" else dataset.about.source
 
 
 def _single_source(labels: Labels) -> Any:

@@ -19,7 +19,8 @@ from harness.boards.recorded import RECORDED
 from harness.boards.submit import SubmitterStatement, WrittenSubmission
 from harness.boards.submit import record as record_scores
 from harness.boards.submit import submit as submit_run
-from harness.cli.checkout import other_checkout
+from harness.cli.arguments import given_fields
+from harness.cli.content import other_checkout
 from harness.content import Board, Library
 from harness.errors import ContentError, UsageError
 from harness.exit_codes import UNCHECKED
@@ -32,7 +33,8 @@ from harness.text import terminal_safe
 def submit(arguments: argparse.Namespace) -> int:
     name, out = run_place(arguments.run, arguments.out)
     run = reopen(name, out)
-    about = msgspec.structs.replace(_statement(arguments), into=arguments.into or _checkout_with(arguments.board), part=arguments.part)
+    into = arguments.into or _checkout_with(arguments.board)
+    about = SubmitterStatement(**given_fields(arguments, SubmitterStatement) | {"into": into})
     written = submit_run(run, out, arguments.board, about, arguments.judge)
     if arguments.json:
         return _print_written(written)
@@ -51,7 +53,7 @@ def _checkout_with(board: str) -> Path | None:
 
 
 def record(arguments: argparse.Namespace) -> int:
-    about = msgspec.structs.replace(_statement(arguments), origin=arguments.origin)
+    about = SubmitterStatement(**given_fields(arguments, SubmitterStatement))
     written = record_scores(arguments.board, about, arguments.judge, data=arguments.data, content=arguments.content)
     if arguments.json:
         return _print_written(written)
@@ -59,20 +61,6 @@ def record(arguments: argparse.Namespace) -> int:
         print(terminal_safe(f"{one.card.title or one.card.name}: {one.calls:,} recorded scores written to {one.folder}"))
     print(terminal_safe(f"\nNothing has been sent anywhere. 'harness board check {arguments.board}' reads them again."))
     return 0
-
-
-def _statement(arguments: argparse.Namespace) -> SubmitterStatement:
-    return SubmitterStatement(
-        name=arguments.name,
-        title=arguments.title,
-        open_weights=arguments.open_weights,
-        contact=arguments.contact,
-        exposure=arguments.exposure,
-        exposure_note=arguments.exposure_note,
-        families=arguments.families,
-        into=arguments.into,
-        replace=arguments.replace,
-    )
 
 
 def _print_written(written: Sequence[WrittenSubmission]) -> int:
@@ -165,15 +153,7 @@ def _as_json(checked: CheckedBoards) -> dict[str, Any]:
     """Every submission with its counts, and all problems in one list."""
     problems = [{"path": _printable(str(p.path)), "line": p.line, "message": p.message} for p in checked.problems]
     submissions = [
-        {
-            "board": one.board,
-            "submission": _printable(one.submission),
-            "judge": one.judge,
-            "status": one.status,
-            "calls": one.calls,
-            "failures": one.failures,
-            "problems": len(one.problems),
-        }
+        msgspec.structs.asdict(one) | {"submission": _printable(one.submission), "problems": len(one.problems)}
         for one in checked.submissions
     ]
     change = checked.change and {"base": checked.change.base, "begin": checked.change.begin, "files": checked.change.files}

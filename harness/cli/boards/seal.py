@@ -3,29 +3,22 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Iterator
 
 from harness.boards.sealed import SealingReport, open_labels
 from harness.boards.sealed import rotate as rotate_labels
 from harness.boards.sealed import seal as seal_labels
+from harness.cli.streams import print_json
 from harness.content.canary import HOW_TO_MARK
-from harness.tables import to_json
 from harness.text import terminal_safe
 
 
 def seal(arguments: argparse.Namespace) -> int:
     sealed = seal_labels(
-        arguments.board,
-        arguments.labels,
-        arguments.recipient,
-        content=arguments.content,
-        data=arguments.data,
-        canary=arguments.canary,
+        arguments.board, arguments.labels, arguments.recipient, content=arguments.content, data=arguments.data, canary=arguments.canary
     )
     if arguments.json:
-        sys.stdout.write(to_json(sealed))
-        return 0
+        return print_json(sealed)
     for line in _summary(sealed):
         print(terminal_safe(line))
     return 0

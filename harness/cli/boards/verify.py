@@ -11,6 +11,7 @@ import msgspec
 
 from harness.boards.verify import LEVEL, Verification, VerifyOptions
 from harness.boards.verify import verify as verify_submission
+from harness.cli.arguments import given_fields
 from harness.engines import Limits, Settings
 from harness.tables import to_json
 from harness.text import terminal_safe
@@ -26,14 +27,7 @@ def verify(arguments: argparse.Namespace) -> int:
         arguments.submission,
         TerminalWatcher(assume_yes=arguments.yes),
         _settings(arguments),
-        VerifyOptions(
-            share=arguments.share,
-            seed=arguments.seed,
-            base_url=arguments.base_url,
-            content=tuple(arguments.content),
-            data=arguments.data,
-            out=arguments.out,
-        ),
+        VerifyOptions(**given_fields(arguments, VerifyOptions)),
     )
     if arguments.json:
         sys.stdout.write(to_json(_as_json(result)))
@@ -44,15 +38,9 @@ def verify(arguments: argparse.Namespace) -> int:
 
 
 def _settings(arguments: argparse.Namespace) -> Settings:
-    return Settings(
-        concurrency={"": arguments.concurrency} if arguments.concurrency else {},
-        rpm=dict([arguments.rpm] if arguments.rpm else []),
-        tpm=dict([arguments.tpm] if arguments.tpm else []),
-        attempts=arguments.attempts,
-        timeout=arguments.timeout,
-        limits=Limits(cost=arguments.max_cost),
-        prices=arguments.prices,
-    )
+    speed = {name: dict([value]) if (value := getattr(arguments, name)) else {} for name in ("rpm", "tpm")}
+    speed["concurrency"] = {"": arguments.concurrency} if arguments.concurrency else {}
+    return Settings(**given_fields(arguments, Settings) | speed, limits=Limits(cost=arguments.max_cost))
 
 
 def _as_json(result: Verification) -> dict[str, Any]:

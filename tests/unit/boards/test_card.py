@@ -11,8 +11,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.boards import JudgeCard, VerificationRecord, read_card, write_card
-from harness.boards.card import card_complaints, card_text, folder_complaint, name_complaints, quote, slug
+from harness.boards.card import (
+    JudgeCard,
+    VerificationRecord,
+    card_complaints,
+    card_text,
+    folder_complaint,
+    name_complaints,
+    quote,
+    read_card,
+    slug,
+    write_card,
+)
 from harness.errors import ContentError
 
 CARD = JudgeCard(

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from harness.boards import ScoredSubmission
 from harness.boards.checked_boards import TableRenderer, _table_problems
+from harness.boards.examined_submission import ScoredSubmission
 from harness.content import Board
 from harness.runs import Prepared
 

@@ -8,12 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from harness.boards import read_card, score, write_card
+from harness.boards.card import read_card, write_card
 from harness.boards.examined_submission import examine
 from harness.boards.expected import Baselines, ExpectedCalls, expected_calls
 from harness.boards.processes import examine_all
 from harness.data.judgments import Judgments
-from harness.errors import ContentError
 from harness.model import JudgeIdentity
 from harness.runs import Prepared, RunResult, hex_ids
 
@@ -21,8 +20,7 @@ Submitted = Callable[..., list[Path]]
 
 
 def test_an_entry_is_what_its_run_held(result: RunResult, mini: Prepared, submitted: Submitted) -> None:
-    board = mini.library.board("mini")
-    entries = {entry.card.name: entry for entry in (score(board, mini, folder) for folder in submitted())}
+    entries = {examined.card.name: examined.entry for examined in examine_all(mini, submitted()) if examined.card and examined.entry}
     for name, entry in entries.items():
         own = result.judgments.take(result.judgments.judge.recode({name: 0}) == 0)
         for column in (*Judgments.COLUMNS, *Judgments.OPTIONAL):
@@ -78,10 +76,10 @@ def test_baselines_answer_the_same_as_in_their_run(mini: Prepared, result: RunRe
     assert "no baseline 'wise'" in baselines.complaint(JudgeIdentity("baseline", "wise"))
 
 
-def test_the_first_problem_is_raised(mini: Prepared, submitted: Submitted) -> None:
+def test_a_changed_card_is_a_problem(mini: Prepared, submitted: Submitted) -> None:
     [folder, *_] = submitted()
     card = read_card(folder / "judge.toml")
     for change in ({"board": "mini@3.0.0"}, {"title": "<b>"}):
         write_card(folder / "judge.toml", type(card)(**{name: getattr(card, name) for name in card.__struct_fields__} | change))
-        with pytest.raises(ContentError, match=r"judge\.toml"):
-            score(mini.library.board("mini"), mini, folder)
+        [examined] = examine_all(mini, [folder])
+        assert examined.entry is None and examined.problems[0].path.name == "judge.toml"

@@ -7,16 +7,17 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from harness.api import Quiet, run
+from harness.api import run
 from harness.boards.board_standings import standings
 from harness.boards.card import CARD, Part, read_card, write_card
-from harness.boards.examined_submission import ExaminedSubmission, examine, score
+from harness.boards.examined_submission import ExaminedSubmission, ScoredSubmission, examine
 from harness.boards.expected import Baselines, expected_calls
 from harness.boards.replies import REPLIES, compress_lines, read_lines
 from harness.boards.submit import SubmitterStatement, submit
 from harness.boards.verify import VerifyOptions, verify
 from harness.engines import Settings
 from harness.errors import UsageError
+from harness.notebook import Quiet
 from harness.runs import Prepared, RunResult, RunSpec
 
 FIRST = Part(("cs",), 2)
@@ -54,9 +55,15 @@ def test_a_part_is_refused_until_it_is_called_one(content: Path, tmp_path: Path)
     assert "--part" not in str(caught.value) and not (tmp_path / "into" / "leaderboards").exists()
 
 
+def read_entry(mini: Prepared, folder: Path) -> ScoredSubmission:
+    entry = examine(expected_calls(mini), folder, Baselines(mini, expected_calls(mini))).entry
+    assert entry is not None
+    return entry
+
+
 def test_first_texts_have_no_rank_and_say_what_they_are(first: Path, mini: Prepared) -> None:
     assert read_card(first / CARD).part == FIRST
-    entry = score(mini.library.board("mini"), mini, first)
+    entry = read_entry(mini, first)
     assert set(entry.judgments.item.values) == {item.item_id for item in [each for each in mini.data.items if each.language == "cs"][:2]}
     found = standings(mini.library.board("mini"), mini, [entry])
     assert found.tables == () and [(one.mean, one.tested) for one in found.overall] == [(None, 0)]
@@ -66,7 +73,7 @@ def test_first_texts_have_no_rank_and_say_what_they_are(first: Path, mini: Prepa
 def test_whole_languages_are_ranked_in_these(content: Path, mini: Prepared, tmp_path: Path) -> None:
     folder = submitted(part_of_mini(content, tmp_path, languages=("cs",)), tmp_path)
     assert read_card(folder / CARD).part == Part(("cs",))
-    found = standings(mini.library.board("mini"), mini, [score(mini.library.board("mini"), mini, folder)])
+    found = standings(mini.library.board("mini"), mini, [read_entry(mini, folder)])
     assert {table.language for table in found.tables} == {"cs"}
     assert found.overall[0].by_language["cs"] is not None and found.overall[0].mean is None
 

@@ -12,7 +12,6 @@ from typing import Any
 import msgspec
 import pytest
 
-from harness.api import Quiet
 from harness.boards.board import open_board, whole_board
 from harness.boards.card import read_card, write_card
 from harness.boards.checked_boards import check_boards
@@ -23,6 +22,7 @@ from harness.content import Library
 from harness.data import load_folder
 from harness.engines import Settings
 from harness.errors import UsageError
+from harness.notebook import Quiet
 from harness.render.standings_markdown import standings_markdown
 
 BOARD = """id = "danish"

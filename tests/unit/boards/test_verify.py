@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
-from harness.api import Quiet
 from harness.boards.card import read_card
 from harness.boards.submit import SubmitterStatement, submit
 from harness.boards.verify import MIN_CALLS, DifferingAnswer, VerifyOptions, draw_calls, verify
 from harness.engines import Limits, Settings
 from harness.errors import ContentError, UsageError
 from harness.measure.retest import retest_outcomes
+from harness.notebook import Quiet
 from harness.runs import RunSpec, run
 
 CALLS = {tag: [f"{tag}{n}" for n in range(count)] for tag, count in {"cs": 700, "ja": 300, "zh": 200}.items()}

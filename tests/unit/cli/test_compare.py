@@ -12,9 +12,6 @@ from xml.etree import ElementTree
 
 import pytest
 
-from harness.cli.compare import key_and_value, restrictions
-from harness.errors import UsageError
-
 TOML = 'id = "mine"\nannotators = "persistent"\n[metrics.tone]\nkind = "ordinal"\nclasses = [0, 1, 2]\nbest = 2\n'
 Cli = Callable[..., Any]
 
@@ -129,13 +126,6 @@ def test_a_label_check_needs_no_judgments(cli: Cli, folder: Path) -> None:
     assert "Czech" in cli("labels", "check", folder).out
     result = cli("compare", folder)
     assert result.code == 2 and f"has no judgments to compare. Ask a judge: harness run --data {folder} --judge" in result.err
-
-
-def test_restrictions_of_one_name_are_alternatives() -> None:
-    assert restrictions(["a=1,2", "b=x=y", "a=3"]) == {"a": ("1", "2", "3"), "b": ("x=y",)}
-    assert key_and_value("judge=openai/a=b", "") == ("judge", "openai/a=b")
-    with pytest.raises(UsageError, match="such as an example"):
-        key_and_value("judge", "an example")
 
 
 def test_the_name_of_published_labels_is_no_run(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from harness import api
+from harness import sources
 from harness.cli import run as run_command
 
 
@@ -18,7 +18,7 @@ def _interrupt(*_: Any, **__: Any) -> None:
 @pytest.mark.parametrize(
     ("module", "name", "words", "said"),
     [
-        (api, "open_sources", ("compare", "x"), "harness: interrupted\n"),
+        (sources, "open_sources", ("compare", "x"), "harness: interrupted\n"),
         (run_command, "run", ("run",), "harness: interrupted; all answers are kept, and the same command continues the run\n"),
     ],
     ids=["compare", "run"],

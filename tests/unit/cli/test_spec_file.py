@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from harness.cli import parse, parse_each
+from harness.cli import parse
 from harness.cli.parser import build_parser, command_parser
 from harness.cli.run import RUN_FLAGS
 from harness.cli.spec_file import spec_of, write_spec
@@ -38,26 +38,26 @@ def spec(tmp_path: Path) -> Path:
 
 
 def test_a_file_holds_flags(spec: Path) -> None:
-    read = parse(["run", "--spec", str(spec)])
+    read = parse(["run", "--spec", str(spec)])[0]
     assert (read.data, read.langs, read.judge) == (spec.parent / "answers", ("cs", "ja"), ["openai/m", "baseline/majority"])
     assert (read.temperature, read.rpm, read.repeats) == ((0.0, 0.7), [("openai/m", 60.0)], 3)
     assert (read.unlabelled, read.fresh, read.prompt) == (True, False, [spec.parent / "a.toml"])
 
 
 def test_flags_of_the_command_take_precedence(spec: Path) -> None:
-    read = parse(["run", f"--spec={spec}", "--judge", "baseline/random", "--repeats=1", "--langs", "de"])
+    read = parse(["run", f"--spec={spec}", "--judge", "baseline/random", "--repeats=1", "--langs", "de"])[0]
     assert (read.judge, read.repeats, read.langs) == (["baseline/random"], 1, ("de",))
 
 
 def test_the_flags_of_a_run_are_a_file_that_gives_the_same_run(spec: Path, tmp_path: Path) -> None:
     parser = command_parser(build_parser(), "run")
-    first = parse(["run", "--spec", str(spec), "--seed", "4"])
+    first = parse(["run", "--spec", str(spec), "--seed", "4"])[0]
     from harness.tables import to_toml
 
     again = tmp_path / "again" / "spec.toml"
     again.parent.mkdir()
     again.write_text(to_toml(spec_of(first.argv, parser)), "utf-8")
-    second = parse(["run", "--spec", str(again)])
+    second = parse(["run", "--spec", str(again)])[0]
     ignored = ("spec", "argv", "command")
     assert {k: v for k, v in vars(first).items() if k not in ignored} == {k: v for k, v in vars(second).items() if k not in ignored}
 
@@ -116,13 +116,13 @@ prompt = ["a.toml"]
 def test_languages_with_flags_of_their_own_are_a_run_of_their_own(tmp_path: Path) -> None:
     path = tmp_path / "best.toml"
     path.write_text(BY_LANGUAGE, "utf-8")
-    rest, own = parse_each(["run", "--spec", str(path), "--seed", "3"])
+    rest, own = parse(["run", "--spec", str(path), "--seed", "3"])
     assert (rest.langs, rest.variant, rest.prompt, rest.seed) == (("cs", "de"), ["single"], None, 3)
     assert (own.langs, own.variant, own.prompt, own.seed) == (("ja",), ["detailed"], [tmp_path / "a.toml"], 3)
     assert own.judge == rest.judge == ["openai/m"]
-    [only] = parse_each(["run", "--spec", str(path), "--langs", "ja"])
+    [only] = parse(["run", "--spec", str(path), "--langs", "ja"])
     assert (only.langs, only.variant) == (("ja",), ["detailed"])
-    given, _ = parse_each(["run", "--spec", str(path), "--variant", "joint"])
+    given, _ = parse(["run", "--spec", str(path), "--variant", "joint"])
     assert given.variant == ["joint"]
 
 
@@ -140,7 +140,7 @@ def test_a_table_of_a_language_that_cannot_be(tmp_path: Path, old: str, new: str
     path = tmp_path / "best.toml"
     path.write_text(BY_LANGUAGE.replace(old, new), "utf-8")
     with pytest.raises(ContentError, match=words):
-        parse_each(["run", "--spec", str(path)])
+        parse(["run", "--spec", str(path)])
 
 
 def test_a_choice_is_written_for_each_language(tmp_path: Path) -> None:
@@ -157,7 +157,7 @@ def test_a_choice_is_written_for_each_language(tmp_path: Path) -> None:
         "repeats": 1,
         "language": {"cs": {"prompt": ["../p.toml"]}, "ja": {"variant": ["single"]}},
     }
-    assert [(each.langs, each.variant, each.prompt) for each in parse_each(["run", "--spec", str(path)])] == [
+    assert [(each.langs, each.variant, each.prompt) for each in parse(["run", "--spec", str(path)])] == [
         (("cs",), None, [tmp_path / "p.toml"]),
         (("ja",), ["single"], None),
     ]

@@ -12,7 +12,6 @@ import numpy as np
 import pytest
 
 import harness
-from harness.api import compare_options, open_sources
 from harness.correct.calibrate import CalibratedMetric, CalibrateOptions, calibrated_metric, judge_inputs
 from harness.correct.label_sets import HALF_ALONE, HALVES, OTHERS, sets_at
 from harness.correct.map_input import MapInput
@@ -20,6 +19,7 @@ from harness.correct.score_curves import ClassCurve, ClassTable, NumberLine
 from harness.correct.score_maps import learn
 from harness.errors import UsageError
 from harness.measure.compare import align
+from harness.sources import compare_options, open_sources
 from tests.unit.correct.calibration_worlds import ScoreWorld, draw_input
 from tests.unit.correct.languages_folder import languages_folder
 

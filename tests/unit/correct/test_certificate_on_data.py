@@ -9,7 +9,7 @@ import msgspec
 import numpy as np
 import pytest
 
-from harness import api, certificate
+from harness import certificate, sources
 from harness.correct.certificate import CorrectedMean, Correction
 from harness.correct.certify import certify
 from harness.decide.options import DecisionOptions
@@ -28,10 +28,10 @@ SPLITS = 40
 @pytest.fixture(scope="module")
 def pariksha(shared_data: Path) -> Recording:
     """The texts that people labelled, declared to be a random sample: the halves of a split are."""
-    data = api.load(shared_data / "pariksha")
+    data = sources.load(shared_data / "pariksha")
     about = msgspec.structs.replace(data.about, sampling="random")
     labelled = data.only(item for item in data.items if item.item_id in data.labelled_metrics)
-    return api.open_sources([msgspec.structs.replace(labelled, about=about)], None, Path())[0].recording
+    return sources.open_sources([msgspec.structs.replace(labelled, about=about)], None, Path())[0].recording
 
 
 def test_intervals_hold_the_other_halfs_label_mean(pariksha: Recording) -> None:

@@ -13,7 +13,6 @@ import pytest
 
 import harness
 from harness import certificate
-from harness.api import open_sources
 from harness.correct.certificate import Certificate, CorrectedMean
 from harness.correct.certified_map import CalibratedTexts
 from harness.correct.certify import NOT_RANDOM, certify
@@ -21,6 +20,7 @@ from harness.correct.label_sets import SetOptions
 from harness.correct.stale_certificate import staleness
 from harness.errors import CertificateError, ContentError, UsageError
 from harness.measure.options import CompareOptions
+from harness.sources import open_sources
 from harness.tables import to_json
 from tests.unit.correct.languages_folder import languages_folder
 

@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from harness.api import open_sources
 from harness.correct.correct import CorrectedNumber, CorrectOptions, correct
 from harness.errors import UsageError
 from harness.measure.compare import Recording
 from harness.measure.options import CompareOptions
+from harness.sources import open_sources
 from harness.stats import prediction_powered_mean, prediction_powered_share
 from harness.tables import to_jsonl
 from tests.unit.decide.truths import label_means, scores_of

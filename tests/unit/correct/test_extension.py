@@ -11,7 +11,7 @@ import msgspec
 import numpy as np
 import pytest
 
-from harness import api
+from harness import sources
 from harness.correct.certificate import Certificate
 from harness.correct.certificate_extension import CertifiedWatch
 from harness.correct.certify import certify
@@ -28,7 +28,7 @@ TODAY = date(2026, 5, 1)
 
 
 def recording(folder: Path) -> Recording:
-    return api.open_sources([folder], None, Path("results"))[0].recording
+    return sources.open_sources([folder], None, Path("results"))[0].recording
 
 
 @pytest.fixture(scope="module")

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from harness import api
+from harness import sources
 from harness.measure.compare import Recording
 from tests.judged_folder import judged_folder
 from tests.unit.recordings import *  # noqa: F403 (fixtures)
@@ -20,6 +20,6 @@ def recorded(tmp_path: Path) -> Callable[..., Recording]:
 
     def record(**options: Any) -> Recording:
         folder = judged_folder(tmp_path / f"folder{len(list(tmp_path.iterdir()))}", **options)
-        return api.open_sources([folder], None, tmp_path)[0].recording
+        return sources.open_sources([folder], None, tmp_path)[0].recording
 
     return record

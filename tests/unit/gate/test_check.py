@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from harness import api
+from harness import api, sources
 from harness.errors import UsageError
 from harness.gate import Check, GateResult, Policy, Rule, suggested_policy
 from tests.conftest import write_rows
@@ -86,7 +86,7 @@ def test_without_a_fit_baseline_nothing_passes(good: Path, tmp_path: Path) -> No
 
 
 def test_another_signature_never_passes(good: Path) -> None:
-    parts = api.gated_source(good, None, Path("results")).parts("model/one")
+    parts = sources.gated_source(good, None, Path("results")).parts("model/one")
     assert gated(good, policy={"signature": parts}, min_items=1).outcome == "pass"
     refused = only(gated(good, policy={"signature": {"data": "made@1"}}, min_items=1))
     assert refused.outcome == "inconclusive" and "another signature: data is 'made@0+" in refused.reason and "'made@1'" in refused.reason
@@ -132,7 +132,7 @@ def test_one_broken_limit_fails_the_gate_and_json_says_all(good: Path) -> None:
 
 def test_the_suggested_policy_holds_for_its_own_source_and_not_for_a_worse_one(good: Path, bad: Path, tmp_path: Path) -> None:
     path = tmp_path / "gate.toml"
-    path.write_text(suggested_policy(api.gated_source(good, None, Path("results"))).text, "utf-8")
+    path.write_text(suggested_policy(sources.gated_source(good, None, Path("results"))).text, "utf-8")
     assert api.check_gate(good, path).outcome == "pass"
     assert api.check_gate(bad, path).outcome == "fail"
 

@@ -9,8 +9,8 @@ import msgspec
 import pytest
 
 import harness
-from harness.api import NotebookComparison
 from harness.decide.rule import Decision
+from harness.notebook import NotebookComparison
 from harness.render.notebook import comparison_html, report_html
 from tests.judged_folder import judged_folder
 

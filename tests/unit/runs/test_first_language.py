@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 import harness
-from harness.api import Quiet
 from harness.engines import Settings
+from harness.notebook import Quiet
 from harness.runs import RunResult, first_language, run
 
 SPEC = harness.RunSpec(languages=("ja", "cs"), metrics=("linguistic_acceptability",), judges=("baseline/constant-best",))

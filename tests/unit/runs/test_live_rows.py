@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 import harness
-from harness.api import Quiet
 from harness.engines import Settings
+from harness.notebook import Quiet
 from harness.runs import LiveRow, LiveRows, live_rows, run
 
 SPEC = harness.RunSpec(languages=("ja", "cs"), metrics=("linguistic_acceptability",), judges=("baseline/constant-best",))

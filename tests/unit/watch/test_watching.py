@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from harness import api
+from harness import sources
 from harness.correct import certificate
 from harness.correct.certify import certify
 from harness.errors import ContentError, StaleCertificate, UsageError, UseForbidden
@@ -40,7 +40,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def recorded(home: Path) -> Callable[..., Recording]:
     def make(name: str, **how: Any) -> Recording:
-        return api.open_sources([judged_folder(home / name, **how)], None, home)[0].recording
+        return sources.open_sources([judged_folder(home / name, **how)], None, home)[0].recording
 
     return make
 

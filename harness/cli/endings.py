@@ -1,18 +1,44 @@
-"""The end of an import: refusals and notes on stderr; the folder, or one JSON object, on stdout."""
+"""The end of a command with one result: JSON for programs, or a drawing; of an import: the folder, with refusals and notes on stderr."""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
+from harness.cli.streams import print_json
 from harness.reports.tables.numbers import counted
-from harness.tables import to_json
 from harness.text import terminal_safe
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
 
 _SHOWN = 20  # reasons on the screen; the file lists all refused rows
 _PLACES = 3  # of rows that were refused for one reason
+
+
+class _Result(Protocol):
+    @property
+    def signature(self) -> str: ...
+
+    def as_json(self) -> Any: ...
+
+
+R = TypeVar("R", bound=_Result)
+
+
+def print_result(found: R, render: Callable[[R], RenderableType], *, as_json: bool) -> int:
+    """Print a result to stdout, and return the exit code of success."""
+    if as_json:
+        return print_json(found.as_json())
+    from harness.render.comparison import show
+
+    show(lambda narrow: render(found), found.signature)
+    return 0
+
+
+# ---- imports
 
 
 class _Refusal(Protocol):
@@ -65,7 +91,7 @@ def _rows(places: Sequence[str]) -> str:
 def ended(imported: _Summary, facts: Callable[[], Mapping[str, Any]] | None) -> int:
     """Print the folder if something was written, or with `facts` one JSON object; the exit code is 1 if anything was refused."""
     if facts:
-        sys.stdout.write(to_json(facts()))
+        print_json(facts())
     elif imported.written:
         print(terminal_safe(str(imported.folder)))
     return 1 if imported.refused else 0

@@ -1,0 +1,265 @@
+"""Opens runs, data folders and data sets, and compares their judgments with labels: the steps that notebooks and commands share."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Literal
+
+import msgspec
+
+from harness import gate
+from harness.content import Library
+from harness.content.tags import canonical, suggest
+from harness.data import Dataset, load_folder
+from harness.data.named_folders import located
+from harness.decide.options import DecisionOptions
+from harness.errors import UsageError
+from harness.judges import Panel
+from harness.judges.panel import is_panel_file, split_panels
+from harness.measure import options, panels, recorded_run
+from harness.measure.compare import Recording
+from harness.measure.options import Annotators, CompareOptions
+from harness.reports import comparison
+from harness.reports.comparison import DecidedComparison
+from harness.runs import RunResult, reopen, run_place
+from harness.text import as_names
+
+CONSTRUCTED = "The labels are constructed with the texts, not given by native speakers."
+Source = Dataset | RunResult | Path | str
+"""What is compared: in memory, by the path of a folder, or by the name of a run or of published data."""
+
+
+def load(folder: Path | str, *, card: str | None = None, recipe: str | None = None) -> Dataset:
+    """Items, labels and recorded judgments of a data folder.
+
+    Args:
+        folder: holds `items`, `labels` and optionally `judgments` as `.jsonl`, `.jsonl.gz` or `.parquet`, and a `data.toml`; or the name of
+            published data that `harness data get` has fetched, such as `pariksha`. A folder of that name here comes first.
+        card: the dataset card of published data (`harness data list`), used instead of data.toml.
+        recipe: the former name of `card`.
+
+    Raises:
+        UsageError: if the folder does not exist, or the published data are not on this machine; the message has the command.
+        ContentError: for an error in a file, with `file:line`.
+    """
+    return load_folder(Path(folder), Library(), card=named_card(card, recipe), with_judgments=True)
+
+
+def named_card(card: str | None, recipe: str | None) -> str | None:
+    """The dataset card of two arguments, of which `recipe` is the former name."""
+    if card and recipe and card != recipe:
+        raise UsageError(f"card='{card}' and recipe='{recipe}' are two names of one argument; pass card only")
+    return card or recipe
+
+
+class OpenedSource(msgspec.Struct, frozen=True):
+    """One source of a comparison. `run` is set if it is a run: only runs keep raw replies."""
+
+    recording: Recording
+    run: RunResult | None = None
+
+
+def open_sources(sources: Sequence[Source], card: str | None, out: Path) -> list[OpenedSource]:
+    """Read the sources of a comparison. Raises as `api.compare`."""
+    opened = [_open_source(source, card, out) for source in sources]
+    names = [each.recording.name for each in opened]
+    if len(set(names)) == len(names):
+        return opened
+    return [  # two runs of one name, such as the same questions asked again later, are named as they were given
+        msgspec.structs.replace(each, recording=msgspec.structs.replace(each.recording, name=str(source)))
+        if isinstance(source, (str, Path)) and names.count(each.recording.name) > 1
+        else each
+        for source, each in zip(sources, opened, strict=True)
+    ]
+
+
+def _open_source(source: Source, card: str | None, out: Path) -> OpenedSource:
+    if isinstance(source, Dataset):
+        return OpenedSource(_recorded(source, source.id))
+    if isinstance(source, RunResult):
+        recording = recorded_run.recording(
+            source.judgments, source.prepared.data, source.prepared.training, source.name, source.protocol.judges.panels
+        )
+        return OpenedSource(msgspec.structs.replace(recording, notes=tuple(_notes(source))), source)
+    given, source = str(source), located(Path(source), Library())  # the name of a published set means its folder
+    if is_data_folder(source):
+        return OpenedSource(_recorded(load(source, card=card), source.resolve().name, given))
+    name, results = run_place(source, out)
+    if not (results / "store.sqlite").is_file():
+        near = suggest(str(source), Library().dataset_card_files)
+        message = f"{source} is not a data folder or a run's folder, and {out} is no results folder with a run of that name"
+        raise UsageError(f"{message}.{near}" if near else message)
+    return _open_source(reopen(name, results), None, results)
+
+
+def is_data_folder(source: Path | str) -> bool:
+    """Whether a path, or the name of a published set, means a folder that is not the folder of a run."""
+    folder = located(Path(source), Library())
+    return folder.is_dir() and not (folder / "run.json").is_file()
+
+
+def recorded_judges(source: Path | str, card: str | None = None) -> tuple[str, ...]:
+    """The judges whose answers a data folder holds. Raises as `load`."""
+    recorded = load(source, card=card).judgments
+    return () if recorded is None else tuple(sorted(recorded.judge.used))
+
+
+def _recorded(data: Dataset, name: str, folder: str = "DIR") -> Recording:
+    if data.judgments is None:
+        raise UsageError(
+            f"{name} has no judgments to compare. Ask a judge: harness run --data {shlex.quote(folder)} --judge "
+            f"PROVIDER/MODEL. What labels show without one: harness labels check {shlex.quote(folder)}"
+        )
+    notes = (CONSTRUCTED,) if data.about.source == "constructed" else ()
+    return Recording(name, data, data.judgments, data.about.asked, notes=(*notes, *data.about.notes))
+
+
+def _notes(result: RunResult) -> Iterator[str]:
+    """Notes for readers of a run's numbers."""
+    protocol = result.protocol
+    if protocol.texts.constructed:
+        yield CONSTRUCTED
+    if languages := unreviewed(result):
+        yield f"No native reader has reviewed the texts in {', '.join(languages)}."
+    if languages := unreviewed_instructions(result):
+        yield f"No native reader has reviewed the own-language instructions in {', '.join(languages)}."
+    if missing := [f"{count:,} of {judge}" for judge, count in result.answers.missing.items() if count]:
+        yield f"Calls without an answer, not counted: {', '.join(missing)}."
+
+
+def unreviewed(result: RunResult) -> list[str]:
+    """Languages of bundled texts that no native reader has reviewed."""
+    library, protocol = result.prepared.library, result.protocol
+    return [] if protocol.texts.data else library.unreviewed(protocol.texts.board, protocol.texts.languages)
+
+
+def unreviewed_instructions(result: RunResult) -> list[str]:
+    """Languages whose instructions were used although no native reader has reviewed them."""
+    return [tag for tag in result.protocol.wording.instructions if not result.prepared.library.instructions(tag).reviewed_by]
+
+
+def gated_source(source: Source, card: str | None, out: Path) -> gate.GatedSource:
+    """A source with the signature and the rule that its numbers have. Raises as `api.check_gate`."""
+    opened = _open_source(source, card, out)
+    if opened.run is None:
+        data = opened.recording.data
+        signature = f"data:{data.about.id}@{data.about.version}+{data.sha256[:12]}"
+        return gate.GatedSource(opened.recording, CompareOptions(), {"": signature})
+    protocol = opened.run.protocol
+    signatures = {identity.name: str(recorded_run.signature(protocol, identity)) for identity in protocol.judges.all}
+    rule = options.of_rule(protocol.rule.majority, protocol.rule.annotators)
+    return gate.GatedSource(opened.recording, rule, signatures, gate.unanswered_calls(opened.run))
+
+
+def restricted(where: Mapping[str, str | Sequence[str]] | None, langs: str | Sequence[str] | None = None) -> dict[str, tuple[str, ...]]:
+    """The values of `where` by name, with those of `langs` as languages, in canonical form. Raises UsageError if both name languages."""
+    values = {name: as_names(given) for name, given in (where or {}).items()}
+    if langs is not None and "language" in values:
+        raise UsageError("the languages are named twice, by --langs and by --where language=...; name them once")
+    languages = as_names(langs) if langs is not None else values.pop("language", None)
+    return values if languages is None else {"language": tuple(map(canonical, languages)), **values}
+
+
+def compare_options(
+    judges: str | Sequence[str] | None,
+    annotators: str | None,
+    where: Mapping[str, str | Sequence[str]] | None,
+    *,
+    by: str | Sequence[str] | None = None,
+    majority: Literal["drop", "median", "strict"] = "drop",
+    seed: int = 0,
+) -> CompareOptions:
+    """The options of the analysis from the words that users give: which judgments and labels count, and the keys of a cell."""
+    return CompareOptions(
+        by=as_names(by) if by is not None else CompareOptions().by,
+        annotators=Annotators.parse(annotators) if annotators else None,
+        majority=majority,
+        where=restricted(where),
+        judges=as_names(judges) if judges else None,
+        seed=seed,
+    )
+
+
+class ComparedSources(msgspec.Struct, frozen=True):
+    """What `compare_sources` opened, the options with which it was compared, and the comparison."""
+
+    sources: list[OpenedSource]
+    options: CompareOptions
+    comparison: DecidedComparison
+
+
+def compare_sources(
+    sources: Sequence[Source],
+    asked: CompareOptions,
+    decision: DecisionOptions | None = None,
+    *,
+    card: str | None = None,
+    out: Path = Path("results"),
+    full: bool = False,
+    sections: bool = True,
+) -> ComparedSources:
+    """The steps of a comparison, for notebooks and for the command: open the sources, add panels, compare, and decide.
+
+    Args:
+        sources, decision, card, out, full: as in `api.compare`.
+        asked: the options by the names that the user gave; panels among the judges, and a source to compare with, get their own names.
+        sections: whether to compute the sections.
+    """
+    given = with_versus_source(sources, asked.versus)
+    opened, judges = with_panels(open_sources(given, card, out), asked.judges, asked.where.get("metric"))
+    options = msgspec.structs.replace(asked, judges=as_names(judges) if judges else None, versus=named_versus(asked.versus, given, opened))
+    recordings = [source.recording for source in opened]
+    compared = comparison.compare(recordings, options, decision or DecisionOptions(), full=full, sections=sections)
+    return ComparedSources(opened, options, compared)
+
+
+def with_panels(
+    opened: Sequence[OpenedSource], judges: Sequence[str] | None, metrics: Collection[str] | None = None
+) -> tuple[list[OpenedSource], list[str] | None]:
+    """The sources with the panels whose files `judges` names, and the judges that are compared: the panels and their members too.
+
+    `metrics` are those that are compared; by default all. A source without the members of a panel goes without it. Raises UsageError as
+    `with_panel` if every source does, and ContentError for a file that is no panel.
+    """
+    files = [name for name in judges or () if is_panel_file(name)]
+    if not files:
+        return list(opened), None if judges is None else list(judges)
+    members, panels = split_panels(files)
+    named = [name for name in judges or () if name not in files]
+    for name, panel in panels.items():
+        opened = _with_panel(opened, name, panel, metrics)
+    return list(opened), list(dict.fromkeys((*named, *members, *panels)))
+
+
+def _with_panel(opened: Sequence[OpenedSource], name: str, panel: Panel, metrics: Collection[str] | None) -> list[OpenedSource]:
+    found, errors = [], []
+    for source in opened:
+        recording = source.recording
+        try:
+            judgments = panels.with_panel(recording.judgments, name, panel, recording.data.scales, metrics)
+        except UsageError as err:
+            errors.append(err)
+            found.append(source)
+            continue
+        added = msgspec.structs.replace(recording, judgments=judgments, panels={**recording.panels, name: panel})
+        found.append(msgspec.structs.replace(source, recording=added))
+    if len(errors) == len(found):
+        raise errors[0]
+    return found
+
+
+def with_versus_source(sources: Sequence[Source], versus: tuple[str, str] | None) -> Sequence[Source]:
+    """The sources, and the one that `versus` names by its path if it is not among them."""
+    if versus is None or versus[0] != "source" or versus[1] in map(str, sources) or not Path(versus[1]).is_dir():
+        return sources
+    return [*sources, versus[1]]
+
+
+def named_versus(versus: tuple[str, str] | None, sources: Sequence[Source], opened: Sequence[OpenedSource]) -> tuple[str, str] | None:
+    """`versus` with the name of a source in place of its path."""
+    if versus is None or versus[0] != "source":
+        return versus
+    names = {str(source): each.recording.name for source, each in zip(sources, opened, strict=True) if isinstance(source, (str, Path))}
+    return ("source", names.get(versus[1], versus[1]))
