@@ -203,9 +203,8 @@ CHANGES = {
                 "        sd_score(k, values, judge=judge),\n": "        sd_score(k, values, judge=judge),\n"
                 "        mean_square(k, values, judge=judge),\n",
             },
-            "reports/tables/columns.py": {
-                "COLUMNS: tuple[Column, ...] = (\n": "COLUMNS: tuple[Column, ...] = (\n"
-                "    Column('mean_square', 'mean square', COEFFICIENT, 'the mean of squared scores', _in(TableName.COMPARISON)),\n",
+            "reports/tables/columns.tsv": {
+                "options\tlegend\n": "options\tlegend\nmean_square\tmean square\tcoefficient\tcomparison\t\tthe mean of squared scores\n",
             },
         },
         given=("unused", ""),
