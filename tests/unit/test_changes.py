@@ -139,6 +139,10 @@ def open_judge(name, options):
     return OneJudge(name)
 """
 
+SCORES_OF_TWO = "item_id,annotator_id,prompt,output,task_quality\n" + "".join(
+    f"t{number},{who},Napiš pozdrav číslo {number}.,Dobrý den {number},2\n" for number in range(40) for who in "pq"
+)
+
 RUN_LENGTH = "run --langs cs --judge baseline/length --out results"
 
 CHANGES = {
@@ -210,6 +214,37 @@ CHANGES = {
         given=("unused", ""),
         commands=(RUN_LENGTH, "compare results/runs/* --full --md", "compare results/runs/* --csv"),
         printed=("mean square", "mean_square_lo"),
+    ),
+    "a verdict rule": Change(
+        most=4,
+        files={
+            "decide/rule.py": {
+                "    interval: bool = False\n": "    leniency: float = 0.0\n    interval: bool = False\n",
+                "ONE_CLASS = Decision(": 'STRICT = Decision("do not use", "far stricter than people")\nONE_CLASS = Decision(',
+                "    if cell.one_class:\n        return": "    if cell.leniency < -0.2:\n        return STRICT\n"
+                "    if cell.one_class:\n        return",
+            },
+            "decide/verdicts.py": {
+                "        interval=one.texts.interval,\n        aggregate": "        leniency=one.level.leniency.mean,\n"
+                "        interval=one.texts.interval,\n        aggregate",
+            },
+            "decide/sentences.py": {
+                "FAILS, ONE_CLASS, WORSE, ": "FAILS, ONE_CLASS, STRICT, WORSE, ",
+                '{ONE_CLASS: "constant", ': '{STRICT: "strict", ONE_CLASS: "constant", ',
+                '            case "worse":\n': '            case "strict":\n                return "it is far stricter than they are"\n'
+                '            case "worse":\n',
+            },
+            "reports/tables/obstacles.py": {
+                "OBSTACLES = {\n": 'OBSTACLES = {\n    "strict": Obstacle("<S", "far stricter than people", "so strict"),\n',
+            },
+        },
+        given=("scores.csv", SCORES_OF_TWO),
+        commands=(
+            "labels import scores.csv --to people --task open_prompt --language cs",
+            "run --data people --judge baseline/random --out results",
+            "report --md --out results",
+        ),
+        printed=("<S far stricter than people.", "it is far stricter than they are"),
     ),
     "an importer": Change(
         most=2,

@@ -19,9 +19,9 @@ from harness.render.pipelines.gate import judge_text, limit_text, n_text, seen_t
 from harness.render.terminal import ANSWER_LINES, answer_height, dim_lines, styled_answer
 from harness.render.verdicts import SHORT_NAMES, AnswerLine, lines_of
 from harness.reports.answer_parts import Answer, Card, NextStep
-from harness.reports.tables.cell_values import OBSTACLES
 from harness.reports.tables.column import SIGNS
 from harness.reports.tables.numbers import counted
+from harness.reports.tables.obstacles import OBSTACLES
 from harness.reports.tables.text_table import Heading, TextTable
 from harness.reports.tables.titles import metric_words
 from harness.text import one_line
@@ -34,7 +34,7 @@ _SHORTER = 5  # forms of a row, each shorter than the one before
 _LEAST_METRIC = 12  # characters that are left of a metric's name
 _SHORT = (("better than the majority ", "> "), ("below people by less than ", "> people − "), ("at least", "≥"), ("at most", "≤"))
 _LEAST_HALF_WIDTH = 0.005  # of an interval that a next step asks for
-_CODES = OBSTACLES | {BROKEN: "<L", OPEN: "<L?", UNANSWERED: "Q!"}
+_CODES = {name: obstacle.code for name, obstacle in OBSTACLES.items()} | {BROKEN: "<L", OPEN: "<L?", UNANSWERED: "Q!"}
 """Short codes of obstacles; a reason without one is numbered."""
 _MEANINGS = SIGNS | {
     "<L": "the limit is shown to be broken",

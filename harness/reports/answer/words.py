@@ -8,18 +8,11 @@ from typing import Any
 from harness.content.tags import english_name
 from harness.decide.verdicts import Verdict
 from harness.model import SAMPLING, Variant, axis_words, parse_variant
+from harness.reports.tables.obstacles import OBSTACLES
 from harness.reports.tables.titles import metric_words
 
 Sides = Sequence[Sequence[Verdict]]
 """The verdicts of each judge under each condition."""
-
-
-_AGAINST = {
-    "worse": "worse than people",
-    "base_worse": "below the baseline",
-    "constant": "one class for nearly all texts",
-    "failures": "many answers cannot be read",
-}
 
 
 _WORDS: dict[tuple[str, Any], str] = {
@@ -70,7 +63,7 @@ def reason_against(verdict: Verdict) -> str:
 
     Beside a number that is no reason, as of a judge that agrees more than people do, this is what a reader needs.
     """
-    return next((words for name, words in _AGAINST.items() if name in verdict.words.obstacles), verdict.answer)
+    return next((short for name in verdict.words.obstacles if (short := OBSTACLES[name].short)), verdict.answer)
 
 
 def place_of(verdict: Verdict) -> str:

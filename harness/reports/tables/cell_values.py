@@ -7,20 +7,7 @@ from typing import Any
 
 from harness.reports.tables.column import Row
 from harness.reports.tables.numbers import UNDEFINED, class_shares, coefficient, difference, percent, rounded_up, signed
-
-OBSTACLES = {
-    "worse": "<P",
-    "base_worse": "<C",
-    "constant": "=1",
-    "failures": "!R",
-    "people": "<P?",
-    "baseline": "<C?",
-    "coverage": "!R?",
-    "cells": "N?",
-    "labels": "T!",
-    "annotators": "A!",
-}
-"""Short codes, which `column.SIGNS` explains where they occur."""
+from harness.reports.tables.obstacles import OBSTACLES
 
 
 def _first_known(*names: str) -> Callable[[Row], Any]:
@@ -190,7 +177,7 @@ TEXTS: dict[str, Callable[[Row], str]] = {
     "groups": _groups,
     "replaced": _replaced,
     "labels_needed": _labels_needed,
-    "obstacles": lambda row: " ".join(OBSTACLES[name] for name in row["obstacles"]),
+    "obstacles": lambda row: " ".join(OBSTACLES[name].code for name in row["obstacles"]),
     "for_half_width": _for_half_width,
     "for_verdict": _for_verdict,
     "judge_alone": _estimate("judge_alone"),

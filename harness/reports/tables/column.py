@@ -17,6 +17,7 @@ from harness.reports.tables.numbers import (
     percent,
     probability,
 )
+from harness.reports.tables.obstacles import OBSTACLES
 from harness.text import terminal_safe
 
 Row = Mapping[str, Any]
@@ -29,16 +30,7 @@ SIGNS = {
     NO_INTERVAL: "too few independent texts for an interval",
     FEW_RARE_CASES: "a class is expected in fewer than 15 items, so the intervals may be too narrow",
     UNDEFINED: "undefined (--json gives the reason)",
-    "<P": "worse than people by more than the margin, which is shown",
-    "<P?": "not ruled out to be worse than people by more than the margin",
-    "<C": "worse than one constant answer, which is shown",
-    "<C?": "not shown to be better than one constant answer",
-    "=1": "the judge gives one class to nearly all texts",
-    "!R": "too many answers cannot be read",
-    "!R?": "too few readable answers",
-    "N?": "each test is passed alone, but not among so many",
-    "T!": "too few texts to test",
-    "A!": "no text has the scores of two people; next: second ratings",
+    **{obstacle.code: obstacle.meaning for obstacle in OBSTACLES.values()},
 }
 """What signs beside and in place of numbers mean."""
 

@@ -1,0 +1,27 @@
+"""What stands against a use, by the names that verdicts have: its code in tables, the meaning of the code, and few words for answers."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class Obstacle(NamedTuple):
+    """`short` is empty for a test that is only not passed."""
+
+    code: str
+    meaning: str
+    short: str = ""
+
+
+OBSTACLES = {
+    "worse": Obstacle("<P", "worse than people by more than the margin, which is shown", "worse than people"),
+    "people": Obstacle("<P?", "not ruled out to be worse than people by more than the margin"),
+    "base_worse": Obstacle("<C", "worse than one constant answer, which is shown", "below the baseline"),
+    "baseline": Obstacle("<C?", "not shown to be better than one constant answer"),
+    "constant": Obstacle("=1", "the judge gives one class to nearly all texts", "one class for nearly all texts"),
+    "failures": Obstacle("!R", "too many answers cannot be read", "many answers cannot be read"),
+    "coverage": Obstacle("!R?", "too few readable answers"),
+    "cells": Obstacle("N?", "each test is passed alone, but not among so many"),
+    "labels": Obstacle("T!", "too few texts to test"),
+    "annotators": Obstacle("A!", "no text has the scores of two people; next: second ratings"),
+}
