@@ -8,7 +8,7 @@ from pathlib import Path
 import msgspec
 import numpy as np
 
-from harness.correct.one_condition import judged_rows
+from harness.correct.scored_items import judged_rows
 from harness.errors import UsageError
 from harness.judges import traits_of
 from harness.measure.compare import Recording

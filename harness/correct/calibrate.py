@@ -15,17 +15,14 @@ import numpy as np
 from harness.correct.before_after import AfterMap, ComparedLosses, Side, compared_losses, side_of
 from harness.correct.label_sets import LabelSets, SetMaker, SetOptions
 from harness.correct.map_input import MapInput, map_inputs
-from harness.correct.one_condition import one_condition
 from harness.correct.score_curves import Curve
 from harness.correct.score_maps import METHODS, cross_fitted
-from harness.correct.scored_items import ScoredItems, scored_items
+from harness.correct.scored_items import ScoredItems, one_condition, scored_items
 from harness.data.dataset import Dataset
 from harness.errors import UsageError
-from harness.judges import traits_of
 from harness.measure.compare import JudgedData, Recording, align, judged_data
 from harness.measure.options import POOLED, Annotators, CompareOptions
 from harness.model import JudgeCondition
-from harness.signature import ComparisonSignature
 from harness.stats import group_folds, holm
 from harness.stats.core.arrays import Floats, Ints
 from harness.stats.estimation.calibration_map import Gap, gap_best_worst
@@ -156,7 +153,6 @@ def calibrate(source: Recording, compare: CompareOptions, options: CalibrateOpti
     found = [calibrated_metric(given, options) for given in inputs]
     if not found:
         raise UsageError("nothing to calibrate: the judge has no readable score of a labelled text; see 'harness compare'")
-    signature = msgspec.structs.replace(ComparisonSignature.parse(laid_out.signature), use=str(options))
     sampling = source.data.about.sampling
     few = any(cell.advice == "too few groups" for metric in found for cell in metric.cells)
     notes = (
@@ -167,7 +163,7 @@ def calibrate(source: Recording, compare: CompareOptions, options: CalibrateOpti
         NO_TAU,
         *([] if sampling == "random" else [NOT_DECLARED]),
     )
-    return Calibrated(str(signature), sampling, options.sets.level, options.sets.promise, tuple(found), notes)
+    return Calibrated(laid_out.signed(use=str(options)), sampling, options.sets.level, options.sets.promise, tuple(found), notes)
 
 
 def _left_out(inputs: Sequence[MapInput]) -> Iterator[str]:
@@ -184,8 +180,8 @@ def metrics_of_all_judges(source: Recording, compare: CompareOptions, options: C
     [judged] = judged_data([source], _single_labels(compare))
     by_condition: dict[JudgeCondition, list[ScoredItems]] = {}
     for cell in scored_items(judged):
-        if not traits_of(str(cell.key["judge"])).is_baseline:
-            by_condition.setdefault(JudgeCondition.of(cell.key), []).append(cell)
+        if not cell.is_baseline:
+            by_condition.setdefault(cell.condition, []).append(cell)
     return [calibrated_metric(given, options) for cells in by_condition.values() for given in map_inputs(cells)]
 
 
@@ -197,9 +193,8 @@ def _single_labels(compare: CompareOptions) -> CompareOptions:
 def judge_inputs(judged: JudgedData, compare: CompareOptions, options: CalibrateOptions) -> list[MapInput]:
     """What maps of one judge and condition are learnt from, by metric. Raises UsageError as `calibrate`."""
     cells = list(scored_items(judged))
-    condition = one_condition([JudgeCondition.of(cell.key) for cell in cells], compare.judges, "calibrate")
-    chosen = [cell for cell in cells if JudgeCondition.of(cell.key) == condition]
-    return map_inputs(chosen, text_lengths(judged.data) if options.length else None)
+    condition = one_condition([cell.condition for cell in cells], compare.judges, "calibrate")
+    return map_inputs([cell for cell in cells if cell.condition == condition], text_lengths(judged.data) if options.length else None)
 
 
 def text_lengths(data: Dataset) -> Floats:

@@ -26,12 +26,10 @@ from harness.correct.certificate import (
     Correction,
 )
 from harness.correct.certified_map import CertifiedMap
-from harness.correct.correct import mean_sample, share_sample
 from harness.correct.label_sets import SetOptions
 from harness.correct.map_input import map_inputs
-from harness.correct.mean_estimates import Sample
-from harness.correct.one_condition import judged_rows, one_condition
-from harness.correct.scored_items import ScoredItems, scored_items
+from harness.correct.mean_estimates import Sample, mean_sample, share_sample
+from harness.correct.scored_items import ScoredItems, judged_rows, one_condition, scored_items
 from harness.data.dataset import Dataset
 from harness.decide.options import DecisionOptions
 from harness.decide.verdicts import Verdict, verdicts_laid_out

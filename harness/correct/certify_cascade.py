@@ -11,10 +11,9 @@ from harness.correct.acceptance import AcceptOptions
 from harness.correct.cascade import AcceptedCascades, accept_cascade
 from harness.correct.cascade_certificate import SCHEMA_VERSION, CascadeCertificate, CascadeOptions, CertifiedChain, CertifiedStep
 from harness.correct.certificate import CertifiedJudge, judge_problems
-from harness.correct.certificate_differences import different_values
 from harness.correct.certify import JudgedRun, certified_data, scores_hash
-from harness.correct.one_condition import judged_rows
-from harness.correct.stale_certificate import other_condition, other_scores
+from harness.correct.scored_items import judged_rows
+from harness.correct.stale_certificate import different_values, other_condition, other_scores
 from harness.errors import UsageError
 from harness.measure.compare import Recording
 from harness.measure.options import Annotators, CompareOptions

@@ -10,7 +10,7 @@ import msgspec
 import numpy as np
 
 from harness.content.tags import choose_from
-from harness.correct.mean_estimates import Figure, MeanEstimates, Sample, mean_estimates
+from harness.correct.mean_estimates import Figure, MeanEstimates, Sample, mean_estimates, mean_sample, share_sample
 from harness.correct.prevalence import shifted_estimates
 from harness.correct.scored_items import ScoredItems, refuse_unless_random, scored_items, split_by
 from harness.correct.with_others import AVERAGE, with_other_languages
@@ -21,7 +21,6 @@ from harness.measure.compare import Recording, align
 from harness.measure.options import Annotators, CompareOptions
 from harness.measure.units import as_text, item_key
 from harness.model import CELL, Score
-from harness.signature import ComparisonSignature
 from harness.stats import prediction_powered_class_shares
 from harness.stats.core.arrays import Floats, Ints
 
@@ -138,9 +137,8 @@ def correct(sources: Sequence[Recording], compare: CompareOptions, options: Corr
     if options.borrow:
         numbers = _with_others(numbers, samples)
     numbers.sort(key=lambda each: (*sort_key(each.key), each.versus is not None, *sort_key({"class": each.share_of})))
-    signature = msgspec.structs.replace(ComparisonSignature.parse(laid_out.signature), use=str(options))
     notes = (*laid_out.notes, SHIFTED if options.prevalence_shift else BIAS_UNKNOWN, *([AVERAGE] if options.borrow else []))
-    return Corrected(str(signature), "random", options.prevalence_shift, tuple(numbers), notes)
+    return Corrected(laid_out.signed(use=str(options)), "random", options.prevalence_shift, tuple(numbers), notes)
 
 
 def _refuse_unknown_versus(options: CorrectOptions) -> None:
@@ -201,18 +199,6 @@ def _samples(cell: ScoredItems, options: CorrectOptions) -> Iterator[tuple[Score
     for score in cell.classes.scores:
         if options.share_of in (None, as_text(score)):
             yield score, share_sample(cell, score), lam
-
-
-def mean_sample(cell: ScoredItems) -> Sample:
-    """Mean label and mean score of each item, in points of the scale."""
-    assert cell.means is not None
-    return Sample(*cell.means, cell.group, cell.inclusion, cell.stratum)
-
-
-def share_sample(cell: ScoredItems, score: Score) -> Sample:
-    """Share of an item's annotators, and of the judge's answers, that gave a class."""
-    column = cell.classes.scores.index(score)
-    return Sample(cell.label_shares[:, column], cell.answer_shares[:, column], cell.group, cell.inclusion, cell.stratum)
 
 
 def _differences(parts: Sequence[ScoredItems], options: CorrectOptions) -> Iterator[CorrectedNumber]:

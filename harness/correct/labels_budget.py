@@ -8,7 +8,8 @@ from typing import Any
 
 import msgspec
 
-from harness.correct.labels_with_others import NewLanguage, new_languages
+from harness.correct.scored_items import KeyedRow
+from harness.correct.with_others import NewLanguage, new_languages
 from harness.decide.cell_tests import CellTests
 from harness.decide.options import DecisionOptions
 from harness.decide.rule import NOBODY, VerdictName
@@ -18,7 +19,6 @@ from harness.measure.cells import number
 from harness.measure.compare import Recording, align
 from harness.measure.options import CompareOptions
 from harness.model import BY_PEOPLE
-from harness.signature import ComparisonSignature
 from harness.stats import items_for_wilson, wilson
 from harness.stats.intervals.cluster_mean import ClusterMean
 
@@ -28,11 +28,10 @@ SHOWN = "use is shown"
 NO_NUMBER = "at what was seen, no number of labels would do"
 
 
-class LabelsNeeded(msgspec.Struct, frozen=True, kw_only=True):
+class LabelsNeeded(KeyedRow, frozen=True, kw_only=True):
     """What is labelled of one cell, and what is missing. Undefined numbers are None, and `reasons` says why.
 
     Attributes:
-        key: that of a cell (`CELL`), and the source where there are several.
         n, groups: texts with two annotators, and independent ones among them.
         agreement, half_width: share of texts on which the judge gives the aggregate, failures as wrong, and the half-width of its 95 %
             interval: Wilson's on n divided by the design effect.
@@ -43,7 +42,6 @@ class LabelsNeeded(msgspec.Struct, frozen=True, kw_only=True):
         more_than: `more_for_verdict` is the largest number that was tried, and it does not suffice.
     """
 
-    key: dict[str, Any]
     n: int
     groups: int
     agreement: float | None
@@ -55,11 +53,6 @@ class LabelsNeeded(msgspec.Struct, frozen=True, kw_only=True):
     more_for_verdict: int | None
     more_than: bool
     reasons: dict[str, str]
-
-    def flat(self) -> dict[str, Any]:
-        """One object for programs, with the parts of the key beside the other values."""
-        values = msgspec.structs.asdict(self)
-        return {**values.pop("key"), **values}
 
 
 class LabelBudget(msgspec.Struct, frozen=True):
@@ -104,10 +97,8 @@ def label_budget(
     tests = tests_laid_out(laid_out, options, decision)
     by_key = {tuple(one.key.values()): one for one in tests}
     cells = tuple(_needed(by_key[tuple(verdict.key.values())], verdict, half_width) for verdict in verdicts_of_tests(tests, decision))
-    signature = msgspec.structs.replace(
-        ComparisonSignature.parse(laid_out.signature), decide=decision.signed(one.data.about for one in laid_out.judged)
-    )
-    return LabelBudget(str(signature), half_width, cells, new_languages(laid_out, half_width) if borrow else None)
+    signature = laid_out.signed(decide=decision.signed(one.data.about for one in laid_out.judged))
+    return LabelBudget(signature, half_width, cells, new_languages(laid_out, half_width) if borrow else None)
 
 
 def _needed(one: CellTests, verdict: Verdict, half_width: float) -> LabelsNeeded:

@@ -8,7 +8,7 @@ from typing import Any, Literal, NamedTuple
 import msgspec
 import numpy as np
 
-from harness.correct.scored_items import ScoredItems, scored_items
+from harness.correct.scored_items import ScoredItems, over_languages, scored_items
 from harness.data.columns import CodedColumn
 from harness.data.dataset import Dataset
 from harness.errors import UsageError
@@ -24,11 +24,9 @@ from harness.improvement.covariates import (
 )
 from harness.improvement.explain_pairs import HOW as PAIRS_HOW
 from harness.improvement.explain_pairs import ExplainedPairs, explain_pairs
-from harness.judges import traits_of
 from harness.measure.cells import number
 from harness.measure.compare import Recording, align
 from harness.measure.options import Annotators, CompareOptions
-from harness.signature import ComparisonSignature
 from harness.stats import benjamini_yekutieli
 from harness.stats.core.arrays import Floats, Ints
 from harness.stats.intervals.cluster_regression import LEAST_FREEDOM, ClusterRegression, cluster_regression
@@ -145,17 +143,14 @@ def explain(source: Recording, compare: CompareOptions, options: ExplainOptions 
     compare = msgspec.structs.replace(compare, annotators=compare.annotators or Annotators(1))
     laid_out = align([source], compare)
     judged = laid_out.judged[0]
-    cells: dict[tuple[Any, ...], list[ScoredItems]] = {}
-    for cell in scored_items(judged):
-        if not traits_of(str(cell.key["judge"])).is_baseline:
-            cells.setdefault(tuple(value for name, value in cell.key.items() if name != "language"), []).append(cell)
-    usable = [alike for alike in cells.values() if alike[0].means is not None and not alike[0].classes.order_only]
+    cells = over_languages(cell for cell in scored_items(judged) if not cell.is_baseline)
+    usable = [alike for alike in cells if alike[0].means is not None and not alike[0].classes.order_only]
     pairs = explain_pairs(judged)
     if not usable and not pairs:
         raise UsageError("nothing to explain: no metric has scores that are numbers, on one scale for judges and people")
-    signature = msgspec.structs.replace(ComparisonSignature.parse(laid_out.signature), use=str(options))
+    signature = laid_out.signed(use=str(options))
     if not usable:
-        return Explained(str(signature), (LENGTH,), (), (*laid_out.notes, PAIRS_HOW), pairs)
+        return Explained(signature, (LENGTH,), (), (*laid_out.notes, PAIRS_HOW), pairs)
     covariates = _Covariates(judged.data, options.by)
     found = [made for alike in usable if (made := _explained(alike, covariates)) is not None]
     if not found:
@@ -165,11 +160,11 @@ def explain(source: Recording, compare: CompareOptions, options: ExplainOptions 
             "; ".join(dict.fromkeys(reason for metric in found for reason in metric.left_out)) or "the items have no output and no system"
         )
         raise UsageError(f"nothing to explain errors with ({reasons}); name a key of the items with --by, such as --by domain")
-    without = sorted({str(alike[0].key["metric"]) for alike in cells.values() if alike not in usable})
+    without = sorted({str(alike[0].key["metric"]) for alike in cells if alike not in usable})
     notes: tuple[str, ...] = (f"Without scores that are numbers, so left out: {', '.join(without)}.",) if without else ()
     noisy = any(effect.noise is not None for metric in found for effect in metric.effects)
     notes += (HOW, *([NOISE] if noisy else []), ASSOCIATION, *([PAIRS_HOW] if pairs else []))
-    return Explained(str(signature), covariates.by, tuple(found), (*laid_out.notes, *notes), pairs)
+    return Explained(signature, covariates.by, tuple(found), (*laid_out.notes, *notes), pairs)
 
 
 class _Covariates:
@@ -242,7 +237,7 @@ def _explained(cells: Sequence[ScoredItems], covariates: _Covariates) -> Explain
     effects = [*_effects(given, both, both[len(mains) :]), *sorted(_effects(given, mains, mains), key=lambda each: each[0] != SYSTEM)]
     q = benjamini_yekutieli([p for *_, p, _ in effects])
     return ExplainedErrors(
-        key={name: value for name, value in cells[0].key.items() if name != "language"},
+        key=cells[0].key_over_languages,
         n=len(given.error),
         groups=len(np.unique(given.group)),
         mean_error=float(given.error.mean()),

@@ -1,17 +1,29 @@
-"""Production scores of one day: the judge's scores of new texts, with groups as units."""
+"""Production scores of one day: the judge's scores of new texts, with groups as units.
+
+The texts that the certificate was made from set the production level, so as new texts they would show that nothing has changed: they are
+left out.
+"""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Collection, Mapping
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from pathlib import Path
+
+import msgspec
 
 from harness.correct.certificate import CertifiedJudge
-from harness.correct.one_condition import judged_rows
+from harness.correct.scored_items import judged_rows
 from harness.correct.stale_certificate import other_condition
-from harness.errors import UsageError
+from harness.data.dataset import Dataset
+from harness.errors import ContentError, UsageError
 from harness.measure.compare import Recording
+from harness.model import Item, Score
 from harness.watch.daily_log import Seen, SeenProduction
-from harness.watch.watch_plan import WatchedCell
+from harness.watch.watch_plan import CERTIFIED, WatchedCell, WatchPlan, certified_hash
+
+Answer = tuple[Item, WatchedCell, Score | None]
 
 
 def group_key(cell: WatchedCell, group: str) -> str:
@@ -24,15 +36,8 @@ def see_production(
 ) -> tuple[dict[str, SeenProduction], list[str]]:
     """What one day's scores say in each cell, and the groups that came for the first time.
 
-    A group enters as one value, the mean of its texts; one that an earlier day had does not enter again, as it says the same twice.
-
-    Args:
-        source: the scores.
-        judge, cells: of the watch.
-        known: groups of earlier days, as `group_key`.
-
-    Raises:
-        UsageError: for scores of another judge or condition, an empty day, and scores off the scale.
+    A group enters as one value, the mean of its texts; one that an earlier day had (`known`, as `group_key`) does not enter again, as it
+    says the same twice. Raises UsageError for scores of another judge or condition, an empty day, and scores off the scale.
     """
     for problem in other_condition(judge, source):
         raise UsageError(f"{source.name} holds no scores to watch: {problem}")
@@ -62,13 +67,70 @@ def scores_by_group(
     source: Recording, judge: CertifiedJudge, cells: Collection[WatchedCell]
 ) -> Mapping[str, dict[str, list[float | None]]]:
     """`{cell: {group: levels of its answers}}`, None for an answer that cannot be read."""
+    found: dict[str, dict[str, list[float | None]]] = {cell.name: {} for cell in cells}
+    for item, cell, score in _answers(source, judge, cells):
+        found[cell.name].setdefault(item.group or item.item_id, []).append(None if score is None else cell.level(score))
+    return found
+
+
+def certified_texts(source: Recording, judge: CertifiedJudge, cells: Collection[WatchedCell]) -> tuple[str, ...]:
+    """Short hashes that know the judged texts of the certified cells again, in order."""
+    texts = _texts(_answers(source, judge, cells))
+    return tuple(sorted({key for item, _ in texts for key in (_hash([item.item_id]), _key(source.data, item))}))
+
+
+def without_certified(source: Recording, plan: WatchPlan, certified: Collection[str]) -> tuple[Recording, Counter[str]]:
+    """New scores without those of certified texts, and how many were left out in each cell (by its name).
+
+    A text is known by its id and its outputs, or by its id alone where the new scores come without texts. Outputs alone say too little:
+    short ones are often the same. Raises UsageError where no other text is left.
+    """
+    left_out, kept, known = Counter[str](), 0, dict[str, bool]()
+    for item, cell in _texts(_answers(source, plan.judge, plan.cells)):
+        if item.item_id not in known:
+            known[item.item_id] = _key(source.data, item) in certified
+        left_out[cell.name] += known[item.item_id]
+        kept += not known[item.item_id]
+    if not any(known.values()):
+        return source, left_out
+    if not kept:
+        raise UsageError(
+            f"all {len(known):,} texts of {source.name} are those that the certificate was made from; name texts that came later"
+        )
+    new = (item.item_id for item in source.data.items if not known.get(item.item_id))
+    return msgspec.structs.replace(source, judgments=source.judgments.for_items(new)), left_out
+
+
+def read_certified(home: Path, plan: WatchPlan) -> frozenset[str]:
+    """What `certified_texts` gave when the watch began; empty of a watch that does not know. Raises ContentError for a changed file."""
+    if not plan.certified:
+        return frozenset()
+    path = home / CERTIFIED
+    keys = tuple(path.read_text("ascii", "replace").split()) if path.is_file() else ()
+    if certified_hash(keys) != plan.certified:
+        raise ContentError("these are not the certified texts that the watch began with; restore the file, or begin another watch", path)
+    return frozenset(keys)
+
+
+def _answers(source: Recording, judge: CertifiedJudge, cells: Collection[WatchedCell]) -> Iterator[Answer]:
+    """Each answer of the judge in one of the cells."""
     rows, items = judged_rows(source, judge.condition), source.data.by_id
     by_place = {(cell.language, cell.metric): cell for cell in cells}
-    found: dict[str, dict[str, list[float | None]]] = {cell.name: {} for cell in cells}
     for item_id, metric, score in zip(rows.item, rows.metric, rows.score, strict=True):
-        item = items[item_id]
-        cell = by_place.get((item.language, metric))
+        cell = by_place.get((items[item_id].language, metric))
         if cell is not None:
-            level = None if score is None else cell.level(score)
-            found[cell.name].setdefault(item.group or item_id, []).append(level)
-    return found
+            yield items[item_id], cell, score
+
+
+def _texts(answers: Iterable[Answer]) -> Collection[tuple[Item, WatchedCell]]:
+    """Each text once in each of its cells."""
+    return {(item.item_id, cell.name): (item, cell) for item, cell, _ in answers}.values()
+
+
+def _key(data: Dataset, item: Item) -> str:
+    outputs = [item.fields.get(name) for name in data.outputs_of(item)]
+    return _hash([item.item_id, *outputs] if any(outputs) else [item.item_id])
+
+
+def _hash(parts: list[object]) -> str:
+    return hashlib.sha256(msgspec.json.encode(parts, enc_hook=str)).hexdigest()[:16]

@@ -21,8 +21,7 @@ from harness.measure.options import Annotators, CompareOptions
 from harness.model import JudgeCondition
 from harness.stats.estimation.betting import limits_of_repeats, reference_limits
 from harness.watch.anchors import Answers
-from harness.watch.certified_texts import certified_texts
-from harness.watch.production import scores_by_group
+from harness.watch.production import certified_texts, scores_by_group
 from harness.watch.watch_plan import (
     SCHEMA_VERSION,
     Anchor,

@@ -1,4 +1,4 @@
-"""What a watch has found: has the judge changed, have the texts? From its plan and its log alone, so that every look gives the same.
+"""What a watch has found: has the judge changed, have the texts, or both? From its plan and its log alone: every look gives the same.
 
 Each stream of a cell has half of alpha: a quarter of alpha for the error of its reference levels, a quarter for its tests. Its e-value is
 the mean of those of its one-sided tests. Over many cells e-BH says which e-values are an alarm.
@@ -10,7 +10,7 @@ import math
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from datetime import date
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 import numpy as np
@@ -21,10 +21,10 @@ from harness.stats.core.arrays import Floats
 from harness.stats.estimation.betting import e_benjamini_hochberg, log_factors, mixed_wealth
 from harness.text import short_repr
 from harness.watch.daily_log import Day, Seen
-from harness.watch.watch_plan import Quantity, Reference, Stream, WatchedCell, WatchPlan
-from harness.watch.who import WatchAnswer, who_changed
+from harness.watch.watch_plan import STREAMS, Quantity, Reference, Stream, WatchedCell, WatchPlan
 
 SCHEMA_VERSION = 1
+WatchAnswer = Literal["nothing shown", "not yet known", "the texts changed", "the judge changed", "both"]
 _MOST = 700.0  # the largest logarithm of a number that a float holds
 
 
@@ -126,28 +126,15 @@ def check_watch(plan: WatchPlan, days: Sequence[Day], today: date, earlier: tupl
         earlier: the starts before.
     """
     alpha = plan.options.alpha / 4
-    streams: dict[Stream, dict[str, _Evidence]] = {
-        "anchors": {cell.name: _evidence(cell, "anchors", days, plan) for cell in plan.cells},
-        "production": {cell.name: _evidence(cell, "production", days, plan) for cell in plan.cells},
-    }
+    streams = {stream: {cell.name: _evidence(cell, stream, days, plan) for cell in plan.cells} for stream in STREAMS}
     alarms = {stream: _alarms(of_cells, days, alpha) for stream, of_cells in streams.items()}
     cells = []
     for cell in plan.cells:
-        states = {
+        states: dict[str, Any] = {
             stream: _state(found[cell.name], alarms[stream].get(cell.name), len(plan.cells) / alpha) for stream, found in streams.items()
         }
-        answer = _answer(states["anchors"], states["production"], plan.options.guard)
-        cells.append(
-            CellState(
-                language=cell.language,
-                metric=cell.metric,
-                answer=answer,
-                watched_class=cell.watched_class,
-                references=cell.references,
-                anchors=states["anchors"],
-                production=states["production"],
-            )
-        )
+        known = {name: getattr(cell, name) for name in ("language", "metric", "watched_class", "references")}
+        cells.append(CellState(answer=_answer(**states, guard=plan.options.guard), **known, **states))
     found = WatchCheck(
         judge=plan.judge.name,
         data=plan.data,
@@ -167,19 +154,15 @@ def check_watch(plan: WatchPlan, days: Sequence[Day], today: date, earlier: tupl
 def watch_record(plan: WatchPlan, found: WatchCheck, earlier: tuple[EarlierWatch, ...]) -> CertifiedWatch:
     """What the certificate says of its watch after a check."""
     first = min((alarm for cell in found.cells for alarm in (cell.anchors.alarm, cell.production.alarm) if alarm), default=None)
+    what = "a change, and not yet known of what" if found.answer == "not yet known" else found.answer
     return CertifiedWatch(
         since=plan.since,
         checked_to=found.last_day or plan.since,
         max_age=plan.options.max_age,
-        ended=None if first is None else _ended(found.answer, first),
+        ended=None if first is None else f"{what}; the first alarm was on {first}",
         recalibrated=plan.since if earlier else None,
         earlier=earlier,
     )
-
-
-def _ended(answer: WatchAnswer, first: date) -> str:
-    what = "a change, and not yet known of what" if answer == "not yet known" else answer
-    return f"{what}; the first alarm was on {first}"
 
 
 def watched(certificate: Certificate, plan: WatchPlan, found: WatchCheck) -> Certificate:
@@ -267,13 +250,28 @@ def _answer(anchors: StreamState, production: StreamState, guard: int) -> WatchA
     """The answer of one cell. Days are counted by those on which the judge was asked about anchors."""
     if not anchors.days and not production.days:
         return "not yet known"
-    count = _counter([day.date for day in anchors.days])
-    last = len(anchors.days)
-    return who_changed(count(production.alarm), count(anchors.alarm), last, guard)
+    asked = [day.date for day in anchors.days]
+    new, again = (None if one.alarm is None else sum(day <= one.alarm for day in asked) for one in (production, anchors))
+    return who_changed(new, again, len(asked), guard)
 
 
-def _counter(asked: Sequence[date]) -> Any:
-    def count(alarm: date | None) -> int | None:
-        return None if alarm is None else sum(day <= alarm for day in asked)
+def who_changed(production: int | None, anchors: int | None, last_day: int, guard: int) -> WatchAnswer:
+    """The answer from the days of the alarms.
 
-    return count
+    The anchors are the same texts every day, so only the judge moves them. An alarm on production scores is put down to the texts when the
+    anchors stayed silent for `guard` days after it; if they gave alarm before or by then, the judge explains it, and production says
+    nothing until there is a new reference. Anchors that give alarm later than that are a second change.
+
+    Args:
+        production, anchors: the day of the alarm, None without one. Days count those on which the judge was asked about anchors.
+        last_day: of the log.
+        guard: how many days anchors may take to show a change that production scores show.
+
+    >>> [who_changed(40, anchors, 100, 30) for anchors in (None, 45, 90)], who_changed(90, None, 100, 30)
+    (['the texts changed', 'the judge changed', 'both'], 'not yet known')
+    """
+    if anchors is not None:
+        return "both" if production is not None and anchors > production + guard else "the judge changed"
+    if production is None:
+        return "nothing shown"
+    return "the texts changed" if last_day >= production + guard else "not yet known"

@@ -11,16 +11,15 @@ import msgspec
 
 from harness.correct import certificate
 from harness.correct.certificate_extension import EarlierWatch
-from harness.correct.one_condition import judged_rows
+from harness.correct.scored_items import judged_rows
 from harness.correct.stale_certificate import other_condition
 from harness.data.judgments import Judgments
 from harness.errors import ContentError, UsageError
 from harness.measure.compare import Recording
 from harness.tables import make_folder, to_json, write_atomic
 from harness.watch.anchors import answers_of, draw_anchors, refuse_unanswered, see_anchors
-from harness.watch.certified_texts import read_certified, without_certified
 from harness.watch.daily_log import GROUPS, Day, SeenAnchors, SeenCell, SeenProduction, append_day, locked, refuse_date
-from harness.watch.production import see_production
+from harness.watch.production import read_certified, see_production, without_certified
 from harness.watch.setting_up import WatchStart, choose_anchors, make_watch_plan
 from harness.watch.starts import STARTS, StartedWatch, home_of, open_watch, record_restart, why_ended
 from harness.watch.watch_check import WatchCheck, check_watch, watched
