@@ -18,9 +18,8 @@ from numpy.typing import ArrayLike
 from harness.content.tags import choose_from
 from harness.correct.acceptance import ONLY_IF, AcceptOptions
 from harness.correct.cascade import AcceptedCascade
-from harness.correct.certificate import CertifiedData, CertifiedJudge, judge_problems, read_file
+from harness.correct.certificate import CertifiedData, CertifiedJudge, ComparedBy, judge_problems, read_file
 from harness.errors import CertificateError, StaleCertificate, UsageError
-from harness.measure.options import Rule, Standardise
 from harness.model import JudgeIdentity, Scale, Score
 from harness.stats.core.arrays import Floats, Ints
 from harness.stats.selection.cascade import Units, answered_by
@@ -29,13 +28,9 @@ SCHEMA_VERSION = 1
 AGAIN = "make a new certificate with 'harness accept --cascade --to FILE'"
 
 
-class CascadeOptions(msgspec.Struct, frozen=True):
-    """What the numbers were made with, so that they can be made again; `annotators` to `standardise` are those of a comparison."""
+class CascadeOptions(ComparedBy, frozen=True):
+    """What the numbers were made with."""
 
-    annotators: str | None
-    majority: Rule
-    where: dict[str, tuple[str, ...]]
-    standardise: Standardise
     accept: AcceptOptions
     units: Units
 

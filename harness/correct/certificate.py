@@ -15,7 +15,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, date, datetime
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Self, TypeVar
 
 import msgspec
 import numpy as np
@@ -32,7 +32,7 @@ from harness.data.columns import CodedColumn
 from harness.decide.options import DecisionOptions
 from harness.decide.rule import VerdictName
 from harness.errors import CertificateError, ContentError, StaleCertificate, UsageError, UseForbidden
-from harness.measure.options import Rule, Standardise
+from harness.measure.options import Annotators, CompareOptions, Rule, Standardise
 from harness.model import CONDITION, JudgeCondition, JudgeIdentity, Sampling, Scale, Score
 from harness.stats import LabelledSpread, LabelledSummary, correct_with_summary
 from harness.stats.core.arrays import Floats, ShapeError
@@ -64,18 +64,33 @@ class CertifiedJudge(Sampling, frozen=True, kw_only=True):
         return JudgeCondition.of({**msgspec.structs.asdict(self), "judge": self.name})
 
 
-class CertifiedOptions(msgspec.Struct, frozen=True):
-    """What the numbers were made with, beside the thresholds of the verdicts, so that they can be made again.
-
-    `annotators`, `majority`, `where` and `standardise` are those of a comparison, `alpha`, `delta` and `confidence` those of automatic
-    acceptance, `level`, `per` and `this_draw` those of label sets; None is the default. `length` says whether maps of ordered classes read
-    the length of a text.
-    """
+class ComparedBy(msgspec.Struct, frozen=True):
+    """The options of the comparison that numbers were made with, so that they can be made again; None is the default."""
 
     annotators: str | None
     majority: Rule
     where: dict[str, tuple[str, ...]]
     standardise: Standardise
+
+    @classmethod
+    def of(cls, compare: CompareOptions, **further: Any) -> Self:
+        annotators = None if compare.annotators is None else str(compare.annotators)
+        where = {name: tuple(values) for name, values in sorted(compare.where.items())}
+        return cls(annotators, compare.majority, where, compare.standardise, **further)
+
+    def compare(self, judges: tuple[str, ...]) -> CompareOptions:
+        """The same comparison of these judges."""
+        annotators = None if self.annotators is None else Annotators.parse(self.annotators)
+        return CompareOptions(annotators=annotators, majority=self.majority, where=self.where, judges=judges, standardise=self.standardise)
+
+
+class CertifiedOptions(ComparedBy, frozen=True):
+    """What the numbers were made with, beside the thresholds of the verdicts.
+
+    `alpha`, `delta` and `confidence` are those of automatic acceptance, `level`, `per` and `this_draw` those of label sets. `length` says
+    whether maps of ordered classes read the length of a text.
+    """
+
     alpha: float
     delta: float
     confidence: Confidence | None
@@ -432,7 +447,7 @@ class Certificate(msgspec.Struct, frozen=True, kw_only=True):
         self, cell: CertifiedCell, judge: str | JudgeIdentity, prompt: str | None, rubric: str | None, scale: Scale | None
     ) -> tuple[str, ...]:
         """Raise for what differs from the certificate; return what could not be compared."""
-        for problem in self.judge_problems(judge):
+        for problem in judge_problems(self.judge, judge):
             raise StaleCertificate(f"{problem}; {_AGAIN}")
         for name, own, given in (("prompt", self.prompt, prompt), ("rubric", cell.rubric, rubric)):
             if own is not None and given is None:
@@ -454,10 +469,6 @@ class Certificate(msgspec.Struct, frozen=True, kw_only=True):
             if value is not None and value != own:
                 stated = "does not state it" if own is None else f"holds for {own}"
                 raise StaleCertificate(f"the {name} is {value}, and the certificate {stated}; {_AGAIN}")
-
-    def judge_problems(self, judge: str | JudgeIdentity) -> Iterator[str]:
-        """As `judge_problems` of the certificate's judge."""
-        return judge_problems(self.judge, judge)
 
 
 def judge_problems(held: CertifiedJudge, judge: str | JudgeIdentity) -> Iterator[str]:

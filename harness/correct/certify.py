@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import math
 from collections.abc import Mapping, Sequence
-from datetime import date
 from importlib.metadata import version
 from typing import Any
 
@@ -34,11 +33,10 @@ from harness.data.dataset import Dataset
 from harness.decide.options import DecisionOptions
 from harness.decide.verdicts import Verdict, verdicts_laid_out
 from harness.measure.cells import number
-from harness.measure.compare import AlignedData, JudgedData, Recording, align
+from harness.measure.compare import AlignedData, JudgedData, Recording, align, judged_data
 from harness.measure.options import Annotators, CompareOptions
 from harness.model import SAMPLING, JudgeCondition, JudgeIdentity, Scale, Score
 from harness.runs import RunProtocol
-from harness.signature import ComparisonSignature
 from harness.stats import LabelledSummary, aggregate_counts, enough_labels, summarise_labelled
 from harness.stats.core.arrays import Floats
 from harness.stats.estimation.prediction_powered import MIN_LABELLED_GROUPS, MIN_LABELS
@@ -116,50 +114,32 @@ def certificate_of(
 ) -> Certificate:
     """The certificate of the judge and condition `condition`, from the verdicts on all."""
     (laid_out, made), (acceptance, maps) = decided, promised
-    sets = maps.sets
+    sets, about = maps.sets, source.data.about
     chosen = {(v.key["language"], v.key["metric"]): v for v in made if JudgeCondition.of(v.key) == condition}
-    judge = condition.judge
-    single = msgspec.structs.replace(compare, judges=(judge,), annotators=compare.annotators or Annotators(1))
-    judged = align([source], single).judged[0]
-    aggregated = align([source], msgspec.structs.replace(compare, judges=(judge,))).judged[0]
-    counted = {_place(cell): cell for cell in scored_items(aggregated) if JudgeCondition.of(cell.key) == condition}
-    scored = [cell for cell in scored_items(judged) if JudgeCondition.of(cell.key) == condition]
+    own = msgspec.structs.replace(compare, judges=(condition.judge,))
+    [judged] = judged_data([source], msgspec.structs.replace(own, annotators=compare.annotators or Annotators(1)))
+    [aggregated] = judged_data([source], own)
+    counted = {cell.place: cell for cell in scored_items(aggregated) if cell.condition == condition}
+    scored = [cell for cell in scored_items(judged) if cell.condition == condition]
     cells = [
-        _cell(cell, counted[_place(cell)], chosen[_place(cell)], judged, compare, acceptance, asked)
+        _cell(cell, counted[cell.place], chosen[cell.place], judged, compare, acceptance, asked)
         for cell in scored
-        if _place(cell) in chosen and _place(cell) in counted
+        if cell.place in chosen and cell.place in counted
     ]
-    found = _maps(scored, maps, judged) if source.data.about.sampling == "random" else None
-    identity = asked.identity(judge) if asked else None
-    about = source.data.about
-    signature = msgspec.structs.replace(
-        ComparisonSignature.parse(laid_out.signature),
-        judges=(judge,),
-        decide=decision.signed([about]),
-        use=f"{acceptance} {sets}{' with=length' if maps.length else ''}",
-    )
-    prompt = asked.prompt(condition.variant) if asked else None
+    found = _maps(scored, maps, judged) if about.sampling == "random" else None
+    use = f"{acceptance} {sets}{' with=length' if maps.length else ''}"
     return Certificate(
         schema_version=SCHEMA_VERSION,
         harness=version("judge-harness"),
-        judge=CertifiedJudge(
-            name=judge,
-            settings=None if identity is None else identity.settings,
-            variant=condition.variant,
-            judgments=scores_hash(source, condition),
-            **{name: getattr(condition, name) for name in SAMPLING},
-        ),
+        judge=certified_judge(source, condition, asked),
         data=certified_data(source.data),
-        prompt=prompt,
+        prompt=asked.prompt(condition.variant) if asked else None,
         thresholds=decision,
-        signature=str(signature),
+        signature=laid_out.signed(judges=(condition.judge,), decide=decision.signed([about]), use=use),
         unchecked=() if asked else ("prompt", "rubric", "settings of the judge"),
         cells=tuple(sorted((_with_map(cell, found) for cell in cells), key=lambda cell: (cell.language, cell.metric))),
-        options=CertifiedOptions(
-            annotators=None if compare.annotators is None else str(compare.annotators),
-            majority=compare.majority,
-            where={name: tuple(values) for name, values in sorted(compare.where.items())},
-            standardise=compare.standardise,
+        options=CertifiedOptions.of(
+            compare,
             alpha=acceptance.alpha,
             delta=acceptance.delta,
             confidence=acceptance.confidence,
@@ -171,15 +151,23 @@ def certificate_of(
     )
 
 
+def certified_judge(source: Recording, condition: JudgeCondition, asked: JudgedRun | None) -> CertifiedJudge:
+    """What a certificate says of who judged."""
+    identity = asked.identity(condition.judge) if asked else None
+    return CertifiedJudge(
+        name=condition.judge,
+        settings=None if identity is None else identity.settings,
+        variant=condition.variant,
+        judgments=scores_hash(source, condition),
+        **{name: getattr(condition, name) for name in SAMPLING},
+    )
+
+
 def certified_data(data: Dataset) -> CertifiedData:
     """What a certificate says of its labels."""
     about = data.about
-    days = _day(about.labelled_from), _day(about.labelled_to)
+    days = (None if day is None else day.isoformat() for day in (about.labelled_from, about.labelled_to))
     return CertifiedData(about.id, about.version, data.sha256, about.sampling, about.annotators, *days)
-
-
-def _day(day: date | None) -> str | None:
-    return None if day is None else day.isoformat()
 
 
 def _maps(scored: Sequence[ScoredItems], options: CalibrateOptions, judged: JudgedData) -> dict[tuple[str, str], CertifiedMap]:
@@ -207,10 +195,6 @@ def scores_hash(source: Recording, condition: JudgeCondition) -> str:
     columns = (rows.item, rows.metric, *(getattr(rows, name) for name in _SAID))
     said = sorted(msgspec.json.encode(row) for row in zip(*columns, strict=True) if row[1] in labelled.get(row[0], ()))
     return hashlib.sha256(b"\n".join(said)).hexdigest()
-
-
-def _place(cell: ScoredItems) -> tuple[Any, Any]:
-    return cell.key["language"], cell.key["metric"]
 
 
 def _cell(

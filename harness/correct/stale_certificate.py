@@ -11,13 +11,13 @@ import msgspec
 
 from harness.correct.acceptance import AcceptOptions
 from harness.correct.calibrate import CalibrateOptions
-from harness.correct.certificate import Certificate, CertifiedCell, CertifiedJudge
+from harness.correct.certificate import Certificate, CertifiedCell, CertifiedData, CertifiedJudge, judge_problems
 from harness.correct.certify import JudgedRun, certificate_of, certified_verdicts, scores_hash
 from harness.correct.label_sets import SetOptions
 from harness.correct.scored_items import with_value
+from harness.data.dataset import Dataset
 from harness.errors import UsageError
 from harness.measure.compare import Recording
-from harness.measure.options import Annotators, CompareOptions
 from harness.measure.units import as_text
 from harness.signature import ComparisonSignature
 
@@ -91,10 +91,15 @@ def _changes(certificate: Certificate, source: Recording, asked: JudgedRun | Non
     for language in dict.fromkeys(cell.language for cell in certificate.cells):
         if language not in languages:
             yield f"there are no texts in '{language}' any more"
-    if data.sha256 != certificate.data.sha256:
-        yield f"items or labels have changed: {data.sha256[:12]}, in the certificate {certificate.data.sha256[:12]}"
-    if data.about.sampling != certificate.data.sampling:
-        yield f"sampling is '{data.about.sampling}', in the certificate '{certificate.data.sampling}'"
+    yield from other_labels(certificate.data, data)
+
+
+def other_labels(held: CertifiedData, data: Dataset) -> Iterator[str]:
+    """What of the items and labels is not as certified."""
+    if data.sha256 != held.sha256:
+        yield f"items or labels have changed: {data.sha256[:12]}, in the certificate {held.sha256[:12]}"
+    if data.about.sampling != held.sampling:
+        yield f"sampling is '{data.about.sampling}', in the certificate '{held.sampling}'"
 
 
 def other_question(certificate: Certificate, source: Recording, asked: JudgedRun | None) -> Iterator[str]:
@@ -102,7 +107,7 @@ def other_question(certificate: Certificate, source: Recording, asked: JudgedRun
     judge, data = certificate.judge, source.data
     identity = asked.identity(judge.name) if asked else None
     if identity is not None:
-        yield from certificate.judge_problems(identity)
+        yield from judge_problems(judge, identity)
     if asked and certificate.prompt is not None and asked.prompt(judge.variant) != certificate.prompt:
         yield f"the prompts have changed: {asked.prompt(judge.variant)}, in the certificate {certificate.prompt}"
     for cell in certificate.cells:
@@ -110,8 +115,13 @@ def other_question(certificate: Certificate, source: Recording, asked: JudgedRun
         if scale != cell.scale:
             stated = "is not there" if scale is None else f"is {scale.describe()}"
             yield f"the scale of '{cell.metric}' {stated}, in the certificate {cell.scale.describe()}"
-        if asked and cell.rubric is not None and asked.rubric(cell.metric) != cell.rubric:
-            yield f"the rubric of '{cell.metric}' has changed: {asked.rubric(cell.metric)}, in the certificate {cell.rubric}"
+        yield from other_rubric(cell.metric, cell.rubric, asked)
+
+
+def other_rubric(metric: str, held: str | None, asked: JudgedRun | None) -> Iterator[str]:
+    """Whether a metric's rubric is not as certified; nothing where one of them is unknown."""
+    if asked and held is not None and asked.rubric(metric) != held:
+        yield f"the rubric of '{metric}' has changed: {asked.rubric(metric)}, in the certificate {held}"
 
 
 def other_condition(judge: CertifiedJudge, source: Recording) -> Iterator[str]:
@@ -144,10 +154,7 @@ def _differences(certificate: Certificate, source: Recording, asked: JudgedRun |
     options, judge = certificate.options, certificate.judge
     if options is None or not certificate.can_be_made_again:
         return ()
-    annotators = None if options.annotators is None else Annotators.parse(options.annotators)
-    compare = CompareOptions(
-        annotators=annotators, majority=options.majority, where=options.where, judges=(judge.name,), standardise=options.standardise
-    )
+    compare = options.compare((judge.name,))
     try:
         decided = certified_verdicts(source, compare, certificate.thresholds)
         acceptance = AcceptOptions(options.alpha, options.delta, options.confidence)
@@ -169,7 +176,11 @@ def certificate_differences(held: Certificate, again: Certificate) -> Iterator[s
         elif place not in theirs:
             yield f"{name} is not in the certificate, and the source has numbers for it"
         else:
-            yield from _of_cell(name, theirs[place], ours[place])
+            one, other = theirs[place], ours[place]
+            if one.verdict != other.verdict:
+                yield f"the verdict on {name} is '{one.verdict}' in the certificate, and '{other.verdict}' when it is made again"
+            if apart := different_values(msgspec.to_builtins(one), msgspec.to_builtins(other)):
+                yield f"{name} differs when it is made again: {apart}"
     if _data(held) != _data(again):
         yield f"the labels are said to be of {' '.join(_data(held))}, and are of {' '.join(_data(again))}"
     if _signed(held) != _signed(again):
@@ -187,13 +198,6 @@ def _signed(certificate: Certificate) -> ComparisonSignature | None:
     except ValueError:
         return None
     return msgspec.structs.replace(signature, **_MAY_DIFFER)
-
-
-def _of_cell(name: str, held: CertifiedCell, again: CertifiedCell) -> Iterator[str]:
-    if held.verdict != again.verdict:
-        yield f"the verdict on {name} is '{held.verdict}' in the certificate, and '{again.verdict}' when it is made again"
-    if apart := different_values(msgspec.to_builtins(held), msgspec.to_builtins(again)):
-        yield f"{name} differs when it is made again: {apart}"
 
 
 def different_values(held: Any, again: Any) -> str:
