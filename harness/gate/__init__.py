@@ -1,7 +1,7 @@
 """A policy of limits, held against the numbers of a run or a data folder: pass, fail or inconclusive."""
 
-from harness.gate.baseline import GatedSource
 from harness.gate.check import Check, GateResult, gate
+from harness.gate.numbers import GatedSource
 from harness.gate.policy import NEEDS_BASELINE, Policy, Rule, load_policy
 from harness.gate.suggest import SuggestedPolicy, suggested_policy
 from harness.gate.unanswered import unanswered_calls

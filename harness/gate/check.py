@@ -14,8 +14,7 @@ from harness.decide.options import DecisionOptions
 from harness.decide.rule import CORRECTED_WORSE
 from harness.decide.verdicts import Verdict
 from harness.errors import UsageError
-from harness.gate.baseline import BaselineProblem, GatedSource
-from harness.gate.numbers import GatedNumbers, NoNumber
+from harness.gate.numbers import BaselineProblem, GatedNumbers, GatedSource, NoNumber
 from harness.gate.policy import NEEDS_BASELINE, Bound, Policy, Rule, complaints
 from harness.measure.cells import Cell, number
 from harness.model import CellKey, Sampling

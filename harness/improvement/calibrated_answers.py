@@ -48,7 +48,7 @@ def is_calibrated(condition: JudgeCondition) -> bool:
     return condition.variant.endswith(_SUFFIX)
 
 
-class CalibrationSteps(NamedTuple):
+class CalibrationSteps(msgspec.Struct, frozen=True):
     """What becomes of a judge's scores in one language and metric.
 
     `steps` are pairs of a score and a class: of ordered classes, scores from there on become this class; of named ones, this answer does.
@@ -57,7 +57,7 @@ class CalibrationSteps(NamedTuple):
 
     language: str
     metric: str
-    steps: tuple[tuple[Score, Score], ...]
+    steps: Steps
 
     def __str__(self) -> str:
         """
@@ -215,9 +215,8 @@ def _right(mapped: Iterable[tuple[_Mapped, Ints]], questions: LabelledQuestions)
     """(questions,) 1 where the class code of a question's text is its commonest label, else 0."""
     found: dict[LabelledQuestion, float] = {}
     for one, code in mapped:
-        language, metric = str(one.cell.key["language"]), str(one.cell.key["metric"])
         right = (code == aggregate_counts(one.cell.labels, "drop")).astype(float).tolist()
-        found |= {LabelledQuestion(language, metric, item): value for item, value in zip(one.items, right, strict=True)}
+        found |= {LabelledQuestion(*one.cell.place, item): value for item, value in zip(one.items, right, strict=True)}
     return np.array([found.get(question, 0.0) for question in questions.questions])
 
 

@@ -11,7 +11,6 @@ from harness.correct.scored_items import scored_items
 from harness.data.judgments import NO_VARIANT
 from harness.errors import UsageError
 from harness.improvement.questions import LabelledQuestion, LabelledQuestions
-from harness.judges import traits_of
 from harness.measure.compare import JudgedData, Recording, align
 from harness.measure.options import CompareOptions
 from harness.model import SAMPLING, JudgeCondition
@@ -108,12 +107,12 @@ def answers_of(judged: JudgedData) -> Iterator[tuple[LabelledQuestion, AnsweredQ
     """The answers of all judges but baselines to the questions that have a commonest label."""
     found: dict[LabelledQuestion, AnsweredQuestion] = {}
     for cell in scored_items(judged):
-        if traits_of(str(cell.key["judge"])).is_baseline or cell.classes.continuous:
+        if cell.is_baseline or cell.classes.continuous:
             continue
-        candidate, label, answer = JudgeCondition.of(cell.key), aggregate_counts(cell.labels, "drop"), cell.answer
+        candidate, label, answer = cell.condition, aggregate_counts(cell.labels, "drop"), cell.answer
         for at in np.flatnonzero(label >= 0).tolist():
             item = judged.data.items[int(cell.item[at])]
-            question = LabelledQuestion(str(cell.key["language"]), str(cell.key["metric"]), item.item_id)
+            question = LabelledQuestion(*cell.place, item.item_id)
             row = found.setdefault(question, AnsweredQuestion(int(label[at]), int(cell.group[at]), {}))
             row.right[candidate] = float(answer[at] == label[at])
     yield from found.items()

@@ -14,8 +14,7 @@ import pytest
 
 import harness
 from harness.errors import UsageError
-from harness.improvement.confirmed_uses import FILE
-from harness.improvement.halves import halves
+from harness.improvement.halves import FILE, halves
 from harness.improvement.improve import ImproveOptions
 from harness.improvement.recorded_answers import recorded_answers
 from harness.measure.compare import Recording
