@@ -115,14 +115,8 @@ class Acceptances(msgspec.Struct, frozen=True):
 def accept(sources: Sequence[Recording], compare: CompareOptions, options: AcceptOptions = AcceptOptions()) -> Acceptances:  # noqa: B008 (frozen)
     """Find the lowest confidence from which on a share 1 - alpha of a judge's answers gives people's aggregate, with probability 1 - delta.
 
-    Args:
-        sources: judgments with the labels of some of their items.
-        compare: which items and judges, and how annotators become one aggregate.
-        options: the tolerated errors, and what confidence is read from.
-
-    Raises:
-        UsageError: unless the labelled items are a random sample, by the dataset card or by `options.sampling`; where votes are asked
-            for and there is only one judge; and as `measure.compare` does.
+    Raises UsageError unless the labelled items are a random sample, by the dataset card or by `options.sampling`; where votes are asked for
+    and there is only one judge; and as `measure.compare` does.
     """
     assumed = [assumption(source.data.about, options, "no automatic acceptance") for source in sources]
     laid_out = align(sources, compare)

@@ -32,17 +32,10 @@ def answer_prices(
     stated: Mapping[str, float],
     own: Path | None = None,
 ) -> dict[str, AnswerPrice]:
-    """The prices of judges, by name; a judge whose price is unknown is left out.
+    """The prices of judges, by name, each for its one of the `conditions`; a judge whose price is unknown is left out.
 
-    Args:
-        source: the judgments.
-        conditions: of each judge, the one whose answers are counted.
-        run: where the judgments come from, if a run: what it was charged comes before list prices.
-        stated: US dollars for 1,000 texts, by judge, which come before all others.
-        own: a file of the user's own prices for a million tokens (`price_of`).
-
-    Raises:
-        UsageError: for prices of other judges.  ContentError: if `own` cannot be read.
+    What the user `stated` (US dollars for 1,000 texts) comes first, then what the `run` was charged, then list prices, for which `own` is a
+    file of the user's own prices (`price_of`). Raises UsageError for prices of other judges, ContentError if `own` cannot be read.
     """
     names = [each.judge for each in conditions]
     for name in stated:

@@ -138,13 +138,7 @@ class Calibrated(msgspec.Struct, frozen=True):
 def calibrate(source: Recording, compare: CompareOptions, options: CalibrateOptions = CalibrateOptions()) -> Calibrated:  # noqa: B008
     """Learn maps from a judge's scores to people's, and say what they are worth.
 
-    Args:
-        source: judgments with the labels of some or all of their items.
-        compare: which items and judge; with several judges, exactly one has to be chosen.
-        options: how maps are learnt, and what sets promise.
-
-    Raises:
-        UsageError: for several judges or conditions, with what to choose; where there is nothing to learn from; and as `measure.compare`.
+    Raises UsageError for several judges or conditions, with what to choose; where there is nothing to learn from; and as `measure.compare`.
     """
     compare = _single_labels(compare)
     laid_out = align([source], compare)
@@ -267,6 +261,7 @@ def _cell(after: AfterMap, own: Any, language: str, tested: _Tested, sets: Label
         advice = "too few groups"
     elif q <= ALPHA:
         advice = "use the map"
+    gains: dict[str, Any] = dict.fromkeys(ComparedLosses._fields) if losses is None else losses._asdict()
     return CalibratedCell(
         language=language,
         n=int(own.sum()),
@@ -274,9 +269,7 @@ def _cell(after: AfterMap, own: Any, language: str, tested: _Tested, sets: Label
         groups=len(np.unique(given.group[own])),
         before=side_of(after, own, raw=True),
         after=side_of(after, own, raw=False),
-        over_scores=None if losses is None else losses.over_scores,
-        over_constant=None if losses is None else losses.over_constant,
-        p=None if losses is None else losses.p,
+        **gains,
         q=None if np.isnan(q) else q,
         advice=advice,
         curve=None if sets is None else after.learnt.curve(int(given.language[own][0])),

@@ -74,13 +74,7 @@ class Calibration(KeyedRow, frozen=True, kw_only=True):
 
 
 def calibrations(laid_out: AlignedData, compare: CompareOptions, options: DecisionOptions) -> tuple[Calibration, ...]:
-    """The calibration of every judge, by language and metric.
-
-    Args:
-        laid_out: judgments laid beside labels.
-        compare: the rule of the aggregate, and the seed.
-        options: fewer independent texts than its `groups` are not recalibrated.
-    """
+    """The calibration of every judge, by language and metric; fewer independent texts than `options.groups` are not recalibrated."""
     found = [one for judged in laid_out.judged for one in _of_data(judged, "source" in laid_out.by, compare, options)]
     return tuple(sorted(found, key=lambda one: sort_key(one.key)))
 

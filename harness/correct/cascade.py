@@ -98,10 +98,10 @@ class AcceptedCascade(msgspec.Struct, frozen=True, kw_only=True):
     price: float | None
     n: int
     groups: int
-    finding: int = 0
+    finding: int
     left_out: int
     accepted: int
-    left_out_accepted: int = 0
+    left_out_accepted: int
     not_asked: int
     units: Units
     reason: str | None
@@ -163,14 +163,12 @@ def accept_cascade(
     Args:
         source: judgments of several judges with the labels of some of their items.
         compare: its `judges` are the steps; each has to be left with one condition.
-        options: the tolerated errors, and what confidence is read from; votes are those of the judges asked so far.
+        options: as `accept` takes them; votes are those of the judges asked so far.
         units: how texts that share groups are counted.
         pricing: finds the prices of judges by name; None knows none.
         order: `price` asks the cheapest first where all prices are known; `named` keeps the order of `compare.judges`.
 
-    Raises:
-        UsageError: with fewer than two judges, for several conditions of a judge, where no text was put to all judges, and as
-            `accept`.
+    Raises UsageError with fewer than two judges, for several conditions of a judge, where no text was put to all judges, and as `accept`.
     """
     names = tuple(dict.fromkeys(compare.judges or ()))
     if len(names) < 2:
@@ -244,6 +242,8 @@ def _cascade(
         "n": n,
         "groups": len(np.unique(common[0].group[known[0]])),
         "left_out": int(left_out.sum()),
+        "finding": 0,
+        "left_out_accepted": 0,
         "not_asked": len(labelled - set(shared.tolist())),
         "units": "texts" if len(np.unique(common[0].group)) == len(common[0]) else units,
     }

@@ -61,17 +61,13 @@ class CascadedRun(msgspec.Struct, frozen=True):
 
 
 def run_cascade(spec: RunSpec, held: CascadeCertificate, out: Path, watcher: Watcher, settings: Settings) -> CascadedRun:
-    """Ask the first judge about every text, and each further one about those that no earlier judge is sure enough of.
+    """Ask the first judge about every text of `spec`, and each further one about those that no earlier judge is sure enough of.
 
-    Every step is a run of its own in one store and one budget, so that the same command continues where it was interrupted.
+    Judges and conditions are those of the certificate. Every step is a run of its own in one store and one budget, so that the same command
+    continues where it was interrupted.
 
-    Args:
-        spec: which texts; its judges and conditions are those of the certificate.
-        held: the certificate; nothing is asked if a judge, prompt, rubric or scale is not as certified.
-        out, watcher, settings: as `run`.
-
-    Raises:
-        StaleCertificate: as above.  UsageError: for a certificate of recorded scores, or of none of the texts.  And as `run`.
+    Raises StaleCertificate, and asks nothing, if a judge, prompt, rubric or scale is not as certified; UsageError for a certificate of
+    recorded scores, or of none of the texts; and as `run`.
     """
     specs = [step_spec(spec, step) for step in held.steps]
     prepared = [prepare(each) for each in specs]

@@ -80,16 +80,12 @@ def certify(
     """The certificate of one judge under one condition.
 
     Args:
-        source: judgments with their labels.
-        compare: which items and judge; with several judges, exactly one has to be chosen.
-        decision: the thresholds of the verdicts.
-        acceptance: the tolerated errors of automatic acceptance.
+        source, compare: judgments with their labels, and which of them; with several judges, exactly one has to be chosen.
+        decision, acceptance, sets: the thresholds of the verdicts, the tolerated errors of acceptance, and what label sets promise.
         asked: of a run, how it asked; None for recorded judgments.
-        sets: what label sets promise.
         length: whether maps of ordered classes read the length of a text too.
 
-    Raises:
-        UsageError: for several judges or conditions, with what to choose; for `length` without texts; and as `measure.compare` does.
+    Raises UsageError for several judges or conditions, with what to choose; for `length` without texts; and as `measure.compare` does.
     """
     decided = certified_verdicts(source, compare, decision)
     condition = one_condition([JudgeCondition.of(verdict.key) for verdict in decided[1]], compare.judges, "certify")
@@ -210,6 +206,7 @@ def _cell(
     random = judged.data.about.sampling == "random"
     corrections, reason = _corrections(cell) if random else ((), NOT_RANDOM)
     found = accepted_from(aggregated, compare, acceptance) if random else None
+    confusion, agreement_error = _agreement(aggregated, compare)
     return CertifiedCell(
         language=verdict.key["language"],
         metric=verdict.key["metric"],
@@ -227,8 +224,8 @@ def _cell(
         k=verdict.needed.texts if verdict.needed else None,
         corrections=corrections,
         correction_reason=reason,
-        confusion=_confusion(aggregated, compare),
-        agreement_error=_agreement_error(aggregated, compare),
+        confusion=confusion,
+        agreement_error=agreement_error,
         acceptance=None if found is None else _threshold(found, acceptance),
         acceptance_reason=None if found else NOT_RANDOM,
     )
@@ -242,18 +239,14 @@ def _threshold(found: AcceptedFrom, options: AcceptOptions) -> CertifiedThreshol
     return CertifiedThreshold(**values, alpha=options.alpha, delta=options.delta)
 
 
-def _agreement_error(cell: ScoredItems, compare: CompareOptions) -> float | None:
-    truth, answer = aggregate_counts(cell.labels, compare.majority), cell.answer
-    both = (truth >= 0) & (answer >= 0)
-    return number(cluster_mean((truth == answer)[both].astype(np.float64), cell.group[both]).error)
-
-
-def _confusion(cell: ScoredItems, compare: CompareOptions) -> tuple[tuple[int, ...], ...]:
+def _agreement(cell: ScoredItems, compare: CompareOptions) -> tuple[tuple[tuple[int, ...], ...], float | None]:
+    """The confusion counts, and the error of the share in which both agree."""
     k = len(cell.classes.scores)
     truth, answer = aggregate_counts(cell.labels, compare.majority), cell.answer
     both = (truth >= 0) & (answer >= 0)
     counts = np.bincount(truth[both] * k + answer[both], minlength=k * k).reshape(k, k)
-    return tuple(tuple(row) for row in counts.tolist())
+    error = cluster_mean((truth == answer)[both].astype(np.float64), cell.group[both]).error
+    return tuple(tuple(row) for row in counts.tolist()), number(error)
 
 
 def _corrections(cell: ScoredItems) -> tuple[tuple[Correction, ...], str | None]:

@@ -105,14 +105,8 @@ class Corrected(msgspec.Struct, frozen=True):
 def correct(sources: Sequence[Recording], compare: CompareOptions, options: CorrectOptions = CorrectOptions()) -> Corrected:  # noqa: B008 (frozen)
     """Estimate means, class shares and differences from the judge alone, from the labels alone, and from both.
 
-    Args:
-        sources: judgments with the labels of some of their items.
-        compare: which items and judges; items count from one annotator on, if it does not say otherwise.
-        options: what is estimated.
-
-    Raises:
-        UsageError: unless the dataset card says that the labelled items are a random sample; for names that are not there; and as
-            `measure.compare` does.
+    Items count from one annotator on, if `compare` does not say otherwise. Raises UsageError unless the dataset card says that the labelled
+    items are a random sample; for names that are not there; and as `measure.compare` does.
     """
     for source in sources:
         refuse_unless_random(source.data.about, "no corrected numbers")

@@ -84,12 +84,8 @@ def label_budget(
 ) -> LabelBudget:
     """The labels that are needed, by language, metric, judge and condition. Raises UsageError as `measure.compare` does.
 
-    Args:
-        sources: judgments with the labels that they are compared with.
-        options: which items and judges, and how annotators become one reference.
-        decision: the thresholds and the power of the verdicts.
-        half_width: wanted of the interval of agreement, between 0 and 0.5.
-        borrow: whether to add what a new language needs if the others help it, for a mean to `half_width` of the scale.
+    `half_width` is wanted of the interval of agreement, between 0 and 0.5. `borrow` adds what a new language needs if the others help it,
+    for a mean to `half_width` of the scale.
     """
     if not 0 < half_width < 0.5:
         raise UsageError(f"a half-width is a share between 0 and 0.5, such as 0.05 for 5 points; got {half_width:g}")

@@ -84,9 +84,7 @@ class MapInput:
 def map_inputs(cells: Iterable[ScoredItems], lengths: Floats | None = None) -> list[MapInput]:
     """The cells of one judge and condition, by metric; metrics without a labelled text that the judge scored are left out.
 
-    Args:
-        cells: of all languages and metrics.
-        lengths: (items of the data,) characters of texts, where maps of ordered classes read them.
+    `lengths` are the (items of the data,) characters of texts, where maps of ordered classes read them.
     """
     return [made for alike in over_languages(cells) if len(made := _input(alike, lengths))]
 

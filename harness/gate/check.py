@@ -105,15 +105,9 @@ class GateResult(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def gate(source: GatedSource, policy: Policy, baseline: GatedSource | None = None) -> GateResult:
-    """Hold every limit of `policy` against the numbers of `source`.
+    """Hold every limit of `policy` against the numbers of `source`; `max_drop` needs a baseline: an earlier run of the same texts and labels.
 
-    Args:
-        source: the run or data folder that is checked.
-        policy: its limits.
-        baseline: an earlier run of the same items and labels, for `max_drop`.
-
-    Raises:
-        UsageError: for a policy with a rule that holds nothing, or with an unknown threshold; and as `measure.compare` does.
+    Raises UsageError for a policy with a rule that holds nothing, or with an unknown threshold; and as `measure.compare` does.
     """
     for problem, _, _ in complaints(policy):
         raise UsageError(problem)

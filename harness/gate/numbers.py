@@ -17,7 +17,7 @@ from harness.gate.unanswered import Unanswered, unanswered_rows
 from harness.measure.cells import Cell
 from harness.measure.compare import AlignedData, Recording, align, compare_aligned, of_metrics, only_where
 from harness.measure.options import BY_METRIC, CompareOptions
-from harness.model import CellKey, JudgeCondition
+from harness.model import CellKey
 
 _OF_EACH_RUN = ("judge", "data", "langs", "harness", "judgments", "judges", "ci")
 """Parts of a signature that two comparable runs may differ in: data are compared language by language, both are computed now."""
@@ -111,24 +111,21 @@ class GatedNumbers:
 
     def keys(self, language: str, metric: str) -> list[CellKey]:
         """The cells of a language and metric that the policy means."""
-        return [key for key in self._every if key[:2] == (language, metric) and self._is_meant(key.condition)]
-
-    def _is_meant(self, condition: JudgeCondition) -> bool:
-        return self.policy.judge in (None, condition.judge) and self.policy.variant in (None, condition.variant)
+        wanted = (self.policy.judge, self.policy.variant)
+        found = (key for key in self._every if key[:2] == (language, metric))
+        return [key for key in found if all(name in (None, own) for name, own in zip(wanted, key.condition, strict=False))]
 
     def pairs(self, languages: Names, metrics: Names) -> Iterator[tuple[str, str]]:
         """The languages with metrics that two names mean, without pairs that `*` makes and that do not exist in the data at all."""
         for language in self._named(languages, "language"):
             for metric in self._named(metrics, "metric"):
-                if not (ANY in (languages, metrics) and self._known_apart(language, metric)):
+                known = language in self._values("language") and metric in self._values("metric")
+                together = any(key[:2] == (language, metric) for key in self._every)
+                if together or not known or ANY not in (languages, metrics):
                     yield language, metric
 
     def _named(self, names: Names, what: str) -> tuple[str, ...]:
         return self._values(what) if names == ANY else (names,) if isinstance(names, str) else names
-
-    def _known_apart(self, language: str, metric: str) -> bool:
-        known = language in self._values("language") and metric in self._values("metric")
-        return known and not any(key[:2] == (language, metric) for key in self._every)
 
     def _values(self, what: str) -> tuple[str, ...]:
         return tuple(dict.fromkeys(getattr(key, what) for key in self._every))

@@ -216,15 +216,8 @@ def has_development_items(data: Dataset, half: ChooseHalf) -> bool:
 def write_pool(half: ChooseHalf, data: Dataset, parent: Path) -> Path:
     """Write a data folder of the choosing half and of the development items, with their labels, for `RunSpec.examples`.
 
-    Args:
-        half: the half that chooses. The other one is refused: what confirms may be in no prompt.
-        data: the items with all labels.
-        parent: where the folder is written; its name is a hash of what it holds.
-
-    Raises:
-        TypeError: for anything but the choosing half.
-        UsageError: for offensive texts in a repository.
-        StoreError: where it cannot be written.
+    Its name in `parent` is a hash of what it holds. Raises TypeError for anything but the choosing half, since what confirms may be in no
+    prompt; UsageError for offensive texts in a repository; StoreError where it cannot be written.
     """
     if not isinstance(half, ChooseHalf):
         raise TypeError(f"few-shot examples come from the half that chooses, not from {type(half).__name__}")

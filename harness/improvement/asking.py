@@ -232,9 +232,8 @@ class PlannedImprovement(msgspec.Struct, frozen=True):
 def planned(asking: Asking, compare: CompareOptions, options: ImproveOptions) -> PlannedImprovement:
     """Load the data, name the candidates and divide the labels. Asks nobody.
 
-    Raises:
-        UsageError: without a judge or a second candidate, without labels, with too few texts, and for an unknown start.
-        ContentError: for data, prompts or content that cannot be read.
+    Raises UsageError without a judge or a second candidate, without labels, with too few texts, and for an unknown start; ContentError for
+    data, prompts or content that cannot be read.
     """
     if not (asking.judges or asking.candidates):
         raise UsageError("name who is asked: --judge openai/MODEL, repeatable")

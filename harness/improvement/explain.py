@@ -131,14 +131,8 @@ class Explained(msgspec.Struct, frozen=True):
 def explain(source: Recording, compare: CompareOptions, options: ExplainOptions = ExplainOptions()) -> Explained:  # noqa: B008 (frozen)
     """Regress a judge's scores minus people's mean on covariates of the texts, for every judge, condition and metric with numbers.
 
-    Args:
-        source: judgments with the labels of some or all of their items.
-        compare: which items and judges; baselines are left out.
-        options: the covariates.
-
-    Raises:
-        UsageError: for unknown covariates, for lengths of data without texts, where no metric has scores that are numbers, and as
-            `measure.align`.
+    Baselines are left out. Raises UsageError for unknown covariates, for lengths of data without texts, where no metric has scores that are
+    numbers, and as `measure.align`.
     """
     compare = msgspec.structs.replace(compare, annotators=compare.annotators or Annotators(1))
     laid_out = align([source], compare)

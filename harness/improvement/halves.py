@@ -44,13 +44,7 @@ class ConfirmHalf:
 def halves(texts: LabelledQuestions, share: float, seed: int) -> tuple[ChooseHalf, ConfirmHalf]:
     """Divide the questions by what their texts share, language by language.
 
-    Args:
-        texts: all questions.
-        share: of the independent texts of each language that choose, in (0, 1).
-        seed: of the draw.
-
-    Raises:
-        UsageError: where a half has fewer than `LEAST_GROUPS` independent texts.
+    `share`, in (0, 1), of the independent texts of each language choose. Raises UsageError where a half has fewer than `LEAST_GROUPS`.
     """
     rng = np.random.default_rng(seed)
     chooses = np.zeros(int(texts.group.max(initial=-1)) + 1, bool)

@@ -179,13 +179,10 @@ def improve(
     Args:
         division: the two halves, from `divided`.
         answers: judges under conditions, and what they answer; they are asked for no more than a step needs.
-        compare, decision: how judgments are compared, and by which thresholds verdicts are given.
-        options: how to choose and to confirm.
-        folder: the data folder, which remembers that its labels were used; None: nothing remembers.
-        today: the day that it remembers.
+        compare, decision, options: how judgments are compared, the thresholds of verdicts, and how to choose and to confirm.
+        folder: the data folder, which remembers on this day that its labels were used; None: nothing remembers.
 
-    Raises:
-        UsageError: for an unknown start, and for labels that confirmed before.
+    Raises UsageError for an unknown start, and for labels that confirmed before.
     """
     refuse_second_use(division.uses, options.reuse)
     names, confirming = answers.candidates, division.confirming.texts

@@ -85,15 +85,9 @@ def read_round(path: Path, data: Dataset) -> LabelRound:
 
 
 def compare_rounds(source: Recording, rounds: Sequence[LabelRound], compare: CompareOptions, options: ImproveOptions) -> RoundsCompared:
-    """Which candidate agrees best with each round of labels.
+    """Which candidate agrees best with each of two or more rounds of labels; the half that confirms is left alone.
 
-    Args:
-        source: judgments under several conditions or of several judges.
-        rounds: two or more rounds of labels of its items.
-        compare, options: as `improve` takes them; the half that confirms is left alone.
-
-    Raises:
-        UsageError: with fewer than two rounds or candidates, and without questions in common.
+    Raises UsageError with fewer than two rounds or candidates, and without questions in common.
     """
     if len(rounds) < 2:
         raise UsageError("name two rounds of labels: --labels A --labels B")

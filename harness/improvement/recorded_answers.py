@@ -65,8 +65,7 @@ class RecordedAnswers:
 def recorded_answers(source: Recording, compare: CompareOptions, least: int = 2) -> tuple[LabelledQuestions, RecordedAnswers]:
     """The questions of a recording that every judge and condition was asked, and the answers; baselines are no candidates.
 
-    Raises:
-        UsageError: with fewer candidates than `least`, where no question was put to all of them, and as `measure.align` does.
+    Raises UsageError with fewer candidates than `least`, where no question was put to all of them, and as `measure.align` does.
     """
     rows = dict(answers_of(align([source], compare).judged[0]))
     candidates = tuple(dict.fromkeys(candidate for row in rows.values() for candidate in row.right))

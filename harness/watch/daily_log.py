@@ -112,14 +112,9 @@ def locked(folder: Path) -> Iterator[None]:
 
 
 def read_log(folder: Path, began: str) -> list[Day]:
-    """The days of the log, oldest first; a line that was cut off is not among them.
+    """The days of the log, oldest first; a line that was cut off is not among them. The first line is chained to `began`.
 
-    Args:
-        folder: of the watch.
-        began: what the first line is chained to.
-
-    Raises:
-        ContentError: with `file:line`, for a line that is no day, that was changed after it was written, or whose date is out of order.
+    Raises ContentError with `file:line`, for a line that is no day, that was changed after it was written, or whose date is out of order.
     """
     path = folder / LOG
     if not path.exists():

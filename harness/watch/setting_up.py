@@ -103,9 +103,7 @@ def make_watch_plan(
     """The plan of a watch that begins with these answers on its anchors, and the hashes of its certified texts.
 
     Every reference has limits at the level that is left for its error: half of each stream's, shared by its tests and by all cells.
-
-    Raises:
-        UsageError: for scales without ends, and where no anchor or no text has a readable answer.
+    Raises UsageError for scales without ends, and where no anchor or no text has a readable answer.
     """
     allowed = start.certificate.allowed
     bare = {(cell.language, cell.metric): _watched(cell) for cell in allowed}

@@ -55,12 +55,7 @@ def home_of(folder: Path, number: int) -> Path:
 
 
 def open_watch(folder: Path) -> StartedWatch:
-    """Read the plan of the last start, and the log.
-
-    Raises:
-        UsageError: where there is no watch.
-        ContentError: for a log or a plan that was changed.
-    """
+    """Read the plan of the last start, and the log. Raises UsageError where there is no watch, ContentError for what was changed."""
     plan = read_plan(folder)
     number, since, earlier = 1, 0, list[EarlierWatch]()
     log = read_log(folder, plan.sha256)

@@ -118,13 +118,7 @@ class WatchCheck(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def check_watch(plan: WatchPlan, days: Sequence[Day], today: date, earlier: tuple[EarlierWatch, ...] = ()) -> WatchCheck:
-    """Compute every test anew from the log.
-
-    Args:
-        plan, days: of the last start of the watch.
-        today: on which the certificate has to hold.
-        earlier: the starts before.
-    """
+    """Compute every test of the last start anew from the log; `today` the certificate has to hold, `earlier` are the starts before."""
     alpha = plan.options.alpha / 4
     streams = {stream: {cell.name: _evidence(cell, stream, days, plan) for cell in plan.cells} for stream in STREAMS}
     alarms = {stream: _alarms(of_cells, days, alpha) for stream, of_cells in streams.items()}
@@ -256,16 +250,11 @@ def _answer(anchors: StreamState, production: StreamState, guard: int) -> WatchA
 
 
 def who_changed(production: int | None, anchors: int | None, last_day: int, guard: int) -> WatchAnswer:
-    """The answer from the days of the alarms.
+    """The answer from the days of the alarms, None without one. Days count those on which the judge was asked about anchors.
 
     The anchors are the same texts every day, so only the judge moves them. An alarm on production scores is put down to the texts when the
     anchors stayed silent for `guard` days after it; if they gave alarm before or by then, the judge explains it, and production says
     nothing until there is a new reference. Anchors that give alarm later than that are a second change.
-
-    Args:
-        production, anchors: the day of the alarm, None without one. Days count those on which the judge was asked about anchors.
-        last_day: of the log.
-        guard: how many days anchors may take to show a change that production scores show.
 
     >>> [who_changed(40, anchors, 100, 30) for anchors in (None, 45, 90)], who_changed(90, None, 100, 30)
     (['the texts changed', 'the judge changed', 'both'], 'not yet known')

@@ -39,19 +39,17 @@ class NewScores(msgspec.Struct, frozen=True):
 
 
 def begin(folder: Path, start: WatchStart, options: WatchOptions, since: date, ask: Asking | None, *, restart: bool = False) -> WatchPlan:
-    """Begin a watch: draw its anchors, ask the judge about each several times, and fix the reference levels.
+    """Begin a watch: draw its anchors, ask the judge about each several times, and fix the reference levels. The same command continues.
 
     Args:
-        folder: of the new watch.
+        folder: of the new watch; `since` is its first day.
         start: the certificate, what it was made from, and the run to ask again.
         options: how the watch is kept.
-        since: the first day.
         ask: asks the judge; None for recorded judgments, whose answers are those of the certified data.
         restart: start a watch again that an alarm has ended. Its log goes on, and its anchors and certificate are kept.
 
-    Raises:
-        UsageError: where the folder holds a watch already, and for scales without ends; for a restart without a watch, without an alarm,
-            with the certificate that the alarm ended, and on a day of the log. What `ask` raises; the same command continues.
+    Raises UsageError where the folder holds a watch already, and for scales without ends; for a restart without a watch, without an alarm,
+    with the certificate that the alarm ended, and on a day of the log; and what `ask` raises.
     """
     if not restart:
         if (folder / PLAN).exists():
@@ -109,19 +107,10 @@ def add_day(folder: Path, day: date, new: NewScores, today: date, ask: Asking | 
     """Ask the anchors of a day, take in its production scores, and append one line to the log.
 
     Nothing is appended unless all of it is there. A command that was killed is given again: it draws the same anchors, and asks those
-    without a reply.
+    without a reply. The day comes after the last one of the log, and not after `today`. Without `ask` the judge is not asked.
 
-    Args:
-        folder: of the watch.
-        day: its date, after the last one of the log.
-        new: production scores and recorded answers.
-        today: no day is later.
-        ask: asks the judge; None where it is not asked.
-
-    Raises:
-        UsageError: without a watch, for a date out of order, a day without anything, scores of another judge, and those of certified texts
-            alone.
-        ContentError: for a log or anchors that were changed. StoreError: where another process holds the folder.
+    Raises UsageError without a watch, for a date out of order, a day without anything, scores of another judge, and those of certified
+    texts alone; ContentError for a log or anchors that were changed; StoreError where another process holds the folder.
     """
     read_plan(folder)  # before the lock: without a watch there is no folder to lock
     with locked(folder):
