@@ -35,7 +35,7 @@ from harness.improvement.explain import Explained, ExplainOptions
 from harness.improvement.explain import explain as explain_errors
 from harness.improvement.improve import Improved, ImproveOptions, divided, starting_point
 from harness.improvement.improve import improve as choose_and_confirm
-from harness.improvement.recorded_answers import recorded_answers
+from harness.improvement.questions import recorded_answers
 from harness.judges import Panel
 from harness.judges.panel import is_panel_file, split_panels
 from harness.measure import options, panels, recorded_run

@@ -105,7 +105,7 @@ class GateResult(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def gate(source: GatedSource, policy: Policy, baseline: GatedSource | None = None) -> GateResult:
-    """Hold every limit of `policy` against the numbers of `source`; `max_drop` needs a baseline: an earlier run of the same texts and labels.
+    """Hold every limit of `policy` against numbers of `source`; `max_drop` needs a baseline, an earlier run on the same texts and labels.
 
     Raises UsageError for a policy with a rule that holds nothing, or with an unknown threshold; and as `measure.compare` does.
     """

@@ -21,8 +21,7 @@ from harness.errors import UsageError
 from harness.exchange.labels.folder import data_toml, write_folder
 from harness.improvement.candidates import AskedCandidate, refuse_unfit
 from harness.improvement.halves import ChooseHalf
-from harness.improvement.questions import LabelledQuestions, labelled_questions
-from harness.improvement.recorded_answers import answers_of
+from harness.improvement.questions import LabelledQuestions, answers_of, labelled_questions
 from harness.judges.panel import is_panel_file, split_panels
 from harness.measure import recorded_run
 from harness.measure.compare import Recording, align, of_metrics, only_where

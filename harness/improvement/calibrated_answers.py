@@ -19,8 +19,7 @@ from harness.correct.scored_items import ScoredItems, scored_items
 from harness.data.columns import CodedColumn
 from harness.data.judgments import Judgments
 from harness.improvement.halves import ChooseHalf
-from harness.improvement.questions import LabelledQuestion, LabelledQuestions
-from harness.improvement.recorded_answers import CandidateAnswers
+from harness.improvement.questions import CandidateAnswers, LabelledQuestion, LabelledQuestions
 from harness.measure.compare import Recording, align
 from harness.measure.options import CompareOptions
 from harness.model import Failure, JudgeCondition, Score

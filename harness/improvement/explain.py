@@ -29,7 +29,7 @@ from harness.measure.compare import Recording, align
 from harness.measure.options import Annotators, CompareOptions
 from harness.stats import benjamini_yekutieli
 from harness.stats.core.arrays import Floats, Ints
-from harness.stats.intervals.cluster_regression import LEAST_FREEDOM, ClusterRegression, cluster_regression
+from harness.stats.intervals.cluster_regression import LEAST_FREEDOM, cluster_regression
 
 BY = (LENGTH, "language", SYSTEM)
 ALPHA = 0.05
@@ -74,12 +74,12 @@ class ErrorEffect(msgspec.Struct, frozen=True, kw_only=True):
     covariate: str
     level: tuple[str, ...]
     value: float | None
-    low: float | None
-    high: float | None
+    low: float | None = None
+    high: float | None = None
     freedom: float | None
-    p: float | None
-    q: float | None
-    detectable: float | None
+    p: float | None = None
+    q: float | None = None
+    detectable: float | None = None
     outcome: Outcome
     noise: float | None = None
 
@@ -228,15 +228,21 @@ def _explained(cells: Sequence[ScoredItems], covariates: _Covariates) -> Explain
     system = next((factor for factor in mains if factor.name == SYSTEM), None)
     crossed = [system.with_each(other) for other in mains if other is not system] if system else []
     both = _kept([*mains, *crossed], len(given.error), left_out)
-    effects = [*_effects(given, both, both[len(mains) :]), *sorted(_effects(given, mains, mains), key=lambda each: each[0] != SYSTEM)]
-    q = benjamini_yekutieli([p for *_, p, _ in effects])
+    effects = [
+        *_effects(given, both, both[len(mains) :]),
+        *sorted(_effects(given, mains, mains), key=lambda each: each.covariate != SYSTEM),
+    ]
+    q = benjamini_yekutieli([np.nan if each.p is None else each.p for each in effects])
     return ExplainedErrors(
         key=cells[0].key_over_languages,
         n=len(given.error),
         groups=len(np.unique(given.group)),
         mean_error=float(given.error.mean()),
         times_longer=times,
-        effects=tuple(_effect(*effect, float(own)) for effect, own in zip(effects, q, strict=True)),
+        effects=tuple(
+            msgspec.structs.replace(each, q=number(own), outcome="shown" if own <= ALPHA else each.outcome)
+            for each, own in zip(effects, q.tolist(), strict=True)
+        ),
         left_out=tuple(left_out),
     )
 
@@ -251,17 +257,8 @@ def _kept(factors: Sequence[Factor], n: int, left_out: list[str]) -> list[Factor
     return kept
 
 
-class _Tested(NamedTuple):
-    covariate: str
-    level: tuple[str, ...]
-    found: ClusterRegression
-    place: int
-    p: float
-    noise: float
-
-
-def _effects(given: _Errors, factors: Sequence[Factor], wanted: Sequence[Factor]) -> Iterator[_Tested]:
-    """Fit all factors together and yield the effects of some; NaN as p where there are too few degrees of freedom."""
+def _effects(given: _Errors, factors: Sequence[Factor], wanted: Sequence[Factor]) -> Iterator[ErrorEffect]:
+    """Fit all factors together and yield the effects of some, before p is corrected."""
     if not wanted:
         return
     columns = np.column_stack([np.ones(len(given.error)), *(factor.columns for factor in factors)])
@@ -275,9 +272,13 @@ def _effects(given: _Errors, factors: Sequence[Factor], wanted: Sequence[Factor]
             names += [(factor.name, level or ()) for level in factor.levels]
         start = end
     found = cluster_regression(given.error, columns, given.group, np.vstack(rows))
-    refused, noise = found.refused, _noise_alone(columns, np.vstack(rows), given.noise)
+    always = {"value": found.coefficients, "freedom": found.freedom, "noise": _noise_alone(columns, np.vstack(rows), given.noise)}
+    tested = {"low": found.interval[0], "high": found.interval[1], "p": found.p, "detectable": found.detectable}
     for place, (name, level) in enumerate(names):
-        yield _Tested(name, level, found, place, np.nan if refused[place] else float(found.p[place]), float(noise[place]))
+        refused = bool(found.refused[place])
+        known = always if refused else always | tested
+        numbers: dict[str, Any] = {what: number(float(values[place])) for what, values in known.items()}
+        yield ErrorEffect(covariate=name, level=level, outcome="too few groups" if refused else "not shown", **numbers)
 
 
 def _noise_alone(columns: Floats, contrasts: Floats, variance: Floats) -> Floats:
@@ -286,21 +287,3 @@ def _noise_alone(columns: Floats, contrasts: Floats, variance: Floats) -> Floats
         return np.full(len(contrasts), np.nan)
     lines = contrasts @ np.linalg.pinv(columns)
     return np.asarray(1.96 * np.sqrt(lines**2 @ variance))
-
-
-def _effect(covariate: str, level: tuple[str, ...], found: ClusterRegression, place: int, p: float, noise: float, q: float) -> ErrorEffect:
-    value, low, high = (float(each[place]) for each in (found.coefficients, *found.interval))
-    refused = bool(found.refused[place])
-    return ErrorEffect(
-        covariate=covariate,
-        level=level,
-        value=number(value),
-        low=None if refused else number(low),
-        high=None if refused else number(high),
-        freedom=number(float(found.freedom[place])),
-        p=number(p),
-        q=number(q),
-        detectable=None if refused else number(float(found.detectable[place])),
-        outcome="too few groups" if refused else "shown" if q <= ALPHA else "not shown",
-        noise=number(noise),
-    )

@@ -17,8 +17,7 @@ from harness.data.labels import Labels, checked_labels, read_label_rows
 from harness.errors import UsageError
 from harness.improvement.halves import halves
 from harness.improvement.improve import ImproveOptions
-from harness.improvement.questions import commonest_labels
-from harness.improvement.recorded_answers import recorded_answers
+from harness.improvement.questions import commonest_labels, recorded_answers
 from harness.measure.compare import Recording, align
 from harness.measure.options import CompareOptions
 from harness.model import JudgeCondition, Score

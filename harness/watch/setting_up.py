@@ -20,8 +20,7 @@ from harness.measure.compare import Recording, align
 from harness.measure.options import Annotators, CompareOptions
 from harness.model import JudgeCondition
 from harness.stats.estimation.betting import limits_of_repeats, reference_limits
-from harness.watch.anchors import Answers
-from harness.watch.production import certified_texts, scores_by_group
+from harness.watch.one_day import Answers, certified_texts, scores_by_group
 from harness.watch.watch_plan import (
     SCHEMA_VERSION,
     Anchor,

@@ -17,9 +17,16 @@ from harness.data.judgments import Judgments
 from harness.errors import ContentError, UsageError
 from harness.measure.compare import Recording
 from harness.tables import make_folder, to_json, write_atomic
-from harness.watch.anchors import answers_of, draw_anchors, refuse_unanswered, see_anchors
 from harness.watch.daily_log import GROUPS, Day, SeenAnchors, SeenCell, SeenProduction, append_day, locked, refuse_date
-from harness.watch.production import read_certified, see_production, without_certified
+from harness.watch.one_day import (
+    answers_of,
+    draw_anchors,
+    read_certified,
+    refuse_unanswered,
+    see_anchors,
+    see_production,
+    without_certified,
+)
 from harness.watch.setting_up import WatchStart, choose_anchors, make_watch_plan
 from harness.watch.starts import STARTS, StartedWatch, home_of, open_watch, record_restart, why_ended
 from harness.watch.watch_check import WatchCheck, check_watch, watched

@@ -1,4 +1,4 @@
-"""Production scores of one day: the judge's scores of new texts, with groups as units.
+"""What one day brings to a watch: answers on anchors, which are labelled texts that the judge is asked again, and scores of new texts.
 
 The texts that the certificate was made from set the production level, so as new texts they would show that nothing has changed: they are
 left out.
@@ -8,20 +8,80 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from datetime import date
 from pathlib import Path
 
 import msgspec
+import numpy as np
 
 from harness.correct.certificate import CertifiedJudge
 from harness.correct.scored_items import judged_rows
 from harness.correct.stale_certificate import other_condition
 from harness.data.dataset import Dataset
+from harness.data.judgments import Judgments
 from harness.errors import ContentError, UsageError
 from harness.measure.compare import Recording
 from harness.model import Item, Score
-from harness.watch.daily_log import Seen, SeenProduction
-from harness.watch.watch_plan import CERTIFIED, WatchedCell, WatchPlan, certified_hash
+from harness.watch.daily_log import Seen, SeenAnchors, SeenProduction
+from harness.watch.watch_plan import CERTIFIED, Anchor, WatchedCell, WatchPlan, certified_hash
+
+Answers = Mapping[tuple[str, str], Sequence[Score | None]]
+"""`{(item_id, metric): answers in the order of their repeats}`, None for an answer that cannot be read."""
+_NAMED = 3  # anchors that a sentence names
+
+
+def draw_anchors(anchors: Sequence[Anchor], plan: WatchPlan, day: date) -> dict[str, int]:
+    """How often each anchor is drawn on a day: `per_day` draws a language, at random and with replacement.
+
+    The draw depends on the plan's seed and the day alone, so a command that was killed draws the same anchors again.
+    """
+    drawn: Counter[str] = Counter()
+    for language in sorted({anchor.language for anchor in anchors}):
+        pool = sorted({anchor.item_id for anchor in anchors if anchor.language == language})
+        seed = [plan.options.seed, day.toordinal(), *language.encode()]
+        drawn.update(pool[place] for place in np.random.default_rng(seed).integers(0, len(pool), plan.options.per_day))
+    return dict(drawn)
+
+
+def answers_of(judgments: Judgments) -> dict[tuple[str, str], list[Score | None]]:
+    """The answers on each item and metric, in the order of their repeats."""
+    rows = sorted(
+        zip(judgments.item, judgments.metric, (repeat or 0 for repeat in judgments.repeat), judgments.score, strict=True),
+        key=lambda row: (row[0], row[1], row[2]),
+    )
+    found: dict[tuple[str, str], list[Score | None]] = {}
+    for item, metric, _, score in rows:
+        found.setdefault((item, metric), []).append(score)
+    return found
+
+
+def refuse_unanswered(anchors: Sequence[Anchor], times: Mapping[str, int], answers: Answers, where: str) -> None:
+    """Raise UsageError for drawn anchors without an answer, with their ids."""
+    absent = sorted({each.item_id for each in anchors if each.item_id in times and (each.item_id, each.metric) not in answers})
+    if absent:
+        named = ", ".join(absent[:_NAMED]) + (f" and {len(absent) - _NAMED} more" if len(absent) > _NAMED else "")
+        problem = f"{where} has no answer of the judge on {len(absent)} of the anchors that are drawn: {named}"
+        raise UsageError(f"{problem}; an answer that cannot be read is a row without a score")
+
+
+def see_anchors(cell: WatchedCell, anchors: Sequence[Anchor], times: Mapping[str, int], answers: Answers) -> SeenAnchors | None:
+    """What the answers on the drawn anchors say in one cell; None where none of them is of it.
+
+    The k-th draw of an anchor takes its k-th answer, or its last one where there are fewer.
+    """
+    given = [
+        (anchor, answers[anchor.item_id, anchor.metric][min(place, len(answers[anchor.item_id, anchor.metric]) - 1)])
+        for anchor in anchors
+        if (anchor.language, anchor.metric) == (cell.language, cell.metric)
+        for place in range(times.get(anchor.item_id, 0))
+    ]
+    agreement = Seen.of(cell.agreement(score, anchor) for anchor, score in given)
+    if agreement is None:
+        return None
+    read = [score for _, score in given if score is not None]
+    return SeenAnchors(len(given), len(given) - len(read), agreement, Seen.of(map(cell.level, read)))
+
 
 Answer = tuple[Item, WatchedCell, Score | None]
 
