@@ -52,7 +52,6 @@ def answer_prices(
 
 
 def _charged(run: RunResult | None, judge: str, own: Path | None) -> AnswerPrice | None:
-    """What a run was charged for 1,000 answers."""
     identity = next((each for each in run.protocol.judges.identities if each.name == judge), None) if run else None
     price = price_of(identity, own) if identity else None
     if run is None or price is None or not (spent := run.answers.spent.get(judge)):
@@ -74,7 +73,6 @@ def _listed(source: Recording, judge: str, own: Path | None) -> AnswerPrice | No
 
 
 def _repeats(source: Recording, condition: JudgeCondition) -> float:
-    """How many answers of a judge there are for a text and metric."""
     rows = judged_rows(source, condition)
     questions = len(set(zip(rows.item.codes.tolist(), rows.metric.codes.tolist(), strict=True)))
     return len(rows) / questions if questions else 1.0

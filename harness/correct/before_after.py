@@ -125,7 +125,6 @@ def _promised(given: MapInput, says: Floats, expected: Floats | None) -> tuple[F
 
 
 def _number_parts(says: Floats, mean: Floats) -> dict[str, float]:
-    """The parts of the squared error, as `brier_parts`."""
     loss, constant = float(((says - mean) ** 2).mean()), float(mean.var())
     recalibrated = float(((np.interp(says, *isotonic_points(says, mean)) - mean) ** 2).mean())
     return {"miscalibration": loss - recalibrated, "discrimination": constant - recalibrated, "uncertainty": constant}

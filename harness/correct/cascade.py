@@ -194,7 +194,6 @@ def accept_cascade(
 
 
 def _price_notes(chain: Sequence[JudgeCondition], prices: Mapping[str, AnswerPrice], order: Order) -> Iterator[str]:
-    """Yield why judges are asked in this order, and where prices come from."""
     unknown = [each.judge for each in chain if each.judge not in prices]
     if unknown:
         yield (

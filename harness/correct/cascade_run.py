@@ -56,7 +56,6 @@ class CascadedRun(msgspec.Struct, frozen=True):
 
     @property
     def left(self) -> int:
-        """How many questions are left to people."""
         return sum(answer.answered_by is None for answer in self.answers)
 
 
@@ -175,7 +174,6 @@ class _Said(NamedTuple):
 
 
 def _said(result: RunResult, held: CascadeCertificate) -> dict[tuple[str, str], _Said]:
-    """What a judge said, by item and metric."""
     rows: Judgments = result.judgments.clean
     judge = held.steps[held.judges.index(result.protocol.judges.identities[0].name)].judge.name
     reads = {cell.chain.metric: next(step.confidence for step in cell.chain.steps if step.judge == judge) for cell in held.cells}

@@ -25,7 +25,6 @@ from harness.correct.certificate import (
     Correction,
 )
 from harness.correct.certified_map import CertifiedMap
-from harness.correct.label_sets import SetOptions
 from harness.correct.map_input import map_inputs
 from harness.correct.mean_estimates import Sample, mean_sample, share_sample
 from harness.correct.scored_items import ScoredItems, judged_rows, one_condition, scored_items
@@ -33,7 +32,7 @@ from harness.data.dataset import Dataset
 from harness.decide.options import DecisionOptions
 from harness.decide.verdicts import Verdict, verdicts_laid_out
 from harness.measure.cells import number
-from harness.measure.compare import AlignedData, JudgedData, Recording, align, judged_data
+from harness.measure.compare import JudgedData, Recording, align, judged_data
 from harness.measure.options import Annotators, CompareOptions
 from harness.model import SAMPLING, JudgeCondition, JudgeIdentity, Scale, Score
 from harness.runs import RunProtocol
@@ -74,42 +73,23 @@ def certify(
     decision: DecisionOptions = DecisionOptions(),  # noqa: B008 (frozen)
     acceptance: AcceptOptions = AcceptOptions(),  # noqa: B008 (frozen)
     asked: JudgedRun | None = None,
-    sets: SetOptions = SetOptions(),  # noqa: B008 (frozen)
-    length: bool = False,
+    maps: CalibrateOptions = CalibrateOptions(),  # noqa: B008 (frozen)
+    condition: JudgeCondition | None = None,
 ) -> Certificate:
     """The certificate of one judge under one condition.
 
     Args:
         source, compare: judgments with their labels, and which of them; with several judges, exactly one has to be chosen.
-        decision, acceptance, sets: the thresholds of the verdicts, the tolerated errors of acceptance, and what label sets promise.
+        decision, acceptance: the thresholds of the verdicts, and the tolerated errors of acceptance.
         asked: of a run, how it asked; None for recorded judgments.
-        length: whether maps of ordered classes read the length of a text too.
+        maps: what label sets promise, and whether maps of ordered classes read the length of a text too.
+        condition: of the judge, where it is known already.
 
-    Raises UsageError for several judges or conditions, with what to choose; for `length` without texts; and as `measure.compare` does.
+    Raises UsageError for several judges or conditions, with what to choose; for lengths without texts; and as `measure.compare` does.
     """
-    decided = certified_verdicts(source, compare, decision)
-    condition = one_condition([JudgeCondition.of(verdict.key) for verdict in decided[1]], compare.judges, "certify")
-    promised = acceptance, CalibrateOptions(sets, length=length)
-    return certificate_of(source, decided, condition, compare, decision, promised, asked)
-
-
-def certified_verdicts(source: Recording, compare: CompareOptions, decision: DecisionOptions) -> tuple[AlignedData, tuple[Verdict, ...]]:
-    """The data laid out for all judges, and the verdicts on them."""
     laid_out = align([source], msgspec.structs.replace(compare, judges=None))
-    return laid_out, verdicts_laid_out(laid_out, compare, decision)
-
-
-def certificate_of(
-    source: Recording,
-    decided: tuple[AlignedData, tuple[Verdict, ...]],
-    condition: JudgeCondition,
-    compare: CompareOptions,
-    decision: DecisionOptions,
-    promised: tuple[AcceptOptions, CalibrateOptions],
-    asked: JudgedRun | None,
-) -> Certificate:
-    """The certificate of the judge and condition `condition`, from the verdicts on all."""
-    (laid_out, made), (acceptance, maps) = decided, promised
+    made = verdicts_laid_out(laid_out, compare, decision)
+    condition = condition or one_condition([JudgeCondition.of(verdict.key) for verdict in made], compare.judges, "certify")
     sets, about = maps.sets, source.data.about
     chosen = {(v.key["language"], v.key["metric"]): v for v in made if JudgeCondition.of(v.key) == condition}
     own = msgspec.structs.replace(compare, judges=(condition.judge,))

@@ -197,7 +197,6 @@ def _probes(certificate: Certificate, source: Recording, compare: CompareOptions
 
 
 def _certified(certificate: Certificate, language: str, metric: str, from_language: str | None) -> CertifiedCell:
-    """The certified cell whose numbers would serve texts in a language."""
     cells = {cell.language: cell for cell in certificate.cells if cell.metric == metric}
     source = from_language or (language if language in cells else next(iter(cells)) if len(cells) == 1 else None)
     if source is None:
@@ -303,7 +302,6 @@ def _shown(test: TransportTest | None, tests: int, options: ExtendOptions) -> Sh
 
 
 def _decided(probe: _Probe, q: float | None, tests: int, options: ExtendOptions) -> tuple[Outcome, str]:
-    """Outcome and reason."""
     if probe.refusal is not None or q is None:
         return "refused", probe.refusal or ""
     named: Sequence[tuple[str, TransportTest | None]] = (("the corrected prediction", probe.residual), ("agreement", probe.agreement))

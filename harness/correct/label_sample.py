@@ -126,7 +126,6 @@ def _available(recording: Recording, options: SampleOptions) -> list[Item]:
 
 
 def _judge_and_metric(recording: Recording, options: SampleOptions) -> tuple[str, str]:
-    """The judge and metric of the strata; empty where there are no judgments."""
     chosen = []
     for what, wanted, known in (
         ("judge", options.judge, recording.judgments.judge.used),
@@ -197,7 +196,6 @@ def _mean(values: Sequence[float]) -> float:
 
 
 def _allocate(strata: Mapping[str, Sequence[_Text]], available: int, options: SampleOptions) -> list[int]:
-    """How many texts of each stratum are drawn."""
     if not 0 < options.budget <= available:
         raise UsageError(f"--budget {options.budget}: {available} texts without a native label are there; name a number from 1 to that")
     sizes = [len(own) for own in strata.values()]

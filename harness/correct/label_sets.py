@@ -141,7 +141,6 @@ class SetMaker:
 
 
 def _sets(given: MapInput, language: int, used: MapInput, sets: LabelSets, options: SetOptions) -> LabelSets:
-    """The sets with the threshold that the texts `used` set."""
     scores, groups = _nonconformities(used, sets.curve)
     found, count = _threshold(scores, groups, options), len(np.unique(groups))
     reason = None if math.isfinite(found) else _too_few(count, options)

@@ -101,7 +101,6 @@ def _refused(reason: str, any_judged: bool) -> Figure:
 
 
 def _mean(figures: _Figures, values: Floats) -> Figure:
-    """The mean of the classes' numbers over the corrected shares."""
     if figures.theta is not None and figures.covariance is not None:
         mean, error = float(values @ figures.theta), math.sqrt(max(0.0, float(values @ figures.covariance @ values)))
         low, high = float(values.min()), float(values.max())

@@ -85,7 +85,6 @@ class ScoredItems:
 
     @property
     def place(self) -> tuple[str, str]:
-        """Language and metric."""
         return str(self.key["language"]), str(self.key["metric"])
 
     @property

@@ -12,7 +12,7 @@ import msgspec
 from harness.correct.acceptance import AcceptOptions
 from harness.correct.calibrate import CalibrateOptions
 from harness.correct.certificate import Certificate, CertifiedCell, CertifiedData, CertifiedJudge, judge_problems
-from harness.correct.certify import JudgedRun, certificate_of, certified_verdicts, scores_hash
+from harness.correct.certify import JudgedRun, certify, scores_hash
 from harness.correct.label_sets import SetOptions
 from harness.correct.scored_items import with_value
 from harness.data.dataset import Dataset
@@ -156,11 +156,9 @@ def _differences(certificate: Certificate, source: Recording, asked: JudgedRun |
         return ()
     compare = options.compare((judge.name,))
     try:
-        decided = certified_verdicts(source, compare, certificate.thresholds)
         acceptance = AcceptOptions(options.alpha, options.delta, options.confidence)
         maps = CalibrateOptions(SetOptions(options.level, options.per, options.this_draw), length=options.length)
-        promised = acceptance, maps
-        again = certificate_of(source, decided, judge.condition, compare, certificate.thresholds, promised, asked)
+        again = certify(source, compare, certificate.thresholds, acceptance, asked, maps, judge.condition)
     except UsageError as err:
         return (f"the certificate cannot be made again: {err}",)
     return tuple(certificate_differences(certificate, again))

@@ -58,7 +58,6 @@ class Rule(_PolicyPart, frozen=True):
 
     @property
     def limits(self) -> dict[str, Bound]:
-        """The limits that the rule sets, by name."""
         return {name: value for name in LIMITS if (value := getattr(self, name)) is not None and value is not False}
 
 

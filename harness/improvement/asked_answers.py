@@ -189,7 +189,6 @@ def run_spec(alike: Mapping[JudgeCondition, AskedCandidate], base: RunSpec) -> R
 
 
 def _recording(results: Sequence[RunResult], candidates: Iterable[JudgeCondition]) -> Recording:
-    """The judgments of the candidates in these runs as one recording."""
     wanted = set(candidates)
     parts = []
     for result in results:

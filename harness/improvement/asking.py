@@ -198,7 +198,6 @@ class PlannedImprovement(msgspec.Struct, frozen=True):
 
     @property
     def folder(self) -> Path:
-        """The data folder."""
         return Path(str(self.asked.prepared.protocol.texts.data))
 
     @property

@@ -104,7 +104,6 @@ def _credit(data: Dataset, metric: str, scores: Sequence[Any]) -> Floats:
 
 
 def _labels(judged: JudgedData, metric: str) -> _Choices:
-    """People's choices on the pairs that judges were asked about."""
     data, labels = judged.data, judged.data.labels
     item = labels.item.recode(data.positions).astype(np.int64)
     rows = np.flatnonzero((labels.metric.recode({metric: 0}) == 0) & np.isin(item, judged.units.item))
@@ -191,7 +190,6 @@ def _two_sided(kept: _Choices, texts: _Texts) -> tuple[_Choices, list[str]]:
 
 
 def _first(names: Sequence[str]) -> str:
-    """The first names of a list, and how many others there are."""
     more = f" and {len(names) - NAMED:,} more" if len(names) > NAMED else ""
     return f"{'; '.join(names[:NAMED])}{more}"
 

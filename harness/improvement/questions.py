@@ -52,12 +52,10 @@ class LabelledQuestions:
 
     @property
     def items(self) -> tuple[str, ...]:
-        """The ids of the texts, in order."""
         return tuple(dict.fromkeys(question.item_id for question in self.questions))
 
     @property
     def groups(self) -> int:
-        """How many independent texts there are."""
         return len(np.unique(self.group))
 
     def take(self, rows: NDArray[np.bool_] | Ints) -> LabelledQuestions:

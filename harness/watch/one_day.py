@@ -173,7 +173,6 @@ def read_certified(home: Path, plan: WatchPlan) -> frozenset[str]:
 
 
 def _answers(source: Recording, judge: CertifiedJudge, cells: Collection[WatchedCell]) -> Iterator[Answer]:
-    """Each answer of the judge in one of the cells."""
     rows, items = judged_rows(source, judge.condition), source.data.by_id
     by_place = {(cell.language, cell.metric): cell for cell in cells}
     for item_id, metric, score in zip(rows.item, rows.metric, rows.score, strict=True):

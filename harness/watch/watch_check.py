@@ -108,7 +108,6 @@ class WatchCheck(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def changed(self) -> bool:
-        """Whether a change is shown."""
         return self.answer in ("the texts changed", "the judge changed", "both")
 
     def as_json(self) -> dict[str, Any]:
@@ -225,7 +224,6 @@ def _factors(values: Floats, counts: Floats, reference: Reference, sign: int, to
 
 
 def _alarms(of_cells: Mapping[str, _Evidence], days: Sequence[Day], alpha: float) -> dict[str, date]:
-    """The first day on which e-BH names each cell."""
     names, found = list(of_cells), dict[str, date]()
     for day in days:
         for place in e_benjamini_hochberg([of_cells[name].at(day.date) for name in names], alpha):

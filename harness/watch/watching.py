@@ -81,7 +81,6 @@ def begin(folder: Path, start: WatchStart, options: WatchOptions, since: date, a
 def _start(
     folder: Path, start: WatchStart, options: WatchOptions, since: date, ask: Asking | None, earlier: tuple[EarlierWatch, ...]
 ) -> WatchPlan:
-    """Write the files of a start."""
     number = len(earlier) + 1
     anchors = choose_anchors(start, options)
     if ask is None:
