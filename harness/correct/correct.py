@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -12,7 +11,7 @@ import numpy as np
 from harness.content.tags import choose_from
 from harness.correct.mean_estimates import Figure, MeanEstimates, Sample, mean_estimates, mean_sample, share_sample
 from harness.correct.prevalence import shifted_estimates
-from harness.correct.scored_items import ScoredItems, refuse_unless_random, scored_items, split_by
+from harness.correct.scored_items import ScoredItems, means_at, refuse_unless_random, scored_items, split_by
 from harness.correct.with_others import AVERAGE, with_other_languages
 from harness.data.columns import CodedColumn
 from harness.errors import UsageError
@@ -22,7 +21,7 @@ from harness.measure.options import Annotators, CompareOptions
 from harness.measure.units import as_text, item_key
 from harness.model import CELL, Score
 from harness.stats import prediction_powered_class_shares
-from harness.stats.core.arrays import Floats, Ints
+from harness.stats.core.arrays import Ints
 
 SCHEMA_VERSION = 1
 BIAS_UNKNOWN = (
@@ -229,16 +228,10 @@ def _by_group(sample: Sample, shared: Ints) -> Sample:
     """Means of the items of each shared group; of inclusion probability and stratum the first, NaN or -1 where they differ."""
     sample = sample.take(np.isin(sample.group, shared))
     place = np.searchsorted(shared, sample.group)
-    y, f = (_group_means(column, place, len(shared)) for column in (sample.y, sample.f))
+    y, f = (means_at(column, place, len(shared)) for column in (sample.y, sample.f))
     first = np.unique(place, return_index=True)[1]
     inclusion = None if sample.inclusion is None else sample.inclusion[first]
     return Sample(y, f, shared, inclusion, None if sample.stratum is None else sample.stratum[first])
-
-
-def _group_means(values: Floats, place: Ints, groups: int) -> Floats:
-    known = ~np.isnan(values)
-    count = np.bincount(place[known], minlength=groups)
-    return np.where(count > 0, np.bincount(place[known], values[known], groups) / np.maximum(count, 1), math.nan)
 
 
 def _number(

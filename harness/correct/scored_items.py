@@ -189,13 +189,8 @@ def _cell(
 def _numbers(votes: LabelCounts, units: Units, rows: Ints, items: Ints, place: Ints) -> tuple[Floats, Floats]:
     """Mean label and mean readable answer of each item, from scores that are numbers and no classes."""
     assert votes.scores is not None
-    column = units.judgments.score.take(rows)
-    given = np.array([*map(float, column.values), math.nan], np.float64)[column.codes]
-    read = ~np.isnan(given)
-    count = np.bincount(place[read], minlength=len(items))
-    answers = np.bincount(place[read], given[read], len(items)) / np.maximum(count, 1)
     labels = np.where(votes.counts[items].sum(axis=1) > 0, votes.scores.raw_mean[items], math.nan)
-    return labels, np.where(count > 0, answers, math.nan)
+    return labels, _mean_by_item(units.judgments.score.take(rows), place, np.ones(len(rows), bool), len(items))
 
 
 def _mean_by_item(column: CodedColumn, place: Ints, counted: NDArray[np.bool_], items: int) -> Floats:
@@ -203,9 +198,14 @@ def _mean_by_item(column: CodedColumn, place: Ints, counted: NDArray[np.bool_], 
     if not column.values:
         return np.full(items, math.nan)
     given = np.array([*map(float, column.values), math.nan], np.float64)[column.codes]
-    used = ~np.isnan(given) & counted
-    count = np.bincount(place[used], minlength=items)
-    return np.where(count > 0, np.bincount(place[used], given[used], items) / np.maximum(count, 1), math.nan)
+    return means_at(np.where(counted, given, math.nan), place, items)
+
+
+def means_at(values: Floats, place: Ints, places: int) -> Floats:
+    """(places,) mean of the values at each place; NaN where all of them are."""
+    known = ~np.isnan(values)
+    count = np.bincount(place[known], minlength=places)
+    return np.where(count > 0, np.bincount(place[known], values[known], places) / np.maximum(count, 1), math.nan)
 
 
 def _stratum(data: Dataset) -> Ints | None:

@@ -176,13 +176,11 @@ def _measured(fields: Mapping[str, Any], key: CellKey, numbers: GatedNumbers) ->
         return _tested(fields, p, tests.gap, "the texts with two annotators", options, why_open)
     if limit == "verdict":
         return _Draft(_of_verdict(fields, numbers.verdicts[key]), why_open=why_open)
-    return _Draft(_against_interval(fields, _number(fields, key, numbers), least=limit == "at_least"), why_open=why_open)
-
-
-def _number(fields: Mapping[str, Any], key: CellKey, numbers: GatedNumbers) -> LimitedNumber:
-    if fields["limit"] == "unread_at_most":
-        return numbers.unread[key]
-    return numbers.drop(key) if fields["limit"] == NEEDS_BASELINE else numbers.statistic(key, fields["statistic"])
+    if limit == "unread_at_most":
+        measured = numbers.unread[key]
+    else:
+        measured = numbers.drop(key) if limit == NEEDS_BASELINE else numbers.statistic(key, fields["statistic"])
+    return _Draft(_against_interval(fields, measured, least=limit == "at_least"), why_open=why_open)
 
 
 def _against_interval(fields: Mapping[str, Any], measured: LimitedNumber, *, least: bool) -> Check:
