@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from harness.content.specs import DatasetCard
-from harness.correct.scored_items import KeyedRow, ScoredItems, refuse_unless_random, scored_items
+from harness.correct.scored_items import CellResults, KeyedRow, ScoredItems, refuse_unless_random, scored_items
 from harness.errors import UsageError
 from harness.measure.cells import number, sort_key
 from harness.measure.compare import AlignedData, Recording, align
@@ -97,8 +97,8 @@ class AcceptedFrom(KeyedRow, frozen=True, kw_only=True):
         return super().flat() | {"left_out_share": self.left_out_share}
 
 
-class Acceptances(msgspec.Struct, frozen=True):
-    """Thresholds with what is needed to make them again."""
+class Acceptances(CellResults, frozen=True):
+    """Thresholds of cells."""
 
     signature: str
     alpha: float
@@ -106,10 +106,6 @@ class Acceptances(msgspec.Struct, frozen=True):
     thresholds: tuple[AcceptedFrom, ...]
     notes: tuple[str, ...]
     schema_version: int = SCHEMA_VERSION
-
-    def as_json(self) -> dict[str, Any]:
-        """One object for programs: `{schema_version, signature, alpha, delta, notes, thresholds}`."""
-        return msgspec.structs.asdict(self) | {"thresholds": [threshold.flat() for threshold in self.thresholds]}
 
 
 def accept(sources: Sequence[Recording], compare: CompareOptions, options: AcceptOptions = AcceptOptions()) -> Acceptances:  # noqa: B008 (frozen)
@@ -143,18 +139,14 @@ def assumption(about: DatasetCard, options: AcceptOptions, what: str) -> str | N
     return f"--sampling random: the dataset card of '{about.id}' {stated}. The promise holds {ONLY_IF}."
 
 
-def acceptances_laid_out(
-    laid_out: AlignedData,
-    compare: CompareOptions,
-    options: AcceptOptions = AcceptOptions(),  # noqa: B008 (frozen)
-) -> tuple[AcceptedFrom, ...]:
+def acceptances_laid_out(laid_out: AlignedData, compare: CompareOptions) -> tuple[AcceptedFrom, ...]:
     """The threshold of every cell of sources that are laid out; none, with the reason, where labels are no random sample."""
     thresholds = []
     for judged in laid_out.judged:
         is_random = judged.data.about.sampling == "random"
         for cell in scored_items(judged, by_source="source" in laid_out.by):
             nothing = AcceptedFrom(key=cell.key, confidence="none", reason=NOT_RANDOM)
-            thresholds.append(accepted_from(cell, compare, options) if is_random else nothing)
+            thresholds.append(accepted_from(cell, compare, AcceptOptions()) if is_random else nothing)
     return tuple(sorted(thresholds, key=lambda each: sort_key(each.key)))
 
 

@@ -23,7 +23,7 @@ from harness.correct.acceptance import (
     share_left_out,
 )
 from harness.correct.answer_prices import AnswerPrice
-from harness.correct.scored_items import ScoredItems, one_condition, scored_items
+from harness.correct.scored_items import CellResults, ScoredItems, one_condition, scored_items
 from harness.errors import UsageError
 from harness.measure.cells import number
 from harness.measure.compare import Recording, align
@@ -127,14 +127,14 @@ class AcceptedCascade(msgspec.Struct, frozen=True, kw_only=True):
     def exact(self) -> bool:
         return self.units != "design_effect"
 
-    def as_row(self) -> dict[str, Any]:
+    def flat(self) -> dict[str, Any]:
         """One object for programs."""
         more = {"exact": self.exact, "left_out_share": share_left_out(self.n + self.finding, self.left_out)}
         return {**msgspec.to_builtins(self), **more}
 
 
-class AcceptedCascades(msgspec.Struct, frozen=True):
-    """The chain in every language and metric, with what is needed to make it again; `only_if`: what the promise rests on beside labels."""
+class AcceptedCascades(CellResults, frozen=True):
+    """The chain in every language and metric; `only_if`: what the promise rests on beside labels."""
 
     signature: str
     alpha: float
@@ -144,10 +144,6 @@ class AcceptedCascades(msgspec.Struct, frozen=True):
     notes: tuple[str, ...]
     only_if: str | None = None
     schema_version: int = 1
-
-    def as_json(self) -> dict[str, Any]:
-        """One object for programs: `{schema_version, signature, alpha, delta, units, notes, only_if, cascades}`."""
-        return msgspec.structs.asdict(self) | {"cascades": [cascade.as_row() for cascade in self.cascades]}
 
 
 def accept_cascade(

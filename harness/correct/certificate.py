@@ -534,12 +534,10 @@ def _read(path: Path) -> bytes:
 def _decoded(raw: bytes, form: type[T], path: Path, again: str) -> T:
     try:
         return msgspec.json.decode(raw, type=form)
-    except msgspec.ValidationError as err:
+    except (msgspec.ValidationError, UsageError) as err:
         raise ContentError(f"not a certificate: {err}; {again}", path) from None
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as err:
         raise ContentError(f"not a whole JSON file ({err}); copy the certificate again, or {again}", path) from None
-    except UsageError as err:
-        raise ContentError(f"not a certificate: {err}; {again}", path) from None
 
 
 class _Head(msgspec.Struct):

@@ -11,7 +11,7 @@ import numpy as np
 from harness.content.tags import choose_from
 from harness.correct.mean_estimates import Figure, MeanEstimates, Sample, mean_estimates, mean_sample, share_sample
 from harness.correct.prevalence import shifted_estimates
-from harness.correct.scored_items import ScoredItems, means_at, refuse_unless_random, scored_items, split_by
+from harness.correct.scored_items import CellResults, ScoredItems, means_at, refuse_unless_random, scored_items, split_by
 from harness.correct.with_others import AVERAGE, with_other_languages
 from harness.data.columns import CodedColumn
 from harness.errors import UsageError
@@ -86,8 +86,8 @@ class CorrectedNumber(MeanEstimates, frozen=True, kw_only=True):
         return {**values.pop("key"), **values}
 
 
-class Corrected(msgspec.Struct, frozen=True):
-    """Corrected numbers with what is needed to make them again."""
+class Corrected(CellResults, frozen=True):
+    """Corrected numbers of cells."""
 
     signature: str
     sampling: str
@@ -95,10 +95,6 @@ class Corrected(msgspec.Struct, frozen=True):
     numbers: tuple[CorrectedNumber, ...]
     notes: tuple[str, ...]
     schema_version: int = SCHEMA_VERSION
-
-    def as_json(self) -> dict[str, Any]:
-        """One object for programs: `{schema_version, signature, sampling, prevalence_shift, notes, numbers}`."""
-        return msgspec.structs.asdict(self) | {"numbers": [number.flat() for number in self.numbers]}
 
 
 def correct(sources: Sequence[Recording], compare: CompareOptions, options: CorrectOptions = CorrectOptions()) -> Corrected:  # noqa: B008 (frozen)

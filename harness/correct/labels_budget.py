@@ -6,9 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-import msgspec
-
-from harness.correct.scored_items import KeyedRow
+from harness.correct.scored_items import CellResults, KeyedRow
 from harness.correct.with_others import NewLanguage, new_languages
 from harness.decide.cell_tests import CellTests
 from harness.decide.options import DecisionOptions
@@ -55,7 +53,7 @@ class LabelsNeeded(KeyedRow, frozen=True, kw_only=True):
     reasons: dict[str, str]
 
 
-class LabelBudget(msgspec.Struct, frozen=True):
+class LabelBudget(CellResults, frozen=True):
     """What is needed of every cell, for the wanted `half_width` and for verdicts.
 
     `new_languages` is what a new language needs if the others help it; None where it was not asked for.
@@ -69,9 +67,7 @@ class LabelBudget(msgspec.Struct, frozen=True):
 
     def as_json(self) -> dict[str, Any]:
         """One object for programs: `{schema_version, signature, half_width, cells}`, and `new_languages` where they were asked for."""
-        fields = msgspec.structs.asdict(self) | {"cells": [cell.flat() for cell in self.cells]}
-        new = fields.pop("new_languages")
-        return fields if new is None else fields | {"new_languages": [one.flat() for one in new]}
+        return {name: part for name, part in super().as_json().items() if part is not None}
 
 
 def label_budget(

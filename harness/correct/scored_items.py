@@ -41,6 +41,20 @@ class KeyedRow(msgspec.Struct, frozen=True, kw_only=True):
         return {**values.pop("key"), **values}
 
 
+class CellResults(msgspec.Struct, frozen=True):
+    """Numbers of many cells, with what is needed to make them again."""
+
+    def as_json(self) -> dict[str, Any]:
+        """One object for programs: the fields, with rows as objects."""
+        fields = msgspec.structs.asdict(self)
+        rows = {
+            name: [one.flat() for one in part]
+            for name, part in fields.items()
+            if isinstance(part, tuple) and hasattr(next(iter(part), None), "flat")
+        }
+        return fields | rows
+
+
 @dataclass(frozen=True, eq=False)
 class ScoredItems:
     """The items of one cell that a judge was asked about, labelled or not.
