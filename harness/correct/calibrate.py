@@ -7,7 +7,7 @@ and than the same map without the judge's score: class shares alone "calibrate" 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 import msgspec
 import numpy as np
@@ -40,13 +40,9 @@ NOT_DECLARED = "The labelled texts are not declared to be a random sample: what 
 
 
 class CalibrateOptions(msgspec.Struct, frozen=True):
-    """How maps are learnt, and what sets promise.
+    """What label sets promise, the rule of numbers (a line or a rising function), and the seed of the folds.
 
-    Attributes:
-        sets: the promise of label sets.
-        rule: of numbers: a line or a rising function.
-        length: whether the length of the text is a covariate of classes.
-        seed: of the folds.
+    `length` says whether the length of the text is a covariate of classes.
     """
 
     sets: SetOptions = SetOptions()
@@ -210,14 +206,14 @@ def calibrated_metric(given: MapInput, options: CalibrateOptions = CalibrateOpti
     q = holm([np.nan if one is None or not _enough(given, own) else one.p for one, own in zip(losses, rows, strict=True)])
     sets = SetMaker(given, after.learnt, options.sets, options.rule)
     cells = tuple(
-        _cell(after, own, name, _Tested(losses[at], float(q[at]), at in after.learnt.falls), sets.of(at))
+        _cell(after, own, name, losses[at], float(q[at]), at in after.learnt.falls, sets.of(at))
         for at, (own, name) in enumerate(zip(rows, given.languages, strict=True))
         if own.any()
     )
     every = np.ones(len(given), bool)
     tested = compared_losses(after, every)
     all_fall = len(after.learnt.falls) == len(cells)
-    overall = _cell(after, every, POOLED, _Tested(tested, np.nan if tested is None else tested.p, all_fall), None)
+    overall = _cell(after, every, POOLED, tested, np.nan if tested is None else tested.p, all_fall, None)
     method = METHODS[given.kind].format({"linear": "a line", "isotonic": "a rising function"}.get(options.rule, options.rule))
     return CalibratedMetric(
         key=given.key,
@@ -244,16 +240,11 @@ def _enough(given: MapInput, own: Any) -> bool:
     return len(np.unique(given.group[own])) >= LEAST_GROUPS
 
 
-class _Tested(NamedTuple):
-    """The gains of some texts, their corrected p (NaN: none), and whether the map falls there."""
-
-    losses: ComparedLosses | None
-    q: float
-    falls: bool
-
-
-def _cell(after: AfterMap, own: Any, language: str, tested: _Tested, sets: LabelSets | None) -> CalibratedCell:
-    given, (losses, q, falls) = after.given, tested
+def _cell(
+    after: AfterMap, own: Any, language: str, losses: ComparedLosses | None, q: float, falls: bool, sets: LabelSets | None
+) -> CalibratedCell:
+    """Some texts with their gains, the corrected p of these (NaN: none), and whether the map falls there."""
+    given = after.given
     advice: Advice = "leave the scores as they are"
     if falls:
         advice = "refused: the map falls"

@@ -105,11 +105,7 @@ class LabelSets(msgspec.Struct, frozen=True):
 class SetMaker:
     """Makes the sets of each language of a metric.
 
-    Args:
-        given: labelled texts of all languages.
-        whole: the map of all texts; where it falls in a language, the map without the judge's score is used there.
-        options: what is promised.
-        rule: of numbers.
+    Where `whole`, the map of all texts, falls in a language, the map without the judge's score is used there.
     """
 
     def __init__(self, given: MapInput, whole: LearntMap, options: SetOptions, rule: NumberRule = "linear") -> None:

@@ -44,11 +44,9 @@ class People(msgspec.Struct, frozen=True, kw_only=True):
 class LabelsBefore(msgspec.Struct, frozen=True, kw_only=True):
     """Texts to label for a judge that is as good as people.
 
-    Attributes:
-        people: what is known or assumed of them.
-        for_verdict: texts until `use` is shown with the power of the options; None: more than 3,000.
-        for_half_width: texts until the interval of the judge's agreement has the wanted half-width.
-        right, constant: shares of right answers of such a judge and of the best constant, where people have a majority.
+    `for_verdict` texts until `use` is shown with the power of the options (None: more than 3,000), `for_half_width` until the interval of
+    the judge's agreement has the wanted half-width. `right` and `constant` are the shares of right answers of such a judge and of the best
+    constant, where people have a majority.
     """
 
     people: People

@@ -158,14 +158,9 @@ def _shares(counts: Ints) -> Floats:
 
 
 def scored_items(judged: JudgedData, *, by_source: bool = False) -> Iterator[ScoredItems]:
-    """Every cell of one data set: language, metric, judge and condition.
+    """Every cell of one data set: language, metric, judge and condition, and with `by_source` the source.
 
-    Args:
-        judged: judgments laid beside labels.
-        by_source: whether sources have cells of their own.
-
-    Raises:
-        UsageError: for inclusion probabilities that are no probabilities.
+    Raises UsageError for inclusion probabilities that are no probabilities.
     """
     data, units = judged.data, judged.units
     group = item_key(data, "group").codes.astype(np.int64)

@@ -34,13 +34,9 @@ _COMPARED_BEFORE = ("verdict", "rubric")
 
 
 class CertificateCheck(msgspec.Struct, frozen=True):
-    """Whether a certificate holds.
+    """Why a certificate does not hold, in sentences (empty if nothing against it was found), and what could not be compared.
 
-    Attributes:
-        stale: why it does not, in sentences; empty if nothing against it was found.
-        unchecked: what could not be compared.
-        allowed: the cells in which the judge's scores may be used; none if the certificate is stale.
-        compared: whether there was a source to compare it with.
+    `allowed` are the cells in which the judge's scores may be used, none if it is stale; `compared` whether there was a source.
     """
 
     stale: tuple[str, ...]

@@ -37,11 +37,7 @@ AVERAGE = (
 def with_other_languages(estimates: Sequence[MeanEstimates], samples: Sequence[Sample], *, share: bool) -> list[Figure]:
     """One figure a language: lam mean(f) + the shrunken mean(Y - lam f), with one lam for all, or the reason why there is none.
 
-    A language in which every text has a label helps the others and needs no help.
-
-    Args:
-        estimates, samples: of one number, one of each a language.
-        share: whether the number is a share in [0, 1].
+    A language in which every text has a label helps the others and needs no help. `share` numbers lie in [0, 1].
     """
     reasons = [_too_few(one, sample) for one, sample in zip(estimates, samples, strict=True)]
     able = [place for place, reason in enumerate(reasons) if reason is None]

@@ -30,11 +30,8 @@ class BaselineProblem(Exception):
 class GatedSource(msgspec.Struct, frozen=True):
     """A run or data folder for a gate.
 
-    Attributes:
-        recording: judgments with the labels that they are compared with.
-        options: how annotators become one reference.
-        signatures: the signature of each judge as text; with the key `""`, that of every judge.
-        unanswered: the cells of a run in which calls have no answer (`unanswered_calls`).
+    `signatures` has the signature of each judge as text; with the key `""`, that of every judge. `unanswered` are the cells of a run in
+    which calls have no answer (`unanswered_calls`).
     """
 
     recording: Recording

@@ -35,13 +35,9 @@ from harness.tables import to_jsonl
 
 
 class AskedData(msgspec.Struct, frozen=True):
-    """What candidates are asked about.
+    """What candidates are asked about. In `spec`, a candidate fills in who answers, and how.
 
-    Attributes:
-        spec: which data and metrics; a candidate fills in who answers, and how.
-        prepared: the same, loaded, as the plain setting would be asked.
-        compare: how answers are compared with labels.
-        questions: those with a commonest label.
+    `prepared` is the same, loaded, as the plain setting would be asked; `questions` are those with a commonest label.
     """
 
     spec: RunSpec

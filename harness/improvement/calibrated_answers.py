@@ -78,14 +78,9 @@ class _Mapped(NamedTuple):
 
 
 class CalibratedAnswers:
-    """Candidates, and after them some of the same with calibrated scores.
+    """The candidates of `answers`, and after them those at the positions `of` with calibrated scores.
 
-    Args:
-        answers: the candidates.
-        of: positions of those whose calibrated scores are candidates too.
-        choosing: the half that maps are learnt on.
-        compare: how answers are compared with labels.
-        seed: of the folds.
+    Maps are learnt on the half that chooses; `seed` is that of their folds.
     """
 
     def __init__(self, answers: CandidateAnswers, of: Sequence[int], choosing: ChooseHalf, compare: CompareOptions, seed: int = 0) -> None:

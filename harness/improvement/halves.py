@@ -75,14 +75,9 @@ FILE = "confirmed.jsonl"
 
 
 class ConfirmedUse(msgspec.Struct, frozen=True):
-    """One use of labels to confirm.
+    """One use of labels to confirm, on a day (UTC), of a folder whose items and labels have the hash `labels`.
 
-    Attributes:
-        date: the day (UTC).
-        labels: hash of the folder's items and labels.
-        candidates: what was chosen from, the start first.
-        chosen: what was confirmed; `shown` whether a gain was shown in any language.
-        texts: a digest of each question that confirmed.
+    `candidates` have the start first; `shown` says whether a gain was shown in any language. `texts` are digests of the questions.
     """
 
     date: str

@@ -45,12 +45,8 @@ class DifferingLabel(msgspec.Struct, frozen=True):
 class RoundsCompared(msgspec.Struct, frozen=True, kw_only=True):
     """Candidates under each round of labels, on the questions that choose and have a commonest label in every round.
 
-    Attributes:
-        rounds: their names.
-        candidates: all of them.
-        agreement: (candidates, rounds) share of these questions on which a candidate gave the commonest label.
-        winners: of each round, the candidate that agrees most; of equal ones the earlier.
-        questions: how many choose; `differing` how many of all questions have other labels, of `common`, and `examples` some of them.
+    `agreement` (candidates, rounds) is the share of these questions on which a candidate gave the commonest label; of candidates that agree
+    equally the earlier wins. Of the `common` questions, `differing` have other labels; `examples` are some of them.
     """
 
     rounds: tuple[str, ...]

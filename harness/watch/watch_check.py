@@ -164,36 +164,32 @@ def watched(certificate: Certificate, plan: WatchPlan, found: WatchCheck) -> Cer
 
 
 class _Evidence(msgspec.Struct, frozen=True):
-    """The logarithms of e-values of one stream: after each of its days for all tests together, and after the last one for each test."""
+    """One stream: its days, with e-values of all tests together, and after the last one the logarithm of that of each test."""
 
-    days: tuple[tuple[date, int, dict[Quantity, float]], ...]
-    log_e: tuple[float, ...]
+    days: tuple[WatchedDay, ...]
     by_test: dict[str, float]
 
     def at(self, day: date) -> float:
         """The e-value after the last of its days up to this one; 1 before the first."""
-        place = bisect_right(self.days, day, key=lambda own: own[0])
-        return _e(self.log_e[place - 1]) if place else 1.0
-
-
-def _e(log_e: float) -> float:
-    return math.exp(min(log_e, _MOST))
+        place = bisect_right(self.days, day, key=lambda own: own.date)
+        return self.days[place - 1].e if place else 1.0
 
 
 def _evidence(cell: WatchedCell, stream: Stream, days: Sequence[Day], plan: WatchPlan) -> _Evidence:
     with_values = [(day.date, seen) for day in days if (seen := _seen(day, cell, stream))]
     references = [reference for reference in cell.references if reference.stream == stream]
     if not with_values:
-        return _Evidence((), (), {})
+        return _Evidence((), {})
     tests = {f"{one.quantity} {words}": (one, sign) for one in references for sign, words in ((1, "fell"), (-1, "rose"))}
     counted = {one.quantity: _counted([seen.get(one.quantity) for _, seen in with_values]) for one in references}
     factors = np.stack([_factors(*counted[one.quantity], one, sign, plan.options.tolerance) for one, sign in tests.values()], axis=1)
     every = mixed_wealth(factors).log_e  # (days, tests)
     mean = np.logaddexp.reduce(every, axis=1) - math.log(len(tests))
-    described = tuple(
-        (when, max(one.n for one in seen.values()), {quantity: one.mean for quantity, one in seen.items()}) for when, seen in with_values
-    )
-    return _Evidence(described, tuple(mean.tolist()), dict(zip(tests, every[-1].tolist(), strict=True)))
+    shown = []
+    for (when, seen), log_e in zip(with_values, mean.tolist(), strict=True):
+        means = {quantity: one.mean for quantity, one in seen.items()}
+        shown.append(WatchedDay(when, max(one.n for one in seen.values()), means, math.exp(min(log_e, _MOST))))
+    return _Evidence(tuple(shown), dict(zip(tests, every[-1].tolist(), strict=True)))
 
 
 def _seen(day: Day, cell: WatchedCell, stream: Stream) -> dict[Quantity, Seen]:
@@ -233,9 +229,8 @@ def _alarms(of_cells: Mapping[str, _Evidence], days: Sequence[Day], alpha: float
 
 def _state(evidence: _Evidence, alarm: date | None, limit: float) -> StreamState:
     moved = max(evidence.by_test, key=lambda name: evidence.by_test[name]) if alarm else ""
-    shown = zip(evidence.days, evidence.log_e, strict=True)
-    days = tuple(WatchedDay(when, n, means, _e(log_e)) for (when, n, means), log_e in shown)
-    return StreamState(e=days[-1].e if days else 1.0, limit=limit, alarm=alarm, moved=moved, days=days)
+    e = evidence.days[-1].e if evidence.days else 1.0
+    return StreamState(e=e, limit=limit, alarm=alarm, moved=moved, days=evidence.days)
 
 
 def _answer(anchors: StreamState, production: StreamState, guard: int) -> WatchAnswer:
