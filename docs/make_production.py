@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from harness.api import open_sources
-from harness.correct.certificate import CorrectedMean
+from harness.correct.certified_cell import CorrectedMean
 from harness.correct.certify import certify
 from harness.measure.options import CompareOptions
 from harness.tables import find_table, read_rows, to_jsonl

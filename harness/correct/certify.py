@@ -14,16 +14,8 @@ import numpy as np
 from harness.content import Library
 from harness.correct.acceptance import AcceptedFrom, AcceptOptions, accepted_from
 from harness.correct.calibrate import CalibrateOptions, calibrated_metric, text_lengths
-from harness.correct.certificate import (
-    SCHEMA_VERSION,
-    Certificate,
-    CertifiedCell,
-    CertifiedData,
-    CertifiedJudge,
-    CertifiedOptions,
-    CertifiedThreshold,
-    Correction,
-)
+from harness.correct.certificate import SCHEMA_VERSION, Certificate, CertifiedData, CertifiedJudge, CertifiedOptions
+from harness.correct.certified_cell import CertifiedCell, CertifiedThreshold, Correction
 from harness.correct.certified_map import CertifiedMap
 from harness.correct.map_input import map_inputs
 from harness.correct.mean_estimates import Sample, mean_sample, share_sample

@@ -16,8 +16,9 @@ import msgspec
 import numpy as np
 
 from harness.content.tags import choose_from
-from harness.correct.certificate import Certificate, CertifiedCell
+from harness.correct.certificate import Certificate
 from harness.correct.certificate_extension import Extension, ShownWithin
+from harness.correct.certified_cell import CertifiedCell
 from harness.correct.certify import JudgedRun
 from harness.correct.scored_items import ScoredItems, refuse_unless_random, scored_items, split_by
 from harness.correct.stale_certificate import other_condition, other_question
@@ -217,9 +218,9 @@ def _probe(cell: ScoredItems, certified: CertifiedCell, where: dict[str, str], c
 def _refusals(cell: ScoredItems, certified: CertifiedCell, certificate: Certificate) -> Iterator[str]:
     """Why texts are refused whatever people say of them."""
     if certified not in certificate.allowed:
-        yield f"the certificate's verdict on {certified.language}/{certified.metric} is '{certified.verdict}'"
+        yield f"the certificate's verdict on {certified.place} is '{certified.verdict}'"
     if not certified.corrections:
-        yield f"the certificate has no correction for {certified.language}/{certified.metric}: {certified.correction_reason}"
+        yield f"the certificate has no correction for {certified.place}: {certified.correction_reason}"
     if cell.classes.continuous:
         yield "its scores there are numbers without classes, and the certificate's are classes"
     elif beyond := list(_beyond(cell, certified)):

@@ -11,7 +11,8 @@ import msgspec
 
 from harness.correct.acceptance import AcceptOptions
 from harness.correct.calibrate import CalibrateOptions
-from harness.correct.certificate import Certificate, CertifiedCell, CertifiedData, CertifiedJudge, judge_problems
+from harness.correct.certificate import Certificate, CertifiedData, CertifiedJudge, judge_problems
+from harness.correct.certified_cell import CertifiedCell
 from harness.correct.certify import JudgedRun, certify, scores_hash
 from harness.correct.label_sets import SetOptions
 from harness.correct.scored_items import with_value

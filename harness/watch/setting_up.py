@@ -10,7 +10,8 @@ from importlib.metadata import version
 import msgspec
 import numpy as np
 
-from harness.correct.certificate import Certificate, CertifiedCell
+from harness.correct.certificate import Certificate
+from harness.correct.certified_cell import CertifiedCell
 from harness.correct.certify import JudgedRun
 from harness.correct.label_sample import SampleOptions, draw_label_sample
 from harness.correct.scored_items import scored_items

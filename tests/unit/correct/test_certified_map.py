@@ -15,7 +15,8 @@ import harness
 from harness import certificate
 from harness.api import open_sources
 from harness.correct.calibrate import CalibrateOptions
-from harness.correct.certificate import Certificate, CorrectedMean
+from harness.correct.certificate import Certificate
+from harness.correct.certified_cell import CorrectedMean
 from harness.correct.certified_map import CalibratedTexts
 from harness.correct.certify import NOT_RANDOM, certify
 from harness.correct.label_sets import SetOptions
