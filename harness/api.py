@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 
-from harness import gate
 from harness.annotate.checks import labelcheck
 from harness.annotate.checks.labelcheck import LabelCheck
 from harness.content import Library
@@ -29,6 +28,10 @@ from harness.decide.options import DecisionOptions
 from harness.decide.verdicts import Verdict
 from harness.engines import Settings
 from harness.errors import UsageError
+from harness.gate.check import GateResult, gate
+from harness.gate.numbers import GatedSource
+from harness.gate.policy import Policy, load_policy
+from harness.gate.unanswered import unanswered_calls
 from harness.improvement.asking import Asking, PlannedImprovement, planned
 from harness.improvement.calibrated_answers import CalibratedAnswers
 from harness.improvement.explain import Explained, ExplainOptions
@@ -825,12 +828,12 @@ def _recorded(data: Dataset, name: str, folder: str = "DIR") -> Recording:
 
 def check_gate(
     source: Dataset | RunResult | Path | str,
-    policy: gate.Policy | Path | str,
+    policy: Policy | Path | str,
     *,
     baseline: Dataset | RunResult | Path | str | None = None,
     card: str | None = None,
     out: Path | str = "results",
-) -> gate.GateResult:
+) -> GateResult:
     """Hold the limits of a policy against the numbers of a run or a data folder, like `harness gate`.
 
     Args:
@@ -845,10 +848,10 @@ def check_gate(
         ContentError: for an error in the policy, with `file:line`, or in a source.
         StoreError: if a run cannot be read.
     """
-    limits = policy if isinstance(policy, gate.Policy) else gate.load_policy(Path(policy))
+    limits = policy if isinstance(policy, Policy) else load_policy(Path(policy))
     sides = [None if side is None else gated_source(side, card, Path(out)) for side in (source, baseline)]
     assert sides[0] is not None
-    return gate.gate(sides[0], limits, sides[1])
+    return gate(sides[0], limits, sides[1])
 
 
 def check_watch(folder: Path | str, today: date | None = None) -> WatchCheck:
@@ -871,17 +874,17 @@ def check_watch(folder: Path | str, today: date | None = None) -> WatchCheck:
     return watching.check(Path(folder), today or datetime.now(UTC).date())
 
 
-def gated_source(source: Dataset | RunResult | Path | str, card: str | None, out: Path) -> gate.GatedSource:
+def gated_source(source: Dataset | RunResult | Path | str, card: str | None, out: Path) -> GatedSource:
     """A source with the signature and the rule that its numbers have. Raises as `check_gate`."""
     opened = _open_source(source, card, out)
     if opened.run is None:
         data = opened.recording.data
         signature = f"data:{data.about.id}@{data.about.version}+{data.sha256[:12]}"
-        return gate.GatedSource(opened.recording, CompareOptions(), {"": signature})
+        return GatedSource(opened.recording, CompareOptions(), {"": signature})
     protocol = opened.run.protocol
     signatures = {identity.name: str(recorded_run.signature(protocol, identity)) for identity in protocol.judges.all}
     rule = options.of_rule(protocol.rule.majority, protocol.rule.annotators)
-    return gate.GatedSource(opened.recording, rule, signatures, gate.unanswered_calls(opened.run))
+    return GatedSource(opened.recording, rule, signatures, unanswered_calls(opened.run))
 
 
 def check_labels(
