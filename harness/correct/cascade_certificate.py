@@ -7,7 +7,7 @@ text, and which texts go on to the next judge or to a person.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
@@ -204,16 +204,12 @@ class CascadeCertificate(msgspec.Struct, frozen=True, kw_only=True):
         _refuse_other("rubric", "rubric=", cell.rubric, rubric)
         if scale is not None and scale != cell.scale:
             raise StaleCertificate(f"the scale is {scale.describe()}, in the certificate {cell.scale.describe()}; {AGAIN}")
-        return tuple(self.unchecked(cell, identities))
-
-    def unchecked(self, cell: CertifiedChain, identities: Mapping[str, JudgeIdentity]) -> Iterator[str]:
-        """Yield what cannot be compared, because the certificate does not know it or it is not given."""
-        if any(step.prompt is None for step in self.steps):
-            yield "prompts"
-        if cell.rubric is None:
-            yield "rubric"
-        if any(step.judge.settings is None or step.judge.name not in identities for step in self.steps):
-            yield "settings of the judges"
+        unknown = {
+            "prompts": any(step.prompt is None for step in self.steps),
+            "rubric": cell.rubric is None,
+            "settings of the judges": any(step.judge.settings is None or step.judge.name not in identities for step in self.steps),
+        }
+        return tuple(what for what, is_unknown in unknown.items() if is_unknown)
 
 
 def _refuse_other(what: str, argument: str, own: str | None, given: str | None) -> None:

@@ -141,24 +141,23 @@ def _classes(metric: str, scale: Scale | None, shares: Sequence[float]) -> tuple
 
 def labels_before(people: Sequence[People], decision: DecisionOptions, *, cells: int, half_width: float) -> list[LabelsBefore]:
     """What has to be labelled for each, if `use` is to be shown in `cells` cells at once. Raises UsageError for what cannot be."""
-    return [_planned(one, decision, cells, half_width) for one in people]
-
-
-def _planned(one: People, decision: DecisionOptions, cells: int, half_width: float) -> LabelsBefore:
-    try:
-        found = first_labels(
-            one.shares,
-            one.agreement,
-            one.annotators,
-            lambda sums: use_p(sums, decision.margin, decision.alpha, decision.effective_groups),
-            level=decision.alpha / cells,
-            power=decision.power,
-            least=max(decision.items, decision.groups),
-        )
-    except ShapeError as err:
-        raise UsageError(f"{one.metric}{f' in {one.language}' if one.language else ''}: {err}") from None
-    texts = math.ceil(items_for_wilson(found.right, half_width) / found.with_majority)
-    return LabelsBefore(people=one, for_verdict=found.texts, for_half_width=texts, right=found.right, constant=found.constant)
+    planned = []
+    for one in people:
+        try:
+            found = first_labels(
+                one.shares,
+                one.agreement,
+                one.annotators,
+                lambda sums: use_p(sums, decision.margin, decision.alpha, decision.effective_groups),
+                level=decision.alpha / cells,
+                power=decision.power,
+                least=max(decision.items, decision.groups),
+            )
+        except ShapeError as err:
+            raise UsageError(f"{one.metric}{f' in {one.language}' if one.language else ''}: {err}") from None
+        texts = math.ceil(items_for_wilson(found.right, half_width) / found.with_majority)
+        planned.append(LabelsBefore(people=one, for_verdict=found.texts, for_half_width=texts, right=found.right, constant=found.constant))
+    return planned
 
 
 def as_json(planned: Sequence[LabelsBefore], *, cells: int, half_width: float) -> dict[str, Any]:

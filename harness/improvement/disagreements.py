@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
-from typing import Any
+from collections.abc import Collection
 
 import msgspec
 import numpy as np
@@ -61,15 +60,11 @@ def _of_cell(cell: ScoredItems, data: Dataset, items: set[str]) -> Remaining:
     asked = np.array([data.items[at].item_id in items for at in cell.item.tolist()], bool) & (label >= 0)
     wrong = np.flatnonzero(asked & (answer != label))
     widest = wrong[np.argsort(-np.abs(answer - label)[wrong], kind="stable")] if cell.values is not None else wrong
-    examples = tuple(_examples(cell, data, widest[:_SHOWN].tolist(), label, answer))
-    return Remaining(*cell.place, len(wrong), int(asked.sum()), examples)
-
-
-def _examples(cell: ScoredItems, data: Dataset, rows: list[int], label: Any, answer: Any) -> Iterator[Disagreement]:
-    for at in rows:
+    scores, examples = cell.classes.scores, []
+    for at in widest[:_SHOWN].tolist():
         item, given = data.items[int(cell.item[at])], int(answer[at])
-        judge = cell.classes.scores[given] if given >= 0 else None
-        yield Disagreement(item.item_id, cell.classes.scores[int(label[at])], judge, _text(item, data))
+        examples.append(Disagreement(item.item_id, scores[int(label[at])], scores[given] if given >= 0 else None, _text(item, data)))
+    return Remaining(*cell.place, len(wrong), int(asked.sum()), tuple(examples))
 
 
 def _text(item: Item, data: Dataset) -> str:
