@@ -22,7 +22,6 @@ from harness.stats import Acceptance, acceptance_threshold, aggregate_counts
 from harness.stats.core.arrays import Floats
 
 Confidence = Literal["probability", "repeats", "votes"]
-SCHEMA_VERSION = 1
 _NAMED = 3  # languages and metrics that a sentence names
 NO_CONFIDENCE = (
     "no confidence: the judgments have no probabilities and no repeats; ask with --variant probabilities or with --repeats 5, "
@@ -105,7 +104,7 @@ class Acceptances(CellResults, frozen=True):
     delta: float
     thresholds: tuple[AcceptedFrom, ...]
     notes: tuple[str, ...]
-    schema_version: int = SCHEMA_VERSION
+    schema_version: int = 1
 
 
 def accept(sources: Sequence[Recording], compare: CompareOptions, options: AcceptOptions = AcceptOptions()) -> Acceptances:  # noqa: B008 (frozen)

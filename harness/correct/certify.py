@@ -18,7 +18,7 @@ from harness.correct.certificate import SCHEMA_VERSION, Certificate, CertifiedDa
 from harness.correct.certified_cell import CertifiedCell, CertifiedThreshold, Correction
 from harness.correct.certified_map import CertifiedMap
 from harness.correct.map_input import map_inputs
-from harness.correct.mean_estimates import Sample, mean_sample, share_sample
+from harness.correct.mean_estimates import NO_INCLUSION, Sample, mean_sample, share_sample
 from harness.correct.scored_items import ScoredItems, judged_rows, one_condition, scored_items
 from harness.data.dataset import Dataset
 from harness.decide.options import DecisionOptions
@@ -233,7 +233,7 @@ def _corrections(cell: ScoredItems) -> tuple[tuple[Correction, ...], str | None]
         return (), "continuous scores have no classes; 'harness correct' corrects their means"
     weights = _design_weights(cell)
     if weights is not None and np.isnan(weights).any():
-        return (), "a labelled item has no inclusion_probability, but others have; state it for every labelled item"
+        return (), NO_INCLUSION
     wanted: list[tuple[Score | None, Sample]] = [] if cell.values is None else [(None, mean_sample(labelled))]
     wanted += [(score, share_sample(labelled, score)) for score in cell.classes.scores]
     return tuple(_summarised(share_of, sample, weights) for share_of, sample in wanted), None

@@ -23,7 +23,6 @@ from harness.model import CELL, Score
 from harness.stats import prediction_powered_class_shares
 from harness.stats.core.arrays import Ints
 
-SCHEMA_VERSION = 1
 BIAS_UNKNOWN = (
     "The judge alone is the mean of its scores: its bias is unknown, and its interval does not cover the bias. The labels alone and the "
     "corrected numbers are valid whatever the judge, because the labelled texts are a random sample; with few labels of a rare class its "
@@ -94,7 +93,7 @@ class Corrected(CellResults, frozen=True):
     prevalence_shift: bool
     numbers: tuple[CorrectedNumber, ...]
     notes: tuple[str, ...]
-    schema_version: int = SCHEMA_VERSION
+    schema_version: int = 1
 
 
 def correct(sources: Sequence[Recording], compare: CompareOptions, options: CorrectOptions = CorrectOptions()) -> Corrected:  # noqa: B008 (frozen)

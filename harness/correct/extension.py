@@ -31,7 +31,6 @@ from harness.stats import aggregate_counts, correct_with_summary, holm
 from harness.stats.estimation.transport import LEAST_GROUPS, TransportTest, transport
 
 Outcome = Literal["extended", "refused", "more labels"]
-SCHEMA_VERSION = 1
 _EXTREMES = 3  # scores that a sentence names
 _OF_TARGET = ("language", "metric", "from_language", "where", "labels", "groups", "residual", "agreement", "q")
 
@@ -97,7 +96,7 @@ class ExtensionResult(msgspec.Struct, frozen=True):
     sha256: str
     options: ExtendOptions
     targets: tuple[ExtensionTarget, ...]
-    schema_version: int = SCHEMA_VERSION
+    schema_version: int = 1
 
     @property
     def outcome(self) -> Outcome:

@@ -28,7 +28,7 @@ Parts = list[tuple[PredictionPowered, float]]
 CONSTANT_JUDGE = "the judge does not vary, so it adds nothing"
 _SPANNED = "a group has items of several strata; give all items of a group one stratum"
 _FEW_IN_STRATUM = "a stratum has fewer than two independent labels; label more of it, or join it with another one"
-_NO_INCLUSION = "a labelled item has no inclusion_probability, but others have; state it for every labelled item"
+NO_INCLUSION = "a labelled item has no inclusion_probability, but others have; state it for every labelled item"
 
 
 class Figure(msgspec.Struct, frozen=True):
@@ -163,7 +163,7 @@ def _labels_alone_reason(samples: Sequence[tuple[Sample, float]]) -> str | None:
 def _design_problem(sample: Sample) -> str | None:
     """Why the way in which labels were drawn cannot be taken into account; None if it can."""
     if sample.inclusion is not None:
-        return _NO_INCLUSION if np.isnan(sample.inclusion[sample.known]).any() else None
+        return NO_INCLUSION if np.isnan(sample.inclusion[sample.known]).any() else None
     if sample.stratum is None:
         return None
     pairs = np.unique(np.stack([sample.group, sample.stratum]), axis=1)

@@ -21,7 +21,6 @@ from harness.model import CellKey, Sampling
 from harness.text import short_repr
 
 Outcome = Literal["pass", "fail", "inconclusive"]
-SCHEMA_VERSION = 1
 BROKEN, OPEN, UNANSWERED, LABELS = "broken", "open", "unanswered", "labels"
 """Obstacles of limits: shown to be broken, neither shown, questions without an answer, and (as of verdicts) too few labels to test."""
 _NAMED = 3  # cells that a warning names
@@ -81,7 +80,7 @@ class GateResult(msgspec.Struct, frozen=True, kw_only=True):
     signatures: dict[str, str]
     notes: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
-    schema_version: int = SCHEMA_VERSION
+    schema_version: int = 1
 
     def __repr__(self) -> str:
         return short_repr(self, f"{self.source}, {self.outcome}", checks=len(self.checks))

@@ -23,7 +23,6 @@ from harness.text import short_repr
 from harness.watch.daily_log import Day, Seen
 from harness.watch.watch_plan import STREAMS, Quantity, Reference, Stream, WatchedCell, WatchPlan
 
-SCHEMA_VERSION = 1
 WatchAnswer = Literal["nothing shown", "not yet known", "the texts changed", "the judge changed", "both"]
 _MOST = 700.0  # the largest logarithm of a number that a float holds
 
@@ -90,7 +89,7 @@ class WatchCheck(msgspec.Struct, frozen=True, kw_only=True):
     cells: tuple[CellState, ...]
     expired: str | None
     earlier: tuple[EarlierWatch, ...] = ()
-    schema_version: int = SCHEMA_VERSION
+    schema_version: int = 1
 
     def __repr__(self) -> str:
         return short_repr(self, f"{self.judge}, {self.answer}", cells=len(self.cells), days=self.days)
