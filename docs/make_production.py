@@ -13,7 +13,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from harness.correct.certificate import CorrectedMean
+from harness.correct.certified_cell import CorrectedMean
 from harness.correct.certify import certify
 from harness.measure.options import CompareOptions
 from harness.sources import open_sources

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 
-from harness import gate
 from harness.annotate.checks import labelcheck
 from harness.annotate.checks.labelcheck import LabelCheck
 from harness.content import Library
@@ -25,13 +24,15 @@ from harness.data.named_folders import located
 from harness.decide.options import DecisionOptions
 from harness.engines import Settings
 from harness.errors import UsageError
+from harness.gate.check import GateResult, gate
+from harness.gate.policy import Policy, load_policy
 from harness.improvement.asking import Asking, PlannedImprovement, planned
 from harness.improvement.calibrated_answers import CalibratedAnswers
 from harness.improvement.explain import Explained, ExplainOptions
 from harness.improvement.explain import explain as explain_errors
 from harness.improvement.improve import Improved, ImproveOptions, divided, starting_point
 from harness.improvement.improve import improve as choose_and_confirm
-from harness.improvement.recorded_answers import recorded_answers
+from harness.improvement.questions import recorded_answers
 from harness.measure.options import CompareOptions
 from harness.notebook import NotebookComparison, NotebookReport, Quiet
 from harness.offensive import refuse_in_repository
@@ -477,12 +478,12 @@ def _data_folder(source: Source, opened: OpenedSource) -> Path | None:
 
 def check_gate(
     source: Dataset | RunResult | Path | str,
-    policy: gate.Policy | Path | str,
+    policy: Policy | Path | str,
     *,
     baseline: Dataset | RunResult | Path | str | None = None,
     card: str | None = None,
     out: Path | str = "results",
-) -> gate.GateResult:
+) -> GateResult:
     """Hold the limits of a policy against the numbers of a run or a data folder, like `harness gate`.
 
     Args:
@@ -497,10 +498,10 @@ def check_gate(
         ContentError: for an error in the policy, with `file:line`, or in a source.
         StoreError: if a run cannot be read.
     """
-    limits = policy if isinstance(policy, gate.Policy) else gate.load_policy(Path(policy))
+    limits = policy if isinstance(policy, Policy) else load_policy(Path(policy))
     sides = [None if side is None else gated_source(side, card, Path(out)) for side in (source, baseline)]
     assert sides[0] is not None
-    return gate.gate(sides[0], limits, sides[1])
+    return gate(sides[0], limits, sides[1])
 
 
 def check_watch(folder: Path | str, today: date | None = None) -> WatchCheck:

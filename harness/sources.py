@@ -9,13 +9,14 @@ from typing import Literal
 
 import msgspec
 
-from harness import gate
 from harness.content import Library
 from harness.content.tags import canonical, suggest
 from harness.data import Dataset, load_folder
 from harness.data.named_folders import located
 from harness.decide.options import DecisionOptions
 from harness.errors import UsageError
+from harness.gate.numbers import GatedSource
+from harness.gate.unanswered import unanswered_calls
 from harness.judges import Panel
 from harness.judges.panel import is_panel_file, split_panels
 from harness.measure import options, panels, recorded_run
@@ -140,17 +141,17 @@ def unreviewed_instructions(result: RunResult) -> list[str]:
     return [tag for tag in result.protocol.wording.instructions if not result.prepared.library.instructions(tag).reviewed_by]
 
 
-def gated_source(source: Source, card: str | None, out: Path) -> gate.GatedSource:
+def gated_source(source: Source, card: str | None, out: Path) -> GatedSource:
     """A source with the signature and the rule that its numbers have. Raises as `api.check_gate`."""
     opened = _open_source(source, card, out)
     if opened.run is None:
         data = opened.recording.data
         signature = f"data:{data.about.id}@{data.about.version}+{data.sha256[:12]}"
-        return gate.GatedSource(opened.recording, CompareOptions(), {"": signature})
+        return GatedSource(opened.recording, CompareOptions(), {"": signature})
     protocol = opened.run.protocol
     signatures = {identity.name: str(recorded_run.signature(protocol, identity)) for identity in protocol.judges.all}
     rule = options.of_rule(protocol.rule.majority, protocol.rule.annotators)
-    return gate.GatedSource(opened.recording, rule, signatures, gate.unanswered_calls(opened.run))
+    return GatedSource(opened.recording, rule, signatures, unanswered_calls(opened.run))
 
 
 def restricted(where: Mapping[str, str | Sequence[str]] | None, langs: str | Sequence[str] | None = None) -> dict[str, tuple[str, ...]]:

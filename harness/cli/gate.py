@@ -39,7 +39,7 @@ def _named_again(arguments: argparse.Namespace) -> list[str]:
 
 
 def new_policy(arguments: argparse.Namespace) -> int:
-    from harness.gate import suggested_policy
+    from harness.gate.suggest import suggested_policy
     from harness.tables import write_atomic
 
     path = (arguments.into or Path()) / "gate.toml"

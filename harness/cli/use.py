@@ -102,15 +102,16 @@ def certify(arguments: argparse.Namespace) -> int:
     if arguments.source is None:
         raise UsageError("name a run or a data folder: harness certify RUN_OR_DIR --to FILE")
     from harness.correct.acceptance import AcceptOptions
+    from harness.correct.calibrate import CalibrateOptions
     from harness.correct.certify import certify as make
     from harness.correct.label_sets import SetOptions
 
     accepting = AcceptOptions(arguments.alpha_risk, arguments.delta, arguments.confidence)
     sets = SetOptions(arguments.level, arguments.per, arguments.this_draw)
+    maps = CalibrateOptions(sets, length=arguments.covariate == "length")
     with working("certifying"):
         recording, asked = asked_source(arguments)
-        length = arguments.covariate == "length"
-        made = make(recording, compare_options(arguments), decision_options(arguments), accepting, asked, sets, length)
+        made = make(recording, compare_options(arguments), decision_options(arguments), accepting, asked, maps)
     text = to_json(made)
     write_atomic(arguments.to, text)
     if arguments.json:

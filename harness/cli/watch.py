@@ -28,9 +28,8 @@ def init(arguments: argparse.Namespace) -> int:
     from harness.correct import certificate
     from harness.render.pipelines.watch import print_plan
     from harness.watch.setting_up import WatchStart, refuse_unfit
-    from harness.watch.starts import open_watch
     from harness.watch.watch_plan import WatchOptions
-    from harness.watch.watching import begin
+    from harness.watch.watching import begin, open_watch
 
     held = certificate.load(arguments.certificate)
     source = opened_source(arguments)
@@ -71,8 +70,7 @@ def _asking(run: RunResult, judge: CertifiedJudge, arguments: argparse.Namespace
 def add(arguments: argparse.Namespace) -> int:
     from harness.render.pipelines.watch import day_sentence
     from harness.runs import reopen
-    from harness.watch.starts import open_watch
-    from harness.watch.watching import NewScores, add_day
+    from harness.watch.watching import NewScores, add_day, open_watch
 
     plan = open_watch(arguments.folder).plan
     ask = None

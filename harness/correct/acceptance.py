@@ -12,19 +12,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from harness.content.specs import DatasetCard
-from harness.correct.scored_items import ScoredItems, refuse_unless_random, scored_items
+from harness.correct.scored_items import CellResults, KeyedRow, ScoredItems, refuse_unless_random, scored_items
 from harness.errors import UsageError
-from harness.judges import traits_of
 from harness.measure.cells import number, sort_key
 from harness.measure.compare import AlignedData, Recording, align
 from harness.measure.options import CompareOptions, Rule
 from harness.model import CONDITION
-from harness.signature import ComparisonSignature
 from harness.stats import Acceptance, acceptance_threshold, aggregate_counts
 from harness.stats.core.arrays import Floats
 
 Confidence = Literal["probability", "repeats", "votes"]
-SCHEMA_VERSION = 1
 _NAMED = 3  # languages and metrics that a sentence names
 NO_CONFIDENCE = (
     "no confidence: the judgments have no probabilities and no repeats; ask with --variant probabilities or with --repeats 5, "
@@ -32,6 +29,7 @@ NO_CONFIDENCE = (
 )
 UNEQUAL = "the labelled texts were drawn with unequal probabilities; label texts that are drawn with one probability"
 NOT_RANDOM = "the labelled texts are not stated to be a random sample (sampling in data.toml)"
+CONTINUOUS = "continuous scores have no classes that could be equal to a person's"
 ONLY_IF = "only if the labelled texts are like a random draw of the texts that are judged"
 ONE_JUDGE = "votes need several judges that scored the same texts"
 GUARANTEE = (
@@ -63,7 +61,7 @@ class AcceptOptions(msgspec.Struct, frozen=True):
         return f"accept alpha={self.alpha:g} delta={self.delta:g} confidence={self.confidence or 'default'}{taken}"
 
 
-class AcceptedFrom(msgspec.Struct, frozen=True, kw_only=True):
+class AcceptedFrom(KeyedRow, frozen=True, kw_only=True):
     """From which confidence on answers are accepted in one cell. Undefined numbers are None.
 
     Attributes:
@@ -78,17 +76,16 @@ class AcceptedFrom(msgspec.Struct, frozen=True, kw_only=True):
         n_start: labelled texts that the first candidate needs.
     """
 
-    key: dict[str, Any]
     confidence: str
-    threshold: float | None
-    coverage: float
-    agreement: float | None
-    agreement_lower: float | None
-    n: int
-    groups: int
-    left_out: int
-    n_start: int | None
-    reason: str | None
+    threshold: float | None = None
+    coverage: float = 0.0
+    agreement: float | None = None
+    agreement_lower: float | None = None
+    n: int = 0
+    groups: int = 0
+    left_out: int = 0
+    n_start: int | None = None
+    reason: str | None = None
 
     @property
     def left_out_share(self) -> float | None:
@@ -96,37 +93,25 @@ class AcceptedFrom(msgspec.Struct, frozen=True, kw_only=True):
         return share_left_out(self.n, self.left_out)
 
     def flat(self) -> dict[str, Any]:
-        """One object for programs, with the parts of the key beside the other values."""
-        values = msgspec.structs.asdict(self) | {"left_out_share": self.left_out_share}
-        return {**values.pop("key"), **values}
+        return super().flat() | {"left_out_share": self.left_out_share}
 
 
-class Acceptances(msgspec.Struct, frozen=True):
-    """Thresholds with what is needed to make them again."""
+class Acceptances(CellResults, frozen=True):
+    """Thresholds of cells."""
 
     signature: str
     alpha: float
     delta: float
     thresholds: tuple[AcceptedFrom, ...]
     notes: tuple[str, ...]
-    schema_version: int = SCHEMA_VERSION
-
-    def as_json(self) -> dict[str, Any]:
-        """One object for programs: `{schema_version, signature, alpha, delta, notes, thresholds}`."""
-        return msgspec.structs.asdict(self) | {"thresholds": [threshold.flat() for threshold in self.thresholds]}
+    schema_version: int = 1
 
 
 def accept(sources: Sequence[Recording], compare: CompareOptions, options: AcceptOptions = AcceptOptions()) -> Acceptances:  # noqa: B008 (frozen)
     """Find the lowest confidence from which on a share 1 - alpha of a judge's answers gives people's aggregate, with probability 1 - delta.
 
-    Args:
-        sources: judgments with the labels of some of their items.
-        compare: which items and judges, and how annotators become one aggregate.
-        options: the tolerated errors, and what confidence is read from.
-
-    Raises:
-        UsageError: unless the labelled items are a random sample, by the dataset card or by `options.sampling`; where votes are asked
-            for and there is only one judge; and as `measure.compare` does.
+    Raises UsageError unless the labelled items are a random sample, by the dataset card or by `options.sampling`; where votes are asked for
+    and there is only one judge; and as `measure.compare` does.
     """
     assumed = [assumption(source.data.about, options, "no automatic acceptance") for source in sources]
     laid_out = align(sources, compare)
@@ -136,9 +121,8 @@ def accept(sources: Sequence[Recording], compare: CompareOptions, options: Accep
     if not cells:
         raise UsageError("nothing to accept: no judge has scores on a metric that people labelled")
     thresholds = sorted((accepted_from(cell, compare, options) for cell in cells), key=lambda each: sort_key(each.key))
-    signature = msgspec.structs.replace(ComparisonSignature.parse(laid_out.signature), use=str(options))
     notes = (*laid_out.notes, *_left_out_notes(thresholds), GUARANTEE, *dict.fromkeys(filter(None, assumed)))
-    return Acceptances(str(signature), options.alpha, options.delta, tuple(thresholds), notes)
+    return Acceptances(laid_out.signed(use=str(options)), options.alpha, options.delta, tuple(thresholds), notes)
 
 
 def assumption(about: DatasetCard, options: AcceptOptions, what: str) -> str | None:
@@ -154,29 +138,27 @@ def assumption(about: DatasetCard, options: AcceptOptions, what: str) -> str | N
     return f"--sampling random: the dataset card of '{about.id}' {stated}. The promise holds {ONLY_IF}."
 
 
-def acceptances_laid_out(
-    laid_out: AlignedData,
-    compare: CompareOptions,
-    options: AcceptOptions = AcceptOptions(),  # noqa: B008 (frozen)
-) -> tuple[AcceptedFrom, ...]:
+def acceptances_laid_out(laid_out: AlignedData, compare: CompareOptions) -> tuple[AcceptedFrom, ...]:
     """The threshold of every cell of sources that are laid out; none, with the reason, where labels are no random sample."""
     thresholds = []
     for judged in laid_out.judged:
         is_random = judged.data.about.sampling == "random"
         for cell in scored_items(judged, by_source="source" in laid_out.by):
-            thresholds.append(accepted_from(cell, compare, options) if is_random else _nothing(cell, "none", NOT_RANDOM))
+            nothing = AcceptedFrom(key=cell.key, confidence="none", reason=NOT_RANDOM)
+            thresholds.append(accepted_from(cell, compare, AcceptOptions()) if is_random else nothing)
     return tuple(sorted(thresholds, key=lambda each: sort_key(each.key)))
 
 
 def accepted_from(cell: ScoredItems, compare: CompareOptions, options: AcceptOptions) -> AcceptedFrom:
     """The certified threshold of one cell, or the reason why there is none."""
     if cell.classes.continuous:
-        return _nothing(cell, "none", "continuous scores have no classes that could be equal to a person's")
+        return AcceptedFrom(key=cell.key, confidence="none", reason=CONTINUOUS)
     name, confidence = confidence_of(cell, options)
     agrees, known = agrees_with_people(cell, compare.majority)
-    counts = {"n": int(known.sum()), "groups": len(np.unique(cell.group[known])), "left_out": int((cell.labelled & ~known).sum())}
+    left_out = int((cell.labelled & ~known).sum())
+    counts: dict[str, Any] = {"n": int(known.sum()), "groups": len(np.unique(cell.group[known])), "left_out": left_out}
     if confidence is None or is_unequal(cell):
-        return _nothing(cell, name, NO_CONFIDENCE if confidence is None else UNEQUAL, **counts)
+        return AcceptedFrom(key=cell.key, confidence=name, reason=NO_CONFIDENCE if confidence is None else UNEQUAL, **counts)
     independent = len(np.unique(cell.group)) == len(cell.group)
     found: Acceptance = acceptance_threshold(
         confidence, agrees, None if independent else cell.group, alpha=options.alpha, delta=options.delta
@@ -215,22 +197,6 @@ def _left_out_notes(thresholds: Sequence[AcceptedFrom]) -> Iterator[str]:
         )
 
 
-def _nothing(cell: ScoredItems, confidence: str, reason: str, n: int = 0, groups: int = 0, left_out: int = 0) -> AcceptedFrom:
-    return AcceptedFrom(
-        key=cell.key,
-        confidence=confidence,
-        threshold=None,
-        coverage=0.0,
-        agreement=None,
-        agreement_lower=None,
-        n=n,
-        groups=groups,
-        left_out=left_out,
-        n_start=None,
-        reason=reason,
-    )
-
-
 def agrees_with_people(cell: ScoredItems, majority: Rule) -> tuple[Floats, NDArray[np.bool_]]:
     """(items,) whether the judge gives people's aggregate, NaN outside the guarantee; and which texts the guarantee is about."""
     truth = aggregate_counts(cell.labels, majority)
@@ -264,8 +230,8 @@ def is_unequal(cell: ScoredItems) -> bool:
 def _panels(cells: Sequence[ScoredItems]) -> Iterator[ScoredItems]:
     """The votes of all judges on each language and metric: each judge has one vote, its commonest answer, and baselines have none."""
     panels: dict[tuple[Any, ...], list[ScoredItems]] = {}
-    for cell in (cell for cell in cells if not traits_of(str(cell.key["judge"])).is_baseline):
-        panels.setdefault((cell.key.get("source"), cell.key["language"], cell.key["metric"]), []).append(cell)
+    for cell in (cell for cell in cells if not cell.is_baseline):
+        panels.setdefault((cell.key.get("source"), *cell.place), []).append(cell)
     if all(len({cell.key["judge"] for cell in panel}) < 2 for panel in panels.values()):
         raise UsageError(f"{ONE_JUDGE}; take --confidence repeats, or record the judgments of other judges too")
     for panel in panels.values():
@@ -280,27 +246,15 @@ def _panel(panel: Sequence[ScoredItems], key: Mapping[str, Any]) -> ScoredItems:
     k = len(panel[0].classes.scores)
     labels, answers = np.zeros((len(item), k), np.int64), np.zeros((len(item), k), np.int64)
     asked, group = np.zeros(len(item), np.int64), np.zeros(len(item), np.int64)
-    inclusion, stratum = (None if getattr(panel[0], name) is None else np.zeros(len(item)) for name in ("inclusion", "stratum"))
+    known = {name: getattr(panel[0], name) for name in ("inclusion", "stratum")}
+    stated: dict[str, Any] = {name: np.zeros_like(own, shape=len(item)) for name, own in known.items() if own is not None}
     for cell in panel:
         place = np.searchsorted(item, cell.item)
         labels[place], group[place] = cell.labels, cell.group
         asked[place] += 1
         voted = cell.answer >= 0
         answers[place[voted], cell.answer[voted]] += 1
-        if inclusion is not None and cell.inclusion is not None:
-            inclusion[place] = cell.inclusion
-        if stratum is not None and cell.stratum is not None:
-            stratum[place] = cell.stratum
-    first = panel[0].take(np.zeros(len(item), np.int64), **key)
-    strata = None if stratum is None else stratum.astype(np.int64)
-    return replace(
-        first,
-        item=item,
-        group=group,
-        labels=labels,
-        answers=answers,
-        asked=asked,
-        probability=np.full(len(item), math.nan),
-        inclusion=inclusion,
-        stratum=strata,
-    )
+        for name, column in stated.items():
+            column[place] = getattr(cell, name)
+    first, unknown = panel[0].take(np.zeros(len(item), np.int64), **key), np.full(len(item), math.nan)
+    return replace(first, item=item, group=group, labels=labels, answers=answers, asked=asked, probability=unknown, **stated)

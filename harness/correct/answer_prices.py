@@ -8,7 +8,7 @@ from pathlib import Path
 import msgspec
 import numpy as np
 
-from harness.correct.one_condition import judged_rows
+from harness.correct.scored_items import judged_rows
 from harness.errors import UsageError
 from harness.judges import traits_of
 from harness.measure.compare import Recording
@@ -32,17 +32,10 @@ def answer_prices(
     stated: Mapping[str, float],
     own: Path | None = None,
 ) -> dict[str, AnswerPrice]:
-    """The prices of judges, by name; a judge whose price is unknown is left out.
+    """The prices of judges, by name, each for its one of the `conditions`; a judge whose price is unknown is left out.
 
-    Args:
-        source: the judgments.
-        conditions: of each judge, the one whose answers are counted.
-        run: where the judgments come from, if a run: what it was charged comes before list prices.
-        stated: US dollars for 1,000 texts, by judge, which come before all others.
-        own: a file of the user's own prices for a million tokens (`price_of`).
-
-    Raises:
-        UsageError: for prices of other judges.  ContentError: if `own` cannot be read.
+    What the user `stated` (US dollars for 1,000 texts) comes first, then what the `run` was charged, then list prices, for which `own` is a
+    file of the user's own prices (`price_of`). Raises UsageError for prices of other judges, ContentError if `own` cannot be read.
     """
     names = [each.judge for each in conditions]
     for name in stated:
@@ -59,7 +52,6 @@ def answer_prices(
 
 
 def _charged(run: RunResult | None, judge: str, own: Path | None) -> AnswerPrice | None:
-    """What a run was charged for 1,000 answers."""
     identity = next((each for each in run.protocol.judges.identities if each.name == judge), None) if run else None
     price = price_of(identity, own) if identity else None
     if run is None or price is None or not (spent := run.answers.spent.get(judge)):
@@ -81,7 +73,6 @@ def _listed(source: Recording, judge: str, own: Path | None) -> AnswerPrice | No
 
 
 def _repeats(source: Recording, condition: JudgeCondition) -> float:
-    """How many answers of a judge there are for a text and metric."""
     rows = judged_rows(source, condition)
     questions = len(set(zip(rows.item.codes.tolist(), rows.metric.codes.tolist(), strict=True)))
     return len(rows) / questions if questions else 1.0

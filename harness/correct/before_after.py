@@ -15,7 +15,7 @@ from harness.correct.score_maps import LearntMap
 from harness.stats.core.arrays import Floats
 from harness.stats.estimation.calibration_map import brier_losses, brier_parts, gain_test, mean_calibration_error
 from harness.stats.estimation.number_map import isotonic_points
-from harness.stats.intervals.cluster_mean import ClusterMean, cluster_mean
+from harness.stats.intervals.cluster_mean import cluster_mean
 from harness.stats.intervals.intervals import MIN_GROUPS, t_quantile
 
 Ends = tuple[float, float]
@@ -93,6 +93,10 @@ def side_of(after: AfterMap, own: NDArray[np.bool_], *, raw: bool) -> Side:
     expected = _expected(given, says)
     error = mean_calibration_error(*_promised(given, says, expected), given.group)
     lenient = None if expected is None else cluster_mean((expected - given.mean) * given.direction, given.group)
+    ends = None
+    if lenient is not None and lenient.groups >= MIN_GROUPS:
+        reach = t_quantile(0.95, lenient.interval_freedom) * lenient.error
+        ends = lenient.mean - reach, lenient.mean + reach
     return Side(
         agreement=None if agreement is None else float(agreement.mean()),
         loss=float(losses.mean()),
@@ -100,7 +104,7 @@ def side_of(after: AfterMap, own: NDArray[np.bool_], *, raw: bool) -> Side:
         error=error.error,
         error_ci=error.ci,
         leniency=None if lenient is None else lenient.mean,
-        leniency_ci=None if lenient is None else _interval(lenient),
+        leniency_ci=ends,
         compared=compared.mean,
         compared_error=None if math.isnan(compared.error) else compared.error,
     )
@@ -125,14 +129,6 @@ def _promised(given: MapInput, says: Floats, expected: Floats | None) -> tuple[F
 
 
 def _number_parts(says: Floats, mean: Floats) -> dict[str, float]:
-    """The parts of the squared error, as `brier_parts`."""
     loss, constant = float(((says - mean) ** 2).mean()), float(mean.var())
     recalibrated = float(((np.interp(says, *isotonic_points(says, mean)) - mean) ** 2).mean())
     return {"miscalibration": loss - recalibrated, "discrimination": constant - recalibrated, "uncertainty": constant}
-
-
-def _interval(mean: ClusterMean) -> Ends | None:
-    if mean.groups < MIN_GROUPS:
-        return None
-    reach = t_quantile(0.95, mean.interval_freedom) * mean.error
-    return mean.mean - reach, mean.mean + reach

@@ -7,7 +7,7 @@ and than the same map without the judge's score: class shares alone "calibrate" 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 import msgspec
 import numpy as np
@@ -15,17 +15,14 @@ import numpy as np
 from harness.correct.before_after import AfterMap, ComparedLosses, Side, compared_losses, side_of
 from harness.correct.label_sets import LabelSets, SetMaker, SetOptions
 from harness.correct.map_input import MapInput, map_inputs
-from harness.correct.one_condition import one_condition
 from harness.correct.score_curves import Curve
 from harness.correct.score_maps import METHODS, cross_fitted
-from harness.correct.scored_items import ScoredItems, scored_items
+from harness.correct.scored_items import ScoredItems, one_condition, scored_items
 from harness.data.dataset import Dataset
 from harness.errors import UsageError
-from harness.judges import traits_of
 from harness.measure.compare import JudgedData, Recording, align, judged_data
 from harness.measure.options import POOLED, Annotators, CompareOptions
 from harness.model import JudgeCondition
-from harness.signature import ComparisonSignature
 from harness.stats import group_folds, holm
 from harness.stats.core.arrays import Floats, Ints
 from harness.stats.estimation.calibration_map import Gap, gap_best_worst
@@ -43,13 +40,9 @@ NOT_DECLARED = "The labelled texts are not declared to be a random sample: what 
 
 
 class CalibrateOptions(msgspec.Struct, frozen=True):
-    """How maps are learnt, and what sets promise.
+    """What label sets promise, the rule of numbers (a line or a rising function), and the seed of the folds.
 
-    Attributes:
-        sets: the promise of label sets.
-        rule: of numbers: a line or a rising function.
-        length: whether the length of the text is a covariate of classes.
-        seed: of the folds.
+    `length` says whether the length of the text is a covariate of classes.
     """
 
     sets: SetOptions = SetOptions()
@@ -141,13 +134,7 @@ class Calibrated(msgspec.Struct, frozen=True):
 def calibrate(source: Recording, compare: CompareOptions, options: CalibrateOptions = CalibrateOptions()) -> Calibrated:  # noqa: B008
     """Learn maps from a judge's scores to people's, and say what they are worth.
 
-    Args:
-        source: judgments with the labels of some or all of their items.
-        compare: which items and judge; with several judges, exactly one has to be chosen.
-        options: how maps are learnt, and what sets promise.
-
-    Raises:
-        UsageError: for several judges or conditions, with what to choose; where there is nothing to learn from; and as `measure.compare`.
+    Raises UsageError for several judges or conditions, with what to choose; where there is nothing to learn from; and as `measure.compare`.
     """
     compare = _single_labels(compare)
     laid_out = align([source], compare)
@@ -156,7 +143,6 @@ def calibrate(source: Recording, compare: CompareOptions, options: CalibrateOpti
     found = [calibrated_metric(given, options) for given in inputs]
     if not found:
         raise UsageError("nothing to calibrate: the judge has no readable score of a labelled text; see 'harness compare'")
-    signature = msgspec.structs.replace(ComparisonSignature.parse(laid_out.signature), use=str(options))
     sampling = source.data.about.sampling
     few = any(cell.advice == "too few groups" for metric in found for cell in metric.cells)
     notes = (
@@ -167,7 +153,7 @@ def calibrate(source: Recording, compare: CompareOptions, options: CalibrateOpti
         NO_TAU,
         *([] if sampling == "random" else [NOT_DECLARED]),
     )
-    return Calibrated(str(signature), sampling, options.sets.level, options.sets.promise, tuple(found), notes)
+    return Calibrated(laid_out.signed(use=str(options)), sampling, options.sets.level, options.sets.promise, tuple(found), notes)
 
 
 def _left_out(inputs: Sequence[MapInput]) -> Iterator[str]:
@@ -184,8 +170,8 @@ def metrics_of_all_judges(source: Recording, compare: CompareOptions, options: C
     [judged] = judged_data([source], _single_labels(compare))
     by_condition: dict[JudgeCondition, list[ScoredItems]] = {}
     for cell in scored_items(judged):
-        if not traits_of(str(cell.key["judge"])).is_baseline:
-            by_condition.setdefault(JudgeCondition.of(cell.key), []).append(cell)
+        if not cell.is_baseline:
+            by_condition.setdefault(cell.condition, []).append(cell)
     return [calibrated_metric(given, options) for cells in by_condition.values() for given in map_inputs(cells)]
 
 
@@ -197,9 +183,8 @@ def _single_labels(compare: CompareOptions) -> CompareOptions:
 def judge_inputs(judged: JudgedData, compare: CompareOptions, options: CalibrateOptions) -> list[MapInput]:
     """What maps of one judge and condition are learnt from, by metric. Raises UsageError as `calibrate`."""
     cells = list(scored_items(judged))
-    condition = one_condition([JudgeCondition.of(cell.key) for cell in cells], compare.judges, "calibrate")
-    chosen = [cell for cell in cells if JudgeCondition.of(cell.key) == condition]
-    return map_inputs(chosen, text_lengths(judged.data) if options.length else None)
+    condition = one_condition([cell.condition for cell in cells], compare.judges, "calibrate")
+    return map_inputs([cell for cell in cells if cell.condition == condition], text_lengths(judged.data) if options.length else None)
 
 
 def text_lengths(data: Dataset) -> Floats:
@@ -221,14 +206,14 @@ def calibrated_metric(given: MapInput, options: CalibrateOptions = CalibrateOpti
     q = holm([np.nan if one is None or not _enough(given, own) else one.p for one, own in zip(losses, rows, strict=True)])
     sets = SetMaker(given, after.learnt, options.sets, options.rule)
     cells = tuple(
-        _cell(after, own, name, _Tested(losses[at], float(q[at]), at in after.learnt.falls), sets.of(at))
+        _cell(after, own, name, losses[at], float(q[at]), at in after.learnt.falls, sets.of(at))
         for at, (own, name) in enumerate(zip(rows, given.languages, strict=True))
         if own.any()
     )
     every = np.ones(len(given), bool)
     tested = compared_losses(after, every)
     all_fall = len(after.learnt.falls) == len(cells)
-    overall = _cell(after, every, POOLED, _Tested(tested, np.nan if tested is None else tested.p, all_fall), None)
+    overall = _cell(after, every, POOLED, tested, np.nan if tested is None else tested.p, all_fall, None)
     method = METHODS[given.kind].format({"linear": "a line", "isotonic": "a rising function"}.get(options.rule, options.rule))
     return CalibratedMetric(
         key=given.key,
@@ -255,16 +240,11 @@ def _enough(given: MapInput, own: Any) -> bool:
     return len(np.unique(given.group[own])) >= LEAST_GROUPS
 
 
-class _Tested(NamedTuple):
-    """The gains of some texts, their corrected p (NaN: none), and whether the map falls there."""
-
-    losses: ComparedLosses | None
-    q: float
-    falls: bool
-
-
-def _cell(after: AfterMap, own: Any, language: str, tested: _Tested, sets: LabelSets | None) -> CalibratedCell:
-    given, (losses, q, falls) = after.given, tested
+def _cell(
+    after: AfterMap, own: Any, language: str, losses: ComparedLosses | None, q: float, falls: bool, sets: LabelSets | None
+) -> CalibratedCell:
+    """Some texts with their gains, the corrected p of these (NaN: none), and whether the map falls there."""
+    given = after.given
     advice: Advice = "leave the scores as they are"
     if falls:
         advice = "refused: the map falls"
@@ -272,6 +252,7 @@ def _cell(after: AfterMap, own: Any, language: str, tested: _Tested, sets: Label
         advice = "too few groups"
     elif q <= ALPHA:
         advice = "use the map"
+    gains: dict[str, Any] = dict.fromkeys(ComparedLosses._fields) if losses is None else losses._asdict()
     return CalibratedCell(
         language=language,
         n=int(own.sum()),
@@ -279,9 +260,7 @@ def _cell(after: AfterMap, own: Any, language: str, tested: _Tested, sets: Label
         groups=len(np.unique(given.group[own])),
         before=side_of(after, own, raw=True),
         after=side_of(after, own, raw=False),
-        over_scores=None if losses is None else losses.over_scores,
-        over_constant=None if losses is None else losses.over_constant,
-        p=None if losses is None else losses.p,
+        **gains,
         q=None if np.isnan(q) else q,
         advice=advice,
         curve=None if sets is None else after.learnt.curve(int(given.language[own][0])),

@@ -6,9 +6,9 @@ import math
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-import msgspec
 import numpy as np
 
+from harness.correct.scored_items import KeyedRow
 from harness.decide.options import DecisionOptions
 from harness.decide.rows_by_cell import rows_by_cell
 from harness.measure.cells import bounds, number, sort_key
@@ -35,11 +35,10 @@ FOLDS = 5
 """Parts of the texts; confidences of each are recalibrated by what the others say."""
 
 
-class Calibration(msgspec.Struct, frozen=True, kw_only=True):
+class Calibration(KeyedRow, frozen=True, kw_only=True):
     """How far one judge's confidence can be believed in one language on one metric. Undefined numbers are None, with a `reason`.
 
     Attributes:
-        key: that of a cell (`CELL`), and the source where there are several.
         n, groups: answers with a probability and an aggregate of labels, and independent texts among them.
         confidence: mean probability that the judge gave to its own scores.
         right: share of these scores that equal the aggregate.
@@ -55,7 +54,6 @@ class Calibration(msgspec.Struct, frozen=True, kw_only=True):
         reason: why nothing is defined.
     """
 
-    key: dict[str, Any]
     n: int
     groups: int
     confidence: float | None = None
@@ -74,20 +72,9 @@ class Calibration(msgspec.Struct, frozen=True, kw_only=True):
     no_recalibration: str | None = None
     reason: str | None = None
 
-    def flat(self) -> dict[str, Any]:
-        """One object for programs, with the parts of the key beside the other values."""
-        values = msgspec.structs.asdict(self)
-        return {**values.pop("key"), **values}
-
 
 def calibrations(laid_out: AlignedData, compare: CompareOptions, options: DecisionOptions) -> tuple[Calibration, ...]:
-    """The calibration of every judge, by language and metric.
-
-    Args:
-        laid_out: judgments laid beside labels.
-        compare: the rule of the aggregate, and the seed.
-        options: fewer independent texts than its `groups` are not recalibrated.
-    """
+    """The calibration of every judge, by language and metric; fewer independent texts than `options.groups` are not recalibrated."""
     found = [one for judged in laid_out.judged for one in _of_data(judged, "source" in laid_out.by, compare, options)]
     return tuple(sorted(found, key=lambda one: sort_key(one.key)))
 

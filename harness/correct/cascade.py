@@ -10,6 +10,7 @@ import msgspec
 import numpy as np
 
 from harness.correct.acceptance import (
+    CONTINUOUS,
     GUARANTEE,
     NO_CONFIDENCE,
     ONLY_IF,
@@ -22,14 +23,12 @@ from harness.correct.acceptance import (
     share_left_out,
 )
 from harness.correct.answer_prices import AnswerPrice
-from harness.correct.one_condition import one_condition
-from harness.correct.scored_items import ScoredItems, scored_items
+from harness.correct.scored_items import CellResults, ScoredItems, one_condition, scored_items
 from harness.errors import UsageError
 from harness.measure.cells import number
 from harness.measure.compare import Recording, align
 from harness.measure.options import CompareOptions, Rule
 from harness.model import JudgeCondition
-from harness.signature import ComparisonSignature
 from harness.stats.core.arrays import Floats, Ints
 from harness.stats.selection.cascade import Cascade, CascadePromise, Units, answered_by, joint_cascade, split_cascade, votes_so_far
 
@@ -128,14 +127,14 @@ class AcceptedCascade(msgspec.Struct, frozen=True, kw_only=True):
     def exact(self) -> bool:
         return self.units != "design_effect"
 
-    def as_row(self) -> dict[str, Any]:
+    def flat(self) -> dict[str, Any]:
         """One object for programs."""
         more = {"exact": self.exact, "left_out_share": share_left_out(self.n + self.finding, self.left_out)}
         return {**msgspec.to_builtins(self), **more}
 
 
-class AcceptedCascades(msgspec.Struct, frozen=True):
-    """The chain in every language and metric, with what is needed to make it again; `only_if`: what the promise rests on beside labels."""
+class AcceptedCascades(CellResults, frozen=True):
+    """The chain in every language and metric; `only_if`: what the promise rests on beside labels."""
 
     signature: str
     alpha: float
@@ -145,10 +144,6 @@ class AcceptedCascades(msgspec.Struct, frozen=True):
     notes: tuple[str, ...]
     only_if: str | None = None
     schema_version: int = 1
-
-    def as_json(self) -> dict[str, Any]:
-        """One object for programs: `{schema_version, signature, alpha, delta, units, notes, only_if, cascades}`."""
-        return msgspec.structs.asdict(self) | {"cascades": [cascade.as_row() for cascade in self.cascades]}
 
 
 def accept_cascade(
@@ -164,14 +159,12 @@ def accept_cascade(
     Args:
         source: judgments of several judges with the labels of some of their items.
         compare: its `judges` are the steps; each has to be left with one condition.
-        options: the tolerated errors, and what confidence is read from; votes are those of the judges asked so far.
+        options: as `accept` takes them; votes are those of the judges asked so far.
         units: how texts that share groups are counted.
         pricing: finds the prices of judges by name; None knows none.
         order: `price` asks the cheapest first where all prices are known; `named` keeps the order of `compare.judges`.
 
-    Raises:
-        UsageError: with fewer than two judges, for several conditions of a judge, where no text was put to all judges, and as
-            `accept`.
+    Raises UsageError with fewer than two judges, for several conditions of a judge, where no text was put to all judges, and as `accept`.
     """
     names = tuple(dict.fromkeys(compare.judges or ()))
     if len(names) < 2:
@@ -179,32 +172,24 @@ def accept_cascade(
     assumed = assumption(source.data.about, options, "no cascade")
     laid_out = align([source], compare)
     cells = list(scored_items(laid_out.judged[0]))
-    conditions = [JudgeCondition.of(cell.key) for cell in cells]
-    named = [one_condition(conditions, (name,), "accept") for name in names]
-    prices = pricing(named) if pricing else {}
-    chain = _ordered(named, prices, order)
+    chain = [one_condition([cell.condition for cell in cells], (name,), "accept") for name in names]
+    prices = pricing(chain) if pricing else {}
+    if order == "price" and all(each.judge in prices for each in chain):
+        chain.sort(key=lambda each: prices[each.judge].dollars)  # equal prices keep the order in which judges are named
     by_place: dict[tuple[str, str], dict[JudgeCondition, ScoredItems]] = {}
-    for cell, condition in zip(cells, conditions, strict=True):
-        by_place.setdefault((str(cell.key["language"]), str(cell.key["metric"])), {})[condition] = cell
+    for cell in cells:
+        by_place.setdefault(cell.place, {})[cell.condition] = cell
     complete = [[own[each] for each in chain] for _, own in sorted(by_place.items()) if all(each in own for each in chain)]
     if not complete:
         raise UsageError(f"no language and metric has scores of all judges: {', '.join(names)}")
     found = tuple(_cascade(own, compare.majority, options, units, prices) for own in complete)
     use = f"{options} cascade={' then '.join(each.judge for each in chain)} units={units}"
-    signature = msgspec.structs.replace(ComparisonSignature.parse(laid_out.signature), use=use)
     notes = (*laid_out.notes, *_price_notes(chain, prices, order), GUARANTEE, *filter(None, (assumed,)))
     only_if = ONLY_IF if assumed else None
-    return AcceptedCascades(str(signature), options.alpha, options.delta, units, found, notes, only_if)
-
-
-def _ordered(named: list[JudgeCondition], prices: Mapping[str, AnswerPrice], order: Order) -> list[JudgeCondition]:
-    if order == "named" or any(each.judge not in prices for each in named):
-        return named
-    return sorted(named, key=lambda each: prices[each.judge].dollars)  # equal prices keep the order in which judges are named
+    return AcceptedCascades(laid_out.signed(use=use), options.alpha, options.delta, units, found, notes, only_if)
 
 
 def _price_notes(chain: Sequence[JudgeCondition], prices: Mapping[str, AnswerPrice], order: Order) -> Iterator[str]:
-    """Yield why judges are asked in this order, and where prices come from."""
     unknown = [each.judge for each in chain if each.judge not in prices]
     if unknown:
         yield (
@@ -243,12 +228,17 @@ def _cascade(
     common = [cell.take(np.searchsorted(cell.item, shared)) for cell in cells]
     agrees, known = zip(*(agrees_with_people(cell, majority) for cell in common), strict=True)
     left_out = common[0].labelled & ~known[0]
-    read = _votes(common) if options.confidence == VOTES else [confidence_of(cell, options) for cell in common]
+    read = [confidence_of(cell, options) for cell in common]
+    if options.confidence == VOTES:  # the share of the judges asked so far, this one included, that give its answer
+        answers = np.vstack([cell.answer for cell in common])
+        read = [(VOTES, votes_so_far(answers[: place + 1])) for place in range(len(common))]
     n = int(known[0].sum())
     counts: dict[str, Any] = {
         "n": n,
         "groups": len(np.unique(common[0].group[known[0]])),
         "left_out": int(left_out.sum()),
+        "finding": 0,
+        "left_out_accepted": 0,
         "not_asked": len(labelled - set(shared.tolist())),
         "units": "texts" if len(np.unique(common[0].group)) == len(common[0]) else units,
     }
@@ -266,16 +256,10 @@ def _cascade(
     return _result(common[0], _steps(common, read, prices, found, alone), found, counts, found.reason)
 
 
-def _votes(cells: Sequence[ScoredItems]) -> list[tuple[str, Floats | None]]:
-    """The share of the judges asked so far, this one included, that give its answer; NaN where it has none."""
-    answers = np.vstack([cell.answer for cell in cells])
-    return [(VOTES, votes_so_far(answers[: place + 1])) for place in range(len(cells))]
-
-
 def _obstacle(cells: Sequence[ScoredItems], read: Sequence[tuple[str, Floats | None]]) -> str | None:
     """Why these judges make no cascade; None if they do."""
     if cells[0].classes.continuous:
-        return "continuous scores have no classes that could be equal to a person's"
+        return CONTINUOUS
     for cell, (_, values) in zip(cells, read, strict=True):
         if values is None:
             return f"{cell.key['judge']}: {NO_CONFIDENCE}"
@@ -297,7 +281,7 @@ def _steps(
         steps.append(
             AcceptedStep(
                 judge=str(cell.key["judge"]),
-                condition=JudgeCondition.of(cell.key),
+                condition=cell.condition,
                 confidence=name,
                 threshold=_finite(chosen.thresholds[place]) if chosen else None,
                 coverage=float(coverage[place]),
@@ -328,10 +312,9 @@ def _result(
     chosen = found.chosen if found else None
     each = [step.price * step.asked for step, asked in zip(steps, needed(steps), strict=True) if asked and step.price is not None]
     known = all(step.price is not None for step in steps)
-    none: dict[str, Any] = {"finding": 0, "left_out_accepted": 0}
     return AcceptedCascade(
-        language=str(cell.key["language"]),
-        metric=str(cell.key["metric"]),
+        language=cell.place[0],
+        metric=cell.place[1],
         steps=steps,
         person=1 - float(sum(step.coverage for step in steps)),
         risk=chosen.errors / chosen.accepted if chosen else None,
@@ -339,5 +322,5 @@ def _result(
         price=sum(each) if known and chosen else None,
         accepted=chosen.accepted if chosen else 0,
         reason=reason,
-        **{**none, **counts},
+        **counts,
     )

@@ -7,7 +7,7 @@ text, and which texts go on to the next judge or to a person.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
@@ -18,9 +18,8 @@ from numpy.typing import ArrayLike
 from harness.content.tags import choose_from
 from harness.correct.acceptance import ONLY_IF, AcceptOptions
 from harness.correct.cascade import AcceptedCascade
-from harness.correct.certificate import CertifiedData, CertifiedJudge, judge_problems, read_file
+from harness.correct.certificate import CertifiedData, CertifiedJudge, ComparedBy, judge_problems, read_file
 from harness.errors import CertificateError, StaleCertificate, UsageError
-from harness.measure.options import Rule, Standardise
 from harness.model import JudgeIdentity, Scale, Score
 from harness.stats.core.arrays import Floats, Ints
 from harness.stats.selection.cascade import Units, answered_by
@@ -29,13 +28,9 @@ SCHEMA_VERSION = 1
 AGAIN = "make a new certificate with 'harness accept --cascade --to FILE'"
 
 
-class CascadeOptions(msgspec.Struct, frozen=True):
-    """What the numbers were made with, so that they can be made again; `annotators` to `standardise` are those of a comparison."""
+class CascadeOptions(ComparedBy, frozen=True):
+    """What the numbers were made with."""
 
-    annotators: str | None
-    majority: Rule
-    where: dict[str, tuple[str, ...]]
-    standardise: Standardise
     accept: AcceptOptions
     units: Units
 
@@ -209,16 +204,12 @@ class CascadeCertificate(msgspec.Struct, frozen=True, kw_only=True):
         _refuse_other("rubric", "rubric=", cell.rubric, rubric)
         if scale is not None and scale != cell.scale:
             raise StaleCertificate(f"the scale is {scale.describe()}, in the certificate {cell.scale.describe()}; {AGAIN}")
-        return tuple(self.unchecked(cell, identities))
-
-    def unchecked(self, cell: CertifiedChain, identities: Mapping[str, JudgeIdentity]) -> Iterator[str]:
-        """Yield what cannot be compared, because the certificate does not know it or it is not given."""
-        if any(step.prompt is None for step in self.steps):
-            yield "prompts"
-        if cell.rubric is None:
-            yield "rubric"
-        if any(step.judge.settings is None or step.judge.name not in identities for step in self.steps):
-            yield "settings of the judges"
+        unknown = {
+            "prompts": any(step.prompt is None for step in self.steps),
+            "rubric": cell.rubric is None,
+            "settings of the judges": any(step.judge.settings is None or step.judge.name not in identities for step in self.steps),
+        }
+        return tuple(what for what, is_unknown in unknown.items() if is_unknown)
 
 
 def _refuse_other(what: str, argument: str, own: str | None, given: str | None) -> None:

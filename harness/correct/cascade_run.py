@@ -56,22 +56,17 @@ class CascadedRun(msgspec.Struct, frozen=True):
 
     @property
     def left(self) -> int:
-        """How many questions are left to people."""
         return sum(answer.answered_by is None for answer in self.answers)
 
 
 def run_cascade(spec: RunSpec, held: CascadeCertificate, out: Path, watcher: Watcher, settings: Settings) -> CascadedRun:
-    """Ask the first judge about every text, and each further one about those that no earlier judge is sure enough of.
+    """Ask the first judge about every text of `spec`, and each further one about those that no earlier judge is sure enough of.
 
-    Every step is a run of its own in one store and one budget, so that the same command continues where it was interrupted.
+    Judges and conditions are those of the certificate. Every step is a run of its own in one store and one budget, so that the same command
+    continues where it was interrupted.
 
-    Args:
-        spec: which texts; its judges and conditions are those of the certificate.
-        held: the certificate; nothing is asked if a judge, prompt, rubric or scale is not as certified.
-        out, watcher, settings: as `run`.
-
-    Raises:
-        StaleCertificate: as above.  UsageError: for a certificate of recorded scores, or of none of the texts.  And as `run`.
+    Raises StaleCertificate, and asks nothing, if a judge, prompt, rubric or scale is not as certified; UsageError for a certificate of
+    recorded scores, or of none of the texts; and as `run`.
     """
     specs = [step_spec(spec, step) for step in held.steps]
     prepared = [prepare(each) for each in specs]
@@ -179,7 +174,6 @@ class _Said(NamedTuple):
 
 
 def _said(result: RunResult, held: CascadeCertificate) -> dict[tuple[str, str], _Said]:
-    """What a judge said, by item and metric."""
     rows: Judgments = result.judgments.clean
     judge = held.steps[held.judges.index(result.protocol.judges.identities[0].name)].judge.name
     reads = {cell.chain.metric: next(step.confidence for step in cell.chain.steps if step.judge == judge) for cell in held.cells}

@@ -93,12 +93,9 @@ def calibrated_texts(
 ) -> CalibratedTexts:
     """Apply a map to what the judge said of new texts.
 
-    Args:
-        held: the map.
-        scores: (n,) what the map reads of each text: points, or class codes where classes have names only; NaN where nothing was read.
-        classes, values: of the scale; values None without order.
-        ends: of the scale, for intervals of numbers.
-        lengths: (n,) characters of the texts, where the map reads them.
+    `scores` (n,) are what the map reads of each text: points, or class codes where classes have names only; NaN where nothing was read.
+    `lengths` (n,) are characters of the texts, where the map reads them. Of the scale, `values` are None without order; intervals of
+    numbers stay within its `ends`.
     """
     reason = "; ".join(dict.fromkeys(each for each in (None if held.shown else held.advice, held.sets.reason) if each)) or None
     different, covariates, place = _different(held, scores, lengths)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import math
 from collections.abc import Mapping, Sequence
-from datetime import date
 from importlib.metadata import version
 from typing import Any
 
@@ -15,32 +14,20 @@ import numpy as np
 from harness.content import Library
 from harness.correct.acceptance import AcceptedFrom, AcceptOptions, accepted_from
 from harness.correct.calibrate import CalibrateOptions, calibrated_metric, text_lengths
-from harness.correct.certificate import (
-    SCHEMA_VERSION,
-    Certificate,
-    CertifiedCell,
-    CertifiedData,
-    CertifiedJudge,
-    CertifiedOptions,
-    CertifiedThreshold,
-    Correction,
-)
+from harness.correct.certificate import SCHEMA_VERSION, Certificate, CertifiedData, CertifiedJudge, CertifiedOptions
+from harness.correct.certified_cell import CertifiedCell, CertifiedThreshold, Correction
 from harness.correct.certified_map import CertifiedMap
-from harness.correct.correct import mean_sample, share_sample
-from harness.correct.label_sets import SetOptions
 from harness.correct.map_input import map_inputs
-from harness.correct.mean_estimates import Sample
-from harness.correct.one_condition import judged_rows, one_condition
-from harness.correct.scored_items import ScoredItems, scored_items
+from harness.correct.mean_estimates import NO_INCLUSION, Sample, mean_sample, share_sample
+from harness.correct.scored_items import ScoredItems, judged_rows, one_condition, scored_items
 from harness.data.dataset import Dataset
 from harness.decide.options import DecisionOptions
 from harness.decide.verdicts import Verdict, verdicts_laid_out
 from harness.measure.cells import number
-from harness.measure.compare import AlignedData, JudgedData, Recording, align
+from harness.measure.compare import JudgedData, Recording, align, judged_data
 from harness.measure.options import Annotators, CompareOptions
 from harness.model import SAMPLING, JudgeCondition, JudgeIdentity, Scale, Score
 from harness.runs import RunProtocol
-from harness.signature import ComparisonSignature
 from harness.stats import LabelledSummary, aggregate_counts, enough_labels, summarise_labelled
 from harness.stats.core.arrays import Floats
 from harness.stats.estimation.prediction_powered import MIN_LABELLED_GROUPS, MIN_LABELS
@@ -78,90 +65,49 @@ def certify(
     decision: DecisionOptions = DecisionOptions(),  # noqa: B008 (frozen)
     acceptance: AcceptOptions = AcceptOptions(),  # noqa: B008 (frozen)
     asked: JudgedRun | None = None,
-    sets: SetOptions = SetOptions(),  # noqa: B008 (frozen)
-    length: bool = False,
+    maps: CalibrateOptions = CalibrateOptions(),  # noqa: B008 (frozen)
+    condition: JudgeCondition | None = None,
 ) -> Certificate:
     """The certificate of one judge under one condition.
 
     Args:
-        source: judgments with their labels.
-        compare: which items and judge; with several judges, exactly one has to be chosen.
-        decision: the thresholds of the verdicts.
-        acceptance: the tolerated errors of automatic acceptance.
+        source, compare: judgments with their labels, and which of them; with several judges, exactly one has to be chosen.
+        decision, acceptance: the thresholds of the verdicts, and the tolerated errors of acceptance.
         asked: of a run, how it asked; None for recorded judgments.
-        sets: what label sets promise.
-        length: whether maps of ordered classes read the length of a text too.
+        maps: what label sets promise, and whether maps of ordered classes read the length of a text too.
+        condition: of the judge, where it is known already.
 
-    Raises:
-        UsageError: for several judges or conditions, with what to choose; for `length` without texts; and as `measure.compare` does.
+    Raises UsageError for several judges or conditions, with what to choose; for lengths without texts; and as `measure.compare` does.
     """
-    decided = certified_verdicts(source, compare, decision)
-    condition = one_condition([JudgeCondition.of(verdict.key) for verdict in decided[1]], compare.judges, "certify")
-    promised = acceptance, CalibrateOptions(sets, length=length)
-    return certificate_of(source, decided, condition, compare, decision, promised, asked)
-
-
-def certified_verdicts(source: Recording, compare: CompareOptions, decision: DecisionOptions) -> tuple[AlignedData, tuple[Verdict, ...]]:
-    """The data laid out for all judges, and the verdicts on them."""
     laid_out = align([source], msgspec.structs.replace(compare, judges=None))
-    return laid_out, verdicts_laid_out(laid_out, compare, decision)
-
-
-def certificate_of(
-    source: Recording,
-    decided: tuple[AlignedData, tuple[Verdict, ...]],
-    condition: JudgeCondition,
-    compare: CompareOptions,
-    decision: DecisionOptions,
-    promised: tuple[AcceptOptions, CalibrateOptions],
-    asked: JudgedRun | None,
-) -> Certificate:
-    """The certificate of the judge and condition `condition`, from the verdicts on all."""
-    (laid_out, made), (acceptance, maps) = decided, promised
-    sets = maps.sets
+    made = verdicts_laid_out(laid_out, compare, decision)
+    condition = condition or one_condition([JudgeCondition.of(verdict.key) for verdict in made], compare.judges, "certify")
+    sets, about = maps.sets, source.data.about
     chosen = {(v.key["language"], v.key["metric"]): v for v in made if JudgeCondition.of(v.key) == condition}
-    judge = condition.judge
-    single = msgspec.structs.replace(compare, judges=(judge,), annotators=compare.annotators or Annotators(1))
-    judged = align([source], single).judged[0]
-    aggregated = align([source], msgspec.structs.replace(compare, judges=(judge,))).judged[0]
-    counted = {_place(cell): cell for cell in scored_items(aggregated) if JudgeCondition.of(cell.key) == condition}
-    scored = [cell for cell in scored_items(judged) if JudgeCondition.of(cell.key) == condition]
+    own = msgspec.structs.replace(compare, judges=(condition.judge,))
+    [judged] = judged_data([source], msgspec.structs.replace(own, annotators=compare.annotators or Annotators(1)))
+    [aggregated] = judged_data([source], own)
+    counted = {cell.place: cell for cell in scored_items(aggregated) if cell.condition == condition}
+    scored = [cell for cell in scored_items(judged) if cell.condition == condition]
     cells = [
-        _cell(cell, counted[_place(cell)], chosen[_place(cell)], judged, compare, acceptance, asked)
+        _cell(cell, counted[cell.place], chosen[cell.place], judged, compare, acceptance, asked)
         for cell in scored
-        if _place(cell) in chosen and _place(cell) in counted
+        if cell.place in chosen and cell.place in counted
     ]
-    found = _maps(scored, maps, judged) if source.data.about.sampling == "random" else None
-    identity = asked.identity(judge) if asked else None
-    about = source.data.about
-    signature = msgspec.structs.replace(
-        ComparisonSignature.parse(laid_out.signature),
-        judges=(judge,),
-        decide=decision.signed([about]),
-        use=f"{acceptance} {sets}{' with=length' if maps.length else ''}",
-    )
-    prompt = asked.prompt(condition.variant) if asked else None
+    found = _maps(scored, maps, judged) if about.sampling == "random" else None
+    use = f"{acceptance} {sets}{' with=length' if maps.length else ''}"
     return Certificate(
         schema_version=SCHEMA_VERSION,
         harness=version("judge-harness"),
-        judge=CertifiedJudge(
-            name=judge,
-            settings=None if identity is None else identity.settings,
-            variant=condition.variant,
-            judgments=scores_hash(source, condition),
-            **{name: getattr(condition, name) for name in SAMPLING},
-        ),
+        judge=certified_judge(source, condition, asked),
         data=certified_data(source.data),
-        prompt=prompt,
+        prompt=asked.prompt(condition.variant) if asked else None,
         thresholds=decision,
-        signature=str(signature),
+        signature=laid_out.signed(judges=(condition.judge,), decide=decision.signed([about]), use=use),
         unchecked=() if asked else ("prompt", "rubric", "settings of the judge"),
         cells=tuple(sorted((_with_map(cell, found) for cell in cells), key=lambda cell: (cell.language, cell.metric))),
-        options=CertifiedOptions(
-            annotators=None if compare.annotators is None else str(compare.annotators),
-            majority=compare.majority,
-            where={name: tuple(values) for name, values in sorted(compare.where.items())},
-            standardise=compare.standardise,
+        options=CertifiedOptions.of(
+            compare,
             alpha=acceptance.alpha,
             delta=acceptance.delta,
             confidence=acceptance.confidence,
@@ -173,15 +119,23 @@ def certificate_of(
     )
 
 
+def certified_judge(source: Recording, condition: JudgeCondition, asked: JudgedRun | None) -> CertifiedJudge:
+    """What a certificate says of who judged."""
+    identity = asked.identity(condition.judge) if asked else None
+    return CertifiedJudge(
+        name=condition.judge,
+        settings=None if identity is None else identity.settings,
+        variant=condition.variant,
+        judgments=scores_hash(source, condition),
+        **{name: getattr(condition, name) for name in SAMPLING},
+    )
+
+
 def certified_data(data: Dataset) -> CertifiedData:
     """What a certificate says of its labels."""
     about = data.about
-    days = _day(about.labelled_from), _day(about.labelled_to)
+    days = (None if day is None else day.isoformat() for day in (about.labelled_from, about.labelled_to))
     return CertifiedData(about.id, about.version, data.sha256, about.sampling, about.annotators, *days)
-
-
-def _day(day: date | None) -> str | None:
-    return None if day is None else day.isoformat()
 
 
 def _maps(scored: Sequence[ScoredItems], options: CalibrateOptions, judged: JudgedData) -> dict[tuple[str, str], CertifiedMap]:
@@ -211,10 +165,6 @@ def scores_hash(source: Recording, condition: JudgeCondition) -> str:
     return hashlib.sha256(b"\n".join(said)).hexdigest()
 
 
-def _place(cell: ScoredItems) -> tuple[Any, Any]:
-    return cell.key["language"], cell.key["metric"]
-
-
 def _cell(
     cell: ScoredItems,
     aggregated: ScoredItems,
@@ -228,6 +178,7 @@ def _cell(
     random = judged.data.about.sampling == "random"
     corrections, reason = _corrections(cell) if random else ((), NOT_RANDOM)
     found = accepted_from(aggregated, compare, acceptance) if random else None
+    confusion, agreement_error = _agreement(aggregated, compare)
     return CertifiedCell(
         language=verdict.key["language"],
         metric=verdict.key["metric"],
@@ -245,8 +196,8 @@ def _cell(
         k=verdict.needed.texts if verdict.needed else None,
         corrections=corrections,
         correction_reason=reason,
-        confusion=_confusion(aggregated, compare),
-        agreement_error=_agreement_error(aggregated, compare),
+        confusion=confusion,
+        agreement_error=agreement_error,
         acceptance=None if found is None else _threshold(found, acceptance),
         acceptance_reason=None if found else NOT_RANDOM,
     )
@@ -260,18 +211,14 @@ def _threshold(found: AcceptedFrom, options: AcceptOptions) -> CertifiedThreshol
     return CertifiedThreshold(**values, alpha=options.alpha, delta=options.delta)
 
 
-def _agreement_error(cell: ScoredItems, compare: CompareOptions) -> float | None:
-    truth, answer = aggregate_counts(cell.labels, compare.majority), cell.answer
-    both = (truth >= 0) & (answer >= 0)
-    return number(cluster_mean((truth == answer)[both].astype(np.float64), cell.group[both]).error)
-
-
-def _confusion(cell: ScoredItems, compare: CompareOptions) -> tuple[tuple[int, ...], ...]:
+def _agreement(cell: ScoredItems, compare: CompareOptions) -> tuple[tuple[tuple[int, ...], ...], float | None]:
+    """The confusion counts, and the error of the share in which both agree."""
     k = len(cell.classes.scores)
     truth, answer = aggregate_counts(cell.labels, compare.majority), cell.answer
     both = (truth >= 0) & (answer >= 0)
     counts = np.bincount(truth[both] * k + answer[both], minlength=k * k).reshape(k, k)
-    return tuple(tuple(row) for row in counts.tolist())
+    error = cluster_mean((truth == answer)[both].astype(np.float64), cell.group[both]).error
+    return tuple(tuple(row) for row in counts.tolist()), number(error)
 
 
 def _corrections(cell: ScoredItems) -> tuple[tuple[Correction, ...], str | None]:
@@ -286,7 +233,7 @@ def _corrections(cell: ScoredItems) -> tuple[tuple[Correction, ...], str | None]
         return (), "continuous scores have no classes; 'harness correct' corrects their means"
     weights = _design_weights(cell)
     if weights is not None and np.isnan(weights).any():
-        return (), "a labelled item has no inclusion_probability, but others have; state it for every labelled item"
+        return (), NO_INCLUSION
     wanted: list[tuple[Score | None, Sample]] = [] if cell.values is None else [(None, mean_sample(labelled))]
     wanted += [(score, share_sample(labelled, score)) for score in cell.classes.scores]
     return tuple(_summarised(share_of, sample, weights) for share_of, sample in wanted), None

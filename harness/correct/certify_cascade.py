@@ -10,15 +10,14 @@ import msgspec
 from harness.correct.acceptance import AcceptOptions
 from harness.correct.cascade import AcceptedCascades, accept_cascade
 from harness.correct.cascade_certificate import SCHEMA_VERSION, CascadeCertificate, CascadeOptions, CertifiedChain, CertifiedStep
-from harness.correct.certificate import CertifiedJudge, judge_problems
-from harness.correct.certificate_differences import different_values
-from harness.correct.certify import JudgedRun, certified_data, scores_hash
-from harness.correct.one_condition import judged_rows
-from harness.correct.stale_certificate import other_condition, other_scores
+from harness.correct.certificate import judge_problems
+from harness.correct.certify import JudgedRun, certified_data, certified_judge
+from harness.correct.scored_items import judged_rows
+from harness.correct.stale_certificate import different_values, other_condition, other_labels, other_rubric, other_scores
 from harness.errors import UsageError
 from harness.measure.compare import Recording
-from harness.measure.options import Annotators, CompareOptions
-from harness.model import SAMPLING, JudgeCondition
+from harness.measure.options import CompareOptions
+from harness.model import JudgeCondition
 
 _OF_PRICES = ("price", "price_from")
 
@@ -38,14 +37,7 @@ def certify_cascade(
         harness=version("judge-harness"),
         steps=steps,
         data=certified_data(source.data),
-        options=CascadeOptions(
-            annotators=None if compare.annotators is None else str(compare.annotators),
-            majority=compare.majority,
-            where={name: tuple(values) for name, values in sorted(compare.where.items())},
-            standardise=compare.standardise,
-            accept=options,
-            units=found.units,
-        ),
+        options=CascadeOptions.of(compare, accept=options, units=found.units),
         signature=found.signature,
         cells=tuple(
             CertifiedChain(scale=source.data.scales[each.metric], rubric=asked.rubric(each.metric) if asked else None, chain=each)
@@ -55,17 +47,9 @@ def certify_cascade(
 
 
 def _step(condition: JudgeCondition, source: Recording, asked: JudgedRun | None) -> CertifiedStep:
-    identity = asked.identity(condition.judge) if asked else None
-    repeats = judged_rows(source, condition).repeat.used
     return CertifiedStep(
-        judge=CertifiedJudge(
-            name=condition.judge,
-            settings=None if identity is None else identity.settings,
-            variant=condition.variant,
-            judgments=scores_hash(source, condition),
-            **{name: getattr(condition, name) for name in SAMPLING},
-        ),
-        repeats=max(1, len(repeats)),
+        judge=certified_judge(source, condition, asked),
+        repeats=max(1, len(judged_rows(source, condition).repeat.used)),
         prompt=asked.prompt(condition.variant) if asked else None,
     )
 
@@ -91,23 +75,15 @@ def _changes(held: CascadeCertificate, source: Recording, asked: JudgedRun | Non
         scale, metric = source.data.scales.get(cell.chain.metric), cell.chain.metric
         if scale != cell.scale:
             yield f"the scale of '{metric}' {'is not there' if scale is None else f'is {scale.describe()}'}"
-        if asked and cell.rubric is not None and asked.rubric(metric) != cell.rubric:
-            yield f"the rubric of '{metric}' has changed: {asked.rubric(metric)}, in the certificate {cell.rubric}"
-    if source.data.sha256 != held.data.sha256:
-        yield f"items or labels have changed: {source.data.sha256[:12]}, in the certificate {held.data.sha256[:12]}"
-    if source.data.about.sampling != held.data.sampling:
-        yield f"sampling is '{source.data.about.sampling}', in the certificate '{held.data.sampling}'"
+        yield from other_rubric(metric, cell.rubric, asked)
+    yield from other_labels(held.data, source.data)
 
 
 def _differences(held: CascadeCertificate, source: Recording) -> Iterator[str]:
     """What comes out differently when the chain is found again; prices, which move no threshold, are not compared."""
     options = held.options
-    annotators = None if options.annotators is None else Annotators.parse(options.annotators)
-    compare = CompareOptions(
-        annotators=annotators, majority=options.majority, where=options.where, judges=held.judges, standardise=options.standardise
-    )
     try:
-        again = accept_cascade(source, compare, options.accept, options.units, order="named")
+        again = accept_cascade(source, options.compare(held.judges), options.accept, options.units, order="named")
     except UsageError as err:
         yield f"the certificate cannot be made again: {err}"
         return

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -10,9 +9,9 @@ import msgspec
 import numpy as np
 
 from harness.content.tags import choose_from
-from harness.correct.mean_estimates import Figure, MeanEstimates, Sample, mean_estimates
+from harness.correct.mean_estimates import Figure, MeanEstimates, Sample, mean_estimates, mean_sample, share_sample
 from harness.correct.prevalence import shifted_estimates
-from harness.correct.scored_items import ScoredItems, refuse_unless_random, scored_items, split_by
+from harness.correct.scored_items import CellResults, ScoredItems, means_at, refuse_unless_random, scored_items, split_by
 from harness.correct.with_others import AVERAGE, with_other_languages
 from harness.data.columns import CodedColumn
 from harness.errors import UsageError
@@ -21,11 +20,9 @@ from harness.measure.compare import Recording, align
 from harness.measure.options import Annotators, CompareOptions
 from harness.measure.units import as_text, item_key
 from harness.model import CELL, Score
-from harness.signature import ComparisonSignature
 from harness.stats import prediction_powered_class_shares
-from harness.stats.core.arrays import Floats, Ints
+from harness.stats.core.arrays import Ints
 
-SCHEMA_VERSION = 1
 BIAS_UNKNOWN = (
     "The judge alone is the mean of its scores: its bias is unknown, and its interval does not cover the bias. The labels alone and the "
     "corrected numbers are valid whatever the judge, because the labelled texts are a random sample; with few labels of a rare class its "
@@ -88,32 +85,22 @@ class CorrectedNumber(MeanEstimates, frozen=True, kw_only=True):
         return {**values.pop("key"), **values}
 
 
-class Corrected(msgspec.Struct, frozen=True):
-    """Corrected numbers with what is needed to make them again."""
+class Corrected(CellResults, frozen=True):
+    """Corrected numbers of cells."""
 
     signature: str
     sampling: str
     prevalence_shift: bool
     numbers: tuple[CorrectedNumber, ...]
     notes: tuple[str, ...]
-    schema_version: int = SCHEMA_VERSION
-
-    def as_json(self) -> dict[str, Any]:
-        """One object for programs: `{schema_version, signature, sampling, prevalence_shift, notes, numbers}`."""
-        return msgspec.structs.asdict(self) | {"numbers": [number.flat() for number in self.numbers]}
+    schema_version: int = 1
 
 
 def correct(sources: Sequence[Recording], compare: CompareOptions, options: CorrectOptions = CorrectOptions()) -> Corrected:  # noqa: B008 (frozen)
     """Estimate means, class shares and differences from the judge alone, from the labels alone, and from both.
 
-    Args:
-        sources: judgments with the labels of some of their items.
-        compare: which items and judges; items count from one annotator on, if it does not say otherwise.
-        options: what is estimated.
-
-    Raises:
-        UsageError: unless the dataset card says that the labelled items are a random sample; for names that are not there; and as
-            `measure.compare` does.
+    Items count from one annotator on, if `compare` does not say otherwise. Raises UsageError unless the dataset card says that the labelled
+    items are a random sample; for names that are not there; and as `measure.compare` does.
     """
     for source in sources:
         refuse_unless_random(source.data.about, "no corrected numbers")
@@ -138,9 +125,8 @@ def correct(sources: Sequence[Recording], compare: CompareOptions, options: Corr
     if options.borrow:
         numbers = _with_others(numbers, samples)
     numbers.sort(key=lambda each: (*sort_key(each.key), each.versus is not None, *sort_key({"class": each.share_of})))
-    signature = msgspec.structs.replace(ComparisonSignature.parse(laid_out.signature), use=str(options))
     notes = (*laid_out.notes, SHIFTED if options.prevalence_shift else BIAS_UNKNOWN, *([AVERAGE] if options.borrow else []))
-    return Corrected(str(signature), "random", options.prevalence_shift, tuple(numbers), notes)
+    return Corrected(laid_out.signed(use=str(options)), "random", options.prevalence_shift, tuple(numbers), notes)
 
 
 def _refuse_unknown_versus(options: CorrectOptions) -> None:
@@ -203,18 +189,6 @@ def _samples(cell: ScoredItems, options: CorrectOptions) -> Iterator[tuple[Score
             yield score, share_sample(cell, score), lam
 
 
-def mean_sample(cell: ScoredItems) -> Sample:
-    """Mean label and mean score of each item, in points of the scale."""
-    assert cell.means is not None
-    return Sample(*cell.means, cell.group, cell.inclusion, cell.stratum)
-
-
-def share_sample(cell: ScoredItems, score: Score) -> Sample:
-    """Share of an item's annotators, and of the judge's answers, that gave a class."""
-    column = cell.classes.scores.index(score)
-    return Sample(cell.label_shares[:, column], cell.answer_shares[:, column], cell.group, cell.inclusion, cell.stratum)
-
-
 def _differences(parts: Sequence[ScoredItems], options: CorrectOptions) -> Iterator[CorrectedNumber]:
     assert options.versus
     key, name = options.versus
@@ -249,16 +223,10 @@ def _by_group(sample: Sample, shared: Ints) -> Sample:
     """Means of the items of each shared group; of inclusion probability and stratum the first, NaN or -1 where they differ."""
     sample = sample.take(np.isin(sample.group, shared))
     place = np.searchsorted(shared, sample.group)
-    y, f = (_group_means(column, place, len(shared)) for column in (sample.y, sample.f))
+    y, f = (means_at(column, place, len(shared)) for column in (sample.y, sample.f))
     first = np.unique(place, return_index=True)[1]
     inclusion = None if sample.inclusion is None else sample.inclusion[first]
     return Sample(y, f, shared, inclusion, None if sample.stratum is None else sample.stratum[first])
-
-
-def _group_means(values: Floats, place: Ints, groups: int) -> Floats:
-    known = ~np.isnan(values)
-    count = np.bincount(place[known], minlength=groups)
-    return np.where(count > 0, np.bincount(place[known], values[known], groups) / np.maximum(count, 1), math.nan)
 
 
 def _number(

@@ -16,8 +16,9 @@ import msgspec
 import numpy as np
 
 from harness.content.tags import choose_from
-from harness.correct.certificate import Certificate, CertifiedCell
+from harness.correct.certificate import Certificate
 from harness.correct.certificate_extension import Extension, ShownWithin
+from harness.correct.certified_cell import CertifiedCell
 from harness.correct.certify import JudgedRun
 from harness.correct.scored_items import ScoredItems, refuse_unless_random, scored_items, split_by
 from harness.correct.stale_certificate import other_condition, other_question
@@ -26,13 +27,12 @@ from harness.measure.cells import sort_key
 from harness.measure.compare import Recording, align
 from harness.measure.options import Annotators, CompareOptions
 from harness.measure.units import as_text, item_key
-from harness.model import JudgeCondition
 from harness.stats import aggregate_counts, correct_with_summary, holm
 from harness.stats.estimation.transport import LEAST_GROUPS, TransportTest, transport
 
 Outcome = Literal["extended", "refused", "more labels"]
-SCHEMA_VERSION = 1
 _EXTREMES = 3  # scores that a sentence names
+_OF_TARGET = ("language", "metric", "from_language", "where", "labels", "groups", "residual", "agreement", "q")
 
 
 class ExtendOptions(msgspec.Struct, frozen=True):
@@ -96,7 +96,7 @@ class ExtensionResult(msgspec.Struct, frozen=True):
     sha256: str
     options: ExtendOptions
     targets: tuple[ExtensionTarget, ...]
-    schema_version: int = SCHEMA_VERSION
+    schema_version: int = 1
 
     @property
     def outcome(self) -> Outcome:
@@ -144,18 +144,18 @@ def extend(
     Args:
         certificate: of the judge.
         source: the judge's scores of the other texts, and people's labels of a random probe of them.
-        compare: which of its texts; one annotator is enough if it does not say otherwise.
-        options: targets, margin and level.
+        compare, options: which of its texts (one annotator is enough if it does not say otherwise); targets, margin and level.
         asked: of a run, how it asked; None for recorded judgments.
 
-    Raises:
-        UsageError: unless the labelled texts are a random sample, for those of the certificate, and for names that are not there.
-        StaleCertificate: if judge, condition, prompt, rubric or scale are not those of the certificate.
+    Raises UsageError unless the labelled texts are a random sample, for those of the certificate, and for names that are not there;
+    StaleCertificate if judge, condition, prompt, rubric or scale are not those of the certificate.
     """
     refuse_unless_random(source.data.about, "no extension")
     if source.data.sha256 == certificate.data.sha256:
         raise UsageError(f"{source.name} holds the texts and labels that the certificate was made from; name others")
-    for problem in (*other_condition(certificate.judge, source), *_other_question(certificate, source, asked)):
+    there = tuple(cell for cell in certificate.cells if cell.metric in source.data.scales)  # another metric is no target
+    asked_so = msgspec.structs.replace(certificate, cells=there)
+    for problem in (*other_condition(certificate.judge, source), *other_question(asked_so, source, asked)):
         raise StaleCertificate(f"{problem}; an extension is about the same judge under the same question")
     probes = list(_probes(certificate, source, compare, options))
     if not probes:
@@ -171,7 +171,9 @@ def extend(
 
 def with_extensions(certificate: Certificate, found: ExtensionResult, today: date) -> Certificate:
     """The certificate with a line for each target that it was extended to; lines on the same texts are replaced."""
-    new = [_extension(target, found, today) for target in found.targets if target.outcome == "extended"]
+    shared: dict[str, Any] = {"data": found.data, "sha256": found.sha256, "date": today, "alpha": found.options.alpha}
+    shown = (target for target in found.targets if target.outcome == "extended")
+    new = [Extension(**{name: getattr(target, name) for name in _OF_TARGET}, **shared) for target in shown]
     places = {_place(line) for line in new}
     kept = [line for line in certificate.extensions if _place(line) not in places]
     return msgspec.structs.replace(certificate, extensions=(*kept, *new))
@@ -181,38 +183,13 @@ def _place(line: Extension) -> tuple[Any, ...]:
     return line.language, line.metric, line.from_language, tuple(sorted(line.where.items()))
 
 
-def _extension(target: ExtensionTarget, found: ExtensionResult, today: date) -> Extension:
-    assert target.agreement is not None and target.q is not None
-    return Extension(
-        language=target.language,
-        metric=target.metric,
-        from_language=target.from_language,
-        where=target.where,
-        data=found.data,
-        sha256=found.sha256,
-        date=today,
-        labels=target.labels,
-        groups=target.groups,
-        residual=target.residual,
-        agreement=target.agreement,
-        q=target.q,
-        alpha=found.options.alpha,
-    )
-
-
-def _other_question(certificate: Certificate, source: Recording, asked: JudgedRun | None) -> Iterator[str]:
-    """As `other_question`, but a metric that is not there is no target."""
-    here = tuple(cell for cell in certificate.cells if cell.metric in source.data.scales)
-    yield from other_question(msgspec.structs.replace(certificate, cells=here), source, asked)
-
-
 def _probes(certificate: Certificate, source: Recording, compare: CompareOptions, options: ExtendOptions) -> Iterator[_Probe]:
     single = msgspec.structs.replace(compare, annotators=compare.annotators or Annotators(1), judges=(certificate.judge.name,))
     [judged] = align([source], single).judged
     keys = {name: item_key(judged.data, name) for name in options.by if name not in ("language", "metric")}
     wanted = certificate.judge.condition
     metrics = {cell.metric for cell in certificate.cells}
-    cells = [cell for cell in scored_items(judged) if JudgeCondition.of(cell.key) == wanted and cell.key["metric"] in metrics]
+    cells = [cell for cell in scored_items(judged) if cell.condition == wanted and cell.key["metric"] in metrics]
     for cell in cells:
         certified = _certified(certificate, cell.key["language"], cell.key["metric"], options.from_language)
         for part in sorted(split_by(cell, keys), key=lambda part: sort_key(part.key)):
@@ -220,7 +197,6 @@ def _probes(certificate: Certificate, source: Recording, compare: CompareOptions
 
 
 def _certified(certificate: Certificate, language: str, metric: str, from_language: str | None) -> CertifiedCell:
-    """The certified cell whose numbers would serve texts in a language."""
     cells = {cell.language: cell for cell in certificate.cells if cell.metric == metric}
     source = from_language or (language if language in cells else next(iter(cells)) if len(cells) == 1 else None)
     if source is None:
@@ -241,9 +217,9 @@ def _probe(cell: ScoredItems, certified: CertifiedCell, where: dict[str, str], c
 def _refusals(cell: ScoredItems, certified: CertifiedCell, certificate: Certificate) -> Iterator[str]:
     """Why texts are refused whatever people say of them."""
     if certified not in certificate.allowed:
-        yield f"the certificate's verdict on {certified.language}/{certified.metric} is '{certified.verdict}'"
+        yield f"the certificate's verdict on {certified.place} is '{certified.verdict}'"
     if not certified.corrections:
-        yield f"the certificate has no correction for {certified.language}/{certified.metric}: {certified.correction_reason}"
+        yield f"the certificate has no correction for {certified.place}: {certified.correction_reason}"
     if cell.classes.continuous:
         yield "its scores there are numbers without classes, and the certificate's are classes"
     elif beyond := list(_beyond(cell, certified)):
@@ -326,7 +302,6 @@ def _shown(test: TransportTest | None, tests: int, options: ExtendOptions) -> Sh
 
 
 def _decided(probe: _Probe, q: float | None, tests: int, options: ExtendOptions) -> tuple[Outcome, str]:
-    """Outcome and reason."""
     if probe.refusal is not None or q is None:
         return "refused", probe.refusal or ""
     named: Sequence[tuple[str, TransportTest | None]] = (("the corrected prediction", probe.residual), ("agreement", probe.agreement))

@@ -97,12 +97,10 @@ def draw_label_sample(recording: Recording, options: SampleOptions) -> LabelSamp
     strata = {name: [text for text in texts if text.stratum == name] for name in sorted({text.stratum for text in texts})}
     counts = _allocate(strata, len(items), options)
     chosen: dict[str, SampledItem] = {}
-    for (name, own), count in zip(strata.items(), counts, strict=True):
-        for item in _spread_over_groups(own, count, f"{options.seed} {name}"):
-            chosen[item.item_id] = SampledItem(item.item_id, count / len(own), name)
-    described = tuple(
-        SampleStratum(name, len(own), count, _expected_sd(own)) for (name, own), count in zip(strata.items(), counts, strict=True)
-    )
+    for name, own in strata.items():
+        for item in _spread_over_groups(own, counts[name], f"{options.seed} {name}"):
+            chosen[item.item_id] = SampledItem(item.item_id, counts[name] / len(own), name)
+    described = tuple(SampleStratum(name, len(own), counts[name], _expected_sd(own)) for name, own in strata.items())
     drawn = [chosen[item.item_id] for item in items if item.item_id in chosen]
     random.Random(f"{options.seed} order").shuffle(drawn)
     return LabelSample(tuple(drawn), len(items), described, tuple(_notes(described, judge, metric)))
@@ -126,7 +124,6 @@ def _available(recording: Recording, options: SampleOptions) -> list[Item]:
 
 
 def _judge_and_metric(recording: Recording, options: SampleOptions) -> tuple[str, str]:
-    """The judge and metric of the strata; empty where there are no judgments."""
     chosen = []
     for what, wanted, known in (
         ("judge", options.judge, recording.judgments.judge.used),
@@ -196,8 +193,7 @@ def _mean(values: Sequence[float]) -> float:
     return float(np.mean(values)) if values else math.nan
 
 
-def _allocate(strata: Mapping[str, Sequence[_Text]], available: int, options: SampleOptions) -> list[int]:
-    """How many texts of each stratum are drawn."""
+def _allocate(strata: Mapping[str, Sequence[_Text]], available: int, options: SampleOptions) -> dict[str, int]:
     if not 0 < options.budget <= available:
         raise UsageError(f"--budget {options.budget}: {available} texts without a native label are there; name a number from 1 to that")
     sizes = [len(own) for own in strata.values()]
@@ -206,11 +202,12 @@ def _allocate(strata: Mapping[str, Sequence[_Text]], available: int, options: Sa
         flags = f"--least {options.least}" + (f", --least-per-class {options.least_per_class}" if options.least_per_class else "")
         raise UsageError(f"--budget {options.budget}: {len(sizes)} strata need {sum(least)} texts ({flags}); draw more, or lower these")
     if options.allocation == "proportional":
-        return [int(n) for n in whole_labels(proportional_allocation(sizes, options.budget, floor=least))]
+        return dict(zip(strata, map(int, whole_labels(proportional_allocation(sizes, options.budget, floor=least))), strict=True))
     sds = [_expected_sd(own) for own in strata.values()]
     if any(sd is None for sd in sds):
         raise UsageError("--allocation neyman needs the judge's token probabilities, and some texts have none; leave it out")
-    return [int(n) for n in whole_labels(neyman_allocation(sizes, np.array(sds, float), options.budget, floor=least))]
+    drawn = whole_labels(neyman_allocation(sizes, np.array(sds, float), options.budget, floor=least))
+    return dict(zip(strata, map(int, drawn), strict=True))
 
 
 def _least(strata: Mapping[str, Sequence[_Text]], options: SampleOptions) -> list[int]:

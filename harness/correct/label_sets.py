@@ -105,11 +105,7 @@ class LabelSets(msgspec.Struct, frozen=True):
 class SetMaker:
     """Makes the sets of each language of a metric.
 
-    Args:
-        given: labelled texts of all languages.
-        whole: the map of all texts; where it falls in a language, the map without the judge's score is used there.
-        options: what is promised.
-        rule: of numbers.
+    Where `whole`, the map of all texts, falls in a language, the map without the judge's score is used there.
     """
 
     def __init__(self, given: MapInput, whole: LearntMap, options: SetOptions, rule: NumberRule = "linear") -> None:
@@ -141,7 +137,6 @@ class SetMaker:
 
 
 def _sets(given: MapInput, language: int, used: MapInput, sets: LabelSets, options: SetOptions) -> LabelSets:
-    """The sets with the threshold that the texts `used` set."""
     scores, groups = _nonconformities(used, sets.curve)
     found, count = _threshold(scores, groups, options), len(np.unique(groups))
     reason = None if math.isfinite(found) else _too_few(count, options)

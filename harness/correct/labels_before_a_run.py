@@ -44,11 +44,9 @@ class People(msgspec.Struct, frozen=True, kw_only=True):
 class LabelsBefore(msgspec.Struct, frozen=True, kw_only=True):
     """Texts to label for a judge that is as good as people.
 
-    Attributes:
-        people: what is known or assumed of them.
-        for_verdict: texts until `use` is shown with the power of the options; None: more than 3,000.
-        for_half_width: texts until the interval of the judge's agreement has the wanted half-width.
-        right, constant: shares of right answers of such a judge and of the best constant, where people have a majority.
+    `for_verdict` texts until `use` is shown with the power of the options (None: more than 3,000), `for_half_width` until the interval of
+    the judge's agreement has the wanted half-width. `right` and `constant` are the shares of right answers of such a judge and of the best
+    constant, where people have a majority.
     """
 
     people: People
@@ -143,24 +141,23 @@ def _classes(metric: str, scale: Scale | None, shares: Sequence[float]) -> tuple
 
 def labels_before(people: Sequence[People], decision: DecisionOptions, *, cells: int, half_width: float) -> list[LabelsBefore]:
     """What has to be labelled for each, if `use` is to be shown in `cells` cells at once. Raises UsageError for what cannot be."""
-    return [_planned(one, decision, cells, half_width) for one in people]
-
-
-def _planned(one: People, decision: DecisionOptions, cells: int, half_width: float) -> LabelsBefore:
-    try:
-        found = first_labels(
-            one.shares,
-            one.agreement,
-            one.annotators,
-            lambda sums: use_p(sums, decision.margin, decision.alpha, decision.effective_groups),
-            level=decision.alpha / cells,
-            power=decision.power,
-            least=max(decision.items, decision.groups),
-        )
-    except ShapeError as err:
-        raise UsageError(f"{one.metric}{f' in {one.language}' if one.language else ''}: {err}") from None
-    texts = math.ceil(items_for_wilson(found.right, half_width) / found.with_majority)
-    return LabelsBefore(people=one, for_verdict=found.texts, for_half_width=texts, right=found.right, constant=found.constant)
+    planned = []
+    for one in people:
+        try:
+            found = first_labels(
+                one.shares,
+                one.agreement,
+                one.annotators,
+                lambda sums: use_p(sums, decision.margin, decision.alpha, decision.effective_groups),
+                level=decision.alpha / cells,
+                power=decision.power,
+                least=max(decision.items, decision.groups),
+            )
+        except ShapeError as err:
+            raise UsageError(f"{one.metric}{f' in {one.language}' if one.language else ''}: {err}") from None
+        texts = math.ceil(items_for_wilson(found.right, half_width) / found.with_majority)
+        planned.append(LabelsBefore(people=one, for_verdict=found.texts, for_half_width=texts, right=found.right, constant=found.constant))
+    return planned
 
 
 def as_json(planned: Sequence[LabelsBefore], *, cells: int, half_width: float) -> dict[str, Any]:

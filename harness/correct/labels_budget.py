@@ -6,9 +6,8 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-import msgspec
-
-from harness.correct.labels_with_others import NewLanguage, new_languages
+from harness.correct.scored_items import CellResults, KeyedRow
+from harness.correct.with_others import NewLanguage, new_languages
 from harness.decide.cell_tests import CellTests
 from harness.decide.options import DecisionOptions
 from harness.decide.rule import NOBODY, VerdictName
@@ -18,7 +17,6 @@ from harness.measure.cells import number
 from harness.measure.compare import Recording, align
 from harness.measure.options import CompareOptions
 from harness.model import BY_PEOPLE
-from harness.signature import ComparisonSignature
 from harness.stats import items_for_wilson, wilson
 from harness.stats.intervals.cluster_mean import ClusterMean
 
@@ -28,11 +26,10 @@ SHOWN = "use is shown"
 NO_NUMBER = "at what was seen, no number of labels would do"
 
 
-class LabelsNeeded(msgspec.Struct, frozen=True, kw_only=True):
+class LabelsNeeded(KeyedRow, frozen=True, kw_only=True):
     """What is labelled of one cell, and what is missing. Undefined numbers are None, and `reasons` says why.
 
     Attributes:
-        key: that of a cell (`CELL`), and the source where there are several.
         n, groups: texts with two annotators, and independent ones among them.
         agreement, half_width: share of texts on which the judge gives the aggregate, failures as wrong, and the half-width of its 95 %
             interval: Wilson's on n divided by the design effect.
@@ -43,7 +40,6 @@ class LabelsNeeded(msgspec.Struct, frozen=True, kw_only=True):
         more_than: `more_for_verdict` is the largest number that was tried, and it does not suffice.
     """
 
-    key: dict[str, Any]
     n: int
     groups: int
     agreement: float | None
@@ -56,13 +52,8 @@ class LabelsNeeded(msgspec.Struct, frozen=True, kw_only=True):
     more_than: bool
     reasons: dict[str, str]
 
-    def flat(self) -> dict[str, Any]:
-        """One object for programs, with the parts of the key beside the other values."""
-        values = msgspec.structs.asdict(self)
-        return {**values.pop("key"), **values}
 
-
-class LabelBudget(msgspec.Struct, frozen=True):
+class LabelBudget(CellResults, frozen=True):
     """What is needed of every cell, for the wanted `half_width` and for verdicts.
 
     `new_languages` is what a new language needs if the others help it; None where it was not asked for.
@@ -76,9 +67,7 @@ class LabelBudget(msgspec.Struct, frozen=True):
 
     def as_json(self) -> dict[str, Any]:
         """One object for programs: `{schema_version, signature, half_width, cells}`, and `new_languages` where they were asked for."""
-        fields = msgspec.structs.asdict(self) | {"cells": [cell.flat() for cell in self.cells]}
-        new = fields.pop("new_languages")
-        return fields if new is None else fields | {"new_languages": [one.flat() for one in new]}
+        return {name: part for name, part in super().as_json().items() if part is not None}
 
 
 def label_budget(
@@ -91,12 +80,8 @@ def label_budget(
 ) -> LabelBudget:
     """The labels that are needed, by language, metric, judge and condition. Raises UsageError as `measure.compare` does.
 
-    Args:
-        sources: judgments with the labels that they are compared with.
-        options: which items and judges, and how annotators become one reference.
-        decision: the thresholds and the power of the verdicts.
-        half_width: wanted of the interval of agreement, between 0 and 0.5.
-        borrow: whether to add what a new language needs if the others help it, for a mean to `half_width` of the scale.
+    `half_width` is wanted of the interval of agreement, between 0 and 0.5. `borrow` adds what a new language needs if the others help it,
+    for a mean to `half_width` of the scale.
     """
     if not 0 < half_width < 0.5:
         raise UsageError(f"a half-width is a share between 0 and 0.5, such as 0.05 for 5 points; got {half_width:g}")
@@ -104,10 +89,8 @@ def label_budget(
     tests = tests_laid_out(laid_out, options, decision)
     by_key = {tuple(one.key.values()): one for one in tests}
     cells = tuple(_needed(by_key[tuple(verdict.key.values())], verdict, half_width) for verdict in verdicts_of_tests(tests, decision))
-    signature = msgspec.structs.replace(
-        ComparisonSignature.parse(laid_out.signature), decide=decision.signed(one.data.about for one in laid_out.judged)
-    )
-    return LabelBudget(str(signature), half_width, cells, new_languages(laid_out, half_width) if borrow else None)
+    signature = laid_out.signed(decide=decision.signed(one.data.about for one in laid_out.judged))
+    return LabelBudget(signature, half_width, cells, new_languages(laid_out, half_width) if borrow else None)
 
 
 def _needed(one: CellTests, verdict: Verdict, half_width: float) -> LabelsNeeded:

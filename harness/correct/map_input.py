@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from harness.correct.score_curves import LengthScale
-from harness.correct.scored_items import ScoredItems
+from harness.correct.scored_items import ScoredItems, over_languages
 from harness.stats.core.arrays import Floats, Ints
 
 MapKind = Literal["ordered", "named", "numbers"]
@@ -84,15 +84,9 @@ class MapInput:
 def map_inputs(cells: Iterable[ScoredItems], lengths: Floats | None = None) -> list[MapInput]:
     """The cells of one judge and condition, by metric; metrics without a labelled text that the judge scored are left out.
 
-    Args:
-        cells: of all languages and metrics.
-        lengths: (items of the data,) characters of texts, where maps of ordered classes read them.
+    `lengths` are the (items of the data,) characters of texts, where maps of ordered classes read them.
     """
-    found: dict[tuple[Any, ...], list[ScoredItems]] = {}
-    for cell in cells:
-        found.setdefault(tuple(value for name, value in cell.key.items() if name != "language"), []).append(cell)
-    made = (_input(alike, lengths) for alike in found.values())
-    return [one for one in made if len(one)]
+    return [made for alike in over_languages(cells) if len(made := _input(alike, lengths))]
 
 
 def score_of(cell: ScoredItems, kind: MapKind, read: str) -> Floats:
@@ -133,7 +127,7 @@ def _input(cells: Sequence[ScoredItems], lengths: Floats | None) -> MapInput:
     lengths = lengths if kind == "ordered" else None
     scale = None if lengths is None else LengthScale.of(lengths[item])
     return MapInput(
-        key={name: value for name, value in cells[0].key.items() if name != "language"},
+        key=cells[0].key_over_languages,
         kind=kind,
         read=read,
         cells=tuple(cells),

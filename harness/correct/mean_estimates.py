@@ -14,6 +14,8 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from harness.correct.scored_items import ScoredItems
+from harness.model import Score
 from harness.stats import combine_estimates, prediction_powered_mean, prediction_powered_weighted
 from harness.stats.core.arrays import Floats, Ints
 from harness.stats.estimation.prediction_powered import MIN_LABELLED_GROUPS, MIN_LABELS, PredictionPowered, share_interval
@@ -21,10 +23,12 @@ from harness.stats.intervals.intervals import Interval
 
 Design = Literal["equal probability", "inclusion probability", "stratum"]
 ALL_LABELLED = "every judged item has a label, so the judge adds nothing"
+Parts = list[tuple[PredictionPowered, float]]
+"""Independent parts of an estimate, with their weights."""
 CONSTANT_JUDGE = "the judge does not vary, so it adds nothing"
 _SPANNED = "a group has items of several strata; give all items of a group one stratum"
 _FEW_IN_STRATUM = "a stratum has fewer than two independent labels; label more of it, or join it with another one"
-_NO_INCLUSION = "a labelled item has no inclusion_probability, but others have; state it for every labelled item"
+NO_INCLUSION = "a labelled item has no inclusion_probability, but others have; state it for every labelled item"
 
 
 class Figure(msgspec.Struct, frozen=True):
@@ -92,12 +96,16 @@ class Sample:
         return Sample(self.y[rows], self.f[rows], self.group[rows], inclusion, None if self.stratum is None else self.stratum[rows])
 
 
-@dataclass(frozen=True, slots=True)
-class _Part:
-    """One independent part of an estimate, and its weight."""
+def mean_sample(cell: ScoredItems) -> Sample:
+    """Mean label and mean score of each item, in points of the scale."""
+    assert cell.means is not None
+    return Sample(*cell.means, cell.group, cell.inclusion, cell.stratum)
 
-    estimate: PredictionPowered
-    weight: float
+
+def share_sample(cell: ScoredItems, score: Score) -> Sample:
+    """Share of an item's annotators, and of the judge's answers, that gave a class."""
+    column = cell.classes.scores.index(score)
+    return Sample(cell.label_shares[:, column], cell.answer_shares[:, column], cell.group, cell.inclusion, cell.stratum)
 
 
 def mean_estimates(samples: Sequence[tuple[Sample, float]], *, share: bool, lam: float | None = None) -> MeanEstimates:
@@ -110,15 +118,16 @@ def mean_estimates(samples: Sequence[tuple[Sample, float]], *, share: bool, lam:
     """
     n, groups = sum(int(one.known.sum()) for one, _ in samples), sum(one.groups for one, _ in samples)
     items = sum(len(one.y) for one, _ in samples)
-    own = [_Part(prediction_powered_mean(read.f, read.f, read.group), weight) for read, weight in _readable(samples)]
+    readable = [(one.take(~np.isnan(one.f)), weight) for one, weight in samples]
+    own = [(prediction_powered_mean(read.f, read.f, read.group), weight) for read, weight in readable]
     judge = _figure(own, items, share, "no readable scores")
     problem = next((problem for one, _ in samples if (problem := _design_problem(one))), None)
     alone = Figure(None, None, problem) if problem else _figure(_parts(samples, 0.0), items, share)
     parts = [] if problem else _parts(samples, lam)
     reason = problem or _labels_alone_reason(samples)
     corrected = Figure(None, None, f"{reason}: labels alone" if not problem else reason) if reason else _figure(parts, items, share)
-    gain = 1.0 if reason else combine_estimates([part.estimate for part in parts], [part.weight for part in parts]).gain
-    single = parts[0].estimate if len(parts) == 1 else None
+    gain = 1.0 if reason else combine_estimates(*zip(*parts, strict=True)).gain
+    single = parts[0][0] if len(parts) == 1 else None
     known = corrected.value is not None and math.isfinite(gain)
     return MeanEstimates(
         n=n,
@@ -134,11 +143,6 @@ def mean_estimates(samples: Sequence[tuple[Sample, float]], *, share: bool, lam:
         effective_labels=n * gain if known else None,
         labels_saved=n * (gain - 1) if known else None,
     )
-
-
-def _readable(samples: Sequence[tuple[Sample, float]]) -> Iterator[tuple[Sample, float]]:
-    for one, weight in samples:
-        yield one.take(~np.isnan(one.f)), weight
 
 
 def _labels_alone_reason(samples: Sequence[tuple[Sample, float]]) -> str | None:
@@ -159,7 +163,7 @@ def _labels_alone_reason(samples: Sequence[tuple[Sample, float]]) -> str | None:
 def _design_problem(sample: Sample) -> str | None:
     """Why the way in which labels were drawn cannot be taken into account; None if it can."""
     if sample.inclusion is not None:
-        return _NO_INCLUSION if np.isnan(sample.inclusion[sample.known]).any() else None
+        return NO_INCLUSION if np.isnan(sample.inclusion[sample.known]).any() else None
     if sample.stratum is None:
         return None
     pairs = np.unique(np.stack([sample.group, sample.stratum]), axis=1)
@@ -169,28 +173,27 @@ def _design_problem(sample: Sample) -> str | None:
     return _FEW_IN_STRATUM if min(labelled, default=0) < 2 else None
 
 
-def _parts(samples: Sequence[tuple[Sample, float]], lam: float | None) -> list[_Part]:
+def _parts(samples: Sequence[tuple[Sample, float]], lam: float | None) -> Parts:
     return [part for one, weight in samples for part in _independent_parts(one, weight, lam)]
 
 
-def _independent_parts(sample: Sample, weight: float, lam: float | None) -> Iterator[_Part]:
+def _independent_parts(sample: Sample, weight: float, lam: float | None) -> Iterator[tuple[PredictionPowered, float]]:
     """The estimate of one sample; of a stratified one an estimate for each stratum, weighted by its share of the items."""
     if sample.inclusion is not None:
         weights = 1 / sample.inclusion
-        yield _Part(prediction_powered_weighted(sample.y, sample.f, weights, sample.group, lam=lam), weight)
+        yield prediction_powered_weighted(sample.y, sample.f, weights, sample.group, lam=lam), weight
     elif sample.stratum is None:
-        yield _Part(prediction_powered_mean(sample.y, sample.f, sample.group, lam=lam), weight)
+        yield prediction_powered_mean(sample.y, sample.f, sample.group, lam=lam), weight
     else:
         for code in np.unique(sample.stratum):
             rows = sample.stratum == code
             yield from _independent_parts(replace(sample.take(rows), stratum=None), weight * float(rows.mean()), lam)
 
 
-def _figure(parts: Sequence[_Part], items: int, share: bool, nothing: str = "no labelled texts") -> Figure:
-    estimates = [part.estimate for part in parts]
-    if not estimates or any(math.isnan(one.value) for one in estimates):
+def _figure(parts: Parts, items: int, share: bool, nothing: str = "no labelled texts") -> Figure:
+    if not parts or any(math.isnan(one.value) for one, _ in parts):
         return Figure(None, None, nothing)
-    found = combine_estimates(estimates, [part.weight for part in parts])
+    found = combine_estimates(*zip(*parts, strict=True))
     interval = found.interval
     if share:
         interval = share_interval(found.value, found.error, found.freedom, interval.groups, items, 0.95)

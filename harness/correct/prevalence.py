@@ -5,7 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
@@ -28,10 +30,7 @@ def shifted_estimates(
 ) -> Iterator[tuple[Score | None, MeanEstimates]]:
     """Pairs of a class (None for the mean) and its three estimates; the corrected one is of the texts without a label.
 
-    Args:
-        cell: the items, labelled and not.
-        majority: how annotators become one true class; items without one are left out of the error rates.
-        shares, share_of: as in `CorrectOptions`.
+    `majority` turns annotators into one true class; items without one are left out of the error rates. The rest is as in `CorrectOptions`.
     """
     truth = aggregate_counts(cell.labels, majority)
     new = ~cell.labelled
@@ -102,7 +101,6 @@ def _refused(reason: str, any_judged: bool) -> Figure:
 
 
 def _mean(figures: _Figures, values: Floats) -> Figure:
-    """The mean of the classes' numbers over the corrected shares."""
     if figures.theta is not None and figures.covariance is not None:
         mean, error = float(values @ figures.theta), math.sqrt(max(0.0, float(values @ figures.covariance @ values)))
         low, high = float(values.min()), float(values.max())
@@ -119,17 +117,6 @@ def _three(cell: ScoredItems, y: Floats, f: Floats, corrected: Figure, method: s
     new = ~cell.labelled
     labels = mean_estimates([(Sample(y[~new], f[~new], cell.group[~new]), 1.0)], share=share)
     judge = mean_estimates([(Sample(f[new], f[new], cell.group[new]), 1.0)], share=share)
-    return MeanEstimates(
-        n=labels.n,
-        unlabelled=int(new.sum()),
-        groups=labels.groups,
-        judge_alone=judge.judge_alone,
-        labels_alone=labels.labels_alone,
-        corrected=corrected,
-        method=method,
-        design="equal probability",
-        lam=None,
-        rho=labels.rho,
-        effective_labels=None,
-        labels_saved=None,
-    )
+    nothing: dict[str, Any] = dict.fromkeys(("lam", "effective_labels", "labels_saved"))
+    unlabelled, alone = int(new.sum()), judge.judge_alone
+    return msgspec.structs.replace(labels, unlabelled=unlabelled, judge_alone=alone, corrected=corrected, method=method, **nothing)

@@ -25,13 +25,9 @@ _STEPS_A_SD = 100
 
 @dataclass(frozen=True, eq=False)
 class LearntMap:
-    """A map of one metric.
+    """A map of one metric. The fit reads (score - centre) / unit, and has seen scores from the lowest to the highest of `scores`.
 
-    Attributes:
-        fitted: what was fitted, of the kind of the scale.
-        centre, unit: of the judge's scores: the fit reads (score - centre) / unit.
-        falls: codes of the languages in which it falls.
-        scores: (lowest, highest) score that it has seen.
+    `falls` has the codes of the languages in which it falls.
     """
 
     fitted: OrdinalMap | NominalMap | NumberMap
@@ -66,13 +62,9 @@ class LearntMap:
 
 
 def learn(given: MapInput, *, rule: NumberRule = "linear", with_score: bool = True, near: LearntMap | None = None) -> LearntMap:
-    """The map of all texts.
+    """The map of all texts (at least one).
 
-    Args:
-        given: at least one text.
-        rule: of numbers.
-        with_score: False learns the same map without the judge's score.
-        near: a map of most of the same texts, near which spreads are sought.
+    `with_score` False learns the same map without the judge's score. Spreads are sought `near` a map of most of the same texts.
     """
     centre, unit = (near.centre, near.unit) if near else _centre(given.x)
     fitted: OrdinalMap | NominalMap | NumberMap

@@ -6,23 +6,53 @@ Items without a label belong to it too: a judge's scores of them are what labels
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
 from harness.content.specs import DatasetCard
+from harness.content.tags import choose_from
 from harness.data.columns import CodedColumn, combination_ids, first_rows, rows_by_number
 from harness.data.dataset import Dataset
+from harness.data.judgments import Judgments
 from harness.decide.rows_by_cell import rows_by_cell
 from harness.errors import UsageError
-from harness.measure.compare import JudgedData
+from harness.judges import traits_of
+from harness.measure.compare import JudgedData, Recording
 from harness.measure.design import STRATUM, stated_probabilities
 from harness.measure.units import Classes, LabelCounts, Units, item_key
+from harness.model import CONDITION, JudgeCondition
 from harness.stats import aggregate_counts
 from harness.stats.core.arrays import Floats, Ints
+
+
+class KeyedRow(msgspec.Struct, frozen=True, kw_only=True):
+    """Numbers of one cell. `key` is that of the cell (`CELL`), and the source where there are several."""
+
+    key: dict[str, Any]
+
+    def flat(self) -> dict[str, Any]:
+        """One object for programs, with the parts of the key beside the other values."""
+        values = msgspec.structs.asdict(self)
+        return {**values.pop("key"), **values}
+
+
+class CellResults(msgspec.Struct, frozen=True):
+    """Numbers of many cells, with what is needed to make them again."""
+
+    def as_json(self) -> dict[str, Any]:
+        """One object for programs: the fields, with rows as objects."""
+        fields = msgspec.structs.asdict(self)
+        rows = {
+            name: [one.flat() for one in part]
+            for name, part in fields.items()
+            if isinstance(part, tuple) and hasattr(next(iter(part), None), "flat")
+        }
+        return fields | rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,6 +96,22 @@ class ScoredItems:
         columns |= {name: None if getattr(self, name) is None else getattr(self, name)[rows] for name in ("inclusion", "stratum")}
         columns["numbers"] = None if self.numbers is None else tuple(each[rows] for each in self.numbers)
         return replace(self, key=self.key | key, **columns)
+
+    @property
+    def place(self) -> tuple[str, str]:
+        return str(self.key["language"]), str(self.key["metric"])
+
+    @property
+    def condition(self) -> JudgeCondition:
+        return JudgeCondition.of(self.key)
+
+    @property
+    def is_baseline(self) -> bool:
+        return traits_of(str(self.key["judge"])).is_baseline
+
+    @property
+    def key_over_languages(self) -> dict[str, Any]:
+        return {name: value for name, value in self.key.items() if name != "language"}
 
     @property
     def labelled(self) -> NDArray[np.bool_]:
@@ -112,14 +158,9 @@ def _shares(counts: Ints) -> Floats:
 
 
 def scored_items(judged: JudgedData, *, by_source: bool = False) -> Iterator[ScoredItems]:
-    """Every cell of one data set: language, metric, judge and condition.
+    """Every cell of one data set: language, metric, judge and condition, and with `by_source` the source.
 
-    Args:
-        judged: judgments laid beside labels.
-        by_source: whether sources have cells of their own.
-
-    Raises:
-        UsageError: for inclusion probabilities that are no probabilities.
+    Raises UsageError for inclusion probabilities that are no probabilities.
     """
     data, units = judged.data, judged.units
     group = item_key(data, "group").codes.astype(np.int64)
@@ -150,24 +191,15 @@ def _cell(
         inclusion=None if inclusion is None else inclusion[items],
         stratum=None if stratum is None else stratum[items],
     )
-    return replace(cell, probability=_probability(cell, units.judgments.confidence.take(rows), place, score))
+    commonest = (score >= 0) & (score == cell.answer[place])
+    return replace(cell, probability=_mean_by_item(units.judgments.confidence.take(rows), place, commonest, len(cell)))
 
 
 def _numbers(votes: LabelCounts, units: Units, rows: Ints, items: Ints, place: Ints) -> tuple[Floats, Floats]:
     """Mean label and mean readable answer of each item, from scores that are numbers and no classes."""
     assert votes.scores is not None
-    column = units.judgments.score.take(rows)
-    given = np.array([*map(float, column.values), math.nan], np.float64)[column.codes]
-    read = ~np.isnan(given)
-    count = np.bincount(place[read], minlength=len(items))
-    answers = np.bincount(place[read], given[read], len(items)) / np.maximum(count, 1)
     labels = np.where(votes.counts[items].sum(axis=1) > 0, votes.scores.raw_mean[items], math.nan)
-    return labels, np.where(count > 0, answers, math.nan)
-
-
-def _probability(cell: ScoredItems, column: CodedColumn, place: Ints, score: Ints) -> Floats:
-    """The mean probability of each item's commonest answer, over the answers that gave it."""
-    return _mean_by_item(column, place, (score >= 0) & (score == cell.answer[place]), len(cell))
+    return labels, _mean_by_item(units.judgments.score.take(rows), place, np.ones(len(rows), bool), len(items))
 
 
 def _mean_by_item(column: CodedColumn, place: Ints, counted: NDArray[np.bool_], items: int) -> Floats:
@@ -175,9 +207,14 @@ def _mean_by_item(column: CodedColumn, place: Ints, counted: NDArray[np.bool_], 
     if not column.values:
         return np.full(items, math.nan)
     given = np.array([*map(float, column.values), math.nan], np.float64)[column.codes]
-    used = ~np.isnan(given) & counted
-    count = np.bincount(place[used], minlength=items)
-    return np.where(count > 0, np.bincount(place[used], given[used], items) / np.maximum(count, 1), math.nan)
+    return means_at(np.where(counted, given, math.nan), place, items)
+
+
+def means_at(values: Floats, place: Ints, places: int) -> Floats:
+    """(places,) mean of the values at each place; NaN where all of them are."""
+    known = ~np.isnan(values)
+    count = np.bincount(place[known], minlength=places)
+    return np.where(count > 0, np.bincount(place[known], values[known], places) / np.maximum(count, 1), math.nan)
 
 
 def _stratum(data: Dataset) -> Ints | None:
@@ -188,6 +225,14 @@ def _stratum(data: Dataset) -> Ints | None:
         if not isinstance(value, (str, int)):
             raise UsageError(f"item '{item.item_id}' has no {STRATUM}, but other items have one; give every item its stratum, or none")
     return CodedColumn.from_values(stated).codes.astype(np.int64)
+
+
+def over_languages(cells: Iterable[ScoredItems]) -> list[list[ScoredItems]]:
+    """The cells in groups of those that differ in their language alone."""
+    found: dict[tuple[Any, ...], list[ScoredItems]] = {}
+    for cell in cells:
+        found.setdefault(tuple(cell.key_over_languages.values()), []).append(cell)
+    return list(found.values())
 
 
 def split_by(cell: ScoredItems, keys: Mapping[str, CodedColumn]) -> Iterator[ScoredItems]:
@@ -209,3 +254,41 @@ def refuse_unless_random(about: DatasetCard, what: str, otherwise: str = "") -> 
         '         If they were drawn at random, write the line sampling = "random" at the top of data.toml, above the first [table] '
         f"(or import with --sampling random); if not, label a random sample of the judged items{otherwise}."
     )
+
+
+def one_condition(conditions: Iterable[JudgeCondition], judges: Sequence[str] | None, verb: str) -> JudgeCondition:
+    """The judge and condition to `verb`; baselines count only if they are named. Raises UsageError where there are several, or none."""
+    every = list(dict.fromkeys(conditions))
+    if judges:
+        known = list(dict.fromkeys(each.judge for each in every))
+        for name in judges:
+            if name not in known:
+                raise UsageError(f"no judge '{name}'.{choose_from(known, name)}")
+        every = [each for each in every if each.judge in judges]
+    elif any(not traits_of(each.judge).is_baseline for each in every):
+        every = [each for each in every if not traits_of(each.judge).is_baseline]
+    if not every:
+        raise UsageError(f"nothing to {verb}: no judge has scores on a metric that people labelled; see 'harness compare'")
+    names = list(dict.fromkeys(each.judge for each in every))
+    what = {"certify": "a certificate is", "calibrate": "maps are", "accept": "a step of a cascade is"}[verb]
+    if len(names) > 1:
+        raise UsageError(f"{what} of one judge, and there are {len(names)}; name one with --judge: {', '.join(names)}")
+    if len(every) > 1:
+        differing = next(name for name in CONDITION[1:] if len({getattr(each, name) for each in every}) > 1)
+        values = ", ".join(dict.fromkeys(f"{getattr(each, differing)}" for each in every))
+        raise UsageError(f"{what} of one condition; choose one with --where {differing}=VALUE: {values}")
+    return every[0]
+
+
+def judged_rows(source: Recording, condition: JudgeCondition) -> Judgments:
+    """The judgments of original texts by one judge under one condition."""
+    rows = source.judgments.clean
+    for name, value in condition._asdict().items():
+        rows = with_value(rows, name, value)
+    return rows
+
+
+def with_value(rows: Judgments, name: str, value: Any) -> Judgments:
+    """The rows whose column `name` has this value; None finds the rows without one."""
+    column = getattr(rows, name)
+    return rows.take(column.codes < 0 if value is None else column.recode({value: 0}) == 0)

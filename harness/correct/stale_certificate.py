@@ -2,35 +2,42 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from datetime import UTC, date, datetime
+from typing import Any
 
 import msgspec
 
 from harness.correct.acceptance import AcceptOptions
 from harness.correct.calibrate import CalibrateOptions
-from harness.correct.certificate import Certificate, CertifiedCell, CertifiedJudge
-from harness.correct.certificate_differences import certificate_differences
-from harness.correct.certify import JudgedRun, certificate_of, certified_verdicts, scores_hash
+from harness.correct.certificate import Certificate, CertifiedData, CertifiedJudge, judge_problems
+from harness.correct.certified_cell import CertifiedCell
+from harness.correct.certify import JudgedRun, certify, scores_hash
 from harness.correct.label_sets import SetOptions
-from harness.correct.one_condition import with_value
+from harness.correct.scored_items import with_value
+from harness.data.dataset import Dataset
 from harness.errors import UsageError
 from harness.measure.compare import Recording
-from harness.measure.options import Annotators, CompareOptions
 from harness.measure.units import as_text
+from harness.signature import ComparisonSignature
 
 _NOTHING_COMPARED: tuple[str, ...] = ("judge", "prompt", "rubric", "scale", "labels", "scores of the judge", "verdicts", "numbers")
 """What is unchecked where a certificate is compared with nothing."""
+_SHOWN = 3  # numbers that a sentence names
+_ROUNDING = 1e-9  # relative: another processor may round the last digits otherwise
+_MAY_DIFFER: dict[str, Any] = {"judgments": (), "by": (), "harness": ""}
+"""Parts of the signature: scores of other judges may have come, and this program may be newer."""
+_LATER = ("agreement_error",)
+"""Numbers that certificates of earlier versions do not have."""
+_COMPARED_BEFORE = ("verdict", "rubric")
+"""The verdict has a sentence of its own; the rubric is compared where both sides know it."""
 
 
 class CertificateCheck(msgspec.Struct, frozen=True):
-    """Whether a certificate holds.
+    """Why a certificate does not hold, in sentences (empty if nothing against it was found), and what could not be compared.
 
-    Attributes:
-        stale: why it does not, in sentences; empty if nothing against it was found.
-        unchecked: what could not be compared.
-        allowed: the cells in which the judge's scores may be used; none if the certificate is stale.
-        compared: whether there was a source to compare it with.
+    `allowed` are the cells in which the judge's scores may be used, none if it is stale; `compared` whether there was a source.
     """
 
     stale: tuple[str, ...]
@@ -81,10 +88,15 @@ def _changes(certificate: Certificate, source: Recording, asked: JudgedRun | Non
     for language in dict.fromkeys(cell.language for cell in certificate.cells):
         if language not in languages:
             yield f"there are no texts in '{language}' any more"
-    if data.sha256 != certificate.data.sha256:
-        yield f"items or labels have changed: {data.sha256[:12]}, in the certificate {certificate.data.sha256[:12]}"
-    if data.about.sampling != certificate.data.sampling:
-        yield f"sampling is '{data.about.sampling}', in the certificate '{certificate.data.sampling}'"
+    yield from other_labels(certificate.data, data)
+
+
+def other_labels(held: CertifiedData, data: Dataset) -> Iterator[str]:
+    """What of the items and labels is not as certified."""
+    if data.sha256 != held.sha256:
+        yield f"items or labels have changed: {data.sha256[:12]}, in the certificate {held.sha256[:12]}"
+    if data.about.sampling != held.sampling:
+        yield f"sampling is '{data.about.sampling}', in the certificate '{held.sampling}'"
 
 
 def other_question(certificate: Certificate, source: Recording, asked: JudgedRun | None) -> Iterator[str]:
@@ -92,7 +104,7 @@ def other_question(certificate: Certificate, source: Recording, asked: JudgedRun
     judge, data = certificate.judge, source.data
     identity = asked.identity(judge.name) if asked else None
     if identity is not None:
-        yield from certificate.judge_problems(identity)
+        yield from judge_problems(judge, identity)
     if asked and certificate.prompt is not None and asked.prompt(judge.variant) != certificate.prompt:
         yield f"the prompts have changed: {asked.prompt(judge.variant)}, in the certificate {certificate.prompt}"
     for cell in certificate.cells:
@@ -100,8 +112,13 @@ def other_question(certificate: Certificate, source: Recording, asked: JudgedRun
         if scale != cell.scale:
             stated = "is not there" if scale is None else f"is {scale.describe()}"
             yield f"the scale of '{cell.metric}' {stated}, in the certificate {cell.scale.describe()}"
-        if asked and cell.rubric is not None and asked.rubric(cell.metric) != cell.rubric:
-            yield f"the rubric of '{cell.metric}' has changed: {asked.rubric(cell.metric)}, in the certificate {cell.rubric}"
+        yield from other_rubric(cell.metric, cell.rubric, asked)
+
+
+def other_rubric(metric: str, held: str | None, asked: JudgedRun | None) -> Iterator[str]:
+    """Whether a metric's rubric is not as certified; nothing where one of them is unknown."""
+    if asked and held is not None and asked.rubric(metric) != held:
+        yield f"the rubric of '{metric}' has changed: {asked.rubric(metric)}, in the certificate {held}"
 
 
 def other_condition(judge: CertifiedJudge, source: Recording) -> Iterator[str]:
@@ -134,16 +151,80 @@ def _differences(certificate: Certificate, source: Recording, asked: JudgedRun |
     options, judge = certificate.options, certificate.judge
     if options is None or not certificate.can_be_made_again:
         return ()
-    annotators = None if options.annotators is None else Annotators.parse(options.annotators)
-    compare = CompareOptions(
-        annotators=annotators, majority=options.majority, where=options.where, judges=(judge.name,), standardise=options.standardise
-    )
+    compare = options.compare((judge.name,))
     try:
-        decided = certified_verdicts(source, compare, certificate.thresholds)
         acceptance = AcceptOptions(options.alpha, options.delta, options.confidence)
         maps = CalibrateOptions(SetOptions(options.level, options.per, options.this_draw), length=options.length)
-        promised = acceptance, maps
-        again = certificate_of(source, decided, judge.condition, compare, certificate.thresholds, promised, asked)
+        again = certify(source, compare, certificate.thresholds, acceptance, asked, maps, judge.condition)
     except UsageError as err:
         return (f"the certificate cannot be made again: {err}",)
     return tuple(certificate_differences(certificate, again))
+
+
+def certificate_differences(held: Certificate, again: Certificate) -> Iterator[str]:
+    """Yield a sentence for each cell, and for the signature, that differs. Numbers are equal up to rounding."""
+    theirs, ours = ({(cell.language, cell.metric): cell for cell in each.cells} for each in (held, again))
+    for place in dict.fromkeys((*theirs, *ours)):
+        name = "/".join(place)
+        if place not in ours:
+            yield f"{name} is in the certificate, and the source has no such numbers"
+        elif place not in theirs:
+            yield f"{name} is not in the certificate, and the source has numbers for it"
+        else:
+            one, other = theirs[place], ours[place]
+            if one.verdict != other.verdict:
+                yield f"the verdict on {name} is '{one.verdict}' in the certificate, and '{other.verdict}' when it is made again"
+            if apart := different_values(msgspec.to_builtins(one), msgspec.to_builtins(other)):
+                yield f"{name} differs when it is made again: {apart}"
+    if _data(held) != _data(again):
+        yield f"the labels are said to be of {' '.join(_data(held))}, and are of {' '.join(_data(again))}"
+    if _signed(held) != _signed(again):
+        yield "the signature is not that of the numbers"
+
+
+def _data(certificate: Certificate) -> tuple[str, str, str]:
+    data = certificate.data
+    return data.id, data.version, data.annotators
+
+
+def _signed(certificate: Certificate) -> ComparisonSignature | None:
+    try:
+        signature = ComparisonSignature.parse(certificate.signature)
+    except ValueError:
+        return None
+    return msgspec.structs.replace(signature, **_MAY_DIFFER)
+
+
+def different_values(held: Any, again: Any) -> str:
+    """Which values of a nested object differ, in words; empty if none does. Numbers are equal up to rounding."""
+    ours, theirs = dict(_leaves(again)), dict(_leaves(held))
+    apart = [
+        path
+        for path in dict.fromkeys((*theirs, *ours))
+        if path not in _COMPARED_BEFORE
+        and not (path in _LATER and theirs.get(path) is None)
+        and not _equal(theirs.get(path), ours.get(path))
+    ]
+    shown = ", ".join(f"{path} {_text(theirs.get(path))} instead of {_text(ours.get(path))}" for path in apart[:_SHOWN])
+    more = f" and {len(apart) - _SHOWN} more" if len(apart) > _SHOWN else ""
+    return f"{shown}{more}"
+
+
+def _leaves(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
+    """Every value of a nested object under its path, such as `corrections.0.mean_label`."""
+    if isinstance(value, dict | list | tuple) and value:
+        parts = value.items() if isinstance(value, dict) else enumerate(value)
+        for name, part in parts:
+            yield from _leaves(part, f"{path}.{name}" if path else str(name))
+    else:
+        yield path, value
+
+
+def _equal(one: Any, other: Any) -> bool:
+    if isinstance(one, float) and isinstance(other, float | int):
+        return math.isclose(one, other, rel_tol=_ROUNDING, abs_tol=_ROUNDING)
+    return bool(one == other)
+
+
+def _text(value: Any) -> str:
+    return f"{value:g}" if isinstance(value, float) else repr(value)

@@ -1,17 +1,30 @@
-"""Corrected numbers that shrink towards what the judge's error is in the other languages."""
+"""Corrected numbers that shrink towards what the judge's error is in the other languages, and how many labels fewer these need."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-from harness.correct.mean_estimates import ALL_LABELLED, Figure, MeanEstimates, Sample
+from harness.correct.mean_estimates import ALL_LABELLED, Figure, MeanEstimates, Sample, mean_sample, share_sample
+from harness.correct.scored_items import KeyedRow, ScoredItems, over_languages, scored_items
+from harness.measure.compare import AlignedData
 from harness.stats import prediction_powered_mean
 from harness.stats.core.arrays import Floats
-from harness.stats.estimation.borrowed import borrow, mixed_errors, mixed_freedom
+from harness.stats.estimation.borrowed import (
+    borrow,
+    farthest,
+    floored_between,
+    labels_with_others,
+    mixed_errors,
+    mixed_freedom,
+    upper_between,
+)
 from harness.stats.estimation.prediction_powered import PredictionPowered
+from harness.stats.intervals.intervals import t_quantile
 
 MIN_LANGUAGES, MIN_OWN_LABELS, APART, Z95 = 5, 15, 3, 1.959964
 AVERAGE = (
@@ -24,11 +37,7 @@ AVERAGE = (
 def with_other_languages(estimates: Sequence[MeanEstimates], samples: Sequence[Sample], *, share: bool) -> list[Figure]:
     """One figure a language: lam mean(f) + the shrunken mean(Y - lam f), with one lam for all, or the reason why there is none.
 
-    A language in which every text has a label helps the others and needs no help.
-
-    Args:
-        estimates, samples: of one number, one of each a language.
-        share: whether the number is a share in [0, 1].
+    A language in which every text has a label helps the others and needs no help. `share` numbers lie in [0, 1].
     """
     reasons = [_too_few(one, sample) for one, sample in zip(estimates, samples, strict=True)]
     able = [place for place, reason in enumerate(reasons) if reason is None]
@@ -132,3 +141,62 @@ def _common_weight(samples: Sequence[Sample]) -> float:
         score = one.f[both] - one.f[both].mean()
         above, below = above + float(score @ one.y[both]), below + float(score @ score)
     return float(np.clip(above / below, 0, 1)) if below > 0 else 0.0
+
+
+class NewLanguage(KeyedRow, frozen=True, kw_only=True):
+    """Independent labels that a new language needs for a corrected mean (without order: for the share of the best class).
+
+    Attributes:
+        key: metric, judge, variant, temperature and top-p.
+        languages: that help, each with 15 independent labels or more.
+        half_width: wanted, in points of the scale.
+        label_sd: of the judge's error on one independent label, in points.
+        between_sd: of the judge's mean error between languages, with its floor.
+        alone, with_others: labels that are needed; None where no number suffices, with the `reason`.
+    """
+
+    languages: int
+    half_width: float
+    label_sd: float | None = None
+    between_sd: float | None = None
+    alone: int | None = None
+    with_others: int | None = None
+    reason: str | None = None
+
+
+def new_languages(laid_out: AlignedData, half_width: float) -> tuple[NewLanguage, ...]:
+    """One a metric, judge and condition; `half_width` is a share of the scale. Undefined without a scale that has ends."""
+    cells = (cell for judged in laid_out.judged for cell in scored_items(judged, by_source="source" in laid_out.by))
+    return tuple(_new_language(alike, half_width) for alike in over_languages(cells))
+
+
+def _new_language(cells: Sequence[ScoredItems], half_width: float) -> NewLanguage:
+    first = cells[0]
+    samples = [one for one in map(mean_or_share, cells) if one.groups >= MIN_OWN_LABELS and not np.isnan(one.f[one.known]).all()]
+    reach = 1.0 if first.values is None else float(np.ptp(first.values))
+    wanted = half_width * ((first.classes.reach or math.nan) if first.classes.continuous else reach)
+    known: dict[str, Any] = {"key": first.key_over_languages, "languages": len(samples), "half_width": wanted}
+    few = f"{len(samples)} languages have {MIN_OWN_LABELS} independent labels, and {MIN_LANGUAGES} are needed"
+    if len(samples) < MIN_LANGUAGES or not math.isfinite(wanted):
+        return NewLanguage(**known, reason=few if len(samples) < MIN_LANGUAGES else "the scale has no ends")
+    errors = own_errors(samples)
+    between = floored_between(errors.value, errors.error)
+    common = float(between.fitted_error[0]) * t_quantile(0.95, len(samples) - 1) / Z95  # as `borrow` counts it where errors are estimated
+    most = farthest(upper_between(errors.value, errors.error), APART)
+    borrowed = labels_with_others(errors.label_sd, between.tau2, wanted, least=MIN_OWN_LABELS, mean_error=common, reach=most)
+    alone = max(math.ceil((Z95 * errors.label_sd / wanted) ** 2), MIN_OWN_LABELS)
+    return NewLanguage(
+        **known,
+        label_sd=errors.label_sd,
+        between_sd=math.sqrt(between.tau2),
+        alone=alone,
+        with_others=None if borrowed is None else min(borrowed, alone),
+    )
+
+
+def mean_or_share(cell: ScoredItems) -> Sample:
+    """What a corrected mean is made from; without order, what the corrected share of the best class is made from."""
+    if cell.means is not None:
+        return mean_sample(cell)
+    scores = cell.classes.scores
+    return share_sample(cell, scores[0] if cell.classes.direction == -1 else scores[-1])

@@ -14,15 +14,13 @@ from harness.decide.options import DecisionOptions
 from harness.decide.rule import CORRECTED_WORSE
 from harness.decide.verdicts import Verdict
 from harness.errors import UsageError
-from harness.gate.baseline import BaselineProblem, GatedSource
-from harness.gate.numbers import GatedNumbers, NoNumber
+from harness.gate.numbers import BaselineProblem, GatedNumbers, GatedSource, NoNumber
 from harness.gate.policy import NEEDS_BASELINE, Bound, Policy, Rule, complaints
 from harness.measure.cells import Cell, number
 from harness.model import CellKey, Sampling
 from harness.text import short_repr
 
 Outcome = Literal["pass", "fail", "inconclusive"]
-SCHEMA_VERSION = 1
 BROKEN, OPEN, UNANSWERED, LABELS = "broken", "open", "unanswered", "labels"
 """Obstacles of limits: shown to be broken, neither shown, questions without an answer, and (as of verdicts) too few labels to test."""
 _NAMED = 3  # cells that a warning names
@@ -82,7 +80,7 @@ class GateResult(msgspec.Struct, frozen=True, kw_only=True):
     signatures: dict[str, str]
     notes: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
-    schema_version: int = SCHEMA_VERSION
+    schema_version: int = 1
 
     def __repr__(self) -> str:
         return short_repr(self, f"{self.source}, {self.outcome}", checks=len(self.checks))
@@ -106,15 +104,9 @@ class GateResult(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def gate(source: GatedSource, policy: Policy, baseline: GatedSource | None = None) -> GateResult:
-    """Hold every limit of `policy` against the numbers of `source`.
+    """Hold every limit of `policy` against numbers of `source`; `max_drop` needs a baseline, an earlier run on the same texts and labels.
 
-    Args:
-        source: the run or data folder that is checked.
-        policy: its limits.
-        baseline: an earlier run of the same items and labels, for `max_drop`.
-
-    Raises:
-        UsageError: for a policy with a rule that holds nothing, or with an unknown threshold; and as `measure.compare` does.
+    Raises UsageError for a policy with a rule that holds nothing, or with an unknown threshold; and as `measure.compare` does.
     """
     for problem, _, _ in complaints(policy):
         raise UsageError(problem)
@@ -183,13 +175,11 @@ def _measured(fields: Mapping[str, Any], key: CellKey, numbers: GatedNumbers) ->
         return _tested(fields, p, tests.gap, "the texts with two annotators", options, why_open)
     if limit == "verdict":
         return _Draft(_of_verdict(fields, numbers.verdicts[key]), why_open=why_open)
-    return _Draft(_against_interval(fields, _number(fields, key, numbers), least=limit == "at_least"), why_open=why_open)
-
-
-def _number(fields: Mapping[str, Any], key: CellKey, numbers: GatedNumbers) -> LimitedNumber:
-    if fields["limit"] == "unread_at_most":
-        return numbers.unread[key]
-    return numbers.drop(key) if fields["limit"] == NEEDS_BASELINE else numbers.statistic(key, fields["statistic"])
+    if limit == "unread_at_most":
+        measured = numbers.unread[key]
+    else:
+        measured = numbers.drop(key) if limit == NEEDS_BASELINE else numbers.statistic(key, fields["statistic"])
+    return _Draft(_against_interval(fields, measured, least=limit == "at_least"), why_open=why_open)
 
 
 def _against_interval(fields: Mapping[str, Any], measured: LimitedNumber, *, least: bool) -> Check:

@@ -1,9 +1,10 @@
-"""The numbers of one source for a policy's limits, by cell, with those of the earlier run beside them."""
+"""The numbers of one source for a policy's limits, by cell, with those of the earlier run beside them where two runs are comparable."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from urllib.parse import unquote
 
 import msgspec
 
@@ -11,13 +12,73 @@ from harness.content.tags import suggest
 from harness.decide.cell_tests import CellTests
 from harness.decide.limits import CellHits, LimitedNumber, agreement_by_item, cell_hits, drop, unread_shares
 from harness.decide.verdicts import Verdict, tests_laid_out, verdicts_of_tests
-from harness.gate.baseline import BaselineProblem, GatedSource, other_parts, partner_key, same_texts_and_labels
 from harness.gate.policy import AGREEMENT, ANY, NEEDS_BASELINE, Names, Policy
 from harness.gate.unanswered import Unanswered, unanswered_rows
 from harness.measure.cells import Cell
-from harness.measure.compare import AlignedData, align, compare_aligned
+from harness.measure.compare import AlignedData, Recording, align, compare_aligned, of_metrics, only_where
 from harness.measure.options import BY_METRIC, CompareOptions
-from harness.model import CellKey, JudgeCondition
+from harness.model import CellKey
+
+_OF_EACH_RUN = ("judge", "data", "langs", "harness", "judgments", "judges", "ci")
+"""Parts of a signature that two comparable runs may differ in: data are compared language by language, both are computed now."""
+
+
+class BaselineProblem(Exception):
+    """A limit cannot be held against anything; the message says why."""
+
+
+class GatedSource(msgspec.Struct, frozen=True):
+    """A run or data folder for a gate.
+
+    `signatures` has the signature of each judge as text; with the key `""`, that of every judge. `unanswered` are the cells of a run in
+    which calls have no answer (`unanswered_calls`).
+    """
+
+    recording: Recording
+    options: CompareOptions
+    signatures: Mapping[str, str]
+    unanswered: Mapping[CellKey, Unanswered] = {}
+
+    def parts(self, judge: str) -> dict[str, str]:
+        """The parts of a judge's signature by name."""
+        text = self.signatures.get(judge, self.signatures.get("", ""))
+        return {name: unquote(value) for name, _, value in (part.partition(":") for part in text.split("|") if part)}
+
+
+def other_parts(here: Mapping[str, str], there: Mapping[str, str], whose: str, may_differ: Collection[str] | None = None) -> str:
+    """The first part of a signature that differs from `whose` (such as "in the policy"), as a clause; empty if none does.
+
+    Without `may_differ`, exactly the parts of `there` are compared; else all parts but those and the ones of each run.
+    """
+    names: Sequence[str] = list(there) if may_differ is None else list(dict.fromkeys((*here, *there)))
+    skipped = () if may_differ is None else (*_OF_EACH_RUN, *may_differ)
+    for name in names:
+        if name not in skipped and here.get(name, "") != there.get(name, ""):
+            return f"{name} is '{here.get(name, '')}' here and '{there.get(name, '')}' {whose}"
+    return ""
+
+
+def partner_key(key: CellKey, earlier: Collection[CellKey]) -> CellKey:
+    """The cell of the baseline that a cell is compared with: of the same judge and condition, else the only one of its language and metric.
+
+    Raises BaselineProblem if there is none, or more than one.
+    """
+    if key in earlier:
+        return key
+    others = [other for other in earlier if other[:2] == key[:2]]
+    if not others:
+        raise BaselineProblem("the baseline has no numbers for this language and metric")
+    if len(others) > 1:
+        judges = ", ".join(dict.fromkeys(str(other.condition.judge) for other in others))
+        raise BaselineProblem(f"the baseline has several judges or conditions and none is this one: {judges}")
+    return others[0]
+
+
+def same_texts_and_labels(one: Recording, other: Recording, language: str, metric: str) -> bool:
+    """Whether two recordings have the same items and labels in a language and metric."""
+    parts = (of_metrics(only_where(source.data, {"language": [language]}), [metric]) for source in (one, other))
+    first, second = (data.only(item for item in data.items if item.item_id in data.labelled_metrics).sha256 for data in parts)
+    return first == second
 
 
 class NoNumber(Exception):
@@ -47,24 +108,21 @@ class GatedNumbers:
 
     def keys(self, language: str, metric: str) -> list[CellKey]:
         """The cells of a language and metric that the policy means."""
-        return [key for key in self._every if key[:2] == (language, metric) and self._is_meant(key.condition)]
-
-    def _is_meant(self, condition: JudgeCondition) -> bool:
-        return self.policy.judge in (None, condition.judge) and self.policy.variant in (None, condition.variant)
+        wanted = (self.policy.judge, self.policy.variant)
+        found = (key for key in self._every if key[:2] == (language, metric))
+        return [key for key in found if all(name in (None, own) for name, own in zip(wanted, key.condition, strict=False))]
 
     def pairs(self, languages: Names, metrics: Names) -> Iterator[tuple[str, str]]:
         """The languages with metrics that two names mean, without pairs that `*` makes and that do not exist in the data at all."""
         for language in self._named(languages, "language"):
             for metric in self._named(metrics, "metric"):
-                if not (ANY in (languages, metrics) and self._known_apart(language, metric)):
+                known = language in self._values("language") and metric in self._values("metric")
+                together = any(key[:2] == (language, metric) for key in self._every)
+                if together or not known or ANY not in (languages, metrics):
                     yield language, metric
 
     def _named(self, names: Names, what: str) -> tuple[str, ...]:
         return self._values(what) if names == ANY else (names,) if isinstance(names, str) else names
-
-    def _known_apart(self, language: str, metric: str) -> bool:
-        known = language in self._values("language") and metric in self._values("metric")
-        return known and not any(key[:2] == (language, metric) for key in self._every)
 
     def _values(self, what: str) -> tuple[str, ...]:
         return tuple(dict.fromkeys(getattr(key, what) for key in self._every))

@@ -26,11 +26,7 @@ AGREEMENT = "pa_failed_wrong"
 """What `at_least` limits unless a rule names another statistic: agreement with people, failures as wrong."""
 
 
-class _PolicyPart(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    pass
-
-
-class Rule(_PolicyPart, frozen=True):
+class Rule(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The limits of the cells of some languages and metrics; `*` means each that the run has, or that people labelled in a data folder.
 
     Attributes:
@@ -58,11 +54,10 @@ class Rule(_PolicyPart, frozen=True):
 
     @property
     def limits(self) -> dict[str, Bound]:
-        """The limits that the rule sets, by name."""
         return {name: value for name in LIMITS if (value := getattr(self, name)) is not None and value is not False}
 
 
-class Policy(_PolicyPart, frozen=True):
+class Policy(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """`gate.toml`.
 
     Attributes:
@@ -122,13 +117,7 @@ def complaints(policy: Policy) -> Iterator[tuple[str, str, int]]:
         thresholds(policy.alpha, policy.decision)
     except UsageError as err:
         yield str(err), r"^\s*\[decision\]", 1
-    for name in policy.signature:
-        if name not in Signature.__struct_fields__:
-            yield _no_part(name), rf"^\s*{name}\s*=", 1
-    for name in policy.may_differ:
-        if name not in Signature.__struct_fields__:
-            yield _no_part(name), r"^\s*may_differ\s*=", 1
-
-
-def _no_part(name: str) -> str:
-    return f"'{name}' is not a part of a signature; the parts are {', '.join(Signature.__struct_fields__)}"
+    parts = Signature.__struct_fields__
+    for name, line in (*((name, name) for name in policy.signature), *((name, "may_differ") for name in policy.may_differ)):
+        if name not in parts:
+            yield f"'{name}' is not a part of a signature; the parts are {', '.join(parts)}", rf"^\s*{line}\s*=", 1

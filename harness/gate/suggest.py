@@ -6,8 +6,8 @@ import math
 from collections.abc import Iterator
 from typing import Any, Literal, NamedTuple
 
-from harness.gate.baseline import GatedSource
 from harness.gate.check import Check, GateResult, gate
+from harness.gate.numbers import GatedSource
 from harness.gate.policy import Policy, Rule
 from harness.tables import to_toml
 

@@ -1,4 +1,7 @@
-"""Candidates that are asked: each step of choosing is a run about the texts that it needs, in one store, so that nothing is asked twice."""
+"""Candidates that are asked: each step of choosing is a run about the texts that it needs, in one store, so that nothing is asked twice.
+
+Few-shot examples come from the choosing half and development items, never from the confirming half.
+"""
 
 from __future__ import annotations
 
@@ -9,33 +12,32 @@ from typing import Any
 import msgspec
 import numpy as np
 
+from harness.content.specs import DatasetCard
 from harness.content.tags import choose_from
+from harness.data.dataset import Dataset
 from harness.data.judgments import Judgments
 from harness.engines import Settings
 from harness.errors import UsageError
+from harness.exchange.labels.folder import data_toml, write_folder
 from harness.improvement.candidates import AskedCandidate, refuse_unfit
-from harness.improvement.few_shot_pool import has_development_items, write_pool
 from harness.improvement.halves import ChooseHalf
-from harness.improvement.questions import LabelledQuestions, labelled_questions
-from harness.improvement.recorded_answers import answers_of
+from harness.improvement.questions import LabelledQuestions, answers_of, labelled_questions
 from harness.judges.panel import is_panel_file, split_panels
 from harness.measure import recorded_run
 from harness.measure.compare import Recording, align, of_metrics, only_where
 from harness.measure.options import CompareOptions, annotators_needed
-from harness.model import SAMPLING, JudgeCondition, Variant, parse_variant
+from harness.model import SAMPLING, Item, JudgeCondition, Variant, parse_variant
+from harness.offensive import refuse_in_repository
 from harness.prompts import load_own_prompt, load_own_rubric, with_rubric
 from harness.runs import Prepared, RunResult, RunSpec, Watcher, open_judges, prepare, run
 from harness.stats.core.arrays import Floats
+from harness.tables import to_jsonl
 
 
 class AskedData(msgspec.Struct, frozen=True):
-    """What candidates are asked about.
+    """What candidates are asked about. In `spec`, a candidate fills in who answers, and how.
 
-    Attributes:
-        spec: which data and metrics; a candidate fills in who answers, and how.
-        prepared: the same, loaded, as the plain setting would be asked.
-        compare: how answers are compared with labels.
-        questions: those with a commonest label.
+    `prepared` is the same, loaded, as the plain setting would be asked; `questions` are those with a commonest label.
     """
 
     spec: RunSpec
@@ -183,7 +185,6 @@ def run_spec(alike: Mapping[JudgeCondition, AskedCandidate], base: RunSpec) -> R
 
 
 def _recording(results: Sequence[RunResult], candidates: Iterable[JudgeCondition]) -> Recording:
-    """The judgments of the candidates in these runs as one recording."""
     wanted = set(candidates)
     parts = []
     for result in results:
@@ -194,3 +195,44 @@ def _recording(results: Sequence[RunResult], candidates: Iterable[JudgeCondition
     whole = Judgments.concatenate(parts)
     panels = {name: panel for result in results for name, panel in result.protocol.judges.panels.items()}
     return recorded_run.recording(whole, first.prepared.data, first.prepared.training, first.prepared.data.id, panels)
+
+
+FOLDER = "examples"
+
+
+def has_development_items(data: Dataset, half: ChooseHalf) -> bool:
+    """Whether the data have labelled development items for each language and metric that is asked about."""
+    by_id, labelled = data.by_id, data.labelled_metrics
+    known = {(item.language, item.task, metric) for item in data.items if item.split == "dev" for metric in labelled.get(item.item_id, ())}
+    return {(each.language, by_id[each.item_id].task, each.metric) for each in half.texts.questions} <= known
+
+
+def write_pool(half: ChooseHalf, data: Dataset, parent: Path) -> Path:
+    """Write a data folder of the choosing half and of the development items, with their labels, for `RunSpec.examples`.
+
+    Its name in `parent` is a hash of what it holds. Raises TypeError for anything but the choosing half, since what confirms may be in no
+    prompt; UsageError for offensive texts in a repository; StoreError where it cannot be written.
+    """
+    if not isinstance(half, ChooseHalf):
+        raise TypeError(f"few-shot examples come from the half that chooses, not from {type(half).__name__}")
+    chosen = set(half.texts.items)
+    pool = data.only(item for item in data.items if item.split == "dev" or item.item_id in chosen)
+    folder = parent / FOLDER / pool.sha256[:12]
+    refuse_in_repository(folder, data.about)
+    if not folder.is_dir():
+        used = {name: data.label_scale(name) for name in sorted(pool.labels.metric.used)}
+        about = DatasetCard(
+            id=f"{data.id}-examples",
+            annotators=data.about.annotators,
+            source=data.about.source,
+            metrics=used,
+            offensive=data.about.offensive,
+        )
+        rows = {"items.jsonl": to_jsonl(map(_row, pool.items)), "labels.jsonl": to_jsonl(pool.labels)}
+        write_folder(folder, {"data.toml": data_toml(about).encode(), **rows})
+    return folder
+
+
+def _row(item: Item) -> dict[str, Any]:
+    own = {name: getattr(item, name) for name in ("item_id", "language", "task", "group", "system", "parallel_id")}
+    return {**item.fields, **{name: value for name, value in own.items() if value is not None}, "split": "dev"}

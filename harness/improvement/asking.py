@@ -1,26 +1,174 @@
-"""A better judge by asking: which candidates are asked about which data, divided before anybody is asked."""
+"""A better judge by asking: which candidates are asked about which data, divided before anybody is asked, and what that takes at most."""
 
 from __future__ import annotations
 
+import math
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from datetime import date
+from functools import partial
 from pathlib import Path
+from typing import NamedTuple
 
 import msgspec
 
 from harness.decide.options import DecisionOptions
 from harness.engines import Settings
 from harness.errors import UsageError
-from harness.improvement.asked_answers import AskedAnswers, AskedData, asked_data, conditions_of
-from harness.improvement.asking_price import AskingPrice, asking_price, refuse_small_budget
-from harness.improvement.calibrated_answers import CalibratedAnswers
+from harness.improvement.asked_answers import (
+    AskedAnswers,
+    AskedData,
+    about,
+    alike_but_for_variant,
+    asked_data,
+    conditions_of,
+    run_spec,
+    with_examples,
+)
+from harness.improvement.calibrated_answers import CalibratedAnswers, calibrated
 from harness.improvement.candidates import AskedCandidate, default_candidates, named_metric
-from harness.improvement.confirmed_uses import refuse_second_use
+from harness.improvement.halves import ChooseHalf, ConfirmHalf, refuse_second_use
 from harness.improvement.improve import Division, Improved, ImproveOptions, divided, improve, starting_point
 from harness.measure.options import CompareOptions
-from harness.model import JudgeCondition
-from harness.runs import RunSpec, Watcher
+from harness.model import JudgeCondition, Query, Variant, parse_variant
+from harness.runs import CostEstimate, RunSpec, Watcher, added, estimate_cost, open_judges, planned_calls, prepare, price_for_engine
+from harness.stats.selection.halving import SHARES
+from harness.store import Store
+
+SAMPLED = 100
+"""Texts of each half that are planned, so that a plan of very many texts takes seconds."""
+
+
+class CandidatePrice(msgspec.Struct, frozen=True):
+    """What one candidate takes about all questions of each half, without answers that are stored."""
+
+    condition: JudgeCondition
+    choosing: CostEstimate
+    confirming: CostEstimate
+
+
+class AskingPrice(msgspec.Struct, frozen=True):
+    """Of all candidates, the start first. Bad candidates are asked about a part of the choosing half only.
+
+    `calibrated` are those whose calibrated scores are candidates too, which take no further calls. `planned` of the `texts` were planned,
+    and stand for all.
+    """
+
+    candidates: tuple[CandidatePrice, ...]
+    calibrated: tuple[JudgeCondition, ...] = ()
+    planned: int = 0
+    texts: int = 0
+
+    @property
+    def calls(self) -> int:
+        """At most, if the candidates with the most calls go on."""
+        return math.ceil(self._most(lambda one: one.calls))
+
+    @property
+    def cost(self) -> float | None:
+        """In US dollars, at most; None if a price is not known."""
+        if any(None in (each.choosing.cost, each.confirming.cost) for each in self.candidates):
+            return None
+        return self._most(lambda one: one.cost or 0.0)
+
+    def text(self) -> str:
+        """For readers: each candidate's calls and price on both halves, then what is asked at most."""
+        lines = [
+            f"{each.condition.judge}: {each.condition.words()}: {each.choosing.calls:,} calls to choose{_money(each.choosing.cost)}; "
+            f"{each.confirming.calls:,} to confirm{_money(each.confirming.cost)}"
+            for each in self.candidates
+        ]
+        lines += [f"{each.judge}: {each.words()}: no further calls" for each in map(calibrated, self.calibrated)]
+        lines.append(f"At most {self.calls:,} calls{_money(self.cost)}: the better half goes on after each step.")
+        if self.planned < self.texts:
+            lines.append(f"Estimated from {self.planned:,} of the {self.texts:,} texts.")
+        return "\n".join(lines)
+
+    def _most(self, of: Callable[[CostEstimate], float]) -> float:
+        start, *others = self.candidates
+        left = sorted((of(each.choosing) for each in others), reverse=True)
+        total, before, going_on = of(start.choosing) + of(start.confirming), 0.0, len(left) + len(self.calibrated)
+        for share in SHARES:
+            total += (share - before) * sum(left[:going_on])
+            going_on, before = max(1, going_on // 2), share
+        return total + max((of(each.confirming) for each in others), default=0.0)
+
+
+def _money(cost: float | None) -> str:
+    return ", price unknown" if cost is None else f", ${cost:.2f}" if cost else ""
+
+
+def asking_price(
+    candidates: Mapping[JudgeCondition, AskedCandidate],
+    start: int,
+    asked: AskedData,
+    halves: tuple[ChooseHalf, ConfirmHalf],
+    out: Path,
+    settings: Settings,
+    pool: Path,
+) -> AskingPrice:
+    """What candidates take, of which the one at `start` is the start; `pool` is where few-shot examples are written. Asks nobody.
+
+    Where a half has more than `SAMPLED` texts, every so many of them are planned and stand for all.
+    """
+    planned = tuple(_Planned.of(half.texts.items) for half in halves)
+    spec = about(with_examples(candidates, asked, halves[0], pool), [item for half in planned for item in half.items])
+    with ExitStack() as stack:
+        store = stack.enter_context(Store.reading(out)) if (out / "store.sqlite").is_file() else None
+        alike = alike_but_for_variant(candidates)
+        prices = {one.condition: one for members in alike for one in _prices(members, spec, planned, store, settings)}
+    others = [name for name in candidates if name != tuple(candidates)[start]]
+    ordered = tuple(prices[name] for name in (tuple(candidates)[start], *others))
+    also = tuple(name for name, one in candidates.items() if one.calibrated)
+    return AskingPrice(ordered, also, sum(len(half.items) for half in planned), sum(half.texts for half in planned))
+
+
+class _Planned(NamedTuple):
+    """The texts of a half that are planned, and how many it has."""
+
+    items: frozenset[str]
+    texts: int
+
+    @classmethod
+    def of(cls, items: Sequence[str]) -> _Planned:
+        return cls(frozenset(items[:: math.ceil(len(items) / SAMPLED)]), len(items))
+
+
+def _prices(
+    alike: Mapping[JudgeCondition, AskedCandidate], spec: RunSpec, halves: Sequence[_Planned], store: Store | None, settings: Settings
+) -> Iterator[CandidatePrice]:
+    """What candidates take that one run asks: the data are loaded once for all of them."""
+    own = run_spec(alike, spec)
+    prepared = prepare(own)
+    judges = open_judges(own, prepared)
+    planned = planned_calls(prepared, judges)
+    for name in alike:
+        variant, of_halves = parse_variant(name.variant), []
+        for half in halves:
+            found: CostEstimate | None = None
+            for judge, calls in zip(judges, planned.values(), strict=True):
+                new = calls.of(partial(_is_about, half.items, variant))
+                if store is not None:
+                    new = new.without([number is not None for number in store.last_attempts(new.ids())])
+                found = added(found, estimate_cost(new, price_for_engine(judge.identity, settings)))
+            assert found is not None
+            of_halves.append(found.times(half.texts / len(half.items)))
+        yield CandidatePrice(name, *of_halves)
+
+
+def _is_about(items: frozenset[str], variant: Variant, query: Query) -> bool:
+    return query.item.item_id in items and query.condition.variant == variant
+
+
+def refuse_small_budget(price: AskingPrice, settings: Settings) -> None:
+    """Raise UsageError where the money does not suffice to choose and to confirm."""
+    limit = settings.limits.cost
+    if limit is not None and price.cost is not None and price.cost > limit:
+        raise UsageError(
+            f"--max-cost {limit:g} is too little: choosing and confirming takes up to ${price.cost:.2f}. Raise it, name fewer candidates "
+            "(--variant, --candidates), or fewer texts (--langs, --where, --limit)"
+        )
 
 
 class Asking(msgspec.Struct, frozen=True):
@@ -50,7 +198,6 @@ class PlannedImprovement(msgspec.Struct, frozen=True):
 
     @property
     def folder(self) -> Path:
-        """The data folder."""
         return Path(str(self.asked.prepared.protocol.texts.data))
 
     @property
@@ -84,9 +231,8 @@ class PlannedImprovement(msgspec.Struct, frozen=True):
 def planned(asking: Asking, compare: CompareOptions, options: ImproveOptions) -> PlannedImprovement:
     """Load the data, name the candidates and divide the labels. Asks nobody.
 
-    Raises:
-        UsageError: without a judge or a second candidate, without labels, with too few texts, and for an unknown start.
-        ContentError: for data, prompts or content that cannot be read.
+    Raises UsageError without a judge or a second candidate, without labels, with too few texts, and for an unknown start; ContentError for
+    data, prompts or content that cannot be read.
     """
     if not (asking.judges or asking.candidates):
         raise UsageError("name who is asked: --judge openai/MODEL, repeatable")

@@ -19,8 +19,7 @@ from harness.correct.scored_items import ScoredItems, scored_items
 from harness.data.columns import CodedColumn
 from harness.data.judgments import Judgments
 from harness.improvement.halves import ChooseHalf
-from harness.improvement.questions import LabelledQuestion, LabelledQuestions
-from harness.improvement.recorded_answers import CandidateAnswers
+from harness.improvement.questions import CandidateAnswers, LabelledQuestion, LabelledQuestions
 from harness.measure.compare import Recording, align
 from harness.measure.options import CompareOptions
 from harness.model import Failure, JudgeCondition, Score
@@ -48,7 +47,7 @@ def is_calibrated(condition: JudgeCondition) -> bool:
     return condition.variant.endswith(_SUFFIX)
 
 
-class CalibrationSteps(NamedTuple):
+class CalibrationSteps(msgspec.Struct, frozen=True):
     """What becomes of a judge's scores in one language and metric.
 
     `steps` are pairs of a score and a class: of ordered classes, scores from there on become this class; of named ones, this answer does.
@@ -57,7 +56,7 @@ class CalibrationSteps(NamedTuple):
 
     language: str
     metric: str
-    steps: tuple[tuple[Score, Score], ...]
+    steps: Steps
 
     def __str__(self) -> str:
         """
@@ -79,14 +78,9 @@ class _Mapped(NamedTuple):
 
 
 class CalibratedAnswers:
-    """Candidates, and after them some of the same with calibrated scores.
+    """The candidates of `answers`, and after them those at the positions `of` with calibrated scores.
 
-    Args:
-        answers: the candidates.
-        of: positions of those whose calibrated scores are candidates too.
-        choosing: the half that maps are learnt on.
-        compare: how answers are compared with labels.
-        seed: of the folds.
+    Maps are learnt on the half that chooses; `seed` is that of their folds.
     """
 
     def __init__(self, answers: CandidateAnswers, of: Sequence[int], choosing: ChooseHalf, compare: CompareOptions, seed: int = 0) -> None:
@@ -215,9 +209,8 @@ def _right(mapped: Iterable[tuple[_Mapped, Ints]], questions: LabelledQuestions)
     """(questions,) 1 where the class code of a question's text is its commonest label, else 0."""
     found: dict[LabelledQuestion, float] = {}
     for one, code in mapped:
-        language, metric = str(one.cell.key["language"]), str(one.cell.key["metric"])
         right = (code == aggregate_counts(one.cell.labels, "drop")).astype(float).tolist()
-        found |= {LabelledQuestion(language, metric, item): value for item, value in zip(one.items, right, strict=True)}
+        found |= {LabelledQuestion(*one.cell.place, item): value for item, value in zip(one.items, right, strict=True)}
     return np.array([found.get(question, 0.0) for question in questions.questions])
 
 

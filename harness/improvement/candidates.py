@@ -107,24 +107,18 @@ def named_candidates(
     except ValueError as err:
         raise UsageError(str(err)) from None
     own = [AskedCandidate(variant=text) for text in settings]
-    own += [AskedCandidate(variant=text, rubric=str(path)) for path in rubrics for text in settings if _takes_rubric(text)]
+    read = ((text, parse_variant(text)) for text in settings)  # a rubric is about one metric, in the words of its file
+    with_rubrics = [text for text, variant in read if variant.call == "single" and variant.language == "english"]
+    own += [AskedCandidate(variant=text, rubric=str(path)) for path in rubrics for text in with_rubrics]
     own += [AskedCandidate(prompt=str(path)) for path in prompts]
     return tuple(msgspec.structs.replace(one, judge=judge) for judge in judges for one in own)
-
-
-def _takes_rubric(text: str) -> bool:
-    """Whether a variant can show a rubric of the user's own: about one metric, in the words of its file."""
-    variant = parse_variant(text)
-    return variant.call == "single" and variant.language == "english"
 
 
 def default_candidates(judges: Sequence[str], prepared: Prepared, unreviewed: bool = False) -> tuple[AskedCandidate, ...]:
     """About eight candidates that fit the data: the plain setting first, then those that help most often, and the first one calibrated.
 
-    Args:
-        judges: who is asked; with several, each is asked under fewer settings.
-        prepared: the data, as a run with the plain setting would ask about them.
-        unreviewed: whether instructions that no native reader has reviewed may be used.
+    Several judges are each asked under fewer settings. `prepared` are the data, as a run with the plain setting would ask about them;
+    `unreviewed` instructions, which no native reader has reviewed, are used where they may be.
     """
     each = max(2, math.ceil(DEFAULT_CANDIDATES / len(judges)))
     usual = list(_usual(prepared, unreviewed))
@@ -139,7 +133,8 @@ def _usual(prepared: Prepared, unreviewed: bool) -> Iterator[AskedCandidate]:
     classes = all(prepared.data.scales[name].kind != "interval" and name not in prepared.data.label_scales for name in metrics)
     if classes:
         yield AskedCandidate(variant="single+fewshot:2")
-    if _has_joint_questions(prepared):
+    asked = prepared.data.asked_metrics
+    if any(len(set(metrics) & asked.get(item.item_id, frozenset())) > 1 for item in prepared.data.items):
         yield AskedCandidate(variant="joint")
     if _has_own_instructions(prepared, unreviewed):
         yield AskedCandidate(variant="single+own-language")
@@ -148,11 +143,6 @@ def _usual(prepared: Prepared, unreviewed: bool) -> Iterator[AskedCandidate]:
         yield AskedCandidate(variant="single+detailed+fewshot:2")
     yield AskedCandidate(temperature=_WARM, repeats=_REPEATS)
     yield AskedCandidate(variant="single+score-first")
-
-
-def _has_joint_questions(prepared: Prepared) -> bool:
-    metrics = set(prepared.protocol.questions.metrics)
-    return any(len(metrics & prepared.data.asked_metrics.get(item.item_id, frozenset())) > 1 for item in prepared.data.items)
 
 
 def _has_own_instructions(prepared: Prepared, unreviewed: bool) -> bool:

@@ -1,16 +1,18 @@
-"""Where a candidate still differs from people, by language and metric, with texts to read: often the gap is in the rubric."""
+"""Verdicts on some texts, and where a candidate still differs from people there, with texts to read: often the gap is in the rubric."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any, NamedTuple
+from collections.abc import Collection
 
+import msgspec
 import numpy as np
 
 from harness.correct.scored_items import ScoredItems, scored_items
 from harness.data.dataset import Dataset
+from harness.decide.options import DecisionOptions
+from harness.decide.verdicts import Verdict, verdicts_laid_out
 from harness.improvement.questions import LabelledQuestions
-from harness.measure.compare import Recording, align
+from harness.measure.compare import Recording, align, judged_data
 from harness.measure.options import CompareOptions
 from harness.model import Item, JudgeCondition, Score
 from harness.offensive import HIDDEN
@@ -20,7 +22,7 @@ _SHOWN = 5
 _CHARACTERS = 300
 
 
-class Disagreement(NamedTuple):
+class Disagreement(msgspec.Struct, frozen=True):
     """A text, its commonest label, and the judge's commonest answer; None: none can be read, or several are as common."""
 
     item_id: str
@@ -29,7 +31,7 @@ class Disagreement(NamedTuple):
     text: str
 
 
-class Remaining(NamedTuple):
+class Remaining(msgspec.Struct, frozen=True):
     """Disagreements in one language and metric: `wrong` of `n`, and the widest of them."""
 
     language: str
@@ -38,26 +40,19 @@ class Remaining(NamedTuple):
     n: int
     examples: tuple[Disagreement, ...]
 
-    def as_json(self) -> dict[str, Any]:
-        return self._asdict() | {"examples": [each._asdict() for each in self.examples]}
-
 
 def disagreements(
     source: Recording, compare: CompareOptions, candidate: JudgeCondition, questions: LabelledQuestions
 ) -> tuple[Remaining, ...]:
     """Where a candidate's answers to these questions differ from the commonest label, the largest share first."""
     wanted = set(questions.questions)
-    judged = align([source], compare).judged[0]
+    [judged] = judged_data([source], compare)
     rows = [
-        _of_cell(cell, judged.data, {each.item_id for each in wanted if (each.language, each.metric) == _place(cell)})
+        _of_cell(cell, judged.data, {each.item_id for each in wanted if (each.language, each.metric) == cell.place})
         for cell in scored_items(judged)
-        if JudgeCondition.of(cell.key) == candidate and not cell.classes.continuous
+        if cell.condition == candidate and not cell.classes.continuous
     ]
     return tuple(sorted((row for row in rows if row.wrong), key=lambda row: (-row.wrong / row.n, row.language, row.metric)))
-
-
-def _place(cell: ScoredItems) -> tuple[str, str]:
-    return str(cell.key["language"]), str(cell.key["metric"])
 
 
 def _of_cell(cell: ScoredItems, data: Dataset, items: set[str]) -> Remaining:
@@ -65,15 +60,11 @@ def _of_cell(cell: ScoredItems, data: Dataset, items: set[str]) -> Remaining:
     asked = np.array([data.items[at].item_id in items for at in cell.item.tolist()], bool) & (label >= 0)
     wrong = np.flatnonzero(asked & (answer != label))
     widest = wrong[np.argsort(-np.abs(answer - label)[wrong], kind="stable")] if cell.values is not None else wrong
-    examples = tuple(_examples(cell, data, widest[:_SHOWN].tolist(), label, answer))
-    return Remaining(*_place(cell), len(wrong), int(asked.sum()), examples)
-
-
-def _examples(cell: ScoredItems, data: Dataset, rows: list[int], label: Any, answer: Any) -> Iterator[Disagreement]:
-    for at in rows:
+    scores, examples = cell.classes.scores, []
+    for at in widest[:_SHOWN].tolist():
         item, given = data.items[int(cell.item[at])], int(answer[at])
-        judge = cell.classes.scores[given] if given >= 0 else None
-        yield Disagreement(item.item_id, cell.classes.scores[int(label[at])], judge, _text(item, data))
+        examples.append(Disagreement(item.item_id, scores[int(label[at])], scores[given] if given >= 0 else None, _text(item, data)))
+    return Remaining(*cell.place, len(wrong), int(asked.sum()), tuple(examples))
 
 
 def _text(item: Item, data: Dataset) -> str:
@@ -81,3 +72,10 @@ def _text(item: Item, data: Dataset) -> str:
         return HIDDEN
     texts = (" ".join(str(item.fields.get(name, "")).split()) for name in data.outputs_of(item))
     return " | ".join(text if len(text) <= _CHARACTERS else f"{text[:_CHARACTERS]}…" for text in texts if text)
+
+
+def verdicts_on(source: Recording, items: Collection[str], compare: CompareOptions, decision: DecisionOptions) -> tuple[Verdict, ...]:
+    """The verdicts of all judges and conditions on the texts with these ids."""
+    data = source.data.only(item for item in source.data.items if item.item_id in items)
+    part = msgspec.structs.replace(source, data=data, judgments=source.judgments.for_items(data.by_id))
+    return verdicts_laid_out(align([part], compare), compare, decision)

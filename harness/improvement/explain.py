@@ -8,7 +8,7 @@ from typing import Any, Literal, NamedTuple
 import msgspec
 import numpy as np
 
-from harness.correct.scored_items import ScoredItems, scored_items
+from harness.correct.scored_items import ScoredItems, over_languages, scored_items
 from harness.data.columns import CodedColumn
 from harness.data.dataset import Dataset
 from harness.errors import UsageError
@@ -24,14 +24,12 @@ from harness.improvement.covariates import (
 )
 from harness.improvement.explain_pairs import HOW as PAIRS_HOW
 from harness.improvement.explain_pairs import ExplainedPairs, explain_pairs
-from harness.judges import traits_of
 from harness.measure.cells import number
 from harness.measure.compare import Recording, align
 from harness.measure.options import Annotators, CompareOptions
-from harness.signature import ComparisonSignature
 from harness.stats import benjamini_yekutieli
 from harness.stats.core.arrays import Floats, Ints
-from harness.stats.intervals.cluster_regression import LEAST_FREEDOM, ClusterRegression, cluster_regression
+from harness.stats.intervals.cluster_regression import LEAST_FREEDOM, cluster_regression
 
 BY = (LENGTH, "language", SYSTEM)
 ALPHA = 0.05
@@ -76,12 +74,12 @@ class ErrorEffect(msgspec.Struct, frozen=True, kw_only=True):
     covariate: str
     level: tuple[str, ...]
     value: float | None
-    low: float | None
-    high: float | None
+    low: float | None = None
+    high: float | None = None
     freedom: float | None
-    p: float | None
-    q: float | None
-    detectable: float | None
+    p: float | None = None
+    q: float | None = None
+    detectable: float | None = None
     outcome: Outcome
     noise: float | None = None
 
@@ -133,29 +131,20 @@ class Explained(msgspec.Struct, frozen=True):
 def explain(source: Recording, compare: CompareOptions, options: ExplainOptions = ExplainOptions()) -> Explained:  # noqa: B008 (frozen)
     """Regress a judge's scores minus people's mean on covariates of the texts, for every judge, condition and metric with numbers.
 
-    Args:
-        source: judgments with the labels of some or all of their items.
-        compare: which items and judges; baselines are left out.
-        options: the covariates.
-
-    Raises:
-        UsageError: for unknown covariates, for lengths of data without texts, where no metric has scores that are numbers, and as
-            `measure.align`.
+    Baselines are left out. Raises UsageError for unknown covariates, for lengths of data without texts, where no metric has scores that are
+    numbers, and as `measure.align`.
     """
     compare = msgspec.structs.replace(compare, annotators=compare.annotators or Annotators(1))
     laid_out = align([source], compare)
     judged = laid_out.judged[0]
-    cells: dict[tuple[Any, ...], list[ScoredItems]] = {}
-    for cell in scored_items(judged):
-        if not traits_of(str(cell.key["judge"])).is_baseline:
-            cells.setdefault(tuple(value for name, value in cell.key.items() if name != "language"), []).append(cell)
-    usable = [alike for alike in cells.values() if alike[0].means is not None and not alike[0].classes.order_only]
+    cells = over_languages(cell for cell in scored_items(judged) if not cell.is_baseline)
+    usable = [alike for alike in cells if alike[0].means is not None and not alike[0].classes.order_only]
     pairs = explain_pairs(judged)
     if not usable and not pairs:
         raise UsageError("nothing to explain: no metric has scores that are numbers, on one scale for judges and people")
-    signature = msgspec.structs.replace(ComparisonSignature.parse(laid_out.signature), use=str(options))
+    signature = laid_out.signed(use=str(options))
     if not usable:
-        return Explained(str(signature), (LENGTH,), (), (*laid_out.notes, PAIRS_HOW), pairs)
+        return Explained(signature, (LENGTH,), (), (*laid_out.notes, PAIRS_HOW), pairs)
     covariates = _Covariates(judged.data, options.by)
     found = [made for alike in usable if (made := _explained(alike, covariates)) is not None]
     if not found:
@@ -165,11 +154,11 @@ def explain(source: Recording, compare: CompareOptions, options: ExplainOptions 
             "; ".join(dict.fromkeys(reason for metric in found for reason in metric.left_out)) or "the items have no output and no system"
         )
         raise UsageError(f"nothing to explain errors with ({reasons}); name a key of the items with --by, such as --by domain")
-    without = sorted({str(alike[0].key["metric"]) for alike in cells.values() if alike not in usable})
+    without = sorted({str(alike[0].key["metric"]) for alike in cells if alike not in usable})
     notes: tuple[str, ...] = (f"Without scores that are numbers, so left out: {', '.join(without)}.",) if without else ()
     noisy = any(effect.noise is not None for metric in found for effect in metric.effects)
     notes += (HOW, *([NOISE] if noisy else []), ASSOCIATION, *([PAIRS_HOW] if pairs else []))
-    return Explained(str(signature), covariates.by, tuple(found), (*laid_out.notes, *notes), pairs)
+    return Explained(signature, covariates.by, tuple(found), (*laid_out.notes, *notes), pairs)
 
 
 class _Covariates:
@@ -239,15 +228,21 @@ def _explained(cells: Sequence[ScoredItems], covariates: _Covariates) -> Explain
     system = next((factor for factor in mains if factor.name == SYSTEM), None)
     crossed = [system.with_each(other) for other in mains if other is not system] if system else []
     both = _kept([*mains, *crossed], len(given.error), left_out)
-    effects = [*_effects(given, both, both[len(mains) :]), *sorted(_effects(given, mains, mains), key=lambda each: each[0] != SYSTEM)]
-    q = benjamini_yekutieli([p for *_, p, _ in effects])
+    effects = [
+        *_effects(given, both, both[len(mains) :]),
+        *sorted(_effects(given, mains, mains), key=lambda each: each.covariate != SYSTEM),
+    ]
+    q = benjamini_yekutieli([np.nan if each.p is None else each.p for each in effects])
     return ExplainedErrors(
-        key={name: value for name, value in cells[0].key.items() if name != "language"},
+        key=cells[0].key_over_languages,
         n=len(given.error),
         groups=len(np.unique(given.group)),
         mean_error=float(given.error.mean()),
         times_longer=times,
-        effects=tuple(_effect(*effect, float(own)) for effect, own in zip(effects, q, strict=True)),
+        effects=tuple(
+            msgspec.structs.replace(each, q=number(own), outcome="shown" if own <= ALPHA else each.outcome)
+            for each, own in zip(effects, q.tolist(), strict=True)
+        ),
         left_out=tuple(left_out),
     )
 
@@ -262,17 +257,8 @@ def _kept(factors: Sequence[Factor], n: int, left_out: list[str]) -> list[Factor
     return kept
 
 
-class _Tested(NamedTuple):
-    covariate: str
-    level: tuple[str, ...]
-    found: ClusterRegression
-    place: int
-    p: float
-    noise: float
-
-
-def _effects(given: _Errors, factors: Sequence[Factor], wanted: Sequence[Factor]) -> Iterator[_Tested]:
-    """Fit all factors together and yield the effects of some; NaN as p where there are too few degrees of freedom."""
+def _effects(given: _Errors, factors: Sequence[Factor], wanted: Sequence[Factor]) -> Iterator[ErrorEffect]:
+    """Fit all factors together and yield the effects of some, before p is corrected."""
     if not wanted:
         return
     columns = np.column_stack([np.ones(len(given.error)), *(factor.columns for factor in factors)])
@@ -286,9 +272,13 @@ def _effects(given: _Errors, factors: Sequence[Factor], wanted: Sequence[Factor]
             names += [(factor.name, level or ()) for level in factor.levels]
         start = end
     found = cluster_regression(given.error, columns, given.group, np.vstack(rows))
-    refused, noise = found.refused, _noise_alone(columns, np.vstack(rows), given.noise)
+    always = {"value": found.coefficients, "freedom": found.freedom, "noise": _noise_alone(columns, np.vstack(rows), given.noise)}
+    tested = {"low": found.interval[0], "high": found.interval[1], "p": found.p, "detectable": found.detectable}
     for place, (name, level) in enumerate(names):
-        yield _Tested(name, level, found, place, np.nan if refused[place] else float(found.p[place]), float(noise[place]))
+        refused = bool(found.refused[place])
+        known = always if refused else always | tested
+        numbers: dict[str, Any] = {what: number(float(values[place])) for what, values in known.items()}
+        yield ErrorEffect(covariate=name, level=level, outcome="too few groups" if refused else "not shown", **numbers)
 
 
 def _noise_alone(columns: Floats, contrasts: Floats, variance: Floats) -> Floats:
@@ -297,21 +287,3 @@ def _noise_alone(columns: Floats, contrasts: Floats, variance: Floats) -> Floats
         return np.full(len(contrasts), np.nan)
     lines = contrasts @ np.linalg.pinv(columns)
     return np.asarray(1.96 * np.sqrt(lines**2 @ variance))
-
-
-def _effect(covariate: str, level: tuple[str, ...], found: ClusterRegression, place: int, p: float, noise: float, q: float) -> ErrorEffect:
-    value, low, high = (float(each[place]) for each in (found.coefficients, *found.interval))
-    refused = bool(found.refused[place])
-    return ErrorEffect(
-        covariate=covariate,
-        level=level,
-        value=number(value),
-        low=None if refused else number(low),
-        high=None if refused else number(high),
-        freedom=number(float(found.freedom[place])),
-        p=number(p),
-        q=number(q),
-        detectable=None if refused else number(float(found.detectable[place])),
-        outcome="too few groups" if refused else "shown" if q <= ALPHA else "not shown",
-        noise=number(noise),
-    )

@@ -55,16 +55,16 @@ class ExplainedPairs(msgspec.Struct, frozen=True, kw_only=True):
     key: dict[str, Any]
     n: int
     groups: int
-    times_longer: float | None
-    length: float | None
-    low: float | None
-    high: float | None
-    p: float | None
-    q: float | None
-    detectable: float | None
-    place: float | None
-    place_adjusted: float | None
-    systems: tuple[PairedSystem, ...]
+    times_longer: float | None = None
+    length: float | None = None
+    low: float | None = None
+    high: float | None = None
+    p: float | None = None
+    q: float | None = None
+    detectable: float | None = None
+    place: float | None = None
+    place_adjusted: float | None = None
+    systems: tuple[PairedSystem, ...] = ()
     left_out: tuple[str, ...]
     outcome: Literal["shown", "not shown", "refused"]
 
@@ -83,25 +83,19 @@ class _Choices(NamedTuple):
 def explain_pairs(judged: JudgedData) -> tuple[ExplainedPairs, ...]:
     """Fit the choices of people and of every judge and condition, for every metric that compares two texts."""
     data, texts = judged.data, _Texts(judged.data)
+    people = {**dict.fromkeys(CONDITION), "judge": PEOPLE}
     found = [
         _explained(key, choices, texts)
         for metric in data.scales
         if data.scales[metric].swap
-        for key, choices in ((_people(metric), _labels(judged, metric)), *_of_judges(judged, metric))
+        for key, choices in (({"metric": metric, **people}, _labels(judged, metric)), *_of_judges(judged, metric))
         if len(choices.item)
     ]
     q = benjamini_yekutieli([np.nan if each.p is None else each.p for each in found])
-    return tuple(_with_q(each, float(own)) for each, own in zip(found, q, strict=True))
-
-
-def _with_q(found: ExplainedPairs, q: float) -> ExplainedPairs:
-    if found.p is None:
-        return found
-    return msgspec.structs.replace(found, q=number(q), outcome="shown" if q <= ALPHA else "not shown")
-
-
-def _people(metric: str) -> dict[str, Any]:
-    return {"metric": metric, **dict.fromkeys(CONDITION), "judge": PEOPLE}
+    return tuple(
+        each if each.p is None else msgspec.structs.replace(each, q=number(own), outcome="shown" if own <= ALPHA else "not shown")
+        for each, own in zip(found, q.tolist(), strict=True)
+    )
 
 
 def _credit(data: Dataset, metric: str, scores: Sequence[Any]) -> Floats:
@@ -110,7 +104,6 @@ def _credit(data: Dataset, metric: str, scores: Sequence[Any]) -> Floats:
 
 
 def _labels(judged: JudgedData, metric: str) -> _Choices:
-    """People's choices on the pairs that judges were asked about."""
     data, labels = judged.data, judged.data.labels
     item = labels.item.recode(data.positions).astype(np.int64)
     rows = np.flatnonzero((labels.metric.recode({metric: 0}) == 0) & np.isin(item, judged.units.item))
@@ -167,7 +160,7 @@ def _explained(key: dict[str, Any], choices: _Choices, texts: _Texts) -> Explain
             return _fitted(key, kept, texts, spread, left_out)
         except (ValueError, np.linalg.LinAlgError) as err:
             left_out.append(str(err))
-    return _refused(key, len(kept.item), groups, left_out)
+    return ExplainedPairs(key=key, n=len(kept.item), groups=groups, left_out=tuple(left_out), outcome="refused")
 
 
 def _overlapping(kept: _Choices, texts: _Texts) -> tuple[_Choices, list[str]]:
@@ -197,7 +190,6 @@ def _two_sided(kept: _Choices, texts: _Texts) -> tuple[_Choices, list[str]]:
 
 
 def _first(names: Sequence[str]) -> str:
-    """The first names of a list, and how many others there are."""
     more = f" and {len(names) - NAMED:,} more" if len(names) > NAMED else ""
     return f"{'; '.join(names[:NAMED])}{more}"
 
@@ -223,7 +215,6 @@ def _fitted(key: dict[str, Any], kept: _Choices, texts: _Texts, spread: float, l
         low=fit.length - reach,
         high=fit.length + reach,
         p=number(fit.length_p),
-        q=None,
         detectable=reach + power,
         place=fit.raw_place,
         place_adjusted=fit.place,
@@ -239,9 +230,3 @@ def _systems(names: Sequence[str], fit: AdjustedPreference) -> tuple[PairedSyste
     raw, adjusted = fit.raw - fit.raw.mean(), fit.adjusted - fit.adjusted.mean()
     found = (PairedSystem(name, float(one), float(other)) for name, one, other in zip(names, raw, adjusted, strict=True))
     return tuple(sorted(found, key=lambda each: -each.raw))
-
-
-def _refused(key: dict[str, Any], n: int, groups: int, left_out: Sequence[str]) -> ExplainedPairs:
-    names = ("times_longer", "length", "low", "high", "p", "q", "detectable", "place", "place_adjusted")
-    nothing: dict[str, None] = dict.fromkeys(names)
-    return ExplainedPairs(key=key, n=n, groups=groups, **nothing, systems=(), left_out=tuple(left_out), outcome="refused")

@@ -1,15 +1,23 @@
-"""The two halves of the labels: one chooses, the other confirms. They are of different types, so that neither stands in for the other."""
+"""The two halves of the labels: one chooses, the other confirms, once. Their types differ, so that neither stands in for the other.
+
+A data folder remembers confirmations in `confirmed.jsonl`, one line a use.
+"""
 
 from __future__ import annotations
 
+import hashlib
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import chain
+from pathlib import Path
 
+import msgspec
 import numpy as np
 
 from harness.errors import UsageError
-from harness.improvement.questions import LabelledQuestions
+from harness.improvement.questions import LabelledQuestion, LabelledQuestions
 from harness.stats.core.arrays import Ints
+from harness.tables import json_rows, write_atomic
 
 LEAST_GROUPS = 10
 """Independent texts that each half needs at least."""
@@ -36,13 +44,7 @@ class ConfirmHalf:
 def halves(texts: LabelledQuestions, share: float, seed: int) -> tuple[ChooseHalf, ConfirmHalf]:
     """Divide the questions by what their texts share, language by language.
 
-    Args:
-        texts: all questions.
-        share: of the independent texts of each language that choose, in (0, 1).
-        seed: of the draw.
-
-    Raises:
-        UsageError: where a half has fewer than `LEAST_GROUPS` independent texts.
+    `share`, in (0, 1), of the independent texts of each language choose. Raises UsageError where a half has fewer than `LEAST_GROUPS`.
     """
     rng = np.random.default_rng(seed)
     chooses = np.zeros(int(texts.group.max(initial=-1)) + 1, bool)
@@ -67,3 +69,51 @@ def _text_by_text(texts: LabelledQuestions, rng: np.random.Generator) -> Ints:
         rows.setdefault(question.item_id, []).append(at)
     drawn = list(rows.values())
     return np.array(list(chain.from_iterable(drawn[at] for at in rng.permutation(len(drawn)))), np.int64)
+
+
+FILE = "confirmed.jsonl"
+
+
+class ConfirmedUse(msgspec.Struct, frozen=True):
+    """One use of labels to confirm, on a day (UTC), of a folder whose items and labels have the hash `labels`.
+
+    `candidates` have the start first; `shown` says whether a gain was shown in any language. `texts` are digests of the questions.
+    """
+
+    date: str
+    labels: str
+    candidates: tuple[str, ...]
+    chosen: str
+    shown: bool
+    texts: tuple[str, ...]
+
+
+def digests(questions: Iterable[LabelledQuestion]) -> tuple[str, ...]:
+    """A digest of each question, which says nothing about its text."""
+    return tuple(sorted(hashlib.sha256("\0".join(each).encode()).hexdigest()[:16] for each in questions))
+
+
+def earlier_uses(folder: Path | None, questions: Sequence[LabelledQuestion]) -> int:
+    """How many confirmations used some of these questions before; 0 without a folder."""
+    path = folder / FILE if folder else None
+    if path is None or not path.is_file():
+        return 0
+    now = set(digests(questions))
+    return sum(not now.isdisjoint(use.texts) for _, use in json_rows(path, ConfirmedUse, "a use of labels to confirm"))
+
+
+def refuse_second_use(uses: int, reuse: bool) -> None:
+    """Raise UsageError where labels confirmed before and nobody said that they may again."""
+    if uses and not reuse:
+        times = "once" if uses == 1 else f"{uses} times"
+        raise UsageError(
+            f"these labels have confirmed a choice {times} ({FILE} in the data folder). A choice that is tried again on the same labels "
+            "looks better than it is: label other texts, or pass --reuse to test at a stricter level"
+        )
+
+
+def remember(folder: Path, use: ConfirmedUse) -> None:
+    """Add a use to the folder's file. Raises StoreError where it cannot be written."""
+    path = folder / FILE
+    before = path.read_bytes() if path.is_file() else b""
+    write_atomic(path, before + msgspec.json.encode(use) + b"\n")

@@ -18,11 +18,9 @@ from harness.decide.options import DecisionOptions
 from harness.decide.verdicts import Verdict
 from harness.errors import UsageError
 from harness.improvement.calibrated_answers import CalibratedAnswers, CalibrationSteps, is_calibrated
-from harness.improvement.confirmed_uses import ConfirmedUse, digests, earlier_uses, refuse_second_use, remember
-from harness.improvement.disagreements import Remaining, disagreements
-from harness.improvement.halves import ChooseHalf, ConfirmHalf, halves
+from harness.improvement.disagreements import Remaining, disagreements, verdicts_on
+from harness.improvement.halves import ChooseHalf, ConfirmedUse, ConfirmHalf, digests, earlier_uses, halves, refuse_second_use, remember
 from harness.improvement.questions import LabelledQuestions
-from harness.improvement.verdicts_on_part import verdicts_on
 from harness.measure.compare import align
 from harness.measure.options import CompareOptions
 from harness.model import JudgeCondition, plainness
@@ -138,8 +136,6 @@ class Improved(msgspec.Struct, frozen=True, kw_only=True):
             row = found["languages"][at] if at < len(self.languages) else found["together"]
             row["gain"] = {key: None if math.isnan(value) else value for key, value in each.gain._asdict().items()}
         found["halving"] = {"rounds": [each._asdict() for each in self.halving.rounds], "asked": self.halving.asked}
-        found["calibration"] = [each._asdict() for each in self.calibration]
-        found["remaining"] = [each.as_json() for each in self.remaining]
         return found | verdicts
 
 
@@ -183,13 +179,10 @@ def improve(
     Args:
         division: the two halves, from `divided`.
         answers: judges under conditions, and what they answer; they are asked for no more than a step needs.
-        compare, decision: how judgments are compared, and by which thresholds verdicts are given.
-        options: how to choose and to confirm.
-        folder: the data folder, which remembers that its labels were used; None: nothing remembers.
-        today: the day that it remembers.
+        compare, decision, options: how judgments are compared, the thresholds of verdicts, and how to choose and to confirm.
+        folder: the data folder, which remembers on this day that its labels were used; None: nothing remembers.
 
-    Raises:
-        UsageError: for an unknown start, and for labels that confirmed before.
+    Raises UsageError for an unknown start, and for labels that confirmed before.
     """
     refuse_second_use(division.uses, options.reuse)
     names, confirming = answers.candidates, division.confirming.texts
@@ -205,16 +198,10 @@ def improve(
     source = answers.recording((start, chosen), confirming)
     verdicts = verdicts_on(source, set(confirming.items), compare, decision)
     if folder is not None:  # last, so that labels are not spent where something above fails; and nothing is shown if this fails
-        shown = any(each.shown for each in languages)
-        use = ConfirmedUse(
-            date=today.isoformat(),
-            labels=answers.labels_sha256,
-            candidates=tuple(str(names[at]) for at in order),
-            chosen=str(names[chosen]),
-            shown=shown,
-            texts=digests(confirming.questions),
-        )
-        remember(folder, use)
+        shown, asked = any(each.shown for each in languages), tuple(str(names[at]) for at in order)
+        texts = digests(confirming.questions)
+        remember(folder, ConfirmedUse(today.isoformat(), answers.labels_sha256, asked, str(names[chosen]), shown, texts))
+    hashed = hashlib.sha256("\0".join(map(str, names)).encode()).hexdigest()[:12]
     return Improved(
         source=source.name,
         candidates=tuple(names[at] for at in order),
@@ -234,12 +221,8 @@ def improve(
         flags={"start": answers.flags(start), "chosen": answers.flags(chosen)},
         calibration=answers.steps(chosen, confirming),
         options=options,
-        signature=f"{align([source], compare).signature}|improve:{options.signed(level)} candidates={_hashed(names)}",
+        signature=f"{align([source], compare).signature}|improve:{options.signed(level)} candidates={hashed}",
     )
-
-
-def _hashed(candidates: Sequence[JudgeCondition]) -> str:
-    return hashlib.sha256("\0".join(map(str, candidates)).encode()).hexdigest()[:12]
 
 
 def starting_point(candidates: Sequence[JudgeCondition], name: str | None) -> int:
@@ -309,7 +292,5 @@ def _constant(choosing: ChooseHalf, confirming: ConfirmHalf) -> Floats:
     for question, label in zip(choosing.texts.questions, choosing.texts.label.tolist(), strict=True):
         counts.setdefault((question.language, question.metric), Counter())[label] += 1
     best = {place: count.most_common(1)[0][0] for place, count in counts.items()}
-    texts = confirming.texts
-    return np.array(
-        [best.get((q.language, q.metric)) == label for q, label in zip(texts.questions, texts.label.tolist(), strict=True)], float
-    )
+    texts = zip(confirming.texts.questions, confirming.texts.label.tolist(), strict=True)
+    return np.array([best.get((question.language, question.metric)) == label for question, label in texts], float)

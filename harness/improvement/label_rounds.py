@@ -5,7 +5,7 @@ Nothing is confirmed here, and no label is spent: a round is a policy, and peopl
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -17,12 +17,13 @@ from harness.data.labels import Labels, checked_labels, read_label_rows
 from harness.errors import UsageError
 from harness.improvement.halves import halves
 from harness.improvement.improve import ImproveOptions
-from harness.improvement.questions import LabelledQuestion, commonest_labels
-from harness.improvement.recorded_answers import recorded_answers
+from harness.improvement.questions import commonest_labels, recorded_answers
 from harness.measure.compare import Recording, align
 from harness.measure.options import CompareOptions
 from harness.model import JudgeCondition, Score
 from harness.tables import find_table
+
+_EXAMPLES = 10
 
 
 class LabelRound(NamedTuple):
@@ -32,7 +33,7 @@ class LabelRound(NamedTuple):
     labels: Labels
 
 
-class DifferingLabel(NamedTuple):
+class DifferingLabel(msgspec.Struct, frozen=True):
     """A question whose commonest labels differ, with that of each round, in their order."""
 
     language: str
@@ -44,12 +45,8 @@ class DifferingLabel(NamedTuple):
 class RoundsCompared(msgspec.Struct, frozen=True, kw_only=True):
     """Candidates under each round of labels, on the questions that choose and have a commonest label in every round.
 
-    Attributes:
-        rounds: their names.
-        candidates: all of them.
-        agreement: (candidates, rounds) share of these questions on which a candidate gave the commonest label.
-        winners: of each round, the candidate that agrees most; of equal ones the earlier.
-        questions: how many choose; `differing` how many of all questions have other labels, of `common`, and `examples` some of them.
+    `agreement` (candidates, rounds) is the share of these questions on which a candidate gave the commonest label; of candidates that agree
+    equally the earlier wins. Of the `common` questions, `differing` have other labels; `examples` are some of them.
     """
 
     rounds: tuple[str, ...]
@@ -66,7 +63,7 @@ class RoundsCompared(msgspec.Struct, frozen=True, kw_only=True):
     def as_json(self) -> dict[str, Any]:
         """One object for programs."""
         found: dict[str, Any] = msgspec.structs.asdict(self)
-        for name in ("candidates", "winners", "examples"):
+        for name in ("candidates", "winners"):
             found[name] = [each._asdict() for each in found[name]]
         return found
 
@@ -82,19 +79,10 @@ def read_round(path: Path, data: Dataset) -> LabelRound:
     return LabelRound(str(path), checked_labels(read_label_rows(file), file, data.scales, data.by_id, source=data.about.source))
 
 
-_EXAMPLES = 10
-
-
 def compare_rounds(source: Recording, rounds: Sequence[LabelRound], compare: CompareOptions, options: ImproveOptions) -> RoundsCompared:
-    """Which candidate agrees best with each round of labels.
+    """Which candidate agrees best with each of two or more rounds of labels; the half that confirms is left alone.
 
-    Args:
-        source: judgments under several conditions or of several judges.
-        rounds: two or more rounds of labels of its items.
-        compare, options: as `improve` takes them; the half that confirms is left alone.
-
-    Raises:
-        UsageError: with fewer than two rounds or candidates, and without questions in common.
+    Raises UsageError with fewer than two rounds or candidates, and without questions in common.
     """
     if len(rounds) < 2:
         raise UsageError("name two rounds of labels: --labels A --labels B")
@@ -111,7 +99,9 @@ def compare_rounds(source: Recording, rounds: Sequence[LabelRound], compare: Com
     choosing = halves(common, options.share, options.seed)[0].texts
     every = range(len(candidates))
     agreement = np.array([answers.right(every, choosing).mean(axis=0) for _, answers in answered]).T
-    differing = list(_differing([commonest_labels(each.data, compare) for each in sources], common.questions))
+    by_round = [commonest_labels(each.data, compare) for each in sources]
+    given = {question: tuple(labels[question] for labels in by_round) for question in common.questions}
+    differing = [DifferingLabel(*question, labels) for question, labels in given.items() if len(set(labels)) > 1]
     return RoundsCompared(
         rounds=tuple(each.name for each in rounds),
         candidates=candidates,
@@ -123,10 +113,3 @@ def compare_rounds(source: Recording, rounds: Sequence[LabelRound], compare: Com
         examples=tuple(differing[:_EXAMPLES]),
         signature="|".join(align([each], compare).signature for each in sources),
     )
-
-
-def _differing(rounds: Sequence[Mapping[LabelledQuestion, Score]], questions: Sequence[LabelledQuestion]) -> Iterator[DifferingLabel]:
-    for question in questions:
-        labels = tuple(each[question] for each in rounds)
-        if len(set(labels)) > 1:
-            yield DifferingLabel(*question, labels)

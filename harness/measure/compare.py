@@ -132,6 +132,10 @@ class AlignedData(msgspec.Struct, frozen=True):
     signature: str
     sources: tuple[Recording, ...] = ()
 
+    def signed(self, **parts: str | tuple[str, ...]) -> str:
+        """The signature with further parts."""
+        return str(msgspec.structs.replace(ComparisonSignature.parse(self.signature), **parts))
+
 
 def compare(sources: Sequence[Recording], options: CompareOptions) -> Comparison:
     """Compare the judgments of each source with its labels.

@@ -9,7 +9,8 @@ from rich.console import Console
 from rich.text import Text
 
 from harness.content.tags import english_name
-from harness.correct.certificate import Certificate, CertifiedCell
+from harness.correct.certificate import Certificate
+from harness.correct.certified_cell import CertifiedCell
 from harness.correct.extension import ExtensionResult, ExtensionTarget
 from harness.correct.stale_certificate import CertificateCheck
 from harness.reports.tables.numbers import counted, difference, percent, probability, rounded_up

@@ -112,21 +112,16 @@ def locked(folder: Path) -> Iterator[None]:
 
 
 def read_log(folder: Path, began: str) -> list[Day]:
-    """The days of the log, oldest first; a line that was cut off is not among them.
+    """The days of the log, oldest first; a line that was cut off is not among them. The first line is chained to `began`.
 
-    Args:
-        folder: of the watch.
-        began: what the first line is chained to.
-
-    Raises:
-        ContentError: with `file:line`, for a line that is no day, that was changed after it was written, or whose date is out of order.
+    Raises ContentError with `file:line`, for a line that is no day, that was changed after it was written, or whose date is out of order.
     """
     path = folder / LOG
     if not path.exists():
         return []
     days: list[Day] = []
     previous = began
-    for line, day in islice(json_rows(path, Day, "a day of a watch"), _whole_lines(path)):
+    for line, day in islice(json_rows(path, Day, "a day of a watch"), path.read_bytes().count(b"\n")):
         if day.chained(previous).hash != day.hash:
             raise ContentError("this line, one before it, or watch.json was changed after it was written; restore it", path, line)
         if days and not follows(days[-1], day.date):
@@ -141,12 +136,6 @@ def follows(last: Day, wanted: date) -> bool:
     return wanted > last.date or (last.restart is not None and wanted == last.date)
 
 
-def _whole_lines(path: Path) -> int:
-    """How many lines end with a line break."""
-    with open(path, "rb") as file:
-        return sum(chunk.count(b"\n") for chunk in iter(lambda: file.read(1 << 20), b""))
-
-
 def append_day(folder: Path, day: Day, previous: str) -> Day:
     """Append a day with its hash, and return it. What a killed process left of a line is removed first; hold `locked`."""
     path, added = folder / LOG, day.chained(previous)
@@ -154,7 +143,7 @@ def append_day(folder: Path, day: Day, previous: str) -> Day:
     try:
         number = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, PRIVATE_FILE)
         try:
-            os.ftruncate(number, _end_of_last_line(path))
+            os.ftruncate(number, path.read_bytes().rfind(b"\n") + 1)
             if os.write(number, line) != len(line):
                 raise OSError(None, "the disk is full")
             os.fsync(number)
@@ -163,12 +152,6 @@ def append_day(folder: Path, day: Day, previous: str) -> Day:
     except OSError as err:
         raise StoreError(f"{path} cannot be written ({err.strerror or err}); make room, then run the same command again") from None
     return added
-
-
-def _end_of_last_line(path: Path) -> int:
-    """The length of the file up to its last line break."""
-    content = path.read_bytes()
-    return content.rfind(b"\n") + 1
 
 
 def refuse_date(log: Sequence[Day], wanted: date, today: date) -> None:

@@ -10,7 +10,8 @@ from importlib.metadata import version
 import msgspec
 import numpy as np
 
-from harness.correct.certificate import Certificate, CertifiedCell
+from harness.correct.certificate import Certificate
+from harness.correct.certified_cell import CertifiedCell
 from harness.correct.certify import JudgedRun
 from harness.correct.label_sample import SampleOptions, draw_label_sample
 from harness.correct.scored_items import scored_items
@@ -20,9 +21,7 @@ from harness.measure.compare import Recording, align
 from harness.measure.options import Annotators, CompareOptions
 from harness.model import JudgeCondition
 from harness.stats.estimation.betting import limits_of_repeats, reference_limits
-from harness.watch.anchors import Answers
-from harness.watch.certified_texts import certified_texts
-from harness.watch.production import scores_by_group
+from harness.watch.one_day import Answers, certified_texts, scores_by_group
 from harness.watch.watch_plan import (
     SCHEMA_VERSION,
     Anchor,
@@ -104,9 +103,7 @@ def make_watch_plan(
     """The plan of a watch that begins with these answers on its anchors, and the hashes of its certified texts.
 
     Every reference has limits at the level that is left for its error: half of each stream's, shared by its tests and by all cells.
-
-    Raises:
-        UsageError: for scales without ends, and where no anchor or no text has a readable answer.
+    Raises UsageError for scales without ends, and where no anchor or no text has a readable answer.
     """
     allowed = start.certificate.allowed
     bare = {(cell.language, cell.metric): _watched(cell) for cell in allowed}

@@ -1,4 +1,4 @@
-"""What a watch has found: has the judge changed, have the texts? From its plan and its log alone, so that every look gives the same.
+"""What a watch has found: has the judge changed, have the texts, or both? From its plan and its log alone: every look gives the same.
 
 Each stream of a cell has half of alpha: a quarter of alpha for the error of its reference levels, a quarter for its tests. Its e-value is
 the mean of those of its one-sided tests. Over many cells e-BH says which e-values are an alarm.
@@ -10,7 +10,7 @@ import math
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from datetime import date
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 import numpy as np
@@ -21,10 +21,9 @@ from harness.stats.core.arrays import Floats
 from harness.stats.estimation.betting import e_benjamini_hochberg, log_factors, mixed_wealth
 from harness.text import short_repr
 from harness.watch.daily_log import Day, Seen
-from harness.watch.watch_plan import Quantity, Reference, Stream, WatchedCell, WatchPlan
-from harness.watch.who import WatchAnswer, who_changed
+from harness.watch.watch_plan import STREAMS, Quantity, Reference, Stream, WatchedCell, WatchPlan
 
-SCHEMA_VERSION = 1
+WatchAnswer = Literal["nothing shown", "not yet known", "the texts changed", "the judge changed", "both"]
 _MOST = 700.0  # the largest logarithm of a number that a float holds
 
 
@@ -90,7 +89,7 @@ class WatchCheck(msgspec.Struct, frozen=True, kw_only=True):
     cells: tuple[CellState, ...]
     expired: str | None
     earlier: tuple[EarlierWatch, ...] = ()
-    schema_version: int = SCHEMA_VERSION
+    schema_version: int = 1
 
     def __repr__(self) -> str:
         return short_repr(self, f"{self.judge}, {self.answer}", cells=len(self.cells), days=self.days)
@@ -108,7 +107,6 @@ class WatchCheck(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def changed(self) -> bool:
-        """Whether a change is shown."""
         return self.answer in ("the texts changed", "the judge changed", "both")
 
     def as_json(self) -> dict[str, Any]:
@@ -118,36 +116,17 @@ class WatchCheck(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def check_watch(plan: WatchPlan, days: Sequence[Day], today: date, earlier: tuple[EarlierWatch, ...] = ()) -> WatchCheck:
-    """Compute every test anew from the log.
-
-    Args:
-        plan, days: of the last start of the watch.
-        today: on which the certificate has to hold.
-        earlier: the starts before.
-    """
+    """Compute every test of the last start anew from the log; `today` the certificate has to hold, `earlier` are the starts before."""
     alpha = plan.options.alpha / 4
-    streams: dict[Stream, dict[str, _Evidence]] = {
-        "anchors": {cell.name: _evidence(cell, "anchors", days, plan) for cell in plan.cells},
-        "production": {cell.name: _evidence(cell, "production", days, plan) for cell in plan.cells},
-    }
+    streams = {stream: {cell.name: _evidence(cell, stream, days, plan) for cell in plan.cells} for stream in STREAMS}
     alarms = {stream: _alarms(of_cells, days, alpha) for stream, of_cells in streams.items()}
     cells = []
     for cell in plan.cells:
-        states = {
+        states: dict[str, Any] = {
             stream: _state(found[cell.name], alarms[stream].get(cell.name), len(plan.cells) / alpha) for stream, found in streams.items()
         }
-        answer = _answer(states["anchors"], states["production"], plan.options.guard)
-        cells.append(
-            CellState(
-                language=cell.language,
-                metric=cell.metric,
-                answer=answer,
-                watched_class=cell.watched_class,
-                references=cell.references,
-                anchors=states["anchors"],
-                production=states["production"],
-            )
-        )
+        known = {name: getattr(cell, name) for name in ("language", "metric", "watched_class", "references")}
+        cells.append(CellState(answer=_answer(**states, guard=plan.options.guard), **known, **states))
     found = WatchCheck(
         judge=plan.judge.name,
         data=plan.data,
@@ -167,19 +146,15 @@ def check_watch(plan: WatchPlan, days: Sequence[Day], today: date, earlier: tupl
 def watch_record(plan: WatchPlan, found: WatchCheck, earlier: tuple[EarlierWatch, ...]) -> CertifiedWatch:
     """What the certificate says of its watch after a check."""
     first = min((alarm for cell in found.cells for alarm in (cell.anchors.alarm, cell.production.alarm) if alarm), default=None)
+    what = "a change, and not yet known of what" if found.answer == "not yet known" else found.answer
     return CertifiedWatch(
         since=plan.since,
         checked_to=found.last_day or plan.since,
         max_age=plan.options.max_age,
-        ended=None if first is None else _ended(found.answer, first),
+        ended=None if first is None else f"{what}; the first alarm was on {first}",
         recalibrated=plan.since if earlier else None,
         earlier=earlier,
     )
-
-
-def _ended(answer: WatchAnswer, first: date) -> str:
-    what = "a change, and not yet known of what" if answer == "not yet known" else answer
-    return f"{what}; the first alarm was on {first}"
 
 
 def watched(certificate: Certificate, plan: WatchPlan, found: WatchCheck) -> Certificate:
@@ -188,36 +163,32 @@ def watched(certificate: Certificate, plan: WatchPlan, found: WatchCheck) -> Cer
 
 
 class _Evidence(msgspec.Struct, frozen=True):
-    """The logarithms of e-values of one stream: after each of its days for all tests together, and after the last one for each test."""
+    """One stream: its days, with e-values of all tests together, and after the last one the logarithm of that of each test."""
 
-    days: tuple[tuple[date, int, dict[Quantity, float]], ...]
-    log_e: tuple[float, ...]
+    days: tuple[WatchedDay, ...]
     by_test: dict[str, float]
 
     def at(self, day: date) -> float:
         """The e-value after the last of its days up to this one; 1 before the first."""
-        place = bisect_right(self.days, day, key=lambda own: own[0])
-        return _e(self.log_e[place - 1]) if place else 1.0
-
-
-def _e(log_e: float) -> float:
-    return math.exp(min(log_e, _MOST))
+        place = bisect_right(self.days, day, key=lambda own: own.date)
+        return self.days[place - 1].e if place else 1.0
 
 
 def _evidence(cell: WatchedCell, stream: Stream, days: Sequence[Day], plan: WatchPlan) -> _Evidence:
     with_values = [(day.date, seen) for day in days if (seen := _seen(day, cell, stream))]
     references = [reference for reference in cell.references if reference.stream == stream]
     if not with_values:
-        return _Evidence((), (), {})
+        return _Evidence((), {})
     tests = {f"{one.quantity} {words}": (one, sign) for one in references for sign, words in ((1, "fell"), (-1, "rose"))}
     counted = {one.quantity: _counted([seen.get(one.quantity) for _, seen in with_values]) for one in references}
     factors = np.stack([_factors(*counted[one.quantity], one, sign, plan.options.tolerance) for one, sign in tests.values()], axis=1)
     every = mixed_wealth(factors).log_e  # (days, tests)
     mean = np.logaddexp.reduce(every, axis=1) - math.log(len(tests))
-    described = tuple(
-        (when, max(one.n for one in seen.values()), {quantity: one.mean for quantity, one in seen.items()}) for when, seen in with_values
-    )
-    return _Evidence(described, tuple(mean.tolist()), dict(zip(tests, every[-1].tolist(), strict=True)))
+    shown = []
+    for (when, seen), log_e in zip(with_values, mean.tolist(), strict=True):
+        means = {quantity: one.mean for quantity, one in seen.items()}
+        shown.append(WatchedDay(when, max(one.n for one in seen.values()), means, math.exp(min(log_e, _MOST))))
+    return _Evidence(tuple(shown), dict(zip(tests, every[-1].tolist(), strict=True)))
 
 
 def _seen(day: Day, cell: WatchedCell, stream: Stream) -> dict[Quantity, Seen]:
@@ -248,7 +219,6 @@ def _factors(values: Floats, counts: Floats, reference: Reference, sign: int, to
 
 
 def _alarms(of_cells: Mapping[str, _Evidence], days: Sequence[Day], alpha: float) -> dict[str, date]:
-    """The first day on which e-BH names each cell."""
     names, found = list(of_cells), dict[str, date]()
     for day in days:
         for place in e_benjamini_hochberg([of_cells[name].at(day.date) for name in names], alpha):
@@ -258,22 +228,31 @@ def _alarms(of_cells: Mapping[str, _Evidence], days: Sequence[Day], alpha: float
 
 def _state(evidence: _Evidence, alarm: date | None, limit: float) -> StreamState:
     moved = max(evidence.by_test, key=lambda name: evidence.by_test[name]) if alarm else ""
-    shown = zip(evidence.days, evidence.log_e, strict=True)
-    days = tuple(WatchedDay(when, n, means, _e(log_e)) for (when, n, means), log_e in shown)
-    return StreamState(e=days[-1].e if days else 1.0, limit=limit, alarm=alarm, moved=moved, days=days)
+    e = evidence.days[-1].e if evidence.days else 1.0
+    return StreamState(e=e, limit=limit, alarm=alarm, moved=moved, days=evidence.days)
 
 
 def _answer(anchors: StreamState, production: StreamState, guard: int) -> WatchAnswer:
     """The answer of one cell. Days are counted by those on which the judge was asked about anchors."""
     if not anchors.days and not production.days:
         return "not yet known"
-    count = _counter([day.date for day in anchors.days])
-    last = len(anchors.days)
-    return who_changed(count(production.alarm), count(anchors.alarm), last, guard)
+    asked = [day.date for day in anchors.days]
+    new, again = (None if one.alarm is None else sum(day <= one.alarm for day in asked) for one in (production, anchors))
+    return who_changed(new, again, len(asked), guard)
 
 
-def _counter(asked: Sequence[date]) -> Any:
-    def count(alarm: date | None) -> int | None:
-        return None if alarm is None else sum(day <= alarm for day in asked)
+def who_changed(production: int | None, anchors: int | None, last_day: int, guard: int) -> WatchAnswer:
+    """The answer from the days of the alarms, None without one. Days count those on which the judge was asked about anchors.
 
-    return count
+    The anchors are the same texts every day, so only the judge moves them. An alarm on production scores is put down to the texts when the
+    anchors stayed silent for `guard` days after it; if they gave alarm before or by then, the judge explains it, and production says
+    nothing until there is a new reference. Anchors that give alarm later than that are a second change.
+
+    >>> [who_changed(40, anchors, 100, 30) for anchors in (None, 45, 90)], who_changed(90, None, 100, 30)
+    (['the texts changed', 'the judge changed', 'both'], 'not yet known')
+    """
+    if anchors is not None:
+        return "both" if production is not None and anchors > production + guard else "the judge changed"
+    if production is None:
+        return "nothing shown"
+    return "the texts changed" if last_day >= production + guard else "not yet known"

@@ -22,6 +22,7 @@ from harness.tables import read_rows, to_json, to_jsonl, write_together
 PLAN, ANCHORS, CERTIFICATE, CERTIFIED = "watch.json", "anchors.jsonl", "certificate.json", "certified.txt"
 SCHEMA_VERSION = 1
 Stream = Literal["anchors", "production"]
+STREAMS: tuple[Stream, ...] = ("anchors", "production")
 Quantity = Literal["agreement", "level"]
 
 

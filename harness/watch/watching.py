@@ -1,9 +1,14 @@
-"""`harness watch`: begin a watch, add a day, and check it. The folder holds everything, and later days need no label."""
+"""`harness watch`: begin a watch, begin it again after an alarm, add a day, and check it. Its folder holds everything; days need no label.
+
+The first start's files stand in the folder itself, those of start 2 in `starts/2`. A restart is a line of the log, which is written after
+its files: a process that is killed leaves a restart as a whole, or files that do not count and are written again.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 
@@ -11,20 +16,95 @@ import msgspec
 
 from harness.correct import certificate
 from harness.correct.certificate_extension import EarlierWatch
-from harness.correct.one_condition import judged_rows
+from harness.correct.scored_items import judged_rows
 from harness.correct.stale_certificate import other_condition
 from harness.data.judgments import Judgments
 from harness.errors import ContentError, UsageError
 from harness.measure.compare import Recording
 from harness.tables import make_folder, to_json, write_atomic
-from harness.watch.anchors import answers_of, draw_anchors, refuse_unanswered, see_anchors
-from harness.watch.certified_texts import read_certified, without_certified
-from harness.watch.daily_log import GROUPS, Day, SeenAnchors, SeenCell, SeenProduction, append_day, locked, refuse_date
-from harness.watch.production import see_production
+from harness.watch.daily_log import GROUPS, Day, Restart, SeenAnchors, SeenCell, SeenProduction, append_day, locked, read_log, refuse_date
+from harness.watch.one_day import (
+    answers_of,
+    draw_anchors,
+    read_certified,
+    refuse_unanswered,
+    see_anchors,
+    see_production,
+    without_certified,
+)
 from harness.watch.setting_up import WatchStart, choose_anchors, make_watch_plan
-from harness.watch.starts import STARTS, StartedWatch, home_of, open_watch, record_restart, why_ended
-from harness.watch.watch_check import WatchCheck, check_watch, watched
+from harness.watch.watch_check import WatchCheck, check_watch, watch_record, watched
 from harness.watch.watch_plan import CERTIFICATE, PLAN, Anchor, WatchOptions, WatchPlan, read_anchors, read_plan, write_plan
+
+STARTS = "starts"
+
+
+@dataclass(frozen=True, slots=True)
+class StartedWatch:
+    """A watch as its last start has it.
+
+    Attributes:
+        folder: of the watch.
+        number: of the last start, from 1.
+        plan: of the last start; its files stand in `home`.
+        log: every line.
+        days: those after the last start.
+        earlier: the starts before, with what ended them.
+    """
+
+    folder: Path
+    number: int
+    plan: WatchPlan
+    log: tuple[Day, ...]
+    days: tuple[Day, ...]
+    earlier: tuple[EarlierWatch, ...]
+
+    @property
+    def home(self) -> Path:
+        return home_of(self.folder, self.number)
+
+    @property
+    def previous(self) -> str:
+        """What the next line of the log is chained to."""
+        return self.log[-1].hash if self.log else read_plan(self.folder).sha256
+
+
+def home_of(folder: Path, number: int) -> Path:
+    """Where the files of a start stand."""
+    return folder if number == 1 else folder / STARTS / str(number)
+
+
+def open_watch(folder: Path) -> StartedWatch:
+    """Read the plan of the last start, and the log. Raises UsageError where there is no watch, ContentError for what was changed."""
+    plan = read_plan(folder)
+    number, since, earlier = 1, 0, list[EarlierWatch]()
+    log = read_log(folder, plan.sha256)
+    for place, day in enumerate(log):
+        if day.restart is None:
+            continue
+        earlier.append(EarlierWatch(since=plan.since, until=day.date, ended=day.restart.because, certificate=plan.certificate))
+        number, since = number + 1, place + 1
+        path = home_of(folder, number) / PLAN
+        if not path.is_file() or (plan := read_plan(path.parent)).sha256 != day.restart.plan:
+            raise ContentError(f"not the plan with which the watch was started again on {day.date}; restore it", path)
+    return StartedWatch(folder, number, plan, tuple(log), tuple(log[since:]), tuple(earlier))
+
+
+def why_ended(watch: StartedWatch, today: date) -> str:
+    """What the last start of a watch found. Raises UsageError where it found nothing: then there is no reason to begin again."""
+    found = watch_record(watch.plan, check_watch(watch.plan, watch.days, today), watch.earlier).ended
+    if found is None:
+        raise UsageError(
+            f"the watch in {watch.folder} has found no change since {watch.plan.since}; go on with 'harness watch add'. Only an alarm ends "
+            "a watch: starting again without one would throw away what its days have shown so far"
+        )
+    return found
+
+
+def record_restart(watch: StartedWatch, plan: WatchPlan, because: str) -> None:
+    """Append the line of a restart to the log; the files of the new start are there already."""
+    append_day(watch.folder, Day(plan.since, {}, restart=Restart(watch.number + 1, plan.sha256, because)), watch.previous)
+
 
 ASKED = "asked"
 """The folder of the judge's replies: a results folder for each day."""
@@ -40,19 +120,17 @@ class NewScores(msgspec.Struct, frozen=True):
 
 
 def begin(folder: Path, start: WatchStart, options: WatchOptions, since: date, ask: Asking | None, *, restart: bool = False) -> WatchPlan:
-    """Begin a watch: draw its anchors, ask the judge about each several times, and fix the reference levels.
+    """Begin a watch: draw its anchors, ask the judge about each several times, and fix the reference levels. The same command continues.
 
     Args:
-        folder: of the new watch.
+        folder: of the new watch; `since` is its first day.
         start: the certificate, what it was made from, and the run to ask again.
         options: how the watch is kept.
-        since: the first day.
         ask: asks the judge; None for recorded judgments, whose answers are those of the certified data.
         restart: start a watch again that an alarm has ended. Its log goes on, and its anchors and certificate are kept.
 
-    Raises:
-        UsageError: where the folder holds a watch already, and for scales without ends; for a restart without a watch, without an alarm,
-            with the certificate that the alarm ended, and on a day of the log. What `ask` raises; the same command continues.
+    Raises UsageError where the folder holds a watch already, and for scales without ends; for a restart without a watch, without an alarm,
+    with the certificate that the alarm ended, and on a day of the log; and what `ask` raises.
     """
     if not restart:
         if (folder / PLAN).exists():
@@ -77,7 +155,6 @@ def begin(folder: Path, start: WatchStart, options: WatchOptions, since: date, a
 def _start(
     folder: Path, start: WatchStart, options: WatchOptions, since: date, ask: Asking | None, earlier: tuple[EarlierWatch, ...]
 ) -> WatchPlan:
-    """Write the files of a start."""
     number = len(earlier) + 1
     anchors = choose_anchors(start, options)
     if ask is None:
@@ -110,19 +187,10 @@ def add_day(folder: Path, day: date, new: NewScores, today: date, ask: Asking | 
     """Ask the anchors of a day, take in its production scores, and append one line to the log.
 
     Nothing is appended unless all of it is there. A command that was killed is given again: it draws the same anchors, and asks those
-    without a reply.
+    without a reply. The day comes after the last one of the log, and not after `today`. Without `ask` the judge is not asked.
 
-    Args:
-        folder: of the watch.
-        day: its date, after the last one of the log.
-        new: production scores and recorded answers.
-        today: no day is later.
-        ask: asks the judge; None where it is not asked.
-
-    Raises:
-        UsageError: without a watch, for a date out of order, a day without anything, scores of another judge, and those of certified texts
-            alone.
-        ContentError: for a log or anchors that were changed. StoreError: where another process holds the folder.
+    Raises UsageError without a watch, for a date out of order, a day without anything, scores of another judge, and those of certified
+    texts alone; ContentError for a log or anchors that were changed; StoreError where another process holds the folder.
     """
     read_plan(folder)  # before the lock: without a watch there is no folder to lock
     with locked(folder):

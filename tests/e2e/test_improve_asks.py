@@ -13,11 +13,10 @@ from typing import Any
 import pytest
 
 from harness.content.library import bundled_root
-from harness.improvement import asking_price
+from harness.improvement import asking
+from harness.improvement.asked_answers import write_pool
 from harness.improvement.asking import Asking, planned
-from harness.improvement.confirmed_uses import FILE
-from harness.improvement.few_shot_pool import write_pool
-from harness.improvement.halves import ConfirmHalf
+from harness.improvement.halves import FILE, ConfirmHalf
 from harness.improvement.improve import ImproveOptions
 from harness.measure.options import CompareOptions
 from harness.runs import RunSpec
@@ -152,7 +151,7 @@ def test_labels_are_not_spent_on_answers_of_which_none_can_be_read(improve: Cli,
 
 def test_a_dry_run_of_many_texts_plans_some_of_them(improve: Cli, endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch) -> None:
     whole = improve("--dry-run").out.splitlines()
-    monkeypatch.setattr(asking_price, "SAMPLED", 10)
+    monkeypatch.setattr(asking, "SAMPLED", 10)
     *part, estimated = improve("--dry-run").out.splitlines()
     assert part == whole, "all texts have one metric here, so that the numbers of calls are the same"
     assert estimated == "Estimated from 18 of the 80 texts." and not endpoint.requests

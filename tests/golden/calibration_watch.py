@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from harness.stats.estimation import betting as b
-from harness.watch.who import who_changed
+from harness.watch.watch_check import who_changed
 
 Given = dict[str, Any]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from harness.data.judgments import NO_VARIANT
-from harness.gate import Check, GateResult
+from harness.gate.check import Check, GateResult
 from harness.model import JudgeCondition
 from harness.render.pipelines.junit import JunitCase, junit_xml
 from harness.reports.tables.column import CELL_TABLES, COEFFICIENT, SHARE

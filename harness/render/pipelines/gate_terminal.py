@@ -10,8 +10,7 @@ from rich.console import Console, Group, RenderableType
 from rich.text import Text
 
 from harness.content.tags import english_name
-from harness.gate import Check, GateResult
-from harness.gate.check import BROKEN, OPEN, UNANSWERED
+from harness.gate.check import BROKEN, OPEN, UNANSWERED, Check, GateResult
 from harness.gate.policy import AGREEMENT
 from harness.render.comparison import show
 from harness.render.fitted_table import FittedTable, gap_between

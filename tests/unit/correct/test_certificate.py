@@ -15,7 +15,8 @@ import numpy as np
 import pytest
 
 from harness import certificate
-from harness.correct.certificate import AcceptedScores, Certificate, CorrectedMean
+from harness.correct.certificate import Certificate
+from harness.correct.certified_cell import AcceptedScores, CorrectedMean
 from harness.correct.certify import NOT_RANDOM, certify
 from harness.correct.correct import CorrectOptions, correct
 from harness.correct.stale_certificate import staleness, unchecked

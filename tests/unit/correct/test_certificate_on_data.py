@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from harness import certificate, sources
-from harness.correct.certificate import CorrectedMean, Correction
+from harness.correct.certified_cell import CorrectedMean, Correction
 from harness.correct.certify import certify
 from harness.decide.options import DecisionOptions
 from harness.measure.compare import Recording, only_where

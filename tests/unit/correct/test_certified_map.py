@@ -13,7 +13,9 @@ import pytest
 
 import harness
 from harness import certificate
-from harness.correct.certificate import Certificate, CorrectedMean
+from harness.correct.calibrate import CalibrateOptions
+from harness.correct.certificate import Certificate
+from harness.correct.certified_cell import CorrectedMean
 from harness.correct.certified_map import CalibratedTexts
 from harness.correct.certify import NOT_RANDOM, certify
 from harness.correct.label_sets import SetOptions
@@ -28,7 +30,7 @@ from tests.unit.correct.languages_folder import languages_folder
 def held_of(folder: Path, *, length: bool = False, **promise: Any) -> Certificate:
     """The certificate of a folder, as it is written and read; judged to be of use, as the verdict is not what is tested here."""
     [source] = open_sources([folder], None, folder)
-    made = certify(source.recording, CompareOptions(), sets=SetOptions(**promise), length=length)
+    made = certify(source.recording, CompareOptions(), maps=CalibrateOptions(SetOptions(**promise), length=length))
     allowed = msgspec.structs.replace(made, cells=tuple(msgspec.structs.replace(cell, verdict="use corrected") for cell in made.cells))
     (folder / "c.json").write_text(to_json(allowed), "utf-8")
     return certificate.load(folder / "c.json")
@@ -111,7 +113,7 @@ def test_the_promise_is_kept_and_made_again(tmp_path: Path) -> None:
     assert strict.options is not None and (strict.options.level, strict.options.this_draw) == (0.95, 0.9)
     assert apply(plain, [3])[1].sets.sum() < apply(strict, [3])[1].sets.sum()  # type: ignore[union-attr]
     [source] = open_sources([folder], None, folder)
-    whole = certify(source.recording, CompareOptions(), sets=SetOptions(level=0.95, this_draw=0.9))
+    whole = certify(source.recording, CompareOptions(), maps=CalibrateOptions(SetOptions(level=0.95, this_draw=0.9)))
     assert staleness(whole, source.recording) == ()
     cell = whole.cells[0]
     assert cell.recalibration

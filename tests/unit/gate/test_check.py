@@ -11,7 +11,9 @@ import pytest
 
 from harness import api, sources
 from harness.errors import UsageError
-from harness.gate import Check, GateResult, Policy, Rule, suggested_policy
+from harness.gate.check import Check, GateResult
+from harness.gate.policy import Policy, Rule
+from harness.gate.suggest import suggested_policy
 from tests.conftest import write_rows
 from tests.judged_folder import judged_folder
 

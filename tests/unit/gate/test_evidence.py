@@ -14,7 +14,8 @@ import pytest
 import harness
 from harness.data.dataset import Dataset
 from harness.errors import UsageError
-from harness.gate import GateResult, Policy, Rule
+from harness.gate.check import GateResult
+from harness.gate.policy import Policy, Rule
 from tests.conftest import write_rows
 from tests.judged_folder import judged_folder
 

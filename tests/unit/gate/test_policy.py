@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from harness.errors import ContentError
-from harness.gate import load_policy
+from harness.gate.policy import load_policy
 
 
 def written(folder: Path, text: str) -> Path:

@@ -15,7 +15,7 @@ import harness
 from harness.data.columns import CodedColumn
 from harness.improvement.calibrated_answers import CalibratedAnswers, is_calibrated
 from harness.improvement.halves import halves
-from harness.improvement.recorded_answers import recorded_answers
+from harness.improvement.questions import recorded_answers
 from harness.measure.compare import Recording
 from harness.measure.options import CompareOptions
 from harness.render.improvement.improved import CALIBRATED

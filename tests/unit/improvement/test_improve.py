@@ -14,10 +14,9 @@ import pytest
 
 import harness
 from harness.errors import UsageError
-from harness.improvement.confirmed_uses import FILE
-from harness.improvement.halves import halves
+from harness.improvement.halves import FILE, halves
 from harness.improvement.improve import ImproveOptions
-from harness.improvement.recorded_answers import recorded_answers
+from harness.improvement.questions import recorded_answers
 from harness.measure.compare import Recording
 from harness.measure.options import CompareOptions
 from harness.stats.selection.confirmation import confirm

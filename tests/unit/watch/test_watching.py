@@ -19,14 +19,12 @@ from harness.measure.compare import Recording
 from harness.measure.options import CompareOptions
 from harness.tables import to_json
 from harness.watch import watching
-from harness.watch.anchors import draw_anchors, see_anchors
 from harness.watch.daily_log import Day, Seen, SeenAnchors, SeenCell, SeenProduction, append_day, read_log
-from harness.watch.production import see_production
+from harness.watch.one_day import draw_anchors, see_anchors, see_production
 from harness.watch.setting_up import WatchStart, choose_anchors, refuse_unfit
-from harness.watch.watch_check import check_watch
+from harness.watch.watch_check import check_watch, who_changed
 from harness.watch.watch_plan import Anchor, Reference, WatchedCell, WatchOptions, WatchPlan, read_anchors, read_plan
 from harness.watch.watching import NewScores, add_day, begin, check
-from harness.watch.who import who_changed
 from tests.judged_folder import judged_folder
 
 BEGAN = date(2026, 1, 1)

@@ -1,0 +1,195 @@
+"""What one day brings to a watch: answers on anchors, which are labelled texts that the judge is asked again, and scores of new texts.
+
+The texts that the certificate was made from set the production level, so as new texts they would show that nothing has changed: they are
+left out.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from datetime import date
+from pathlib import Path
+
+import msgspec
+import numpy as np
+
+from harness.correct.certificate import CertifiedJudge
+from harness.correct.scored_items import judged_rows
+from harness.correct.stale_certificate import other_condition
+from harness.data.dataset import Dataset
+from harness.data.judgments import Judgments
+from harness.errors import ContentError, UsageError
+from harness.measure.compare import Recording
+from harness.model import Item, Score
+from harness.watch.daily_log import Seen, SeenAnchors, SeenProduction
+from harness.watch.watch_plan import CERTIFIED, Anchor, WatchedCell, WatchPlan, certified_hash
+
+Answers = Mapping[tuple[str, str], Sequence[Score | None]]
+"""`{(item_id, metric): answers in the order of their repeats}`, None for an answer that cannot be read."""
+_NAMED = 3  # anchors that a sentence names
+
+
+def draw_anchors(anchors: Sequence[Anchor], plan: WatchPlan, day: date) -> dict[str, int]:
+    """How often each anchor is drawn on a day: `per_day` draws a language, at random and with replacement.
+
+    The draw depends on the plan's seed and the day alone, so a command that was killed draws the same anchors again.
+    """
+    drawn: Counter[str] = Counter()
+    for language in sorted({anchor.language for anchor in anchors}):
+        pool = sorted({anchor.item_id for anchor in anchors if anchor.language == language})
+        seed = [plan.options.seed, day.toordinal(), *language.encode()]
+        drawn.update(pool[place] for place in np.random.default_rng(seed).integers(0, len(pool), plan.options.per_day))
+    return dict(drawn)
+
+
+def answers_of(judgments: Judgments) -> dict[tuple[str, str], list[Score | None]]:
+    """The answers on each item and metric, in the order of their repeats."""
+    rows = sorted(
+        zip(judgments.item, judgments.metric, (repeat or 0 for repeat in judgments.repeat), judgments.score, strict=True),
+        key=lambda row: (row[0], row[1], row[2]),
+    )
+    found: dict[tuple[str, str], list[Score | None]] = {}
+    for item, metric, _, score in rows:
+        found.setdefault((item, metric), []).append(score)
+    return found
+
+
+def refuse_unanswered(anchors: Sequence[Anchor], times: Mapping[str, int], answers: Answers, where: str) -> None:
+    """Raise UsageError for drawn anchors without an answer, with their ids."""
+    absent = sorted({each.item_id for each in anchors if each.item_id in times and (each.item_id, each.metric) not in answers})
+    if absent:
+        named = ", ".join(absent[:_NAMED]) + (f" and {len(absent) - _NAMED} more" if len(absent) > _NAMED else "")
+        problem = f"{where} has no answer of the judge on {len(absent)} of the anchors that are drawn: {named}"
+        raise UsageError(f"{problem}; an answer that cannot be read is a row without a score")
+
+
+def see_anchors(cell: WatchedCell, anchors: Sequence[Anchor], times: Mapping[str, int], answers: Answers) -> SeenAnchors | None:
+    """What the answers on the drawn anchors say in one cell; None where none of them is of it.
+
+    The k-th draw of an anchor takes its k-th answer, or its last one where there are fewer.
+    """
+    given = [
+        (anchor, answers[anchor.item_id, anchor.metric][min(place, len(answers[anchor.item_id, anchor.metric]) - 1)])
+        for anchor in anchors
+        if (anchor.language, anchor.metric) == (cell.language, cell.metric)
+        for place in range(times.get(anchor.item_id, 0))
+    ]
+    agreement = Seen.of(cell.agreement(score, anchor) for anchor, score in given)
+    if agreement is None:
+        return None
+    read = [score for _, score in given if score is not None]
+    return SeenAnchors(len(given), len(given) - len(read), agreement, Seen.of(map(cell.level, read)))
+
+
+Answer = tuple[Item, WatchedCell, Score | None]
+
+
+def group_key(cell: WatchedCell, group: str) -> str:
+    """A short hash of a group in a cell, under which it is remembered."""
+    return hashlib.sha256(f"{cell.name}\x1f{group}".encode()).hexdigest()[:16]
+
+
+def see_production(
+    source: Recording, judge: CertifiedJudge, cells: Collection[WatchedCell], known: Collection[str]
+) -> tuple[dict[str, SeenProduction], list[str]]:
+    """What one day's scores say in each cell, and the groups that came for the first time.
+
+    A group enters as one value, the mean of its texts; one that an earlier day had (`known`, as `group_key`) does not enter again, as it
+    says the same twice. Raises UsageError for scores of another judge or condition, an empty day, and scores off the scale.
+    """
+    for problem in other_condition(judge, source):
+        raise UsageError(f"{source.name} holds no scores to watch: {problem}")
+    by_group = scores_by_group(source, judge, cells)
+    if not any(by_group.values()):
+        raise UsageError(
+            f"{source.name} has no score of '{judge.name}' in {', '.join(cell.name for cell in cells)}; there is nothing to add"
+        )
+    seen, new = dict[str, SeenProduction](), list[str]()
+    for cell in cells:
+        groups = by_group[cell.name]
+        first = {key: levels for group, levels in groups.items() if (key := group_key(cell, group)) not in known}
+        read = {key: [level for level in levels if level is not None] for key, levels in first.items()}
+        texts = sum(map(len, groups.values()))
+        new += first
+        if texts:
+            seen[cell.name] = SeenProduction(
+                texts=texts,
+                unread=sum(level is None for levels in groups.values() for level in levels),
+                known=texts - sum(map(len, first.values())),
+                level=Seen.of(sum(levels) / len(levels) for levels in read.values() if levels),
+            )
+    return seen, new
+
+
+def scores_by_group(
+    source: Recording, judge: CertifiedJudge, cells: Collection[WatchedCell]
+) -> Mapping[str, dict[str, list[float | None]]]:
+    """`{cell: {group: levels of its answers}}`, None for an answer that cannot be read."""
+    found: dict[str, dict[str, list[float | None]]] = {cell.name: {} for cell in cells}
+    for item, cell, score in _answers(source, judge, cells):
+        found[cell.name].setdefault(item.group or item.item_id, []).append(None if score is None else cell.level(score))
+    return found
+
+
+def certified_texts(source: Recording, judge: CertifiedJudge, cells: Collection[WatchedCell]) -> tuple[str, ...]:
+    """Short hashes that know the judged texts of the certified cells again, in order."""
+    texts = _texts(_answers(source, judge, cells))
+    return tuple(sorted({key for item, _ in texts for key in (_hash([item.item_id]), _key(source.data, item))}))
+
+
+def without_certified(source: Recording, plan: WatchPlan, certified: Collection[str]) -> tuple[Recording, Counter[str]]:
+    """New scores without those of certified texts, and how many were left out in each cell (by its name).
+
+    A text is known by its id and its outputs, or by its id alone where the new scores come without texts. Outputs alone say too little:
+    short ones are often the same. Raises UsageError where no other text is left.
+    """
+    left_out, kept, known = Counter[str](), 0, dict[str, bool]()
+    for item, cell in _texts(_answers(source, plan.judge, plan.cells)):
+        if item.item_id not in known:
+            known[item.item_id] = _key(source.data, item) in certified
+        left_out[cell.name] += known[item.item_id]
+        kept += not known[item.item_id]
+    if not any(known.values()):
+        return source, left_out
+    if not kept:
+        raise UsageError(
+            f"all {len(known):,} texts of {source.name} are those that the certificate was made from; name texts that came later"
+        )
+    new = (item.item_id for item in source.data.items if not known.get(item.item_id))
+    return msgspec.structs.replace(source, judgments=source.judgments.for_items(new)), left_out
+
+
+def read_certified(home: Path, plan: WatchPlan) -> frozenset[str]:
+    """What `certified_texts` gave when the watch began; empty of a watch that does not know. Raises ContentError for a changed file."""
+    if not plan.certified:
+        return frozenset()
+    path = home / CERTIFIED
+    keys = tuple(path.read_text("ascii", "replace").split()) if path.is_file() else ()
+    if certified_hash(keys) != plan.certified:
+        raise ContentError("these are not the certified texts that the watch began with; restore the file, or begin another watch", path)
+    return frozenset(keys)
+
+
+def _answers(source: Recording, judge: CertifiedJudge, cells: Collection[WatchedCell]) -> Iterator[Answer]:
+    rows, items = judged_rows(source, judge.condition), source.data.by_id
+    by_place = {(cell.language, cell.metric): cell for cell in cells}
+    for item_id, metric, score in zip(rows.item, rows.metric, rows.score, strict=True):
+        cell = by_place.get((items[item_id].language, metric))
+        if cell is not None:
+            yield items[item_id], cell, score
+
+
+def _texts(answers: Iterable[Answer]) -> Collection[tuple[Item, WatchedCell]]:
+    """Each text once in each of its cells."""
+    return {(item.item_id, cell.name): (item, cell) for item, cell, _ in answers}.values()
+
+
+def _key(data: Dataset, item: Item) -> str:
+    outputs = [item.fields.get(name) for name in data.outputs_of(item)]
+    return _hash([item.item_id, *outputs] if any(outputs) else [item.item_id])
+
+
+def _hash(parts: list[object]) -> str:
+    return hashlib.sha256(msgspec.json.encode(parts, enc_hook=str)).hexdigest()[:16]
