@@ -33,7 +33,6 @@ from harness.stats.agreement.describe import (
     Distribution,
     agreement_level,
     coverage,
-    distribution,
     distribution_by_agreement,
     distribution_of_judge,
     distribution_of_labels,
@@ -56,7 +55,6 @@ from harness.stats.agreement.kappa import cohen_kappa, fleiss_kappa
 from harness.stats.agreement.margins import MarginTest, mcnemar, stuart_maxwell, stuart_maxwell_of_table
 from harness.stats.agreement.retest import SAME_SOURCE, Retest, clopper_pearson, retest
 from harness.stats.agreement.score_decomposition import CorpDecomposition, corp_decomposition
-from harness.stats.agreement.score_errors import mean_absolute_error, mean_difference, root_mean_squared_error
 from harness.stats.agreement.severity import eta_squared, standardised
 from harness.stats.agreement.soft_pairwise import soft_pairwise_accuracy
 from harness.stats.agreement.tie_calibration import TieCalibratedAccuracy, tie_calibrated_accuracy
@@ -66,30 +64,15 @@ from harness.stats.core.catalogue import cell_statistics, human_statistics, judg
 from harness.stats.core.rows import Rows, count_classes, count_long, distinct_counts, tabulate, tabulate_cells
 from harness.stats.core.statistic import Statistic, estimate, item_credits
 from harness.stats.core.sums import Estimated, bootstrap_from_sums
-from harness.stats.estimation.acceptance import Acceptance, acceptance_power, acceptance_threshold, errors_allowed, items_needed
+from harness.stats.estimation.acceptance import Acceptance, acceptance_threshold, items_needed
 from harness.stats.estimation.calibration import (
     CalibrationError,
     ReliabilityCurve,
     brier_score,
-    brier_score_of_classes,
     calibration_error,
-    classwise_error,
     debiased_interval,
     log_loss,
-    log_loss_of_classes,
     reliability_curve,
-    top_confidence,
-)
-from harness.stats.estimation.design_estimates import DesignEstimate, stratified_mean
-from harness.stats.estimation.label_budget import (
-    design_effect,
-    items_for_margin,
-    items_for_margin_normal,
-    items_for_mean,
-    items_for_share,
-    items_for_wilson,
-    more_for_margin,
-    sd_upper_limit,
 )
 from harness.stats.estimation.labelled_summary import (
     LabelledSpread,
@@ -99,69 +82,42 @@ from harness.stats.estimation.labelled_summary import (
     prediction_powered_weighted,
     summarise_labelled,
 )
-from harness.stats.estimation.misclassification import (
-    CorrectedShares,
-    RoganGladen,
-    corrected_shares,
-    predictive_value_share,
-    rogan_gladen,
-)
+from harness.stats.estimation.misclassification import CorrectedShares, RoganGladen, corrected_shares, rogan_gladen
 from harness.stats.estimation.more_labels import MoreLabels
-from harness.stats.estimation.panel import (
-    PanelGain,
-    difference_from_best,
-    error_correlation,
-    majority_accuracy,
-    panel_gain,
-    panel_hits,
-    panel_mean,
-    panel_median,
-)
+from harness.stats.estimation.panel import best_on_other_folds, difference_from_best
 from harness.stats.estimation.prediction_powered import (
     PredictionPowered,
     PredictionPoweredShares,
     combine_estimates,
-    effective_labels,
     enough_labels,
     prediction_powered_class_shares,
-    prediction_powered_difference,
     prediction_powered_mean,
-    prediction_powered_share,
-    prediction_powered_shares,
-    split_budget,
 )
 from harness.stats.estimation.recalibration import (
     Isotonic,
     Platt,
-    Temperature,
     cross_fitted,
     fit_isotonic,
     fit_platt,
-    fit_temperature,
     group_folds,
     recalibrated,
 )
 from harness.stats.estimation.sampling_plan import (
+    items_for_wilson,
     neyman_allocation,
     proportional_allocation,
     stratified_variance,
     whole_labels,
 )
 from harness.stats.estimation.stratified import tau_within
-from harness.stats.intervals.alternative_annotator import (
-    AlternativeAnnotatorTest,
-    AnnotatorRule,
-    advantage_test,
-    alternative_annotator_test,
-)
+from harness.stats.intervals.alternative_annotator import AlternativeAnnotatorTest, AnnotatorRule
 from harness.stats.intervals.bootstrap import intervals
-from harness.stats.intervals.equivalence import Equivalence, PointScale, cluster_interval, equivalence, leniency_equivalence
 from harness.stats.intervals.intervals import MIN_GROUPS, TOO_FEW, Interval, mean_interval, proportion_interval, wilson
 from harness.stats.intervals.judge_tests import FourP, JudgeSums, JudgeTests, judge_sums, judge_tests
 from harness.stats.intervals.logit_rise import LogitRise, logit_rise
 from harness.stats.intervals.multiplicity import benjamini_hochberg, benjamini_yekutieli, holm
-from harness.stats.intervals.one_class import OneClass, one_class_test
-from harness.stats.intervals.paired import VS_BASELINE, Difference, commonest, difference, hits, paired_difference, vs_baseline
+from harness.stats.intervals.one_class import OneClass
+from harness.stats.intervals.paired import Difference, commonest, hits, paired_difference
 from harness.stats.intervals.superiority import Superiority, superiority
 from harness.stats.intervals.trend import PageTest, page_falling, slope
 from harness.stats.intervals.unequal_groups import bell_mccaffrey, effective_groups, group_cap

@@ -18,13 +18,14 @@ from harness.stats.ranking.bradley_terry import bradley_terry
 from harness.stats.ranking.preference_by_length import length_overlap, preference_by_length
 from harness.stats.selection.cascade import CascadePromise, by_design_effect, design_effect, joint_cascade
 from harness.stats.selection.confirmation import ConfirmedGain, confirm, level_of_use, texts_to_confirm
-from harness.stats.selection.halving import successive_halving
+from harness.stats.selection.halving import halve
 
 Given = dict[str, Any]
 
 
 def _halving(given: Given) -> Given:
-    found = successive_halving(given["right"], given["order"], given["shares"])
+    right = np.asarray(given["right"], float)[given["order"]]
+    found = halve(lambda columns, n: right[:n, list(columns)], len(right), right.shape[1] - 1, given["shares"])
     rounds = [{"texts": each.texts, "kept": list(each.kept)} for each in found.rounds]
     left = [len(given["right"][0]) - 1, *(len(each.kept) for each in found.rounds)]
     more = [each.texts - before for each, before in zip(found.rounds, [0, *(each.texts for each in found.rounds)], strict=False)]

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from harness.stats.core.aggregate import Rule, aggregate_counts
-from harness.stats.core.arrays import Estimate, Floats, Ints, ShapeError, as_codes, as_values
+from harness.stats.core.arrays import Estimate, Floats, Ints, ShapeError, as_values
 from harness.stats.core.rows import Rows
 from harness.stats.core.statistic import Statistic, estimate_judge, mean_of, ratio
 
@@ -233,16 +233,6 @@ def uncommon_expected(rows: Rows) -> Floats:
     labels = rows.sums(rows.counts.astype(np.float64))
     items = rows.sums((rows.raters >= 1).astype(np.float64)[:, None])[:, 0]
     return np.asarray((1 - labels.max(axis=1) / np.maximum(labels.sum(axis=1), 1)) * items)
-
-
-def distribution(codes: ArrayLike, k: int) -> Floats:
-    """Shares (k,) of the classes among codes of any shape; NaN without any.
-
-    >>> distribution([0, 1, 1, -1], k=3).round(2).tolist()
-    [0.33, 0.67, 0.0]
-    """
-    known = as_codes(codes, k)
-    return _shares(np.bincount(known[known >= 0], minlength=k).astype(np.float64))
 
 
 def _shares(counts: Floats) -> Floats:

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from harness.stats.core.arrays import Floats, Ints, ShapeError, as_index
+from harness.stats.estimation.sampling_plan import fewest
 from harness.stats.intervals.cluster_mean import cluster_mean
 from harness.stats.intervals.intervals import scatter_of
 
@@ -173,38 +174,11 @@ def items_needed(errors: int, alpha: float, delta: float, *, fractional: bool = 
     _check(alpha, delta)
     if errors < 0:
         raise ValueError(f"errors must be 0 or more, got {errors}")
-    low, high = errors, errors + 1
-    while not _passes(errors, high, alpha, delta, fractional):
-        low, high = high, 2 * high
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if _passes(errors, middle, alpha, delta, fractional) else (middle, high)
-    return high
 
+    def passes(n: int) -> bool:
+        return (hoeffding_bentkus_p(errors / n, n, alpha) if fractional else _binomial_p(errors, n, alpha)) <= delta
 
-def errors_allowed(accepted: int, alpha: float, delta: float) -> int | None:
-    """Largest number of errors among the accepted labelled items that still passes; None if not even 0 errors pass.
-
-    >>> errors_allowed(100, 0.1, 0.1), errors_allowed(21, 0.1, 0.1)
-    (5, None)
-    """
-    from scipy.special import bdtr
-
-    _check(alpha, delta)
-    passing = np.flatnonzero(bdtr(np.arange(max(accepted, 0)), accepted, alpha) <= delta)
-    return int(passing[-1]) if len(passing) else None
-
-
-def acceptance_power(accepted: int, true_risk: float, alpha: float, delta: float) -> float:
-    """Probability that a threshold with this number of accepted labelled items and this true share of errors is certified.
-
-    >>> round(acceptance_power(100, 0.05, alpha=0.1, delta=0.1), 3)
-    0.616
-    """
-    from scipy.special import bdtr
-
-    errors = errors_allowed(accepted, alpha, delta)
-    return 0.0 if errors is None else float(bdtr(errors, accepted, true_risk))
+    return fewest(passes, errors + 1)
 
 
 def _check(alpha: float, delta: float) -> None:
@@ -272,8 +246,3 @@ def _bentkus_bound(share: float, n: float, delta: float) -> float:
     if hoeffding_bentkus_p(share, n, 1 - _ROUNDING) > delta:
         return 1.0
     return float(brentq(lambda alpha: hoeffding_bentkus_p(share, n, alpha) - delta, share, 1 - _ROUNDING, xtol=1e-12))
-
-
-def _passes(errors: int, n: int, alpha: float, delta: float, fractional: bool) -> bool:
-    p = hoeffding_bentkus_p(errors / n, n, alpha) if fractional else _binomial_p(errors, n, alpha)
-    return p <= delta

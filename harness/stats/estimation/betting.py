@@ -88,17 +88,6 @@ def mixed_wealth(factors: ArrayLike) -> MixedWealth:
     return MixedWealth(np.asarray(found), sums)
 
 
-def fixed_bet_wealth(values: ArrayLike, null_mean: float, bet: ArrayLike) -> Floats:
-    """(values,) the logarithm of the wealth after each value with one bet, or one bet a value: sum of log(1 - bet (d - null_mean)).
-
-    The bet is in units of 1 / value here, at most 1 / (largest value - null_mean), and has to be chosen before its value is seen.
-
-    >>> fixed_bet_wealth([1, 0], 0.8, 0.5).round(3).tolist()
-    [-0.105, 0.231]
-    """
-    return np.asarray(np.cumsum(np.log1p(-np.asarray(bet, np.float64) * (np.asarray(values, np.float64) - null_mean))))
-
-
 def reference_limits(mean: float, n: float, alpha: float) -> ReferenceLimits:
     """Exact one-sided limits of a mean of `n` independent values in [0, 1], by Clopper and Pearson's rule.
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from harness.stats.core.arrays import Floats, Ints, ShapeError, as_codes, as_index
+from harness.stats.core.arrays import Floats, Ints, ShapeError, as_index
 from harness.stats.core.bootstrap_resamples import RESAMPLES
 from harness.stats.intervals.intervals import MIN_GROUPS, Interval, no_interval, t_quantile
 
@@ -218,81 +218,4 @@ def _checked(confidence: ArrayLike, right: ArrayLike) -> tuple[Floats, Floats]:
     for name, values in (("confidence", p), ("right", y)):
         if not ((values >= 0) & (values <= 1)).all():
             raise ValueError(f"{name} must lie between 0 and 1; found {values[~((values >= 0) & (values <= 1))][0]}")
-    return p, y
-
-
-# ---- probabilities of several classes
-
-
-def top_confidence(probability: ArrayLike, label: ArrayLike) -> tuple[Floats, Floats]:
-    """Probability of the most probable class (the lower one on a tie), and 1 where it is the label: two (answers,) arrays.
-
-    Args:
-        probability: (answers, k), each row adds up to 1.
-        label: (answers,) class codes 0 … k-1.
-
-    Raises:
-        ShapeError: for arrays of different answers.  ScaleError: for codes off the scale.  ValueError: for rows that do not add up to 1.
-
-    >>> [part.tolist() for part in top_confidence([[0.7, 0.3], [0.2, 0.8]], [0, 0])]
-    [[0.7, 0.8], [1.0, 0.0]]
-    """
-    p, y = class_probabilities(probability, label)
-    return p.max(axis=1, initial=0.0), (np.argmax(p, axis=1) == y) * 1.0
-
-
-def classwise_error(
-    probability: ArrayLike, label: ArrayLike, bins: int | None = 10, *, min_bin: int = MIN_BIN
-) -> tuple[CalibrationError, ...]:
-    """`calibration_error` of each class's own probability, (k,); their mean `ece` is the classwise calibration error.
-
-    A judge can be calibrated in its top class and not class by class.
-
-    Args and errors as `top_confidence` and `reliability_curve`. Reference: Kull et al. (2019).
-
-    >>> [round(error.ece, 2) for error in classwise_error([[0.7, 0.3]] * 20, [0, 1] * 10)]
-    [0.2, 0.2]
-    """
-    p, y = class_probabilities(probability, label)
-    return tuple(calibration_error(p[:, c], y == c, bins, min_bin=min_bin) for c in range(p.shape[1]))
-
-
-def brier_score_of_classes(probability: ArrayLike, label: ArrayLike) -> float:
-    """Mean over answers of sum_c (p_c - [label = c])², in [0, 2]; NaN without answers. Args and errors as `top_confidence`.
-
-    With two classes it is twice `brier_score`.
-
-    >>> brier_score_of_classes([[1.0, 0.0], [0.5, 0.5]], [0, 1])
-    0.25
-    """
-    p, y = class_probabilities(probability, label)
-    return float(((p - np.eye(p.shape[1])[y]) ** 2).sum(axis=1).mean()) if len(y) else math.nan
-
-
-def log_loss_of_classes(probability: ArrayLike, label: ArrayLike) -> float:
-    """Mean -log of the label's probability, in nats, p cut at 1e-6; NaN without answers. Args and errors as `top_confidence`.
-
-    >>> round(log_loss_of_classes([[0.5, 0.5]], [1]), 4)
-    0.6931
-    """
-    p, y = class_probabilities(probability, label)
-    return float(-np.log(np.clip(p[np.arange(len(y)), y], CUT, 1 - CUT)).mean()) if len(y) else math.nan
-
-
-def class_probabilities(probability: ArrayLike, label: ArrayLike) -> tuple[Floats, Ints]:
-    """Checked probabilities (answers, k) and labels (answers,). Errors as `top_confidence`.
-
-    >>> class_probabilities([[0.7, 0.3]], [1])[1].tolist()
-    [1]
-    """
-    p = np.asarray(probability, np.float64)
-    if p.ndim != 2 or p.shape[1] < 2:
-        raise ShapeError(f"probability must be answers x classes, got shape {p.shape}")
-    y = as_codes(label, p.shape[1], "label")
-    if y.shape != p.shape[:1]:
-        raise ShapeError(f"label has shape {y.shape}, probability is of {len(p)} answers")
-    if (y < 0).any():
-        raise ValueError("each answer needs a label")
-    if not ((p >= 0) & (p <= 1)).all() or (np.abs(p.sum(axis=1) - 1) > 1e-3).any():
-        raise ValueError("probabilities of an answer's classes must lie between 0 and 1 and add up to 1")
     return p, y

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 from harness.stats.core.arrays import Floats, Ints, ShapeError, as_index, power
 from harness.stats.core.at_once import at_once
 from harness.stats.core.groups import GroupSums, relative_weights
+from harness.stats.intervals.intervals import t_quantile
 from harness.stats.intervals.unequal_groups import ClusterVariance, bell_mccaffrey, freedom_of_tests, leverage
 
 _ROUNDING = 1e-12
@@ -103,6 +104,15 @@ class ClusterMean(NamedTuple):
         0.05
         """
         return float(self.test.lower_bound(alpha))
+
+    def interval(self, level: float = 0.95) -> tuple[float, float]:
+        """mean ± t error, Student's t with the degrees of freedom of intervals; NaN where the error is undefined.
+
+        >>> [round(end, 2) for end in ClusterMean(1.0, 0.5, 12, 5, 4.0, 4.0).interval()]
+        [-0.39, 2.39]
+        """
+        reach = self.error * t_quantile(level, self.interval_freedom) if self.error >= 0 else math.nan
+        return self.mean - reach, self.mean + reach
 
 
 def cluster_mean(

@@ -105,10 +105,14 @@ class GuardedMean(NamedTuple):
         return self.at(margin).p_above(-np.asarray(margin, np.float64))
 
     def bound(self, alpha: ArrayLike) -> Floats:
-        """Minus the margin at which `p` is `alpha` (...), in [-1, 0], by bisection; NaN where p is.
+        """The lower bound of the gap: minus the margin at which `p` is `alpha` (...), in [-1, 0], by bisection; NaN where p is.
 
+        A gap is shown to be above -margin at the level `alpha` wherever the bound is.
         With very few groups p may pass `alpha` more than once, as the least variance is largest at a margin of a half. It is the largest
         such margin then: at all larger ones p is smaller.
+
+        >>> round(float(guarded_mean(gap_sums([0.0] * 70, range(70))).bound(0.05)), 4)
+        -0.0673
         """
         level, none = np.asarray(alpha, np.float64), self.p(0.0)
         low = np.zeros(np.broadcast_shapes(none.shape, level.shape))
@@ -172,14 +176,3 @@ def guarded_p_each(cells: Sequence[GroupSums], margin: float, variance: ClusterV
         return found
 
     return at_once(tested, cells, lambda sums: (len(sums.times), sums.groups < 2))
-
-
-def guarded_bound(sums: GroupSums, alpha: float) -> float:
-    """The lower bound of the gap, in [-1, 0]: minus the margin at which `guarded_p` is `alpha`; NaN with fewer than two groups.
-
-    It is cut at 0, as a margin is not negative. A gap is shown to be above -margin at the level `alpha` wherever the bound is.
-
-    >>> round(guarded_bound(gap_sums([0.0] * 70, range(70)), 0.05), 4)
-    -0.0673
-    """
-    return float(guarded_mean(sums).bound(alpha)) if sums.groups > 1 else math.nan

@@ -12,12 +12,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from harness.stats.core.arrays import MISSING, Floats, Ints, ShapeError, as_codes, as_index
 from harness.stats.core.groups import group_sums, relative_weights
-from harness.stats.core.rows import Rows
-from harness.stats.core.statistic import Features, Statistic
 from harness.stats.intervals.intervals import Interval, MeanToTest, no_interval, scatter_of, tested_means
 
 EQUAL = "H0: the mean difference (first minus second) on the same items is 0; two-sided"
-VS_BASELINE = "H0: the judge agrees with the aggregate as often as the majority baseline, on the same items; two-sided"
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,65 +162,3 @@ def commonest(reference: ArrayLike, k: int, cell: ArrayLike | None = None, weigh
     own = None if weights is None else weights[known]
     table = np.bincount(where[known] * k + ref[known], own, minlength=(int(where.max(initial=-1)) + 1) * k).reshape(-1, k)
     return np.where(table.sum(axis=1) > 0, np.argmax(table, axis=1), MISSING)[where]
-
-
-def vs_baseline(
-    judge: ArrayLike,
-    reference: ArrayLike,
-    k: int,
-    groups: ArrayLike,
-    *,
-    failed_wrong: bool = False,
-    level: float = 0.95,
-) -> Difference:
-    """Percentage agreement of a judge minus that of the majority baseline, on the items that the judge scored.
-
-    The baseline is `commonest`: one class for everything, the best in hindsight. Correct the p of all cells together
-    (`benjamini_yekutieli`, `benjamini_hochberg`, `holm`).
-
-    Args:
-        judge, reference: (items,) class codes, negative where missing; the reference comes from `aggregate`.
-        k: number of classes of the scale.
-        groups: (items,) any sortable codes of what items share.
-        failed_wrong: whether items without a readable score count, as wrong.
-        level: confidence in (0, 1).
-
-    >>> found = vs_baseline([0, 1] * 20, [0, 1] * 20, 2, range(40))
-    >>> found.diff, found.n, found.hypothesis == VS_BASELINE
-    (0.5, 40, True)
-    """
-    ours = hits(judge, reference, k, failed_wrong=failed_wrong)
-    theirs = hits(commonest(reference, k), reference, k, failed_wrong=True)
-    return paired_difference(ours, theirs, groups, hypothesis=VS_BASELINE, level=level)
-
-
-@dataclass(frozen=True, slots=True)
-class Both:
-    """The features of two statistics side by side, on the items that both use."""
-
-    first: Features
-    second: Features
-
-    def __call__(self, rows: Rows, /) -> Floats:
-        a, b = self.first(rows), self.second(rows)
-        used = (a[:, :1] > 0) & (b[:, :1] > 0)
-        return np.concatenate([np.where(used, a, 0), np.where(used, b, 0)], axis=1)
-
-
-def difference(first: Statistic, second: Statistic, name: str) -> Statistic:
-    """First minus second as a statistic, for one coefficient of two judges (columns of the rows).
-
-    Its interval is that of the difference on the same items in the same resamples. It cannot be derived from the intervals
-    of the two statistics.
-
-    >>> from harness.stats.agreement.kappa import cohen
-    >>> difference(cohen(judge=0), cohen(judge=1), "kappa_gain").bounds
-    (-2.0, 2.0)
-    """
-    bounds = (first.bounds[0] - second.bounds[1], first.bounds[1] - second.bounds[0])
-
-    def value(sums: Floats) -> Floats:
-        half = sums.shape[-1] // 2
-        return first.value(sums[..., :half]) - second.value(sums[..., half:])
-
-    return Statistic(name, Both(first.features, second.features), value, "coefficient", bounds)

@@ -188,12 +188,6 @@ def _pairwise_p(matrix: Floats, sums: Floats, size: Floats, bounds: tuple[float,
     return np.minimum(p, p.T)  # equal up to rounding
 
 
-def _spread(j: int, drawn: Floats) -> Floats:
-    """Standard deviation (J,) of judge j's difference from each over the resamples."""
-    found: Floats = (drawn[:, j : j + 1] - drawn).std(axis=0)
-    return found
-
-
 def _against_all(j: int, p: Floats, drawn: Floats) -> Floats:
     """Judge j's p-values (J,), corrected over the others: the step-down share of resamples in which so small a p occurs by chance."""
     from scipy.special import ndtri

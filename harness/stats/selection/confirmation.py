@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from harness.stats.core.arrays import Floats
-from harness.stats.intervals.cluster_mean import ClusterMean, cluster_mean
+from harness.stats.intervals.cluster_mean import cluster_mean
 from harness.stats.intervals.margin_score import margin_score_p
 from harness.stats.intervals.multiplicity import holm
 
@@ -76,7 +76,8 @@ def confirm(
 
 def _gain(start: Floats, chosen: Floats, constant: Floats, group: ArrayLike, margin: float) -> ConfirmedGain:
     over = cluster_mean(chosen - start, group)
-    low, high = _interval(over)
+    # none where all texts have the same difference, most often 0: an interval of no width would say that the gain is known
+    low, high = over.interval() if over.error else (math.nan, math.nan)
     return ConfirmedGain(
         gain=over.mean,
         error=over.error,
@@ -90,14 +91,6 @@ def _gain(start: Floats, chosen: Floats, constant: Floats, group: ArrayLike, mar
         p_harm_beyond=over.p_below(-margin),
         p_within=margin_score_p(chosen - start, group, margin),
     )
-
-
-def _interval(found: ClusterMean, level: float = 0.95) -> tuple[float, float]:
-    """NaN where all texts have the same difference, most often 0: an interval of no width would say that the gain is known."""
-    from scipy.special import stdtrit
-
-    half = float(stdtrit(found.interval_freedom, (1 + level) / 2)) * found.error if found.error else math.nan
-    return found.mean - half, found.mean + half
 
 
 def level_of_use(alpha: float, use: int) -> float:

@@ -14,9 +14,7 @@ from statsmodels.stats.proportion import proportion_confint
 from harness.stats.core.arrays import ShapeError
 from harness.stats.estimation.acceptance import (
     NOTHING,
-    acceptance_power,
     acceptance_threshold,
-    errors_allowed,
     hoeffding_bentkus_p,
     items_needed,
     loss_upper_bound,
@@ -36,13 +34,6 @@ def test_items_needed_is_the_smallest_number(errors: int, alpha: float, delta: f
 
     n = items_needed(errors, alpha, delta, fractional=fractional)
     assert p(n) <= delta < p(n - 1)
-    if not fractional:
-        assert (errors_allowed(n, alpha, delta), errors_allowed(n - 1, alpha, delta)) == (errors, errors - 1 if errors else None)
-
-
-def test_power() -> None:
-    assert acceptance_power(10, 0.0, 0.1, 0.1) == 0 and acceptance_power(22, 0.0, 0.1, 0.1) == 1
-    assert errors_allowed(0, 0.1, 0.1) is None
 
 
 def test_losses_of_0_and_1_may_be_given_as_credits_too() -> None:

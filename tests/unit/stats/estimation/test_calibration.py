@@ -65,17 +65,6 @@ def test_input_is_checked() -> None:
         cal.brier_score([0.1, 0.2], [1])
     with pytest.raises(ValueError, match="confidence must lie"):
         cal.log_loss([1.2], [1])
-    with pytest.raises(ValueError, match="add up to 1"):
-        cal.top_confidence([[0.5, 0.6]], [0])
-    with pytest.raises(ValueError, match="needs a label"):
-        cal.brier_score_of_classes([[0.5, 0.5]], [-1])
-
-
-def test_two_classes_are_the_binary_case() -> None:
-    both = np.column_stack([1 - P, P])
-    assert cal.brier_score_of_classes(both, Y) == pytest.approx(2 * cal.brier_score(P, Y))
-    assert cal.log_loss_of_classes(both, Y) == pytest.approx(cal.log_loss(P, Y))
-    assert cal.classwise_error(both, Y)[1] == cal.calibration_error(P, Y)
 
 
 def test_the_debiased_square_of_a_calibrated_judge_is_0_on_average() -> None:
