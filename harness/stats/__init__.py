@@ -36,10 +36,10 @@ from harness.stats.agreement.describe import (
     distribution_by_agreement,
     distribution_of_judge,
     distribution_of_labels,
+    entropy_bits,
     leniency,
     rarest_expected,
 )
-from harness.stats.agreement.entropy import entropy_bits
 from harness.stats.agreement.f1 import human_weighted_f1, weighted_f1
 from harness.stats.agreement.generalizability import (
     Components,
@@ -53,7 +53,7 @@ from harness.stats.agreement.gwet import gwet_ac
 from harness.stats.agreement.intraclass import OneWay, one_way_icc, two_way_icc
 from harness.stats.agreement.kappa import cohen_kappa, fleiss_kappa
 from harness.stats.agreement.margins import MarginTest, mcnemar, stuart_maxwell, stuart_maxwell_of_table
-from harness.stats.agreement.retest import SAME_SOURCE, Retest, clopper_pearson, retest
+from harness.stats.agreement.retest import SAME_SOURCE, Retest, retest
 from harness.stats.agreement.score_decomposition import CorpDecomposition, corp_decomposition
 from harness.stats.agreement.severity import eta_squared, standardised
 from harness.stats.agreement.soft_pairwise import soft_pairwise_accuracy
@@ -112,13 +112,12 @@ from harness.stats.estimation.sampling_plan import (
 from harness.stats.estimation.stratified import tau_within
 from harness.stats.intervals.alternative_annotator import AlternativeAnnotatorTest, AnnotatorRule
 from harness.stats.intervals.bootstrap import intervals
-from harness.stats.intervals.intervals import MIN_GROUPS, TOO_FEW, Interval, mean_interval, proportion_interval, wilson
+from harness.stats.intervals.intervals import MIN_GROUPS, TOO_FEW, Interval, clopper_pearson, mean_interval, proportion_interval, wilson
 from harness.stats.intervals.judge_tests import FourP, JudgeSums, JudgeTests, judge_sums, judge_tests
-from harness.stats.intervals.logit_rise import LogitRise, logit_rise
+from harness.stats.intervals.logit_rise import logit_rise
 from harness.stats.intervals.multiplicity import benjamini_hochberg, benjamini_yekutieli, holm
 from harness.stats.intervals.one_class import OneClass
-from harness.stats.intervals.paired import Difference, commonest, hits, paired_difference
-from harness.stats.intervals.superiority import Superiority, superiority
+from harness.stats.intervals.paired import Difference, commonest, hits, paired_difference, superiority
 from harness.stats.intervals.trend import PageTest, page_falling, slope
 from harness.stats.intervals.unequal_groups import bell_mccaffrey, effective_groups, group_cap
 from harness.stats.languages.differential_functioning import DifferentialFunctioning, differential_functioning

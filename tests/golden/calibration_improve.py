@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
-from harness.stats.estimation.acceptance import loss_upper_bound
 from harness.stats.intervals.cluster_mean import cluster_mean
 from harness.stats.intervals.cluster_regression import cluster_regression
+from harness.stats.intervals.intervals import clopper_pearson
 from harness.stats.intervals.multiplicity import benjamini_yekutieli
 from harness.stats.ranking.bradley_terry import bradley_terry
 from harness.stats.ranking.preference_by_length import length_overlap, preference_by_length
@@ -93,7 +93,7 @@ def _groups(given: Given) -> Given:
     per_group = [bool(wrong[taken & (group == g)].any()) for g in np.unique(group[taken])]
 
     def upper(errors: float, n: float) -> float:
-        return loss_upper_bound(errors, n, float(delta))
+        return clopper_pearson(errors, n, float(delta))[1]
 
     return {
         "observed": float(wrong[taken].mean()),

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from harness.stats.core.arrays import Floats, Ints, ShapeError, as_index
+from harness.stats.core.arrays import Floats, Ints, as_index, same_shape
 from harness.stats.core.statistic import ratio
 
 _FEW_PAIRS = 64  # pairs of an item up to which all pairs are looked at
@@ -42,8 +42,7 @@ def pair_sums(x: ArrayLike, y: ArrayLike, stratum: ArrayLike | None = None) -> P
     [3.0, 1.0, 2.0, 2.0]
     """
     a, b = np.asarray(x, np.float64), np.asarray(y, np.float64)
-    if a.ndim != 1 or a.shape != b.shape:
-        raise ShapeError(f"x {a.shape} and y {b.shape} must be one-dimensional and of one length")
+    same_shape("one-dimensional and of one length", x=a, y=b)
     layer = as_index(stratum, len(a), "stratum")
     of_x, of_y = _ranked(a, layer), _ranked(b, layer)
     by_x = np.argsort(of_x.rank, kind="stable")

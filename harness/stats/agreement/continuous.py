@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from harness.stats.agreement.concordance import tau_b_by_stratum, tau_b_left_out
 from harness.stats.agreement.correlation import Correlation, pearson_of_moments
-from harness.stats.core.arrays import Floats, Ints, ShapeError, as_index
+from harness.stats.core.arrays import Floats, Ints, ShapeError, as_index, same_shape
 from harness.stats.core.groups import group_sums, relative_weights
 from harness.stats.core.jackknife import left_out_interval, left_out_test, sums_by_group
 from harness.stats.core.statistic import ratio
@@ -128,12 +128,10 @@ def known_scores(
 ) -> tuple[Floats, Floats, Ints, Floats | None]:
     """The items that have both numbers; their weights have the mean 1."""
     a, b, codes = np.asarray(x, np.float64), np.asarray(y, np.float64), np.asarray(groups)
-    if a.ndim != 1 or not a.shape == b.shape == codes.shape:
-        raise ShapeError(f"x {a.shape}, y {b.shape} and groups {codes.shape} must be of the same items")
+    same_shape(x=a, y=b, groups=codes)
     used = ~(np.isnan(a) | np.isnan(b))
     weight = None if weights is None else np.asarray(weights, np.float64)
-    if weight is not None and weight.shape != a.shape:
-        raise ShapeError(f"x {a.shape} and weights {weight.shape} must be of the same items")
+    same_shape(x=a, weights=a if weight is None else weight)
     group = as_index(codes[used], int(used.sum()), "groups")
     return a[used], b[used], group, None if weight is None else relative_weights(weight[used])
 
@@ -211,8 +209,7 @@ def segment_correlations(x: ArrayLike, y: ArrayLike, segment: ArrayLike) -> Segm
     """
     code = np.asarray(segment, np.int64)
     a, b = np.asarray(x, np.float64), np.asarray(y, np.float64)
-    if a.ndim != 1 or not a.shape == b.shape == code.shape:
-        raise ShapeError(f"x {a.shape}, y {b.shape} and segment {code.shape} must be of the same items")
+    same_shape(x=a, y=b, segment=code)
     used = ~(np.isnan(a) | np.isnan(b)) & (code >= 0)
     a, b = a[used], b[used]
     names, layer = np.unique(code[used], return_inverse=True)
@@ -260,8 +257,7 @@ def mean_of_segments(
     (0.3, 2)
     """
     v, codes = np.asarray(values, np.float64), np.asarray(groups)
-    if v.ndim != 1 or v.shape != codes.shape:
-        raise ShapeError(f"values {v.shape} and groups {codes.shape} must be of the same source texts")
+    same_shape("of the same source texts", values=v, groups=codes)
     known = ~np.isnan(v)
     if not known.any():
         return Estimated(math.nan, 0, no_interval(0, NO_SEGMENT), math.nan, NO_SEGMENT)

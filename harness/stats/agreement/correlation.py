@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from harness.stats.core.aggregate import Rule
-from harness.stats.core.arrays import Estimate, Floats, ShapeError, as_values, undefined
+from harness.stats.core.arrays import Estimate, Floats, as_values, same_shape, undefined
 from harness.stats.core.rows import Rows
 from harness.stats.core.statistic import Statistic, ratio
 from harness.stats.core.tables import Joint
@@ -165,8 +165,7 @@ def pearson(x: ArrayLike, y: ArrayLike) -> Estimate:
 
 def _both(x: ArrayLike, y: ArrayLike) -> tuple[Floats, Floats]:
     a, b = np.asarray(x, np.float64), np.asarray(y, np.float64)
-    if a.ndim != 1 or a.shape != b.shape:
-        raise ShapeError(f"x {a.shape} and y {b.shape} must be one-dimensional and of one length")
+    same_shape("one-dimensional and of one length", x=a, y=b)
     used = ~(np.isnan(a) | np.isnan(b))
     return a[used], b[used]
 

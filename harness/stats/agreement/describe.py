@@ -1,4 +1,4 @@
-"""Levels instead of agreement: means, standard deviations, leniency, and the use of the classes by level of agreement."""
+"""Levels instead of agreement: means, standard deviations, leniency, the use of classes by level of agreement, and variety of answers."""
 
 from __future__ import annotations
 
@@ -68,15 +68,20 @@ def mean_score(k: int, values: ArrayLike | None = None, *, judge: int | None = N
 def sd_score(k: int, values: ArrayLike | None = None, *, judge: int | None = None) -> Statistic:
     """Standard deviation (n - 1) of the labels ("sd_labels") or of a judge's scores ("sd_judge")."""
     v = _numbers(values, k)
-
-    def value(sums: Floats) -> Floats:
-        n = sums[..., 0]
-        squares = np.maximum(sums[..., 2] - sums[..., 1] ** 2 / np.maximum(n, 1), 0.0)
-        return np.sqrt(ratio(squares, np.where(n > 1, n - 1, 0.0)))
-
     name, empty = ("sd_labels", "no label") if judge is None else ("sd_judge", "no readable score")
     bounds = (0.0, v[-1] - v[0])
-    return Statistic(name, Scores(v, judge), value, "spread", bounds, empty, "a single score")
+    return Statistic(name, Scores(v, judge), sd_of_sums, "spread", bounds, empty, "a single score")
+
+
+def sd_of_sums(sums: Floats) -> Floats:
+    """Standard deviation (n - 1) of sums (..., 3) of 1, scores and squares; NaN with fewer than two scores.
+
+    >>> float(sd_of_sums(np.array([2.0, 4.0, 10.0])).round(4))
+    1.4142
+    """
+    n, total, squares = np.moveaxis(sums, -1, 0)
+    left = np.maximum(squares - total**2 / np.maximum(n, 1), 0.0)
+    return np.sqrt(ratio(left, np.where(n > 1, n - 1, 0.0)))
 
 
 def leniency(judge: ArrayLike, labels: ArrayLike, k: int, direction: Direction, values: ArrayLike | None = None) -> Estimate:
@@ -233,6 +238,35 @@ def uncommon_expected(rows: Rows) -> Floats:
     labels = rows.sums(rows.counts.astype(np.float64))
     items = rows.sums((rows.raters >= 1).astype(np.float64)[:, None])[:, 0]
     return np.asarray((1 - labels.max(axis=1) / np.maximum(labels.sum(axis=1), 1)) * items)
+
+
+def entropy_bits(counts: ArrayLike) -> Floats:
+    """Shannon's entropy of counts, in bits: 0 if all answers are the same, log2(n) if all n differ.
+
+    -sum p log2 p over the last axis, p = counts / their sum.
+
+    Args:
+        counts: (..., k) how often each answer was given; not negative.
+
+    Returns:
+        (...) bits in [0, log2 k]; NaN without answers.
+
+    Raises:
+        ValueError: for negative counts.
+
+    Reference: Shannon (1948).
+
+    >>> entropy_bits([[5, 0], [2, 2], [0, 0]]).tolist()
+    [0.0, 1.0, nan]
+    """
+    table = np.asarray(counts, np.float64)
+    if (table < 0).any():
+        raise ValueError("counts are not negative")
+    total = table.sum(axis=-1, keepdims=True)
+    share = np.divide(table, total, out=np.zeros_like(table), where=total > 0)
+    logs = np.log2(share, out=np.zeros_like(share), where=share > 0)
+    bits = -(share * logs).sum(axis=-1) + 0.0  # no -0
+    return np.where(total[..., 0] > 0, bits, np.nan)
 
 
 def _shares(counts: Floats) -> Floats:

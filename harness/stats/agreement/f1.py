@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from harness.stats.core.aggregate import Rule
-from harness.stats.core.arrays import Estimate, Floats, ShapeError, as_labels
+from harness.stats.core.arrays import Estimate, Floats, as_labels, same_shape
 from harness.stats.core.statistic import Statistic, estimate_judge, ratio
 from harness.stats.core.tables import Joint, square
 
@@ -94,8 +94,7 @@ def f1_of_pairs(item: ArrayLike, annotator: ArrayLike, code: ArrayLike, weights:
     Estimate(value=0.5, n=2, reason=None)
     """
     where, who, what = np.asarray(item, np.int64), np.asarray(annotator, np.int64), np.asarray(code, np.int64)
-    if not where.shape == who.shape == what.shape or where.ndim != 1:
-        raise ShapeError(f"item {where.shape}, annotator {who.shape} and code {what.shape} must be of the same labels")
+    same_shape("of the same labels", item=where, annotator=who, code=what)
     people = int(who.max(initial=0)) + 1
     pairs, agreed, paired, counts = [], [], [], []
     for shift in range(1, int(np.bincount(where).max(initial=0))):

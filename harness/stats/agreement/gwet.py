@@ -8,8 +8,7 @@ from numpy.typing import ArrayLike
 from harness.stats.core.aggregate import Rule
 from harness.stats.core.arrays import Estimate, Floats, Weights
 from harness.stats.core.statistic import Statistic, of_labels, ratio
-from harness.stats.core.tables import AnnotatorPairs, Joint, split_pairs, square
-from harness.stats.core.weights import agreement_weights
+from harness.stats.core.tables import AnnotatorPairs, Joint, agreement_weights, split_pairs, square
 
 
 def gwet_of(pairs: Floats, margins: Floats, weights: Weights, values: ArrayLike | None) -> Floats:

@@ -10,8 +10,7 @@ from numpy.typing import ArrayLike
 from harness.stats.core.aggregate import Rule
 from harness.stats.core.arrays import Estimate, Floats, Weights
 from harness.stats.core.statistic import LEAST_UNCOMMON, Statistic, estimate_pair, of_labels, ratio
-from harness.stats.core.tables import AnnotatorPairs, Joint, split_pairs, square
-from harness.stats.core.weights import agreement_weights
+from harness.stats.core.tables import AnnotatorPairs, Joint, agreement_weights, split_pairs, square
 
 
 def cohen_value(weights: Weights = "identity", values: ArrayLike | None = None) -> Callable[[Floats], Floats]:

@@ -9,8 +9,8 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from harness.stats.core.arrays import Floats
-from harness.stats.estimation.calibration import brier_score, log_loss, reliability_curve
+from harness.stats.estimation.calibration import brier_score, log_loss
+from harness.stats.estimation.number_map import isotonic_points
 
 Score = Literal["brier", "log_loss"]
 
@@ -23,23 +23,6 @@ class CorpDecomposition:
     miscalibration: float
     discrimination: float
     uncertainty: float
-
-
-def isotonic_values(confidence: ArrayLike, right: ArrayLike) -> tuple[Floats, Floats]:
-    """Least-squares rising function of confidence: distinct confidences in rising order, and the fitted share right of each.
-
-    Equal confidences get one value. Errors as `reliability_curve`.
-
-    Reference: Ayer et al. (1955), pool adjacent violators.
-
-    >>> [part.tolist() for part in isotonic_values([0.2, 0.4, 0.6], [1, 0, 1])]
-    [[0.2, 0.4, 0.6], [0.5, 0.5, 1.0]]
-    """
-    from scipy.optimize import isotonic_regression
-
-    p = np.unique(np.asarray(confidence, np.float64))
-    curve = reliability_curve(confidence, right, bins=None)
-    return p, np.asarray(isotonic_regression(curve.share, weights=curve.n).x if len(p) else curve.share, np.float64)
 
 
 def corp_decomposition(confidence: ArrayLike, right: ArrayLike, score: Score = "brier") -> CorpDecomposition:
@@ -64,5 +47,5 @@ def corp_decomposition(confidence: ArrayLike, right: ArrayLike, score: Score = "
     raw = loss(p, y)
     if not len(p):
         return CorpDecomposition(math.nan, math.nan, math.nan, math.nan)
-    recalibrated, constant = loss(np.interp(p, *isotonic_values(p, y)), y), loss(np.full(len(p), y.mean()), y)
+    recalibrated, constant = loss(np.interp(p, *isotonic_points(p, y)), y), loss(np.full(len(p), y.mean()), y)
     return CorpDecomposition(raw, raw - recalibrated, constant - recalibrated, constant)

@@ -7,7 +7,7 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike
 
-from harness.stats.core.arrays import Estimate, Floats, ShapeError, as_index, undefined
+from harness.stats.core.arrays import Estimate, Floats, as_index, same_shape, undefined
 
 NOTHING_VARIES = "all scores are equal"
 
@@ -39,8 +39,7 @@ def standardised(scores: ArrayLike, annotator: ArrayLike) -> Floats:
     [-0.707, 0.707, -0.707, 0.707]
     """
     v, codes = np.asarray(scores, np.float64), np.asarray(annotator)
-    if v.ndim != 1 or v.shape != codes.shape:
-        raise ShapeError(f"scores {v.shape} and annotator {codes.shape} must be of the same labels")
+    same_shape("of the same labels", scores=v, annotator=codes)
     who = as_index(codes, len(v), "annotator")
     n = np.bincount(who)
     if (n == 1).any():
@@ -73,8 +72,7 @@ def eta_squared(scores: ArrayLike, factor: ArrayLike) -> Estimate:
     Estimate(value=0.9, n=4, reason=None)
     """
     v, codes = np.asarray(scores, np.float64), np.asarray(factor)
-    if v.ndim != 1 or v.shape != codes.shape:
-        raise ShapeError(f"scores {v.shape} and factor {codes.shape} must be of the same labels")
+    same_shape("of the same labels", scores=v, factor=codes)
     if not len(v):
         return undefined(0, "no label")
     apart = v - v.mean()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from harness.stats.core.arrays import Estimate, Floats, ShapeError, as_index, undefined
+from harness.stats.core.arrays import Estimate, Floats, as_index, same_shape, undefined
 
 FEW_SYSTEMS = "fewer than two systems"
 NO_SHARED = "no two systems share a scored source text"
@@ -42,8 +42,7 @@ def soft_pairwise_accuracy(
     """
     a, b = np.asarray(x, np.float64), np.asarray(y, np.float64)
     names, texts = np.asarray(system), np.asarray(segment)
-    if a.ndim != 1 or not a.shape == b.shape == names.shape == texts.shape:
-        raise ShapeError(f"x {a.shape}, y {b.shape}, system {names.shape} and segment {texts.shape} must be of the same items")
+    same_shape(x=a, y=b, system=names, segment=texts)
     used = ~(np.isnan(a) | np.isnan(b))
     size = int(used.sum())
     row, column = as_index(names[used], size, "system"), as_index(texts[used], size, "segment")

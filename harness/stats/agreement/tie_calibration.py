@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from harness.stats.agreement.concordance import pairs_within
 from harness.stats.agreement.continuous import NO_SEGMENT, joined_groups
-from harness.stats.core.arrays import Floats, Ints, ShapeError, as_index
+from harness.stats.core.arrays import Floats, Ints, as_index, same_shape
 from harness.stats.core.bootstrap_resamples import RESAMPLES
 from harness.stats.core.groups import degrees_of_freedom
 from harness.stats.intervals.intervals import MIN_GROUPS, NO_VARIATION, Interval, no_interval, t_quantile
@@ -91,8 +91,7 @@ def tie_calibrated_accuracy(
     (1.0, 1.0, 3)
     """
     a, b, code, group = (np.asarray(v) for v in (x, y, segment, groups))
-    if a.ndim != 1 or not a.shape == b.shape == code.shape == group.shape:
-        raise ShapeError(f"x {a.shape}, y {b.shape}, segment {code.shape} and groups {group.shape} must be of the same items")
+    same_shape(x=a, y=b, segment=code, groups=group)
     a, b = a.astype(np.float64), b.astype(np.float64)
     used = ~(np.isnan(a) | np.isnan(b)) & (code >= 0)
     layer = as_index(code[used], int(used.sum()), "segment")

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from harness.stats.core.arrays import Floats, Ints, ShapeError, as_codes, as_index, as_labels
+from harness.stats.core.arrays import Floats, Ints, ShapeError, as_codes, as_index, as_labels, same_shape
 
 _DENSE = 1 << 22  # key spaces up to this size are counted by one bincount, larger ones by sorting
 _KEYS = 1 << 62
@@ -100,8 +100,7 @@ def count_long(item: ArrayLike, code: ArrayLike, items: int, k: int) -> Ints:
     [[2, 0, 1], [0, 1, 0]]
     """
     where, what = np.asarray(item, np.int64), as_codes(code, k, "code")
-    if where.shape != what.shape or where.ndim != 1:
-        raise ShapeError(f"item {where.shape} and code {what.shape} must be one-dimensional and of one length")
+    same_shape("one-dimensional and of one length", item=where, code=what)
     if where.size and not (where.min() >= 0 and where.max() < items):
         raise ShapeError(f"item numbers must be 0 to {items - 1}; found {where.min()} to {where.max()}")
     return _count(where * (k + 1) + what, items, k)

@@ -13,10 +13,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from harness.stats.core.arrays import Floats, Ints, ShapeError, as_index
+from harness.stats.core.arrays import Floats, Ints, as_index, same_shape
 from harness.stats.estimation.sampling_plan import fewest
 from harness.stats.intervals.cluster_mean import cluster_mean
-from harness.stats.intervals.intervals import scatter_of
+from harness.stats.intervals.intervals import clopper_pearson, scatter_of
 
 START_ERRORS = 2
 """The first threshold accepts as many labelled items as pass with this number of errors; fewer items often certify nothing."""
@@ -121,21 +121,6 @@ def acceptance_threshold(
     return Acceptance(chosen.threshold, chosen.accepted / n, agreement, 1 - chosen.upper, n, start, path, None)
 
 
-def loss_upper_bound(errors: float, n: float, delta: float) -> float:
-    """Clopper and Pearson's one-sided upper bound of a share of errors: the (1 - delta) quantile of Beta(errors + 1, n - errors).
-
-    Args:
-        errors, n: need not be whole numbers, 0 <= errors <= n.
-        delta: in (0, 1).
-
-    >>> round(loss_upper_bound(2, 52, 0.1), 4), loss_upper_bound(5, 5, 0.1)
-    (0.0991, 1.0)
-    """
-    from scipy.special import betaincinv
-
-    return float(betaincinv(errors + 1, n - errors, 1 - delta)) if errors < n else 1.0
-
-
 def hoeffding_bentkus_p(mean_loss: float, n: float, alpha: float) -> float:
     """p of H0: the mean of losses in [0, 1] is alpha or more.
 
@@ -189,8 +174,7 @@ def _check(alpha: float, delta: float) -> None:
 def _labelled(confidence: ArrayLike, agrees: ArrayLike, groups: ArrayLike | None) -> tuple[Floats, Floats, Ints | None]:
     """Confidence, loss and group codes of the items with a label."""
     score, credit = np.asarray(confidence, np.float64), np.asarray(agrees, np.float64)
-    if score.ndim != 1 or score.shape != credit.shape:
-        raise ShapeError(f"confidence {score.shape} and agrees {credit.shape} must be of the same items")
+    same_shape(confidence=score, agrees=credit)
     if ((credit < 0) | (credit > 1)).any():
         raise ValueError("agrees lie between 0 and 1")
     codes = None if groups is None else as_index(groups, len(score), "groups")
@@ -221,7 +205,7 @@ def _candidate(
         return Candidate(
             threshold, n, errors, groups, effective, _bentkus_bound(share, effective, delta), hoeffding_bentkus_p(share, effective, alpha)
         )
-    upper = loss_upper_bound(share * effective, effective, delta)
+    upper = clopper_pearson(share * effective, effective, delta)[1]
     return Candidate(threshold, n, errors, groups, effective, upper, _binomial_p(share * effective, effective, alpha))
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from harness.stats.core.arrays import Floats, Ints, ShapeError, as_index
+from harness.stats.core.arrays import Floats, Ints, as_index, same_shape
 from harness.stats.core.bootstrap_resamples import RESAMPLES
 from harness.stats.intervals.intervals import MIN_GROUPS, Interval, no_interval, t_quantile
 
@@ -213,8 +213,7 @@ def log_loss(confidence: ArrayLike, right: ArrayLike) -> float:
 
 def _checked(confidence: ArrayLike, right: ArrayLike) -> tuple[Floats, Floats]:
     p, y = np.asarray(confidence, np.float64), np.asarray(right, np.float64)
-    if p.ndim != 1 or p.shape != y.shape:
-        raise ShapeError(f"confidence {p.shape} and right {y.shape} must be of the same answers")
+    same_shape("of the same answers", confidence=p, right=y)
     for name, values in (("confidence", p), ("right", y)):
         if not ((values >= 0) & (values <= 1)).all():
             raise ValueError(f"{name} must lie between 0 and 1; found {values[~((values >= 0) & (values <= 1))][0]}")

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from harness.stats.core.arrays import Floats, Ints, ShapeError, as_index
+from harness.stats.core.arrays import Floats, Ints, ShapeError, as_index, same_shape
 from harness.stats.estimation.prediction_powered import (
     TOO_FEW_LABELS,
     PredictionPowered,
@@ -109,8 +109,7 @@ def summarise_labelled(
     (0.5, 0.0833, 0.0417, 3)
     """
     y, f = np.asarray(labels, np.float64), np.asarray(judged, np.float64)
-    if y.ndim != 1 or y.shape != f.shape:
-        raise ShapeError(f"labels {y.shape} and judged {f.shape} must be of the same items")
+    same_shape(labels=y, judged=f)
     if np.isnan(y).any() or np.isnan(f).any():
         raise ValueError("labels and scores of labelled items have no gaps")
     w = _weights(weights, len(y))
@@ -182,10 +181,9 @@ def correct_with_summary(
     if reason:
         value = residual = variance = lam = math.nan
     error, freedom = math.sqrt(variance), _freedom(summary, new, lam, residual, (lam * new.error) ** 2)
+    interval = t_interval(value, error, freedom, summary.groups, level)
     if share:
         interval = share_interval(value, error, freedom, summary.groups, summary.n + new.n, level)
-    else:
-        interval = t_interval(value, error, freedom, summary.groups, level)
     effective = summary.n * summary.variance_label / variance if variance > 0 else float(summary.n) if variance == 0 else math.nan
     return SummaryCorrected(value, error, freedom, interval, lam, new.n, new.mean, residual, effective, reason)
 
@@ -264,8 +262,7 @@ def prediction_powered_weighted(
     (0.5, 0.5, 0.417)
     """
     y, f = np.asarray(labels, np.float64), np.asarray(judged, np.float64)
-    if y.ndim != 1 or y.shape != f.shape:
-        raise ShapeError(f"labels {y.shape} and judged {f.shape} must be of the same items")
+    same_shape(labels=y, judged=f)
     given = np.asarray(weights, np.float64)
     if given.shape != y.shape:
         raise ShapeError(f"weights {given.shape} must be of the same items as labels {y.shape}")
@@ -275,10 +272,9 @@ def prediction_powered_weighted(
     estimated, alone = (_weighted(y[known], f, known, w, index, each) for each in (chosen, 0.0))
     labelled_groups = len(np.unique(index[known]))
     value, error, freedom = estimated
+    interval = t_interval(value, error, freedom, labelled_groups, level)
     if share:
         interval = share_interval(value, error, freedom, labelled_groups, len(y), level)
-    else:
-        interval = t_interval(value, error, freedom, labelled_groups, level)
     return PredictionPowered(
         value,
         error,

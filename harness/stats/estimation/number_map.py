@@ -89,6 +89,8 @@ def _points(x: Floats, y: Floats, code: Ints, languages: int, rule: NumberRule) 
 def isotonic_points(x: ArrayLike, y: ArrayLike, times: ArrayLike | None = None) -> tuple[Floats, Floats]:
     """The distinct x in rising order, and the least-squares rising function of them; `times` weights the values.
 
+    Reference: Ayer et al. (1955), pool adjacent violators.
+
     >>> [part.tolist() for part in isotonic_points([1, 2, 3], [2, 1, 4])]
     [[1.0, 2.0, 3.0], [1.5, 1.5, 4.0]]
     """

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from harness.stats.core.arrays import Floats, Ints, ShapeError, as_index
+from harness.stats.core.arrays import Floats, Ints, ShapeError, as_index, same_shape
 from harness.stats.intervals.cluster_mean import deviation_sums, interval_freedom
 from harness.stats.intervals.intervals import CONSTANT, Interval, no_interval, score_interval, t_quantile
 from harness.stats.intervals.unequal_groups import ClusterVariance, leverage
@@ -136,8 +136,7 @@ def prediction_powered_mean(
     (2.366, 0.253, 0.8, 0.428, 2.85)
     """
     y, f = np.asarray(labels, np.float64), np.asarray(judged, np.float64)
-    if y.ndim != 1 or y.shape != f.shape:
-        raise ShapeError(f"labels {y.shape} and judged {f.shape} must be of the same items")
+    same_shape(labels=y, judged=f)
     sample = _sample(y[:, None], fill_failures(f[:, None]), ~np.isnan(y), groups)
     estimated, alone = _estimate(sample, lam, variance), _estimate(sample, 0.0, variance)
     value, error = float(estimated.value[0]), math.sqrt(estimated.variance[0])

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from harness.stats.agreement.score_decomposition import isotonic_values
 from harness.stats.core.arrays import Floats, Ints, ShapeError, as_index
 from harness.stats.estimation.calibration import CUT, brier_score, reliability_curve
+from harness.stats.estimation.number_map import isotonic_points
 from harness.stats.intervals.logistic import fit_logistic, logistic
 
 ISOTONIC_FROM = 500
@@ -99,7 +99,7 @@ def fit_isotonic(confidence: ArrayLike, right: ArrayLike) -> Isotonic:
     >>> fit_isotonic([0.2, 0.4, 0.6], [1, 0, 1])([0.3, 0.5, 0.9]).tolist()
     [0.5, 0.75, 1.0]
     """
-    return Isotonic(*isotonic_values(*_answers(confidence, right)))
+    return Isotonic(*isotonic_points(*_answers(confidence, right)))
 
 
 def _answers(confidence: ArrayLike, right: ArrayLike) -> tuple[Floats, Floats]:

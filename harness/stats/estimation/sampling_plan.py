@@ -9,7 +9,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import ArrayLike
 
-from harness.stats.core.arrays import Floats, Ints, ShapeError, as_index
+from harness.stats.core.arrays import Floats, Ints, as_index, same_shape
 from harness.stats.intervals.intervals import wilson
 
 FLOOR = 2
@@ -78,8 +78,7 @@ def neyman_allocation(sizes: ArrayLike, sds: ArrayLike, n: float, *, floor: Arra
     [40.9, 49.1, 10.0]
     """
     count, sd = np.asarray(sizes, np.float64), np.asarray(sds, np.float64)
-    if count.ndim != 1 or count.shape != sd.shape:
-        raise ShapeError(f"sizes {count.shape} and sds {sd.shape} must be of the same strata")
+    same_shape("of the same strata", sizes=count, sds=sd)
     if (sd < 0).any() or np.isnan(sd).any():
         raise ValueError(f"standard deviations are 0 or more; found {sd[~(sd >= 0)][0]}")
     return _proportional_within(count * sd, count, n, np.minimum(floor, count), count)
@@ -142,8 +141,7 @@ def stratified_variance(sizes: ArrayLike, sds: ArrayLike, labels: ArrayLike, *, 
     0.0125
     """
     count, sd, n = (np.asarray(each, np.float64) for each in (sizes, sds, labels))
-    if not count.shape == sd.shape == n.shape:
-        raise ShapeError(f"sizes {count.shape}, sds {sd.shape} and labels {n.shape} must be of the same strata")
+    same_shape("of the same strata", sizes=count, sds=sd, labels=n)
     if not (n > 0).all():
         return float("nan")
     terms = (count / count.sum()) ** 2 * sd**2 / n
@@ -178,8 +176,7 @@ def gain_over_simple_sample(y: ArrayLike, weight: ArrayLike, stratum: ArrayLike 
     """
     values, weights = np.asarray(y, np.float64), np.asarray(weight, np.float64)
     codes = as_index(stratum, len(values), "stratum")
-    if values.ndim != 1 or values.shape != weights.shape:
-        raise ShapeError(f"y {values.shape} and weight {weights.shape} must be of the same items")
+    same_shape(y=values, weight=weights)
     known = ~np.isnan(values)
     values, weights, codes = values[known], weights[known], codes[known]
     n = np.bincount(codes)

@@ -7,7 +7,8 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from harness.stats.core.arrays import Floats, Ints, ShapeError, as_index
+from harness.stats.agreement.concordance import pair_sums
+from harness.stats.core.arrays import Floats, Ints, as_index, same_shape
 from harness.stats.core.groups import degrees_of_freedom
 from harness.stats.core.statistic import ratio
 from harness.stats.core.sums import Estimated, t_interval_from_sums
@@ -41,8 +42,7 @@ def tau_within(x: ArrayLike, y: ArrayLike, strata: ArrayLike, groups: ArrayLike)
     """
     a, b = np.asarray(x, np.float64), np.asarray(y, np.float64)
     layer, codes = np.asarray(strata), np.asarray(groups)
-    if a.ndim != 1 or not a.shape == b.shape == layer.shape == codes.shape:
-        raise ShapeError(f"x {a.shape}, y {b.shape}, strata {layer.shape} and groups {codes.shape} must be of the same items")
+    same_shape(x=a, y=b, strata=layer, groups=codes)
     known = ~(np.isnan(a) | np.isnan(b))
     if not known.any():
         return Estimated(math.nan, 0, no_interval(0), math.nan, "no overlap")
@@ -73,8 +73,8 @@ def _left_out(a: Floats, b: Floats, layer: Ints, group: Ints) -> Floats:
     for stratum in range(int(layer.max()) + 1):
         rows = np.flatnonzero(layer == stratum)
         own = group[rows]
-        sums = np.stack([_without(every, inside, own, groups) for every, inside in zip(*_pairs(a[rows], b[rows], own), strict=True)])
-        signs, a_untied, b_untied = sums
+        over_all, inside = pair_sums(a[rows], b[rows]), pair_sums(a[rows], b[rows], own)
+        signs, a_untied, b_untied = (_without(*sums, own, groups) for sums in zip(over_all, inside, strict=True))
         tau = np.clip(ratio(signs, np.sqrt(np.maximum(a_untied * b_untied, 0))), -1, 1)
         n = np.where(np.isnan(tau), 0, len(rows) - np.r_[0, np.bincount(own, minlength=groups)])
         above, below = above + n * np.where(np.isnan(tau), 0, tau), below + n
@@ -86,25 +86,3 @@ def _without(every: Floats, inside: Floats, group: Ints, groups: int) -> Floats:
     """Sums over pairs with every group, then without each. Pairs with other groups are counted from both ends, pairs inside once."""
     left: Floats = every.sum() - np.r_[0.0, np.bincount(group, 2 * every - inside, minlength=groups)]
     return left
-
-
-def _pairs(a: Floats, b: Floats, group: Ints) -> tuple[Floats, Floats]:
-    """For each item, sums over all items, and over those of its group, of: signs' product, untied in a, untied in b; (3, items) each."""
-    ranks, classes = (np.unique(values, return_inverse=True)[1] for values in (a, b))
-    if ranks.max() < classes.max():  # the loop is over the fewer values
-        return tuple(sums[[0, 2, 1]] for sums in _pairs(b, a, group))  # type: ignore[return-value]
-    return _sums_by_counting(ranks, classes, np.zeros_like(group)), _sums_by_counting(ranks, classes, group)
-
-
-def _sums_by_counting(rank: Ints, kind: Ints, group: Ints) -> Floats:
-    """The sums of `_pairs` over the items of the same group, by counting in sorted order: items × log(items) for each `kind`."""
-    width = int(rank.max()) + 1
-    key, start = group * width + rank, group * width
-    sums = np.zeros((3, len(rank)))
-    for value in range(int(kind.max()) + 1):
-        of_kind = np.sort(key[kind == value])
-        first, last = np.searchsorted(of_kind, start), np.searchsorted(of_kind, start + width)
-        below, above = np.searchsorted(of_kind, key) - first, last - np.searchsorted(of_kind, key, "right")
-        sign = np.sign(kind - value)
-        sums += np.stack([sign * (below - above), below + above, np.abs(sign) * (last - first)])
-    return sums

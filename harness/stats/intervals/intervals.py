@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from harness.stats.core.arrays import Floats, ShapeError
+from harness.stats.core.arrays import Floats, same_shape
 from harness.stats.core.at_once import at_once
 from harness.stats.core.groups import GroupSums, error_of_mean, group_sums, resampled_means, spread_of
 from harness.stats.intervals.skewness import least_p, two_sided
@@ -80,6 +80,23 @@ def wilson(successes: float, n: float, level: float = 0.95) -> tuple[float, floa
     if not 0 <= successes <= n:
         raise ValueError(f"successes must be between 0 and n = {n}, got {successes}")
     return score_interval(successes / n, n, NormalDist().inv_cdf(0.5 + level / 2)) if n > 0 else (math.nan, math.nan)
+
+
+def clopper_pearson(hits: float, n: float, tail: float) -> tuple[float, float]:
+    """Exact limits of a share, `hits` of `n` independent units, each of which is wrong with a probability of at most `tail`.
+
+    The `tail` quantile of Beta(hits, n - hits + 1) and the 1 - `tail` quantile of Beta(hits + 1, n - hits); 0 without hits, 1 without
+    misses. Numbers need not be whole, 0 <= hits <= n.
+
+    Reference: Clopper & Pearson (1934).
+
+    >>> [round(end, 3) for end in clopper_pearson(0, 20, 0.025)], [round(end, 3) for end in clopper_pearson(10, 20, 0.025)]
+    ([0.0, 0.168], [0.272, 0.728])
+    """
+    from scipy.special import betaincinv
+
+    low = float(betaincinv(hits, n - hits + 1, tail)) if hits > 0 else 0.0
+    return low, float(betaincinv(hits + 1, n - hits, 1 - tail)) if hits < n else 1.0
 
 
 def proportion_interval(hits: NDArray[Any], groups: NDArray[Any], *, level: float = 0.95, seed: int = 0, resamples: int = 1000) -> Interval:
@@ -255,7 +272,6 @@ def score_interval(share: float, n: float, z: float) -> tuple[float, float]:
 
 def _rated(values: NDArray[Any], groups: NDArray[Any]) -> tuple[Floats, NDArray[Any]]:
     kept, codes = np.asarray(values, np.float64), np.asarray(groups)
-    if kept.ndim != 1 or kept.shape != codes.shape:
-        raise ShapeError(f"values {kept.shape} and groups {codes.shape} must be one-dimensional and of one length")
+    same_shape("one-dimensional and of one length", values=kept, groups=codes)
     rated = ~np.isnan(kept)
     return kept[rated], codes[rated]

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from harness.stats.core.arrays import Floats, ShapeError
+from harness.stats.core.arrays import Floats, same_shape
 from harness.stats.core.at_once import at_once
 from harness.stats.core.groups import GroupSums, group_sums, relative_weights
 from harness.stats.intervals.skewness import HallMean, hall_mean
@@ -83,8 +83,7 @@ def gap_sums(differences: ArrayLike, groups: ArrayLike, weights: Floats | None =
         ShapeError: if the arrays are not of one length.
     """
     d, codes = np.asarray(differences, np.float64), np.asarray(groups)
-    if d.ndim != 1 or d.shape != codes.shape:
-        raise ShapeError(f"differences {d.shape} and groups {codes.shape} must be of the same items")
+    same_shape(differences=d, groups=codes)
     known = ~np.isnan(d)
     return group_sums(d[known], codes[known], None if weights is None else relative_weights(weights[known]))
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from harness.stats.core.arrays import Floats, ShapeError
+from harness.stats.core.arrays import Floats, ShapeError, same_shape
 from harness.stats.core.statistic import ratio
 from harness.stats.core.sums import Estimated, bootstrap_from_sums
 from harness.stats.intervals.intervals import MIN_GROUPS, NO_VARIATION, TOO_FEW
@@ -42,8 +42,7 @@ def slope(
     (-0.5, 40, True)
     """
     a, b, codes = np.asarray(x, np.float64), np.asarray(y, np.float64), np.asarray(groups)
-    if a.ndim != 1 or not a.shape == b.shape == codes.shape:
-        raise ShapeError(f"x {a.shape}, y {b.shape} and groups {codes.shape} must be of the same units")
+    same_shape("of the same units", x=a, y=b, groups=codes)
     known = ~(np.isnan(a) | np.isnan(b))
     a, b = a[known], b[known]
     a = a - a.mean() if len(a) else a

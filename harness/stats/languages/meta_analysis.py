@@ -13,7 +13,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from harness.stats.core.arrays import Floats, ShapeError
+from harness.stats.core.arrays import Floats, same_shape
 from harness.stats.intervals.intervals import t_quantile
 
 Method = Literal["pm", "dl"]
@@ -85,8 +85,7 @@ def meta_analysis(estimate: ArrayLike, variance: ArrayLike, *, method: Method = 
     (0.0116, 0.76, [-0.25, 0.28])
     """
     x, v = np.asarray(estimate, np.float64), np.asarray(variance, np.float64)
-    if x.ndim != 1 or x.shape != v.shape:
-        raise ShapeError(f"estimate {x.shape} and variance {v.shape} must be of the same languages")
+    same_shape("of the same languages", estimate=x, variance=v)
     if method not in ("pm", "dl"):
         raise ValueError(f"unknown method '{method}'; there are pm and dl")
     if (v <= 0).any():

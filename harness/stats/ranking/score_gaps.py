@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from harness.stats.core.arrays import Floats, Ints, ShapeError, as_index
+from harness.stats.core.arrays import Floats, Ints, as_index, same_shape
 
 
 def distance_of_people(item: ArrayLike, score: ArrayLike, items: int) -> Floats:
@@ -92,6 +92,5 @@ def _kept(removed: Ints, wanted: int) -> int:
 
 def _labels(item: ArrayLike, score: ArrayLike) -> tuple[Ints, Floats]:
     code, values = np.asarray(item, np.int64), np.asarray(score, np.float64)
-    if code.ndim != 1 or code.shape != values.shape:
-        raise ShapeError(f"item {code.shape} and score {values.shape} must be of one length")
+    same_shape("of one length", item=code, score=values)
     return code, values

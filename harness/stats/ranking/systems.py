@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from harness.stats.agreement.correlation import NAMES, Correlation, kendall_tau, pearson, spearman
-from harness.stats.core.arrays import Estimate, Floats, Ints, ShapeError, as_index, undefined
+from harness.stats.core.arrays import Estimate, Floats, Ints, as_index, same_shape, undefined
 from harness.stats.core.statistic import ratio
 from harness.stats.intervals.intervals import MIN_GROUPS, NO_VARIATION, Interval, no_interval, t_quantile
 
@@ -67,8 +67,7 @@ def system_correlation(
     """
     a, b = np.asarray(judge, np.float64), np.asarray(human, np.float64)
     names, index = np.unique(np.asarray(system), return_inverse=True)
-    if a.ndim != 1 or not a.shape == b.shape == index.shape:
-        raise ShapeError(f"judge {a.shape}, human {b.shape} and system {index.shape} must be of the same items")
+    same_shape(judge=a, human=b, system=index)
     groups = np.arange(len(a)) if group is None else as_index(group, len(a), "group")
     of_a, of_b = ~np.isnan(a), ~np.isnan(b)
     if paired:

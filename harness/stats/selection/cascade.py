@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from harness.stats.core.arrays import Floats, Ints, ShapeError, as_index
-from harness.stats.estimation.acceptance import NOTHING, START_ERRORS, STEPS, items_needed, loss_upper_bound
-from harness.stats.intervals.intervals import scatter_of
+from harness.stats.estimation.acceptance import NOTHING, START_ERRORS, STEPS, items_needed
+from harness.stats.intervals.intervals import clopper_pearson, scatter_of
 from harness.stats.intervals.logistic import fit_logistic
 
 CHOOSING = 0.3
@@ -276,7 +276,7 @@ class _Bound:
             accepted, wrong = accepted[self.pick], wrong[self.pick]
         elif self.units == "design_effect":
             return by_design_effect(wrong[accepted], self.groups[accepted], self.delta)
-        return loss_upper_bound(float((wrong & accepted).sum()), float(accepted.sum()), self.delta) if accepted.any() else 1.0
+        return clopper_pearson(float((wrong & accepted).sum()), float(accepted.sum()), self.delta)[1] if accepted.any() else 1.0
 
 
 def one_per_group(groups: ArrayLike, seed: int) -> Ints:
@@ -307,4 +307,4 @@ def by_design_effect(wrong: ArrayLike, groups: ArrayLike, delta: float) -> float
         return 1.0
     effect = design_effect(loss, groups)
     n = len(np.unique(np.asarray(groups))) if math.isnan(effect) else len(loss) / effect
-    return loss_upper_bound(float(loss.mean()) * n, n, delta)
+    return clopper_pearson(float(loss.mean()) * n, n, delta)[1]

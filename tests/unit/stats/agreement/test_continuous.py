@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from harness.stats.agreement import score_errors
 from harness.stats.agreement.continuous import (
     correlation_difference,
     joined_groups,
@@ -17,7 +18,6 @@ from harness.stats.agreement.continuous import (
     segment_correlations,
 )
 from harness.stats.agreement.correlation import Correlation
-from harness.stats.agreement import score_errors
 from harness.stats.agreement.score_errors import error_to_test
 from harness.stats.core.arrays import Floats, ShapeError
 from harness.stats.core.jackknife import left_out_interval
@@ -102,10 +102,14 @@ ERRORS: tuple[Literal["absolute", "squared", "signed"], ...] = ("absolute", "squ
 
 def test_error_and_leniency_by_hand() -> None:
     people, judge, group = np.arange(20.0), np.arange(20.0) + np.tile([2.0, -1.0], 10), np.arange(20)
-    absolute, squared, signed = score_errors.tested_errors([error_to_test(kind, people, judge, group, 100, direction=-1) for kind in ERRORS])
+    absolute, squared, signed = score_errors.tested_errors(
+        [error_to_test(kind, people, judge, group, 100, direction=-1) for kind in ERRORS]
+    )
     assert (absolute.value, signed.value) == (1.5, -0.5) and squared.value == pytest.approx(math.sqrt(2.5))
     assert squared.interval.lo < squared.value < squared.interval.hi
-    assert [found.reason for found in score_errors.tested_errors([error_to_test(kind, [], [], []) for kind in ERRORS])] == ["no overlap"] * 3
+    assert [found.reason for found in score_errors.tested_errors([error_to_test(kind, [], [], []) for kind in ERRORS])] == [
+        "no overlap"
+    ] * 3
 
 
 def test_a_value_that_no_group_changes_has_no_interval() -> None:

@@ -8,8 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.isotonic import IsotonicRegression
 
-from harness.stats.agreement.score_decomposition import corp_decomposition, isotonic_values
+from harness.stats.agreement.score_decomposition import corp_decomposition
 from harness.stats.estimation.calibration import brier_score, log_loss
+from harness.stats.estimation.number_map import isotonic_points
 
 answers = st.lists(st.tuples(st.floats(0, 1), st.integers(0, 1)), min_size=1, max_size=60)
 
@@ -26,7 +27,7 @@ def test_isotonic_values_are_those_of_scikit_learn() -> None:
     rng = np.random.default_rng(2)
     p, y = np.round(rng.random(150), 2), rng.integers(0, 2, 150)
     oracle = IsotonicRegression(out_of_bounds="clip").fit(p, y)
-    assert isotonic_values(p, y)[1] == pytest.approx(oracle.predict(np.unique(p)))
+    assert isotonic_points(p, y)[1] == pytest.approx(oracle.predict(np.unique(p)))
 
 
 def test_the_log_loss_is_decomposed_alike() -> None:

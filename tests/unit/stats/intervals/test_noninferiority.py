@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.stats.core.arrays import ShapeError
-from harness.stats.core.weights import agreement_weights
+from harness.stats.core.tables import agreement_weights
 from harness.stats.intervals.noninferiority import gap_sums, guarded_mean, guarded_p, matched_gap, pair_agreement
 
 differences = st.lists(st.sampled_from([-1.0, -2 / 3, -1 / 3, 0.0, 1 / 3, 2 / 3]), min_size=2, max_size=60)
