@@ -137,14 +137,10 @@ def pa(judge: ArrayLike, labels: ArrayLike, k: int, rule: Rule = "drop") -> Esti
     Args:
         judge: (items,) class codes 0 … k-1; NaN or -1 where there is no readable score.
         labels: (items, raters) class codes; NaN or -1 where missing.
-        k: number of classes of the scale.
         rule: of the aggregate, see `aggregate`; under `strict` an item without a majority is a disagreement.
 
     Returns:
         value in [0, 1] and n. With n == 0, NaN and "no overlap".
-
-    Raises:
-        ScaleError, ShapeError: for codes off the scale, arrays of different items.
 
     Reference: Artstein & Poesio (2008), observed agreement; Hada et al. (2023).
 

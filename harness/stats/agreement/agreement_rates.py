@@ -62,7 +62,7 @@ def compare_rates(hit: ArrayLike, language: ArrayLike, groups: ArrayLike, langua
         where there are no more groups than languages. `p_groups` needs items in every language, and more groups than languages.
 
     Raises:
-        ShapeError: if the arrays are not of the same items.  ValueError: for other hits or codes.
+        ValueError: for other hits or codes.
 
     Reference: Liang & Zeger (1986); Boos (1992).
 

@@ -70,15 +70,11 @@ def krippendorff_alpha(labels: ArrayLike, k: int, kind: Kind, values: ArrayLike 
 
     Args:
         labels: (items, raters) class codes 0 … k-1, NaN or -1 where missing.
-        k: number of classes of the scale.
         kind: the metric of distances: `nominal`, `ordinal` or `interval`.
         values: (k,) rising numbers that the classes stand for, for `interval`; default their positions.
 
     Returns:
         value and n, the items with two labels or more; NaN if there is none, or if all labels are one class.
-
-    Raises:
-        ScaleError, ShapeError: for codes off the scale, labels that are not items x raters.
 
     Reference: Krippendorff (2011), Computing Krippendorff's alpha-reliability; (2019), Content Analysis, ch. 12.
 

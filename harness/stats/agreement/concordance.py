@@ -33,9 +33,6 @@ def pair_sums(x: ArrayLike, y: ArrayLike, stratum: ArrayLike | None = None) -> P
         x, y: (items,) numbers without gaps.
         stratum: (items,) any sortable codes; only items of one stratum are paired. Default: all items are paired.
 
-    Raises:
-        ShapeError: if the arrays are not of the same items.
-
     Reference: Claude & Navarro (2012), the wavelet matrix.
 
     >>> pair_sums([1, 2, 2, 3], [1, 3, 2, 3]).signs.tolist()
@@ -113,7 +110,6 @@ def tau_b_left_out(x: ArrayLike, y: ArrayLike, groups: ArrayLike, weights: Array
 
     Args:
         x, y: (items,) numbers without gaps.
-        groups: (items,) any sortable codes of what items share.
         weights: (items,) how many items each stands for; a pair counts as often as the product of its two. All pairs are then looked at,
             in n² steps.
 

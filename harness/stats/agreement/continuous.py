@@ -40,15 +40,9 @@ def score_correlation(
     Args:
         method: "pearson", "spearman" or "kendall".
         x, y: (items,) numbers, NaN where missing (such items are left out).
-        groups: (items,) any sortable codes of what items share.
-        weights: (items,) 1 / inclusion probability of items that were drawn with different ones; without them each counts once.
-        level: confidence in (0, 1).
 
     Returns:
         `Estimated` in [-1, 1]; NaN without items ("no overlap") and if x or y is constant ("constant raters"). No interval below 8 groups.
-
-    Raises:
-        ShapeError: if the arrays are not of the same items.
 
     Reference: Kendall (1945); Spearman (1904); Croux & Dehon (2010), influence functions of the three.
 
@@ -79,15 +73,10 @@ def correlation_difference(
     Args:
         method: "pearson", "spearman" or "kendall".
         x, first, second: (items,) numbers, NaN where missing (such items are left out).
-        groups: (items,) any sortable codes of what items share.
-        level: confidence in (0, 1).
 
     Returns:
         `Estimated` in [-2, 2]; NaN without items ("no overlap") and if one of the three is constant ("constant raters"). No interval and
         no p below 8 groups, and if the two judges' scores are the same.
-
-    Raises:
-        ShapeError: if the arrays are not of the same items.
 
     Reference: MacKinnon & Webb (2018); Croux & Dehon (2010) for Spearman's rho.
 
@@ -200,9 +189,6 @@ def segment_correlations(x: ArrayLike, y: ArrayLike, segment: ArrayLike) -> Segm
         x, y: (items,) numbers, NaN where missing (such items are left out).
         segment: (items,) integer codes of the source texts; negative where an item has none.
 
-    Raises:
-        ShapeError: if the arrays are not of the same items.
-
     >>> found = segment_correlations([1, 2, 3, 1, 1, 5], [1, 3, 2, 1, 2, 5], [0, 0, 0, 1, 1, 2])
     >>> found.kendall.round(3).tolist(), found.constant.tolist(), found.single
     ([0.333, nan, nan], [1], 1)
@@ -246,9 +232,6 @@ def mean_of_segments(
 
     Returns:
         `Estimated`, n being the source texts that count.
-
-    Raises:
-        ShapeError: if the arrays are not of one length.
 
     Reference: Deutsch, Foster & Freitag (2023), group-by-item correlation.
 

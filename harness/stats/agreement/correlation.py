@@ -123,9 +123,6 @@ def kendall_tau(x: ArrayLike, y: ArrayLike) -> Estimate:
     Returns:
         value in [-1, 1] and the n compared; NaN for none ("no overlap") or if x or y is constant ("constant raters").
 
-    Raises:
-        ShapeError: if the lengths differ.
-
     Reference: Kendall (1945).
 
     >>> round(kendall_tau([1, 2, 2, 3], [1, 3, 2, 3]).value, 6)

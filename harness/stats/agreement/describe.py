@@ -94,13 +94,9 @@ def leniency(judge: ArrayLike, labels: ArrayLike, k: int, direction: Direction, 
         labels: (items, raters) class codes, NaN or -1 where missing.
         k: number of classes of an ordinal or interval scale.
         direction: 1 if the highest class is best, -1 if the lowest is.
-        values: (k,) rising numbers that the classes stand for; default their positions.
 
     Returns:
         value in points and n, the items with a label and a score; NaN and "no overlap" without any.
-
-    Raises:
-        ScaleError, ShapeError: for codes off the scale, arrays of different items.
 
     >>> leniency([2, 2, 1], [[2, 1], [1, 1], [1, -1]], k=3, direction=1)
     Estimate(value=0.5, n=3, reason=None)

@@ -36,7 +36,6 @@ def weighted_f1(judge: ArrayLike, labels: ArrayLike, k: int, rule: Rule = "drop"
     Args:
         judge: (items,) class codes 0 … k-1, NaN or -1 where there is no readable score.
         labels: (items, raters) class codes, NaN or -1 where missing.
-        k: number of classes of the scale.
         rule: of the aggregate (`strict` leaves items without a majority out, as `drop` does).
 
     Returns:
@@ -55,13 +54,9 @@ def human_weighted_f1(labels: ArrayLike, k: int) -> Estimate:
 
     Args:
         labels: (items, annotators) class codes 0 … k-1, NaN or -1 where missing; column r is one person throughout.
-        k: number of classes of the scale.
 
     Returns:
         value in [0, 1] and n, the items with two labels or more; see `f1_of_pairs`.
-
-    Raises:
-        ScaleError, ShapeError: for codes off the scale, labels of another shape.
 
     >>> human_weighted_f1([[0, 0, 1], [1, 1, 1], [1, 0, -1]], k=2).value
     0.5555555555555555
@@ -84,9 +79,6 @@ def f1_of_pairs(item: ArrayLike, annotator: ArrayLike, code: ArrayLike, weights:
 
     Returns:
         value in [0, 1] and n, the items with two labels or more; NaN with a reason without any.
-
-    Raises:
-        ShapeError: if the arrays are not of one length.
 
     Reference: support-weighted as in scikit-learn's `average="weighted"`; by pairs of annotators as in Hada et al. (2023).
 

@@ -82,9 +82,6 @@ def cohen_kappa(a: ArrayLike, b: ArrayLike, k: int, weights: Weights = "identity
         value in [-1, 1] and n, the items rated by both. NaN if n == 0 ("no overlap") or if both are constant on one
         class ("constant raters"); 0 if only one of them is constant.
 
-    Raises:
-        ScaleError, ShapeError: for codes off the scale, arrays of different items.
-
     Reference: Cohen (1960, 1968).
 
     >>> cohen_kappa([0, 1, 2, 2], [0, 1, 1, 2], k=3).value
@@ -103,7 +100,6 @@ def fleiss_kappa(labels: ArrayLike, k: int, weights: Weights = "identity", value
 
     Args:
         labels: (items, raters) class codes 0 … k-1, NaN or -1 where missing; raters need not be the same people.
-        k: number of classes of the scale.
         weights, values: see `agreement_weights`.
 
     Returns:

@@ -37,15 +37,10 @@ def stuart_maxwell(a: ArrayLike, b: ArrayLike, k: int, groups: ArrayLike | None 
 
     Args:
         a, b: (n,) class codes 0 … k-1 of two single raters, NaN or -1 where missing.
-        k: number of classes of the scale.
-        groups: (n,) any sortable codes of what units share (texts); by default the units share nothing.
 
     Returns:
         chi², df, p and the n units with both; NaN if n == 0 ("no overlap"), if nobody differs ("no discordant units"),
         or if units share groups and there are fewer than 8 groups ("too few independent texts").
-
-    Raises:
-        ScaleError, ShapeError: for codes off the scale, arrays of different units.
 
     Reference: Stuart (1955); Maxwell (1970); Durkalski et al. (2003) for clusters.
 

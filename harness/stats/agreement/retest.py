@@ -50,13 +50,9 @@ def retest(recorded: ArrayLike, first: ArrayLike, second: ArrayLike, *, level: f
     Args:
         recorded, first, second: (calls, judgments) or (calls,) codes of the answers; a failure is an answer, too. Negative where a call
             has fewer judgments, in all three at the same places. Calls are independent of each other, given their questions.
-        level: of the interval.
 
     Returns:
         `Retest`; without calls, shares are NaN and p is 1.
-
-    Raises:
-        ShapeError: if the arrays are not of one shape, or not of the same judgments.
 
     Reference: Pitman (1937) on permutation within matched sets; Clopper & Pearson (1934).
 

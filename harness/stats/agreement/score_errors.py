@@ -41,13 +41,8 @@ def error_to_test(
 
     Args:
         x, y: (items,) people's numbers and the judge's, NaN where missing (such items are left out).
-        groups: (items,) any sortable codes of what items share.
         reach: the length of the scale, the largest possible error; None if the scale has no ends.
-        weights: (items,) 1 / inclusion probability of items that were drawn with different ones; without them each counts once.
         direction: 1 if high scores are good, -1 if low ones are.
-
-    Raises:
-        ShapeError: if the arrays are not of the same items.
 
     >>> errors = [error_to_test(kind, [80, 90, 100], [90, 90, 80], range(3)) for kind in ("absolute", "squared", "signed")]
     >>> [round(found.value, 3) for found in tested_errors(errors)]

@@ -33,7 +33,7 @@ def standardised(scores: ArrayLike, annotator: ArrayLike) -> Floats:
         (labels,) standardised scores: of every annotator with mean 0 and standard deviation 1 (or all 0).
 
     Raises:
-        ShapeError: if the arrays are not of one length.  SingleScoreError: for an annotator with one score.
+        SingleScoreError: for an annotator with one score.
 
     >>> standardised([80, 100, 20, 40], ["kind", "kind", "strict", "strict"]).round(3).tolist()
     [-0.707, 0.707, -0.707, 0.707]
@@ -62,9 +62,6 @@ def eta_squared(scores: ArrayLike, factor: ArrayLike) -> Estimate:
 
     Returns:
         value in [0, 1] and n, the labels; NaN without labels ("no label") and if all scores are equal.
-
-    Raises:
-        ShapeError: if the arrays are not of one length.
 
     Reference: Cohen (1988), eta².
 

@@ -31,9 +31,6 @@ def soft_pairwise_accuracy(
         value in [0, 1], n the number of systems; NaN with fewer than two systems, and if no pair of them shares a source text. Pairs that
         share none do not count. It has no interval.
 
-    Raises:
-        ShapeError: if the arrays are not of the same items.
-
     Reference: Thompson, Mathur, Deutsch & Khayrallah (2024), Improving statistical significance in human evaluation of automatic metrics
     via soft pairwise accuracy.
 

@@ -74,15 +74,11 @@ def tie_calibrated_accuracy(
         x: (items,) people's scores as given, NaN where missing. Standardised scores have no ties: pass raw ones.
         y: (items,) the judge's scores, NaN where missing.
         segment: (items,) integer codes of the source texts; negative where an item has none.
-        groups: (items,) any sortable codes of what items share.
         level, seed, resamples: of the bootstrap over groups; the interval is value ± t × bootstrap standard error.
 
     Returns:
         `TieCalibratedAccuracy`. Source texts with one scored output have no pair and do not count. A constant judge ties everything: its
         accuracy is the share of people's ties.
-
-    Raises:
-        ShapeError: if the arrays are not of the same items.
 
     Reference: Deutsch, Foster & Freitag (2023), Ties Matter: meta-evaluating modern metrics with pairwise accuracy and tie calibration.
 

@@ -34,7 +34,6 @@ def left_out_interval(
         values: (1 + groups,) the value, then the value without each group; NaN where it is undefined.
         bounds: smallest and largest possible value.
         scale: see `Scale`.
-        level: confidence in (0, 1).
 
     Returns:
         An `Interval`; undefined with fewer than 8 groups, if the value is undefined without many of them, and if no group changes it.

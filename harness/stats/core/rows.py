@@ -81,7 +81,6 @@ def count_classes(labels: ArrayLike, k: int) -> Ints:
 
     Args:
         labels: (items, raters) class codes, NaN or -1 where missing.
-        k: number of classes of the scale.
 
     Returns:
         (items, k) counts; a row of zeros is an item without labels.
@@ -133,10 +132,6 @@ def tabulate(
         cell: (items,) integer cell numbers from 0; default all items in cell 0.
         cells: how many cells there are, if the last ones may be empty.
         group: (items,) any sortable codes of what items share; default every item its own group.
-
-    Raises:
-        ShapeError: if the arrays are not of the same items.
-        ScaleError: if a judge's code is off the scale.
 
     >>> rows = tabulate(count_classes([[0, 0], [0, 0], [0, 1]], k=2), judges=[0, 0, 1])
     >>> rows.counts.tolist(), rows.judges.tolist(), rows.weight.tolist()

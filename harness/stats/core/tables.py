@@ -83,9 +83,7 @@ def agreement_weights(k: int, weights: Weights = "identity", values: ArrayLike |
     identity: 1 if c = d else 0.  linear: 1 - |v_c - v_d| / (v_max - v_min).  quadratic: 1 - that fraction squared.
 
     Args:
-        k: number of classes of the scale.
         weights: `identity`, `linear` or `quadratic`.
-        values: (k,) rising numbers that the classes stand for; default their positions.
 
     Raises:
         ScaleError: for values that are not k rising numbers, or unknown weights.

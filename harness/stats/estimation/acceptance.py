@@ -82,7 +82,6 @@ def acceptance_threshold(
     Args:
         confidence: (items,) of the judge's answer, in any unit: only the order counts; NaN (a failure) is never accepted.
         agrees: (items,) 1 or 0, or credits between them (the share of people who agree); NaN (no label) leaves the item out.
-        groups: (items,) any sortable codes of what items share; None if items are independent.
         alpha: tolerated share of disagreement, in (0, 1).
         delta: tolerated probability of a wrong certificate, in (0, 1); delta / L for a claim about L languages at once.
         start_errors: errors that the first threshold tolerates.
@@ -91,7 +90,7 @@ def acceptance_threshold(
         `Acceptance`; that nothing is certified is an answer with a `reason`, not an error.
 
     Raises:
-        ShapeError: if the arrays are not of one length.  ValueError: for alpha or delta outside (0, 1), agrees outside [0, 1].
+        ValueError: for alpha or delta outside (0, 1), agrees outside [0, 1].
 
     Reference: Angelopoulos et al. (2021), learn then test; Jung, Brahman & Choi (2024); Korn & Graubard (1998).
 

@@ -75,7 +75,7 @@ def reliability_curve(confidence: ArrayLike, right: ArrayLike, bins: int | None 
         min_bin: fewest answers of a bin; has no effect on distinct values.
 
     Raises:
-        ShapeError: if the lengths differ.  ValueError: for numbers outside [0, 1] and NaN.
+        ValueError: for numbers outside [0, 1] and NaN.
 
     Reference: Kumar, Liang & Ma (2019), equal-mass bins.
 
@@ -155,8 +155,6 @@ def debiased_interval(
 
     Args:
         confidence, right, bins, min_bin: as `reliability_curve`.
-        groups: (answers,) any sortable codes of what answers share.
-        seed, resamples: of the bootstrap.
 
     Returns:
         `Interval`; none with fewer than 8 groups, or with a bin of a single answer.

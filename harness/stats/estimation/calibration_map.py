@@ -144,7 +144,6 @@ def mean_calibration_error(score: ArrayLike, mean: ArrayLike, groups: ArrayLike,
     Args:
         score: (n,) what the score says of people's mean, in points.
         mean: (n,) mean of each text's labels.
-        groups: (n,) codes of what texts share.
         bins: at most so many of about equally many texts; equal scores stay together.
 
     Reference: Kumar, Liang & Ma (2019) for the debiased square.

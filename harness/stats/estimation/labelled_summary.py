@@ -93,14 +93,13 @@ def summarise_labelled(
     Args:
         labels: (items,) label or mean label of each item, without gaps.
         judged: (items,) the judge's scores, without gaps.
-        groups: (items,) any sortable codes of what items share; None if items are independent.
         weights: (items,) 1 / inclusion probability, above 0; None if all items were drawn with one probability.
 
     Returns:
         `LabelledSummary`; means NaN without items, variances NaN with fewer than two groups.
 
     Raises:
-        ShapeError: if the arrays are not of one length.  ValueError: for weights that are not above 0, or labels or scores with gaps.
+        ValueError: for weights that are not above 0, or labels or scores with gaps.
 
     Reference: Bell & McCaffrey (2002); Hájek (1971) for the weighted mean.
 
@@ -154,13 +153,12 @@ def correct_with_summary(
         groups: (items,) as in `summarise_labelled`.
         share: whether the mean is a share in [0, 1]; then the interval is Wilson's on an effective n.
         lam: weight of the judge; None chooses it.
-        level: confidence in (0, 1).
 
     Returns:
         `SummaryCorrected`; NaN with a reason with fewer than two labelled or two new groups.
 
     Raises:
-        ShapeError: if the arrays are not of one length.  ValueError: for scores with gaps.
+        ValueError: for scores with gaps.
 
     Reference: Angelopoulos, Duchi & Zrnic (2023), PPI++.
 
@@ -252,7 +250,7 @@ def prediction_powered_weighted(
         `PredictionPowered`; `alone` is the weighted mean of the labels. NaN with a reason with fewer than two labelled groups.
 
     Raises:
-        ShapeError: if the arrays are not of one length.  ValueError: for weights that are not above 0.
+        ValueError: for weights that are not above 0.
 
     Reference: Hájek (1971); Särndal, Swensson & Wretman (1992), the difference estimator; Zrnic & Candès (2024).
 

@@ -100,7 +100,6 @@ def rogan_gladen(
         judged_positive, judged: the judge's positives among the N items that the claim is about; a failure counts as not positive.
         correct_negatives, true_negatives: judged negative among the m0 items that are labelled negative.
         correct_positives, true_positives: judged positive among the m1 items that are labelled positive.
-        level: confidence in (0, 1).
 
     Returns:
         `RoganGladen`. NaN with a reason if a class has no labels, nothing was judged, or J is 0. `refusal` if J / error(J) < 1.96.
@@ -189,7 +188,7 @@ def corrected_shares(counts: ArrayLike, judged: ArrayLike, *, seed: int = 0, res
         singular value of M is within 2 standard errors of 0, or a class has fewer than 30 labels.
 
     Raises:
-        ShapeError: if counts are not (k, k) for judged (k,).  ValueError: for negative counts.
+        ValueError: for negative counts.
 
     Reference: Tenenbein (1970); Chen et al. (2026).
 

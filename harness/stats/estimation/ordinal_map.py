@@ -97,7 +97,7 @@ class LabelledScores:
         """The same from lists; `languages` None takes the largest code.
 
         Raises:
-            ShapeError: for arrays of different texts.  ValueError: without labels, and for fewer than two classes.
+            ValueError: without labels, and for fewer than two classes.
         """
         x, counts, code = np.asarray(x, np.float64), np.asarray(counts, np.float64), np.asarray(language, np.int64)
         further = np.zeros((len(x), 0)) if covariates is None else np.asarray(covariates, np.float64).reshape(len(x), -1)

@@ -47,15 +47,10 @@ def difference_from_best(panel: ArrayLike, hits: ArrayLike, groups: ArrayLike, e
     Args:
         panel: (items,) 1 where the panel's answer is the reference, else 0.
         hits: (items, judges) the same of its members.
-        groups: (items,) any sortable codes of what items share.
         estimate: the difference to report, such as that from `best_on_other_folds`.
-        level: confidence in (0, 1).
 
     Returns:
         `Difference`; without interval and p with fewer than 8 groups.
-
-    Raises:
-        ShapeError: if the arrays are not of the same items.
 
     Reference: Berger (1982), intersection-union tests; Bonferroni.
 

@@ -116,17 +116,12 @@ def prediction_powered_mean(
     Args:
         labels: (items,) label or mean label of each item, NaN where there is none.
         judged: (items,) the judge's score; NaN (a failure) counts as the mean of the scores that can be read.
-        groups: (items,) any sortable codes of what items share; None if items are independent.
         lam: weight of the judge, 0 for labels alone; None chooses it.
-        level: confidence in (0, 1).
         variance: `cr1` takes groups as equal: their number minus 1 are the degrees of freedom.
 
     Returns:
         `PredictionPowered`; error and interval NaN with fewer than two independent labels, value NaN without labels. The interval has a
         reason instead of bounds where nothing varies.
-
-    Raises:
-        ShapeError: if the arrays are not of one length.
 
     Reference: Angelopoulos, Duchi & Zrnic (2023), PPI++; Angelopoulos et al. (2023), prediction-powered inference; Bell & McCaffrey (2002)
     and Pustejovsky & Tipton (2018) for groups.
@@ -171,9 +166,6 @@ def prediction_powered_class_shares(
     Returns:
         `PredictionPoweredShares`; gain is the ratio of the sums of variances, of labels alone and of this estimate.
 
-    Raises:
-        ShapeError: if the arrays are not of the same items and classes.
-
     >>> nan = float("nan")
     >>> found = prediction_powered_class_shares([[1, 0], [0.5, 0.5], [nan, nan], [nan, nan]], [[1, 0], [0, 1], [1, 0], [0, 1]])
     >>> found.value.round(3).tolist(), found.n
@@ -204,7 +196,6 @@ def combine_estimates(estimates: Sequence[PredictionPowered], weights: Sequence[
     Args:
         estimates: one a stratum (each with its own lam), or one a system; no group may be in two of them.
         weights: known shares of the strata, which sum to 1; or (1, -1) for a difference of systems on different prompts.
-        level: confidence in (0, 1).
 
     Returns:
         `CombinedEstimate`; NaN with a reason if one of the estimates is undefined.

@@ -152,7 +152,7 @@ def cross_fitted(
         array of the shape of confidence.
 
     Raises:
-        ShapeError: if the arrays are of different answers.  ValueError: with a single fold.
+        ValueError: with a single fold.
 
     >>> cross_fitted([0.9] * 8, [1, 1, 1, 0] * 2, [0, 0, 0, 0, 1, 1, 1, 1]).round(3).tolist()[::4]
     [0.75, 0.75]

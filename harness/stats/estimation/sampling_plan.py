@@ -23,7 +23,6 @@ def items_for_wilson(share: float, half_width: float, *, level: float = 0.95, ef
     Args:
         share: expected, in [0, 1]; the number of successes may be a fraction.
         half_width: above 0.
-        level: confidence in (0, 1).
         effect: design effect.
 
     Raises:
@@ -69,7 +68,6 @@ def neyman_allocation(sizes: ArrayLike, sds: ArrayLike, n: float, *, floor: Arra
         (strata,) numbers of labels; `whole_labels` rounds them.
 
     Raises:
-        ShapeError: if sizes and sds are not of the same strata.
         ValueError: for a negative sd, or n below the floors or above the number of items.
 
     Reference: Neyman (1934); Cochran (1977), sections 5.5 and 5.8.
@@ -162,9 +160,6 @@ def gain_over_simple_sample(y: ArrayLike, weight: ArrayLike, stratum: ArrayLike 
 
     Returns:
         The gain; NaN with fewer than two items, and if a variance is 0 or cannot be estimated.
-
-    Raises:
-        ShapeError: if the arrays are not of the same items.
 
     Reference: Kish (1965); Särndal, Swensson & Wretman (1992), section 5.7, linearised ratio; Cochran (1977), section 5A.12, strata taken
     together.

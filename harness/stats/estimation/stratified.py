@@ -25,14 +25,10 @@ def tau_within(x: ArrayLike, y: ArrayLike, strata: ArrayLike, groups: ArrayLike)
     Args:
         x, y: (items,) numbers, NaN where missing (such items are left out).
         strata: (items,) any sortable codes; pairs of items are compared within one only.
-        groups: (items,) any sortable codes of what items share.
 
     Returns:
         `Estimated` in [-1, 1], n being the items of the strata that count, with Student's interval of 95 % by leaving one
         group out at a time; undefined without items ("no overlap") and where x or y is constant in every stratum ("constant scores").
-
-    Raises:
-        ShapeError: if the arrays are not of one length.
 
     Reference: Kendall (1945); MacKinnon & Webb (2018), the cluster jackknife.
 

@@ -138,7 +138,7 @@ def alternative_annotator_tests(cells: Sequence[LabelledByAnnotators], rule: Ann
     adjusted by Benjamini and Yekutieli. omega is the share of annotators for whom H0 is rejected, NaN with a reason if nobody was tested.
 
     Raises:
-        ShapeError: if the arrays are not of the same items.  ValueError: for epsilon outside [0, 1).
+        ValueError: for epsilon outside [0, 1).
 
     Reference: Calderon, Reichart & Dror (2025), The alternative annotator test for LLM-as-a-judge.
 
@@ -186,7 +186,7 @@ def advantage_tests(cells: Sequence[Differences], epsilon: float, variance: Clus
     a chance of epsilon or more. Otherwise p is the guarded one. All p are NaN with fewer than two groups.
 
     Raises:
-        ShapeError: if the arrays are not of one length.  ValueError: for epsilon outside [0, 1).
+        ValueError: for epsilon outside [0, 1).
 
     Reference: Calderon, Reichart & Dror (2025); Hall (1992) for the guarded p.
 

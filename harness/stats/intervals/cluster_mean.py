@@ -125,16 +125,11 @@ def cluster_mean(
 
     Args:
         values: (items,) numbers without gaps.
-        groups: (items,) any sortable codes of what items share; None if items are independent.
         weights: (items,) 1 / inclusion probability of items that were drawn with different ones. The mean is then sum(w x) / sum(w),
             deviations are w (x - mean), and n_g is a group's sum of weights, relative to their mean.
-        variance: `cr1` takes groups as equal.
 
     Returns:
         `ClusterMean`; mean NaN without items, error and degrees of freedom NaN with fewer than two groups.
-
-    Raises:
-        ShapeError: if the arrays are not of one length.
 
     Reference: Bell & McCaffrey (2002), CR2 and its degrees of freedom; Pustejovsky & Tipton (2018). With equal groups equal to statsmodels'
     OLS on a constant with cov_type="cluster" (Cameron & Miller 2015). Weights: the ratio estimator of Hájek (1971).

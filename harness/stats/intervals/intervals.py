@@ -64,7 +64,6 @@ def wilson(successes: float, n: float, level: float = 0.95) -> tuple[float, floa
 
     Args:
         successes, n: need not be whole numbers.
-        level: confidence in (0, 1).
 
     Returns:
         (lo, hi) in [0, 1]; (NaN, NaN) for n = 0.
@@ -104,14 +103,12 @@ def proportion_interval(hits: NDArray[Any], groups: NDArray[Any], *, level: floa
 
     Args:
         hits: (n,) in [0, 1], mostly 0 or 1; NaN where missing.
-        groups: (n,) any sortable codes of what units share.
-        level, seed, resamples: confidence in (0, 1), of the bootstrap.
 
     Returns:
         An `Interval` in [0, 1], never of zero width: if all values are equal, n is the number of groups.
 
     Raises:
-        ShapeError: if the arrays are not of one length.  ValueError: for hits outside [0, 1].
+        ValueError: for hits outside [0, 1].
 
     Reference: Wilson (1927) on the effective n of Kish (1965), as Korn & Graubard (1998) and Dean & Pagano (2015) do.
 
@@ -134,16 +131,11 @@ def mean_interval(
 
     Args:
         values: (n,) numbers, NaN where missing.
-        groups: (n,) any sortable codes of what units share.
-        level: confidence in (0, 1).
         bounds: smallest and largest possible value. With bounds, the interval is guarded against unseen values, and constant values
             have an interval, too; without bounds they have none ("constant values").
 
     Returns:
         An `Interval` within the bounds; undefined with fewer than 8 groups, or if 1 - level is below 2^(1 - groups).
-
-    Raises:
-        ShapeError: if the arrays are not of one length.
 
     Reference: Hall (1992); Cameron & Miller (2015), few clusters; Satterthwaite (1946), degrees of freedom.
 

@@ -92,11 +92,6 @@ def judge_sums(gap: ArrayLike, baseline: ArrayLike, groups: ArrayLike, weights: 
     Args:
         gap: (items,) the judge's agreement minus people's, in [-1, 1]; NaN where an item has no two annotators.
         baseline: (items,) judge right less baseline right; NaN where an item has no aggregate.
-        groups: (items,) any sortable codes of what items share.
-        weights: (items,) 1 / inclusion probability of items that were drawn with different ones; default all equal.
-
-    Raises:
-        ShapeError: if the arrays are not of the same items.
 
     >>> found = judge_sums([0.0, -0.5, 0.5], [1.0, 0.0, float("nan")], [7, 7, 8])
     >>> found.gap.y.tolist(), found.gap.size.tolist(), found.baseline.size.tolist()

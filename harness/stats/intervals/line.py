@@ -46,8 +46,6 @@ def fit_line(
     Args:
         points: for each point `{source text: (sum of x, count of x, sum of y, count of y)}`; a coordinate is the ratio of its sums.
         strata: for each point the set of texts that it rests on: points of one stratum are resampled together.
-        seed, resamples: of the bootstrap.
-        level: confidence in (0, 1).
 
     Returns:
         The line with the percentile interval of its slope; no interval if a stratum has fewer than 8 texts.

@@ -28,7 +28,6 @@ def fit_logistic(x: ArrayLike, y: ArrayLike, penalty: float = 0.0) -> Floats:
         (1 + features,) intercept first.
 
     Raises:
-        ShapeError: if x and y are of different rows.
         ValueError: if there is no finite minimum (without penalty where x separates y; with one class only).
 
     Reference: Hastie, Tibshirani & Friedman (2009), section 4.4.

@@ -25,15 +25,13 @@ def logit_rise(
 
     Args:
         first, second: (items,) 0 or 1, NaN where missing; items without both are left out.
-        groups: (items,) any sortable codes of what items share.
-        level, seed, resamples: of the interval.
 
     Returns:
         `Estimated` without p, in logits, of any size; 0 if both shares are equal, 1 if the odds are e times as large. Undefined without
         items ("no overlap"), or if a share is 0 or 1; fewer than 8 groups have no interval.
 
     Raises:
-        ShapeError: if the arrays are not of one length.  ValueError: for numbers outside [0, 1].
+        ValueError: for numbers outside [0, 1].
 
     Reference: Zou & Donner (2008), square-and-add with correlation; Newcombe (1998), correction of phi; Newcombe (2001), Wilson's
     interval on the logit scale.

@@ -25,7 +25,6 @@ def margin_score_p(differences: ArrayLike, groups: ArrayLike, margin: float) -> 
 
     Args:
         differences: (texts,) 1 won, -1 lost, 0 neither.
-        groups: (texts,) any sortable codes of what texts share.
         margin: m, in (0, 1).
 
     Returns:

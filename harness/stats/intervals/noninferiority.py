@@ -76,11 +76,6 @@ def gap_sums(differences: ArrayLike, groups: ArrayLike, weights: Floats | None =
 
     Args:
         differences: (items,) the judge's agreement minus people's on each item, in [-1, 1]; NaN (no two annotators) is left out.
-        groups: (items,) any sortable codes of what items share.
-        weights: (items,) 1 / inclusion probability of items that were drawn with different ones; default all equal.
-
-    Raises:
-        ShapeError: if the arrays are not of one length.
     """
     d, codes = np.asarray(differences, np.float64), np.asarray(groups)
     same_shape(differences=d, groups=codes)
@@ -132,7 +127,6 @@ def guarded_mean(sums: GroupSums, cap: ArrayLike = math.inf, variance: ClusterVa
     Args:
         sums: of the gaps, from `gap_sums`.
         cap: (...) items that a group counts for at most (`unequal_groups.group_cap`): its sum and its size are multiplied by cap / size.
-        variance: `cr1` takes groups as equal.
         lost: (...) number of items in the group that is added.
     """
     f = np.minimum(1.0, np.asarray(cap, np.float64)[..., None] / np.where(sums.size > 0, sums.size, 1.0))

@@ -44,9 +44,6 @@ def one_class_tests(cells: Sequence[tuple[ArrayLike, ArrayLike, ArrayLike]]) -> 
         cells: of each the number of labels of each class (items, k); the judge's class codes 0 … k-1 (items,), NaN or -1 where there is no
             readable answer: such an item is left out, like one without labels; any sortable codes of what items share (items,).
 
-    Raises:
-        ScaleError, ShapeError: for codes off the scale, arrays of different items.
-
     Reference: Hodges & Le Cam (1960) and Hong (2013), Poisson-binomial; exchangeability as in permutation tests.
 
     >>> [found] = one_class_tests([([[1, 1]] * 12, [0] * 12, range(12))])

@@ -47,18 +47,12 @@ def paired_difference(
 
     Args:
         first, second: (items,) numbers (hits, credits, scores), NaN where missing; items without both are left out.
-        groups: (items,) any sortable codes of what items share.
-        weights: (items,) 1 / inclusion probability of items that were drawn with different ones; default all equal.
         bounds: of a difference, see `mean_interval`; (-1, 1) fits hits and credits.
         hypothesis: the null hypothesis of p, as a sentence.
-        level: confidence in (0, 1).
 
     Returns:
         `Difference`. It has no interval and no p with fewer than 8 groups, or without bounds if all groups have the same mean. Without
         common items, diff is NaN ("no overlap").
-
-    Raises:
-        ShapeError: if the arrays are not of one length.
 
     >>> found = paired_difference([1, 1, 0, 1] * 10, [1, 0, 0, 0] * 10, range(40))
     >>> found.diff, found.n, found.p < 0.001, found.interval.lo > 0
@@ -146,7 +140,6 @@ def commonest(reference: ArrayLike, k: int, cell: ArrayLike | None = None, weigh
 
     Args:
         reference: (items,) class codes; negative where missing.
-        k: number of classes of the scale.
         cell: (items,) any sortable codes; default all in one cell.
         weights: (items,) how much each counts; default all the same.
 
@@ -181,12 +174,7 @@ def superiority(
 
     Args:
         first, second: (items,) numbers, NaN where missing; items without both are left out.
-        groups: (items,) any sortable codes of what items share.
         tolerance: numbers that differ by no more are equal (expected scores are floats).
-        level, seed, resamples: of the interval.
-
-    Raises:
-        ShapeError: if the arrays are not of one length.
 
     Reference: Vargha & Delaney (2000), here of pairs; Grissom & Kim (2012).
 

@@ -29,13 +29,9 @@ def slope(
     Args:
         x, y: (units,) numbers, NaN where missing (such units are left out).
         groups: (units,) any sortable codes of what units share; an item at several x is one group at least.
-        seed, resamples: of the bootstrap over groups.
 
     Returns:
         `Estimated`; undefined if x is constant ("one condition only").
-
-    Raises:
-        ShapeError: if the arrays are not of one length.
 
     >>> found = slope([0, 1] * 20, [1, 0, 1, 1] * 10, np.repeat(range(20), 2))
     >>> found.value, found.n, found.interval.hi < 0
@@ -76,9 +72,6 @@ def page_falling(table: ArrayLike) -> PageTest:
 
     Returns:
         `PageTest`: undefined with fewer than three conditions, fewer than 8 blocks, or no two blocks that vary.
-
-    Raises:
-        ShapeError: if the table is not two-dimensional.
 
     Reference: Page (1963); `scipy.stats.page_trend_test`.
 

@@ -90,17 +90,12 @@ def differential_functioning(
         human: (items,) mean of the annotators in points; NaN where there is none.
         language: (items,) codes 0 … languages-1; 0 is the reference.
         languages: number L of languages, 2 or more.
-        k: number of classes of the scale.
-        values: (k,) rising numbers that the classes stand for; default their positions.
         groups: (items,) codes of what items share; None if items are independent. The coefficients' standard errors and `p_groups` are by
             groups, the likelihood-ratio tests those of independent items.
 
     Returns:
         `DifferentialFunctioning`; undefined where a language has no items, the judge or people do not vary, or a fit does not converge
         (as where people's means separate some of the judge's classes from the others).
-
-    Raises:
-        ShapeError, ScaleError: for arrays of different items, codes off the scale.
 
     Reference: Zumbo (1999); Jodoin & Gierl (2001).
 

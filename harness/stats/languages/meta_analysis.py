@@ -69,13 +69,12 @@ def meta_analysis(estimate: ArrayLike, variance: ArrayLike, *, method: Method = 
         estimate: (k,) such as the gap of each language; NaN where undefined.
         variance: (k,) squared standard errors, above 0.
         method: "pm" Paule-Mandel, "dl" DerSimonian-Laird.
-        level: of both intervals, in (0, 1).
 
     Returns:
         `MetaAnalysis`; NaN with fewer than two estimates, no prediction interval with fewer than three.
 
     Raises:
-        ShapeError: if the arrays do not fit.  ValueError: for a variance of 0 or less, or another method.
+        ValueError: for a variance of 0 or less, or another method.
 
     Reference: DerSimonian & Laird (1986); Paule & Mandel (1982); Hartung & Knapp (2001); Viechtbauer (2007), the
     Q-profile; Higgins, Thompson & Spiegelhalter (2009).

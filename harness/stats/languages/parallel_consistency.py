@@ -39,13 +39,9 @@ def parallel_consistency(scores: ArrayLike, k: int) -> ParallelConsistency:
 
     Args:
         scores: (items, languages) class codes 0 … k-1, NaN or -1 where missing.
-        k: number of classes of the scale.
 
     Returns:
         `ParallelConsistency`; Fleiss' kappa is NaN with a reason for a judge that gives one class to everything.
-
-    Raises:
-        ScaleError, ShapeError: for codes off the scale, or scores of another shape.
 
     Reference: Fleiss (1971); Randolph (2005).
 

@@ -53,9 +53,6 @@ def bradley_terry(first: ArrayLike, second: ArrayLike, share: ArrayLike, systems
     Returns:
         `BradleyTerry`. Undefined under separation: if some strengths or the place could grow for ever and explain the choices better.
 
-    Raises:
-        ShapeError: if the arrays are not of one length.
-
     Reference: Bradley & Terry (1952); Davidson & Beaver (1977) for the order; Albert & Anderson (1984) for separation.
 
     >>> a, b = [0, 0, 0, 1, 1] * 8, [1, 1, 1, 0, 0] * 8

@@ -80,7 +80,7 @@ def preference_by_length(
         groups: (n,) any sortable codes of the source texts, by which errors are clustered; None for single comparisons.
 
     Raises:
-        ShapeError: if the arrays are not of one length.  ValueError: if no finite strengths fit (separation).
+        ValueError: if no finite strengths fit (separation).
 
     >>> rng = np.random.default_rng(0)
     >>> apart = rng.normal(size=400)

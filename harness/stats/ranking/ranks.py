@@ -79,7 +79,6 @@ def rank_judges(
 
     Args:
         credits: (judges, units) in [0, 1], mostly 0 or 1; NaN (no answer) counts as 0.
-        groups: (units,) any sortable codes of what units share.
         baseline: (units,) credits of a baseline that every judge should beat; it has no rank.
         bounds: smallest and largest possible difference of two credits, which guard their test; None for credits that are correlations,
             which are never near such ends.
@@ -90,7 +89,7 @@ def rank_judges(
         `Ranks`; without intervals and groups for fewer than 8 groups ("too few independent texts") or no units ("no units").
 
     Raises:
-        ShapeError: for arrays of different units.  ValueError: for a level outside (0, 1) or fewer than 100 resamples.
+        ValueError: for a level outside (0, 1) or fewer than 100 resamples.
 
     Reference: Goldstein & Spiegelhalter (1996); Hall & Miller (2009); Mogstad, Romano, Shaikh & Wilhelm (2024); Westfall & Young (1993);
     Piepho (2004), letters.

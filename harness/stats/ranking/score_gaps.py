@@ -16,9 +16,6 @@ def distance_of_people(item: ArrayLike, score: ArrayLike, items: int) -> Floats:
         score: (labels,) numbers without gaps.
         items: how many items there are.
 
-    Raises:
-        ShapeError: if the arrays are not of one length.
-
     >>> distance_of_people([0, 0, 0, 1], [10, 20, 40, 5], 2).tolist()
     [20.0, nan]
     """
@@ -60,10 +57,6 @@ def median_without_group(values: ArrayLike, groups: ArrayLike) -> Floats:
 
     Args:
         values: (items,) numbers without gaps.
-        groups: (items,) any sortable codes of what items share.
-
-    Raises:
-        ShapeError: if the arrays are not of one length.
 
     >>> median_without_group([1, 2, 10, 20], ["a", "a", "b", "c"]).tolist()
     [15.0, 15.0, 2.0, 2.0]

@@ -50,14 +50,10 @@ def system_correlation(
         system: (items,) any sortable codes; the results follow their sorted order.
         group: (items,) what items share across systems; default every item its own.
         paired: whether an item that one side did not score is left out of the other side's mean too.
-        seed, resamples: of the bootstrap.
 
     Returns:
         `estimate` and `interval` by "kendall_tau", "spearman", "pearson"; n is the number of systems with items.
         NaN with fewer than two systems, or if either side gives all systems the same mean.
-
-    Raises:
-        ShapeError: if the arrays are not of the same items.
 
     Reference: Deutsch, Dror & Roth (2021), resampling inputs at system level.
 

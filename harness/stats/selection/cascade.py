@@ -88,13 +88,12 @@ def joint_cascade(
     Args:
         confidence: for each judge (texts,) how sure it is, in any unit; NaN (no answer) is never accepted.
         right: for each judge (texts,) 1 where its answer agrees with people, else 0; NaN (no label) leaves the text out for all.
-        groups: (texts,) any sortable codes of what texts share.
         path: thresholds of the judges, from strict to lax, found without these labels; None takes `equal_path`.
         promise: what is promised.
         seed: of the draw of one text a group.
 
     Raises:
-        ShapeError: if the arrays are not of one length.  ValueError: for alpha or delta outside (0, 1).
+        ValueError: for alpha or delta outside (0, 1).
 
     Reference: Jung, Brahman & Choi (2025), who give each judge a full delta; Angelopoulos et al. (2021).
 
