@@ -27,6 +27,7 @@ import types
 from harness.stats.agreement.agreement import human_all_agree, human_loo, human_pa, judge_loo, pa, pa_failed_wrong, pa_pairwise
 from harness.stats.agreement.agreement_rates import RateComparison, compare_rates
 from harness.stats.agreement.alpha import krippendorff_alpha, krippendorff_alpha_interval
+from harness.stats.agreement.concordance import tau_within
 from harness.stats.agreement.continuous import mean_of_segments, score_correlation, segment_correlations
 from harness.stats.agreement.correlation import kendall_tau, pearson, spearman
 from harness.stats.agreement.describe import (
@@ -49,7 +50,6 @@ from harness.stats.agreement.intraclass import one_way_icc, two_way_icc
 from harness.stats.agreement.kappa import cohen_kappa, fleiss_kappa
 from harness.stats.agreement.margins import MarginTest, mcnemar, stuart_maxwell, stuart_maxwell_of_table
 from harness.stats.agreement.retest import Retest, retest
-from harness.stats.agreement.score_decomposition import corp_decomposition
 from harness.stats.agreement.severity import eta_squared, standardised
 from harness.stats.agreement.soft_pairwise import soft_pairwise_accuracy
 from harness.stats.agreement.tie_calibration import tie_calibrated_accuracy
@@ -60,7 +60,14 @@ from harness.stats.core.rows import Rows, count_classes, count_long, distinct_co
 from harness.stats.core.statistic import Statistic, estimate, item_credits
 from harness.stats.core.sums import Estimated, bootstrap_from_sums
 from harness.stats.estimation.acceptance import Acceptance, acceptance_threshold
-from harness.stats.estimation.calibration import brier_score, calibration_error, debiased_interval, log_loss, reliability_curve
+from harness.stats.estimation.calibration import (
+    brier_score,
+    calibration_error,
+    corp_decomposition,
+    debiased_interval,
+    log_loss,
+    reliability_curve,
+)
 from harness.stats.estimation.labelled_summary import (
     LabelledSpread,
     LabelledSummary,
@@ -78,7 +85,6 @@ from harness.stats.estimation.prediction_powered import (
 )
 from harness.stats.estimation.recalibration import cross_fitted, fit_isotonic, fit_platt, group_folds, recalibrated
 from harness.stats.estimation.sampling_plan import items_for_wilson
-from harness.stats.estimation.stratified import tau_within
 from harness.stats.intervals.bootstrap import intervals
 from harness.stats.intervals.intervals import TOO_FEW, Interval, clopper_pearson, mean_interval, proportion_interval, wilson
 from harness.stats.intervals.judge_tests import judge_sums, judge_tests

@@ -40,26 +40,24 @@ def alpha_of(coincidences: Floats, kind: Kind, values: ArrayLike | None = None) 
     return 1 - ratio((n - 1) * observed / largest, expected / largest)
 
 
-def alpha_of_judge(
-    kind: Kind, values: ArrayLike | None = None, *, rule: Rule = "drop", judge: int = 0, name: str | None = None
-) -> Statistic:
+def alpha_of_judge(kind: Kind, values: ArrayLike | None = None, *, rule: Rule = "drop", judge: int = 0) -> Statistic:
     """Alpha of judge and aggregate as two raters, as a statistic of many cells."""
 
     def value(sums: Floats) -> Floats:
         table = square(sums)
         return alpha_of(table + np.swapaxes(table, -1, -2), kind, values)
 
-    return Statistic(name or f"alpha_{kind}", Joint(rule, judge), value, bounds=_BOUNDS)
+    return Statistic(f"alpha_{kind}", Joint(rule, judge), value, bounds=_BOUNDS)
 
 
-def alpha_of_humans(kind: Kind, values: ArrayLike | None = None, *, name: str | None = None) -> Statistic:
+def alpha_of_humans(kind: Kind, values: ArrayLike | None = None) -> Statistic:
     """Alpha of the annotators among themselves, as a statistic of many cells."""
 
     def value(sums: Floats) -> Floats:
         return alpha_of(square(sums), kind, values)
 
     empty = "no item with two annotators"
-    return Statistic(name or f"human_alpha_{kind}", Coincidences(), value, bounds=_BOUNDS, empty=empty, least_uncommon=LEAST_UNCOMMON)
+    return Statistic(f"human_alpha_{kind}", Coincidences(), value, bounds=_BOUNDS, empty=empty, least_uncommon=LEAST_UNCOMMON)
 
 
 def krippendorff_alpha(labels: ArrayLike, k: int, kind: Kind, values: ArrayLike | None = None) -> Estimate:

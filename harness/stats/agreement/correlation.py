@@ -8,11 +8,9 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from harness.stats.core.aggregate import Rule
 from harness.stats.core.arrays import Estimate, Floats, as_values, same_shape, undefined
 from harness.stats.core.rows import Rows
 from harness.stats.core.statistic import Statistic, ratio
-from harness.stats.core.tables import Joint
 
 Correlation = Literal["kendall", "spearman", "pearson"]
 NAMES: dict[Correlation, str] = {"kendall": "kendall_tau", "spearman": "spearman", "pearson": "pearson"}
@@ -57,23 +55,18 @@ def correlation_with_humans(
     k: int,
     values: ArrayLike | None = None,
     *,
-    against: Literal["mean", "aggregate"] = "mean",
-    rule: Rule = "drop",
     judge: int = 0,
 ) -> Statistic:
-    """Correlation over items of the judge with the annotators' mean (or aggregate), as a statistic of many cells."""
+    """Correlation over items of the judge with the annotators' mean, as a statistic of many cells."""
     numbers = tuple(as_values(values, k).tolist())
     if method == "pearson":
-        if against == "aggregate":
-            raise ValueError("Pearson's r is taken against the annotators' mean")
         return Statistic(NAMES[method], Moments(numbers, judge), pearson_of_moments)
     of_table = tau_b_of_table if method == "kendall" else spearman_of_table
 
     def value(sums: Floats) -> Floats:
         return of_table(sums[..., 1:].reshape(*sums.shape[:-1], -1, k))
 
-    features = MeanByJudge(numbers, judge) if against == "mean" else Joint(rule, judge)
-    return Statistic(NAMES[method], features, value)
+    return Statistic(NAMES[method], MeanByJudge(numbers, judge), value)
 
 
 def tau_b_of_table(table: Floats) -> Floats:

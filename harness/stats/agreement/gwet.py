@@ -28,7 +28,6 @@ def gwet_of_judge(
     *,
     rule: Rule = "drop",
     judge: int = 0,
-    name: str | None = None,
 ) -> Statistic:
     """AC1 (identity) or AC2 of judge and aggregate as two raters, as a statistic of many cells."""
 
@@ -37,10 +36,10 @@ def gwet_of_judge(
         both = (table + np.swapaxes(table, -1, -2)) / 2
         return gwet_of(both, both.sum(axis=-1), weights, values)
 
-    return Statistic(name or _name(weights), Joint(rule, judge), value, bounds=_bounds(weights))
+    return Statistic(_name(weights), Joint(rule, judge), value, bounds=_bounds(weights))
 
 
-def gwet_of_humans(weights: Weights = "identity", values: ArrayLike | None = None, *, name: str | None = None) -> Statistic:
+def gwet_of_humans(weights: Weights = "identity", values: ArrayLike | None = None) -> Statistic:
     """AC1 (identity) or AC2 of the annotators, as a statistic of many cells."""
 
     def value(sums: Floats) -> Floats:
@@ -48,7 +47,7 @@ def gwet_of_humans(weights: Weights = "identity", values: ArrayLike | None = Non
         return gwet_of(pairs, margins, weights, values)
 
     bounds, empty = _bounds(weights), "no item with two annotators"
-    return Statistic(name or f"human_{_name(weights)}", AnnotatorPairs(), value, bounds=bounds, empty=empty)
+    return Statistic(f"human_{_name(weights)}", AnnotatorPairs(), value, bounds=bounds, empty=empty)
 
 
 def gwet_ac(labels: ArrayLike, k: int, weights: Weights = "identity", values: ArrayLike | None = None) -> Estimate:

@@ -38,7 +38,7 @@ def cohen(
     return Statistic(name, Joint(rule, judge), cohen_value(weights, values))
 
 
-def fleiss(weights: Weights = "identity", values: ArrayLike | None = None, *, name: str = "human_fleiss") -> Statistic:
+def fleiss(weights: Weights = "identity", values: ArrayLike | None = None) -> Statistic:
     """Fleiss' kappa of the annotators as a statistic of many cells."""
 
     def value(sums: Floats) -> Floats:
@@ -47,7 +47,7 @@ def fleiss(weights: Weights = "identity", values: ArrayLike | None = None, *, na
         expected = np.einsum("...i,ij,...j", margins, apart, margins)
         return 1 - ratio((pairs * apart).sum(axis=(-2, -1)), expected)
 
-    return Statistic(name, AnnotatorPairs(), value, empty="no item with two annotators", least_uncommon=LEAST_UNCOMMON)
+    return Statistic("human_fleiss", AnnotatorPairs(), value, empty="no item with two annotators", least_uncommon=LEAST_UNCOMMON)
 
 
 def fleiss_with_aggregate(*, rule: Rule = "drop", judge: int = 0) -> Statistic:

@@ -59,10 +59,10 @@ def _pairs(rows: Rows, power: int) -> Floats:
     return np.concatenate([used[:, None], pairs.reshape(len(n), rows.k**2) * used[:, None]], axis=1)
 
 
-def square(sums: Floats, at: int = 1) -> Floats:
-    """The k x k table in sums (..., m), from column `at` to the last column."""
-    k = round((sums.shape[-1] - at) ** 0.5)
-    return sums[..., at:].reshape(*sums.shape[:-1], k, k)
+def square(sums: Floats) -> Floats:
+    """The k x k table in sums (..., 1 + k²), from the second column on."""
+    k = round((sums.shape[-1] - 1) ** 0.5)
+    return sums[..., 1:].reshape(*sums.shape[:-1], k, k)
 
 
 def split_pairs(sums: Floats) -> tuple[Floats, Floats, Floats]:

@@ -1,4 +1,4 @@
-"""Calibration of confidences: reliability curve with equal-mass bins, calibration errors, Brier score and log loss.
+"""Calibration of confidences: reliability curve with equal-mass bins, calibration errors, Brier score with its parts, and log loss.
 
 A confidence p is calibrated if, of the answers given with p, the share p is right. The plain binned error is biased upward: a perfectly
 calibrated judge has an expected calibration error of about 0.14 with 60 answers in 10 bins. Show it only beside the debiased square.
@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike
 
 from harness.stats.core.arrays import Floats, Ints, as_index, same_shape
 from harness.stats.core.bootstrap_resamples import RESAMPLES
+from harness.stats.estimation.number_map import isotonic_points
 from harness.stats.intervals.intervals import MIN_GROUPS, Interval, no_interval, t_quantile
 
 CUT = 1e-6
@@ -207,6 +208,39 @@ def log_loss(confidence: ArrayLike, right: ArrayLike) -> float:
     p, y = _checked(confidence, right)
     p = np.clip(p, CUT, 1 - CUT)
     return float(-np.mean(y * np.log(p) + (1 - y) * np.log1p(-p))) if len(p) else math.nan
+
+
+@dataclass(frozen=True, slots=True)
+class CorpDecomposition:
+    """Brier's `score` = `miscalibration` - `discrimination` + `uncertainty`; the last three are 0 or more. NaN without answers."""
+
+    score: float
+    miscalibration: float
+    discrimination: float
+    uncertainty: float
+
+
+def corp_decomposition(confidence: ArrayLike, right: ArrayLike) -> CorpDecomposition:
+    """Brier's score = MCB - DSC + UNC, without bins: what is lost by miscalibration, won by discrimination, and uncertain anyway.
+
+    Confidences are recalibrated by isotonic regression on the same answers. MCB is what the score loses against the recalibrated ones,
+    DSC what these gain against the overall share, UNC the score of that share, y (1 - y). MCB is biased upward: a calibrated
+    judge has about 0.03 of Brier's score with 60 answers and 0.007 with 600.
+
+    Args and errors as `reliability_curve`.
+
+    Reference: Dimitriadis, Gneiting & Jordan (2021), CORP.
+
+    >>> found = corp_decomposition([0.2, 0.4, 0.6, 0.8], [0, 1, 0, 1])
+    >>> round(found.miscalibration, 3), found.discrimination, found.uncertainty
+    (0.075, 0.125, 0.25)
+    """
+    p, y = np.asarray(confidence, np.float64), np.asarray(right, np.float64)
+    raw = brier_score(p, y)
+    if not len(p):
+        return CorpDecomposition(math.nan, math.nan, math.nan, math.nan)
+    recalibrated, constant = brier_score(np.interp(p, *isotonic_points(p, y)), y), brier_score(np.full(len(p), y.mean()), y)
+    return CorpDecomposition(raw, raw - recalibrated, constant - recalibrated, constant)
 
 
 def _checked(confidence: ArrayLike, right: ArrayLike) -> tuple[Floats, Floats]:

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy import optimize
 
-from harness.stats.agreement.score_decomposition import corp_decomposition
 from harness.stats.core.arrays import ShapeError
+from harness.stats.estimation.calibration import corp_decomposition
 from harness.stats.estimation.calibration_map import brier_losses, brier_parts, gap_best_worst, mean_calibration_error
 from harness.stats.estimation.nominal_map import fit_nominal_map
 from harness.stats.estimation.number_map import fit_number_map

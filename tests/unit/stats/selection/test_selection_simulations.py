@@ -15,8 +15,7 @@ from scipy.optimize import linprog
 from scipy.special import gammaln, xlogy
 
 from harness.stats.core.arrays import Floats, Ints
-from harness.stats.intervals.margin_score import margin_score_p
-from harness.stats.selection.confirmation import confirm
+from harness.stats.selection.confirmation import confirm, margin_score_p
 from harness.stats.selection.halving import halve
 
 CANDIDATES, ALPHA = 20, 0.05
