@@ -76,7 +76,6 @@ from harness.stats.estimation.labelled_summary import (
     summarise_labelled,
 )
 from harness.stats.estimation.misclassification import corrected_shares, rogan_gladen
-from harness.stats.estimation.panel import best_on_other_folds, difference_from_best
 from harness.stats.estimation.prediction_powered import (
     combine_estimates,
     enough_labels,
@@ -91,7 +90,15 @@ from harness.stats.intervals.judge_tests import judge_sums, judge_tests
 from harness.stats.intervals.logit_rise import logit_rise
 from harness.stats.intervals.multiplicity import benjamini_hochberg, benjamini_yekutieli, holm
 from harness.stats.intervals.one_class import OneClass
-from harness.stats.intervals.paired import Difference, commonest, hits, paired_difference, superiority
+from harness.stats.intervals.paired import (
+    Difference,
+    best_on_other_folds,
+    commonest,
+    difference_from_best,
+    hits,
+    paired_difference,
+    superiority,
+)
 from harness.stats.intervals.trend import page_falling, slope
 from harness.stats.intervals.unequal_groups import bell_mccaffrey, effective_groups, group_cap
 from harness.stats.languages.differential_functioning import DifferentialFunctioning, differential_functioning

@@ -250,14 +250,11 @@ def mean_of_segments(
 
 
 def joined_groups(segment: ArrayLike, groups: ArrayLike) -> Ints:
-    """For every source text, the cluster that it belongs to: texts that share a group of items are one cluster.
+    """For every source text the code of its cluster, (segments,): texts that share a group of items are one cluster.
 
     Args:
         segment: (items,) codes 0 … segments-1, all of which occur.
         groups: (items,) any sortable codes.
-
-    Returns:
-        (segments,) cluster codes.
 
     >>> joined_groups([0, 0, 1, 2], ["a", "a", "a", "b"]).tolist()
     [0, 0, 1]

@@ -50,13 +50,10 @@ def weighted_f1(judge: ArrayLike, labels: ArrayLike, k: int, rule: Rule = "drop"
 
 
 def human_weighted_f1(labels: ArrayLike, k: int) -> Estimate:
-    """Weighted F1 of every annotator against every other one as the reference, mean over ordered pairs.
+    """Weighted F1 of every annotator against every other one as the reference, mean over ordered pairs; see `f1_of_pairs`.
 
     Args:
         labels: (items, annotators) class codes 0 … k-1, NaN or -1 where missing; column r is one person throughout.
-
-    Returns:
-        value in [0, 1] and n, the items with two labels or more; see `f1_of_pairs`.
 
     >>> human_weighted_f1([[0, 0, 1], [1, 1, 1], [1, 0, -1]], k=2).value
     0.5555555555555555

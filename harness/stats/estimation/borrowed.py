@@ -59,10 +59,7 @@ def paule_mandel(estimate: ArrayLike, error: ArrayLike, x: ArrayLike | None = No
     Args:
         estimate, error: (n,) values y and their standard errors s > 0.
         x: (n, p) covariates; None is a mean only.
-        tau2: the variance where it is given.
-
-    Returns:
-        `Between`, with the floor 2 / sum(1 / s²) of the variance.
+        tau2: the variance where it is given. Its floor is 2 / sum(1 / s²).
 
     Raises:
         ShapeError: for other shapes, errors that are not positive, and no more estimates than coefficients.

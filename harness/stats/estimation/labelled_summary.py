@@ -227,7 +227,6 @@ def prediction_powered_weighted(
     weights: ArrayLike,
     groups: ArrayLike | None = None,
     *,
-    share: bool = False,
     lam: float | None = None,
     level: float = 0.95,
 ) -> PredictionPowered:
@@ -244,7 +243,6 @@ def prediction_powered_weighted(
         judged: (items,) the judge's scores; NaN (a failure) counts as the mean of the scores that can be read.
         weights: (items,) 1 / inclusion probability, above 0 where there is a label; not read elsewhere.
         groups, lam, level: as in `prediction_powered_mean`.
-        share: whether the mean is a share in [0, 1]; then the interval is Wilson's on an effective n.
 
     Returns:
         `PredictionPowered`; `alone` is the weighted mean of the labels. NaN with a reason with fewer than two labelled groups.
@@ -271,8 +269,6 @@ def prediction_powered_weighted(
     labelled_groups = len(np.unique(index[known]))
     value, error, freedom = estimated
     interval = t_interval(value, error, freedom, labelled_groups, level)
-    if share:
-        interval = share_interval(value, error, freedom, labelled_groups, len(y), level)
     return PredictionPowered(
         value,
         error,

@@ -148,9 +148,6 @@ def cross_fitted(
         folds: (answers,) fold codes, from `group_folds`.
         fit: `fit_platt`, `fit_isotonic`, or any function of (confidence, right) that returns a map.
 
-    Returns:
-        array of the shape of confidence.
-
     Raises:
         ValueError: with a single fold.
 

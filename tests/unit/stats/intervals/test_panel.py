@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from harness.stats.core.arrays import Floats, ShapeError
-from harness.stats.estimation.panel import best_on_other_folds, difference_from_best
 from harness.stats.intervals.cluster_mean import cluster_mean
+from harness.stats.intervals.paired import best_on_other_folds, difference_from_best
 
 RNG = np.random.default_rng(2)
 
