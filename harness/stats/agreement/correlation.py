@@ -50,13 +50,7 @@ class Moments:
         return np.stack([np.ones(len(x)), x, y, x * x, y * y, x * y], axis=1) * used[:, None]
 
 
-def correlation_with_humans(
-    method: Correlation,
-    k: int,
-    values: ArrayLike | None = None,
-    *,
-    judge: int = 0,
-) -> Statistic:
+def correlation_with_humans(method: Correlation, k: int, values: ArrayLike | None = None, *, judge: int = 0) -> Statistic:
     """Correlation over items of the judge with the annotators' mean, as a statistic of many cells."""
     numbers = tuple(as_values(values, k).tolist())
     if method == "pearson":

@@ -22,13 +22,7 @@ def gwet_of(pairs: Floats, margins: Floats, weights: Weights, values: ArrayLike 
     return np.where(any_pair, ratio(agreed - chance, 1 - chance), np.nan)
 
 
-def gwet_of_judge(
-    weights: Weights = "identity",
-    values: ArrayLike | None = None,
-    *,
-    rule: Rule = "drop",
-    judge: int = 0,
-) -> Statistic:
+def gwet_of_judge(weights: Weights = "identity", values: ArrayLike | None = None, *, rule: Rule = "drop", judge: int = 0) -> Statistic:
     """AC1 (identity) or AC2 of judge and aggregate as two raters, as a statistic of many cells."""
 
     def value(sums: Floats) -> Floats:

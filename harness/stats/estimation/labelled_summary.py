@@ -15,9 +15,10 @@ from numpy.typing import ArrayLike, NDArray
 from harness.stats.core.arrays import Floats, Ints, ShapeError, as_index, same_shape
 from harness.stats.estimation.prediction_powered import (
     TOO_FEW_LABELS,
+    MeanOfLabels,
     PredictionPowered,
     fill_failures,
-    label_correlation,
+    powered,
     share_interval,
     t_interval,
 )
@@ -265,23 +266,8 @@ def prediction_powered_weighted(
     known, f = ~np.isnan(y), fill_failures(f[:, None])[:, 0]
     w, index = _weights(given[known], int(known.sum())), as_index(np.arange(len(y)) if groups is None else groups, len(y), "groups")
     chosen = _slope(y[known], f, known, w) if lam is None else lam
-    estimated, alone = (_weighted(y[known], f, known, w, index, each) for each in (chosen, 0.0))
-    labelled_groups = len(np.unique(index[known]))
-    value, error, freedom = estimated
-    interval = t_interval(value, error, freedom, labelled_groups, level)
-    return PredictionPowered(
-        value,
-        error,
-        freedom,
-        interval,
-        chosen,
-        int(known.sum()),
-        int((~known).sum()),
-        *alone[:2],
-        float(f.mean()) if len(f) else math.nan,
-        label_correlation(y[known], f[known]),
-        TOO_FEW_LABELS if math.isnan(error) else None,
-    )
+    ours, alone = (_weighted(y[known], f, known, w, index, each) for each in (chosen, 0.0))
+    return powered(ours, alone, t_interval(*ours, len(np.unique(index[known])), level), chosen, y[known], f, known)
 
 
 def _weights(weights: ArrayLike | None, items: int) -> Floats:
@@ -311,7 +297,7 @@ def _slope(y: Floats, f: Floats, known: NDArray[np.bool_], w: Floats) -> float:
     return float(np.clip(covariance / (f.var(ddof=1) * (1 + len(y) / unlabelled)), 0.0, 1.0))
 
 
-def _weighted(y: Floats, f: Floats, known: NDArray[np.bool_], w: Floats, index: Ints, lam: float) -> tuple[float, float, float]:
+def _weighted(y: Floats, f: Floats, known: NDArray[np.bool_], w: Floats, index: Ints, lam: float) -> MeanOfLabels:
     """Estimate, standard error and degrees of freedom with one weight of the judge."""
     if not len(y):
         return math.nan, math.nan, math.nan

@@ -26,6 +26,8 @@ MIN_LABELLED_GROUPS = 20
 TOO_FEW_LABELS = "fewer than two independent labels"
 MEAN = "prediction-powered (t)"
 SHARE = "prediction-powered (wilson on effective n)"
+MeanOfLabels = tuple[float, float, float]
+"""An estimate, its standard error and its degrees of freedom."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,21 +136,18 @@ def prediction_powered_mean(
     same_shape(labels=y, judged=f)
     sample = _sample(y[:, None], fill_failures(f[:, None]), ~np.isnan(y), groups)
     estimated, alone = _estimate(sample, lam, variance), _estimate(sample, 0.0, variance)
-    value, error = float(estimated.value[0]), math.sqrt(estimated.variance[0])
-    return PredictionPowered(
-        value,
-        error,
-        estimated.freedom,
-        t_interval(value, error, estimated.freedom, sample.labelled_groups, level),
-        estimated.lam,
-        sample.n,
-        sample.unlabelled,
-        float(alone.value[0]),
-        math.sqrt(alone.variance[0]),
-        float(sample.f.mean()) if len(sample.f) else math.nan,
-        label_correlation(sample.y[:, 0], sample.f[sample.known, 0]),
-        TOO_FEW_LABELS if math.isnan(error) else None,
-    )
+    ours, theirs = ((float(each.value[0]), math.sqrt(each.variance[0]), each.freedom) for each in (estimated, alone))
+    interval = t_interval(*ours, sample.labelled_groups, level)
+    return powered(ours, theirs, interval, estimated.lam, sample.y[:, 0], sample.f[:, 0], sample.known)
+
+
+def powered(
+    ours: MeanOfLabels, alone: MeanOfLabels, interval: Interval, lam: float, y: Floats, f: Floats, known: NDArray[np.bool_]
+) -> PredictionPowered:
+    """The result from the estimate with the judge and that of labels alone, the labels y (n,) and the scores f of all items."""
+    reason = TOO_FEW_LABELS if math.isnan(ours[1]) else None
+    judge_only, rho = float(f.mean()) if len(f) else math.nan, label_correlation(y, f[known])
+    return PredictionPowered(*ours, interval, lam, len(y), len(f) - len(y), *alone[:2], judge_only, rho, reason)
 
 
 def prediction_powered_class_shares(

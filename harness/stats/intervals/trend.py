@@ -17,14 +17,7 @@ from harness.stats.intervals.intervals import MIN_GROUPS, NO_VARIATION, TOO_FEW,
 _MOST_UNDEFINED = 0.1  # share of the resamples in which the line may be undefined
 
 
-def slope(
-    x: ArrayLike,
-    y: ArrayLike,
-    groups: ArrayLike,
-    *,
-    seed: int = 0,
-    resamples: int = 1000,
-) -> Estimated:
+def slope(x: ArrayLike, y: ArrayLike, groups: ArrayLike, *, seed: int = 0, resamples: int = 1000) -> Estimated:
     """Least-squares slope of y on x, in units of y per unit of x, with the cluster bootstrap's interval and p.
 
     sum (x - mean x)(y - mean y) / sum (x - mean x)². The slope summarises the change; it does not claim that the relation is linear.

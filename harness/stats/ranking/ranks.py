@@ -108,21 +108,9 @@ def rank_judges(
     rank = 1 + (value[None, :] > value[:, None] + _ROUNDING).sum(axis=1)
     none = np.zeros(judges, np.int64)
     if texts < MIN_GROUPS or not judges:
-        reason = TOO_FEW if texts else "no units"
-        without = (no_interval(texts),) * judges
-        return Ranks(
-            value,
-            without,
-            without if baseline is not None else (),
-            rank,
-            none,
-            none,
-            ("",) * judges,
-            np.full((judges, judges), math.nan),
-            (),
-            texts,
-            reason,
-        )
+        reason, without = TOO_FEW if texts else "no units", (no_interval(texts),) * judges
+        gains, p = () if baseline is None else without, np.full((judges, judges), math.nan)
+        return Ranks(value, without, gains, rank, none, none, ("",) * judges, p, (), texts, reason)
     drawn = _resampled(sums, size, seed, resamples)
     p = _pairwise_p(matrix, sums, size, bounds)
     alpha = 1 - level
