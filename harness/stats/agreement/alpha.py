@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 from harness.stats.core.aggregate import Rule
 from harness.stats.core.arrays import Estimate, Floats, Kind, ShapeError, as_values, undefined
 from harness.stats.core.statistic import LEAST_UNCOMMON, Statistic, of_labels, ratio
-from harness.stats.core.tables import Coincidences, Joint, square
+from harness.stats.core.tables import Joint, coincidences, square
 
 _BOUNDS = (-np.inf, 1.0)  # where distances depend on the totals, alpha can be below -1
 
@@ -57,7 +57,7 @@ def alpha_of_humans(kind: Kind, values: ArrayLike | None = None) -> Statistic:
         return alpha_of(square(sums), kind, values)
 
     empty = "no item with two annotators"
-    return Statistic(f"human_alpha_{kind}", Coincidences(), value, bounds=_BOUNDS, empty=empty, least_uncommon=LEAST_UNCOMMON)
+    return Statistic(f"human_alpha_{kind}", coincidences, value, bounds=_BOUNDS, empty=empty, least_uncommon=LEAST_UNCOMMON)
 
 
 def krippendorff_alpha(labels: ArrayLike, k: int, kind: Kind, values: ArrayLike | None = None) -> Estimate:

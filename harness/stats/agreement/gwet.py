@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 from harness.stats.core.aggregate import Rule
 from harness.stats.core.arrays import Estimate, Floats, Weights
 from harness.stats.core.statistic import Statistic, of_labels, ratio
-from harness.stats.core.tables import AnnotatorPairs, Joint, agreement_weights, split_pairs, square
+from harness.stats.core.tables import Joint, agreement_weights, annotator_pairs, split_pairs, square
 
 
 def gwet_of(pairs: Floats, margins: Floats, weights: Weights, values: ArrayLike | None) -> Floats:
@@ -41,7 +41,7 @@ def gwet_of_humans(weights: Weights = "identity", values: ArrayLike | None = Non
         return gwet_of(pairs, margins, weights, values)
 
     bounds, empty = _bounds(weights), "no item with two annotators"
-    return Statistic(f"human_{_name(weights)}", AnnotatorPairs(), value, bounds=bounds, empty=empty)
+    return Statistic(f"human_{_name(weights)}", annotator_pairs, value, bounds=bounds, empty=empty)
 
 
 def gwet_ac(labels: ArrayLike, k: int, weights: Weights = "identity", values: ArrayLike | None = None) -> Estimate:

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from harness.stats.core.aggregate import Rule
 from harness.stats.core.arrays import Estimate, Floats, Weights
 from harness.stats.core.statistic import LEAST_UNCOMMON, Statistic, estimate_pair, of_labels, ratio
-from harness.stats.core.tables import AnnotatorPairs, Joint, agreement_weights, split_pairs, square
+from harness.stats.core.tables import Joint, agreement_weights, annotator_pairs, split_pairs, square
 
 
 def cohen_value(weights: Weights = "identity", values: ArrayLike | None = None) -> Callable[[Floats], Floats]:
@@ -47,7 +47,7 @@ def fleiss(weights: Weights = "identity", values: ArrayLike | None = None) -> St
         expected = np.einsum("...i,ij,...j", margins, apart, margins)
         return 1 - ratio((pairs * apart).sum(axis=(-2, -1)), expected)
 
-    return Statistic("human_fleiss", AnnotatorPairs(), value, empty="no item with two annotators", least_uncommon=LEAST_UNCOMMON)
+    return Statistic("human_fleiss", annotator_pairs, value, empty="no item with two annotators", least_uncommon=LEAST_UNCOMMON)
 
 
 def fleiss_with_aggregate(*, rule: Rule = "drop", judge: int = 0) -> Statistic:

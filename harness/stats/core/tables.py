@@ -28,25 +28,19 @@ class Joint:
         return out
 
 
-@dataclass(frozen=True, slots=True)
-class Coincidences:
+def coincidences(rows: Rows, /) -> Floats:
     """[two labels or more, k x k coincidences of values within an item, each divided by n_i - 1]."""
-
-    def __call__(self, rows: Rows, /) -> Floats:
-        return _pairs(rows, power=1)
+    return _pairs(rows, power=1)
 
 
-@dataclass(frozen=True, slots=True)
-class AnnotatorPairs:
+def annotator_pairs(rows: Rows, /) -> Floats:
     """[two labels or more, k x k shares of an item's ordered pairs, k labels, labelled at all, k shares of labels].
 
     The k labels are of items with two or more (Fleiss' margins), the k shares of items with one or more (Gwet's).
     """
-
-    def __call__(self, rows: Rows, /) -> Floats:
-        n = rows.raters[:, None]
-        shares = rows.counts / np.maximum(n, 1)
-        return np.concatenate([_pairs(rows, power=2), np.where(n >= 2, rows.counts, 0), n >= 1, shares], axis=1)
+    n = rows.raters[:, None]
+    shares = rows.counts / np.maximum(n, 1)
+    return np.concatenate([_pairs(rows, power=2), np.where(n >= 2, rows.counts, 0), n >= 1, shares], axis=1)
 
 
 def _pairs(rows: Rows, power: int) -> Floats:
@@ -66,7 +60,7 @@ def square(sums: Floats) -> Floats:
 
 
 def split_pairs(sums: Floats) -> tuple[Floats, Floats, Floats]:
-    """Of sums of `AnnotatorPairs`: mean pair shares (..., k, k), Fleiss' margins (..., k), Gwet's margins (..., k)."""
+    """Of sums of `annotator_pairs`: mean pair shares (..., k, k), Fleiss' margins (..., k), Gwet's margins (..., k)."""
     k = round((sums.shape[-1] - 1) ** 0.5) - 1  # 1 + k² + k + 1 + k = (k + 1)² + 1
     pairs = sums[..., 1 : 1 + k * k].reshape(*sums.shape[:-1], k, k)
     labels, shares = sums[..., 1 + k * k : 1 + k * k + k], sums[..., -k:]

@@ -8,6 +8,7 @@ far each one lies.
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
@@ -281,15 +282,9 @@ def labels_with_others(
     def enough(labels: int) -> bool:
         return borrowed_half_width(labels, sd, tau2, mean_error=mean_error, reach=reach) <= half_width
 
-    if enough(least):
-        return least
-    low, high = least, 100_000
-    if not enough(high):
-        return None
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if enough(middle) else (middle, high)
-    return high
+    numbers = range(least, 100_001)
+    place = bisect_left(numbers, True, key=enough)
+    return numbers[place] if place < len(numbers) else None
 
 
 @lru_cache(maxsize=4096)

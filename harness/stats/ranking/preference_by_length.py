@@ -92,7 +92,8 @@ def preference_by_length(
     won, apart = np.asarray(first_wins, np.float64), np.asarray(length_difference, np.float64)
     same_shape("of the same pairs", first=one, second=other, first_wins=won, lengths=apart)
     systems = int(max(one.max(), other.max())) + 1
-    design = np.column_stack([_against_first(one, other, systems), np.ones(len(one))])
+    every = np.eye(systems)[:, 1:]  # the strength of the first system is 0
+    design = np.column_stack([every[one] - every[other], np.ones(len(one))])
     cluster = None if groups is None else as_index(groups, len(one), "groups")
     longer = np.column_stack([design, apart])
     if is_separated(design, won) or is_separated(longer, won):
@@ -108,12 +109,6 @@ def preference_by_length(
         length_p=_p(float(full.params[-1]), float(full.bse[-1]), cluster),
         likelihood_ratio=float(2 * (full.llf - raw.llf)),
     )
-
-
-def _against_first(one: Ints, other: Ints, systems: int) -> Floats:
-    """The columns of the systems but the first, whose strength is 0."""
-    every = np.eye(systems)
-    return np.asarray((every[one] - every[other])[:, 1:])
 
 
 def _p(value: float, error: float, cluster: Ints | None) -> float:

@@ -3,10 +3,8 @@
 A table of agreement always has a first row. Whether the first judge is better than the second is a question about their
 *difference* on the same texts. The interval of a rank and the groups below therefore come from the paired differences,
 never from an overlap of two intervals.
-
-The interval of a judge's rank is Mogstad et al.'s: it counts the judges that are shown to be better and those shown to be worse, tested
-together. Percentiles of bootstrapped ranks (Goldstein & Spiegelhalter 1996) fail for near-equal judges: the ranks of the resamples
-are spread about a wrong centre (Hall & Miller 2009).
+Percentiles of bootstrapped ranks (Goldstein & Spiegelhalter 1996) would fail for near-equal judges: the ranks of the resamples are spread
+about a wrong centre (Hall & Miller 2009).
 """
 
 from __future__ import annotations

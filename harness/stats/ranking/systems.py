@@ -107,7 +107,8 @@ def _intervals(sums: Floats, estimates: dict[str, Estimate], seed: int, resample
     step = max(1, _CHUNK // max(groups, systems * systems))
     for done in range(0, resamples, step):
         weights = rng.multinomial(groups, np.full(groups, 1 / groups), min(step, resamples - done)).astype(np.float64)
-        parts.append(_all_correlations(*_means((weights @ flat).reshape(-1, 4, systems))))
+        a, b = _means((weights @ flat).reshape(-1, 4, systems))
+        parts.append([_tau(a, b), _r(_ranks(a), _ranks(b)), _r(a, b)])
     out = {}
     for name, estimate, *replicates in zip(estimates, estimates.values(), *parts, strict=True):
         drawn = np.concatenate(replicates)
@@ -121,11 +122,6 @@ def _intervals(sums: Floats, estimates: dict[str, Estimate], seed: int, resample
         else:
             out[name] = no_interval(groups, NO_VARIATION)
     return out
-
-
-def _all_correlations(a: Floats, b: Floats) -> list[Floats]:
-    """Tau-b, rho and r of many (resamples, systems) means."""
-    return [_tau(a, b), _r(_ranks(a), _ranks(b)), _r(a, b)]
 
 
 def _signs(v: Floats) -> Floats:
