@@ -23,7 +23,7 @@ from harness.model import BY_PEOPLE, Score
 from harness.stats import RARE, OneClass
 from harness.stats.core.arrays import Floats, Ints
 from harness.stats.core.at_once import in_step, windows
-from harness.stats.core.weights import agreement_weights
+from harness.stats.core.tables import agreement_weights
 from harness.stats.intervals.cluster_mean import ClusterMean, SampleOfGroups, cluster_mean_each
 from harness.stats.intervals.judge_tests import JudgeSums, JudgeTests, judge_sums, judge_tests_each
 from harness.stats.intervals.noninferiority import pair_agreement

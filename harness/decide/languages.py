@@ -28,7 +28,7 @@ from harness.decide.options import DecisionOptions
 from harness.measure.cells import number, sort_key
 from harness.measure.compare import AlignedData
 from harness.measure.options import CompareOptions
-from harness.stats import cluster_interval, meta_analysis
+from harness.stats import meta_analysis
 from harness.stats.intervals.cluster_mean import ClusterMean
 
 LEAST_LANGUAGES = 5
@@ -150,7 +150,7 @@ def _language(one: CellTests, direction: int | None, options: DecisionOptions) -
 
 def _interval(found: ClusterMean) -> tuple[float, float] | None:
     """The 95 % t interval; none where groups do not vary."""
-    return cluster_interval(found) if found.error > 0 else None
+    return found.interval() if found.error > 0 else None
 
 
 def _gap_over_languages(tests: Sequence[CellTests]) -> tuple[GapOverLanguages | None, str | None]:

@@ -46,7 +46,7 @@ from harness.stats import (
 from harness.stats.core.arrays import Estimate, Estimates, Floats, Ints
 from harness.stats.core.groups import relative_weights
 from harness.stats.core.processes import MANY_CELLS, intervals_on_all_cores
-from harness.stats.estimation.design_estimates import gain_over_simple_sample
+from harness.stats.estimation.sampling_plan import gain_over_simple_sample
 from harness.stats.intervals.paired import DifferenceToTest, difference_to_test, tested_differences
 
 BASELINE = "majority"

@@ -18,6 +18,7 @@ from harness.measure.options import CompareOptions
 from harness.measure.scores import ItemScores, item_scores, numbers
 from harness.measure.units import LabelCounts, Units, item_key
 from harness.model import CONDITION
+from harness.stats.agreement.alpha import alpha_features, alpha_of_sums
 from harness.stats.agreement.continuous import (
     SegmentCorrelations,
     joined_groups,
@@ -27,9 +28,9 @@ from harness.stats.agreement.continuous import (
 )
 from harness.stats.agreement.correlation import NAMES as CORRELATIONS
 from harness.stats.agreement.correlation import Correlation
+from harness.stats.agreement.describe import sd_of_sums
 from harness.stats.agreement.intraclass import NO_PAIR, NOT_CROSSED, one_way_features, one_way_of_sums, two_way_icc
 from harness.stats.agreement.score_errors import ErrorToTest, error_to_test, tested_errors
-from harness.stats.agreement.score_moments import alpha_features, alpha_of_sums, sd_of_sums
 from harness.stats.agreement.soft_pairwise import soft_pairwise_accuracy
 from harness.stats.agreement.tie_calibration import tie_calibrated_accuracy
 from harness.stats.core.arrays import Estimate, Floats, Ints, as_index, undefined

@@ -1,6 +1,15 @@
 """Statistics of agreement: arrays in, small frozen results out. Nothing here knows a judge, a file or a data frame.
 
-Labels are class codes 0 … k-1 of shape items x raters, -1 or NaN where missing. k is always the number of classes of the *scale*.
+Labels are class codes 0 … k-1 of shape items x raters, -1 or NaN where missing. What means the same in every function is said only here:
+
+- `k`: number of classes of the *scale*, used or not; `values`: (k,) rising numbers that they stand for, by default 0 … k-1.
+- `groups`: (items,) any sortable codes of what items share, such as a text; None, where it is allowed: items are independent.
+- `weights`: (items,) 1 / inclusion probability of items that were drawn with different ones; by default each item counts once.
+- `level`: confidence of an interval, in (0, 1). `seed`, `resamples`: of a bootstrap over groups.
+- `variance`: over groups; `cr2` allows for groups of different sizes, `cr1` takes them as equal.
+- ShapeError: arrays are not of the shapes that are named, or not of the same items. ScaleError: codes are off the scale. "Raises" names
+  other errors.
+
 One cell at a time: `pa(judge, labels, k)`, `fleiss_kappa(labels, k)`, … Many cells at once:
 
 >>> import numpy as np
@@ -18,158 +27,85 @@ import types
 from harness.stats.agreement.agreement import human_all_agree, human_loo, human_pa, judge_loo, pa, pa_failed_wrong, pa_pairwise
 from harness.stats.agreement.agreement_rates import RateComparison, compare_rates
 from harness.stats.agreement.alpha import krippendorff_alpha, krippendorff_alpha_interval
-from harness.stats.agreement.continuous import (
-    SegmentCorrelations,
-    mean_of_segments,
-    score_correlation,
-    segment_correlations,
-)
+from harness.stats.agreement.concordance import tau_within
+from harness.stats.agreement.continuous import mean_of_segments, score_correlation, segment_correlations
 from harness.stats.agreement.correlation import kendall_tau, pearson, spearman
 from harness.stats.agreement.describe import (
     LEVELS,
     RARE,
-    Coverage,
-    Direction,
     Distribution,
     agreement_level,
     coverage,
-    distribution,
     distribution_by_agreement,
     distribution_of_judge,
     distribution_of_labels,
+    entropy_bits,
     leniency,
     rarest_expected,
 )
-from harness.stats.agreement.entropy import entropy_bits
 from harness.stats.agreement.f1 import human_weighted_f1, weighted_f1
-from harness.stats.agreement.generalizability import (
-    Components,
-    Reliability,
-    mixed_components,
-    one_way_components,
-    reliability,
-    two_way_components,
-)
+from harness.stats.agreement.generalizability import mixed_components, one_way_components, reliability, two_way_components
 from harness.stats.agreement.gwet import gwet_ac
-from harness.stats.agreement.intraclass import OneWay, one_way_icc, two_way_icc
+from harness.stats.agreement.intraclass import one_way_icc, two_way_icc
 from harness.stats.agreement.kappa import cohen_kappa, fleiss_kappa
 from harness.stats.agreement.margins import MarginTest, mcnemar, stuart_maxwell, stuart_maxwell_of_table
-from harness.stats.agreement.retest import SAME_SOURCE, Retest, clopper_pearson, retest
-from harness.stats.agreement.score_decomposition import CorpDecomposition, corp_decomposition
-from harness.stats.agreement.score_errors import mean_absolute_error, mean_difference, root_mean_squared_error
+from harness.stats.agreement.retest import Retest, retest
 from harness.stats.agreement.severity import eta_squared, standardised
 from harness.stats.agreement.soft_pairwise import soft_pairwise_accuracy
-from harness.stats.agreement.tie_calibration import TieCalibratedAccuracy, tie_calibrated_accuracy
-from harness.stats.core.aggregate import NO_MAJORITY, Rule, aggregate, aggregate_counts
-from harness.stats.core.arrays import MISSING, Estimate, Estimates, Kind, ScaleError, ShapeError, Weights
+from harness.stats.agreement.tie_calibration import tie_calibrated_accuracy
+from harness.stats.core.aggregate import NO_MAJORITY, aggregate, aggregate_counts
+from harness.stats.core.arrays import MISSING, Estimate, Estimates, ScaleError, ShapeError
 from harness.stats.core.catalogue import cell_statistics, human_statistics, judge_statistics, undefined_by_scale
 from harness.stats.core.rows import Rows, count_classes, count_long, distinct_counts, tabulate, tabulate_cells
 from harness.stats.core.statistic import Statistic, estimate, item_credits
 from harness.stats.core.sums import Estimated, bootstrap_from_sums
-from harness.stats.estimation.acceptance import Acceptance, acceptance_power, acceptance_threshold, errors_allowed, items_needed
+from harness.stats.estimation.acceptance import Acceptance, acceptance_threshold
 from harness.stats.estimation.calibration import (
-    CalibrationError,
-    ReliabilityCurve,
     brier_score,
-    brier_score_of_classes,
     calibration_error,
-    classwise_error,
+    corp_decomposition,
     debiased_interval,
     log_loss,
-    log_loss_of_classes,
     reliability_curve,
-    top_confidence,
-)
-from harness.stats.estimation.design_estimates import DesignEstimate, stratified_mean
-from harness.stats.estimation.label_budget import (
-    design_effect,
-    items_for_margin,
-    items_for_margin_normal,
-    items_for_mean,
-    items_for_share,
-    items_for_wilson,
-    more_for_margin,
-    sd_upper_limit,
 )
 from harness.stats.estimation.labelled_summary import (
     LabelledSpread,
     LabelledSummary,
-    SummaryCorrected,
     correct_with_summary,
     prediction_powered_weighted,
     summarise_labelled,
 )
-from harness.stats.estimation.misclassification import (
-    CorrectedShares,
-    RoganGladen,
-    corrected_shares,
-    predictive_value_share,
-    rogan_gladen,
-)
-from harness.stats.estimation.more_labels import MoreLabels
-from harness.stats.estimation.panel import (
-    PanelGain,
-    difference_from_best,
-    error_correlation,
-    majority_accuracy,
-    panel_gain,
-    panel_hits,
-    panel_mean,
-    panel_median,
-)
+from harness.stats.estimation.misclassification import corrected_shares, rogan_gladen
 from harness.stats.estimation.prediction_powered import (
-    PredictionPowered,
-    PredictionPoweredShares,
     combine_estimates,
-    effective_labels,
     enough_labels,
     prediction_powered_class_shares,
-    prediction_powered_difference,
     prediction_powered_mean,
-    prediction_powered_share,
-    prediction_powered_shares,
-    split_budget,
 )
-from harness.stats.estimation.recalibration import (
-    Isotonic,
-    Platt,
-    Temperature,
-    cross_fitted,
-    fit_isotonic,
-    fit_platt,
-    fit_temperature,
-    group_folds,
-    recalibrated,
-)
-from harness.stats.estimation.sampling_plan import (
-    neyman_allocation,
-    proportional_allocation,
-    stratified_variance,
-    whole_labels,
-)
-from harness.stats.estimation.stratified import tau_within
-from harness.stats.intervals.alternative_annotator import (
-    AlternativeAnnotatorTest,
-    AnnotatorRule,
-    advantage_test,
-    alternative_annotator_test,
-)
+from harness.stats.estimation.recalibration import cross_fitted, fit_isotonic, fit_platt, group_folds, recalibrated
+from harness.stats.estimation.sampling_plan import items_for_wilson
 from harness.stats.intervals.bootstrap import intervals
-from harness.stats.intervals.equivalence import Equivalence, PointScale, cluster_interval, equivalence, leniency_equivalence
-from harness.stats.intervals.intervals import MIN_GROUPS, TOO_FEW, Interval, mean_interval, proportion_interval, wilson
-from harness.stats.intervals.judge_tests import FourP, JudgeSums, JudgeTests, judge_sums, judge_tests
-from harness.stats.intervals.logit_rise import LogitRise, logit_rise
+from harness.stats.intervals.intervals import TOO_FEW, Interval, clopper_pearson, mean_interval, proportion_interval, wilson
+from harness.stats.intervals.judge_tests import judge_sums, judge_tests
+from harness.stats.intervals.logit_rise import logit_rise
 from harness.stats.intervals.multiplicity import benjamini_hochberg, benjamini_yekutieli, holm
-from harness.stats.intervals.one_class import OneClass, one_class_test
-from harness.stats.intervals.paired import VS_BASELINE, Difference, commonest, difference, hits, paired_difference, vs_baseline
-from harness.stats.intervals.superiority import Superiority, superiority
-from harness.stats.intervals.trend import PageTest, page_falling, slope
+from harness.stats.intervals.one_class import OneClass
+from harness.stats.intervals.paired import (
+    Difference,
+    best_on_other_folds,
+    commonest,
+    difference_from_best,
+    hits,
+    paired_difference,
+    superiority,
+)
+from harness.stats.intervals.trend import page_falling, slope
 from harness.stats.intervals.unequal_groups import bell_mccaffrey, effective_groups, group_cap
 from harness.stats.languages.differential_functioning import DifferentialFunctioning, differential_functioning
-from harness.stats.languages.meta_analysis import ForestRow, MetaAnalysis, meta_analysis
-from harness.stats.languages.parallel_consistency import ParallelConsistency, parallel_consistency
+from harness.stats.languages.meta_analysis import MetaAnalysis, meta_analysis
+from harness.stats.languages.parallel_consistency import parallel_consistency
 from harness.stats.ranking.bradley_terry import BradleyTerry, bradley_terry
 from harness.stats.ranking.ranks import Ranks, rank_judges
-from harness.stats.ranking.systems import SystemCorrelation, system_correlation
+from harness.stats.ranking.systems import system_correlation
 
 __all__ = sorted(name for name, value in globals().items() if not name.startswith("_") and not isinstance(value, types.ModuleType))

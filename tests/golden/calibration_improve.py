@@ -10,21 +10,22 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
-from harness.stats.estimation.acceptance import loss_upper_bound
 from harness.stats.intervals.cluster_mean import cluster_mean
 from harness.stats.intervals.cluster_regression import cluster_regression
+from harness.stats.intervals.intervals import clopper_pearson
 from harness.stats.intervals.multiplicity import benjamini_yekutieli
 from harness.stats.ranking.bradley_terry import bradley_terry
 from harness.stats.ranking.preference_by_length import length_overlap, preference_by_length
 from harness.stats.selection.cascade import CascadePromise, by_design_effect, design_effect, joint_cascade
 from harness.stats.selection.confirmation import ConfirmedGain, confirm, level_of_use, texts_to_confirm
-from harness.stats.selection.halving import successive_halving
+from harness.stats.selection.halving import halve
 
 Given = dict[str, Any]
 
 
 def _halving(given: Given) -> Given:
-    found = successive_halving(given["right"], given["order"], given["shares"])
+    right = np.asarray(given["right"], float)[given["order"]]
+    found = halve(lambda columns, n: right[:n, list(columns)], len(right), right.shape[1] - 1, given["shares"])
     rounds = [{"texts": each.texts, "kept": list(each.kept)} for each in found.rounds]
     left = [len(given["right"][0]) - 1, *(len(each.kept) for each in found.rounds)]
     more = [each.texts - before for each, before in zip(found.rounds, [0, *(each.texts for each in found.rounds)], strict=False)]
@@ -92,7 +93,7 @@ def _groups(given: Given) -> Given:
     per_group = [bool(wrong[taken & (group == g)].any()) for g in np.unique(group[taken])]
 
     def upper(errors: float, n: float) -> float:
-        return loss_upper_bound(errors, n, float(delta))
+        return clopper_pearson(errors, n, float(delta))[1]
 
     return {
         "observed": float(wrong[taken].mean()),

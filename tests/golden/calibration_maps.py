@@ -7,14 +7,14 @@ from typing import Any
 import numpy as np
 
 from harness.stats.estimation import calibration_map as m
-from harness.stats.estimation.number_map import cross_fitted_numbers
-from harness.stats.estimation.ordinal_map import LabelledScores, cross_fitted_map, fit_ordinal_map, one_label_each
+from harness.stats.estimation.number_map import NumberRule, fit_number_map
+from harness.stats.estimation.ordinal_map import LabelledScores, cross_fitted_map, fit_ordinal_map
 
 Given = dict[str, Any]
 
 
 def _scores(given: Given) -> LabelledScores:
-    return LabelledScores.of(given["x"], one_label_each(given["y"], given["classes"]), given["language"])
+    return LabelledScores.of(given["x"], np.eye(given["classes"])[given["y"]], given["language"])
 
 
 def _proportional(given: Given) -> Given:
@@ -40,9 +40,9 @@ def _pooled(given: Given) -> Given:
 
 
 def _cross_fitted(given: Given) -> Given:
-    language, fold, y = np.asarray(given["language"]), given["fold"], one_label_each(given["y"], given["classes"])
+    language, fold, y = np.asarray(given["language"]), given["fold"], np.eye(given["classes"])[given["y"]]
     after = m.brier_losses(cross_fitted_map(_scores(given), fold, sds=(given["sd_v"], given["sd_u"]))[0], y)
-    constant = m.brier_losses(m.cross_fitted_shares(y, language, fold), y)
+    constant = m.brier_losses(_constant(y, language, np.asarray(fold)), y)
     gain = m.gain_test(constant, after, given["group"])
     return {
         "brier": float(after.mean()),
@@ -55,9 +55,24 @@ def _cross_fitted(given: Given) -> Given:
     }
 
 
+def _constant(counts: np.ndarray, language: np.ndarray, fold: np.ndarray) -> np.ndarray:
+    """The shares of classes in the text's language on the other folds, 1/2 added to each count."""
+    others = [counts[(language == own) & (fold != part)].sum(axis=0) + 0.5 for own, part in zip(language, fold, strict=True)]
+    return np.array([each / each.sum() for each in others])
+
+
+def _numbers_of_other_folds(given: Given, rule: NumberRule) -> np.ndarray:
+    x, y, fold = (np.asarray(given[name]) for name in ("x", "y", "fold"))
+    found = np.empty(len(y))
+    for one in np.unique(fold):
+        rest, own = fold != one, fold == one
+        found[own] = fit_number_map(x[rest], y[rest], np.zeros(rest.sum()), 1, rule).predict(x[own], 0)
+    return found
+
+
 def _numbers(given: Given) -> Given:
-    rules: tuple[Any, ...] = ("isotonic", "linear", "constant")
-    found = {rule: cross_fitted_numbers(given["x"], given["y"], np.zeros(len(given["y"])), given["fold"], rule) for rule in rules}
+    rules: tuple[NumberRule, ...] = ("isotonic", "linear", "constant")
+    found = {rule: _numbers_of_other_folds(given, rule) for rule in rules}
     errors = {f"mse_{rule}": float(((one - np.asarray(given["y"])) ** 2).mean()) for rule, one in found.items()}
     return {"isotonic_first_five": found["isotonic"][:5].tolist(), **errors}
 

@@ -18,8 +18,14 @@ def _alarm(log_e: Any, alpha: float) -> int | None:
     return int(over[0]) if len(over) else None
 
 
+def _wealth(values: Any, null_mean: float, bets: Any) -> Any:
+    """The logarithm of the wealth after each value, with one bet or one for each, in units of 1 / value."""
+    stakes = np.broadcast_to(np.asarray(bets) * (1 - null_mean), len(values)).tolist()
+    return np.cumsum([b.log_factors([value], null_mean, bets=[stake])[0] for value, stake in zip(values, stakes, strict=True)])
+
+
 def _fixed(given: Given) -> Given:
-    wealth = b.fixed_bet_wealth(given["agree"], given["null_mean"], given["bet"])
+    wealth = _wealth(given["agree"], given["null_mean"], [given["bet"]])
     return {"log_wealth": wealth.tolist(), "alarm_at": _alarm(wealth, given["alpha"])}
 
 
@@ -32,7 +38,7 @@ def _plug_in(given: Given) -> Given:
     before = np.concatenate([[0.25], spread[:-1]])
     wanted = np.sqrt(2 * math.log(1 / given["alpha"]) / (t * np.log(t + 1) * before))
     bets = np.minimum(wanted, given["truncation"] / null)
-    return {"bets": bets.tolist(), "log_wealth": b.fixed_bet_wealth(given["x"], given["null_mean"], bets).tolist()}
+    return {"bets": bets.tolist(), "log_wealth": _wealth(given["x"], given["null_mean"], bets).tolist()}
 
 
 def _mixture(given: Given) -> Given:

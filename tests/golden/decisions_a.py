@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import math
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
@@ -73,10 +74,16 @@ def check_alternative_annotator(case: Case, data: Path) -> None:
     if "data" in case["inputs"]:
         _check_recorded(case, data / Path(case["inputs"]["data"]).name)
     elif "differences" in case["inputs"]:
-        found = aa.advantage_test(case["inputs"]["differences"], case["inputs"]["epsilon"])
+        [found] = aa.advantage_tests([aa.Differences(np.asarray(case["inputs"]["differences"], float))], case["inputs"]["epsilon"])
         assert_equal({"p_t": found.p_published, "p_safe": found.p}, case["expected"], case["tolerance"])
     else:
         _check_synthetic(case)
+
+
+def _alternative_annotators(
+    labels: Floats, judge: Floats, rule: aa.AnnotatorRule, scoring: aa.Scoring, groups: list[Any] | None = None
+) -> aa.AlternativeAnnotatorTest:
+    return aa.alternative_annotator_tests([aa.LabelledByAnnotators(labels, judge, groups, scoring=scoring)], rule)[0]
 
 
 def _check_recorded(case: Case, folder: Path) -> None:
@@ -85,12 +92,12 @@ def _check_recorded(case: Case, folder: Path) -> None:
     for row in case["expected"]["rows"]:
         table = _table(folder, row["dataset"])
         judge = table.scores[row["judge"]]
-        found = aa.alternative_annotator_test(table.labels, judge, rule=aa.AnnotatorRule(row["epsilon"], **options), scoring=row["scoring"])
+        found = _alternative_annotators(table.labels, judge, aa.AnnotatorRule(row["epsilon"], **options), row["scoring"])
         _compare_published(found, table.annotators, row, case["tolerance"])
     for row in case["expected"].get("constant_judge", []):
         table = _table(folder, row["dataset"])
         judge = np.array([table.code[row["constant"][metric]] for _, metric in table.instances])
-        found = aa.alternative_annotator_test(table.labels, judge, rule=aa.AnnotatorRule(row["epsilon"], **options), scoring=row["scoring"])
+        found = _alternative_annotators(table.labels, judge, aa.AnnotatorRule(row["epsilon"], **options), row["scoring"])
         assert_equal({"omega": found.omega, "rho": found.rho}, row, case["tolerance"], f"constant {row['dataset']}")
 
 
@@ -117,12 +124,12 @@ def _check_synthetic(case: Case) -> None:
     options = {key: given[key] for key in ("epsilon", "q")} | {"min_items": given["min_instances"]}
     scoring = given["scoring"]
     if "as_published" in expected:
-        found = aa.alternative_annotator_test(labels, judge, rule=aa.AnnotatorRule(failures_lose=False, **options), scoring=scoring)
+        found = _alternative_annotators(labels, judge, aa.AnnotatorRule(failures_lose=False, **options), scoring)
         _compare_published(found, names, expected["as_published"], tolerance)
     if "failures_lose" in expected:
         groups = [given["groups"][item] for item in items]
-        by_items = aa.alternative_annotator_test(labels, judge, rule=aa.AnnotatorRule(**options), scoring=scoring)
-        by_groups = aa.alternative_annotator_test(labels, judge, groups, aa.AnnotatorRule(variance=PLAIN, **options), scoring=scoring)
+        by_items = _alternative_annotators(labels, judge, aa.AnnotatorRule(**options), scoring)
+        by_groups = _alternative_annotators(labels, judge, aa.AnnotatorRule(variance=PLAIN, **options), scoring, groups)
         _compare_failures(by_items, by_groups, names, expected["failures_lose"], tolerance)
 
 
@@ -158,7 +165,7 @@ def _described(found: pp.PredictionPowered) -> dict[str, Any]:
 def check_prediction_powered(case: Case, _data: Path) -> None:
     given = case["inputs"]
     if "rows" in given:
-        _check_effective_labels(case)
+        pytest.skip("left out: no command says what labels would be worth, or splits a budget")
     elif "strata" in given:
         _check_strata(case)
     elif "group_labelled" in given:
@@ -176,7 +183,6 @@ def _compare_means(estimate: Callable[[float | None], pp.PredictionPowered], exp
     """All but ppi_py's own intervals and p, which divide by n and use normal quantiles."""
     tuned = estimate(None)
     worth = {"rho": tuned.rho, "judge_only": tuned.judge_only}
-    worth["effective_n_formula"] = pp.effective_labels(tuned.rho, tuned.n, tuned.unlabelled)
     observed = {"effective_n_observed": tuned.effective_n, "labels_saved_observed": tuned.labels_saved}
     if "ppi_plus_plus" in expected:
         each = {"classical": _described(estimate(0.0)), "ppi": _described(estimate(1.0)), "ppi_plus_plus": _described(tuned)}
@@ -189,7 +195,7 @@ def _check_difference(case: Case) -> None:
     given, level = case["inputs"], 1 - case["inputs"]["alpha"]
     (y_a, f_a), (y_b, f_b) = (_joined(given[f"Y_{s}"], given[f"judge_{s}_labelled"], given[f"judge_{s}_unlabelled"]) for s in "ab")
     paired = case["expected"]["paired"]
-    _compare_means(lambda lam: pp.prediction_powered_difference(y_a, y_b, f_a, f_b, lam=lam, level=level), paired, case["tolerance"])
+    _compare_means(lambda lam: pp.prediction_powered_mean(y_a - y_b, f_a - f_b, lam=lam, level=level), paired, case["tolerance"])
     each = [pp.prediction_powered_mean(y, f) for y, f in ((y_a, f_a), (y_b, f_b))]
     found = pp.combine_estimates(each, [1, -1])
     unpaired = {"estimate": found.value, "se": found.error, "lam": [one.lam for one in each]}
@@ -200,9 +206,8 @@ def _check_class_shares(case: Case) -> None:
     """ppi_py's normal intervals are not ours: their half-widths give back the errors, with the divisor n in place of n - 1."""
     given, expected, tolerance = case["inputs"], case["expected"], case["tolerance"]
     y, f = _joined(given["Y"], given["judge_labelled"], given["judge_unlabelled"])
-    place = {value: code for code, value in enumerate(given["classes"])}
-    codes = [np.array([place.get(value, -1) for value in column.tolist()]) for column in (y, f)]
-    found = pp.prediction_powered_shares(codes[0], codes[1], len(place))
+    shares = (np.where(np.isnan(column)[:, None], np.nan, column[:, None] == np.array(given["classes"])) for column in (y, f))
+    found = pp.prediction_powered_class_shares(*shares)
     assert_equal({"estimate": found.value, "sum": found.value.sum(), "lam": found.lam}, expected["overall"], tolerance)
     known = ~np.isnan(y)
     each = [pp.prediction_powered_mean(np.where(known, y == value, np.nan), f == value) for value in given["classes"]]
@@ -237,16 +242,6 @@ def _check_strata(case: Case) -> None:
     assert_equal({"strata": parts, **whole}, case["expected"], case["tolerance"])
 
 
-def _check_effective_labels(case: Case) -> None:
-    given = case["inputs"]
-    found: dict[str, Any] = {"effective_n": [pp.effective_labels(row["rho"], row["n"], row["N"]) for row in given["rows"]]}
-    if "budget_example" in given:
-        one = given["budget_example"]
-        split = pp.split_budget(one["rho"], one["budget"], one["cost_label"], one["cost_judgment"])
-        found["budget_example"] = {"n": split.labels, "N": split.unlabelled, "effective_n_formula": split.effective_n}
-    assert_equal(found, case["expected"], case["tolerance"])
-
-
 def check_misclassification(case: Case, _data: Path) -> None:
     given = case["inputs"]
     if isinstance(given, Mapping):
@@ -263,27 +258,26 @@ def _corrected(one: Mapping[str, int]) -> dict[str, Any]:
     shares = {"apparent": found.apparent, "specificity": found.specificity, "sensitivity": found.sensitivity}
     youden = {"youden": found.youden, "youden_se": found.youden_error}
     estimates = {"estimate_raw": found.value_raw, "estimate": found.value, "se_delta": found.error, "se": found.error}
-    return {**shares, **youden, **estimates, "ci_wald": found.wald, "ci_lee2025": found.lee, "ci_fieller": found.fieller}
+    return {**shares, **youden, **estimates, "ci_lee2025": found.lee, "ci_fieller": found.fieller}
 
 
 def _check_estimators(case: Case) -> None:
-    """judgy's interval ignores the error of the judged share, truescore's share is that of all items: neither is ours."""
+    """judgy's interval ignores the error of the judged share, truescore's share is that of all items, and no command weighs verdicts."""
     given, expected = case["inputs"], case["expected"]
     y, f, unlabelled = (np.asarray(given[name]) for name in ("Y", "judge_labelled", "judge_unlabelled"))
     one = {"judged_positive": int(unlabelled.sum()), "n": len(unlabelled)}
     one |= {"correct_negatives": int(((y == 0) & (f == 0)).sum()), "true_negatives": int((y == 0).sum())}
     corrected = _corrected(one | {"correct_positives": int(((y == 1) & (f == 1)).sum()), "true_positives": int((y == 1).sum())})
     every = _joined(y, f, unlabelled)
-    predictive, error = mc.predictive_value_share(*every)
     found = {"rogan_gladen": corrected, "judgy": {"estimate": corrected["estimate"]}}
-    values = {"predictive_values": {"estimate": predictive.value, "se": error}}
-    assert_equal({**found, **values, "ppi_plus_plus": _described(pp.prediction_powered_mean(*every))}, expected, case["tolerance"])
+    assert_equal({**found, "ppi_plus_plus": _described(pp.prediction_powered_mean(*every))}, expected, case["tolerance"])
 
 
 def _check_classes(case: Case) -> None:
     given, expected = case["inputs"], case["expected"]
     found = mc.corrected_shares(given["counts_label_by_judge"], given["judged_counts"])
-    mean, error = found.mean_of(given["values"])
+    values = np.array(given["values"], float)
+    mean, error = values @ found.value, math.sqrt(values @ found.covariance @ values)
     shares = {"shares_raw": found.value, "se": found.error, "covariance": found.covariance, "shares_projected": found.projected}
     matrix = {"condition_number": found.condition, "smallest_singular_value": found.singular}
     assert_equal({**shares, **matrix, "mean_score": mean, "mean_score_se": error}, expected, case["tolerance"])
@@ -297,15 +291,9 @@ def check_acceptance(case: Case, _data: Path) -> None:
         assert_equal(found, expected, tolerance)
     elif "rows" in given:
         needed = [[ac.items_needed(errors, row["alpha"], row["delta"]) for errors in (0, 1, 2, 3, 5)] for row in given["rows"]]
-        power = [_power(row) for row in given["power"]]
-        assert_equal({"n_for_errors": needed, "power": power}, expected, tolerance)
+        assert_equal({"n_for_errors": needed}, expected, tolerance)
     else:
         _check_thresholds(given, expected, tolerance)
-
-
-def _power(row: Mapping[str, Any]) -> dict[str, Any]:
-    errors = ac.errors_allowed(row["accepted"], row["alpha"], row["delta"])
-    return {"max_errors": errors, "power": ac.acceptance_power(row["accepted"], row["true_risk"], row["alpha"], row["delta"])}
 
 
 def _check_thresholds(given: Case, expected: Case, tolerance: float) -> None:

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from harness.stats import AnnotatorRule, alternative_annotator_test
+from harness.stats.intervals.alternative_annotator import AnnotatorRule, LabelledByAnnotators, alternative_annotator_tests
 from harness.tables import read_rows
 
 pytestmark = [pytest.mark.slow, pytest.mark.needs("shared data")]
@@ -86,7 +86,8 @@ def test_every_set_is_the_test_on_its_raw_table(
         for row in own:
             if row.get("judge") == judge and (row["item_id"], row["metric"]) in place:
                 given[place[row["item_id"], row["metric"]]] = code.get(row["score"], np.nan if name in BY_DISTANCE else len(code))
-        wanted = alternative_annotator_test(table, given, rule=AnnotatorRule(EPSILON.get(name, 0.1), failures_lose=False), scoring=scoring)
+        rule = AnnotatorRule(EPSILON.get(name, 0.1), failures_lose=False)
+        [wanted] = alternative_annotator_tests([LabelledByAnnotators(table, given, scoring=scoring)], rule)
         shown = found[judge]
         assert (shown["scoring"], shown["passed"], shown["annotators"]) == (scoring, wanted.passed, wanted.tested)
         assert [shown["omega"], shown["rho"]] == pytest.approx([wanted.omega, wanted.rho], nan_ok=True)

@@ -6,7 +6,6 @@ function with the longest prefix of its id; a case that nothing checks fails.
 
 from __future__ import annotations
 
-import importlib
 import json
 import math
 import os
@@ -17,10 +16,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from harness.stats import bell_mccaffrey, cluster_interval, effective_groups, group_cap, judge_sums, judge_tests, prediction_powered_mean
+from harness.stats import bell_mccaffrey, effective_groups, group_cap, judge_sums, judge_tests, prediction_powered_mean
 from harness.stats.intervals.cluster_mean import MeanTest, cluster_mean
 from harness.stats.intervals.judge_tests import judge_means, lower_bounds
-from harness.stats.intervals.noninferiority import GuardedMean, gap_sums, guarded_bound, guarded_p
+from harness.stats.intervals.noninferiority import GuardedMean, gap_sums, guarded_mean, guarded_p
+from harness.stats.intervals.one_class import one_class_tests
 from tests.golden.decision_values import assert_equal
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -64,7 +64,7 @@ def _guarded(given: Given) -> Found:
         "gap_shown_alone": bool(tests.alone.gap <= alpha),
     }
     assert found["plain"]["p"] == float(tests.plain.gap) == pytest.approx(guarded_p(gap_sums(d, groups), margin), rel=1e-12)
-    assert found["plain"]["bound"] == pytest.approx(guarded_bound(gap_sums(d, groups), alpha), abs=1e-11)
+    assert found["plain"]["bound"] == pytest.approx(guarded_mean(gap_sums(d, groups)).bound(alpha), abs=1e-11)
     assert found["worse"]["p"] == float(tests.plain.worse) == pytest.approx(cluster_mean(d, groups).p_below(-margin), rel=1e-12)
     if math.isfinite(cap):
         capped = judge_means(sums, cap)
@@ -109,7 +109,7 @@ def _mean(given: Given) -> Found:
         "p_below": found.p_below(value),
     }
     if found.error > 0:
-        interval = cluster_interval(found, given["level"])
+        interval = found.interval(given["level"])
         shown |= {"df_test": found.freedom, "df_interval": found.interval_freedom, "t": (found.mean - value) / found.error}
         shown["interval"] = list(interval)
     return shown
@@ -123,10 +123,9 @@ def _powered(given: Given) -> Found:
 
 
 def _one_class(given: Given) -> Found:
-    test = importlib.import_module("harness.stats.intervals.one_class").one_class_test
-    found = test(given["counts"], given["judge"], given["groups"])
-    names = ("p", "p_by_class", "others", "judge_share", "people_share")
-    return {name: getattr(found, name) for name in names} | {"fires_alone": bool(found.p <= 0.05)}
+    [found] = one_class_tests([(given["counts"], given["judge"], given["groups"])])
+    shares = {"judge_share": 1 - found.others / found.n, "people_share": found.usual / found.labels}
+    return shares | {"p": found.p, "p_by_class": found.p_by_class, "others": found.others, "fires_alone": bool(found.p <= 0.05)}
 
 
 CHECKS: dict[str, Callable[[Given], Found]] = {

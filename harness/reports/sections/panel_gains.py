@@ -15,7 +15,7 @@ from harness.measure.condition_rows import Row, new_row, put_difference, put_sha
 from harness.model import CONDITION
 from harness.reports.sections.section import AGREEMENT_DIFFERENCE, Found, Section, SectionInput, SectionTable, cells_at, tests_shown
 from harness.reports.tables.column import COUNT_OR_BLANK, SHARE, TEXT, Column
-from harness.stats import difference_from_best, group_folds, paired_difference, panel_gain
+from harness.stats import best_on_other_folds, difference_from_best, group_folds, paired_difference
 from harness.stats.core.arrays import Floats, Ints
 
 LEVELS: tuple[tuple[str, ...], ...] = (("language", "metric"), ("language",))
@@ -48,7 +48,7 @@ def _gain_row(clean: AnswerTable, key: Mapping[str, Any], at: Ints, members: Seq
     why = NUMBERS if (np.isnan(clean.credits["pa_failed_wrong"][at]) & ~np.isnan(clean.label[at])).any() else NO_TEXT
     at, ours, every = _credits(clean, at, members)
     development = np.array([item.split == "dev" for item in clean.data.items], bool)[clean.item[at]]
-    best, tested, source = _chosen_on_development(every, development) or _chosen_on_other_texts(ours, every, clean.group[at])
+    best, tested, source = _chosen_on_development(every, development) or _chosen_on_other_texts(every, clean.group[at])
     ours, theirs, groups = ours[tested], every[tested, best[tested]], clean.group[at][tested]
     row = new_row(key, n=len(ours), groups=len(np.unique(groups)), chosen_on=source if len(ours) else None)
     names = Counter(members[place] for place in best[tested].tolist())
@@ -80,13 +80,13 @@ def _chosen_on_development(theirs: Floats, development: NDArray[np.bool_]) -> _C
     return np.full(len(theirs), best), ~development, DEVELOPMENT
 
 
-def _chosen_on_other_texts(ours: Floats, theirs: Floats, groups: Ints) -> _Chosen:
+def _chosen_on_other_texts(theirs: Floats, groups: Ints) -> _Chosen:
     """For each of several folds of texts, the member that is right most often on the others; nothing is compared with fewer than two."""
     count = len(np.unique(groups))
     if count < 2:
-        return np.zeros(len(ours), np.int64), np.zeros(len(ours), bool), OTHER_TEXTS
+        return np.zeros(len(theirs), np.int64), np.zeros(len(theirs), bool), OTHER_TEXTS
     folds = group_folds(groups, min(FOLDS, count))
-    return panel_gain(ours, theirs, groups, folds=folds).best[folds], np.ones(len(ours), bool), OTHER_TEXTS
+    return best_on_other_folds(theirs, folds), np.ones(len(theirs), bool), OTHER_TEXTS
 
 
 def _compute(given: SectionInput) -> Found | None:

@@ -37,12 +37,9 @@ class Hits:
         return _columns(used, (reference == score) & (score >= 0))
 
 
-@dataclass(frozen=True, slots=True)
-class AllAgree:
+def all_agree(rows: Rows, /) -> Floats:
     """[two annotators or more, all chose one class]."""
-
-    def __call__(self, rows: Rows, /) -> Floats:
-        return _columns(rows.raters >= 2, rows.counts.max(axis=1, initial=0) == rows.raters)
+    return _columns(rows.raters >= 2, rows.counts.max(axis=1, initial=0) == rows.raters)
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +122,7 @@ def gap(of: Literal["pairwise", "loo"], judge: int = 0) -> Statistic:
     return Statistic(f"{of}_gap", features, mean_of, "difference", (-1.0, 1.0), NO_JUDGED_PAIR)
 
 
-ALL_AGREE = Statistic("human_all_agree", AllAgree(), mean_of, "share", (0.0, 1.0), NO_PAIR)
+ALL_AGREE = Statistic("human_all_agree", all_agree, mean_of, "share", (0.0, 1.0), NO_PAIR)
 
 
 def pa(judge: ArrayLike, labels: ArrayLike, k: int, rule: Rule = "drop") -> Estimate:
@@ -137,14 +134,10 @@ def pa(judge: ArrayLike, labels: ArrayLike, k: int, rule: Rule = "drop") -> Esti
     Args:
         judge: (items,) class codes 0 … k-1; NaN or -1 where there is no readable score.
         labels: (items, raters) class codes; NaN or -1 where missing.
-        k: number of classes of the scale.
         rule: of the aggregate, see `aggregate`; under `strict` an item without a majority is a disagreement.
 
     Returns:
         value in [0, 1] and n. With n == 0, NaN and "no overlap".
-
-    Raises:
-        ScaleError, ShapeError: for codes off the scale, arrays of different items.
 
     Reference: Artstein & Poesio (2008), observed agreement; Hada et al. (2023).
 

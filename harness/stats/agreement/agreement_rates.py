@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from harness.stats.core.arrays import Floats, Ints, ShapeError, as_index
+from harness.stats.core.arrays import Floats, Ints, as_index, same_shape
 from harness.stats.intervals.cluster_score import cluster_score_test
 from harness.stats.intervals.intervals import NO_VARIATION
 
@@ -62,7 +62,7 @@ def compare_rates(hit: ArrayLike, language: ArrayLike, groups: ArrayLike, langua
         where there are no more groups than languages. `p_groups` needs items in every language, and more groups than languages.
 
     Raises:
-        ShapeError: if the arrays are not of the same items.  ValueError: for other hits or codes.
+        ValueError: for other hits or codes.
 
     Reference: Liang & Zeger (1986); Boos (1992).
 
@@ -71,8 +71,7 @@ def compare_rates(hit: ArrayLike, language: ArrayLike, groups: ArrayLike, langua
     ([0.75, 0.25], 9.05, 1)
     """
     y, where = np.asarray(hit, np.float64), np.asarray(language, np.int64)
-    if y.ndim != 1 or y.shape != where.shape:
-        raise ShapeError(f"hit {y.shape} and language {where.shape} must be of the same items")
+    same_shape(hit=y, language=where)
     code = as_index(groups, len(y), "groups")
     known = ~np.isnan(y)
     y, where, code = y[known], where[known], code[known]

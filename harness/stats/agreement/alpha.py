@@ -1,4 +1,4 @@
-"""Krippendorff's alpha: nominal, ordinal and interval, with gaps."""
+"""Krippendorff's alpha: nominal, ordinal and interval, with gaps; of classes, and of numbers from sums over items."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 from harness.stats.core.aggregate import Rule
 from harness.stats.core.arrays import Estimate, Floats, Kind, ShapeError, as_values, undefined
 from harness.stats.core.statistic import LEAST_UNCOMMON, Statistic, of_labels, ratio
-from harness.stats.core.tables import Coincidences, Joint, square
+from harness.stats.core.tables import Joint, coincidences, square
 
 _BOUNDS = (-np.inf, 1.0)  # where distances depend on the totals, alpha can be below -1
 
@@ -40,26 +40,24 @@ def alpha_of(coincidences: Floats, kind: Kind, values: ArrayLike | None = None) 
     return 1 - ratio((n - 1) * observed / largest, expected / largest)
 
 
-def alpha_of_judge(
-    kind: Kind, values: ArrayLike | None = None, *, rule: Rule = "drop", judge: int = 0, name: str | None = None
-) -> Statistic:
+def alpha_of_judge(kind: Kind, values: ArrayLike | None = None, *, rule: Rule = "drop", judge: int = 0) -> Statistic:
     """Alpha of judge and aggregate as two raters, as a statistic of many cells."""
 
     def value(sums: Floats) -> Floats:
         table = square(sums)
         return alpha_of(table + np.swapaxes(table, -1, -2), kind, values)
 
-    return Statistic(name or f"alpha_{kind}", Joint(rule, judge), value, bounds=_BOUNDS)
+    return Statistic(f"alpha_{kind}", Joint(rule, judge), value, bounds=_BOUNDS)
 
 
-def alpha_of_humans(kind: Kind, values: ArrayLike | None = None, *, name: str | None = None) -> Statistic:
+def alpha_of_humans(kind: Kind, values: ArrayLike | None = None) -> Statistic:
     """Alpha of the annotators among themselves, as a statistic of many cells."""
 
     def value(sums: Floats) -> Floats:
         return alpha_of(square(sums), kind, values)
 
     empty = "no item with two annotators"
-    return Statistic(name or f"human_alpha_{kind}", Coincidences(), value, bounds=_BOUNDS, empty=empty, least_uncommon=LEAST_UNCOMMON)
+    return Statistic(f"human_alpha_{kind}", coincidences, value, bounds=_BOUNDS, empty=empty, least_uncommon=LEAST_UNCOMMON)
 
 
 def krippendorff_alpha(labels: ArrayLike, k: int, kind: Kind, values: ArrayLike | None = None) -> Estimate:
@@ -70,15 +68,11 @@ def krippendorff_alpha(labels: ArrayLike, k: int, kind: Kind, values: ArrayLike 
 
     Args:
         labels: (items, raters) class codes 0 … k-1, NaN or -1 where missing.
-        k: number of classes of the scale.
         kind: the metric of distances: `nominal`, `ordinal` or `interval`.
         values: (k,) rising numbers that the classes stand for, for `interval`; default their positions.
 
     Returns:
         value and n, the items with two labels or more; NaN if there is none, or if all labels are one class.
-
-    Raises:
-        ScaleError, ShapeError: for codes off the scale, labels that are not items x raters.
 
     Reference: Krippendorff (2011), Computing Krippendorff's alpha-reliability; (2019), Content Analysis, ch. 12.
 
@@ -117,3 +111,34 @@ def krippendorff_alpha_interval(scores: ArrayLike) -> Estimate:
     if np.ptp(given[rated]) == 0:
         return undefined(len(m), "constant raters")
     return Estimate(float(1 - observed / expected), len(m))
+
+
+def alpha_features(n: Floats, total: Floats, squares: Floats) -> Floats:
+    """What interval alpha needs of every item: [used, scores, their sum, of their squares, (n squares - sum²) / (n - 1)].
+
+    Args:
+        n, total, squares: (items,) number of scores, their sum, the sum of their squares; from any centre.
+
+    Returns:
+        (items, 5); 0 for items with fewer than two scores.
+
+    >>> alpha_features(np.array([2.0, 1.0]), np.array([3.0, 1.0]), np.array([5.0, 1.0])).tolist()
+    [[1.0, 2.0, 3.0, 5.0, 1.0], [0.0, 0.0, 0.0, 0.0, 0.0]]
+    """
+    used = (n >= 2).astype(np.float64)
+    within = (n * squares - total**2) / np.maximum(n - 1, 1)
+    return np.stack([np.ones(len(n)), n, total, squares, within], axis=1) * used[:, None]
+
+
+def alpha_of_sums(sums: Floats) -> Floats:
+    """Krippendorff's interval alpha of sums of `alpha_features` (..., 5).
+
+    alpha = 1 - observed / expected, the mean squared differences within items and between all scores; NaN if all scores are equal.
+
+    >>> float(alpha_of_sums(np.array([1.0, 2.0, 0.0, 0.0, 0.0])))
+    nan
+    """
+    _, n, total, squares, within = np.moveaxis(sums, -1, 0)
+    observed = ratio(2 * within, n)
+    expected = ratio(2 * (n * squares - total**2), n * (n - 1))
+    return 1 - ratio(observed, np.where(expected > 1e-9 * ratio(squares, n), expected, 0.0))

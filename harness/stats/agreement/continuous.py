@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from harness.stats.agreement.concordance import tau_b_by_stratum, tau_b_left_out
 from harness.stats.agreement.correlation import Correlation, pearson_of_moments
-from harness.stats.core.arrays import Floats, Ints, ShapeError, as_index
+from harness.stats.core.arrays import Floats, Ints, ShapeError, as_index, same_shape
 from harness.stats.core.groups import group_sums, relative_weights
 from harness.stats.core.jackknife import left_out_interval, left_out_test, sums_by_group
 from harness.stats.core.statistic import ratio
@@ -40,15 +40,9 @@ def score_correlation(
     Args:
         method: "pearson", "spearman" or "kendall".
         x, y: (items,) numbers, NaN where missing (such items are left out).
-        groups: (items,) any sortable codes of what items share.
-        weights: (items,) 1 / inclusion probability of items that were drawn with different ones; without them each counts once.
-        level: confidence in (0, 1).
 
     Returns:
         `Estimated` in [-1, 1]; NaN without items ("no overlap") and if x or y is constant ("constant raters"). No interval below 8 groups.
-
-    Raises:
-        ShapeError: if the arrays are not of the same items.
 
     Reference: Kendall (1945); Spearman (1904); Croux & Dehon (2010), influence functions of the three.
 
@@ -79,15 +73,10 @@ def correlation_difference(
     Args:
         method: "pearson", "spearman" or "kendall".
         x, first, second: (items,) numbers, NaN where missing (such items are left out).
-        groups: (items,) any sortable codes of what items share.
-        level: confidence in (0, 1).
 
     Returns:
         `Estimated` in [-2, 2]; NaN without items ("no overlap") and if one of the three is constant ("constant raters"). No interval and
         no p below 8 groups, and if the two judges' scores are the same.
-
-    Raises:
-        ShapeError: if the arrays are not of the same items.
 
     Reference: MacKinnon & Webb (2018); Croux & Dehon (2010) for Spearman's rho.
 
@@ -128,12 +117,10 @@ def known_scores(
 ) -> tuple[Floats, Floats, Ints, Floats | None]:
     """The items that have both numbers; their weights have the mean 1."""
     a, b, codes = np.asarray(x, np.float64), np.asarray(y, np.float64), np.asarray(groups)
-    if a.ndim != 1 or not a.shape == b.shape == codes.shape:
-        raise ShapeError(f"x {a.shape}, y {b.shape} and groups {codes.shape} must be of the same items")
+    same_shape(x=a, y=b, groups=codes)
     used = ~(np.isnan(a) | np.isnan(b))
     weight = None if weights is None else np.asarray(weights, np.float64)
-    if weight is not None and weight.shape != a.shape:
-        raise ShapeError(f"x {a.shape} and weights {weight.shape} must be of the same items")
+    same_shape(x=a, weights=a if weight is None else weight)
     group = as_index(codes[used], int(used.sum()), "groups")
     return a[used], b[used], group, None if weight is None else relative_weights(weight[used])
 
@@ -202,17 +189,13 @@ def segment_correlations(x: ArrayLike, y: ArrayLike, segment: ArrayLike) -> Segm
         x, y: (items,) numbers, NaN where missing (such items are left out).
         segment: (items,) integer codes of the source texts; negative where an item has none.
 
-    Raises:
-        ShapeError: if the arrays are not of the same items.
-
     >>> found = segment_correlations([1, 2, 3, 1, 1, 5], [1, 3, 2, 1, 2, 5], [0, 0, 0, 1, 1, 2])
     >>> found.kendall.round(3).tolist(), found.constant.tolist(), found.single
     ([0.333, nan, nan], [1], 1)
     """
     code = np.asarray(segment, np.int64)
     a, b = np.asarray(x, np.float64), np.asarray(y, np.float64)
-    if a.ndim != 1 or not a.shape == b.shape == code.shape:
-        raise ShapeError(f"x {a.shape}, y {b.shape} and segment {code.shape} must be of the same items")
+    same_shape(x=a, y=b, segment=code)
     used = ~(np.isnan(a) | np.isnan(b)) & (code >= 0)
     a, b = a[used], b[used]
     names, layer = np.unique(code[used], return_inverse=True)
@@ -250,9 +233,6 @@ def mean_of_segments(
     Returns:
         `Estimated`, n being the source texts that count.
 
-    Raises:
-        ShapeError: if the arrays are not of one length.
-
     Reference: Deutsch, Foster & Freitag (2023), group-by-item correlation.
 
     >>> found = mean_of_segments([0.5, float("nan"), 0.1], ["a", "a", "b"])
@@ -260,8 +240,7 @@ def mean_of_segments(
     (0.3, 2)
     """
     v, codes = np.asarray(values, np.float64), np.asarray(groups)
-    if v.ndim != 1 or v.shape != codes.shape:
-        raise ShapeError(f"values {v.shape} and groups {codes.shape} must be of the same source texts")
+    same_shape("of the same source texts", values=v, groups=codes)
     known = ~np.isnan(v)
     if not known.any():
         return Estimated(math.nan, 0, no_interval(0, NO_SEGMENT), math.nan, NO_SEGMENT)
@@ -271,14 +250,11 @@ def mean_of_segments(
 
 
 def joined_groups(segment: ArrayLike, groups: ArrayLike) -> Ints:
-    """For every source text, the cluster that it belongs to: texts that share a group of items are one cluster.
+    """For every source text the code of its cluster, (segments,): texts that share a group of items are one cluster.
 
     Args:
         segment: (items,) codes 0 … segments-1, all of which occur.
         groups: (items,) any sortable codes.
-
-    Returns:
-        (segments,) cluster codes.
 
     >>> joined_groups([0, 0, 1, 2], ["a", "a", "a", "b"]).tolist()
     [0, 0, 1]

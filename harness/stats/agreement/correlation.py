@@ -8,11 +8,9 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from harness.stats.core.aggregate import Rule
-from harness.stats.core.arrays import Estimate, Floats, ShapeError, as_values, undefined
+from harness.stats.core.arrays import Estimate, Floats, as_values, same_shape, undefined
 from harness.stats.core.rows import Rows
 from harness.stats.core.statistic import Statistic, ratio
-from harness.stats.core.tables import Joint
 
 Correlation = Literal["kendall", "spearman", "pearson"]
 NAMES: dict[Correlation, str] = {"kendall": "kendall_tau", "spearman": "spearman", "pearson": "pearson"}
@@ -52,28 +50,17 @@ class Moments:
         return np.stack([np.ones(len(x)), x, y, x * x, y * y, x * y], axis=1) * used[:, None]
 
 
-def correlation_with_humans(
-    method: Correlation,
-    k: int,
-    values: ArrayLike | None = None,
-    *,
-    against: Literal["mean", "aggregate"] = "mean",
-    rule: Rule = "drop",
-    judge: int = 0,
-) -> Statistic:
-    """Correlation over items of the judge with the annotators' mean (or aggregate), as a statistic of many cells."""
+def correlation_with_humans(method: Correlation, k: int, values: ArrayLike | None = None, *, judge: int = 0) -> Statistic:
+    """Correlation over items of the judge with the annotators' mean, as a statistic of many cells."""
     numbers = tuple(as_values(values, k).tolist())
     if method == "pearson":
-        if against == "aggregate":
-            raise ValueError("Pearson's r is taken against the annotators' mean")
         return Statistic(NAMES[method], Moments(numbers, judge), pearson_of_moments)
     of_table = tau_b_of_table if method == "kendall" else spearman_of_table
 
     def value(sums: Floats) -> Floats:
         return of_table(sums[..., 1:].reshape(*sums.shape[:-1], -1, k))
 
-    features = MeanByJudge(numbers, judge) if against == "mean" else Joint(rule, judge)
-    return Statistic(NAMES[method], features, value)
+    return Statistic(NAMES[method], MeanByJudge(numbers, judge), value)
 
 
 def tau_b_of_table(table: Floats) -> Floats:
@@ -123,9 +110,6 @@ def kendall_tau(x: ArrayLike, y: ArrayLike) -> Estimate:
     Returns:
         value in [-1, 1] and the n compared; NaN for none ("no overlap") or if x or y is constant ("constant raters").
 
-    Raises:
-        ShapeError: if the lengths differ.
-
     Reference: Kendall (1945).
 
     >>> round(kendall_tau([1, 2, 2, 3], [1, 3, 2, 3]).value, 6)
@@ -165,8 +149,7 @@ def pearson(x: ArrayLike, y: ArrayLike) -> Estimate:
 
 def _both(x: ArrayLike, y: ArrayLike) -> tuple[Floats, Floats]:
     a, b = np.asarray(x, np.float64), np.asarray(y, np.float64)
-    if a.ndim != 1 or a.shape != b.shape:
-        raise ShapeError(f"x {a.shape} and y {b.shape} must be one-dimensional and of one length")
+    same_shape("one-dimensional and of one length", x=a, y=b)
     used = ~(np.isnan(a) | np.isnan(b))
     return a[used], b[used]
 

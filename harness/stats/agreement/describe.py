@@ -1,4 +1,4 @@
-"""Levels instead of agreement: means, standard deviations, leniency, and the use of the classes by level of agreement."""
+"""Levels instead of agreement: means, standard deviations, leniency, the use of classes by level of agreement, and variety of answers."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from harness.stats.core.aggregate import Rule, aggregate_counts
-from harness.stats.core.arrays import Estimate, Floats, Ints, ShapeError, as_codes, as_values
+from harness.stats.core.arrays import Estimate, Floats, Ints, ShapeError, as_values
 from harness.stats.core.rows import Rows
 from harness.stats.core.statistic import Statistic, estimate_judge, mean_of, ratio
 
@@ -68,15 +68,20 @@ def mean_score(k: int, values: ArrayLike | None = None, *, judge: int | None = N
 def sd_score(k: int, values: ArrayLike | None = None, *, judge: int | None = None) -> Statistic:
     """Standard deviation (n - 1) of the labels ("sd_labels") or of a judge's scores ("sd_judge")."""
     v = _numbers(values, k)
-
-    def value(sums: Floats) -> Floats:
-        n = sums[..., 0]
-        squares = np.maximum(sums[..., 2] - sums[..., 1] ** 2 / np.maximum(n, 1), 0.0)
-        return np.sqrt(ratio(squares, np.where(n > 1, n - 1, 0.0)))
-
     name, empty = ("sd_labels", "no label") if judge is None else ("sd_judge", "no readable score")
     bounds = (0.0, v[-1] - v[0])
-    return Statistic(name, Scores(v, judge), value, "spread", bounds, empty, "a single score")
+    return Statistic(name, Scores(v, judge), sd_of_sums, "spread", bounds, empty, "a single score")
+
+
+def sd_of_sums(sums: Floats) -> Floats:
+    """Standard deviation (n - 1) of sums (..., 3) of 1, scores and squares; NaN with fewer than two scores.
+
+    >>> float(sd_of_sums(np.array([2.0, 4.0, 10.0])).round(4))
+    1.4142
+    """
+    n, total, squares = np.moveaxis(sums, -1, 0)
+    left = np.maximum(squares - total**2 / np.maximum(n, 1), 0.0)
+    return np.sqrt(ratio(left, np.where(n > 1, n - 1, 0.0)))
 
 
 def leniency(judge: ArrayLike, labels: ArrayLike, k: int, direction: Direction, values: ArrayLike | None = None) -> Estimate:
@@ -89,13 +94,9 @@ def leniency(judge: ArrayLike, labels: ArrayLike, k: int, direction: Direction, 
         labels: (items, raters) class codes, NaN or -1 where missing.
         k: number of classes of an ordinal or interval scale.
         direction: 1 if the highest class is best, -1 if the lowest is.
-        values: (k,) rising numbers that the classes stand for; default their positions.
 
     Returns:
         value in points and n, the items with a label and a score; NaN and "no overlap" without any.
-
-    Raises:
-        ScaleError, ShapeError: for codes off the scale, arrays of different items.
 
     >>> leniency([2, 2, 1], [[2, 1], [1, 1], [1, -1]], k=3, direction=1)
     Estimate(value=0.5, n=3, reason=None)
@@ -235,14 +236,33 @@ def uncommon_expected(rows: Rows) -> Floats:
     return np.asarray((1 - labels.max(axis=1) / np.maximum(labels.sum(axis=1), 1)) * items)
 
 
-def distribution(codes: ArrayLike, k: int) -> Floats:
-    """Shares (k,) of the classes among codes of any shape; NaN without any.
+def entropy_bits(counts: ArrayLike) -> Floats:
+    """Shannon's entropy of counts, in bits: 0 if all answers are the same, log2(n) if all n differ.
 
-    >>> distribution([0, 1, 1, -1], k=3).round(2).tolist()
-    [0.33, 0.67, 0.0]
+    -sum p log2 p over the last axis, p = counts / their sum.
+
+    Args:
+        counts: (..., k) how often each answer was given; not negative.
+
+    Returns:
+        (...) bits in [0, log2 k]; NaN without answers.
+
+    Raises:
+        ValueError: for negative counts.
+
+    Reference: Shannon (1948).
+
+    >>> entropy_bits([[5, 0], [2, 2], [0, 0]]).tolist()
+    [0.0, 1.0, nan]
     """
-    known = as_codes(codes, k)
-    return _shares(np.bincount(known[known >= 0], minlength=k).astype(np.float64))
+    table = np.asarray(counts, np.float64)
+    if (table < 0).any():
+        raise ValueError("counts are not negative")
+    total = table.sum(axis=-1, keepdims=True)
+    share = np.divide(table, total, out=np.zeros_like(table), where=total > 0)
+    logs = np.log2(share, out=np.zeros_like(share), where=share > 0)
+    bits = -(share * logs).sum(axis=-1) + 0.0  # no -0
+    return np.where(total[..., 0] > 0, bits, np.nan)
 
 
 def _shares(counts: Floats) -> Floats:

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from harness.stats.core.aggregate import Rule
-from harness.stats.core.arrays import Estimate, Floats, ShapeError, as_labels
+from harness.stats.core.arrays import Estimate, Floats, as_labels, same_shape
 from harness.stats.core.statistic import Statistic, estimate_judge, ratio
 from harness.stats.core.tables import Joint, square
 
@@ -36,7 +36,6 @@ def weighted_f1(judge: ArrayLike, labels: ArrayLike, k: int, rule: Rule = "drop"
     Args:
         judge: (items,) class codes 0 … k-1, NaN or -1 where there is no readable score.
         labels: (items, raters) class codes, NaN or -1 where missing.
-        k: number of classes of the scale.
         rule: of the aggregate (`strict` leaves items without a majority out, as `drop` does).
 
     Returns:
@@ -51,17 +50,10 @@ def weighted_f1(judge: ArrayLike, labels: ArrayLike, k: int, rule: Rule = "drop"
 
 
 def human_weighted_f1(labels: ArrayLike, k: int) -> Estimate:
-    """Weighted F1 of every annotator against every other one as the reference, mean over ordered pairs.
+    """Weighted F1 of every annotator against every other one as the reference, mean over ordered pairs; see `f1_of_pairs`.
 
     Args:
         labels: (items, annotators) class codes 0 … k-1, NaN or -1 where missing; column r is one person throughout.
-        k: number of classes of the scale.
-
-    Returns:
-        value in [0, 1] and n, the items with two labels or more; see `f1_of_pairs`.
-
-    Raises:
-        ScaleError, ShapeError: for codes off the scale, labels of another shape.
 
     >>> human_weighted_f1([[0, 0, 1], [1, 1, 1], [1, 0, -1]], k=2).value
     0.5555555555555555
@@ -85,17 +77,13 @@ def f1_of_pairs(item: ArrayLike, annotator: ArrayLike, code: ArrayLike, weights:
     Returns:
         value in [0, 1] and n, the items with two labels or more; NaN with a reason without any.
 
-    Raises:
-        ShapeError: if the arrays are not of one length.
-
     Reference: support-weighted as in scikit-learn's `average="weighted"`; by pairs of annotators as in Hada et al. (2023).
 
     >>> f1_of_pairs([0, 0, 1, 1], [0, 1, 0, 1], [2, 2, 0, 1])
     Estimate(value=0.5, n=2, reason=None)
     """
     where, who, what = np.asarray(item, np.int64), np.asarray(annotator, np.int64), np.asarray(code, np.int64)
-    if not where.shape == who.shape == what.shape or where.ndim != 1:
-        raise ShapeError(f"item {where.shape}, annotator {who.shape} and code {what.shape} must be of the same labels")
+    same_shape("of the same labels", item=where, annotator=who, code=what)
     people = int(who.max(initial=0)) + 1
     pairs, agreed, paired, counts = [], [], [], []
     for shift in range(1, int(np.bincount(where).max(initial=0))):

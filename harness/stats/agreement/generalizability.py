@@ -104,9 +104,6 @@ def mixed_components(scores: ArrayLike) -> Components:
     Returns:
         `Components`; NaN with a reason without two items, two annotators and more scores than these, or if all scores are equal.
 
-    Raises:
-        ShapeError: if scores are not two-dimensional.
-
     Reference: Patterson & Thompson (1971); Henderson's mixed model equations: Searle, Casella & McCulloch (1992).
 
     >>> found = mixed_components([[9, 2, 5, 8], [6, 1, 3, 2], [8, 4, 6, 8], [7, 1, 2, 6], [10, 5, 6, 9], [6, 2, 4, 7]])

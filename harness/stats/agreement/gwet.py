@@ -8,8 +8,7 @@ from numpy.typing import ArrayLike
 from harness.stats.core.aggregate import Rule
 from harness.stats.core.arrays import Estimate, Floats, Weights
 from harness.stats.core.statistic import Statistic, of_labels, ratio
-from harness.stats.core.tables import AnnotatorPairs, Joint, split_pairs, square
-from harness.stats.core.weights import agreement_weights
+from harness.stats.core.tables import Joint, agreement_weights, annotator_pairs, split_pairs, square
 
 
 def gwet_of(pairs: Floats, margins: Floats, weights: Weights, values: ArrayLike | None) -> Floats:
@@ -23,14 +22,7 @@ def gwet_of(pairs: Floats, margins: Floats, weights: Weights, values: ArrayLike 
     return np.where(any_pair, ratio(agreed - chance, 1 - chance), np.nan)
 
 
-def gwet_of_judge(
-    weights: Weights = "identity",
-    values: ArrayLike | None = None,
-    *,
-    rule: Rule = "drop",
-    judge: int = 0,
-    name: str | None = None,
-) -> Statistic:
+def gwet_of_judge(weights: Weights = "identity", values: ArrayLike | None = None, *, rule: Rule = "drop", judge: int = 0) -> Statistic:
     """AC1 (identity) or AC2 of judge and aggregate as two raters, as a statistic of many cells."""
 
     def value(sums: Floats) -> Floats:
@@ -38,10 +30,10 @@ def gwet_of_judge(
         both = (table + np.swapaxes(table, -1, -2)) / 2
         return gwet_of(both, both.sum(axis=-1), weights, values)
 
-    return Statistic(name or _name(weights), Joint(rule, judge), value, bounds=_bounds(weights))
+    return Statistic(_name(weights), Joint(rule, judge), value, bounds=_bounds(weights))
 
 
-def gwet_of_humans(weights: Weights = "identity", values: ArrayLike | None = None, *, name: str | None = None) -> Statistic:
+def gwet_of_humans(weights: Weights = "identity", values: ArrayLike | None = None) -> Statistic:
     """AC1 (identity) or AC2 of the annotators, as a statistic of many cells."""
 
     def value(sums: Floats) -> Floats:
@@ -49,7 +41,7 @@ def gwet_of_humans(weights: Weights = "identity", values: ArrayLike | None = Non
         return gwet_of(pairs, margins, weights, values)
 
     bounds, empty = _bounds(weights), "no item with two annotators"
-    return Statistic(name or f"human_{_name(weights)}", AnnotatorPairs(), value, bounds=bounds, empty=empty)
+    return Statistic(f"human_{_name(weights)}", annotator_pairs, value, bounds=bounds, empty=empty)
 
 
 def gwet_ac(labels: ArrayLike, k: int, weights: Weights = "identity", values: ArrayLike | None = None) -> Estimate:

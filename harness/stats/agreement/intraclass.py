@@ -72,9 +72,6 @@ def one_way_icc(scores: ArrayLike, groups: ArrayLike | None = None, *, level: fl
     Returns:
         `OneWay`; NaN without two items with two scores ("no item with two annotators" or "constant raters").
 
-    Raises:
-        ShapeError: if scores are not items × annotators.
-
     Reference: Shrout & Fleiss (1979), case 1; Donner (1986), unequal numbers of annotators.
 
     >>> found = one_way_icc([[9, 2, 5, 8], [6, 1, 3, 2], [8, 4, 6, 8], [7, 1, 2, 6], [10, 5, 6, 9], [6, 2, 4, 7]])
@@ -113,9 +110,6 @@ def two_way_icc(scores: ArrayLike) -> tuple[Estimate, Estimate]:
     Returns:
         Two `Estimate`, n being the items; NaN with fewer than two items or annotators, with a gap in the table, and if all scores are
         equal.
-
-    Raises:
-        ShapeError: if scores are not items × annotators.
 
     Reference: Shrout & Fleiss (1979), case 2.
 

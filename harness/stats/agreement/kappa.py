@@ -10,8 +10,7 @@ from numpy.typing import ArrayLike
 from harness.stats.core.aggregate import Rule
 from harness.stats.core.arrays import Estimate, Floats, Weights
 from harness.stats.core.statistic import LEAST_UNCOMMON, Statistic, estimate_pair, of_labels, ratio
-from harness.stats.core.tables import AnnotatorPairs, Joint, split_pairs, square
-from harness.stats.core.weights import agreement_weights
+from harness.stats.core.tables import Joint, agreement_weights, annotator_pairs, split_pairs, square
 
 
 def cohen_value(weights: Weights = "identity", values: ArrayLike | None = None) -> Callable[[Floats], Floats]:
@@ -39,7 +38,7 @@ def cohen(
     return Statistic(name, Joint(rule, judge), cohen_value(weights, values))
 
 
-def fleiss(weights: Weights = "identity", values: ArrayLike | None = None, *, name: str = "human_fleiss") -> Statistic:
+def fleiss(weights: Weights = "identity", values: ArrayLike | None = None) -> Statistic:
     """Fleiss' kappa of the annotators as a statistic of many cells."""
 
     def value(sums: Floats) -> Floats:
@@ -48,7 +47,7 @@ def fleiss(weights: Weights = "identity", values: ArrayLike | None = None, *, na
         expected = np.einsum("...i,ij,...j", margins, apart, margins)
         return 1 - ratio((pairs * apart).sum(axis=(-2, -1)), expected)
 
-    return Statistic(name, AnnotatorPairs(), value, empty="no item with two annotators", least_uncommon=LEAST_UNCOMMON)
+    return Statistic("human_fleiss", annotator_pairs, value, empty="no item with two annotators", least_uncommon=LEAST_UNCOMMON)
 
 
 def fleiss_with_aggregate(*, rule: Rule = "drop", judge: int = 0) -> Statistic:
@@ -83,9 +82,6 @@ def cohen_kappa(a: ArrayLike, b: ArrayLike, k: int, weights: Weights = "identity
         value in [-1, 1] and n, the items rated by both. NaN if n == 0 ("no overlap") or if both are constant on one
         class ("constant raters"); 0 if only one of them is constant.
 
-    Raises:
-        ScaleError, ShapeError: for codes off the scale, arrays of different items.
-
     Reference: Cohen (1960, 1968).
 
     >>> cohen_kappa([0, 1, 2, 2], [0, 1, 1, 2], k=3).value
@@ -104,7 +100,6 @@ def fleiss_kappa(labels: ArrayLike, k: int, weights: Weights = "identity", value
 
     Args:
         labels: (items, raters) class codes 0 … k-1, NaN or -1 where missing; raters need not be the same people.
-        k: number of classes of the scale.
         weights, values: see `agreement_weights`.
 
     Returns:

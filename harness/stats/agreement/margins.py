@@ -11,7 +11,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from harness.stats.core.arrays import Ints, ShapeError, as_codes, as_index
+from harness.stats.core.arrays import Ints, ShapeError, as_codes, as_index, same_shape
 from harness.stats.intervals.intervals import MIN_GROUPS, TOO_FEW
 
 NOBODY_DIFFERS = "no discordant units"
@@ -37,15 +37,10 @@ def stuart_maxwell(a: ArrayLike, b: ArrayLike, k: int, groups: ArrayLike | None 
 
     Args:
         a, b: (n,) class codes 0 … k-1 of two single raters, NaN or -1 where missing.
-        k: number of classes of the scale.
-        groups: (n,) any sortable codes of what units share (texts); by default the units share nothing.
 
     Returns:
         chi², df, p and the n units with both; NaN if n == 0 ("no overlap"), if nobody differs ("no discordant units"),
         or if units share groups and there are fewer than 8 groups ("too few independent texts").
-
-    Raises:
-        ScaleError, ShapeError: for codes off the scale, arrays of different units.
 
     Reference: Stuart (1955); Maxwell (1970); Durkalski et al. (2003) for clusters.
 
@@ -141,8 +136,7 @@ def mcnemar(a: ArrayLike, b: ArrayLike, groups: ArrayLike | None = None, *, meth
 def _pairs(a: ArrayLike, b: ArrayLike, k: int, groups: ArrayLike | None) -> tuple[Ints, Ints, np.ndarray[Any, np.dtype[Any]] | None]:
     """Codes of the units with both; groups, or None where every group is single."""
     x, y = as_codes(a, k, "a"), as_codes(b, k, "b")
-    if x.ndim != 1 or x.shape != y.shape:
-        raise ShapeError(f"a {x.shape} and b {y.shape} must be one-dimensional and of one length")
+    same_shape("one-dimensional and of one length", a=x, b=y)
     used = (x >= 0) & (y >= 0)
     if groups is None:
         return x[used], y[used], None

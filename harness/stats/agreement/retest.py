@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from harness.stats.core.arrays import Ints, ShapeError
+from harness.stats.intervals.intervals import clopper_pearson
 
 SAME_SOURCE = "H0: a recorded answer and two fresh ones come from one source, call by call; one-sided, recorded ones further apart"
 
@@ -49,13 +50,9 @@ def retest(recorded: ArrayLike, first: ArrayLike, second: ArrayLike, *, level: f
     Args:
         recorded, first, second: (calls, judgments) or (calls,) codes of the answers; a failure is an answer, too. Negative where a call
             has fewer judgments, in all three at the same places. Calls are independent of each other, given their questions.
-        level: of the interval.
 
     Returns:
         `Retest`; without calls, shares are NaN and p is 1.
-
-    Raises:
-        ShapeError: if the arrays are not of one shape, or not of the same judgments.
 
     Reference: Pitman (1937) on permutation within matched sets; Clopper & Pearson (1934).
 
@@ -83,7 +80,7 @@ def retest(recorded: ArrayLike, first: ArrayLike, second: ArrayLike, *, level: f
         float(bc.sum()) / judged,
         _p_of_sum(np.stack([ab + ac - 2 * bc, ab + bc - 2 * ac, ac + bc - 2 * ab], axis=1)),
         alone,
-        clopper_pearson(alone, n, level),
+        clopper_pearson(alone, n, (1 - level) / 2),
     )
 
 
@@ -98,17 +95,3 @@ def _p_of_sum(choices: Ints) -> float:
         least += low
     observed = int(choices[:, 0].sum()) - least  # rows of equal numbers contribute nothing
     return min(1.0, float(drawn[observed:].sum()))
-
-
-def clopper_pearson(hits: int, n: int, level: float = 0.95) -> tuple[float, float]:
-    """Exact two-sided interval of a share, `hits` of `n`; it covers at least `level`, whatever the share is.
-
-    >>> [round(end, 3) for end in clopper_pearson(0, 20)], [round(end, 3) for end in clopper_pearson(10, 20)]
-    ([0.0, 0.168], [0.272, 0.728])
-    """
-    from scipy.special import betaincinv  # late: a tenth of a second
-
-    tail = (1 - level) / 2
-    low = float(betaincinv(hits, n - hits + 1, tail)) if hits else 0.0
-    high = float(betaincinv(hits + 1, n - hits, 1 - tail)) if hits < n else 1.0
-    return low, high

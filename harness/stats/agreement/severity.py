@@ -7,7 +7,7 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike
 
-from harness.stats.core.arrays import Estimate, Floats, ShapeError, as_index, undefined
+from harness.stats.core.arrays import Estimate, Floats, as_index, same_shape, undefined
 
 NOTHING_VARIES = "all scores are equal"
 
@@ -33,14 +33,13 @@ def standardised(scores: ArrayLike, annotator: ArrayLike) -> Floats:
         (labels,) standardised scores: of every annotator with mean 0 and standard deviation 1 (or all 0).
 
     Raises:
-        ShapeError: if the arrays are not of one length.  SingleScoreError: for an annotator with one score.
+        SingleScoreError: for an annotator with one score.
 
     >>> standardised([80, 100, 20, 40], ["kind", "kind", "strict", "strict"]).round(3).tolist()
     [-0.707, 0.707, -0.707, 0.707]
     """
     v, codes = np.asarray(scores, np.float64), np.asarray(annotator)
-    if v.ndim != 1 or v.shape != codes.shape:
-        raise ShapeError(f"scores {v.shape} and annotator {codes.shape} must be of the same labels")
+    same_shape("of the same labels", scores=v, annotator=codes)
     who = as_index(codes, len(v), "annotator")
     n = np.bincount(who)
     if (n == 1).any():
@@ -64,17 +63,13 @@ def eta_squared(scores: ArrayLike, factor: ArrayLike) -> Estimate:
     Returns:
         value in [0, 1] and n, the labels; NaN without labels ("no label") and if all scores are equal.
 
-    Raises:
-        ShapeError: if the arrays are not of one length.
-
     Reference: Cohen (1988), eta².
 
     >>> eta_squared([80, 100, 20, 40], ["kind", "kind", "strict", "strict"])
     Estimate(value=0.9, n=4, reason=None)
     """
     v, codes = np.asarray(scores, np.float64), np.asarray(factor)
-    if v.ndim != 1 or v.shape != codes.shape:
-        raise ShapeError(f"scores {v.shape} and factor {codes.shape} must be of the same labels")
+    same_shape("of the same labels", scores=v, factor=codes)
     if not len(v):
         return undefined(0, "no label")
     apart = v - v.mean()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from harness.stats.core.arrays import Estimate, Floats, ShapeError, as_index, undefined
+from harness.stats.core.arrays import Estimate, Floats, as_index, same_shape, undefined
 
 FEW_SYSTEMS = "fewer than two systems"
 NO_SHARED = "no two systems share a scored source text"
@@ -31,9 +31,6 @@ def soft_pairwise_accuracy(
         value in [0, 1], n the number of systems; NaN with fewer than two systems, and if no pair of them shares a source text. Pairs that
         share none do not count. It has no interval.
 
-    Raises:
-        ShapeError: if the arrays are not of the same items.
-
     Reference: Thompson, Mathur, Deutsch & Khayrallah (2024), Improving statistical significance in human evaluation of automatic metrics
     via soft pairwise accuracy.
 
@@ -42,8 +39,7 @@ def soft_pairwise_accuracy(
     """
     a, b = np.asarray(x, np.float64), np.asarray(y, np.float64)
     names, texts = np.asarray(system), np.asarray(segment)
-    if a.ndim != 1 or not a.shape == b.shape == names.shape == texts.shape:
-        raise ShapeError(f"x {a.shape}, y {b.shape}, system {names.shape} and segment {texts.shape} must be of the same items")
+    same_shape(x=a, y=b, system=names, segment=texts)
     used = ~(np.isnan(a) | np.isnan(b))
     size = int(used.sum())
     row, column = as_index(names[used], size, "system"), as_index(texts[used], size, "segment")

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from harness.stats.agreement.concordance import pairs_within
 from harness.stats.agreement.continuous import NO_SEGMENT, joined_groups
-from harness.stats.core.arrays import Floats, Ints, ShapeError, as_index
+from harness.stats.core.arrays import Floats, Ints, as_index, same_shape
 from harness.stats.core.bootstrap_resamples import RESAMPLES
 from harness.stats.core.groups import degrees_of_freedom
 from harness.stats.intervals.intervals import MIN_GROUPS, NO_VARIATION, Interval, no_interval, t_quantile
@@ -74,15 +74,11 @@ def tie_calibrated_accuracy(
         x: (items,) people's scores as given, NaN where missing. Standardised scores have no ties: pass raw ones.
         y: (items,) the judge's scores, NaN where missing.
         segment: (items,) integer codes of the source texts; negative where an item has none.
-        groups: (items,) any sortable codes of what items share.
         level, seed, resamples: of the bootstrap over groups; the interval is value ± t × bootstrap standard error.
 
     Returns:
         `TieCalibratedAccuracy`. Source texts with one scored output have no pair and do not count. A constant judge ties everything: its
         accuracy is the share of people's ties.
-
-    Raises:
-        ShapeError: if the arrays are not of the same items.
 
     Reference: Deutsch, Foster & Freitag (2023), Ties Matter: meta-evaluating modern metrics with pairwise accuracy and tie calibration.
 
@@ -91,8 +87,7 @@ def tie_calibrated_accuracy(
     (1.0, 1.0, 3)
     """
     a, b, code, group = (np.asarray(v) for v in (x, y, segment, groups))
-    if a.ndim != 1 or not a.shape == b.shape == code.shape == group.shape:
-        raise ShapeError(f"x {a.shape}, y {b.shape}, segment {code.shape} and groups {group.shape} must be of the same items")
+    same_shape(x=a, y=b, segment=code, groups=group)
     a, b = a.astype(np.float64), b.astype(np.float64)
     used = ~(np.isnan(a) | np.isnan(b)) & (code >= 0)
     layer = as_index(code[used], int(used.sum()), "segment")

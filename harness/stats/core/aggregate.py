@@ -25,14 +25,13 @@ def aggregate(labels: ArrayLike, k: int, rule: Rule = "drop") -> Ints:
 
     Args:
         labels: (items, raters) class codes, NaN or -1 where missing.
-        k: number of classes of the scale.
         rule: `drop`, `median` or `strict`.
 
     Returns:
         (items,) class codes; -1 for an item without labels, -2 for one without a majority.
 
     Raises:
-        ScaleError: for codes off the scale.  ValueError: for an unknown rule.
+        ValueError: for an unknown rule.
 
     >>> labels = [[0, 2, 2], [0, 1, 2], [1, 0, -1], [-1, -1, -1]]
     >>> aggregate(labels, k=3).tolist()

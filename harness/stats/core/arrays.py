@@ -57,6 +57,19 @@ def undefined(n: int, reason: str) -> Estimate:
     return Estimate(math.nan, n, reason)
 
 
+def same_shape(how: str = "of the same items", **arrays: NDArray[Any]) -> None:
+    """Raises ShapeError unless the arrays are one-dimensional and of one length.
+
+    >>> same_shape(x=np.zeros(2), y=np.zeros(3))
+    Traceback (most recent call last):
+    harness.stats.core.arrays.ShapeError: x (2,) and y (3,) must be of the same items
+    """
+    shapes = {array.shape for array in arrays.values()}
+    if len(shapes) > 1 or any(len(shape) != 1 for shape in shapes):
+        *others, last = (f"{name} {array.shape}" for name, array in arrays.items())
+        raise ShapeError(f"{', '.join(others)} and {last} must be {how}")
+
+
 def power(base: ArrayLike, exponent: ArrayLike) -> Floats:
     """`base ** exponent` as C computes it: `np.power` has another last digit on some processors.
 

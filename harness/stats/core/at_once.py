@@ -11,7 +11,6 @@ from typing import Any, TypeVar
 T = TypeVar("T")
 R = TypeVar("R")
 Asked = TypeVar("Asked")
-Answer = TypeVar("Answer")
 
 
 def at_once(

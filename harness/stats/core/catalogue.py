@@ -62,7 +62,6 @@ def human_statistics(k: int, kind: Kind, values: ArrayLike | None = None) -> tup
 
     Args:
         k, kind: number of classes and kind of the scale.
-        values: (k,) rising numbers that the classes stand for; default their positions.
 
     >>> [s.name for s in human_statistics(2, "nominal")][:4]
     ['human_pa', 'human_loo', 'human_all_agree', 'human_fleiss']

@@ -128,21 +128,11 @@ def degrees_of_freedom(deviation: Floats, times: Floats) -> float:
     19.0
     """
     groups = float(times.sum())
-    return freedom_of_moment(float(times @ deviation**2) / groups, float(times @ deviation**4) / groups, groups)
-
-
-def freedom_of_moment(second: float, fourth: float, groups: float) -> float:
-    """The same from the deviations' mean square and mean fourth power.
-
-    >>> freedom_of_moment(1.0, 1.0, 20)
-    19.0
-    """
-    variation = (fourth / (second * second) - 1) / groups if second > 0 and second * second > 0 else 0.0
-    return max(3.0, min(groups - 1.0, 2 / variation if variation > 0 else math.inf))
+    return float(freedom_of_moments(float(times @ deviation**2) / groups, float(times @ deviation**4) / groups, groups))
 
 
 def freedom_of_moments(second: ArrayLike, fourth: ArrayLike, groups: ArrayLike) -> Floats:
-    """`freedom_of_moment` of many, of any shape.
+    """`degrees_of_freedom` from the deviations' mean squares and mean fourth powers, of any shape.
 
     >>> freedom_of_moments([1.0, 0.0], [1.0, 0.0], 20).tolist()
     [19.0, 19.0]

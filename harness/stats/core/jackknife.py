@@ -34,7 +34,6 @@ def left_out_interval(
         values: (1 + groups,) the value, then the value without each group; NaN where it is undefined.
         bounds: smallest and largest possible value.
         scale: see `Scale`.
-        level: confidence in (0, 1).
 
     Returns:
         An `Interval`; undefined with fewer than 8 groups, if the value is undefined without many of them, and if no group changes it.
@@ -71,17 +70,13 @@ def left_out_test(
     error = math.sqrt(float(influence @ influence) * (groups - 1) / groups)
     if not (error > _ROUNDING * max(1.0, abs(float(own))) and np.isfinite(own)):
         return no_interval(groups, NO_VARIATION), math.nan
-    freedom = float(degrees_of_freedom(influence, np.ones(len(influence))))
-    half = t_quantile(level, freedom) * error
-    lo, hi = (float(end) for end in _FROM[scale](np.array([own - half, own + half])))
-    p = math.nan if scale == "log" else _two_sided_p(float(own) / error, freedom)
-    return Interval(max(bounds[0], lo), min(bounds[1], hi), "cluster jackknife (t)", groups, None, None), p
-
-
-def _two_sided_p(t: float, freedom: float) -> float:
     from scipy.special import stdtr
 
-    return float(2 * stdtr(freedom, -abs(t)))
+    freedom = degrees_of_freedom(influence, np.ones(len(influence)))
+    half = t_quantile(level, freedom) * error
+    lo, hi = (float(end) for end in _FROM[scale](np.array([own - half, own + half])))
+    p = math.nan if scale == "log" else float(2 * stdtr(freedom, -abs(float(own) / error)))
+    return Interval(max(bounds[0], lo), min(bounds[1], hi), "cluster jackknife (t)", groups, None, None), p
 
 
 def of_group_sums(

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from harness.stats.core.arrays import Floats, Ints, ShapeError, as_codes, as_index, as_labels
+from harness.stats.core.arrays import Floats, Ints, ShapeError, as_codes, as_index, as_labels, same_shape
 
 _DENSE = 1 << 22  # key spaces up to this size are counted by one bincount, larger ones by sorting
 _KEYS = 1 << 62
@@ -81,7 +81,6 @@ def count_classes(labels: ArrayLike, k: int) -> Ints:
 
     Args:
         labels: (items, raters) class codes, NaN or -1 where missing.
-        k: number of classes of the scale.
 
     Returns:
         (items, k) counts; a row of zeros is an item without labels.
@@ -100,8 +99,7 @@ def count_long(item: ArrayLike, code: ArrayLike, items: int, k: int) -> Ints:
     [[2, 0, 1], [0, 1, 0]]
     """
     where, what = np.asarray(item, np.int64), as_codes(code, k, "code")
-    if where.shape != what.shape or where.ndim != 1:
-        raise ShapeError(f"item {where.shape} and code {what.shape} must be one-dimensional and of one length")
+    same_shape("one-dimensional and of one length", item=where, code=what)
     if where.size and not (where.min() >= 0 and where.max() < items):
         raise ShapeError(f"item numbers must be 0 to {items - 1}; found {where.min()} to {where.max()}")
     return _count(where * (k + 1) + what, items, k)
@@ -134,10 +132,6 @@ def tabulate(
         cell: (items,) integer cell numbers from 0; default all items in cell 0.
         cells: how many cells there are, if the last ones may be empty.
         group: (items,) any sortable codes of what items share; default every item its own group.
-
-    Raises:
-        ShapeError: if the arrays are not of the same items.
-        ScaleError: if a judge's code is off the scale.
 
     >>> rows = tabulate(count_classes([[0, 0], [0, 0], [0, 1]], k=2), judges=[0, 0, 1])
     >>> rows.counts.tolist(), rows.judges.tolist(), rows.weight.tolist()

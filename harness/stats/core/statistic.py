@@ -137,7 +137,6 @@ def item_credits(statistic: Statistic, counts: ArrayLike, judge: ArrayLike) -> F
 
     Raises:
         ValueError: for a statistic that is not a mean of items.
-        ScaleError, ShapeError: for codes off the scale, arrays of different items.
 
     >>> from harness.stats.agreement.agreement import share_of_pairs
     >>> item_credits(share_of_pairs("judge", 0), [[2, 1], [0, 2], [1, 0]], [0, 0, 0]).round(3).tolist()

@@ -47,16 +47,11 @@ def bootstrap_from_sums(
     Args:
         features: (items, m).
         value: maps sums (..., m) to values (...), NaN where undefined.
-        groups: (items,) any sortable codes of what items share.
         bounds: smallest and largest possible value; the interval ends there.
         constant: the reason if there are items, but the value is undefined.
-        seed, resamples: of the bootstrap over groups.
 
     Returns:
         `Estimated`; without interval and p for fewer than 8 groups, and if all groups are equal (then the p of the value 0 is 1).
-
-    Raises:
-        ShapeError: if features and groups are not of the same items.
 
     Reference: Field & Welsh (2007); Cameron & Miller (2015).
 

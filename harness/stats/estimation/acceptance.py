@@ -13,9 +13,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from harness.stats.core.arrays import Floats, Ints, ShapeError, as_index
+from harness.stats.core.arrays import Floats, Ints, as_index, same_shape
+from harness.stats.estimation.sampling_plan import fewest
 from harness.stats.intervals.cluster_mean import cluster_mean
-from harness.stats.intervals.intervals import scatter_of
+from harness.stats.intervals.intervals import clopper_pearson, scatter_of
 
 START_ERRORS = 2
 """The first threshold accepts as many labelled items as pass with this number of errors; fewer items often certify nothing."""
@@ -81,7 +82,6 @@ def acceptance_threshold(
     Args:
         confidence: (items,) of the judge's answer, in any unit: only the order counts; NaN (a failure) is never accepted.
         agrees: (items,) 1 or 0, or credits between them (the share of people who agree); NaN (no label) leaves the item out.
-        groups: (items,) any sortable codes of what items share; None if items are independent.
         alpha: tolerated share of disagreement, in (0, 1).
         delta: tolerated probability of a wrong certificate, in (0, 1); delta / L for a claim about L languages at once.
         start_errors: errors that the first threshold tolerates.
@@ -90,7 +90,7 @@ def acceptance_threshold(
         `Acceptance`; that nothing is certified is an answer with a `reason`, not an error.
 
     Raises:
-        ShapeError: if the arrays are not of one length.  ValueError: for alpha or delta outside (0, 1), agrees outside [0, 1].
+        ValueError: for alpha or delta outside (0, 1), agrees outside [0, 1].
 
     Reference: Angelopoulos et al. (2021), learn then test; Jung, Brahman & Choi (2024); Korn & Graubard (1998).
 
@@ -118,21 +118,6 @@ def acceptance_threshold(
         return Acceptance(math.nan, 0.0, math.nan, math.nan, n, start, path, reason)
     agreement = 1 - chosen.errors / chosen.accepted
     return Acceptance(chosen.threshold, chosen.accepted / n, agreement, 1 - chosen.upper, n, start, path, None)
-
-
-def loss_upper_bound(errors: float, n: float, delta: float) -> float:
-    """Clopper and Pearson's one-sided upper bound of a share of errors: the (1 - delta) quantile of Beta(errors + 1, n - errors).
-
-    Args:
-        errors, n: need not be whole numbers, 0 <= errors <= n.
-        delta: in (0, 1).
-
-    >>> round(loss_upper_bound(2, 52, 0.1), 4), loss_upper_bound(5, 5, 0.1)
-    (0.0991, 1.0)
-    """
-    from scipy.special import betaincinv
-
-    return float(betaincinv(errors + 1, n - errors, 1 - delta)) if errors < n else 1.0
 
 
 def hoeffding_bentkus_p(mean_loss: float, n: float, alpha: float) -> float:
@@ -173,38 +158,11 @@ def items_needed(errors: int, alpha: float, delta: float, *, fractional: bool = 
     _check(alpha, delta)
     if errors < 0:
         raise ValueError(f"errors must be 0 or more, got {errors}")
-    low, high = errors, errors + 1
-    while not _passes(errors, high, alpha, delta, fractional):
-        low, high = high, 2 * high
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if _passes(errors, middle, alpha, delta, fractional) else (middle, high)
-    return high
 
+    def passes(n: int) -> bool:
+        return (hoeffding_bentkus_p(errors / n, n, alpha) if fractional else _binomial_p(errors, n, alpha)) <= delta
 
-def errors_allowed(accepted: int, alpha: float, delta: float) -> int | None:
-    """Largest number of errors among the accepted labelled items that still passes; None if not even 0 errors pass.
-
-    >>> errors_allowed(100, 0.1, 0.1), errors_allowed(21, 0.1, 0.1)
-    (5, None)
-    """
-    from scipy.special import bdtr
-
-    _check(alpha, delta)
-    passing = np.flatnonzero(bdtr(np.arange(max(accepted, 0)), accepted, alpha) <= delta)
-    return int(passing[-1]) if len(passing) else None
-
-
-def acceptance_power(accepted: int, true_risk: float, alpha: float, delta: float) -> float:
-    """Probability that a threshold with this number of accepted labelled items and this true share of errors is certified.
-
-    >>> round(acceptance_power(100, 0.05, alpha=0.1, delta=0.1), 3)
-    0.616
-    """
-    from scipy.special import bdtr
-
-    errors = errors_allowed(accepted, alpha, delta)
-    return 0.0 if errors is None else float(bdtr(errors, accepted, true_risk))
+    return fewest(passes, errors + 1)
 
 
 def _check(alpha: float, delta: float) -> None:
@@ -215,8 +173,7 @@ def _check(alpha: float, delta: float) -> None:
 def _labelled(confidence: ArrayLike, agrees: ArrayLike, groups: ArrayLike | None) -> tuple[Floats, Floats, Ints | None]:
     """Confidence, loss and group codes of the items with a label."""
     score, credit = np.asarray(confidence, np.float64), np.asarray(agrees, np.float64)
-    if score.ndim != 1 or score.shape != credit.shape:
-        raise ShapeError(f"confidence {score.shape} and agrees {credit.shape} must be of the same items")
+    same_shape(confidence=score, agrees=credit)
     if ((credit < 0) | (credit > 1)).any():
         raise ValueError("agrees lie between 0 and 1")
     codes = None if groups is None else as_index(groups, len(score), "groups")
@@ -247,7 +204,7 @@ def _candidate(
         return Candidate(
             threshold, n, errors, groups, effective, _bentkus_bound(share, effective, delta), hoeffding_bentkus_p(share, effective, alpha)
         )
-    upper = loss_upper_bound(share * effective, effective, delta)
+    upper = clopper_pearson(share * effective, effective, delta)[1]
     return Candidate(threshold, n, errors, groups, effective, upper, _binomial_p(share * effective, effective, alpha))
 
 
@@ -272,8 +229,3 @@ def _bentkus_bound(share: float, n: float, delta: float) -> float:
     if hoeffding_bentkus_p(share, n, 1 - _ROUNDING) > delta:
         return 1.0
     return float(brentq(lambda alpha: hoeffding_bentkus_p(share, n, alpha) - delta, share, 1 - _ROUNDING, xtol=1e-12))
-
-
-def _passes(errors: int, n: int, alpha: float, delta: float, fractional: bool) -> bool:
-    p = hoeffding_bentkus_p(errors / n, n, alpha) if fractional else _binomial_p(errors, n, alpha)
-    return p <= delta

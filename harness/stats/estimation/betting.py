@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from harness.stats.core.arrays import Floats
+from harness.stats.intervals.intervals import clopper_pearson
 
 BETS = (0.02, 0.05, 0.1, 0.2, 0.4, 0.7)
 """Shares of the wealth that are at stake, in (0, 1): of the largest bet that can never lose more than all."""
@@ -88,17 +89,6 @@ def mixed_wealth(factors: ArrayLike) -> MixedWealth:
     return MixedWealth(np.asarray(found), sums)
 
 
-def fixed_bet_wealth(values: ArrayLike, null_mean: float, bet: ArrayLike) -> Floats:
-    """(values,) the logarithm of the wealth after each value with one bet, or one bet a value: sum of log(1 - bet (d - null_mean)).
-
-    The bet is in units of 1 / value here, at most 1 / (largest value - null_mean), and has to be chosen before its value is seen.
-
-    >>> fixed_bet_wealth([1, 0], 0.8, 0.5).round(3).tolist()
-    [-0.105, 0.231]
-    """
-    return np.asarray(np.cumsum(np.log1p(-np.asarray(bet, np.float64) * (np.asarray(values, np.float64) - null_mean))))
-
-
 def reference_limits(mean: float, n: float, alpha: float) -> ReferenceLimits:
     """Exact one-sided limits of a mean of `n` independent values in [0, 1], by Clopper and Pearson's rule.
 
@@ -111,12 +101,7 @@ def reference_limits(mean: float, n: float, alpha: float) -> ReferenceLimits:
     >>> [round(limit, 4) for limit in reference_limits(243 / 300, 300, 0.025)]
     [0.761, 0.8528]
     """
-    from scipy.special import betaincinv
-
-    hits = mean * n
-    lower = float(betaincinv(hits, n - hits + 1, alpha)) if hits > 0 else 0.0
-    upper = float(betaincinv(hits + 1, n - hits, 1 - alpha)) if hits < n else 1.0
-    return ReferenceLimits(lower, upper)
+    return ReferenceLimits(*clopper_pearson(mean * n, n, alpha))
 
 
 def limits_of_repeats(values: Sequence[Sequence[float]], alpha: float) -> ReferenceLimits:

@@ -8,6 +8,7 @@ far each one lies.
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
@@ -59,10 +60,7 @@ def paule_mandel(estimate: ArrayLike, error: ArrayLike, x: ArrayLike | None = No
     Args:
         estimate, error: (n,) values y and their standard errors s > 0.
         x: (n, p) covariates; None is a mean only.
-        tau2: the variance where it is given.
-
-    Returns:
-        `Between`, with the floor 2 / sum(1 / s²) of the variance.
+        tau2: the variance where it is given. Its floor is 2 / sum(1 / s²).
 
     Raises:
         ShapeError: for other shapes, errors that are not positive, and no more estimates than coefficients.
@@ -284,15 +282,9 @@ def labels_with_others(
     def enough(labels: int) -> bool:
         return borrowed_half_width(labels, sd, tau2, mean_error=mean_error, reach=reach) <= half_width
 
-    if enough(least):
-        return least
-    low, high = least, 100_000
-    if not enough(high):
-        return None
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if enough(middle) else (middle, high)
-    return high
+    numbers = range(least, 100_001)
+    place = bisect_left(numbers, True, key=enough)
+    return numbers[place] if place < len(numbers) else None
 
 
 @lru_cache(maxsize=4096)

@@ -15,23 +15,6 @@ from harness.stats.intervals.cluster_mean import ClusterMean, cluster_mean
 from harness.stats.intervals.intervals import MIN_GROUPS, t_quantile
 
 
-def cross_fitted_shares(counts: ArrayLike, language: ArrayLike, folds: ArrayLike) -> Floats:
-    """(n, k) the best constant: shares of classes in the text's language on the other folds, 1/2 added to each count.
-
-    Args:
-        counts: (n, k) how many labels gave each class.
-        language, folds: (n,) codes.
-
-    >>> cross_fitted_shares([[1, 0], [0, 1], [0, 1], [0, 1]], [0] * 4, [0, 0, 1, 1])[0].round(3).tolist()
-    [0.167, 0.833]
-    """
-    each, code, fold = np.asarray(counts, np.float64), np.asarray(language), np.asarray(folds)
-    held = np.zeros((int(fold.max()) + 1, int(code.max()) + 1, each.shape[1]))
-    np.add.at(held, (fold, code), each)
-    others = (held.sum(0) - held)[fold, code] + 0.5
-    return np.asarray(others / others.sum(axis=1, keepdims=True))
-
-
 def brier_losses(probabilities: ArrayLike, counts: ArrayLike) -> Floats:
     """(n,) mean over a text's labels of the sum over classes of (p - [y is the class])², in [0, 2]: Brier's score. NaN without labels.
 
@@ -161,7 +144,6 @@ def mean_calibration_error(score: ArrayLike, mean: ArrayLike, groups: ArrayLike,
     Args:
         score: (n,) what the score says of people's mean, in points.
         mean: (n,) mean of each text's labels.
-        groups: (n,) codes of what texts share.
         bins: at most so many of about equally many texts; equal scores stay together.
 
     Reference: Kumar, Liang & Ma (2019) for the debiased square.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from bisect import bisect_left
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -16,6 +16,7 @@ from harness.stats.estimation.more_labels import GROWTH, LIMIT, Rule
 from harness.stats.intervals.judge_tests import JudgeSums
 from harness.stats.intervals.resampled_tests import use_p
 
+USUAL_RULE: Rule = partial(use_p, margin=0.1, alpha=0.05)
 _MOST_PATTERNS = 200_000
 _RESAMPLES = 1000
 _STEPS = math.ceil(math.log(LIMIT, GROWTH)) + 1
@@ -36,16 +37,11 @@ class FirstLabels:
     constant: float
 
 
-def usual_rule(sums: JudgeSums) -> Floats:
-    """The tests of `use` with a margin of 0.1 and an alpha of 0.05."""
-    return use_p(sums, 0.1, 0.05)
-
-
 def first_labels(
     shares: ArrayLike,
     agreement: float,
     people: int = 2,
-    rule: Rule = usual_rule,
+    rule: Rule = USUAL_RULE,
     *,
     level: float = 0.05,
     power: float = 0.8,

@@ -12,12 +12,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from harness.stats.core.arrays import Floats, Ints, ShapeError, as_index
+from harness.stats.core.arrays import Floats, Ints, ShapeError, as_index, same_shape
 from harness.stats.estimation.prediction_powered import (
     TOO_FEW_LABELS,
+    MeanOfLabels,
     PredictionPowered,
     fill_failures,
-    label_correlation,
+    powered,
     share_interval,
     t_interval,
 )
@@ -93,14 +94,13 @@ def summarise_labelled(
     Args:
         labels: (items,) label or mean label of each item, without gaps.
         judged: (items,) the judge's scores, without gaps.
-        groups: (items,) any sortable codes of what items share; None if items are independent.
         weights: (items,) 1 / inclusion probability, above 0; None if all items were drawn with one probability.
 
     Returns:
         `LabelledSummary`; means NaN without items, variances NaN with fewer than two groups.
 
     Raises:
-        ShapeError: if the arrays are not of one length.  ValueError: for weights that are not above 0, or labels or scores with gaps.
+        ValueError: for weights that are not above 0, or labels or scores with gaps.
 
     Reference: Bell & McCaffrey (2002); Hájek (1971) for the weighted mean.
 
@@ -109,8 +109,7 @@ def summarise_labelled(
     (0.5, 0.0833, 0.0417, 3)
     """
     y, f = np.asarray(labels, np.float64), np.asarray(judged, np.float64)
-    if y.ndim != 1 or y.shape != f.shape:
-        raise ShapeError(f"labels {y.shape} and judged {f.shape} must be of the same items")
+    same_shape(labels=y, judged=f)
     if np.isnan(y).any() or np.isnan(f).any():
         raise ValueError("labels and scores of labelled items have no gaps")
     w = _weights(weights, len(y))
@@ -155,13 +154,12 @@ def correct_with_summary(
         groups: (items,) as in `summarise_labelled`.
         share: whether the mean is a share in [0, 1]; then the interval is Wilson's on an effective n.
         lam: weight of the judge; None chooses it.
-        level: confidence in (0, 1).
 
     Returns:
         `SummaryCorrected`; NaN with a reason with fewer than two labelled or two new groups.
 
     Raises:
-        ShapeError: if the arrays are not of one length.  ValueError: for scores with gaps.
+        ValueError: for scores with gaps.
 
     Reference: Angelopoulos, Duchi & Zrnic (2023), PPI++.
 
@@ -182,10 +180,9 @@ def correct_with_summary(
     if reason:
         value = residual = variance = lam = math.nan
     error, freedom = math.sqrt(variance), _freedom(summary, new, lam, residual, (lam * new.error) ** 2)
+    interval = t_interval(value, error, freedom, summary.groups, level)
     if share:
         interval = share_interval(value, error, freedom, summary.groups, summary.n + new.n, level)
-    else:
-        interval = t_interval(value, error, freedom, summary.groups, level)
     effective = summary.n * summary.variance_label / variance if variance > 0 else float(summary.n) if variance == 0 else math.nan
     return SummaryCorrected(value, error, freedom, interval, lam, new.n, new.mean, residual, effective, reason)
 
@@ -231,7 +228,6 @@ def prediction_powered_weighted(
     weights: ArrayLike,
     groups: ArrayLike | None = None,
     *,
-    share: bool = False,
     lam: float | None = None,
     level: float = 0.95,
 ) -> PredictionPowered:
@@ -248,13 +244,12 @@ def prediction_powered_weighted(
         judged: (items,) the judge's scores; NaN (a failure) counts as the mean of the scores that can be read.
         weights: (items,) 1 / inclusion probability, above 0 where there is a label; not read elsewhere.
         groups, lam, level: as in `prediction_powered_mean`.
-        share: whether the mean is a share in [0, 1]; then the interval is Wilson's on an effective n.
 
     Returns:
         `PredictionPowered`; `alone` is the weighted mean of the labels. NaN with a reason with fewer than two labelled groups.
 
     Raises:
-        ShapeError: if the arrays are not of one length.  ValueError: for weights that are not above 0.
+        ValueError: for weights that are not above 0.
 
     Reference: Hájek (1971); Särndal, Swensson & Wretman (1992), the difference estimator; Zrnic & Candès (2024).
 
@@ -264,34 +259,15 @@ def prediction_powered_weighted(
     (0.5, 0.5, 0.417)
     """
     y, f = np.asarray(labels, np.float64), np.asarray(judged, np.float64)
-    if y.ndim != 1 or y.shape != f.shape:
-        raise ShapeError(f"labels {y.shape} and judged {f.shape} must be of the same items")
+    same_shape(labels=y, judged=f)
     given = np.asarray(weights, np.float64)
     if given.shape != y.shape:
         raise ShapeError(f"weights {given.shape} must be of the same items as labels {y.shape}")
     known, f = ~np.isnan(y), fill_failures(f[:, None])[:, 0]
     w, index = _weights(given[known], int(known.sum())), as_index(np.arange(len(y)) if groups is None else groups, len(y), "groups")
     chosen = _slope(y[known], f, known, w) if lam is None else lam
-    estimated, alone = (_weighted(y[known], f, known, w, index, each) for each in (chosen, 0.0))
-    labelled_groups = len(np.unique(index[known]))
-    value, error, freedom = estimated
-    if share:
-        interval = share_interval(value, error, freedom, labelled_groups, len(y), level)
-    else:
-        interval = t_interval(value, error, freedom, labelled_groups, level)
-    return PredictionPowered(
-        value,
-        error,
-        freedom,
-        interval,
-        chosen,
-        int(known.sum()),
-        int((~known).sum()),
-        *alone[:2],
-        float(f.mean()) if len(f) else math.nan,
-        label_correlation(y[known], f[known]),
-        TOO_FEW_LABELS if math.isnan(error) else None,
-    )
+    ours, alone = (_weighted(y[known], f, known, w, index, each) for each in (chosen, 0.0))
+    return powered(ours, alone, t_interval(*ours, len(np.unique(index[known])), level), chosen, y[known], f, known)
 
 
 def _weights(weights: ArrayLike | None, items: int) -> Floats:
@@ -321,7 +297,7 @@ def _slope(y: Floats, f: Floats, known: NDArray[np.bool_], w: Floats) -> float:
     return float(np.clip(covariance / (f.var(ddof=1) * (1 + len(y) / unlabelled)), 0.0, 1.0))
 
 
-def _weighted(y: Floats, f: Floats, known: NDArray[np.bool_], w: Floats, index: Ints, lam: float) -> tuple[float, float, float]:
+def _weighted(y: Floats, f: Floats, known: NDArray[np.bool_], w: Floats, index: Ints, lam: float) -> MeanOfLabels:
     """Estimate, standard error and degrees of freedom with one weight of the judge."""
     if not len(y):
         return math.nan, math.nan, math.nan

@@ -2,7 +2,7 @@
 
 The estimate assumes that P(judge's class | true class) is the same where the labels were taken and where the judge is applied; the shares
 of the classes may differ. If the labels are a random sample of the items that the claim is about, do not use it: the labels alone are
-more precise, and `predictive_value_share` and prediction-powered inference more precise still.
+more precise, and prediction-powered inference is more precise still.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from statistics import NormalDist
 import numpy as np
 from numpy.typing import ArrayLike
 
-from harness.stats.core.arrays import Estimate, Floats, ShapeError
+from harness.stats.core.arrays import Floats, ShapeError
 from harness.stats.core.bootstrap_resamples import RESAMPLES
 
 INDISTINCT = "the judge does not tell the classes apart"
@@ -39,7 +39,7 @@ class RoganGladen:
     """A share of positives, corrected by sensitivity and specificity.
 
     `apparent` is the share judged positive, `youden` = sensitivity + specificity - 1. `value_raw` may lie outside [0, 1], `value` is cut.
-    `error` is the delta method's. Of the intervals, `fieller` is preferred; `lee` is the published one, `wald` is for comparison only.
+    `error` is the delta method's. Of the intervals, `fieller` is preferred; `lee` is the published one.
     `refusal` says why the estimate must not be used, `warning` why it is weak; `reason` says why it is undefined.
     """
 
@@ -53,7 +53,6 @@ class RoganGladen:
     error: float
     fieller: Bounds
     lee: Bounds
-    wald: Bounds
     refusal: str | None
     warning: str | None
     reason: str | None
@@ -78,13 +77,6 @@ class CorrectedShares:
     refusal: str | None
     reason: str | None
 
-    def mean_of(self, values: ArrayLike) -> tuple[float, float]:
-        """Mean of `values` (k,), one number a class, over the corrected shares, and its standard error."""
-        v = np.asarray(values, np.float64)
-        if v.shape != self.value.shape:
-            raise ShapeError(f"values {v.shape} must be one a class, expected {self.value.shape}")
-        return float(v @ self.value), math.sqrt(max(0.0, float(v @ self.covariance @ v)))
-
 
 def rogan_gladen(
     judged_positive: float,
@@ -108,7 +100,6 @@ def rogan_gladen(
         judged_positive, judged: the judge's positives among the N items that the claim is about; a failure counts as not positive.
         correct_negatives, true_negatives: judged negative among the m0 items that are labelled negative.
         correct_positives, true_positives: judged positive among the m1 items that are labelled positive.
-        level: confidence in (0, 1).
 
     Returns:
         `RoganGladen`. NaN with a reason if a class has no labels, nothing was judged, or J is 0. `refusal` if J / error(J) < 1.96.
@@ -138,16 +129,13 @@ def rogan_gladen(
     if abs(youden) < _ROUNDING:
         nan = math.nan
         whole = (0.0, 1.0)
-        return RoganGladen(p, q0, q1, youden, youden_error, nan, nan, nan, whole, whole, whole, INDISTINCT, warning, "Youden's index is 0")
+        return RoganGladen(p, q0, q1, youden, youden_error, nan, nan, nan, whole, whole, INDISTINCT, warning, "Youden's index is 0")
     raw = (p + q0 - 1) / youden
     error = math.sqrt(p * (1 - p) / judged + (1 - raw) ** 2 * v0 + raw**2 * v1) / abs(youden)
     z = NormalDist().inv_cdf(0.5 + level / 2)
     smoothed = _Smoothed.of(judged_positive, judged, correct_negatives, true_negatives, correct_positives, true_positives, z)
-    wald = _cut(raw - z * error, raw + z * error)
     value = min(1.0, max(0.0, raw))
-    return RoganGladen(
-        p, q0, q1, youden, youden_error, raw, value, error, smoothed.fieller(z), smoothed.lee(z), wald, refusal, warning, None
-    )
+    return RoganGladen(p, q0, q1, youden, youden_error, raw, value, error, smoothed.fieller(z), smoothed.lee(z), refusal, warning, None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,7 +188,7 @@ def corrected_shares(counts: ArrayLike, judged: ArrayLike, *, seed: int = 0, res
         singular value of M is within 2 standard errors of 0, or a class has fewer than 30 labels.
 
     Raises:
-        ShapeError: if counts are not (k, k) for judged (k,).  ValueError: for negative counts.
+        ValueError: for negative counts.
 
     Reference: Tenenbein (1970); Chen et al. (2026).
 
@@ -230,46 +218,6 @@ def corrected_shares(counts: ArrayLike, judged: ArrayLike, *, seed: int = 0, res
     condition = float(spectrum[0] / singular)
     errors = np.sqrt(np.maximum(0.0, np.diag(covariance)))
     return CorrectedShares(theta, nearest_shares(theta), errors, covariance, condition, singular, error, refusal, None)
-
-
-def predictive_value_share(labels: ArrayLike, judged: ArrayLike) -> tuple[Estimate, float]:
-    """Share of positives by post-stratification on the judge's verdict, for labels that are a random sample of all items.
-
-    theta = W1 PPV + W0 (1 - NPV), W the judged shares of all T items; variance = sum W_h² s_h² / n_h + W1 W0 (PPV - 1 + NPV)² / T, s_h² the
-    sample variance of the labels with this verdict. It is biased if the labels come from items with other shares.
-
-    Args:
-        labels: (items,) 0 or 1, NaN where there is none.
-        judged: (items,) 0 or 1; a failure counts as 0.
-
-    Returns:
-        the estimate with its number of labels, and its standard error; NaN with a reason if a verdict has fewer than two labels.
-
-    Raises:
-        ShapeError: if the arrays are not of one length.
-
-    Reference: Tenenbein (1970); Cochran (1977), post-stratification.
-
-    >>> found, error = predictive_value_share([1, 1, 0, 0, 0, 1] + [float("nan")] * 54, [1, 1, 1, 0, 0, 0] + [1, 0, 0] * 18)
-    >>> round(found.value, 3), found.n, round(error, 3)
-    (0.45, 6, 0.247)
-    """
-    y, f = np.asarray(labels, np.float64), np.nan_to_num(np.asarray(judged, np.float64)) > 0
-    if y.ndim != 1 or y.shape != f.shape:
-        raise ShapeError(f"labels {y.shape} and judged {f.shape} must be of the same items")
-    known = ~np.isnan(y)
-    weights, parts = np.array([np.mean(f == verdict) if len(f) else 0.0 for verdict in (False, True)]), []
-    for weight, verdict in zip(weights, (False, True), strict=True):
-        part = y[known & (f == verdict)]
-        if len(part) < 2 and weight > 0:
-            return Estimate(math.nan, int(known.sum()), "a verdict with fewer than two labels"), math.nan
-        parts.append((part.mean(), part.var(ddof=1) / len(part)) if weight > 0 else (0.0, 0.0))
-    if not len(f):
-        return Estimate(math.nan, 0, "no items"), math.nan
-    (low, low_variance), (high, high_variance) = parts
-    between = weights[0] * weights[1] * (high - low) ** 2 / len(f)
-    variance = weights[0] ** 2 * low_variance + weights[1] ** 2 * high_variance + between
-    return Estimate(float(weights @ [low, high]), int(known.sum())), math.sqrt(variance)
 
 
 def nearest_shares(value: ArrayLike) -> Floats:
@@ -303,7 +251,7 @@ def few_labels(labelled: Floats, names: Sequence[object]) -> str | None:
 
 def _undefined_share(reason: str) -> RoganGladen:
     nan, none = math.nan, (math.nan, math.nan)
-    return RoganGladen(nan, nan, nan, nan, nan, nan, nan, nan, none, none, none, None, None, reason)
+    return RoganGladen(nan, nan, nan, nan, nan, nan, nan, nan, none, none, None, None, reason)
 
 
 def _undefined_shares(k: int, reason: str, refusal: str | None = None) -> CorrectedShares:

@@ -89,6 +89,8 @@ def _points(x: Floats, y: Floats, code: Ints, languages: int, rule: NumberRule) 
 def isotonic_points(x: ArrayLike, y: ArrayLike, times: ArrayLike | None = None) -> tuple[Floats, Floats]:
     """The distinct x in rising order, and the least-squares rising function of them; `times` weights the values.
 
+    Reference: Ayer et al. (1955), pool adjacent violators.
+
     >>> [part.tolist() for part in isotonic_points([1, 2, 3], [2, 1, 4])]
     [[1.0, 2.0, 3.0], [1.5, 1.5, 4.0]]
     """
@@ -113,17 +115,3 @@ def _shifts(residual: Floats, code: Ints, languages: int) -> Floats:
     shifts = np.full(languages + 1, found.fitted[0])
     shifts[own] += found.tau2 / (found.tau2 + error**2) * (mean[own] - found.fitted)
     return shifts
-
-
-def cross_fitted_numbers(x: ArrayLike, y: ArrayLike, language: ArrayLike, folds: ArrayLike, rule: NumberRule = "linear") -> Floats:
-    """(n,) people's numbers predicted by the other folds; args as `fit_number_map`.
-
-    >>> cross_fitted_numbers([0, 1, 0, 1], [0, 2, 0, 2], [0] * 4, [0, 0, 1, 1]).round(6).tolist()
-    [0.0, 2.0, 0.0, 2.0]
-    """
-    x, y, code, fold = np.asarray(x, np.float64), np.asarray(y, np.float64), np.asarray(language, np.int64), np.asarray(folds)
-    languages, out = int(code.max()) + 1, np.empty_like(y)
-    for one in np.unique(fold):
-        rest, own = fold != one, fold == one
-        out[own] = fit_number_map(x[rest], y[rest], code[rest], languages, rule).predict(x[own], code[own])
-    return out

@@ -97,7 +97,7 @@ class LabelledScores:
         """The same from lists; `languages` None takes the largest code.
 
         Raises:
-            ShapeError: for arrays of different texts.  ValueError: without labels, and for fewer than two classes.
+            ValueError: without labels, and for fewer than two classes.
         """
         x, counts, code = np.asarray(x, np.float64), np.asarray(counts, np.float64), np.asarray(language, np.int64)
         further = np.zeros((len(x), 0)) if covariates is None else np.asarray(covariates, np.float64).reshape(len(x), -1)
@@ -127,20 +127,6 @@ def _added(counts: Floats, code: Ints, rows: int) -> Floats:
     return np.stack([np.bincount(code, each, rows).astype(np.float64) for each in counts.T], axis=1)
 
 
-def one_label_each(labels: ArrayLike, classes: int) -> Floats:
-    """(n, classes) counts of texts with one label each.
-
-    Raises ValueError for labels that are not 0 … classes-1.
-
-    >>> one_label_each([1, 0], 2).tolist()
-    [[0.0, 1.0], [1.0, 0.0]]
-    """
-    y = np.asarray(labels, np.int64)
-    if len(y) and (y.min() < 0 or y.max() >= classes):
-        raise ValueError(f"labels are classes 0 to {classes - 1}")
-    return np.asarray(np.eye(classes)[y])
-
-
 def fit_ordinal_map(
     given: LabelledScores, *, sds: Sds | None = None, with_score: bool = True, start: OrdinalMap | None = None
 ) -> OrdinalMap:
@@ -152,7 +138,7 @@ def fit_ordinal_map(
         with_score: False fits the same map without the judge's score, b = u = 0.
         start: a fit of most of the same labels, near which the spreads are sought.
 
-    >>> one = one_label_each([0, 1, 0, 1, 1, 1], 2)
+    >>> one = np.eye(2)[[0, 1, 0, 1, 1, 1]]  # one label a text
     >>> found = fit_ordinal_map(LabelledScores.of([-1, -1, 0, 0, 1, 1], one, [0] * 6))
     >>> round(found.slope, 2), found.falls()
     (1.29, [])
@@ -172,7 +158,7 @@ def cross_fitted_map(
         given, sds, with_score: as `fit_ordinal_map`.
         folds: (n,) from `group_folds`.
 
-    >>> one = one_label_each([0, 1, 0, 1], 2)
+    >>> one = np.eye(2)[[0, 1, 0, 1]]
     >>> cross_fitted_map(LabelledScores.of([0] * 4, one, [0] * 4), [0, 0, 1, 1], with_score=False)[0].round(2)[0].tolist()
     [0.5, 0.5]
     """
@@ -219,9 +205,7 @@ class _Fit:
             "maxfev": 25 if near else 60,
         }
         bounds = [(low, high)] * len(first)
-        found = optimize.minimize(
-            lambda logs: -self.at(*self._sds(logs)).laplace, first, method="Nelder-Mead", bounds=bounds, options=options
-        )
+        found = optimize.minimize(loss, first, method="Nelder-Mead", bounds=bounds, options=options)
         return self._sds(found.x)
 
     def _sds(self, logs: Floats) -> Sds:

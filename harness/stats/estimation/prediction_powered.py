@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from harness.stats.core.arrays import MISSING, Floats, Ints, ShapeError, as_codes, as_index
+from harness.stats.core.arrays import Floats, Ints, ShapeError, as_index, same_shape
 from harness.stats.intervals.cluster_mean import deviation_sums, interval_freedom
 from harness.stats.intervals.intervals import CONSTANT, Interval, no_interval, score_interval, t_quantile
 from harness.stats.intervals.unequal_groups import ClusterVariance, leverage
@@ -26,6 +26,8 @@ MIN_LABELLED_GROUPS = 20
 TOO_FEW_LABELS = "fewer than two independent labels"
 MEAN = "prediction-powered (t)"
 SHARE = "prediction-powered (wilson on effective n)"
+MeanOfLabels = tuple[float, float, float]
+"""An estimate, its standard error and its degrees of freedom."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,14 +95,6 @@ class CombinedEstimate:
     reason: str | None
 
 
-class LabelSplit(NamedTuple):
-    """How many items to label and how many further items only the judge scores, and the `effective_n` that this gives."""
-
-    labels: int
-    unlabelled: int
-    effective_n: float
-
-
 def prediction_powered_mean(
     labels: ArrayLike,
     judged: ArrayLike,
@@ -124,17 +118,12 @@ def prediction_powered_mean(
     Args:
         labels: (items,) label or mean label of each item, NaN where there is none.
         judged: (items,) the judge's score; NaN (a failure) counts as the mean of the scores that can be read.
-        groups: (items,) any sortable codes of what items share; None if items are independent.
         lam: weight of the judge, 0 for labels alone; None chooses it.
-        level: confidence in (0, 1).
         variance: `cr1` takes groups as equal: their number minus 1 are the degrees of freedom.
 
     Returns:
         `PredictionPowered`; error and interval NaN with fewer than two independent labels, value NaN without labels. The interval has a
         reason instead of bounds where nothing varies.
-
-    Raises:
-        ShapeError: if the arrays are not of one length.
 
     Reference: Angelopoulos, Duchi & Zrnic (2023), PPI++; Angelopoulos et al. (2023), prediction-powered inference; Bell & McCaffrey (2002)
     and Pustejovsky & Tipton (2018) for groups.
@@ -144,126 +133,29 @@ def prediction_powered_mean(
     (2.366, 0.253, 0.8, 0.428, 2.85)
     """
     y, f = np.asarray(labels, np.float64), np.asarray(judged, np.float64)
-    if y.ndim != 1 or y.shape != f.shape:
-        raise ShapeError(f"labels {y.shape} and judged {f.shape} must be of the same items")
+    same_shape(labels=y, judged=f)
     sample = _sample(y[:, None], fill_failures(f[:, None]), ~np.isnan(y), groups)
     estimated, alone = _estimate(sample, lam, variance), _estimate(sample, 0.0, variance)
-    value, error = float(estimated.value[0]), math.sqrt(estimated.variance[0])
-    return PredictionPowered(
-        value,
-        error,
-        estimated.freedom,
-        t_interval(value, error, estimated.freedom, sample.labelled_groups, level),
-        estimated.lam,
-        sample.n,
-        sample.unlabelled,
-        float(alone.value[0]),
-        math.sqrt(alone.variance[0]),
-        float(sample.f.mean()) if len(sample.f) else math.nan,
-        label_correlation(sample.y[:, 0], sample.f[sample.known, 0]),
-        TOO_FEW_LABELS if math.isnan(error) else None,
-    )
+    ours, theirs = ((float(each.value[0]), math.sqrt(each.variance[0]), each.freedom) for each in (estimated, alone))
+    interval = t_interval(*ours, sample.labelled_groups, level)
+    return powered(ours, theirs, interval, estimated.lam, sample.y[:, 0], sample.f[:, 0], sample.known)
 
 
-def prediction_powered_difference(
-    labels_a: ArrayLike,
-    labels_b: ArrayLike,
-    judged_a: ArrayLike,
-    judged_b: ArrayLike,
-    groups: ArrayLike | None = None,
-    *,
-    lam: float | None = None,
-    level: float = 0.95,
+def powered(
+    ours: MeanOfLabels, alone: MeanOfLabels, interval: Interval, lam: float, y: Floats, f: Floats, known: NDArray[np.bool_]
 ) -> PredictionPowered:
-    """Difference of two systems' means (a minus b) on the same prompts: `prediction_powered_mean` of the differences.
-
-    Args:
-        labels_a, labels_b, judged_a, judged_b: (prompts,) as in `prediction_powered_mean`; a prompt is labelled if both systems are.
-        groups, lam, level: as in `prediction_powered_mean`. For different prompts use `combine_estimates([a, b], [1, -1])`.
-
-    >>> nan = float("nan")
-    >>> found = prediction_powered_difference([2, 1, 2, nan, nan], [1, 1, 1, nan, nan], [2, 1, 1, 2, 1], [1, 1, 1, 1, 2])
-    >>> found.n, round(found.alone, 3), round(found.value, 3)
-    (3, 0.667, 0.646)
-    """
-    a, b, f, g = (np.asarray(given, np.float64) for given in (labels_a, labels_b, judged_a, judged_b))
-    if not a.shape == b.shape == f.shape == g.shape:
-        raise ShapeError(f"labels {a.shape}, {b.shape} and judged {f.shape}, {g.shape} must be of the same prompts")
-    return prediction_powered_mean(a - b, f - g, groups, lam=lam, level=level)
-
-
-def prediction_powered_share(
-    labels: ArrayLike, judged: ArrayLike, groups: ArrayLike | None = None, *, lam: float | None = None, level: float = 0.95
-) -> PredictionPowered:
-    """`prediction_powered_mean` of labels in [0, 1] with an interval that also covers rare shares.
-
-    The interval is Wilson's with Student's t instead of z, of the share p (cut to [0, 1]) and n_eff = p (1 - p) / error². n_eff stays
-    between n / 2 (half the labelled groups) and n + N. Where nothing varies it is n (the labelled groups).
-
-    Args:
-        labels: (items,) in [0, 1], NaN where there is none.
-        judged, groups, lam, level: as in `prediction_powered_mean`.
-
-    Raises:
-        ShapeError: if the arrays are not of one length.  ValueError: for labels outside [0, 1].
-
-    Reference: Wilson (1927) on an effective n, as Korn & Graubard (1998).
-
-    >>> found = prediction_powered_share([0] * 38 + [1] * 2 + [float("nan")] * 400, [0] * 37 + [1] * 3 + [0] * 370 + [1] * 30)
-    >>> round(found.value, 3), round(found.interval.lo, 3), round(found.interval.hi, 3)
-    (0.05, 0.021, 0.116)
-    """
-    y = np.asarray(labels, np.float64)
-    if ((y < 0) | (y > 1)).any():
-        raise ValueError("labels of a share lie between 0 and 1")
-    found = prediction_powered_mean(y, judged, groups, lam=lam, level=level)
-    labelled_groups = found.interval.groups
-    interval = share_interval(found.value, found.error, found.freedom, labelled_groups, found.n + found.unlabelled, level)
-    return replace(found, interval=interval)
-
-
-def prediction_powered_shares(
-    labels: ArrayLike,
-    judged: ArrayLike,
-    k: int,
-    groups: ArrayLike | None = None,
-    *,
-    lam: float | None = None,
-    level: float = 0.95,
-) -> PredictionPoweredShares:
-    """Shares of k classes among all items: `prediction_powered_mean` of the class indicators with one lam, so that they sum to 1.
-
-    lam = trace cov(Y, f) / (trace var(f, all) (1 + n / N)), cut to [0, 1]. Intervals as in `prediction_powered_share`.
-
-    Args:
-        labels: (items,) class codes, negative or NaN where there is none.
-        judged: (items,) class codes; negative or NaN (a failure) counts as the mean of the indicators that can be read.
-        k: number of classes of the scale.
-        groups, lam, level: as in `prediction_powered_mean`.
-
-    Returns:
-        `PredictionPoweredShares`; gain is the ratio of the sums of variances, of labels alone and of this estimate.
-
-    Raises:
-        ShapeError: if the arrays are not of one length.  ScaleError: for codes outside the scale.
-
-    >>> found = prediction_powered_shares([0, 1, 1, 2, 0] + [-1] * 20, [0, 1, 1, 1, 0] + [0, 1, 2, 1] * 5, k=3)
-    >>> found.value.round(3).tolist(), round(float(found.value.sum()), 9)
-    ([0.325, 0.35, 0.326], 1.0)
-    """
-    given = [np.asarray(codes, np.float64) for codes in (labels, judged)]
-    y, f = (as_codes(np.where(codes < 0, MISSING, codes), k, name) for codes, name in zip(given, ("labels", "judged"), strict=True))
-    if y.ndim != 1 or y.shape != f.shape:
-        raise ShapeError(f"labels {y.shape} and judged {f.shape} must be of the same items")
-    classes = np.arange(k)
-    labelled, answered = (np.where(codes[:, None] < 0, math.nan, codes[:, None] == classes) for codes in (y, f))
-    return prediction_powered_class_shares(labelled, answered, groups, lam=lam, level=level)
+    """The result from the estimate with the judge and that of labels alone, the labels y (n,) and the scores f of all items."""
+    reason = TOO_FEW_LABELS if math.isnan(ours[1]) else None
+    judge_only, rho = float(f.mean()) if len(f) else math.nan, label_correlation(y, f[known])
+    return PredictionPowered(*ours, interval, lam, len(y), len(f) - len(y), *alone[:2], judge_only, rho, reason)
 
 
 def prediction_powered_class_shares(
     labels: ArrayLike, judged: ArrayLike, groups: ArrayLike | None = None, *, lam: float | None = None, level: float = 0.95
 ) -> PredictionPoweredShares:
-    """`prediction_powered_shares` for items that several annotators labelled, or that a judge scored several times.
+    """Shares of k classes among all items: `prediction_powered_mean` of the classes' shares with one lam, so that they sum to 1.
+
+    lam = trace cov(Y, f) / (trace var(f, all) (1 + n / N)), cut to [0, 1]. Intervals as `share_interval`.
 
     Args:
         labels: (items, k) share of an item's annotators who gave each class, rows that sum to 1; NaN where there is no label.
@@ -271,10 +163,7 @@ def prediction_powered_class_shares(
         groups, lam, level: as in `prediction_powered_mean`.
 
     Returns:
-        `PredictionPoweredShares`, as `prediction_powered_shares`.
-
-    Raises:
-        ShapeError: if the arrays are not of the same items and classes.
+        `PredictionPoweredShares`; gain is the ratio of the sums of variances, of labels alone and of this estimate.
 
     >>> nan = float("nan")
     >>> found = prediction_powered_class_shares([[1, 0], [0.5, 0.5], [nan, nan], [nan, nan]], [[1, 0], [0, 1], [1, 0], [0, 1]])
@@ -306,7 +195,6 @@ def combine_estimates(estimates: Sequence[PredictionPowered], weights: Sequence[
     Args:
         estimates: one a stratum (each with its own lam), or one a system; no group may be in two of them.
         weights: known shares of the strata, which sum to 1; or (1, -1) for a difference of systems on different prompts.
-        level: confidence in (0, 1).
 
     Returns:
         `CombinedEstimate`; NaN with a reason if one of the estimates is undefined.
@@ -333,61 +221,6 @@ def combine_estimates(estimates: Sequence[PredictionPowered], weights: Sequence[
     error, groups = math.sqrt(variance), sum(one.interval.groups for one in estimates)
     reason = TOO_FEW_LABELS if math.isnan(error) else None
     return CombinedEstimate(value, error, freedom, t_interval(value, error, freedom, groups, level), _gain(alone, variance), reason)
-
-
-def effective_labels(rho: float, n: float, unlabelled: float) -> float:
-    """Number of labels that n labels and N further scores of a judge are worth: n / (1 - rho² N / (n + N)).
-
-    Args:
-        rho: correlation of labels and scores, in [0, 1]; a judge with a negative one is worth nothing, because lam is cut to 0.
-        n, unlabelled: items with a label, and with a score only.
-
-    Returns:
-        between n and n + N; NaN for NaN rho or without items.
-
-    Reference: Broska, Howes & van Loon (2024).
-
-    >>> round(effective_labels(0.7, 60, 600), 1), effective_labels(0.0, 60, 600), round(effective_labels(1.0, 60, 600))
-    (108.2, 60.0, 660)
-    """
-    if n + unlabelled <= 0:
-        return math.nan
-    return n / (1 - rho**2 * unlabelled / (n + unlabelled))
-
-
-def split_budget(rho: float, budget: float, cost_label: float, cost_judgment: float) -> LabelSplit:
-    """Split a budget between labels and a judge's scores such that a mean has the smallest variance.
-
-    Every item is judged, n of the T items are labelled. 1 / n_eff = (1 - rho²) / n + rho² / T is minimal under the condition
-    cost_label n + cost_judgment T = budget.
-    The best n is proportional to sqrt((1 - rho²) / cost_label), the best T to sqrt(rho² / cost_judgment).
-
-    Args:
-        rho: expected correlation of labels and scores, in [0, 1).
-        budget, cost_label, cost_judgment: in one currency, all above 0.
-
-    Returns:
-        `LabelSplit`, rounded to whole items; no unlabelled items if labels alone are better.
-
-    Raises:
-        ValueError: for rho or costs outside their range.
-
-    Reference: Broska, Howes & van Loon (2024); Cochran (1977), double sampling.
-
-    >>> found = split_budget(0.7, budget=100, cost_label=1, cost_judgment=0.01)
-    >>> found.labels, found.unlabelled, round(found.effective_n, 1)
-    (91, 802, 162.5)
-    """
-    if not (0 <= rho < 1 and budget > 0 and cost_label > 0 and cost_judgment > 0):
-        raise ValueError(f"rho must be in [0, 1) and costs above 0, got {rho}, {budget}, {cost_label} and {cost_judgment}")
-    of_labels, of_scores = math.sqrt((1 - rho**2) * cost_label), rho * math.sqrt(cost_judgment)
-    scale = budget / (of_labels + of_scores)
-    labels, items = scale * math.sqrt((1 - rho**2) / cost_label), scale * rho / math.sqrt(cost_judgment)
-    alone = budget / cost_label
-    if items <= labels or scale**2 / budget <= alone:
-        return LabelSplit(round(alone), 0, float(round(alone)))
-    n, unlabelled = round(labels), round(items - labels)
-    return LabelSplit(n, unlabelled, effective_labels(rho, n, unlabelled))
 
 
 def enough_labels(n: int, groups: int) -> bool:
@@ -546,7 +379,9 @@ def t_interval(value: float, error: float, freedom: float, groups: int, level: f
 def share_interval(value: float, error: float, freedom: float, groups: int, items: int, level: float) -> Interval:
     """Wilson's interval with Student's t of a share with this standard error, on n_eff = p (1 - p) / error².
 
-    n_eff stays between half the groups and `items`; where nothing varies it is the number of groups.
+    p is the share, cut to [0, 1]. n_eff stays between half the groups and `items`; where nothing varies it is the number of groups.
+
+    Reference: Wilson (1927) on an effective n, as Korn & Graubard (1998).
 
     >>> [round(end, 3) for end in (share_interval(0.1, 0.03, 59, 60, 400, 0.95).lo, share_interval(0.1, 0.03, 59, 60, 400, 0.95).hi)]
     [0.055, 0.176]

@@ -1,7 +1,7 @@
 """Recalibration: maps from a judge's confidence to the share that is right, fitted on other groups than those they are applied to.
 
 Platt's map needs the fewest labels and is the default below `ISOTONIC_FROM` answers. Isotonic regression follows any rising curve, but
-with a few hundred answers its error is about three times as large. A temperature is one number for all classes and keeps the decision.
+with a few hundred answers its error is about three times as large.
 """
 
 from __future__ import annotations
@@ -12,14 +12,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from harness.stats.agreement.score_decomposition import isotonic_values
 from harness.stats.core.arrays import Floats, Ints, ShapeError, as_index
-from harness.stats.estimation.calibration import CUT, brier_score, class_probabilities, reliability_curve
+from harness.stats.estimation.calibration import CUT, brier_score, reliability_curve
+from harness.stats.estimation.number_map import isotonic_points
 from harness.stats.intervals.logistic import fit_logistic, logistic
 
 ISOTONIC_FROM = 500
 """Fewest answers from which isotonic regression is considered."""
-_HOTTEST = 100.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,22 +43,7 @@ class Isotonic:
         return np.asarray(np.interp(np.asarray(confidence, np.float64), self.confidence, self.share))
 
 
-@dataclass(frozen=True, slots=True)
-class Temperature:
-    """p -> softmax(log p / value) over classes; of one confidence expit(logit p / value)."""
-
-    value: float
-
-    def __call__(self, confidence: ArrayLike) -> Floats:
-        p = np.asarray(confidence, np.float64)
-        if p.ndim == 1:
-            return logistic(logit(p) / self.value)
-        z = np.log(np.clip(p, CUT, 1.0)) / self.value
-        scaled = np.exp(z - z.max(axis=1, keepdims=True))
-        return np.asarray(scaled / scaled.sum(axis=1, keepdims=True))
-
-
-Recalibrator = Platt | Isotonic | Temperature
+Recalibrator = Platt | Isotonic
 
 
 def logit(confidence: ArrayLike) -> Floats:
@@ -115,40 +99,7 @@ def fit_isotonic(confidence: ArrayLike, right: ArrayLike) -> Isotonic:
     >>> fit_isotonic([0.2, 0.4, 0.6], [1, 0, 1])([0.3, 0.5, 0.9]).tolist()
     [0.5, 0.75, 1.0]
     """
-    return Isotonic(*isotonic_values(*_answers(confidence, right)))
-
-
-def fit_temperature(confidence: ArrayLike, right: ArrayLike) -> Temperature:
-    """One temperature by maximum likelihood, between 0.01 and 100; above 1 the judge was too sure.
-
-    Args:
-        confidence: (answers,) in [0, 1], or (answers, k) probabilities of classes.
-        right: (answers,) 0 or 1, or with classes the label's code.
-
-    Raises:
-        ShapeError, ScaleError, ValueError: as `fit_platt` and `calibration.top_confidence`.
-
-    Reference: Guo et al. (2017).
-
-    >>> round(fit_temperature([0.9] * 10, [1] * 7 + [0] * 3).value, 3)  # logit(0.9) / logit(0.7)
-    2.593
-    """
-    from scipy.optimize import minimize_scalar
-
-    p = np.asarray(confidence, np.float64)
-    if p.ndim == 1:
-        p, y = _answers(p, right)
-        p, label = np.column_stack([1 - p, p]), y.astype(np.int64)
-    else:
-        p, label = class_probabilities(p, right)
-    z = np.log(np.clip(p, CUT, 1.0 - CUT))
-    z = z - z[np.arange(len(z)), label][:, None]
-
-    def loss(log_temperature: float) -> float:
-        return float(np.logaddexp.reduce(z * np.exp(-log_temperature), axis=1).mean())
-
-    reach = float(np.log(_HOTTEST))
-    return Temperature(float(np.exp(minimize_scalar(loss, bounds=(-reach, reach), method="bounded", options={"xatol": 1e-9}).x)))
+    return Isotonic(*isotonic_points(*_answers(confidence, right)))
 
 
 def _answers(confidence: ArrayLike, right: ArrayLike) -> tuple[Floats, Floats]:
@@ -195,15 +146,12 @@ def cross_fitted(
     Args:
         confidence, right: as `fit`.
         folds: (answers,) fold codes, from `group_folds`.
-        fit: `fit_platt`, `fit_isotonic`, `fit_temperature`, or any function of (confidence, right) that returns a map.
-
-    Returns:
-        array of the shape of confidence.
+        fit: `fit_platt`, `fit_isotonic`, or any function of (confidence, right) that returns a map.
 
     Raises:
-        ShapeError: if the arrays are of different answers.  ValueError: with a single fold.
+        ValueError: with a single fold.
 
-    >>> cross_fitted([0.9] * 8, [1, 1, 1, 0] * 2, [0, 0, 0, 0, 1, 1, 1, 1], fit_temperature).round(3).tolist()[::4]
+    >>> cross_fitted([0.9] * 8, [1, 1, 1, 0] * 2, [0, 0, 0, 0, 1, 1, 1, 1]).round(3).tolist()[::4]
     [0.75, 0.75]
     """
     p, y, fold = np.asarray(confidence, np.float64), np.asarray(right), np.asarray(folds)

@@ -84,16 +84,14 @@ def transport(
 
     Args:
         values: (items,) differences in [-1, 1], such as (label - prediction) / range of the scale; NaN where there is none.
-        groups: (items,) any sortable codes of what items share.
         margin: in (0, 1).
         extra_error: standard error of what was subtracted from the values, if it was estimated from other texts.
-        variance: `cr1` takes groups as equal.
 
     Returns:
         `TransportTest`; p is NaN with fewer than two groups.
 
     Raises:
-        ValueError: for values outside [-1, 1], and for a margin outside (0, 1).  ShapeError: for arrays of different items.
+        ValueError: for values outside [-1, 1], and for a margin outside (0, 1).
 
     Reference: Schuirmann (1987) for the two sides; `guarded_p` for each of them; Bell & McCaffrey (2002) for unequal groups.
 

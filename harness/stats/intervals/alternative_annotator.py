@@ -111,48 +111,17 @@ class AlternativeAnnotatorTest:
     reason: str | None
 
 
-def alternative_annotator_test(
-    labels: ArrayLike,
-    judge: ArrayLike,
-    groups: ArrayLike | None = None,
-    rule: AnnotatorRule = AnnotatorRule(),
-    *,
-    guarded_groups: ArrayLike | None = None,
-    scoring: Scoring = "accuracy",
-) -> AlternativeAnnotatorTest:
-    """Alternative annotator test: leave each annotator out and compare him with the judge on the labels of the others.
+class LabelledByAnnotators(NamedTuple):
+    """One cell.
 
-    On each item of annotator h with other annotators, S(x) = mean of [x = label] over the others ("accuracy"), or -sqrt(mean (x - label)²)
-    ("neg_rmse"). d = [S(h) >= S(judge)] - [S(judge) >= S(h)]. For each h, `advantage_test` tests H0: mean d >= epsilon; the p-values are
-    adjusted by Benjamini and Yekutieli. omega is the share of annotators for whom H0 is rejected.
-
-    Args:
+    Attributes:
         labels: (items, annotators) numbers, NaN where missing. With "accuracy" they are class codes and negative codes are missing too.
         judge: (items,) likewise.
         groups: (items,) any sortable codes of what items share; None if items are independent, as in the published test.
         guarded_groups: (items,) the groups of the guarded p; default `groups`. The published test, whose items are independent, and the
             guarded one over groups are then made at once.
-        rule: what counts, and when somebody is beaten.
         scoring: "accuracy" for nominal, "neg_rmse" for ordered scales.
-
-    Returns:
-        `AlternativeAnnotatorTest`; omega and rho NaN with a reason if nobody was tested.
-
-    Raises:
-        ShapeError: if the arrays are not of the same items.  ValueError: for epsilon outside [0, 1).
-
-    Reference: Calderon, Reichart & Dror (2025), The alternative annotator test for LLM-as-a-judge.
-
-    >>> labels = [[0, 0, 0], [1, 1, 0], [1, 0, 1], [2, 2, 2]] * 25
-    >>> found = alternative_annotator_test(labels, judge=[0, 1, 1, 2] * 25, rule=AnnotatorRule(epsilon=0.1))
-    >>> found.omega, round(found.rho, 3), found.passed, [one.judge_better for one in found.annotators]
-    (1.0, 1.0, True, [0, 25, 25])
     """
-    return alternative_annotator_tests([LabelledByAnnotators(labels, judge, groups, guarded_groups, scoring)], rule)[0]
-
-
-class LabelledByAnnotators(NamedTuple):
-    """What `alternative_annotator_test` takes of one cell."""
 
     labels: ArrayLike
     judge: ArrayLike
@@ -162,23 +131,38 @@ class LabelledByAnnotators(NamedTuple):
 
 
 def alternative_annotator_tests(cells: Sequence[LabelledByAnnotators], rule: AnnotatorRule) -> list[AlternativeAnnotatorTest]:
-    """`alternative_annotator_test` of many cells: the same numbers."""
+    """Alternative annotator test of each cell: leave each annotator out and compare him with the judge on the labels of the others.
+
+    On each item of annotator h with other annotators, S(x) = mean of [x = label] over the others ("accuracy"), or -sqrt(mean (x - label)²)
+    ("neg_rmse"). d = [S(h) >= S(judge)] - [S(judge) >= S(h)]. For each h, `advantage_tests` test H0: mean d >= epsilon; the p-values are
+    adjusted by Benjamini and Yekutieli. omega is the share of annotators for whom H0 is rejected, NaN with a reason if nobody was tested.
+
+    Raises:
+        ValueError: for epsilon outside [0, 1).
+
+    Reference: Calderon, Reichart & Dror (2025), The alternative annotator test for LLM-as-a-judge.
+
+    >>> labels = [[0, 0, 0], [1, 1, 0], [1, 0, 1], [2, 2, 2]] * 25
+    >>> [found] = alternative_annotator_tests([LabelledByAnnotators(labels, [0, 1, 1, 2] * 25)], AnnotatorRule(epsilon=0.1))
+    >>> found.omega, round(found.rho, 3), found.passed, [one.judge_better for one in found.annotators]
+    (1.0, 1.0, True, [0, 25, 25])
+    """
     compared = [_compared_with_annotators(cell, rule) for cell in cells]
     least = max(1, rule.min_items)
-    tests = iter(_advantage_each([one for of_cell in compared for one in of_cell if len(one.d) >= least], rule.epsilon, rule.variance))
+    tests = iter(advantage_tests([one for of_cell in compared for one in of_cell if len(one.d) >= least], rule.epsilon, rule.variance))
     tested = [[(one.d, next(tests) if len(one.d) >= least else None) for one in of_cell] for of_cell in compared]
     return [_summary(of_cell, rule.q, rule.min_items) for of_cell in tested]
 
 
-class _Differences(NamedTuple):
-    """The d of one annotator's items, their groups, and those of the guarded p."""
+class Differences(NamedTuple):
+    """The d of one annotator's items: -1 (the judge is strictly better), 0 or 1 (the person is); their groups, and those of `p_guarded`."""
 
     d: Floats
-    groups: ArrayLike | None
-    guarded_groups: ArrayLike | None
+    groups: ArrayLike | None = None
+    guarded_groups: ArrayLike | None = None
 
 
-def _compared_with_annotators(cell: LabelledByAnnotators, rule: AnnotatorRule) -> list[_Differences]:
+def _compared_with_annotators(cell: LabelledByAnnotators, rule: AnnotatorRule) -> list[Differences]:
     values, scores = _as_values(cell.labels, cell.scoring), _as_values(cell.judge, cell.scoring)
     if values.ndim != 2 or scores.shape != values.shape[:1]:
         raise ShapeError(f"labels {values.shape} must be (items, annotators) and judge {scores.shape} of the same items")
@@ -190,52 +174,29 @@ def _compared_with_annotators(cell: LabelledByAnnotators, rule: AnnotatorRule) -
     for annotator in range(values.shape[1]):
         rows = kept & known[:, annotator]
         d = _differences(values[rows], scores[rows], annotator, cell.scoring)
-        compared.append(_Differences(d, *(None if of is None else of[rows] for of in codes)))
+        compared.append(Differences(d, *(None if of is None else of[rows] for of in codes)))
     return compared
 
 
-def advantage_test(
-    differences: ArrayLike,
-    epsilon: float,
-    groups: ArrayLike | None = None,
-    *,
-    guarded_groups: ArrayLike | None = None,
-    variance: ClusterVariance = "cr2",
-) -> AdvantageTest:
-    """One-sided test that people are strictly better than the judge less often, by more than epsilon, than the judge is.
+def advantage_tests(cells: Sequence[Differences], epsilon: float, variance: ClusterVariance = "cr2") -> list[AdvantageTest]:
+    """One-sided tests that people are strictly better than the judge less often, by more than epsilon, than the judge is.
 
     t = (mean d - epsilon) / error with the cluster variance and the degrees of freedom of `cluster_mean`; p = P(t(freedom) <= t). If no
     group varies, t is undefined. If then no item was lost, p = (1 - epsilon)^G of G effective groups: under H0 a group has a lost item with
-    a chance of epsilon or more. Otherwise p is the guarded one.
-
-    Args:
-        differences: (items,) d = -1 (the judge is strictly better), 0 or 1 (the person is).
-        epsilon: in [0, 1).
-        groups: (items,) any sortable codes of what items share; None if items are independent.
-        guarded_groups: (items,) the groups of `p_guarded`; default `groups`.
-        variance: over groups; `cr1` takes them as equal.
-
-    Returns:
-        `AdvantageTest`; all p NaN with fewer than two groups.
+    a chance of epsilon or more. Otherwise p is the guarded one. All p are NaN with fewer than two groups.
 
     Raises:
-        ShapeError: if the arrays are not of one length.  ValueError: for epsilon outside [0, 1).
+        ValueError: for epsilon outside [0, 1).
 
     Reference: Calderon, Reichart & Dror (2025); Hall (1992) for the guarded p.
 
-    >>> found = advantage_test([0] * 40, epsilon=0.1)
-    >>> found.p_published, round(found.p, 4), found.reason
+    >>> samples = [Differences(np.array(d)) for d in ([0.0] * 40, [1.0] * 6 + [-1.0] * 10 + [0.0] * 44)]
+    >>> alike, varied = advantage_tests(samples, epsilon=0.1)
+    >>> alike.p_published, round(alike.p, 4), alike.reason
     (nan, 0.0148, 'no variation between groups')
-    >>> found = advantage_test([1] * 6 + [-1] * 10 + [0] * 44, epsilon=0.1)
-    >>> round(found.mean, 4), round(found.p_published, 4), round(found.p_guarded, 4)
+    >>> round(varied.mean, 4), round(varied.p_published, 4), round(varied.p_guarded, 4)
     (-0.0667, 0.0076, 0.0154)
     """
-    guarding = groups if guarded_groups is None else guarded_groups
-    return _advantage_each([_Differences(np.asarray(differences, np.float64), groups, guarding)], epsilon, variance)[0]
-
-
-def _advantage_each(cells: Sequence[_Differences], epsilon: float, variance: ClusterVariance) -> list[AdvantageTest]:
-    """`advantage_test` of many: the same numbers."""
     if not 0 <= epsilon < 1:
         raise ValueError(f"epsilon must be at least 0 and below 1, got {epsilon}")
     means = cluster_mean_each([SampleOfGroups(one.d, one.groups) for one in cells], variance=variance)
@@ -243,7 +204,7 @@ def _advantage_each(cells: Sequence[_Differences], epsilon: float, variance: Clu
     return [_advantage(*each, epsilon, variance) for each in zip(cells, means, guarded, strict=True)]
 
 
-def _advantage(one: _Differences, found: ClusterMean, guarded: float, epsilon: float, variance: ClusterVariance) -> AdvantageTest:
+def _advantage(one: Differences, found: ClusterMean, guarded: float, epsilon: float, variance: ClusterVariance) -> AdvantageTest:
     from scipy.special import stdtr
 
     n, groups, mean = found.n, found.groups, found.mean

@@ -56,7 +56,6 @@ def intervals(
         statistics: what to compute, as in `estimate`.
         rows: from `tabulate`, with `group` where items share texts.
         only: names of the statistics that get an interval, the same as beside all others; default all.
-        level: confidence in (0, 1).
         seed: of the resampling. The interval of a cell does not depend on the other cells.
         resamples: number of resamples of each cell.
 
@@ -147,7 +146,6 @@ def bca(
         left_out: (..., U) its values without one unit of each kind.
         times: (..., U) number of units of each kind; their sum is G.
         freedom: (...) of Student's t; default G - 1.
-        level: confidence in (0, 1).
 
     Returns:
         Lower and upper ends (...); NaN where no unit changes the value.

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 from harness.stats.core.arrays import Floats, Ints, ShapeError, as_index, power
 from harness.stats.core.at_once import at_once
 from harness.stats.core.groups import GroupSums, relative_weights
+from harness.stats.intervals.intervals import t_quantile
 from harness.stats.intervals.unequal_groups import ClusterVariance, bell_mccaffrey, freedom_of_tests, leverage
 
 _ROUNDING = 1e-12
@@ -104,6 +105,15 @@ class ClusterMean(NamedTuple):
         """
         return float(self.test.lower_bound(alpha))
 
+    def interval(self, level: float = 0.95) -> tuple[float, float]:
+        """mean ± t error, Student's t with the degrees of freedom of intervals; NaN where the error is undefined.
+
+        >>> [round(end, 2) for end in ClusterMean(1.0, 0.5, 12, 5, 4.0, 4.0).interval()]
+        [-0.39, 2.39]
+        """
+        reach = self.error * t_quantile(level, self.interval_freedom) if self.error >= 0 else math.nan
+        return self.mean - reach, self.mean + reach
+
 
 def cluster_mean(
     values: ArrayLike, groups: ArrayLike | None = None, weights: ArrayLike | None = None, *, variance: ClusterVariance = "cr2"
@@ -115,16 +125,11 @@ def cluster_mean(
 
     Args:
         values: (items,) numbers without gaps.
-        groups: (items,) any sortable codes of what items share; None if items are independent.
         weights: (items,) 1 / inclusion probability of items that were drawn with different ones. The mean is then sum(w x) / sum(w),
             deviations are w (x - mean), and n_g is a group's sum of weights, relative to their mean.
-        variance: `cr1` takes groups as equal.
 
     Returns:
         `ClusterMean`; mean NaN without items, error and degrees of freedom NaN with fewer than two groups.
-
-    Raises:
-        ShapeError: if the arrays are not of one length.
 
     Reference: Bell & McCaffrey (2002), CR2 and its degrees of freedom; Pustejovsky & Tipton (2018). With equal groups equal to statsmodels'
     OLS on a constant with cov_type="cluster" (Cameron & Miller 2015). Weights: the ratio estimator of Hájek (1971).

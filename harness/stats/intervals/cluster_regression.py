@@ -52,11 +52,7 @@ def cluster_regression(y: ArrayLike, columns: ArrayLike, groups: ArrayLike, cont
     Args:
         y: (items,) differences between judge and people.
         columns: (items, k) covariates, a column of ones among them.
-        groups: (items,) any sortable codes of what items share.
         contrasts: (m, k) sums of coefficients that are wanted instead, such as the last level of a factor whose levels sum to 0.
-
-    Raises:
-        ShapeError: if the arrays are not of one length.
 
     Reference: Bell & McCaffrey (2002); Pustejovsky & Tipton (2018).
 

@@ -41,9 +41,6 @@ def cluster_score_test(squares: ArrayLike, score: ArrayLike, information: ArrayL
         tested: (parameters,) which of them are tested; the score of the others is 0.
         groups: G.
 
-    Raises:
-        ShapeError: if the arrays are not of the same parameters.
-
     Reference: Boos (1992); Rotnitzky & Jewell (1990); Hotelling (1931) for the distribution.
 
     >>> u = np.array([1.0, -0.5, 2.0, 1.5, 0.5, 1.0])

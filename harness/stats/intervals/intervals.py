@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from harness.stats.core.arrays import Floats, ShapeError
+from harness.stats.core.arrays import Floats, same_shape
 from harness.stats.core.at_once import at_once
 from harness.stats.core.groups import GroupSums, error_of_mean, group_sums, resampled_means, spread_of
 from harness.stats.intervals.skewness import least_p, two_sided
@@ -64,7 +64,6 @@ def wilson(successes: float, n: float, level: float = 0.95) -> tuple[float, floa
 
     Args:
         successes, n: need not be whole numbers.
-        level: confidence in (0, 1).
 
     Returns:
         (lo, hi) in [0, 1]; (NaN, NaN) for n = 0.
@@ -82,19 +81,34 @@ def wilson(successes: float, n: float, level: float = 0.95) -> tuple[float, floa
     return score_interval(successes / n, n, NormalDist().inv_cdf(0.5 + level / 2)) if n > 0 else (math.nan, math.nan)
 
 
+def clopper_pearson(hits: float, n: float, tail: float) -> tuple[float, float]:
+    """Exact limits of a share, `hits` of `n` independent units, each of which is wrong with a probability of at most `tail`.
+
+    The `tail` quantile of Beta(hits, n - hits + 1) and the 1 - `tail` quantile of Beta(hits + 1, n - hits); 0 without hits, 1 without
+    misses. Numbers need not be whole, 0 <= hits <= n.
+
+    Reference: Clopper & Pearson (1934).
+
+    >>> [round(end, 3) for end in clopper_pearson(0, 20, 0.025)], [round(end, 3) for end in clopper_pearson(10, 20, 0.025)]
+    ([0.0, 0.168], [0.272, 0.728])
+    """
+    from scipy.special import betaincinv
+
+    low = float(betaincinv(hits, n - hits + 1, tail)) if hits > 0 else 0.0
+    return low, float(betaincinv(hits + 1, n - hits, 1 - tail)) if hits < n else 1.0
+
+
 def proportion_interval(hits: NDArray[Any], groups: NDArray[Any], *, level: float = 0.95, seed: int = 0, resamples: int = 1000) -> Interval:
     """Interval of a share: Wilson if every group is single, else Wilson on the cluster bootstrap's effective n.
 
     Args:
         hits: (n,) in [0, 1], mostly 0 or 1; NaN where missing.
-        groups: (n,) any sortable codes of what units share.
-        level, seed, resamples: confidence in (0, 1), of the bootstrap.
 
     Returns:
         An `Interval` in [0, 1], never of zero width: if all values are equal, n is the number of groups.
 
     Raises:
-        ShapeError: if the arrays are not of one length.  ValueError: for hits outside [0, 1].
+        ValueError: for hits outside [0, 1].
 
     Reference: Wilson (1927) on the effective n of Kish (1965), as Korn & Graubard (1998) and Dean & Pagano (2015) do.
 
@@ -117,16 +131,11 @@ def mean_interval(
 
     Args:
         values: (n,) numbers, NaN where missing.
-        groups: (n,) any sortable codes of what units share.
-        level: confidence in (0, 1).
         bounds: smallest and largest possible value. With bounds, the interval is guarded against unseen values, and constant values
             have an interval, too; without bounds they have none ("constant values").
 
     Returns:
         An `Interval` within the bounds; undefined with fewer than 8 groups, or if 1 - level is below 2^(1 - groups).
-
-    Raises:
-        ShapeError: if the arrays are not of one length.
 
     Reference: Hall (1992); Cameron & Miller (2015), few clusters; Satterthwaite (1946), degrees of freedom.
 
@@ -255,7 +264,6 @@ def score_interval(share: float, n: float, z: float) -> tuple[float, float]:
 
 def _rated(values: NDArray[Any], groups: NDArray[Any]) -> tuple[Floats, NDArray[Any]]:
     kept, codes = np.asarray(values, np.float64), np.asarray(groups)
-    if kept.ndim != 1 or kept.shape != codes.shape:
-        raise ShapeError(f"values {kept.shape} and groups {codes.shape} must be one-dimensional and of one length")
+    same_shape("one-dimensional and of one length", values=kept, groups=codes)
     rated = ~np.isnan(kept)
     return kept[rated], codes[rated]

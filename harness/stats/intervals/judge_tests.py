@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from harness.stats.core.arrays import Floats, ShapeError, as_index
+from harness.stats.core.arrays import Floats, as_index, same_shape
 from harness.stats.core.at_once import at_once
 from harness.stats.core.groups import GroupSums, relative_weights
 from harness.stats.intervals.cluster_mean import MeanTest, mean_of_sums
@@ -92,19 +92,13 @@ def judge_sums(gap: ArrayLike, baseline: ArrayLike, groups: ArrayLike, weights: 
     Args:
         gap: (items,) the judge's agreement minus people's, in [-1, 1]; NaN where an item has no two annotators.
         baseline: (items,) judge right less baseline right; NaN where an item has no aggregate.
-        groups: (items,) any sortable codes of what items share.
-        weights: (items,) 1 / inclusion probability of items that were drawn with different ones; default all equal.
-
-    Raises:
-        ShapeError: if the arrays are not of the same items.
 
     >>> found = judge_sums([0.0, -0.5, 0.5], [1.0, 0.0, float("nan")], [7, 7, 8])
     >>> found.gap.y.tolist(), found.gap.size.tolist(), found.baseline.size.tolist()
     ([0.5, -0.5], [1.0, 2.0], [0.0, 2.0])
     """
     d, b, codes = np.asarray(gap, np.float64), np.asarray(baseline, np.float64), np.asarray(groups)
-    if d.ndim != 1 or not d.shape == b.shape == codes.shape:
-        raise ShapeError(f"gap {d.shape}, baseline {b.shape} and groups {codes.shape} must be of the same items")
+    same_shape(gap=d, baseline=b, groups=codes)
     code = as_index(codes, len(codes), "groups")
     count = int(code.max(initial=-1)) + 1
     columns = []

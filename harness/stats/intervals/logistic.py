@@ -14,7 +14,7 @@ _ROUNDING = 1e-12
 
 
 def fit_logistic(x: ArrayLike, y: ArrayLike, penalty: float = 0.0) -> Floats:
-    """Intercept and slopes that minimise the log loss plus a ridge penalty of the slopes.
+    """Intercept and slopes, (1 + features,), that minimise the log loss plus a ridge penalty of the slopes.
 
     Minimises sum_i -[y_i log q_i + (1 - y_i) log(1 - q_i)] + penalty / 2 * sum_j b_j², q = expit(b_0 + x b); the intercept is not
     penalised. penalty = 1 is scikit-learn's default C = 1.
@@ -24,11 +24,7 @@ def fit_logistic(x: ArrayLike, y: ArrayLike, penalty: float = 0.0) -> Floats:
         y: (n,) targets in [0, 1]; fractions are allowed.
         penalty: of the slopes, 0 or more.
 
-    Returns:
-        (1 + features,) intercept first.
-
     Raises:
-        ShapeError: if x and y are of different rows.
         ValueError: if there is no finite minimum (without penalty where x separates y; with one class only).
 
     Reference: Hastie, Tibshirani & Friedman (2009), section 4.4.

@@ -3,31 +3,21 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from harness.stats.core.arrays import Floats, ShapeError
+from harness.stats.core.arrays import Floats, same_shape
+from harness.stats.core.sums import Estimated
 from harness.stats.intervals.intervals import Interval, no_interval, proportion_interval
 
 NEVER, ALWAYS = "one condition is never seen", "one condition is always seen"
 _METHOD = "square-and-add of logits"
 
 
-@dataclass(frozen=True, slots=True)
-class LogitRise:
-    """logit of the second share − logit of the first, on `n` items that have both, with its interval; NaN and a reason if undefined."""
-
-    value: float
-    n: int
-    interval: Interval
-    reason: str | None
-
-
 def logit_rise(
     first: ArrayLike, second: ArrayLike, groups: ArrayLike, *, level: float = 0.95, seed: int = 0, resamples: int = 1000
-) -> LogitRise:
+) -> Estimated:
     """log odds that `second` is 1 minus log odds that `first` is 1, both of the same items: a log odds ratio of shares, not of items.
 
     The interval is that of square-and-add: from each share's own interval (`proportion_interval`) on the logit scale, and the correlation
@@ -35,15 +25,13 @@ def logit_rise(
 
     Args:
         first, second: (items,) 0 or 1, NaN where missing; items without both are left out.
-        groups: (items,) any sortable codes of what items share.
-        level, seed, resamples: of the interval.
 
     Returns:
-        `LogitRise`, in logits, of any size; 0 if both shares are equal, 1 if the odds are e times as large. Undefined without items
-        ("no overlap"), or if a share is 0 or 1; fewer than 8 groups have no interval.
+        `Estimated` without p, in logits, of any size; 0 if both shares are equal, 1 if the odds are e times as large. Undefined without
+        items ("no overlap"), or if a share is 0 or 1; fewer than 8 groups have no interval.
 
     Raises:
-        ShapeError: if the arrays are not of one length.  ValueError: for numbers outside [0, 1].
+        ValueError: for numbers outside [0, 1].
 
     Reference: Zou & Donner (2008), square-and-add with correlation; Newcombe (1998), correction of phi; Newcombe (2001), Wilson's
     interval on the logit scale.
@@ -56,28 +44,27 @@ def logit_rise(
     """
     one, other, codes = _common(first, second, groups)
     if not len(one):
-        return LogitRise(math.nan, 0, no_interval(0), "no overlap")
+        return Estimated(math.nan, 0, no_interval(0), math.nan, "no overlap")
     shares = float(one.mean()), float(other.mean())
     if not all(0 < share < 1 for share in shares):
         why = NEVER if 0 in shares else ALWAYS
-        return LogitRise(math.nan, len(one), no_interval(len(np.unique(codes)), why), why)
+        return Estimated(math.nan, len(one), no_interval(len(np.unique(codes)), why), math.nan, why)
     value = _logit(shares[1]) - _logit(shares[0])
     own = [proportion_interval(each, codes, level=level, seed=seed, resamples=resamples) for each in (one, other)]
     if own[0].reason:
-        return LogitRise(value, len(one), own[0], None)
+        return Estimated(value, len(one), own[0], math.nan, None)
     lower, upper = (_logit(one_end) for one_end in (own[0].lo, own[0].hi))
     below, above = (_logit(one_end) for one_end in (own[1].lo, own[1].hi))
     middle, r = (_logit(shares[0]), _logit(shares[1])), _correlation(one, other, codes)
     lo = value - _added(middle[1] - below, upper - middle[0], r)
     hi = value + _added(above - middle[1], middle[0] - lower, r)
-    return LogitRise(value, len(one), Interval(lo, hi, _METHOD, own[0].groups, None, None), None)
+    return Estimated(value, len(one), Interval(lo, hi, _METHOD, own[0].groups, None, None), math.nan, None)
 
 
 def _common(first: ArrayLike, second: ArrayLike, groups: ArrayLike) -> tuple[Floats, Floats, NDArray[np.intp]]:
     """Both measurements and the number of the group, of the items that have both."""
     a, b, codes = np.asarray(first, np.float64), np.asarray(second, np.float64), np.asarray(groups)
-    if a.ndim != 1 or not a.shape == b.shape == codes.shape:
-        raise ShapeError(f"first {a.shape}, second {b.shape} and groups {codes.shape} must be of the same items")
+    same_shape(first=a, second=b, groups=codes)
     both = ~(np.isnan(a) | np.isnan(b))
     return a[both], b[both], np.unique(codes[both], return_inverse=True)[1]
 

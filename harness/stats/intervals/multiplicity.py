@@ -23,9 +23,6 @@ def holm(p: ArrayLike) -> Floats:
     Args:
         p: p-values of any shape (a grid); NaN where a test is undefined. NaN stays NaN and does not count in the family's size m.
 
-    Returns:
-        adjusted p-values of the same shape.
-
     Raises:
         ValueError: for p outside [0, 1].
 

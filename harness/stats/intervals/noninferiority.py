@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from harness.stats.core.arrays import Floats, ShapeError
+from harness.stats.core.arrays import Floats, same_shape
 from harness.stats.core.at_once import at_once
 from harness.stats.core.groups import GroupSums, group_sums, relative_weights
 from harness.stats.intervals.skewness import HallMean, hall_mean
@@ -76,15 +76,9 @@ def gap_sums(differences: ArrayLike, groups: ArrayLike, weights: Floats | None =
 
     Args:
         differences: (items,) the judge's agreement minus people's on each item, in [-1, 1]; NaN (no two annotators) is left out.
-        groups: (items,) any sortable codes of what items share.
-        weights: (items,) 1 / inclusion probability of items that were drawn with different ones; default all equal.
-
-    Raises:
-        ShapeError: if the arrays are not of one length.
     """
     d, codes = np.asarray(differences, np.float64), np.asarray(groups)
-    if d.ndim != 1 or d.shape != codes.shape:
-        raise ShapeError(f"differences {d.shape} and groups {codes.shape} must be of the same items")
+    same_shape(differences=d, groups=codes)
     known = ~np.isnan(d)
     return group_sums(d[known], codes[known], None if weights is None else relative_weights(weights[known]))
 
@@ -105,10 +99,14 @@ class GuardedMean(NamedTuple):
         return self.at(margin).p_above(-np.asarray(margin, np.float64))
 
     def bound(self, alpha: ArrayLike) -> Floats:
-        """Minus the margin at which `p` is `alpha` (...), in [-1, 0], by bisection; NaN where p is.
+        """The lower bound of the gap: minus the margin at which `p` is `alpha` (...), in [-1, 0], by bisection; NaN where p is.
 
+        A gap is shown to be above -margin at the level `alpha` wherever the bound is.
         With very few groups p may pass `alpha` more than once, as the least variance is largest at a margin of a half. It is the largest
         such margin then: at all larger ones p is smaller.
+
+        >>> round(float(guarded_mean(gap_sums([0.0] * 70, range(70))).bound(0.05)), 4)
+        -0.0673
         """
         level, none = np.asarray(alpha, np.float64), self.p(0.0)
         low = np.zeros(np.broadcast_shapes(none.shape, level.shape))
@@ -129,7 +127,6 @@ def guarded_mean(sums: GroupSums, cap: ArrayLike = math.inf, variance: ClusterVa
     Args:
         sums: of the gaps, from `gap_sums`.
         cap: (...) items that a group counts for at most (`unequal_groups.group_cap`): its sum and its size are multiplied by cap / size.
-        variance: `cr1` takes groups as equal.
         lost: (...) number of items in the group that is added.
     """
     f = np.minimum(1.0, np.asarray(cap, np.float64)[..., None] / np.where(sums.size > 0, sums.size, 1.0))
@@ -172,14 +169,3 @@ def guarded_p_each(cells: Sequence[GroupSums], margin: float, variance: ClusterV
         return found
 
     return at_once(tested, cells, lambda sums: (len(sums.times), sums.groups < 2))
-
-
-def guarded_bound(sums: GroupSums, alpha: float) -> float:
-    """The lower bound of the gap, in [-1, 0]: minus the margin at which `guarded_p` is `alpha`; NaN with fewer than two groups.
-
-    It is cut at 0, as a margin is not negative. A gap is shown to be above -margin at the level `alpha` wherever the bound is.
-
-    >>> round(guarded_bound(gap_sums([0.0] * 70, range(70)), 0.05), 4)
-    -0.0673
-    """
-    return float(guarded_mean(sums).bound(alpha)) if sums.groups > 1 else math.nan

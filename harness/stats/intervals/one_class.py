@@ -31,19 +31,9 @@ class OneClass:
     usual: int
     labels: int
 
-    @property
-    def judge_share(self) -> float:
-        """Of the commonest answer."""
-        return 1 - self.others / self.n if self.n else math.nan
 
-    @property
-    def people_share(self) -> float:
-        """Of the commonest label."""
-        return self.usual / self.labels if self.labels else math.nan
-
-
-def one_class_test(counts: ArrayLike, judge: ArrayLike, groups: ArrayLike) -> OneClass:
-    """Test that the judge varies as much as people do: that on every item it could change places with one of them.
+def one_class_tests(cells: Sequence[tuple[ArrayLike, ArrayLike, ArrayLike]]) -> list[OneClass]:
+    """Test of each cell's (counts, judge, groups) that the judge varies as much as people: it could change places with one of them.
 
     x is the number of answers other than the judge's commonest. For class c, item i has pi = the share of its labels and its answer, taken
     together, that are not c; a group has the largest pi of its items, because answers in one group may depend on each other. The number
@@ -51,27 +41,15 @@ def one_class_test(counts: ArrayLike, judge: ArrayLike, groups: ArrayLike) -> On
     for a judge that is exchangeable with people item by item. p adds up all classes c, because the commonest was chosen from the data.
 
     Args:
-        counts: (items, k) number of labels of each class.
-        judge: (items,) class codes 0 … k-1, NaN or -1 where there is no readable answer: such an item is left out, like one without labels.
-        groups: (items,) any sortable codes of what items share.
-
-    Returns:
-        `OneClass`.
-
-    Raises:
-        ScaleError, ShapeError: for codes off the scale, arrays of different items.
+        cells: of each the number of labels of each class (items, k); the judge's class codes 0 … k-1 (items,), NaN or -1 where there is no
+            readable answer: such an item is left out, like one without labels; any sortable codes of what items share (items,).
 
     Reference: Hodges & Le Cam (1960) and Hong (2013), Poisson-binomial; exchangeability as in permutation tests.
 
-    >>> found = one_class_test([[1, 1]] * 12, [0] * 12, range(12))
-    >>> found.others, found.judge_share, found.people_share, round(found.p, 6) == round((2 / 3) ** 12 + (1 / 3) ** 12, 6)
-    (0, 1.0, 0.5, True)
+    >>> [found] = one_class_tests([([[1, 1]] * 12, [0] * 12, range(12))])
+    >>> found.others, found.usual / found.labels, round(found.p, 6) == round((2 / 3) ** 12 + (1 / 3) ** 12, 6)
+    (0, 0.5, True)
     """
-    return one_class_tests([(counts, judge, groups)])[0]
-
-
-def one_class_tests(cells: Sequence[tuple[ArrayLike, ArrayLike, ArrayLike]]) -> list[OneClass]:
-    """`one_class_test` of the counts, judge and groups of many cells: the same numbers. Raises as it does."""
     made = [_Answers.of(*cell) for cell in cells]
     return at_once(_tested, made, lambda one: one.chances.shape, most=_CELLS_AT_ONCE)
 

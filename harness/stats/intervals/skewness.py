@@ -175,7 +175,6 @@ def two_sided(
         y, size, times: as `hall_mean`.
         bounds: smallest and largest possible value of a unit; None (unknown): no guard, and NaN if all groups have the same mean.
         scatter: (...) variance of single units, 0 if all are equal.
-        level: confidence in (0, 1).
 
     >>> found = two_sided([1.0], [4], [12], (-1, 1), 0.1875)  # twelve groups of four, in each one item better than the other judge's
     >>> round(float(found.lo), 3), round(float(found.hi), 3), round(float(found.p), 4)

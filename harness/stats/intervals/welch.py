@@ -34,9 +34,6 @@ def welch_test(first: ArrayLike, second: ArrayLike) -> Welch:
     Returns:
         `Welch`; t and p are undefined with fewer than two numbers in a sample, or if neither sample varies.
 
-    Raises:
-        ShapeError: if an array is not one-dimensional.
-
     Reference: Welch (1947), Biometrika 34; as `ttest_ind(usevar="unequal")` of statsmodels.
 
     >>> found = welch_test([5, 4, 4, 3], [2, 3, 1, 2])

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from harness.stats.core.arrays import Floats, Ints, ShapeError, as_codes, as_index, as_values
+from harness.stats.core.arrays import Floats, Ints, as_codes, as_index, as_values, same_shape
 from harness.stats.intervals.cluster_score import cluster_score_test
 from harness.stats.intervals.logistic import logistic
 from harness.stats.languages.ordinal import Derivatives, OrdinalMaximum, OrdinalRows
@@ -90,17 +90,12 @@ def differential_functioning(
         human: (items,) mean of the annotators in points; NaN where there is none.
         language: (items,) codes 0 … languages-1; 0 is the reference.
         languages: number L of languages, 2 or more.
-        k: number of classes of the scale.
-        values: (k,) rising numbers that the classes stand for; default their positions.
         groups: (items,) codes of what items share; None if items are independent. The coefficients' standard errors and `p_groups` are by
             groups, the likelihood-ratio tests those of independent items.
 
     Returns:
         `DifferentialFunctioning`; undefined where a language has no items, the judge or people do not vary, or a fit does not converge
         (as where people's means separate some of the judge's classes from the others).
-
-    Raises:
-        ShapeError, ScaleError: for arrays of different items, codes off the scale.
 
     Reference: Zumbo (1999); Jodoin & Gierl (2001).
 
@@ -112,8 +107,7 @@ def differential_functioning(
     (True, True)
     """
     code, people, where = as_codes(judge, k, "judge"), np.asarray(human, np.float64), np.asarray(language, np.int64)
-    if code.ndim != 1 or not code.shape == people.shape == where.shape:
-        raise ShapeError(f"judge {code.shape}, human {people.shape} and language {where.shape} must be of the same items")
+    same_shape(judge=code, human=people, language=where)
     cluster = None if groups is None else as_index(groups, len(code), "groups")
     used = (code >= 0) & ~np.isnan(people)
     code, people, where = code[used], people[used], where[used]

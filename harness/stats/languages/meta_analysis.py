@@ -7,25 +7,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from statistics import NormalDist
-from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from harness.stats.core.arrays import Floats, ShapeError
+from harness.stats.core.arrays import Floats, same_shape
 from harness.stats.intervals.intervals import t_quantile
 
-Method = Literal["pm", "dl"]
 _STEPS, _PRECISION = 100, 1e-13
-
-
-class ForestRow(NamedTuple):
-    """One language of a forest plot: its `estimate` with normal limits, estimate ± z sqrt(variance)."""
-
-    estimate: float
-    lo: float
-    hi: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,9 +24,8 @@ class MetaAnalysis:
     `mean` with its classical `se` and Hartung-Knapp-Sidik-Jonkman's `se_hksj`; `interval` mean ± t(k - 1) se_hksj; `prediction` mean ±
     t(k - 2) sqrt(tau² + se²), where a further language would lie. `tau2` is the variance between languages with the Q-profile's
     `tau2_interval`, exact where estimates are normal and their variances known, and (0, 0) where they are closer together than chance
-    brings them; `q` Cochran's Q with its `q_p`, `i2` = max(0, 1 - (k - 1) / Q). `weights` add up to 1. `fixed_mean` with `fixed_se` is the
-    mean if languages do not differ. `weights` and `forest` have a place for each language, NaN where it has no estimate. NaN with a
-    `reason`.
+    brings them; `q` Cochran's Q with its `q_p`, `i2` = max(0, 1 - (k - 1) / Q). `weights` add up to 1, with a place for each language, NaN
+    where it has no estimate. NaN with a `reason`.
     """
 
     k: int
@@ -52,32 +40,27 @@ class MetaAnalysis:
     q_p: float
     i2: float
     weights: Floats
-    forest: tuple[ForestRow, ...]
-    fixed_mean: float
-    fixed_se: float
     reason: str | None
 
 
-def meta_analysis(estimate: ArrayLike, variance: ArrayLike, *, method: Method = "pm", level: float = 0.95) -> MetaAnalysis:
+def meta_analysis(estimate: ArrayLike, variance: ArrayLike, *, level: float = 0.95) -> MetaAnalysis:
     """Random-effects mean of one estimate a language, with weights 1 / (v_i + tau²).
 
-    tau² is Paule & Mandel's or DerSimonian & Laird's, 0 where Q <= k - 1; everything else is computed with it. It is own code and not
+    tau² is Paule & Mandel's, 0 where Q <= k - 1; everything else is computed with it. It is own code and not
     `statsmodels.stats.meta_analysis.combine_effects`: every comparison has this summary, and that import takes 0.8 s. Tests hold the two
     equal.
 
     Args:
         estimate: (k,) such as the gap of each language; NaN where undefined.
         variance: (k,) squared standard errors, above 0.
-        method: "pm" Paule-Mandel, "dl" DerSimonian-Laird.
-        level: of both intervals, in (0, 1).
 
     Returns:
         `MetaAnalysis`; NaN with fewer than two estimates, no prediction interval with fewer than three.
 
     Raises:
-        ShapeError: if the arrays do not fit.  ValueError: for a variance of 0 or less, or another method.
+        ValueError: for a variance of 0 or less.
 
-    Reference: DerSimonian & Laird (1986); Paule & Mandel (1982); Hartung & Knapp (2001); Viechtbauer (2007), the
+    Reference: Paule & Mandel (1982); Hartung & Knapp (2001); Viechtbauer (2007), the
     Q-profile; Higgins, Thompson & Spiegelhalter (2009).
 
     >>> found = meta_analysis([-0.05, 0.0, 0.1, 0.02], [0.0004, 0.0009, 0.0016, 0.0009])
@@ -85,27 +68,21 @@ def meta_analysis(estimate: ArrayLike, variance: ArrayLike, *, method: Method = 
     (0.0116, 0.76, [-0.25, 0.28])
     """
     x, v = np.asarray(estimate, np.float64), np.asarray(variance, np.float64)
-    if x.ndim != 1 or x.shape != v.shape:
-        raise ShapeError(f"estimate {x.shape} and variance {v.shape} must be of the same languages")
-    if method not in ("pm", "dl"):
-        raise ValueError(f"unknown method '{method}'; there are pm and dl")
+    same_shape("of the same languages", estimate=x, variance=v)
     if (v <= 0).any():
         raise ValueError("variances must be above 0")
-    reach = NormalDist().inv_cdf(0.5 + level / 2) * np.sqrt(v)
-    forest = tuple(ForestRow(*map(float, row)) for row in zip(x, x - reach, x + reach, strict=True))
     known = ~(np.isnan(x) | np.isnan(v))
     x, v, k = x[known], v[known], int(known.sum())
     weights = np.full(len(known), math.nan)
     none = (math.nan, math.nan)
     if k < 2:
         nan = math.nan
-        return MetaAnalysis(k, nan, nan, nan, none, none, nan, none, nan, nan, nan, weights, forest, nan, nan, "fewer than two estimates")
+        return MetaAnalysis(k, nan, nan, nan, none, none, nan, none, nan, nan, nan, weights, "fewer than two estimates")
     from scipy.special import chdtrc, chdtri
 
     fixed = 1 / v
-    fixed_mean = float(fixed @ x / fixed.sum())
-    q = float(fixed @ (x - fixed_mean) ** 2)
-    tau2 = _between(x, v, method) if q > k - 1 else 0.0  # the moment estimator would be negative
+    q = float(fixed @ (x - float(fixed @ x / fixed.sum())) ** 2)
+    tau2 = _between(x, v) if q > k - 1 else 0.0  # the moment estimator would be negative
     w = 1 / (v + tau2)
     mean, se = float(w @ x / w.sum()), math.sqrt(1 / float(w.sum()))
     se_hksj = math.sqrt(float(w @ (x - mean) ** 2) / (k - 1) / float(w.sum()))
@@ -123,20 +100,12 @@ def meta_analysis(estimate: ArrayLike, variance: ArrayLike, *, method: Method = 
         float(chdtrc(k - 1, q)),
         max(0.0, 1 - (k - 1) / q) if q > 0 else 0.0,
         weights,
-        forest,
-        fixed_mean,
-        math.sqrt(1 / float(fixed.sum())),
         None,
     )
 
 
-def _between(x: Floats, v: Floats, method: Method) -> float:
-    """tau² above 0 for Q > k - 1: the moment estimator, or by Newton steps the tau² at which the weighted sum of squares is k - 1."""
-    w = 1 / v
-    centred = x - w @ x / w.sum()
-    tau2 = float((w @ centred**2 - len(x) + 1) / (w.sum() - (w @ w) / w.sum()))
-    if method == "dl":
-        return tau2
+def _between(x: Floats, v: Floats) -> float:
+    """tau² above 0 for Q > k - 1, at which the weighted sum of squares is k - 1, by Newton steps."""
     tau2 = 0.0  # from below every step stays below: the sum of squares is convex in tau²
     for _ in range(_STEPS):
         w = 1 / (v + tau2)

@@ -20,8 +20,7 @@ class ParallelConsistency:
     """Agreement of L languages on n items with two scores or more.
 
     `fleiss` and `randolph` are chance-corrected, by the scores' shares and by 1 / k; `agreement` is the mean share of agreeing pairs of
-    languages; `pairwise` (L, L) the share of items that two languages score alike, NaN without common items; `shares` (k,) of all scores
-    and `shares_by_language` (L, k).
+    languages; `pairwise` (L, L) the share of items that two languages score alike, NaN without common items; `shares` (k,) of all scores.
     """
 
     fleiss: Estimate
@@ -29,7 +28,6 @@ class ParallelConsistency:
     agreement: float
     pairwise: Floats
     shares: Floats
-    shares_by_language: Floats
 
 
 def parallel_consistency(scores: ArrayLike, k: int) -> ParallelConsistency:
@@ -39,13 +37,9 @@ def parallel_consistency(scores: ArrayLike, k: int) -> ParallelConsistency:
 
     Args:
         scores: (items, languages) class codes 0 … k-1, NaN or -1 where missing.
-        k: number of classes of the scale.
 
     Returns:
         `ParallelConsistency`; Fleiss' kappa is NaN with a reason for a judge that gives one class to everything.
-
-    Raises:
-        ScaleError, ShapeError: for codes off the scale, or scores of another shape.
 
     Reference: Fleiss (1971); Randolph (2005).
 
@@ -64,7 +58,6 @@ def parallel_consistency(scores: ArrayLike, k: int) -> ParallelConsistency:
     common = (codes >= 0).T.astype(np.float64) @ (codes >= 0)
     with np.errstate(divide="ignore", invalid="ignore"):
         pairwise = np.where(common > 0, both / common, math.nan)
-        by_language = given.sum(axis=0) / given.sum(axis=(0, 2))[:, None]
         shares = counts.sum(axis=0) / counts.sum()
         randolph = float((agree - 1 / k) / (1 - 1 / k)) if k > 1 else math.nan
-    return ParallelConsistency(fleiss_kappa(codes, k), randolph, float(agree), pairwise, shares, by_language)
+    return ParallelConsistency(fleiss_kappa(codes, k), randolph, float(agree), pairwise, shares)

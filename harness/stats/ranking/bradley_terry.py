@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from harness.stats.core.arrays import Floats, Ints, ShapeError
+from harness.stats.core.arrays import Floats, Ints, same_shape
 from harness.stats.intervals.intervals import MIN_GROUPS, NO_VARIATION, TOO_FEW
 
 NO_COMPARISON = "no comparison of two systems"
@@ -53,9 +53,6 @@ def bradley_terry(first: ArrayLike, second: ArrayLike, share: ArrayLike, systems
     Returns:
         `BradleyTerry`. Undefined under separation: if some strengths or the place could grow for ever and explain the choices better.
 
-    Raises:
-        ShapeError: if the arrays are not of one length.
-
     Reference: Bradley & Terry (1952); Davidson & Beaver (1977) for the order; Albert & Anderson (1984) for separation.
 
     >>> a, b = [0, 0, 0, 1, 1] * 8, [1, 1, 1, 0, 0] * 8
@@ -64,10 +61,7 @@ def bradley_terry(first: ArrayLike, second: ArrayLike, share: ArrayLike, systems
     [0.17, -0.17, 0.35]
     """
     one, other, won, codes = np.asarray(first, np.int64), np.asarray(second, np.int64), np.asarray(share, np.float64), np.asarray(groups)
-    if not one.shape == other.shape == won.shape == codes.shape or one.ndim != 1:
-        raise ShapeError(
-            f"first {one.shape}, second {other.shape}, share {won.shape} and groups {codes.shape} must be of the same comparisons"
-        )
+    same_shape("of the same comparisons", first=one, second=other, share=won, groups=codes)
     known = ~np.isnan(won) & (one != other)
     one, other, won, codes = one[known], other[known], won[known], codes[known]
     cluster = np.unique(codes, return_inverse=True)[1]
@@ -83,10 +77,6 @@ def _undefined(systems: int, reason: str, n: int = 0, groups: int = 0) -> Bradle
 
 
 def _fit(one: Ints, other: Ints, won: Floats, systems: int, cluster: Ints, count: int) -> BradleyTerry:
-    from statsmodels.genmod.families import Binomial
-    from statsmodels.genmod.generalized_linear_model import GLM
-    from statsmodels.tools.sm_exceptions import PerfectSeparationWarning
-
     contrasts = np.vstack([np.eye(systems - 1), -np.ones(systems - 1)])  # the strengths' sum is 0
     design = np.column_stack([contrasts[one] - contrasts[other], np.ones(len(won))])
     position_known = np.linalg.matrix_rank(design) > np.linalg.matrix_rank(design[:, :-1])
@@ -95,9 +85,7 @@ def _fit(one: Ints, other: Ints, won: Floats, systems: int, cluster: Ints, count
         return _undefined(systems, NOT_CONNECTED, len(won), count)
     if is_separated(design, won):
         return _undefined(systems, SEPARATED, len(won), count)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", PerfectSeparationWarning)  # it also warns when all choices are ties
-        fitted = GLM(won, design, family=Binomial()).fit(cov_type="cluster", cov_kwds={"groups": cluster})
+    fitted = fit_choices(design, won, cluster)
     weights = np.zeros((systems + 1, design.shape[1]))
     weights[:systems, : systems - 1] = contrasts
     weights[systems, systems - 1 :] = 1.0
@@ -115,6 +103,17 @@ def _fit(one: Ints, other: Ints, won: Floats, systems: int, cluster: Ints, count
         interval_reason=TOO_FEW if count < MIN_GROUPS else NO_VARIATION if np.isnan(low[:-1]).all() else None,
         position_reason=None if position_known else NO_POSITION,
     )
+
+
+def fit_choices(design: Floats, won: Floats, cluster: Ints | None):  # type: ignore[no-untyped-def]  # statsmodels has no types
+    """The logistic regression of choices, with the variance clustered by source text; None for single comparisons."""
+    from statsmodels.genmod.families import Binomial
+    from statsmodels.genmod.generalized_linear_model import GLM
+
+    kind = {} if cluster is None else {"cov_type": "cluster", "cov_kwds": {"groups": cluster}}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # it warns of separation when all choices are ties
+        return GLM(won, design, family=Binomial()).fit(**kind)
 
 
 def is_separated(design: Floats, won: Floats) -> bool:

@@ -8,7 +8,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from harness.stats.core.arrays import Floats, Ints, ShapeError, as_index
+from harness.stats.core.arrays import Floats, Ints, as_index, same_shape
+from harness.stats.ranking.bradley_terry import SEPARATED, fit_choices, is_separated
 
 LEAST_OVERLAP = 0.1
 LEAST_TEXTS = 10
@@ -79,7 +80,7 @@ def preference_by_length(
         groups: (n,) any sortable codes of the source texts, by which errors are clustered; None for single comparisons.
 
     Raises:
-        ShapeError: if the arrays are not of one length.  ValueError: if no finite strengths fit (separation).
+        ValueError: if no finite strengths fit (separation).
 
     >>> rng = np.random.default_rng(0)
     >>> apart = rng.normal(size=400)
@@ -89,15 +90,15 @@ def preference_by_length(
     """
     one, other = np.asarray(first, np.int64), np.asarray(second, np.int64)
     won, apart = np.asarray(first_wins, np.float64), np.asarray(length_difference, np.float64)
-    if not one.shape == other.shape == won.shape == apart.shape or one.ndim != 1:
-        raise ShapeError(
-            f"first {one.shape}, second {other.shape}, first_wins {won.shape} and lengths {apart.shape} must be of the same pairs"
-        )
+    same_shape("of the same pairs", first=one, second=other, first_wins=won, lengths=apart)
     systems = int(max(one.max(), other.max())) + 1
-    design = np.column_stack([_against_first(one, other, systems), np.ones(len(one))])
+    every = np.eye(systems)[:, 1:]  # the strength of the first system is 0
+    design = np.column_stack([every[one] - every[other], np.ones(len(one))])
     cluster = None if groups is None else as_index(groups, len(one), "groups")
-    raw = _fit(design, won, cluster)
-    full = _fit(np.column_stack([design, apart]), won, cluster)
+    longer = np.column_stack([design, apart])
+    if is_separated(design, won) or is_separated(longer, won):
+        raise ValueError(SEPARATED)
+    raw, full = fit_choices(design, won, cluster), fit_choices(longer, won, cluster)
     return AdjustedPreference(
         raw=np.r_[0.0, raw.params[: systems - 1]],
         raw_place=float(raw.params[systems - 1]),
@@ -108,28 +109,6 @@ def preference_by_length(
         length_p=_p(float(full.params[-1]), float(full.bse[-1]), cluster),
         likelihood_ratio=float(2 * (full.llf - raw.llf)),
     )
-
-
-def _against_first(one: Ints, other: Ints, systems: int) -> Floats:
-    """The columns of the systems but the first, whose strength is 0."""
-    every = np.eye(systems)
-    return np.asarray((every[one] - every[other])[:, 1:])
-
-
-def _fit(design: Floats, won: Floats, cluster: Ints | None):  # type: ignore[no-untyped-def]  # statsmodels has no types
-    import warnings
-
-    from statsmodels.genmod.families import Binomial
-    from statsmodels.genmod.generalized_linear_model import GLM
-
-    from harness.stats.ranking.bradley_terry import SEPARATED, is_separated
-
-    if is_separated(design, won):
-        raise ValueError(SEPARATED)
-    kind = {} if cluster is None else {"cov_type": "cluster", "cov_kwds": {"groups": cluster}}
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return GLM(won, design, family=Binomial()).fit(**kind)
 
 
 def _p(value: float, error: float, cluster: Ints | None) -> float:

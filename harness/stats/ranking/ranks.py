@@ -3,10 +3,8 @@
 A table of agreement always has a first row. Whether the first judge is better than the second is a question about their
 *difference* on the same texts. The interval of a rank and the groups below therefore come from the paired differences,
 never from an overlap of two intervals.
-
-The interval of a judge's rank is Mogstad et al.'s: it counts the judges that are shown to be better and those shown to be worse, tested
-together. Percentiles of bootstrapped ranks (Goldstein & Spiegelhalter 1996) fail for near-equal judges: the ranks of the resamples
-are spread about a wrong centre (Hall & Miller 2009).
+Percentiles of bootstrapped ranks (Goldstein & Spiegelhalter 1996) would fail for near-equal judges: the ranks of the resamples are spread
+about a wrong centre (Hall & Miller 2009).
 """
 
 from __future__ import annotations
@@ -79,7 +77,6 @@ def rank_judges(
 
     Args:
         credits: (judges, units) in [0, 1], mostly 0 or 1; NaN (no answer) counts as 0.
-        groups: (units,) any sortable codes of what units share.
         baseline: (units,) credits of a baseline that every judge should beat; it has no rank.
         bounds: smallest and largest possible difference of two credits, which guard their test; None for credits that are correlations,
             which are never near such ends.
@@ -90,7 +87,7 @@ def rank_judges(
         `Ranks`; without intervals and groups for fewer than 8 groups ("too few independent texts") or no units ("no units").
 
     Raises:
-        ShapeError: for arrays of different units.  ValueError: for a level outside (0, 1) or fewer than 100 resamples.
+        ValueError: for a level outside (0, 1) or fewer than 100 resamples.
 
     Reference: Goldstein & Spiegelhalter (1996); Hall & Miller (2009); Mogstad, Romano, Shaikh & Wilhelm (2024); Westfall & Young (1993);
     Piepho (2004), letters.
@@ -109,21 +106,9 @@ def rank_judges(
     rank = 1 + (value[None, :] > value[:, None] + _ROUNDING).sum(axis=1)
     none = np.zeros(judges, np.int64)
     if texts < MIN_GROUPS or not judges:
-        reason = TOO_FEW if texts else "no units"
-        without = (no_interval(texts),) * judges
-        return Ranks(
-            value,
-            without,
-            without if baseline is not None else (),
-            rank,
-            none,
-            none,
-            ("",) * judges,
-            np.full((judges, judges), math.nan),
-            (),
-            texts,
-            reason,
-        )
+        reason, without = TOO_FEW if texts else "no units", (no_interval(texts),) * judges
+        gains, p = () if baseline is None else without, np.full((judges, judges), math.nan)
+        return Ranks(value, without, gains, rank, none, none, ("",) * judges, p, (), texts, reason)
     drawn = _resampled(sums, size, seed, resamples)
     p = _pairwise_p(matrix, sums, size, bounds)
     alpha = 1 - level
@@ -186,12 +171,6 @@ def _pairwise_p(matrix: Floats, sums: Floats, size: Floats, bounds: tuple[float,
         scatter = np.where((apart == apart[:, :1]).all(axis=1), 0.0, apart.var(axis=1))
         p[j] = np.nan_to_num(two_sided(own - sums, size, once, bounds, scatter).p, nan=1.0)  # NaN: the judges are equal everywhere
     return np.minimum(p, p.T)  # equal up to rounding
-
-
-def _spread(j: int, drawn: Floats) -> Floats:
-    """Standard deviation (J,) of judge j's difference from each over the resamples."""
-    found: Floats = (drawn[:, j : j + 1] - drawn).std(axis=0)
-    return found
 
 
 def _against_all(j: int, p: Floats, drawn: Floats) -> Floats:

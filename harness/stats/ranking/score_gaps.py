@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from harness.stats.core.arrays import Floats, Ints, ShapeError, as_index
+from harness.stats.core.arrays import Floats, Ints, as_index, same_shape
 
 
 def distance_of_people(item: ArrayLike, score: ArrayLike, items: int) -> Floats:
@@ -15,9 +15,6 @@ def distance_of_people(item: ArrayLike, score: ArrayLike, items: int) -> Floats:
         item: (labels,) integer codes 0 … items-1.
         score: (labels,) numbers without gaps.
         items: how many items there are.
-
-    Raises:
-        ShapeError: if the arrays are not of one length.
 
     >>> distance_of_people([0, 0, 0, 1], [10, 20, 40, 5], 2).tolist()
     [20.0, nan]
@@ -60,10 +57,6 @@ def median_without_group(values: ArrayLike, groups: ArrayLike) -> Floats:
 
     Args:
         values: (items,) numbers without gaps.
-        groups: (items,) any sortable codes of what items share.
-
-    Raises:
-        ShapeError: if the arrays are not of one length.
 
     >>> median_without_group([1, 2, 10, 20], ["a", "a", "b", "c"]).tolist()
     [15.0, 15.0, 2.0, 2.0]
@@ -92,6 +85,5 @@ def _kept(removed: Ints, wanted: int) -> int:
 
 def _labels(item: ArrayLike, score: ArrayLike) -> tuple[Ints, Floats]:
     code, values = np.asarray(item, np.int64), np.asarray(score, np.float64)
-    if code.ndim != 1 or code.shape != values.shape:
-        raise ShapeError(f"item {code.shape} and score {values.shape} must be of one length")
+    same_shape("of one length", item=code, score=values)
     return code, values

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from harness.stats.agreement.correlation import NAMES, Correlation, kendall_tau, pearson, spearman
-from harness.stats.core.arrays import Estimate, Floats, Ints, ShapeError, as_index, undefined
+from harness.stats.core.arrays import Estimate, Floats, Ints, as_index, same_shape, undefined
 from harness.stats.core.statistic import ratio
 from harness.stats.intervals.intervals import MIN_GROUPS, NO_VARIATION, Interval, no_interval, t_quantile
 
@@ -50,14 +50,10 @@ def system_correlation(
         system: (items,) any sortable codes; the results follow their sorted order.
         group: (items,) what items share across systems; default every item its own.
         paired: whether an item that one side did not score is left out of the other side's mean too.
-        seed, resamples: of the bootstrap.
 
     Returns:
         `estimate` and `interval` by "kendall_tau", "spearman", "pearson"; n is the number of systems with items.
         NaN with fewer than two systems, or if either side gives all systems the same mean.
-
-    Raises:
-        ShapeError: if the arrays are not of the same items.
 
     Reference: Deutsch, Dror & Roth (2021), resampling inputs at system level.
 
@@ -67,8 +63,7 @@ def system_correlation(
     """
     a, b = np.asarray(judge, np.float64), np.asarray(human, np.float64)
     names, index = np.unique(np.asarray(system), return_inverse=True)
-    if a.ndim != 1 or not a.shape == b.shape == index.shape:
-        raise ShapeError(f"judge {a.shape}, human {b.shape} and system {index.shape} must be of the same items")
+    same_shape(judge=a, human=b, system=index)
     groups = np.arange(len(a)) if group is None else as_index(group, len(a), "group")
     of_a, of_b = ~np.isnan(a), ~np.isnan(b)
     if paired:
@@ -112,7 +107,8 @@ def _intervals(sums: Floats, estimates: dict[str, Estimate], seed: int, resample
     step = max(1, _CHUNK // max(groups, systems * systems))
     for done in range(0, resamples, step):
         weights = rng.multinomial(groups, np.full(groups, 1 / groups), min(step, resamples - done)).astype(np.float64)
-        parts.append(_all_correlations(*_means((weights @ flat).reshape(-1, 4, systems))))
+        a, b = _means((weights @ flat).reshape(-1, 4, systems))
+        parts.append([_tau(a, b), _r(_ranks(a), _ranks(b)), _r(a, b)])
     out = {}
     for name, estimate, *replicates in zip(estimates, estimates.values(), *parts, strict=True):
         drawn = np.concatenate(replicates)
@@ -126,11 +122,6 @@ def _intervals(sums: Floats, estimates: dict[str, Estimate], seed: int, resample
         else:
             out[name] = no_interval(groups, NO_VARIATION)
     return out
-
-
-def _all_correlations(a: Floats, b: Floats) -> list[Floats]:
-    """Tau-b, rho and r of many (resamples, systems) means."""
-    return [_tau(a, b), _r(_ranks(a), _ranks(b)), _r(a, b)]
 
 
 def _signs(v: Floats) -> Floats:

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from harness.stats.core.arrays import Floats, Ints, ShapeError, as_index
-from harness.stats.estimation.acceptance import NOTHING, START_ERRORS, STEPS, items_needed, loss_upper_bound
-from harness.stats.intervals.intervals import scatter_of
+from harness.stats.estimation.acceptance import NOTHING, START_ERRORS, STEPS, items_needed
+from harness.stats.intervals.intervals import clopper_pearson, scatter_of
 from harness.stats.intervals.logistic import fit_logistic
 
 CHOOSING = 0.3
@@ -88,13 +88,12 @@ def joint_cascade(
     Args:
         confidence: for each judge (texts,) how sure it is, in any unit; NaN (no answer) is never accepted.
         right: for each judge (texts,) 1 where its answer agrees with people, else 0; NaN (no label) leaves the text out for all.
-        groups: (texts,) any sortable codes of what texts share.
         path: thresholds of the judges, from strict to lax, found without these labels; None takes `equal_path`.
         promise: what is promised.
         seed: of the draw of one text a group.
 
     Raises:
-        ShapeError: if the arrays are not of one length.  ValueError: for alpha or delta outside (0, 1).
+        ValueError: for alpha or delta outside (0, 1).
 
     Reference: Jung, Brahman & Choi (2025), who give each judge a full delta; Angelopoulos et al. (2021).
 
@@ -276,7 +275,7 @@ class _Bound:
             accepted, wrong = accepted[self.pick], wrong[self.pick]
         elif self.units == "design_effect":
             return by_design_effect(wrong[accepted], self.groups[accepted], self.delta)
-        return loss_upper_bound(float((wrong & accepted).sum()), float(accepted.sum()), self.delta) if accepted.any() else 1.0
+        return clopper_pearson(float((wrong & accepted).sum()), float(accepted.sum()), self.delta)[1] if accepted.any() else 1.0
 
 
 def one_per_group(groups: ArrayLike, seed: int) -> Ints:
@@ -307,4 +306,4 @@ def by_design_effect(wrong: ArrayLike, groups: ArrayLike, delta: float) -> float
         return 1.0
     effect = design_effect(loss, groups)
     n = len(np.unique(np.asarray(groups))) if math.isnan(effect) else len(loss) / effect
-    return loss_upper_bound(float(loss.mean()) * n, n, delta)
+    return clopper_pearson(float(loss.mean()) * n, n, delta)[1]

@@ -6,10 +6,7 @@ import math
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-import numpy as np
-from numpy.typing import ArrayLike
-
-from harness.stats.core.arrays import Floats, ShapeError
+from harness.stats.core.arrays import Floats
 
 SHARES = (0.25, 0.5, 1.0)
 """Parts of the texts on which candidates are compared, one after the other; half of them go on each time."""
@@ -34,33 +31,6 @@ class Halving(NamedTuple):
         return self.rounds[-1].kept[0]
 
 
-def successive_halving(right: ArrayLike, order: ArrayLike, shares: Sequence[float] = SHARES) -> Halving:
-    """Choose the column with the largest gain over column 0 on a growing part of the texts.
-
-    Args:
-        right: (texts, 1 + candidates) of 1 where an answer agrees with people, else 0, or credits between; column 0 is the start.
-        order: (texts,) rows in the order in which texts are taken.
-        shares: growing shares of the texts, the last of them 1.
-
-    Returns:
-        `Halving`: after each part half of the candidates go on, of c candidates max(1, floor(c / 2)), and one after the last. Of equal
-        gains the earlier column goes on.
-
-    Raises:
-        ShapeError: if `order` does not name each text once.  ValueError: without a candidate.
-
-    Reference: Jamieson & Talwalkar (2016).
-
-    >>> right = [[0, 1, 0], [1, 1, 0], [0, 0, 1], [1, 1, 1]]
-    >>> successive_halving(right, range(4), (0.5, 1.0)).chosen
-    1
-    """
-    table, rows = np.asarray(right, np.float64), np.asarray(order, np.int64)
-    if table.ndim != 2 or sorted(rows.tolist()) != list(range(len(table))):
-        raise ShapeError(f"order ({len(rows)}) must name each of the {len(table)} texts once")
-    return halve(lambda columns, texts: table[rows[:texts]][:, list(columns)], len(table), table.shape[1] - 1, shares)
-
-
 def halve(
     right: Callable[[Sequence[int], int], Floats],
     texts: int,
@@ -68,10 +38,26 @@ def halve(
     shares: Sequence[float] = SHARES,
     reads: Callable[[int], int] = int,
 ) -> Halving:
-    """The same where answers are fetched as they are needed.
+    """Choose the candidate with the largest gain over the start on a growing part of the texts, whose answers are fetched as needed.
 
-    `right(columns, n)` are those (n, columns) of the first n texts; the first column that it is asked for is 0, the start. `reads(column)`
-    is the column whose answers a candidate reads: its own, unless it asks for none.
+    After each part half of the candidates go on, of c candidates max(1, floor(c / 2)), and one after the last. Of equal gains the earlier
+    column goes on.
+
+    Args:
+        right: `right(columns, n)` are those (n, columns) of the first n texts: 1 where an answer agrees with people, else 0, or credits
+            between; the first column that it is asked for is 0, the start.
+        texts, candidates: their numbers; candidates are the columns from 1 on.
+        shares: growing shares of the texts, the last of them 1.
+        reads: the column whose answers a candidate reads: its own, unless it asks for none.
+
+    Raises:
+        ValueError: without a candidate.
+
+    Reference: Jamieson & Talwalkar (2016).
+
+    >>> right = np.array([[0, 1, 0], [1, 1, 0], [0, 0, 1], [1, 1, 1.0]])
+    >>> halve(lambda columns, n: right[:n, list(columns)], texts=4, candidates=2, shares=(0.5, 1.0)).chosen
+    1
     """
     if candidates < 1:
         raise ValueError("there is no candidate to choose")

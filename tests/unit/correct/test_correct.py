@@ -15,7 +15,7 @@ from harness.errors import UsageError
 from harness.measure.compare import Recording
 from harness.measure.options import CompareOptions
 from harness.sources import open_sources
-from harness.stats import prediction_powered_mean, prediction_powered_share
+from harness.stats import prediction_powered_class_shares, prediction_powered_mean
 from harness.tables import to_jsonl
 from tests.unit.decide.truths import label_means, scores_of
 
@@ -52,8 +52,8 @@ def test_shares_sum_to_one_and_have_wilsons_interval(recorded: Record) -> None:
     assert math.fsum(number.corrected.value or math.nan for number in shares) == pytest.approx(1)
     [one] = numbers_of(source, "errors", by=(), share_of="1")
     y, f, group = scores_of(source, "errors", None)
-    expected = prediction_powered_share(y, f, group)
-    assert one.corrected.ci == pytest.approx((expected.interval.lo, expected.interval.hi)) and one.share_of == 1
+    expected = prediction_powered_class_shares(np.column_stack([1 - y, y]), np.column_stack([1 - f, f]), group).intervals[1]
+    assert one.corrected.ci == pytest.approx((expected.lo, expected.hi)) and one.share_of == 1
 
 
 def test_a_difference_is_paired_by_prompt(recorded: Record) -> None:

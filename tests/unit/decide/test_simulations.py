@@ -25,8 +25,8 @@ from harness.stats import (
     group_folds,
     holm,
     log_loss,
+    prediction_powered_class_shares,
     prediction_powered_mean,
-    prediction_powered_share,
     recalibrated,
 )
 from harness.stats.core.arrays import Floats
@@ -495,7 +495,7 @@ def coverage_of(case: Powered, repetitions: int) -> float:
             y = (rng.random(total) < case.level) * 1.0
             f = np.where(rng.random(total) < 0.87, y, 1 - y)
             labels = np.where(np.arange(total) < case.n, y, np.nan)
-            interval = prediction_powered_share(labels, f).interval
+            interval = prediction_powered_class_shares(np.column_stack([1 - labels, labels]), np.column_stack([1 - f, f])).intervals[1]
         else:
             y = rng.normal(size=total)
             f = case.level * y + math.sqrt(1 - case.level**2) * rng.normal(size=total)

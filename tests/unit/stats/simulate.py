@@ -11,7 +11,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from harness.stats import cell_statistics, count_classes, estimate, intervals, tabulate
+from harness.stats import Rows, Statistic, cell_statistics, count_classes, estimate, intervals, tabulate
+from harness.stats.core.arrays import Floats
+from harness.stats.core.statistic import Features
 
 
 @dataclass(frozen=True)
@@ -78,3 +80,26 @@ def coverage(setting: Setting, sets: int = 1000, seed: int = 1, least: float = 0
         held = (bounds[there, 0] <= value) & (value <= bounds[there, 1])
         out[s.name] = float(held.mean()) if there.mean() > least else float("nan")
     return out
+
+
+@dataclass(frozen=True)
+class Both:
+    """The features of two statistics side by side, on the items that both use."""
+
+    first: Features
+    second: Features
+
+    def __call__(self, rows: Rows, /) -> Floats:
+        a, b = self.first(rows), self.second(rows)
+        used = (a[:, :1] > 0) & (b[:, :1] > 0)
+        return np.concatenate([np.where(used, a, 0), np.where(used, b, 0)], axis=1)
+
+
+def difference(first: Statistic, second: Statistic, name: str) -> Statistic:
+    """First minus second as a statistic, on the same items in the same resamples."""
+
+    def value(sums: Floats) -> Floats:
+        half = sums.shape[-1] // 2
+        return first.value(sums[..., :half]) - second.value(sums[..., half:])
+
+    return Statistic(name, Both(first.features, second.features), value, "coefficient", (-2.0, 2.0))

@@ -14,7 +14,7 @@ from harness import stats
 from harness.stats import bootstrap_from_sums, entropy_bits, item_credits, page_falling, slope, superiority, tau_within
 from harness.stats.agreement.agreement import share_of_hits, share_of_pairs
 from harness.stats.agreement.alpha import alpha_of_judge
-from harness.stats.estimation.stratified import _pairs, _without
+from harness.stats.agreement.concordance import _without, pair_sums
 
 LABELS = np.array([[0, 0, 1], [1, 1, 2], [2, 2, 2], [0, 1, 2], [1, -1, -1]])
 JUDGE = np.array([0, 2, -1, 1, 1])
@@ -186,11 +186,11 @@ def test_strata_are_averaged_by_their_items() -> None:
 def test_sums_without_a_group_are_those_of_the_others() -> None:
     rng = np.random.default_rng(7)
     x, y, group = rng.integers(0, 9, 30).astype(float), rng.integers(0, 3, 30).astype(float), rng.integers(0, 6, 30)
-    every, inside = _pairs(x, y, group)
+    every, inside = pair_sums(x, y), pair_sums(x, y, group)
     for left in range(6):
         kept = group != left
         for kind in range(3):
-            expected = _pairs(x[kept], y[kept], group[kept])[0][kind].sum()
+            expected = pair_sums(x[kept], y[kept])[kind].sum()
             assert _without(every[kind], inside[kind], group, 6)[left + 1] == pytest.approx(expected)
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from harness.stats import Estimates, Interval, count_classes, difference, estimate, intervals, tabulate
+from harness.stats import Estimates, Interval, count_classes, estimate, intervals, tabulate
 from harness.stats.agreement.agreement import gap, share_of_hits, share_of_pairs
 
-from .simulate import Setting, draw
+from .simulate import Setting, difference, draw
 
 SETS = 1000
 SETTINGS = [

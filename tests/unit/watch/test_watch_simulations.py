@@ -15,7 +15,7 @@ from harness.correct.certificate import CertifiedJudge
 from harness.stats.core.arrays import Floats, Ints
 from harness.stats.estimation.betting import BETS, limits_of_repeats, log_factors, mixed_wealth, reference_limits
 from harness.stats.estimation.transport import transport
-from harness.stats.intervals.equivalence import equivalence
+from harness.stats.intervals.cluster_mean import cluster_mean
 from harness.stats.intervals.intervals import t_quantile
 from harness.watch.daily_log import Day, Seen, SeenAnchors, SeenCell, SeenProduction
 from harness.watch.watch_check import check_watch
@@ -234,9 +234,9 @@ def extended(groups: int, shift: float, runs: int = 1500, margin: float = 0.15) 
     for _ in range(runs):
         chance = rng.beta(4 * margin, 4 * (1 - margin), groups)
         x = (rng.random((groups, 3)) < chance[:, None]).ravel() - (margin - shift)
-        test, plain = transport(x, code, margin), equivalence(x, code, margin)
+        test, plain = transport(x, code, margin), cluster_mean(x, code)
         reach = test.error * t_quantile(0.95, groups - 1)
-        found.append((plain.p <= 0.05, abs(test.mean) + reach < margin, test.p <= 0.05))
+        found.append((max(plain.p_above(-margin), plain.p_below(margin)) <= 0.05, abs(test.mean) + reach < margin, test.p <= 0.05))
     return Extended(*np.mean(found, axis=0).tolist())
 
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pytest
 from scipy import stats
 
+from harness.stats.agreement import score_errors
 from harness.stats.agreement.continuous import (
     correlation_difference,
     joined_groups,
@@ -17,7 +18,7 @@ from harness.stats.agreement.continuous import (
     segment_correlations,
 )
 from harness.stats.agreement.correlation import Correlation
-from harness.stats.agreement.score_errors import mean_absolute_error, mean_difference, root_mean_squared_error
+from harness.stats.agreement.score_errors import error_to_test
 from harness.stats.core.arrays import Floats, ShapeError
 from harness.stats.core.jackknife import left_out_interval
 
@@ -96,15 +97,19 @@ def test_source_texts_that_share_a_group_are_one_cluster() -> None:
     assert joined_groups([0, 0, 1, 1, 2], ["a", "b", "b", "c", "d"]).tolist() == [0, 0, 1]
 
 
+ERRORS: tuple[Literal["absolute", "squared", "signed"], ...] = ("absolute", "squared", "signed")
+
+
 def test_error_and_leniency_by_hand() -> None:
     people, judge, group = np.arange(20.0), np.arange(20.0) + np.tile([2.0, -1.0], 10), np.arange(20)
-    assert mean_absolute_error(people, judge, group, 100).value == 1.5
-    assert root_mean_squared_error(people, judge, group, 100).value == pytest.approx(math.sqrt(2.5))
-    assert mean_difference(people, judge, group, -1, 100).value == -0.5
-    found = root_mean_squared_error(people, judge, group, 100)
-    assert found.interval.lo < found.value < found.interval.hi
-    for function in (mean_absolute_error, root_mean_squared_error, mean_difference):
-        assert function([], [], []).reason == "no overlap"
+    absolute, squared, signed = score_errors.tested_errors(
+        [error_to_test(kind, people, judge, group, 100, direction=-1) for kind in ERRORS]
+    )
+    assert (absolute.value, signed.value) == (1.5, -0.5) and squared.value == pytest.approx(math.sqrt(2.5))
+    assert squared.interval.lo < squared.value < squared.interval.hi
+    assert [found.reason for found in score_errors.tested_errors([error_to_test(kind, [], [], []) for kind in ERRORS])] == [
+        "no overlap"
+    ] * 3
 
 
 def test_a_value_that_no_group_changes_has_no_interval() -> None:
@@ -156,8 +161,7 @@ def test_few_texts_often_enough_show_no_difference_where_there_is_none() -> None
 def weighted_values(x: Floats, y: Floats, group: Any, weights: Floats | None = None) -> list[Any]:
     """Every statistic that takes weights: its value and its interval."""
     found = [score_correlation(method, x, y, group, weights) for method in ("pearson", "spearman", "kendall")]
-    found += [of(x, y, group, None, weights) for of in (mean_absolute_error, root_mean_squared_error)]
-    found.append(mean_difference(x, y, group, -1, None, weights))
+    found += score_errors.tested_errors([error_to_test(kind, x, y, group, None, weights, -1) for kind in ERRORS])
     return [number for one in found for number in (one.value, one.interval.lo, one.interval.hi)]
 
 
@@ -194,4 +198,4 @@ def test_weights_describe_all_texts_that_were_drawn_from(method: Correlation) ->
 
 def test_weights_of_other_items_are_refused() -> None:
     with pytest.raises(ShapeError, match="weights"):
-        mean_absolute_error([1, 2], [2, 1], [0, 1], None, [1.0])
+        error_to_test("absolute", [1, 2], [2, 1], [0, 1], None, [1.0])

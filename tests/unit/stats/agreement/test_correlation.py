@@ -47,15 +47,6 @@ def test_many_cells_against_the_mean_of_the_annotators() -> None:
         assert found["spearman"].n[c] == here.sum()
 
 
-def test_against_the_aggregate() -> None:
-    labels, judge = RNG.integers(0, 4, (100, 1)), RNG.integers(0, 4, 100)
-    rows = tabulate(count_classes(labels, 4), judge)
-    found = estimate([correlation_with_humans(m, 4, against="aggregate") for m in ("kendall", "spearman")], rows)
-    assert [e.value[0] for e in found.values()] == pytest.approx(oracle(labels[:, 0], judge)[:2])
-    with pytest.raises(ValueError, match="mean"):
-        correlation_with_humans("pearson", 4, against="aggregate")
-
-
 def test_undefined() -> None:
     for f in (kendall_tau, spearman, pearson):
         assert f([1, 1, 1], [1, 2, 3]).reason == "constant raters"

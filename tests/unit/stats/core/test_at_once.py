@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from harness.stats import cell_statistics, count_classes, intervals, one_class_test, tabulate
+from harness.stats import cell_statistics, count_classes, intervals, tabulate
 from harness.stats.core.at_once import at_once, in_step, windows
 from harness.stats.core.groups import group_sums
 from harness.stats.estimation.more_labels import CellToPlan, about_more_each
@@ -66,7 +66,7 @@ def test_plans_of_many_cells_are_those_of_each(text: int) -> None:
 def test_one_class_of_many_cells_is_that_of_each() -> None:
     rng = np.random.default_rng(1)
     asked = [(rng.integers(0, 3, (n, 3)), rng.choice(3, n, p=[0.9, 0.05, 0.05]), np.arange(n) // 2) for n in (30, 40, 30, 40, 30)]
-    for one, alone in zip(one_class_tests(asked), (one_class_test(*each) for each in asked), strict=True):
+    for one, alone in zip(one_class_tests(asked), (one_class_tests([each])[0] for each in asked), strict=True):
         assert (one.p, one.others, one.n, one.usual) == (alone.p, alone.others, alone.n, alone.usual)
 
 

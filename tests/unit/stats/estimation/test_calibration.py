@@ -8,9 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn import metrics
 from sklearn.calibration import calibration_curve
+from sklearn.isotonic import IsotonicRegression
 
 from harness.stats.core.arrays import ShapeError
 from harness.stats.estimation import calibration as cal
+from harness.stats.estimation.number_map import isotonic_points
 
 RNG = np.random.default_rng(3)
 P = RNG.random(200)
@@ -52,7 +54,7 @@ def test_without_answers_nothing_is_defined() -> None:
     error = cal.calibration_error([], [])
     assert np.isnan([error.ece, error.squared, error.debiased, error.root, error.debiased_root]).all() and error.reason == "no answers"
     assert np.isnan(cal.brier_score([], [])) and np.isnan(cal.log_loss([], []))
-    assert cal.debiased_interval([], [], []).reason == "no units"
+    assert cal.debiased_interval([], [], []).reason == "no units" and np.isnan(cal.corp_decomposition([], []).score)
 
 
 def test_a_constant_judge_has_one_bin() -> None:
@@ -65,17 +67,6 @@ def test_input_is_checked() -> None:
         cal.brier_score([0.1, 0.2], [1])
     with pytest.raises(ValueError, match="confidence must lie"):
         cal.log_loss([1.2], [1])
-    with pytest.raises(ValueError, match="add up to 1"):
-        cal.top_confidence([[0.5, 0.6]], [0])
-    with pytest.raises(ValueError, match="needs a label"):
-        cal.brier_score_of_classes([[0.5, 0.5]], [-1])
-
-
-def test_two_classes_are_the_binary_case() -> None:
-    both = np.column_stack([1 - P, P])
-    assert cal.brier_score_of_classes(both, Y) == pytest.approx(2 * cal.brier_score(P, Y))
-    assert cal.log_loss_of_classes(both, Y) == pytest.approx(cal.log_loss(P, Y))
-    assert cal.classwise_error(both, Y)[1] == cal.calibration_error(P, Y)
 
 
 def test_the_debiased_square_of_a_calibrated_judge_is_0_on_average() -> None:
@@ -104,3 +95,23 @@ def test_the_interval_covers(size: int) -> None:
 
 def test_few_groups_have_no_interval() -> None:
     assert np.isnan(cal.debiased_interval(P, Y, np.arange(200) % 7).lo)
+
+
+@given(st.lists(st.tuples(st.floats(0, 1), st.integers(0, 1)), min_size=1, max_size=60))
+def test_corp_adds_up_and_its_parts_are_not_negative(cell: list[tuple[float, int]]) -> None:
+    p, y = (np.array(column) for column in zip(*cell, strict=True))
+    found = cal.corp_decomposition(p, y)
+    assert found.miscalibration - found.discrimination + found.uncertainty == pytest.approx(cal.brier_score(p, y))
+    assert min(found.miscalibration, found.discrimination, found.uncertainty) >= -1e-12
+
+
+def test_isotonic_values_are_those_of_scikit_learn() -> None:
+    rng = np.random.default_rng(2)
+    p, y = np.round(rng.random(150), 2), rng.integers(0, 2, 150)
+    oracle = IsotonicRegression(out_of_bounds="clip").fit(p, y)
+    assert isotonic_points(p, y)[1] == pytest.approx(oracle.predict(np.unique(p)))
+
+
+def test_a_constant_confidence_does_not_discriminate() -> None:
+    found = cal.corp_decomposition(np.full(20, 0.75), [1, 0, 1, 1] * 5)
+    assert found.discrimination == pytest.approx(0) and found.miscalibration == pytest.approx(0)

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 from scipy import optimize
 
-from harness.stats.agreement.score_decomposition import corp_decomposition
 from harness.stats.core.arrays import ShapeError
+from harness.stats.estimation.calibration import corp_decomposition
 from harness.stats.estimation.calibration_map import brier_losses, brier_parts, gap_best_worst, mean_calibration_error
 from harness.stats.estimation.nominal_map import fit_nominal_map
 from harness.stats.estimation.number_map import fit_number_map
-from harness.stats.estimation.ordinal_map import LabelledScores, _Fit, fit_ordinal_map, one_label_each
+from harness.stats.estimation.ordinal_map import LabelledScores, _Fit, fit_ordinal_map
 
 
 def _labels(rng: np.random.Generator, slopes: list[float], n: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -22,7 +22,7 @@ def _labels(rng: np.random.Generator, slopes: list[float], n: int) -> tuple[np.n
 
 
 def _scores(x: np.ndarray, y: np.ndarray, language: np.ndarray) -> LabelledScores:
-    return LabelledScores.of(x, one_label_each(y, 3), language)
+    return LabelledScores.of(x, np.eye(3)[y], language)
 
 
 def test_the_gradient_and_the_curvature_are_those_of_the_loss() -> None:
@@ -45,7 +45,7 @@ def test_a_covariate_is_told_apart_from_the_score() -> None:
     rng = np.random.default_rng(5)
     x, z = rng.normal(size=(2, 2000))
     y = np.digitize(x - 0.8 * z + rng.logistic(size=2000), [-1.0, 1.0])
-    found = fit_ordinal_map(LabelledScores.of(x, one_label_each(y, 3), np.zeros(2000), covariates=z))
+    found = fit_ordinal_map(LabelledScores.of(x, np.eye(3)[y], np.zeros(2000), covariates=z))
     assert [found.slope, *found.further] == pytest.approx([1.0, -0.8], abs=0.15)
 
 
@@ -57,7 +57,7 @@ def test_a_falling_language_is_named_and_a_rising_one_recovered() -> None:
 
 
 def test_separated_labels_and_missing_classes_give_finite_probabilities() -> None:
-    found = fit_ordinal_map(LabelledScores.of([0, 0, 1, 1], one_label_each([1, 1, 2, 2], 4), [0] * 4))
+    found = fit_ordinal_map(LabelledScores.of([0, 0, 1, 1], np.eye(4)[[1, 1, 2, 2]], [0] * 4))
     p = found.probabilities([0.0, 1.0], 0)
     assert np.isfinite(p).all() and p.sum(axis=1) == pytest.approx([1, 1])
     assert p.argmax(axis=1).tolist() == [1, 2]
@@ -106,14 +106,12 @@ def test_parts_add_up_to_the_score() -> None:
     parts = brier_parts(p, y)
     whole = parts["miscalibration"] - parts["discrimination"] + parts["uncertainty"]
     assert whole == pytest.approx(brier_losses(p, y).mean(), abs=1e-9)
-    single = one_label_each(rng.integers(0, 3, 80), 3)
+    single = np.eye(3)[rng.integers(0, 3, 80)]
     corp = [corp_decomposition(p[:, at], single[:, at]) for at in range(3)]
     assert brier_parts(p, single)["discrimination"] == pytest.approx(sum(one.discrimination for one in corp), abs=1e-9)
 
 
 def test_bad_input_is_refused_with_the_reason() -> None:
-    with pytest.raises(ValueError, match="classes 0 to 2"):
-        one_label_each([3], 3)
     with pytest.raises(ValueError, match="needs labels"):
         LabelledScores.of([1.0], [[0, 0]], [0])
     with pytest.raises(ShapeError, match="same texts"):

@@ -15,7 +15,6 @@ from harness.stats.estimation.misclassification import (
     INDISTINCT,
     corrected_shares,
     nearest_shares,
-    predictive_value_share,
     rogan_gladen,
 )
 
@@ -31,7 +30,7 @@ def test_a_perfect_judge_needs_no_correction() -> None:
 @given(st.integers(0, 500), st.integers(0, 40), st.integers(0, 60))
 def test_intervals_lie_in_range(judged: int, right_0: int, right_1: int) -> None:
     found = rogan_gladen(judged, 500, right_0, 40, right_1, 60)
-    for lo, hi in (found.fieller, found.lee, found.wald):
+    for lo, hi in (found.fieller, found.lee):
         assert 0 <= lo <= hi <= 1
     assert (found.refusal is None) == (found.youden > 0 and found.youden >= 1.96 * found.youden_error)
     if found.reason is None:
@@ -43,7 +42,6 @@ def test_two_classes_are_rogan_and_gladen(judged: int, right_0: int, right_1: in
     one = rogan_gladen(judged, 500, right_0, 40, right_1, 60)
     both = corrected_shares([[right_0, 40 - right_0], [60 - right_1, right_1]], [500 - judged, judged], resamples=20)
     assert both.value[1] == pytest.approx(one.value_raw) and both.error[1] == pytest.approx(one.error)
-    assert both.mean_of([0, 1]) == pytest.approx((one.value_raw, one.error))
     assert both.projected == pytest.approx([1 - one.value, one.value])
 
 
@@ -85,10 +83,6 @@ def test_impossible_counts() -> None:
         corrected_shares([[1, -1], [0, 1]], [1, 1])
     with pytest.raises(ShapeError):
         corrected_shares([[1, 1, 1], [0, 1, 1]], [1, 1])
-    with pytest.raises(ShapeError):
-        corrected_shares(np.eye(2) * 9, [5, 5]).mean_of([0, 1, 2])
-    with pytest.raises(ShapeError):
-        predictive_value_share([0, 1], [0])
 
 
 def test_classes_that_the_judge_confuses() -> None:
@@ -124,14 +118,6 @@ def test_projection_by_search() -> None:
     assert nearest_shares(value) == pytest.approx(wanted, abs=1e-6)
 
 
-def test_predictive_values() -> None:
-    none, error = predictive_value_share([math.nan] * 4, [0, 1, 0, 1])
-    assert math.isnan(none.value) and math.isnan(error) and none.reason
-    assert predictive_value_share([], [])[0].reason == "no items"
-    constant, error = predictive_value_share([0, 1, 1, math.nan], [1, 1, 1, 1])
-    assert constant.value == pytest.approx(2 / 3) and error == pytest.approx(np.std([0, 1, 1], ddof=1) / math.sqrt(3))
-
-
 @pytest.mark.parametrize(("calibration", "target", "n", "total"), [(0.7, 0.7, 60, 600), (0.7, 0.4, 200, 2000), (0.5, 0.9, 60, 600)])
 def test_coverage_under_a_shift_of_prevalence(calibration: float, target: float, n: int, total: int) -> None:
     """Specificity .8, sensitivity .9: Fieller's and Lee's intervals keep 95 to 97 %, whatever the prevalence of the target."""
@@ -145,20 +131,6 @@ def test_coverage_under_a_shift_of_prevalence(calibration: float, target: float,
     fieller, lee = np.mean(covered, axis=0)
     error = 3 * math.sqrt(0.05 * 0.95 / runs)
     assert 0.95 - error < fieller < 0.97 + error and 0.95 - error < lee < 0.97 + error
-
-
-def test_predictive_values_cover_without_a_shift_and_never_with_one() -> None:
-    rng, runs = np.random.default_rng(22), 400
-    covered = []
-    for calibration in (0.7, 0.4):
-        inside = 0
-        for _ in range(runs):
-            truth = rng.random(2200) < np.where(np.arange(2200) < 200, 0.7, calibration)
-            judged = rng.random(2200) < np.where(truth, 0.9, 0.2)
-            found, error = predictive_value_share(np.where(np.arange(2200) < 200, truth, np.nan), judged)
-            inside += abs(found.value - calibration) <= 1.972 * error
-        covered.append(inside / runs)
-    assert abs(covered[0] - 0.945) < 3 * math.sqrt(0.05 * 0.95 / runs) and covered[1] < 0.05
 
 
 def test_few_labels_of_a_class_are_refused() -> None:

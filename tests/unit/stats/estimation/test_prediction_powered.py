@@ -10,19 +10,29 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats as scipy_stats
 
-from harness.stats.core.arrays import Floats, ScaleError, ShapeError
+from harness.stats.core.arrays import Floats, Ints, ShapeError
 from harness.stats.estimation.prediction_powered import (
+    PredictionPowered,
+    PredictionPoweredShares,
     combine_estimates,
-    effective_labels,
     enough_labels,
-    prediction_powered_difference,
+    prediction_powered_class_shares,
     prediction_powered_mean,
-    prediction_powered_share,
-    prediction_powered_shares,
-    split_budget,
+    share_interval,
 )
+from harness.stats.intervals.intervals import Interval
 
 NAN = math.nan
+
+
+def interval_of_share(found: PredictionPowered) -> Interval:
+    return share_interval(found.value, found.error, found.freedom, found.interval.groups, found.n + found.unlabelled, 0.95)
+
+
+def shares_of_codes(labels: Ints, judged: Ints, k: int) -> PredictionPoweredShares:
+    return prediction_powered_class_shares(
+        *(np.where(codes[:, None] < 0, NAN, codes[:, None] == np.arange(k)) for codes in (labels, judged))
+    )
 
 
 def drawn(seed: int, n: int = 40, unlabelled: int = 200, rho: float = 0.7) -> tuple[Floats, Floats]:
@@ -96,14 +106,14 @@ def test_too_few_labels() -> None:
     assert math.isnan(empty.value) and math.isnan(empty.judge_only) and empty.n == 0
     grouped = prediction_powered_mean([1, 2, 1, NAN], [1, 2, 1, 2], groups=[0, 0, 0, 1])
     assert math.isnan(grouped.error) and grouped.reason
-    shares = prediction_powered_shares([0, -1], [0, 1], 2)
+    shares = shares_of_codes(np.array([0, -1]), np.array([0, 1]), 2)
     assert np.isnan(shares.error).all() and shares.reason and math.isnan(shares.gain)
 
 
 def test_equal_labels_have_no_t_interval_but_a_share_has_one() -> None:
     y, f = np.r_[np.ones(40), np.full(100, NAN)], np.ones(140)
     assert prediction_powered_mean(y, f).interval.reason == "constant values"
-    share = prediction_powered_share(y, f).interval
+    share = interval_of_share(prediction_powered_mean(y, f))
     assert 0.85 < share.lo < 0.95 and share.hi == 1
 
 
@@ -118,15 +128,9 @@ def test_shapes_and_ranges() -> None:
     with pytest.raises(ShapeError):
         prediction_powered_mean([1, 2], [1, 2], groups=[1])
     with pytest.raises(ShapeError):
-        prediction_powered_difference([1, 2], [1, 2], [1, 2], [1])
-    with pytest.raises(ValueError, match="between 0 and 1"):
-        prediction_powered_share([0, 2], [0, 1])
-    with pytest.raises(ScaleError):
-        prediction_powered_shares([0, 3], [0, 1], 3)
+        prediction_powered_class_shares([[0.0, 1.0]], [[0.0], [1.0]])
     with pytest.raises(ShapeError):
         combine_estimates([], [])
-    with pytest.raises(ValueError, match="rho"):
-        split_budget(1.0, 100, 1, 1)
 
 
 @given(st.integers(0, 40), st.integers(2, 5))
@@ -135,20 +139,21 @@ def test_shares_sum_to_one(seed: int, k: int) -> None:
     labels, judged = rng.integers(0, k, 150), rng.integers(-1, k, 150)
     judged = np.where(rng.random(150) < 0.6, labels, judged)
     labels[40:] = -1
-    found = prediction_powered_shares(labels, judged, k)
+    found = shares_of_codes(labels, judged, k)
     assert found.value.sum() == pytest.approx(1)
     assert all(0 <= one.lo <= one.hi <= 1 for one in found.intervals) and found.gain > 0
 
 
 def test_two_classes_are_one_share() -> None:
     rng = np.random.default_rng(6)
-    labels = rng.integers(0, 2, 200).astype(float)
+    labels = rng.integers(0, 2, 200)
     judged = np.where(rng.random(200) < 0.8, labels, 1 - labels)
-    labels[50:] = NAN
-    both, one = prediction_powered_shares(labels, judged, 2), prediction_powered_share(labels, judged)
+    labels[50:] = -1
+    both, one = shares_of_codes(labels, judged, 2), prediction_powered_mean(np.where(labels < 0, NAN, labels), judged)
+    interval = interval_of_share(one)
     assert both.lam == pytest.approx(one.lam) and both.gain == pytest.approx(one.gain)
     assert both.value[1] == pytest.approx(one.value) and both.error[1] == pytest.approx(one.error)
-    assert (both.intervals[1].lo, both.intervals[1].hi) == pytest.approx((one.interval.lo, one.interval.hi))
+    assert (both.intervals[1].lo, both.intervals[1].hi) == pytest.approx((interval.lo, interval.hi))
 
 
 def test_groups_that_are_split_and_groups_that_are_not() -> None:
@@ -172,20 +177,8 @@ def test_strata_and_systems() -> None:
     assert math.isnan(undefined.error) and undefined.reason and math.isnan(undefined.interval.lo)
 
 
-def test_the_best_split_of_a_budget() -> None:
-    """No other split of the same money gives more effective labels."""
-    for rho, cost in ((0.7, 0.01), (0.5, 0.05), (0.9, 0.1)):
-        best = split_budget(rho, 1000, 1, cost)
-        for labels in np.linspace(10, 1000 / (1 + cost) - 1, 60):
-            unlabelled = (1000 - labels * (1 + cost)) / cost
-            assert effective_labels(rho, labels, unlabelled) <= best.effective_n * 1.002
-    assert split_budget(0.1, 100, 1, 0.5) == (100, 0, 100.0)
-    assert split_budget(0.0, 100, 1, 0.01) == (100, 0, 100.0)
-
-
 def test_the_rule_of_small_samples() -> None:
     assert enough_labels(30, 20) and not enough_labels(30, 19) and not enough_labels(29, 29)
-    assert math.isnan(effective_labels(0.5, 0, 0)) and math.isnan(effective_labels(NAN, 10, 10))
 
 
 @pytest.mark.slow
@@ -225,7 +218,7 @@ def test_coverage_of_rare_shares() -> None:
         y = (rng.random(660) < 0.05).astype(float)
         f = np.where(rng.random(660) < 0.95, y, 1 - y)
         y[60:] = NAN
-        intervals = [estimate(y, f).interval for estimate in (prediction_powered_share, prediction_powered_mean)]
-        covered.append([one.lo <= 0.05 <= one.hi for one in intervals])
+        found = prediction_powered_mean(y, f)
+        covered.append([one.lo <= 0.05 <= one.hi for one in (interval_of_share(found), found.interval)])
     wilson, t = np.mean(covered, axis=0)
     assert abs(wilson - 0.954) < 3 * math.sqrt(0.05 * 0.95 / runs) and t < 0.92

@@ -38,21 +38,6 @@ def test_platt_is_finite_where_likelihood_has_no_maximum(p: list[float], y: list
     assert ((found(p) > 0) & (found(p) < 1)).all()
 
 
-def test_one_temperature_of_two_classes_is_the_binary_one() -> None:
-    p, _, y = answers(120)
-    both = np.column_stack([1 - p, p])
-    binary, classes = rec.fit_temperature(p, y), rec.fit_temperature(both, y)
-    assert binary.value == pytest.approx(classes.value, rel=1e-6)
-    assert classes(both)[:, 1] == pytest.approx(binary(p))
-
-
-def test_a_temperature_keeps_the_decision() -> None:
-    rng = np.random.default_rng(4)
-    p = rng.dirichlet([1, 1, 1], 80)
-    cooled = rec.Temperature(2.3)(p)
-    assert (cooled.argmax(axis=1) == p.argmax(axis=1)).all() and cooled.sum(axis=1) == pytest.approx(1)
-
-
 @given(st.lists(st.integers(0, 12), min_size=20, max_size=80), st.integers(2, 3))
 def test_folds_keep_groups_together(groups: list[int], folds: int) -> None:
     if len(set(groups)) < folds:

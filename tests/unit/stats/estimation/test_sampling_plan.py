@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -10,6 +12,7 @@ from scipy.optimize import minimize
 
 from harness.stats.core.arrays import ShapeError
 from harness.stats.estimation import sampling_plan as plan
+from harness.stats.intervals.intervals import wilson
 
 strata = st.lists(st.tuples(st.integers(1, 400), st.sampled_from([0.0, 0.1, 0.35, 0.9])), min_size=1, max_size=6)
 
@@ -53,3 +56,42 @@ def test_too_many_or_too_few_labels_are_refused() -> None:
     with pytest.raises(ShapeError):
         plan.neyman_allocation([10, 20], [0.1], 10)
     assert np.isnan(plan.stratified_variance([10, 20], [0.1, 0.1], [0, 4]))
+
+
+@pytest.mark.parametrize(("share", "half_width"), [(0.5, 0.05), (0.95, 0.02), (0.02, 0.1), (0.0, 0.1), (0.7, 0.4)])
+def test_wilson_is_just_narrow_enough(share: float, half_width: float) -> None:
+    def half(n: float) -> float:
+        lo, hi = wilson(share * n, n)
+        return (hi - lo) / 2
+
+    n = plan.items_for_wilson(share, half_width)
+    assert half(n) <= half_width and (n == 1 or half(n - 1) > half_width)
+
+
+def test_gain_is_the_variance_of_a_simple_sample_over_the_stratified_one() -> None:
+    """Of a proportional sample, in which all weights are equal."""
+    y, stratum = np.array([1, 1, 0, 1, 0, 0, 0, 1, 0, 0], float), np.repeat([0, 1], 5)
+    drawn = plan.stratified_variance([50, 50], [y[:5].std(ddof=1), y[5:].std(ddof=1)], [5, 5], finite=False)
+    assert plan.gain_over_simple_sample(y, np.full(10, 10.0), stratum) == pytest.approx(y.var(ddof=1) / 10 / drawn)
+    assert plan.gain_over_simple_sample(y, np.ones(10)) == pytest.approx(1)
+
+
+def test_gain_of_weights_that_say_nothing_is_a_loss() -> None:
+    """Kish: with weights that are unrelated to the values, the variance grows by n sum w² / (sum w)²."""
+    rng = np.random.default_rng(3)
+    y, weight = rng.normal(size=20_000), rng.choice([1.0, 5.0], 20_000)
+    assert plan.gain_over_simple_sample(y, weight) == pytest.approx(weight.mean() ** 2 / (weight**2).mean(), rel=0.02)
+
+
+def test_gain_takes_single_strata_together_and_may_be_undefined() -> None:
+    y = [1.0, 0.0, 1.0, 0.0, float("nan")]
+    assert plan.gain_over_simple_sample(y, np.ones(5), [0, 0, 1, 2, 3]) == plan.gain_over_simple_sample(y, np.ones(5), [0, 0, 1, 1, 1])
+    for values, strata in (([1.0, 1.0], [0, 0]), ([1.0], [0]), ([1.0, 0.0, 1.0], [0, 0, 1]), ([1.0, 1.0, 0.0, 0.0], [0, 0, 1, 1])):
+        assert math.isnan(plan.gain_over_simple_sample(values, np.ones(len(values)), strata))
+    with pytest.raises(ShapeError):
+        plan.gain_over_simple_sample([1.0, 0.0], [1.0])
+
+
+def test_a_half_width_is_above_0() -> None:
+    with pytest.raises(ValueError, match="half-width"):
+        plan.items_for_wilson(0.5, 0)

@@ -3,24 +3,38 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.typing import ArrayLike
 from scipy import stats as scipy_stats
 
 from harness.stats.core.arrays import Floats, ShapeError
 from harness.stats.intervals.alternative_annotator import (
+    AdvantageTest,
+    AlternativeAnnotatorTest,
     AnnotatorRule,
+    Differences,
     LabelledByAnnotators,
     Scoring,
-    advantage_test,
-    alternative_annotator_test,
+    advantage_tests,
     alternative_annotator_tests,
 )
 
 NAN = math.nan
+
+
+def alternative_annotator_test(
+    labels: ArrayLike, judge: ArrayLike, groups: ArrayLike | None = None, rule: AnnotatorRule | None = None, **given: Any
+) -> AlternativeAnnotatorTest:
+    return alternative_annotator_tests([LabelledByAnnotators(labels, judge, groups, **given)], rule or AnnotatorRule())[0]
+
+
+def advantage_test(d: ArrayLike, epsilon: float, groups: ArrayLike | None = None) -> AdvantageTest:
+    return advantage_tests([Differences(np.asarray(d, np.float64), groups, groups)], epsilon)[0]
 
 
 def by_hand(labels: Floats, judge: Floats, scoring: Scoring) -> list[list[int]]:
@@ -212,6 +226,6 @@ def test_a_cell_does_not_depend_on_those_tested_at_once() -> None:
         labels, judge = rng.integers(0, 3, (80, people)).astype(float), rng.integers(0, 3, 80).astype(float)
         labels[rng.random(labels.shape) < 0.4], judge[rng.random(80) < 0.1] = math.nan, math.nan  # some have fewer than 30 items
         cells.append(LabelledByAnnotators(labels, judge, None, np.arange(80) // 2, scorings[people % 2]))
-    alone = [alternative_annotator_test(one.labels, one.judge, guarded_groups=one.guarded_groups, scoring=one.scoring) for one in cells]
+    alone = [alternative_annotator_tests([one], AnnotatorRule())[0] for one in cells]
     assert repr(alternative_annotator_tests(cells, AnnotatorRule())) == repr(alone)
     assert len({found.tested for found in alone}) > 2

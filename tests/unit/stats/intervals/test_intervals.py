@@ -4,9 +4,11 @@ import math
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from statsmodels.stats.proportion import proportion_confint
 
-from harness.stats import TOO_FEW, mean_interval, proportion_interval, wilson
+from harness.stats import TOO_FEW, clopper_pearson, mean_interval, proportion_interval, wilson
 from harness.stats.core.arrays import ShapeError
 from harness.stats.intervals.intervals import CONSTANT, NO_VARIATION
 
@@ -103,3 +105,9 @@ def test_shares_are_covered(texts: int, size: int, together: float, share: float
         found = proportion_interval((rng.random(len(text)) < p[text]).astype(float), text, resamples=400)
         held += found.lo <= share <= found.hi
     assert 0.93 <= held / 4000 <= 0.97
+
+
+@given(st.integers(1, 300), st.floats(0, 1), st.sampled_from([0.025, 0.05, 0.1, 0.2]))
+def test_exact_limits_are_those_of_statsmodels(n: int, share: float, tail: float) -> None:
+    hits = round(share * n)
+    assert clopper_pearson(hits, n, tail) == pytest.approx(proportion_confint(hits, n, 2 * tail, method="beta"), abs=1e-9)

@@ -11,11 +11,15 @@ import pytest
 
 from harness.stats.core.arrays import ShapeError
 from harness.stats.intervals.multiplicity import holm
-from harness.stats.intervals.one_class import one_class_test
+from harness.stats.intervals.one_class import OneClass, one_class_tests
 from tests.conftest import SHARED_DATA
 
 CASES = SHARED_DATA / "decision_fixtures/unequal.json"
 CELLS = 15
+
+
+def one_class_test(counts: Any, judge: Any, groups: Any) -> OneClass:
+    return one_class_tests([(counts, judge, groups)])[0]
 
 
 def test_the_chance_by_enumeration() -> None:
@@ -58,7 +62,8 @@ def test_cases_of_others(name: str) -> None:
     found = one_class_test(**case["inputs"])
     assert found.p == pytest.approx(expected["p"], rel=1e-8) and found.others == expected["others"]
     assert found.p_by_class == pytest.approx(expected["p_by_class"], abs=1e-8)
-    assert (found.judge_share, found.people_share) == pytest.approx((expected["judge_share"], expected["people_share"]))
+    shares = 1 - found.others / found.n, found.usual / found.labels
+    assert shares == pytest.approx((expected["judge_share"], expected["people_share"]))
 
 
 def grids(share: float, n: int, times: int, seed: int, *, constant: bool = False) -> tuple[float, float, float]:
@@ -72,8 +77,8 @@ def grids(share: float, n: int, times: int, seed: int, *, constant: bool = False
         said = np.where(rng.random((CELLS, n, 4)) < 0.85, true, rng.random((CELLS, n, 4)) > share) * 1
         if constant:
             said[..., 3] = 0
-        found = [one_class_test(np.stack([3 - own[:, :3].sum(1), own[:, :3].sum(1)], 1), own[:, 3], range(n)) for own in said]
-        alone = np.array([one.judge_share >= 0.99 and one.people_share < 0.95 for one in found])
+        found = one_class_tests([(np.stack([3 - own[:, :3].sum(1), own[:, :3].sum(1)], 1), own[:, 3], range(n)) for own in said])
+        alone = np.array([1 - one.others / one.n >= 0.99 and one.usual / one.labels < 0.95 for one in found])
         shown = alone & (holm(np.array([one.p for one in found])) <= 0.05)
         before, after, cells = before + alone.any(), after + shown.any(), cells + shown.sum()
     return before / times, after / times, cells / times / CELLS

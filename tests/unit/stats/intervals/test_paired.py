@@ -7,19 +7,11 @@ import pytest
 from scipy import stats
 
 from harness.stats import (
-    VS_BASELINE,
     aggregate,
     commonest,
-    count_classes,
-    difference,
-    estimate,
     hits,
-    intervals,
     paired_difference,
-    tabulate,
-    vs_baseline,
 )
-from harness.stats.agreement.kappa import cohen
 from harness.stats.core.arrays import ShapeError
 
 RNG = np.random.default_rng(27)
@@ -85,7 +77,8 @@ def test_the_baseline_is_the_commonest_reference_of_the_cell() -> None:
 def test_no_constant_beats_the_baseline(judge: int) -> None:
     """On balanced references a baseline that leaves the item out would be wrong every time, and each constant half as often."""
     balanced = np.repeat([0, 1], 50)
-    assert vs_baseline(np.full(100, judge), balanced, 2, range(100)).diff == 0
+    ours, theirs = (hits(given, balanced, 2) for given in (np.full(100, judge), commonest(balanced, 2)))
+    assert paired_difference(ours, theirs, range(100)).diff == 0
 
 
 def test_judge_and_baseline() -> None:
@@ -93,28 +86,14 @@ def test_judge_and_baseline() -> None:
     reference, text = aggregate(labels, 3), np.repeat(np.arange(40), 5)
     judge = np.where(RNG.random(200) < 0.98, np.maximum(reference, 0), 1)
     judge[:10] = -1
-    found = vs_baseline(judge, reference, 3, text)
-    used = (judge >= 0) & (reference >= 0)
     baseline = commonest(reference, 3)
-    assert found.n == used.sum() and found.hypothesis == VS_BASELINE
+    theirs = hits(baseline, reference, 3, failed_wrong=True)
+    found = paired_difference(hits(judge, reference, 3), theirs, text)
+    used = (judge >= 0) & (reference >= 0)
+    assert found.n == used.sum()
     assert found.diff == pytest.approx(np.mean((judge == reference)[used]) - np.mean((baseline == reference)[used]))
     assert found.interval.lo > 0 and found.p < 0.05
-    assert vs_baseline(judge, reference, 3, text, failed_wrong=True).n == (reference >= 0).sum()
-
-
-def test_difference_of_coefficients_on_common_items() -> None:
-    labels = RNG.integers(0, 3, (200, 1))
-    judges = np.stack([np.where(RNG.random(200) < p, labels[:, 0], RNG.integers(-1, 3, 200)) for p in (0.8, 0.5)], 1)
-    gain = difference(cohen(judge=0), cohen(judge=1), "kappa_gain")
-    rows = tabulate(count_classes(labels, 3), judges)
-    both = (judges >= 0).all(axis=1)
-    fair = tabulate(count_classes(labels[both], 3), judges[both])
-    single = estimate([cohen(judge=0, name="a"), cohen(judge=1, name="b")], fair)
-    found = estimate([gain], rows)["kappa_gain"]
-    assert found.n[0] == both.sum()
-    assert found.value[0] == pytest.approx(single["a"].value[0] - single["b"].value[0])
-    (interval,) = intervals([gain], rows)["kappa_gain"]
-    assert 0 < interval.lo < found.value[0] < interval.hi
+    assert paired_difference(hits(judge, reference, 3, failed_wrong=True), theirs, text).n == (reference >= 0).sum()
 
 
 @pytest.mark.slow

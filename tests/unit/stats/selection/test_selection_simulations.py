@@ -15,9 +15,8 @@ from scipy.optimize import linprog
 from scipy.special import gammaln, xlogy
 
 from harness.stats.core.arrays import Floats, Ints
-from harness.stats.intervals.margin_score import margin_score_p
-from harness.stats.selection.confirmation import confirm
-from harness.stats.selection.halving import successive_halving
+from harness.stats.selection.confirmation import confirm, margin_score_p
+from harness.stats.selection.halving import halve
 
 CANDIDATES, ALPHA = 20, 0.05
 DISCORDANT = (0.13, 0.22, 0.28)
@@ -44,6 +43,10 @@ def _answers(rng: np.random.Generator, texts: int, gains: Floats, discordant: fl
     return np.column_stack([start, right]).astype(np.float64)
 
 
+def _chosen(right: Floats) -> int:
+    return halve(lambda columns, n: right[:n, list(columns)], len(right), right.shape[1] - 1).chosen
+
+
 def rates(texts: int, gain: float, discordant: float, worlds: int, seed: int = 1) -> Rates:
     """Of `worlds` with one candidate of this true gain among twenty; 60 % of the texts choose."""
     rng = np.random.default_rng(seed)
@@ -53,7 +56,7 @@ def rates(texts: int, gain: float, discordant: float, worlds: int, seed: int = 1
     for _ in range(worlds):
         right = _answers(rng, texts, gains, discordant)
         cut = round(0.6 * texts)
-        chosen = successive_halving(right[:cut], rng.permutation(cut)).chosen
+        chosen = _chosen(right[:cut][rng.permutation(cut)])
         shown = _p(right[cut:], chosen) <= ALPHA
         best = int(right[:, 1:].mean(axis=0).argmax()) + 1
         counts += shown, shown and chosen == 8, _p(right, best) <= ALPHA

@@ -6,7 +6,7 @@ from scipy.optimize import minimize_scalar
 from scipy.special import xlogy
 from scipy.stats import norm
 
-from harness.stats.intervals.margin_score import margin_score_p
+from harness.stats.selection.confirmation import margin_score_p
 
 
 def _outcome(won: int, lost: int, n: int) -> np.ndarray:

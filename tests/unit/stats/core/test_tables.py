@@ -1,10 +1,12 @@
+"""How far two classes agree."""
+
 from __future__ import annotations
 
 import numpy as np
 import pytest
 
 from harness.stats.core.arrays import ScaleError
-from harness.stats.core.weights import agreement_weights
+from harness.stats.core.tables import agreement_weights
 
 
 def test_weights_follow_the_values_of_the_scale() -> None:
