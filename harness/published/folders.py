@@ -20,8 +20,7 @@ from harness.errors import ContentError, HarnessError, StoreError, UsageError
 from harness.foreign import what_it_did
 from harness.published import plain_table
 from harness.published.fetch import Progress, fetch, raw_files, raw_folder
-from harness.published.raw import RawFiles, Row, Tables
-from harness.published.rows import error_in_row
+from harness.published.raw import RawFiles, Row, Tables, error_in_row
 from harness.tables import find_table, jsonl_lines, make_folder, open_bytes, to_json, write_atomic
 
 GROUP = "harness.published"

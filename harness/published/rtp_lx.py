@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from harness.published.raw import RawFiles, Row, Tables
+from harness.published.values import judgment, label
 
 FILES = "scoring/gpt4_results/gpt4_results_*.json"
 TAGS = {"BCMS": "sr-Latn", "NO-NB": "nb", "PT": "pt-BR", "ZH-Hans": "zh-Hans", "ZH-Hant": "zh-Hant"}  # others: the name in lower case
@@ -67,7 +68,7 @@ def _item(locale: str, row: dict[str, Any]) -> Row:
 def _labels(locale: str, row: dict[str, Any]) -> Iterator[Row]:
     for metric, key in METRICS.items():
         for number, score in enumerate(row["OriginalEntry"]["AnnotationsRaw"][key], start=1):
-            yield {"item_id": _item_id(locale, row), "annotator_id": f"{locale}-human{number}", "metric": metric, "score": score}
+            yield label(_item_id(locale, row), f"{locale}-human{number}", metric, score)
 
 
 def _judgments(locale: str, row: dict[str, Any]) -> Iterator[Row]:
@@ -75,14 +76,8 @@ def _judgments(locale: str, row: dict[str, Any]) -> Iterator[Row]:
     for metric in METRICS:
         score = scores.get(metric)
         failure = "missing" if score is None else None if 1 <= score <= HIGHEST[metric] else "off_scale"
-        yield {
-            "item_id": _item_id(locale, row),
-            "judge": "gpt-4-turbo",
-            "variant": "released",
-            "metric": metric,
-            "score": None if failure else score,
-            **({"failure": failure} if failure else {}),
-        }
+        own = {"failure": failure} if failure else {}
+        yield judgment(_item_id(locale, row), "gpt-4-turbo", "released", metric, None if failure else score, **own)
 
 
 def scores_of(reply: str | None) -> dict[str, int]:
