@@ -22,8 +22,8 @@ from harness.errors import ContentError, UsageError
 from harness.exchange.labels.folder import data_toml, write_folder
 from harness.exchange.labels.importing import ImportOptions, ImportSummary, RefusedRow
 from harness.exchange.labels.items import item_row
-from harness.exchange.labels.pseudonyms import Pseudonyms, default_salt_file, read_salt
-from harness.exchange.labels.target_folder import TargetFolder, digest_note, salt_note, updated_about
+from harness.exchange.labels.pseudonyms import Pseudonyms
+from harness.exchange.labels.target_folder import TargetFolder, digest_note, lines_of, updated_about
 from harness.model import Item
 from harness.offensive import refuse_in_repository
 from harness.tables import read_rows, to_jsonl
@@ -70,7 +70,7 @@ def import_page_results(
     data = _shown_data(record, source, library)
     _refuse_changed_texts(record, data.by_id, source)
     target = TargetFolder(to or Path(source), library, append=True)
-    pseudonyms = _pseudonyms(options, target)
+    pseudonyms = target.pseudonyms(options.salt_file, keep=options.keep_annotators)
     work = _PageImport((record, seen), data, target, pseudonyms, mapping or LabelMapping(), library)
     if not own.one_person:
         work.refuse_other_sessions()
@@ -97,14 +97,6 @@ def _refuse_changed_texts(record: PageRecord, items: Mapping[str, Item], source:
             "data that the pages were made from with --items",
             source,
         )
-
-
-def _pseudonyms(options: ImportOptions, target: TargetFolder) -> Pseudonyms:
-    if options.keep_annotators:
-        return Pseudonyms(None)
-    pseudonyms = Pseudonyms(read_salt(options.salt_file or default_salt_file(), outside=target.folder))
-    target.require_same_salt(str(pseudonyms.fingerprint))
-    return pseudonyms
 
 
 class _PageImport:
@@ -146,7 +138,7 @@ class _PageImport:
                 for metric in one.answer.scores:
                     self._add_review(one, metric) if self.record.review else self._add_label(one, metric)
         items = self._items()
-        notes = self._notes(paths)
+        notes = [*(digest_note("page", str(path)) for path in paths), *self.pseudonyms.notes]
         about = self._about(notes)
         further, kept = self._kept(items) if self.record.blind_pairs else ({}, "")
         if written := not self.refused or allow_refused:
@@ -266,10 +258,6 @@ class _PageImport:
             source=about.source if self.target.labels else self.source,
         )
 
-    def _notes(self, paths: Sequence[Path]) -> list[str]:
-        notes = [digest_note("page", str(path)) for path in paths]
-        return notes + ([salt_note(self.pseudonyms.fingerprint)] if self.pseudonyms.fingerprint else [])
-
     def _kept(self, items: list[dict[str, Any]]) -> tuple[dict[str, bytes], str]:
         """Of blind pairs: the files that say which are kept and who read them, and a sentence."""
         pack = self.record.pack
@@ -288,14 +276,14 @@ class _PageImport:
             files[name] = to_jsonl(items)
         files["data.toml"] = data_toml(about).encode()
         if self.labels or not self.target.labels:
-            files[self.target.files["labels"]] = (self.target.lines("labels") or b"") + to_jsonl(self.labels)
+            files[self.target.files["labels"]] = (lines_of(self.target.folder, "labels") or b"") + to_jsonl(self.labels)
         files[SEEN] = to_jsonl(self._seen_rows())
         if self.reviews:
             files[REVIEWS] = to_jsonl(map(review_row, self.reviewed.values()))
         for name, rows in {"comments": self._comments(), "refused": msgspec.to_builtins(self.refused)}.items():
             before = _rows(self.target, self.target.files[name])
             if new := [row for row in rows if row not in before]:
-                files[self.target.files[name]] = (self.target.lines(name) or b"") + to_jsonl(new)
+                files[self.target.files[name]] = (lines_of(self.target.folder, name) or b"") + to_jsonl(new)
         refuse_in_repository(self.target.folder, about)
         write_folder(self.target.folder, files | further)
 

@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import msgspec
+
 from harness.content import Library
 from harness.content.interfaces import FALLBACK
 from harness.content.specs import Rubric
@@ -24,7 +26,8 @@ from harness.text import without_controls
 
 FORMATS = ("csv", "jsonl", "parquet", "label-studio", "sheet")
 _BY_SUFFIX = {".csv": "csv", ".jsonl": "jsonl", ".parquet": "parquet", ".json": "label-studio", ".xlsx": "sheet"}
-_COLUMNS = ("item_id", "language", "task", "split", "group", "system", "annotator_id", "metric", "score", "source")
+_OF_ITEM = ("language", "task", "split", "group", "system")
+_COLUMNS = ("item_id", *_OF_ITEM, "annotator_id", "metric", "score", "source")
 
 
 class ExportSummary(NamedTuple):
@@ -72,9 +75,7 @@ def _rows(data: Dataset, items: Iterable[Item], metrics: Iterable[str]) -> list[
     rows: list[dict[str, Any]] = []
     for label in data.labels:
         if label.metric in wanted_metrics and (item := kept.get(label.item_id)):
-            about = {"language": item.language, "task": item.task, "split": item.split, "group": item.group, "system": item.system}
-            own = {"item_id": label.item_id, "annotator_id": label.annotator_id, "metric": label.metric, "score": label.score}
-            rows.append({**about, **own, "source": label.source})
+            rows.append({name: getattr(item, name) for name in _OF_ITEM} | msgspec.structs.asdict(label))
     if not rows:
         raise UsageError("there are no labels of these languages, tasks and metrics to export")
     return rows
@@ -134,15 +135,12 @@ def _write_label_studio(to: Path, sections: Sequence[Section], data: Dataset, li
         raise UsageError(f"a Label Studio project shows texts of one task; pick one with --task ({', '.join(s.task for s in sections)})")
     [section] = sections
     rubrics = _rubrics(library, section.metrics)
-    questions = {name: (title_of(name, rubrics), _instruction(rubrics.get(name)), data.scales[name]) for name in section.metrics}
+    instructions = {name: rubric.simple.instruction.strip() for name, rubric in rubrics.items()}
+    questions = {name: (title_of(name, rubrics), instructions.get(name, ""), data.scales[name]) for name in section.metrics}
     interface_file = to.with_name(f"{to.stem}.xml")
     files = {to: to_json(task_rows(section.items, section.fields)), interface_file: interface(section.fields, questions)}
     write_together(files, private={to})
     return (to, interface_file)
-
-
-def _instruction(rubric: Rubric | None) -> str:
-    return rubric.simple.instruction.strip() if rubric else ""
 
 
 _SHEET_WRITERS: Mapping[str, Callable[[Path, Sequence[Section], Dataset, Library, Selection], tuple[Path, ...]]] = {

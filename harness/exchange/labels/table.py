@@ -63,9 +63,8 @@ def header_index(widths: Sequence[int], numbers: Sequence[int], asked: int | Non
     """
     if asked is not None:
         if asked not in numbers:
-            raise ContentError(
-                f"--header-row {asked}: this row is empty or not there; the first rows with cells are {_first(numbers)}", place
-            )
+            first = ", ".join(map(str, numbers[:5]))
+            raise ContentError(f"--header-row {asked}: this row is empty or not there; the first rows with cells are {first}", place)
         return numbers.index(asked)
     usual = mode(widths) if widths else 0
     rows = widths[: min(_TITLE_ROWS, len(widths) - 1)]
@@ -73,10 +72,6 @@ def header_index(widths: Sequence[int], numbers: Sequence[int], asked: int | Non
 
 
 _TITLE_ROWS = 10  # no table has its names further down than this without saying so
-
-
-def _first(numbers: Sequence[int]) -> str:
-    return ", ".join(map(str, numbers[:5]))
 
 
 def header_note(at: int, numbers: Sequence[int]) -> list[str]:

@@ -17,22 +17,20 @@ from harness.data.dataset import rubric_scales
 from harness.data.labels import NOT_BLIND
 from harness.errors import UsageError
 from harness.exchange.labels.columns_of_source import ColumnPlan
-from harness.exchange.labels.folder import data_toml, table_file, write_folder
 from harness.exchange.labels.items import GivenItems, ItemRows, items_of_folder, read_given_items
-from harness.exchange.labels.pseudonyms import Pseudonyms, default_salt_file, read_salt
-from harness.exchange.labels.records import refuse_large
+from harness.exchange.labels.pseudonyms import Pseudonyms
 from harness.exchange.labels.scores import UnreadableScore, id_text, read_score
 from harness.exchange.labels.table import Record, is_blank
-from harness.exchange.labels.target_folder import digest_note, salt_note
+from harness.exchange.labels.target_folder import add_rows, digest_note
 from harness.exchange.scores.external_scores import ExternalScore, ExternalScores, ReadOptions
 from harness.exchange.scores.formats import reader_of
 from harness.exchange.scores.import_options import ScoreImportOptions, id_pattern
 from harness.exchange.scores.read import read_scores
 from harness.model import Failure, Scale, Score
-from harness.offensive import refuse_in_repository, without_quotations
+from harness.offensive import without_quotations
 from harness.parse import Reading, Vocabulary, read_reply, vocabulary_of
 from harness.patterns import TOO_SLOW, SlowPattern
-from harness.tables import find_table, read_rows, to_jsonl
+from harness.tables import find_table
 
 _TASK = "imported"  # of items without one
 _MOST_VALUES = 8  # shown of a metric without a scale
@@ -96,7 +94,8 @@ class _ScoreImport:
         self.stated = _stated_tasks(self.scores)
         if not known:
             self._require_language()
-        self.pseudonyms = self._pseudonyms()
+        keep = options.keep_annotators or not any(score.human for score in self.scores)
+        self.pseudonyms = Pseudonyms.made_with(options.salt_file, outside=to, keep=keep)
         self.judgments: list[dict[str, Any]] = []
         self.labels: list[dict[str, Any]] = []
         self.refused: list[RefusedScore] = []
@@ -202,11 +201,6 @@ class _ScoreImport:
         texts = [str(fields[name]).strip() for name in names if not is_blank(fields.get(name))]
         found = next((tag for text in texts if (tag := language_named(text))), None)
         return found or (texts[0] if texts else None)
-
-    def _pseudonyms(self) -> Pseudonyms:
-        if self.options.keep_annotators or not any(score.human for score in self.scores):
-            return Pseudonyms(None)
-        return Pseudonyms(read_salt(self.options.salt_file or default_salt_file(), outside=self.folder))
 
     # Score by score
 
@@ -340,14 +334,7 @@ class _ScoreImport:
         about = self._about([*(digest_note(self.foreign.kind, str(path)) for path in self.paths), *notes], scales)
         refused = [{"place": _without_path(refusal.place, self.paths), "reason": refusal.reason} for refusal in self.refused]
         new: dict[str, list[Any]] = {"items": items, "labels": self.labels, "judgments": self.judgments, "refused": refused}
-        files: dict[str, bytes] = {}
-        for name, rows in new.items():
-            lines = _lines(self.folder, name)
-            if rows or (lines is None and name in ("items", "labels")):
-                files[table_file(self.folder, name)] = (lines or b"") + to_jsonl(rows)
-            files.setdefault("data.toml", data_toml(about).encode())
-        refuse_in_repository(self.folder, about)
-        write_folder(self.folder, files)
+        add_rows(self.folder, new, about)
 
     def _about(self, notes: Sequence[str], scales: Mapping[str, Scale]) -> DatasetCard:
         about, options = self.before.about, self.options
@@ -362,9 +349,7 @@ class _ScoreImport:
                 offensive=origin.offensive,
                 annotators="persistent" if reader_of(self.foreign.kind).persistent and self.labels else "anonymous",
             )
-        if self.pseudonyms.fingerprint:
-            notes = [*notes, salt_note(self.pseudonyms.fingerprint)]
-        added = tuple(note for note in notes if note not in about.notes)
+        added = tuple(note for note in (*notes, *self.pseudonyms.notes) if note not in about.notes)
         return msgspec.structs.replace(about, metrics={**about.metrics, **own}, notes=(*about.notes, *added))
 
 
@@ -406,14 +391,6 @@ def _target(folder: Path, library: Library, *, append: bool) -> GivenItems:
             f"{folder} holds {', '.join(tables)} as Parquet, which cannot be added to; import into another folder with --items {folder}"
         )
     return items_of_folder(folder, library) if find_table(folder, "items") else GivenItems({})
-
-
-def _lines(folder: Path, name: str) -> bytes | None:
-    """The existing rows of a table, unchanged; None if there is no such table."""
-    path = find_table(folder, name) if folder.is_dir() else None
-    if path and path.suffix == ".gz":
-        refuse_large(path)
-    return to_jsonl(row for _, row in read_rows(path)) if path else None
 
 
 def _without_path(place: str, paths: Sequence[Path]) -> str:
