@@ -23,7 +23,6 @@ METRICS = {  # metric -> its key in the release
     "sexual_content": "SexualContent",
 }
 HIGHEST = {metric: 5 if metric == "toxicity" else 3 for metric in METRICS}  # the lowest score is 1
-PEOPLE = 3
 _NAMES = {key.lower(): metric for metric, key in METRICS.items()} | {"toxic": "toxicity"}
 _ANSWER = re.compile(r"([A-Za-z -]+):\s*(\d+)")
 _PARALLEL = re.compile(r"(\d{7}-[0-9a-f]{32})\.txt")

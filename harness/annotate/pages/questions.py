@@ -10,9 +10,8 @@ import msgspec
 
 from harness.content import Library
 from harness.content.specs import Instructions, RubricWords
-from harness.exchange.labels.sections import Section
+from harness.exchange.labels.sections import Section, section_in
 from harness.exchange.labels.sheet import title_of
-from harness.exchange.labels.translated_wording import section_in
 from harness.model import Scale
 from harness.pages import visible
 

@@ -6,7 +6,9 @@ judgment of the reply. Prompts, call ids and judgments are those that `harness r
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from functools import cached_property
 from importlib.metadata import version
 from pathlib import Path
@@ -18,8 +20,8 @@ from harness.content import Library, Task
 from harness.content.tags import choose_from, language_named
 from harness.data import Dataset
 from harness.data.labels import Labels
-from harness.errors import UsageError
-from harness.exchange.judges.template_folder import TemplateFolder
+from harness.errors import StoreError, UsageError
+from harness.judges.models import cache_folder
 from harness.model import Call, Condition, Item, JudgeIdentity, Judgment, Reply, Scale, Variant, parse_variant
 from harness.parse import vocabulary_of
 from harness.prompts import OwnPrompt, PromptTemplates, is_english, load_own_prompt
@@ -27,6 +29,7 @@ from harness.prompts.own_prompt import LANGUAGE
 from harness.prompts.templates import program_hash
 from harness.runs import AskedQuestions, Plan, ReadingRules, derive_judgments, make_plan
 from harness.signature import QuestionSignature, judge_text
+from harness.tables import write_atomic
 
 _OUTPUT = "output"
 _OWN_TASK = "own_prompt"  # of items that a prompt of the user's own asks about: no task words the question
@@ -174,6 +177,30 @@ class Instrument:
             instructions=tuple(f"{tag}@{self._library.instructions(tag).version}" for tag in self._instructions(language)),
             harness=version("judge-harness"),
         )
+
+
+class TemplateFolder:
+    """Prompt templates in the user's cache folder: programs that start a process for each score need not render them each time.
+
+    One file for each key; a folder that cannot be read or written keeps nothing. Templates hold no texts of items.
+    """
+
+    def __init__(self, folder: Path | None = None) -> None:
+        self._folder = folder or cache_folder().with_name("templates")
+
+    def get_template(self, key: str) -> bytes | None:
+        try:
+            return self._path(key).read_bytes()
+        except OSError:
+            return None
+
+    def put_template(self, key: str, template: bytes) -> None:
+        with suppress(OSError, StoreError):
+            self._folder.mkdir(parents=True, exist_ok=True)
+            write_atomic(self._path(key), template, private=True)
+
+    def _path(self, key: str) -> Path:
+        return self._folder / f"{hashlib.sha256(key.encode()).hexdigest()}.json"
 
 
 def _task(spec: InstrumentSpec, library: Library) -> Task:

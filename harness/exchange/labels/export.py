@@ -16,9 +16,8 @@ from harness.content.tags import choose_from
 from harness.data import Dataset
 from harness.errors import UsageError
 from harness.exchange.labels.label_studio import interface, task_rows
-from harness.exchange.labels.sections import Section, Selection, make_sections, selected_items
+from harness.exchange.labels.sections import Section, Selection, make_sections, rubric_in, section_in, selected_items
 from harness.exchange.labels.sheet import make_sheet, title_of
-from harness.exchange.labels.translated_wording import rubric_in, section_in
 from harness.model import Item
 from harness.offensive import refuse_in_repository
 from harness.tables import escape_controls, to_csv, to_json, to_jsonl, write_atomic, write_parquet, write_together

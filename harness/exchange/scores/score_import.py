@@ -86,8 +86,8 @@ class _ScoreImport:
         self.pattern = id_pattern(options.id_pattern)
         self.plan = self._plan()
         self.scores = self._named_scores()
-        self.scales = self._scales({**rubric_scales(library), **given.scales, **self.before.scales, **options.scales})
         self.rubrics = rubric_scales(library)
+        self.scales = self._scales({**self.rubrics, **given.scales, **self.before.scales, **options.scales})
         self.vocabulary: Vocabulary = vocabulary_of(library)
         self.origin = given.about
         self.rows = ItemRows(known, msgspec.structs.replace(mapping, task=options.task), library, closed=bool(known))
@@ -108,19 +108,13 @@ class _ScoreImport:
     def _plan(self) -> ColumnPlan:
         """Fields of the record that become texts and keys of new items."""
         options, fields = self.options, {name for score in self.foreign.scores for name in score.fields}
-        columns = {"language": _LANGUAGE, "task": _TASK_CELL} | {
-            role: name for role, name in (("group", options.group), ("system", options.system)) if name
-        }
-        for flag, name in (("--group", options.group), ("--system", options.system), ("--language-from", options.language_from)):
-            self._require_field(flag, name, fields)
-        for field, name in options.texts.items():
-            self._require_field(f"--text {field}=", name, fields)
+        named = {"--group": options.group, "--system": options.system, "--language-from": options.language_from}
+        for flag, name in (named | {f"--text {field}=": name for field, name in options.texts.items()}).items():
+            if name and name not in fields:
+                raise UsageError(f"{flag} {name}: no record has such a field; choose from: {', '.join(sorted(fields)[:40])}")
+        columns = {"language": _LANGUAGE, "task": _TASK_CELL, "group": options.group, "system": options.system}
         texts = {field: name for field, name in self.foreign.texts.items() if name in fields}
-        return ColumnPlan(columns, (), texts | dict(options.texts), {})
-
-    def _require_field(self, flag: str, name: str | None, fields: Iterable[str]) -> None:
-        if name and name not in fields:
-            raise UsageError(f"{flag} {name}: no record has such a field; choose from: {', '.join(sorted(fields)[:40])}")
+        return ColumnPlan({role: name for role, name in columns.items() if name}, (), texts | dict(options.texts), {})
 
     def _named_scores(self) -> list[ExternalScore]:
         """The scores with the names that options give: item, metric, judge; without those of dropped metrics."""
@@ -207,7 +201,8 @@ class _ScoreImport:
     def run(self) -> ScoreImportSummary:
         for score in self.scores:
             try:
-                self._import(score)
+                item = self._item(score)
+                self._add_label(score, item) if score.human else self._add_judgment(score, item)
             except UnreadableScore as error:
                 self.refused.append(RefusedScore(score.place, self._reason(error)))
         kept = bool(self.judgments or self.labels) and (not self.refused or self.options.allow_refused)
@@ -227,21 +222,15 @@ class _ScoreImport:
             written=kept,
         )
 
-    def _import(self, score: ExternalScore) -> None:
-        item = self._item(score)
-        if score.human:
-            self._add_label(score, item)
-        else:
-            self._add_judgment(score, item)
-
     def _item(self, score: ExternalScore) -> str:
         item = id_text(score.item, "item id")
         cells = {**score.fields, _LANGUAGE: self._language(score)} if self.options.language is None else dict(score.fields)
         cells[_TASK_CELL] = self.stated.get(item, _TASK)
         plan = self.plan
         if score.texts and item in self.stated:
-            cells |= {_own_text(name): text for name, text in score.texts.items()}
-            plan = plan._replace(texts={name: _own_text(name) for name in score.texts} | dict(self.options.texts))
+            own = {name: f"\x00text.{name}" for name in score.texts}  # cells of the texts that a score of ours states
+            cells |= {own[name]: text for name, text in score.texts.items()}
+            plan = plan._replace(texts=own | dict(self.options.texts))
         self.rows.require(item, Record(cells, 0, score.place, {}, ""), plan)
         return item
 
@@ -281,14 +270,8 @@ class _ScoreImport:
         own = self._own_value(score, scale, categories)
         if score.reply is None or categories or self.options.take_values:
             return own
-        found = read_reply(
-            score.reply,
-            {"score": scale},
-            joint=False,
-            finish_reason=score.finish_reason,
-            refusal=score.refusal,
-            vocabulary=self.vocabulary,
-        )["score"]
+        said = {"finish_reason": score.finish_reason, "refusal": score.refusal}
+        found = read_reply(score.reply, {"score": scale}, joint=False, vocabulary=self.vocabulary, **said)["score"]
         if own.score is not None and found.score != own.score:
             what = "replies are read differently by this program than by the other one; --take-values takes the other's scores"
             self.changes[what].append(score.place)
@@ -370,11 +353,6 @@ def _stated_tasks(scores: Iterable[ExternalScore]) -> dict[str, str]:
         if score.task is not None:
             found[str(score.item)].add(score.task)
     return {item: task for item, (task, *others) in found.items() if not others}
-
-
-def _own_text(name: str) -> str:
-    """The cell of a text that a score of ours states."""
-    return f"\x00text.{name}"
 
 
 def _target(folder: Path, library: Library, *, append: bool) -> GivenItems:
