@@ -53,7 +53,6 @@ def kept_pairs(items: Mapping[str, Mapping[str, Any]], labels: Iterable[Mapping[
 def _kept(name: str, item: Mapping[str, Any], answers: Sequence[Mapping[str, Any]]) -> KeptPair:
     better, given = str(item["better"]), [row["score"] for row in answers]
     agree, equal = given.count(better), given.count("tie")
-    enough = len(given) >= READERS
     return KeptPair(
         item_id=name,
         construction=str(item.get("construction") or ""),
@@ -63,7 +62,7 @@ def _kept(name: str, item: Mapping[str, Any], answers: Sequence[Mapping[str, Any
         equal=equal,
         other=len(given) - agree - (equal if better != "tie" else 0),
         found=sum(_finds(item, row.get("spans") or ()) for row in answers) if better in _OTHER else 0,
-        kept=agree >= AGREE * len(given) - 1e-9 if enough else None,
+        kept=agree >= AGREE * len(given) - 1e-9 if len(given) >= READERS else None,
     )
 
 
