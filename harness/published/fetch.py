@@ -52,17 +52,11 @@ def raw_files(card: DatasetCard) -> Iterator[tuple[RawSource, RawFile]]:
 
 
 def fetch(card: DatasetCard, root: Path, progress: Progress = lambda count: None, *, partial: bool = False) -> Fetched:
-    """Fetch the raw files of a card that are not in `root` yet.
+    """Fetch the raw files of a card that are not in `root` yet, as `OWNER/REPO/COMMIT/PATH`.
 
-    Args:
-        card: names the files with their sizes and hashes.
-        root: folder for raw files, as `OWNER/REPO/COMMIT/PATH`.
-        progress: told of bytes as they arrive; files that are here already count at once.
-        partial: whether files that the origin does not have may be left out.
-
-    Raises:
-        DataFetchError: if a file cannot be fetched, or is not the file that the card names, or of a part no file is there.
-        StoreError: if the disk is full or the folder is read-only.
+    `progress` is told of bytes as they arrive; files that are here already count at once. With `partial`, files that the origin does not
+    have may be left out. Raises DataFetchError if a file cannot be fetched, or is not the file that the card names, or of a part no file is
+    there; StoreError if the disk is full or the folder is read-only.
     """
     origin, missing = mirror(), []
     for source, file in raw_files(card):

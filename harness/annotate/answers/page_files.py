@@ -58,19 +58,11 @@ def find_record(results: Sequence[Path], named: Path | None) -> Path:
 def read_results(
     paths: Sequence[Path], record_path: Path, *, edited: bool = False, one_person: bool = False
 ) -> tuple[PageRecord, list[SeenText]]:
-    """Read result files of pages of one record. Several files of one session are one: what was answered last counts.
+    """The record of some pages, and every text that was seen in their result files, in the order of the pages and their answers.
 
-    Args:
-        paths: the files.
-        record_path: the record of their pages.
-        edited: whether files are read that were changed after the page saved them.
-        one_person: whether answers of several sessions on one page are those of one person.
-
-    Returns:
-        The record, and every text that was seen, in the order of the pages and their answers.
-
-    Raises:
-        ContentError: for a file that cannot be read, was edited, or belongs to no page of the record, and for two sessions on one page.
+    Several files of one session are one: what was answered last counts. With `edited`, files are read that were changed after the page
+    saved them; with `one_person`, answers of several sessions on one page are those of one person.
+    Raises ContentError for a file that cannot be read, was edited, or belongs to no page of the record, and for two sessions on one page.
     """
     record = read_record(record_path)
     by_page: dict[str, list[tuple[PageResult, Path]]] = {}

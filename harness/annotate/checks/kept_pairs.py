@@ -37,11 +37,9 @@ class KeptPair(msgspec.Struct, frozen=True):
 def kept_pairs(items: Mapping[str, Mapping[str, Any]], labels: Iterable[Mapping[str, Any]]) -> list[KeptPair]:
     """What the readers said of every pair that has an answer, in the order of the items.
 
-    A pair is kept if at least 5 readers answered, and 4 of 5 of them (or more) chose what is constructed.
-
-    Args:
-        items: `{item_id: row}` of a data folder that blind pairs were imported into (`output_a`, `output_b`, `better`, `construction`).
-        labels: the rows of its labels, with `spans`.
+    A pair is kept if at least 5 readers answered, and 4 of 5 of them (or more) chose what is constructed. `items` are the rows by id of a
+    data folder that blind pairs were imported into (`output_a`, `output_b`, `better`, `construction`), `labels` the rows of its labels,
+    with `spans`.
     """
     answers: dict[str, list[Mapping[str, Any]]] = {}
     for row in labels:

@@ -94,13 +94,8 @@ class _MetricCells(NamedTuple):
 def check_labels(data: Dataset, options: CompareOptions, watch: Callable[[], object] = lambda: None) -> LabelCheck:
     """Describe and check the labels of a data set.
 
-    Args:
-        data: items and labels.
-        options: of these `by` (item keys and `metric`), `annotators` (default: all), `where`, seed and resamples are used.
-        watch: called after each text whose language was identified.
-
-    Raises:
-        UsageError: without labels, or for a key that no item has.
+    Of `options`, `by` (item keys and `metric`), `annotators` (default: all), `where`, seed and resamples are used; `watch` is called after
+    each text whose language was identified. Raises UsageError without labels, or for a key that no item has.
     """
     options = _label_options(options)
     whole, data = data, _restricted(data, options)

@@ -13,18 +13,10 @@ MOST_ON_A_PAGE = 500
 
 
 def assign(items: Sequence[Item], annotators: Sequence[str], overlap: float, seed: int) -> dict[str, list[Item]]:
-    """The items of each annotator: a share of all groups for everybody, and each other group for one of them.
+    """`{annotator: items}` in the order of `items`: a share of all groups for everybody, and each other group for one of them.
 
-    Groups stay whole, so that an annotator reads all versions of a text or none.
-
-    Args:
-        items: what is to be labelled.
-        annotators: their codes, all different.
-        overlap: the share of the groups that everybody reads, from 0 to 1; at least one group unless it is 0.
-        seed: of the draw.
-
-    Returns:
-        `{annotator: items}` in the order of `items`.
+    Groups stay whole, so that an annotator reads all versions of a text or none. `overlap` is the share of the groups that everybody reads,
+    from 0 to 1; at least one group unless it is 0. The codes of `annotators` are all different.
     """
     groups = list(dict.fromkeys((item.language, item.group) for item in items))
     random.Random(f"{seed} overlap").shuffle(groups)

@@ -32,12 +32,9 @@ _EMBEDDED = '<script type="application/json" id="{}">(.*?)</script>'
 
 
 def document(data: Mapping[str, Any], *, interface_language: str, token: str = "") -> str:
-    """A whole page.
+    """A whole page, from the JSON of `page_data`; its own words are in `interface_language`.
 
-    Args:
-        data: the JSON of `page_data`.
-        interface_language: of the words of the page.
-        token: of the annotator on a local server, to which the page then sends answers; empty for a page that is sent as a file.
+    `token` is that of the annotator on a local server, to which the page then sends answers; empty for a page that is sent as a file.
     """
     style = asset(_FOLDER / "assets" / _STYLE)
     items = [{name: value for name, value in item.items() if name != "texts"} for item in data["items"]]

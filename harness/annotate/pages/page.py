@@ -109,16 +109,10 @@ class _Reading(NamedTuple):
 def make_pages(data: Dataset, source: str, to: Path, library: Library, options: PageOptions = PageOptions()) -> PagesSummary:  # noqa: B008
     """Write one page for each annotator, and the record, into the folder `to`.
 
-    Args:
-        data: items, scales and labels; the labels of development items explain the practice, no other label is read.
-        source: the data folder as the user named it, or `bundled`; the import writes there.
-        to: the folder of the pages.
-        library: tasks, rubrics, and the words of the page.
-        options: what the pages show, and to whom.
-
-    Raises:
-        UsageError: for a language, metric or item that the data do not have, and for a folder that has pages already.
-        ContentError: for a list of items that cannot be read.
+    The labels of development items explain the practice; no other label of `data` is read. `source` is the data folder as the user named
+    it, or `bundled`; the import writes there.
+    Raises UsageError for a language, metric or item that the data do not have, and for a folder that has pages already; ContentError for a
+    list of items that cannot be read.
     """
     refuse_in_repository(to, data.about)
     if options.blind_pairs:

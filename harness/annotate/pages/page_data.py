@@ -60,12 +60,8 @@ class PageContent(msgspec.Struct, frozen=True, kw_only=True):
     ) -> dict[str, Any]:
         """The JSON of one page, with its id, which is the hash of all the rest.
 
-        Args:
-            annotator: the code of the one who is to fill it in.
-            entries: practice first, then items and checks in reading order.
-            items: `{key: item}`.
-            version: of the data (`page_record.version_of`).
-            part: the number of the page among the annotator's pages, and how many these are.
+        Of `entries`, practice comes first, then items and checks in reading order; `items` are behind their keys. `version` is that of the
+        data (`page_record.version_of`); `part` is the number of the page among the annotator's pages, and how many these are.
         """
         metrics = dict.fromkeys(metric for section in self.sections.values() for metric in section.metrics)
         shown: dict[str, Any] = {

@@ -39,11 +39,7 @@ def read_sample(path: Path, data: Dataset) -> dict[str, Drawn]:
 def unlabelled(data: Dataset, items: Sequence[Item], order: Sequence[str] = (), metrics: Sequence[str] | None = None) -> list[Item]:
     """The items without a native label on any of the metrics (None: on any metric at all).
 
-    Args:
-        data: the labels.
-        items: to choose from.
-        order: item ids; the items come in this order, and without one in their own.
-        metrics: what is to be labelled.
+    They come in the `order` of ids that is given, and without one in their own.
     """
     native = data.labels.native_items(metrics)
     place = {name: number for number, name in enumerate(order)}

@@ -66,12 +66,9 @@ def served_pages(folder: Path) -> list[ServedPage]:
 
 
 def application(folder: Path, pages: list[ServedPage], *, hosts: tuple[str, ...] = LOOPBACK) -> Starlette:
-    """The server.
+    """The server of these pages of a folder; result files go into its folder `results`.
 
-    Args:
-        folder: of the pages; result files go into its folder `results`.
-        pages: what is served.
-        hosts: the names by which browsers may address it (`*`: any), so that a foreign site cannot reach it by a name of its own.
+    `hosts` are the names by which browsers may address it (`*`: any), so that a foreign site cannot reach it by a name of its own.
     """
     by_token = {served.token: served.page for served in pages}
     make_folder(folder / RESULTS, private=True)

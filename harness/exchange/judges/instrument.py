@@ -102,13 +102,8 @@ class Instrument:
     def item(self, item_id: str, language: str, given: Mapping[str, Any], output: str, written_for: str = "") -> Item:
         """The item that another program has: `output` is judged, `given` holds its other texts by our names.
 
-        The first text that is neither given nor judged is `written_for`: what the model under test was given.
-
-        Args:
-            language: a tag, or the English name of a language.
-
-        Raises:
-            UsageError: for an unknown language, and for a text that the question needs and nobody gave.
+        The first text that is neither given nor judged is `written_for`: what the model under test was given. `language` is a tag or an
+        English name. Raises UsageError for an unknown language, and for a text that the question needs and nobody gave.
         """
         tag = language_named(language)
         if tag is None:
