@@ -47,6 +47,11 @@ class InstrumentSpec(msgspec.Struct, frozen=True, kw_only=True):
     content: tuple[Path, ...] = ()
     allow_unreviewed: bool = False
 
+    @classmethod
+    def from_texts(cls, *, prompt: str | None, content: str | None, **own: Any) -> InstrumentSpec:
+        """A specification as other programs write it: paths as texts, one folder of content at most."""
+        return cls(prompt=Path(prompt) if prompt else None, content=(Path(content),) if content else (), **own)
+
 
 class Instrument:
     """How one metric is put to a judge, and how the answer is read.
@@ -134,16 +139,12 @@ class Instrument:
         return calls[repeat]
 
     def _plan(self, item: Item, repeats: int) -> Plan:
-        self._refuse_unread(item.language)
+        for tag in self._instructions(item.language):
+            if not self._library.instructions(tag).reviewed_by and not self._spec.allow_unreviewed:
+                raise UsageError(f"no native reader has reviewed the instructions in '{tag}'; allow_unreviewed = true uses them")
         data = Dataset("", (item,), Labels.from_rows(()), {self.metric: self.scale}, asks={item.task: frozenset({self.metric})})
         asked = AskedQuestions((self.metric,), (self.condition,), repeats, self._spec.seed, own_prompts=self._own)
         return make_plan(data, self._library, asked, self._templates)
-
-    def _refuse_unread(self, language: str) -> None:
-        """Raise UsageError for instructions that no native reader has reviewed, unless they are allowed."""
-        for tag in self._instructions(language):
-            if not self._library.instructions(tag).reviewed_by and not self._spec.allow_unreviewed:
-                raise UsageError(f"no native reader has reviewed the instructions in '{tag}'; allow_unreviewed = true uses them")
 
     def _instructions(self, language: str) -> Iterator[str]:
         """The languages other than English in which the question is worded."""
