@@ -268,11 +268,8 @@ def _column(table: SourceTable, name: str) -> LookedAtColumn:
 
 def _differ(columns: Sequence[LookedAtColumn]) -> bool:
     """Whether columns have scales of their own: their highest or lowest scores are far from each other."""
-    return len({max(column.numbers) for column in columns}) > 1 and max(map(_top, columns)) >= 2 * min(map(_top, columns))
-
-
-def _top(column: LookedAtColumn) -> float:
-    return max(column.numbers)
+    highest = [max(column.numbers) for column in columns]
+    return len(set(highest)) > 1 and max(highest) >= 2 * min(highest)
 
 
 def _are_places(names: Collection[str]) -> bool:

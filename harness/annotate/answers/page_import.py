@@ -272,7 +272,7 @@ class _PageImport:
         files["data.toml"] = data_toml(about).encode()
         if self.labels or not self.target.labels:
             files[self.target.files["labels"]] = (lines_of(self.target.folder, "labels") or b"") + to_jsonl(self.labels)
-        files[SEEN] = to_jsonl(self._seen_rows())
+        files[SEEN] = to_jsonl({_key(row): row for row in (*self.rows, *map(self._seen_row, self.seen))}.values())
         if self.reviews:
             files[REVIEWS] = to_jsonl(map(review_row, self.reviewed.values()))
         for name, rows in {"comments": self._comments(), "refused": msgspec.to_builtins(self.refused)}.items():
@@ -288,9 +288,6 @@ class _PageImport:
             for one in self.seen
             if one.answer.comment
         ]
-
-    def _seen_rows(self) -> list[dict[str, Any]]:
-        return list({_key(row): row for row in (*self.rows, *map(self._seen_row, self.seen))}.values())
 
     def _seen_row(self, one: SeenText) -> dict[str, Any]:
         answer, entry = one.answer, one.entry

@@ -9,13 +9,13 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from jinja2 import Environment
 from markupsafe import Markup
 
 from harness.exchange.labels.sheet import right_to_left
 from harness.pages import asset, embedded, environment, policy
 
 _FOLDER = Path(__file__).parent
+_templates = cache(environment)
 _STYLE = "page.css"
 # Each has one idea; a later one may use the earlier ones. The first stands before the data: the browser opens its storage meanwhile.
 SCRIPTS = (
@@ -41,7 +41,7 @@ def document(data: Mapping[str, Any], *, interface_language: str, token: str = "
     names = (*SCRIPTS[:-1], SERVED, SCRIPTS[-1]) if token else SCRIPTS
     scripts = [asset(_FOLDER / "assets" / name) for name in names]
     return (
-        _environment()
+        _templates(_FOLDER / "templates")
         .get_template("page.html")
         .render(
             language=interface_language,
@@ -66,8 +66,3 @@ def data_of(page: str) -> dict[str, Any] | None:
         for item, texts in zip(data["items"], json.loads(last[1]), strict=True):
             item["texts"] = texts
     return data
-
-
-@cache
-def _environment() -> Environment:
-    return environment(_FOLDER / "templates")

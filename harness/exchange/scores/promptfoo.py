@@ -12,7 +12,7 @@ from typing import Any
 
 from harness.errors import ContentError
 from harness.exchange.labels.table import flat
-from harness.exchange.scores.external_scores import ExternalScore, ExternalScores, Reader, ReadOptions, Rows
+from harness.exchange.scores.external_scores import ExternalScore, ExternalScores, Reader, ReadOptions
 from harness.exchange.scores.score_metadata import of_ours
 from harness.model import Failure
 from harness.tables import to_json
@@ -136,12 +136,11 @@ def _read_json(path: Path, content: Any, _: ReadOptions) -> ExternalScores:
     return read_results(path, [(f"{path}:result {number}", row) for number, row in enumerate(results, start=1)])
 
 
-def _read_lines(rows: Rows, _: ReadOptions) -> ExternalScores:
-    return read_results(rows[0][0], [(f"{path}:{number}", row) for path, number, row in rows])
-
-
 READERS = {
     "promptfoo": Reader(
-        is_json=lambda content: results_in(content) is not None, read_json=_read_json, is_line=is_result, read_lines=_read_lines
+        is_json=lambda content: results_in(content) is not None,
+        read_json=_read_json,
+        is_line=is_result,
+        read_lines=lambda rows, _: read_results(rows[0][0], [(f"{path}:{number}", row) for path, number, row in rows]),
     )
 }

@@ -199,12 +199,13 @@ class _ScoreImport:
     # Score by score
 
     def run(self) -> ScoreImportSummary:
+        offensive = any(card and card.offensive for card in (self.origin, self.before.about))
         for score in self.scores:
             try:
                 item = self._item(score)
                 self._add_label(score, item) if score.human else self._add_judgment(score, item)
             except UnreadableScore as error:
-                self.refused.append(RefusedScore(score.place, self._reason(error)))
+                self.refused.append(RefusedScore(score.place, without_quotations(str(error), self.rubrics) if offensive else str(error)))
         kept = bool(self.judgments or self.labels) and (not self.refused or self.options.allow_refused)
         notes = self._notes()
         if kept:
@@ -300,10 +301,6 @@ class _ScoreImport:
         if self.refused and self.options.allow_refused:
             notes.append(f"{len(self.refused)} scores were refused; refused.jsonl holds them")
         return notes
-
-    def _reason(self, error: Exception) -> str:
-        offensive = any(card and card.offensive for card in (self.origin, self.before.about))
-        return without_quotations(str(error), self.rubrics) if offensive else str(error)
 
     def _first(self, places: Sequence[str]) -> str:
         """The first places, without the path of their file."""
