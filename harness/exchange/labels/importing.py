@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 from collections import Counter
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,7 @@ from harness.exchange.labels.mapping import scale_hint, with_annotator_of_file
 from harness.exchange.labels.read import SourceOptions, read_source
 from harness.exchange.labels.scores import UnreadableScore, id_text, read_score, require_flippable, reverse_score
 from harness.exchange.labels.table import SourceTable
-from harness.exchange.labels.target_folder import TargetFolder, add_rows, digest_note, updated_about
+from harness.exchange.labels.target_folder import TargetFolder, add_rows, digest_note, updated_about, without_paths
 from harness.model import AnnotatorKind, Scale
 from harness.offensive import without_quotations
 
@@ -265,11 +266,12 @@ class _LabelImport:
         kind: AnnotatorKind = self.mapping.annotators or ("persistent" if self.table.kind in _KINDS_WITH_USERS else "anonymous")
         about = updated_about(self.target, self.mapping, self.given.about, kind, own_scales, notes)
         items = self._items()
+        named = partial(without_paths, paths=[Path(self.source)] if Path(self.source).exists() else [])
         tables: dict[str, list[Any]] = {
             "items": [row for name, row in items.items() if name not in self.target.items.rows],
             "second_ratings" if self.options.second_round else "labels": self.labels,
             "comments": self._comments(),
-            "refused": [self._without_path(refusal) for refusal in refused],
+            "refused": [msgspec.structs.replace(one, place=named(one.place), reason=named(one.reason)) for one in refused],
         }
         nothing = bool(refused) and not (self.labels and self.options.allow_refused)  # the next try finds the folder as it was
         if not nothing:
@@ -308,11 +310,6 @@ class _LabelImport:
         ids = ("item_id", "annotator_id")
         row = {key: scrub(value) if isinstance(value, str) and key not in ids else value for key, value in refusal.row.items()}
         return RefusedRow(scrub(refusal.place), scrub(reason), row)
-
-    def _without_path(self, refusal: RefusedRow) -> RefusedRow:
-        """The refusal with only the name of the source, not its path on this machine."""
-        name = Path(self.source).name if Path(self.source).exists() else self.source
-        return RefusedRow(refusal.place.replace(self.source, name), refusal.reason.replace(self.source, name), refusal.row)
 
     def _notes(self) -> list[str]:
         """The changes of metrics, scores and ids, for later readers of the data. They contain no name of a person, column or file."""

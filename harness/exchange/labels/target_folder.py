@@ -127,6 +127,26 @@ def digest_note(kind: str, source: str) -> str:
         return f"imported from a source of kind {kind}, SHA-256 {hashlib.file_digest(file, 'sha256').hexdigest()}"
 
 
+def without_paths(text: str, paths: Iterable[Path]) -> str:
+    """A text with the names of files in place of their paths on this machine."""
+    for path in paths:
+        text = text.replace(str(path), path.name)
+    return text
+
+
+def card_of_new_folder(folder: Path, items: DatasetCard | None, kind: AnnotatorKind) -> DatasetCard:
+    """The `data.toml` of a new folder, which takes over what the folder of its `items` says about rights and groups of texts."""
+    origin = items or DatasetCard(id="none")
+    kept = {name: getattr(origin, name) for name in ("title", "licence", "citation", "get", "group", "offensive")}
+    return DatasetCard(id=folder.resolve().name, annotators=kind, **kept)
+
+
+def with_imported(about: DatasetCard, metrics: Mapping[str, Scale], notes: Iterable[str]) -> DatasetCard:
+    """A `data.toml` with the scales and notes of an import; no note stands twice."""
+    added = tuple(note for note in notes if note not in about.notes)
+    return msgspec.structs.replace(about, metrics={**about.metrics, **metrics}, notes=(*about.notes, *added))
+
+
 def updated_about(
     target: TargetFolder,
     mapping: LabelMapping,
@@ -135,27 +155,13 @@ def updated_about(
     metrics: Mapping[str, Scale],
     notes: Iterable[str],
 ) -> DatasetCard:
-    """Return `data.toml` after the import. A new one takes over what `origin`, the folder of the items, says about rights.
+    """Return `data.toml` after the import; `origin` is that of the items.
 
     Raises UsageError when the folder has labels and the mapping contradicts its `data.toml`.
     """
-    about = target.about
-    if about is None:
-        from_items = origin or DatasetCard(id="none")
-        about = DatasetCard(
-            id=target.folder.resolve().name,
-            title=from_items.title,
-            licence=from_items.licence,
-            citation=from_items.citation,
-            get=from_items.get,
-            group=from_items.group,
-            offensive=from_items.offensive,
-            annotators=kind,
-        )
+    about = target.about or card_of_new_folder(target.folder, origin, kind)
     hints = {name: value for name in ("id", "title", "annotators", "source", "sampling") if (value := getattr(mapping, name)) is not None}
     for name, value in hints.items():
         if target.labels and value != getattr(about, name):
             raise UsageError(f"{target.folder} already has {name} = '{getattr(about, name)}'; '{value}' cannot be added to it")
-    kept = about.notes
-    added = tuple(note for note in notes if note not in kept)
-    return msgspec.structs.replace(about, **hints, metrics={**about.metrics, **metrics}, notes=(*kept, *added))
+    return with_imported(msgspec.structs.replace(about, **hints), metrics, notes)

@@ -21,12 +21,12 @@ from harness.exchange.labels.items import GivenItems, ItemRows, items_of_folder,
 from harness.exchange.labels.pseudonyms import Pseudonyms
 from harness.exchange.labels.scores import UnreadableScore, id_text, read_score
 from harness.exchange.labels.table import Record, is_blank
-from harness.exchange.labels.target_folder import add_rows, digest_note
+from harness.exchange.labels.target_folder import add_rows, card_of_new_folder, digest_note, with_imported, without_paths
 from harness.exchange.scores.external_scores import ExternalScore, ExternalScores, ReadOptions
 from harness.exchange.scores.formats import reader_of
 from harness.exchange.scores.import_options import ScoreImportOptions, id_pattern
 from harness.exchange.scores.read import read_scores
-from harness.model import Failure, Scale, Score
+from harness.model import AnnotatorKind, Failure, Scale, Score
 from harness.offensive import without_quotations
 from harness.parse import Reading, Vocabulary, read_reply, vocabulary_of
 from harness.patterns import TOO_SLOW, SlowPattern
@@ -304,7 +304,7 @@ class _ScoreImport:
 
     def _first(self, places: Sequence[str]) -> str:
         """The first places, without the path of their file."""
-        shown = ", ".join(_without_path(place, self.paths) for place in places[:_MOST_PLACES])
+        shown = ", ".join(without_paths(place, self.paths) for place in places[:_MOST_PLACES])
         return shown + (", …" if len(places) > _MOST_PLACES else "")
 
     def _write(self, notes: Sequence[str]) -> None:
@@ -312,7 +312,7 @@ class _ScoreImport:
         items = [row for name, row in self.rows.rows.items() if name not in self.before.rows and (name in used or self.options.items)]
         scales = {name: self.scales[name] for name in {row["metric"] for row in (*self.judgments, *self.labels)}}
         about = self._about([*(digest_note(self.foreign.kind, str(path)) for path in self.paths), *notes], scales)
-        refused = [{"place": _without_path(refusal.place, self.paths), "reason": refusal.reason} for refusal in self.refused]
+        refused = [{"place": without_paths(refusal.place, self.paths), "reason": refusal.reason} for refusal in self.refused]
         new: dict[str, list[Any]] = {"items": items, "labels": self.labels, "judgments": self.judgments, "refused": refused}
         add_rows(self.folder, new, about)
 
@@ -320,17 +320,10 @@ class _ScoreImport:
         about, options = self.before.about, self.options
         own = {name: scale for name, scale in sorted(scales.items()) if self.rubrics.get(name) != scale}
         if about is None:
-            origin = self.origin or DatasetCard(id="none")
-            about = DatasetCard(
-                id=options.id or self.folder.resolve().name,
-                title=options.title or origin.title,
-                licence=origin.licence,
-                citation=origin.citation,
-                offensive=origin.offensive,
-                annotators="persistent" if reader_of(self.foreign.kind).persistent and self.labels else "anonymous",
-            )
-        added = tuple(note for note in (*notes, *self.pseudonyms.notes) if note not in about.notes)
-        return msgspec.structs.replace(about, metrics={**about.metrics, **own}, notes=(*about.notes, *added))
+            kind: AnnotatorKind = "persistent" if reader_of(self.foreign.kind).persistent and self.labels else "anonymous"
+            about = card_of_new_folder(self.folder, self.origin, kind)
+            about = msgspec.structs.replace(about, id=options.id or about.id, title=options.title or about.title)
+        return with_imported(about, own, (*notes, *self.pseudonyms.notes))
 
 
 _LANGUAGE, _TASK_CELL = "\x00language", "\x00task"  # cells that no file has
@@ -366,9 +359,3 @@ def _target(folder: Path, library: Library, *, append: bool) -> GivenItems:
             f"{folder} holds {', '.join(tables)} as Parquet, which cannot be added to; import into another folder with --items {folder}"
         )
     return items_of_folder(folder, library) if find_table(folder, "items") else GivenItems({})
-
-
-def _without_path(place: str, paths: Sequence[Path]) -> str:
-    for path in paths:
-        place = place.replace(str(path), path.name)
-    return place
