@@ -21,11 +21,7 @@ _KEPT = {True: "yes", False: "no", None: f"fewer than {READERS} readers"}
 
 
 def kept_files(
-    folder: Path,
-    items: Sequence[Mapping[str, Any]],
-    labels: Iterable[Mapping[str, Any]],
-    seen: Sequence[tuple[str, SeenText]],
-    what: str,
+    folder: Path, items: Sequence[Mapping[str, Any]], labels: Iterable[Mapping[str, Any]], seen: Sequence[tuple[str, SeenText]], what: str
 ) -> tuple[dict[str, bytes], str]:
     """The files by name, and a sentence on the pairs that are kept. What `folder` says about readers of earlier imports stays.
 

@@ -23,14 +23,13 @@ from harness.annotate.answers.page_record import (
     read_record,
     version_of,
 )
-from harness.annotate.pages.assignment import MOST_ON_A_PAGE, assign, parts, reading_order
+from harness.annotate.pages.assignment import MOST_ON_A_PAGE, assign, parts, read_sample, reading_order, unlabelled
 from harness.annotate.pages.blind_pairs import METRIC, READERS, blind_pairs, blind_shares, most_alike
 from harness.annotate.pages.document import document
 from harness.annotate.pages.page_data import PageContent
 from harness.annotate.pages.practice import PRACTICE, damaged_items, practice_items
-from harness.annotate.pages.questions import annotator_words, output_fields
+from harness.annotate.pages.questions import AnnotatorWords, output_fields
 from harness.annotate.pages.review import Reviewed, refuse_other_scales
-from harness.annotate.pages.sample import read_sample, unlabelled
 from harness.content import Library
 from harness.content.problems import duplicates
 from harness.content.tags import choose_from
@@ -128,9 +127,10 @@ def make_pages(data: Dataset, source: str, to: Path, library: Library, options: 
     scales = _scales(data, sections)
     fields = {task: tuple(section.fields) for task, section in sections.items()}
     interface = library.interface(language)
+    instructions = library.instructions(language) if language in library.instruction_files else None
     content = PageContent(
         interface=interface,
-        words=annotator_words(library, language, interface.strings),
+        words=AnnotatorWords(library, instructions, interface.strings),
         language=language,
         sections=sections,
         scales=scales,

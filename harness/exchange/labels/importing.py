@@ -74,11 +74,7 @@ class ImportOptions(SourceOptions, frozen=True, kw_only=True):
 
 
 def import_labels(
-    source: str | Path,
-    to: Path,
-    mapping: LabelMapping | None = None,
-    options: ImportOptions | None = None,
-    library: Library | None = None,
+    source: str | Path, to: Path, mapping: LabelMapping | None = None, options: ImportOptions | None = None, library: Library | None = None
 ) -> ImportSummary:
     """Import the labels of `source` into the data folder `to`. The folder is written completely or not at all: not if
     any row is refused, unless `allow_refused` says that the others are wanted without it.
