@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -58,10 +58,11 @@ def export_labels(
         raise UsageError(f"no metric '{name}' has a scale here.{choose_from(data.scales, name)}")
     if kind in ("sheet", "label-studio"):
         sections = make_sections(data, items, library, selected)
-        files = _SHEET_WRITERS[kind](to, sections, data, library, selected)
+        write = _write_sheet if kind == "sheet" else _write_label_studio
+        files = write(to, sections, data, library, selected)
         return ExportSummary(kind, files, sum(len(section.items) for section in sections), 0)
     rows = _rows(data, items, known)
-    _TABLE_WRITERS[kind](to, rows)
+    {"csv": _write_csv, "jsonl": _write_jsonl, "parquet": _write_parquet}[kind](to, rows)
     return ExportSummary(kind, (to,), len({row["item_id"] for row in rows}), len(rows))
 
 
@@ -96,13 +97,6 @@ def _write_parquet(to: Path, rows: list[dict[str, Any]]) -> None:
     score = "int64" if kinds == {int} else "double" if kinds <= {int, float} else "string"
     written = [{**row, "score": str(row["score"]) if score == "string" else row["score"]} for row in rows]
     write_parquet(to, written, {name: score if name == "score" else "string" for name in _COLUMNS}, private=True)
-
-
-_TABLE_WRITERS: dict[str, Callable[[Path, list[dict[str, Any]]], None]] = {
-    "csv": _write_csv,
-    "jsonl": _write_jsonl,
-    "parquet": _write_parquet,
-}
 
 
 # For people
@@ -140,9 +134,3 @@ def _write_label_studio(to: Path, sections: Sequence[Section], data: Dataset, li
     files = {to: to_json(task_rows(section.items, section.fields)), interface_file: interface(section.fields, questions)}
     write_together(files, private={to})
     return (to, interface_file)
-
-
-_SHEET_WRITERS: Mapping[str, Callable[[Path, Sequence[Section], Dataset, Library, Selection], tuple[Path, ...]]] = {
-    "sheet": _write_sheet,
-    "label-studio": _write_label_studio,
-}
