@@ -60,9 +60,8 @@ def fetch_sets(
 
     Raises UsageError without consent, and where offensive texts would come into a repository; DataFetchError, StoreError.
     """
-    from harness.published.fetch import bytes_to_fetch
+    from harness.published.fetch import bytes_to_fetch, mirror
     from harness.published.folders import get as get_data
-    from harness.published.origin import mirror
 
     for card in cards:
         refuse_in_repository(home / card.id, card)

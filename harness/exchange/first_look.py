@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -69,8 +69,10 @@ def look_at(table: SourceTable, known_metrics: Collection[str], given: LabelMapp
 
 
 class _Look:
+    """What was guessed so far: `mapping`, the columns `by_role` and the `used` ones, with a sentence on each guess."""
+
     def __init__(self, table: SourceTable, known_metrics: Collection[str], given: LabelMapping) -> None:
-        self.table, self.known_metrics, self.given = table, known_metrics, given
+        self.table, self.known_metrics, self.given, self.mapping = table, known_metrics, given, given
         self.columns = [_column(table, name) for name in table.columns]
         self.guesses: list[str] = []
         named = {*given.named_columns.values(), *given.texts.values(), *given.id_from, *(wide.column for wide in given.scored_columns)}
@@ -86,33 +88,35 @@ class _Look:
         taken = given.constant(role) is not None or role in given.named_columns or (role == "item_id" and bool(given.id_from))
         return not (taken or (given.scored_columns and role in ("score", "metric", "annotator_id")))
 
+    def _guess(self, sentence: str, **changes: Any) -> None:
+        self.guesses.append(sentence)
+        self.mapping = msgspec.structs.replace(self.mapping, **changes)
+
     def found(self) -> FirstLook:
         """Look in the order in which one finding helps the next."""
-        changes: dict[str, Any] = self._scores()
-        changes |= self._texts()
-        changes |= self._ids()
-        changes["columns"] = {**self.given.columns, **{role: name for role, name in self.by_role.items() if role != "system"}}
-        if system := self.by_role.get("system"):
-            changes["system"] = system
-        changes |= self._language(changes.get("texts", self.given.texts))
-        scored = bool(changes.get("wide_annotators") or changes.get("wide_metrics") or self.given.scored_columns)
-        scored = scored or "score" in self.by_role or "score" in self.given.columns
-        unused = [column.name for column in self.columns if column.name not in self.used and column.filled]
-        return FirstLook(msgspec.structs.replace(self.given, **changes), self.guesses, unused, scored)
+        self._scores()
+        self._texts()
+        self._ids()
+        self.mapping = msgspec.structs.replace(
+            self.mapping,
+            columns={**self.given.columns, **{role: name for role, name in self.by_role.items() if role != "system"}},
+            system=self.by_role.get("system") or self.mapping.system,
+        )
+        self._language()
+        scored = bool(self.mapping.scored_columns) or "score" in self.by_role or "score" in self.given.columns
+        return FirstLook(self.mapping, self.guesses, [column.name for column in self._free()], scored)
 
     def _free(self) -> list[LookedAtColumn]:
         return [column for column in self.columns if column.name not in self.used and column.filled]
 
-    def _scores(self) -> dict[str, Any]:
+    def _scores(self) -> None:
         """Columns of scores: of one person each, or on one metric each. Of a table with a score column, only the scale is guessed."""
         given = self.given
-        changes: dict[str, Any] = {}
         if "score" in self.by_role or "score" in given.columns:
-            column = _column(self.table, self.by_role.get("score") or given.columns["score"])
-            if not (metrics := self._metrics_in_rows()):
-                changes |= self._metric()
-                metrics = [changes.get("metric") or given.metric or ""]
-            return changes | self._one_person() | self._scales(metrics, [column])
+            metrics = self._metrics_in_rows() or [self._metric()]
+            self._one_person()
+            self._scales(metrics, [_column(self.table, self.by_role.get("score") or given.columns["score"])])
+            return
         if not given.scored_columns:
             scores = [column for column in self._free() if column.is_score]
             if not scores:
@@ -120,73 +124,64 @@ class _Look:
             names = tuple(column.name for column in scores)
             self.used |= set(names)
             if all(name in self.known_metrics for name in names) or (given.metric is None and _differ(scores)):
-                changes["wide_metrics"] = names
-                self.guesses.append(
-                    f"scores: the columns {quoted(names)}, each on a metric of its own (--wide-annotators, if they are people)"
-                )
+                people = "(--wide-annotators, if they are people)"
+                self._guess(f"scores: the columns {quoted(names)}, each on a metric of its own {people}", wide_metrics=names)
             else:
-                changes["wide_annotators"] = names
-                self.guesses.append(f"scores: the columns {quoted(names)}, each of one person (--wide-metrics, if they are questions)")
-        wide = msgspec.structs.replace(given, **changes).scored_columns
+                questions = "(--wide-metrics, if they are questions)"
+                self._guess(f"scores: the columns {quoted(names)}, each of one person {questions}", wide_annotators=names)
+        wide = self.mapping.scored_columns
         columns = {each.column: _column(self.table, each.column) for each in wide if each.column in self.table.columns}
         if any(each.annotator for each in wide) and given.annotators is None:
-            changes["annotators"] = "positional" if _are_places(columns) else "persistent"
-            self.guesses.append(_WHO[changes["annotators"]])
-        if any(each.metric for each in wide):
-            own = self._one_person()
-            return changes | own | self._scales([each.metric for each in wide if each.metric], list(columns.values()), each=True)
-        changes |= self._metric()
-        return changes | self._scales([changes.get("metric") or given.metric or ""], list(columns.values()))
+            kind = "positional" if _are_places(columns) else "persistent"
+            self._guess(_WHO[kind], annotators=kind)
+        if metrics := [each.metric for each in wide if each.metric]:
+            self._one_person()
+            self._scales(metrics, list(columns.values()), each=True)
+        else:
+            self._scales([self._metric()], list(columns.values()))
 
-    def _not_scored_yet(self) -> dict[str, Any]:
+    def _not_scored_yet(self) -> None:
         """What will be asked about a table of texts: the metric that the user names, from 1 to 5 where its scale is not known."""
-        changes = self._metric()
-        metric = changes.get("metric") or self.given.metric
+        metric = self._metric()
         if metric not in self.known_metrics and metric not in self.given.metrics:
-            changes["metrics"] = {**self.given.metrics, metric: Scale(kind="ordinal", classes=(1, 2, 3, 4, 5), best=5)}
-            self.guesses.append(f"scale of '{metric}': 1 to 5, as nobody has scored yet (--scale {metric}=LOWEST..HIGHEST:best=SCORE)")
+            scale = Scale(kind="ordinal", classes=(1, 2, 3, 4, 5), best=5)
+            sentence = f"scale of '{metric}': 1 to 5, as nobody has scored yet (--scale {metric}=LOWEST..HIGHEST:best=SCORE)"
+            self._guess(sentence, metrics={**self.given.metrics, metric: scale})
         if numbers := [column.name for column in self._free() if column.numbers and column.different < column.filled]:
-            self.guesses.append(f"no scores found; if {quoted(numbers)} hold people's scores: --wide-annotators {','.join(numbers)}")
-        return changes
+            self._guess(f"no scores found; if {quoted(numbers)} hold people's scores: --wide-annotators {','.join(numbers)}")
 
-    def _metric(self) -> dict[str, Any]:
+    def _metric(self) -> str:
         """A name for what was scored, where nothing says it."""
-        if self.given.metric is not None:
-            return {}
-        self.guesses.append("metric: 'rating' (--metric NAME says what was asked)")
-        return {"metric": "rating"}
+        if self.given.metric is None:
+            self._guess("metric: 'rating' (--metric NAME says what was asked)", metric="rating")
+        return self.mapping.metric or ""
 
-    def _one_person(self) -> dict[str, Any]:
+    def _one_person(self) -> None:
         """The annotator of a table without one: all scores are of one person."""
         given = self.given
-        if "annotator_id" in {*self.by_role, *given.columns} or given.annotator or given.annotator_from_file or given.annotators:
-            return {}
-        self.guesses.append("annotator: one person gave all scores (--column annotator_id=COLUMN, if there are several)")
-        return {"annotator": "one"}
+        if not ("annotator_id" in {*self.by_role, *given.columns} or given.annotator or given.annotator_from_file or given.annotators):
+            self._guess("annotator: one person gave all scores (--column annotator_id=COLUMN, if there are several)", annotator="one")
 
     def _metrics_in_rows(self) -> list[str]:
         column = self.by_role.get("metric") or self.given.columns.get("metric")
         return sorted({str(record.cells[column]) for record in self.table.records if column and not is_blank(record.cells.get(column))})
 
-    def _scales(self, metrics: Sequence[str], columns: Sequence[LookedAtColumn], *, each: bool = False) -> dict[str, Any]:
+    def _scales(self, metrics: Sequence[str], columns: Sequence[LookedAtColumn], *, each: bool = False) -> None:
         """A scale for each metric that has none: from the lowest to the highest score seen; the highest is the best."""
-        scales = dict(self.given.metrics)
         for at, metric in enumerate(metrics):
-            if metric in scales or metric in self.known_metrics:
+            if metric in self.mapping.metrics or metric in self.known_metrics:
                 continue
             numbers = [number for column in (columns[at : at + 1] if each else columns) for number in column.numbers]
             if scale := _scale(numbers):
-                scales[metric] = scale
-                seen = f"{min(numbers):g} to {max(numbers):g}"
-                self.guesses.append(
-                    f"scale of '{metric}': {scale.describe()}, from the scores seen ({seen}); the best is {scale.best} "
-                    f"(--scale {metric}=LOWEST..HIGHEST:best=SCORE, if it is another one)"
+                self._guess(
+                    f"scale of '{metric}': {scale.describe()}, from the scores seen ({min(numbers):g} to {max(numbers):g}); the best is "
+                    f"{scale.best} (--scale {metric}=LOWEST..HIGHEST:best=SCORE, if it is another one)",
+                    metrics={**self.mapping.metrics, metric: scale},
                 )
-        return {"metrics": scales}
 
-    def _texts(self) -> dict[str, Any]:
+    def _texts(self) -> None:
         if self.given.texts:
-            return {}
+            return
         texts: dict[str, str] = {}
         source = self.given.named_columns.get("group")  # texts of one source may be told by the text itself
         for column in self.columns:
@@ -197,66 +192,62 @@ class _Look:
             texts = {_field(longest.name, ()): longest.name}
         self.used |= set(texts.values())
         if texts:
-            self.guesses.append("texts: " + ", ".join(f"'{column}' as {field}" for field, column in texts.items()))
-        return {"texts": texts}
+            self._guess("texts: " + ", ".join(f"'{column}' as {field}" for field, column in texts.items()), texts=texts)
 
-    def _ids(self) -> dict[str, Any]:
+    def _ids(self) -> None:
         """A column whose values all differ, or two columns that together do; else the number of the row."""
         if "item_id" in self.by_role or not self._open("item_id"):
-            return self._system(())
+            return self._system()
         free = [column for column in self._free() if not column.is_text]
         several = {"annotator_id", "metric"} & {*self.by_role, *self.given.columns}  # then an item has several rows
         rows = len(self.table.records)
         single = next((column for column in free if column.filled == column.different == rows), None)
         if single and not several:
-            self.used.add(single.name)
-            self.by_role["item_id"] = single.name
-            self.guesses.append(f"item id: the column '{single.name}', whose values all differ")
-            return self._system(())
+            self._use("item_id", single.name, f"item id: the column '{single.name}', whose values all differ")
+            return self._system()
         for first in free:
             for second in free:
                 if first is not second and first.different >= second.different and self._pairs(first, second) == rows:
                     return self._id_of(first, second)
-        self.guesses.append("item id: the number of the row, as no column tells the rows apart (--id-from COLUMN,COLUMN)")
-        return {"id_from": (ROW_NUMBER,), **self._system(())}
+        self._guess("item id: the number of the row, as no column tells the rows apart (--id-from COLUMN,COLUMN)", id_from=(ROW_NUMBER,))
+        self._system()
 
-    def _id_of(self, first: LookedAtColumn, second: LookedAtColumn) -> dict[str, Any]:
+    def _use(self, role: str, name: str, sentence: str) -> None:
+        self.used.add(name)
+        self.by_role[role] = name
+        self.guesses.append(sentence)
+
+    def _id_of(self, first: LookedAtColumn, second: LookedAtColumn) -> None:
         self.used |= {first.name, second.name}
-        self.guesses.append(f"item id: '{first.name}' and '{second.name}' together")
-        changes: dict[str, Any] = {"id_from": (first.name, second.name)}
+        self._guess(f"item id: '{first.name}' and '{second.name}' together", id_from=(first.name, second.name))
         if first.different < len(self.table.records) and self._open("group") and "group" not in self.by_role:
-            changes["group"] = first.name
-            self.guesses.append(f"group: rows with the same '{first.name}' share a source, and count as one independent text")
-        return changes | self._system((second,))
+            sentence = f"group: rows with the same '{first.name}' share a source, and count as one independent text"
+            self._guess(sentence, group=first.name)
+        self._system(second)
 
     def _pairs(self, first: LookedAtColumn, second: LookedAtColumn) -> int:
         cells = [(record.cells.get(first.name), record.cells.get(second.name)) for record in self.table.records]
         return len({pair for pair in cells if not any(map(is_blank, pair))})
 
-    def _system(self, candidates: Sequence[LookedAtColumn]) -> dict[str, Any]:
+    def _system(self, *candidates: LookedAtColumn) -> None:
         if "system" in self.by_role or not self._open("system"):
-            return {}
+            return
         rows = len(self.table.records)
         for column in (*candidates, *self._free()):
             if not column.numbers and 1 < column.different <= min(_MOST_SYSTEMS, rows // 2) and column.filled == rows:
-                self.used.add(column.name)
-                self.by_role["system"] = column.name
-                self.guesses.append(f"system: the column '{column.name}'")
-                break
-        return {}
+                return self._use("system", column.name, f"system: the column '{column.name}'")
 
-    def _language(self, texts: Mapping[str, str]) -> dict[str, Any]:
+    def _language(self) -> None:
+        texts = self.mapping.texts
         if self.given.language or "language" in self.by_role or "language" in self.given.named_columns or not texts:
-            return {}
+            return
         from harness.parse.language import identify_language  # late: loading its model takes half a second
 
         cells = [str(record.cells.get(column) or "") for record in self.table.records for column in texts.values()]
         long = [cell for cell in cells if cell_len(cell) >= _TEXT_WIDTH][:_READ]
-        if not (long := long or [" ".join(filter(None, cells[:_READ]))]):
-            return {}
-        [(tag, count)] = Counter(identify_language(cell)[0] for cell in long).most_common(1)
-        self.guesses.append(f"language: {tag}, as {count} of {len(long)} texts look like it (--language TAG)")
-        return {"language": tag}
+        if long := long or [" ".join(filter(None, cells[:_READ]))]:
+            [(tag, count)] = Counter(identify_language(cell)[0] for cell in long).most_common(1)
+            self._guess(f"language: {tag}, as {count} of {len(long)} texts look like it (--language TAG)", language=tag)
 
 
 _WHO = {
@@ -277,11 +268,8 @@ def _column(table: SourceTable, name: str) -> LookedAtColumn:
 
 def _differ(columns: Sequence[LookedAtColumn]) -> bool:
     """Whether columns have scales of their own: their highest or lowest scores are far from each other."""
-    return len({max(column.numbers) for column in columns}) > 1 and max(map(_top, columns)) >= 2 * min(map(_top, columns))
-
-
-def _top(column: LookedAtColumn) -> float:
-    return max(column.numbers)
+    highest = [max(column.numbers) for column in columns]
+    return len(set(highest)) > 1 and max(highest) >= 2 * min(highest)
 
 
 def _are_places(names: Collection[str]) -> bool:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator
+from typing import Any
 
 from harness.published.raw import RawFiles, Row, Tables
+from harness.published.values import judgment, label
 
 TASKS = {
     "mtbench": "pairwise_preference",
@@ -23,8 +25,12 @@ def convert(raw: RawFiles) -> Tables:
     here = [name for name in TASKS if raw.has(_file(name, "human")) and raw.has(_file(name, "llm"))]
     return {
         "items": (item for name in here for item in _items(raw, name)),
-        "labels": (label for name in here for label in _labels(raw, name)),
-        "judgments": (judgment for name in here for judgment in _judgments(raw, name)),
+        "labels": (
+            label(item, f"{name}:{who}", metric, score) for name in here for who, item, metric, score in _scores(raw, name, "human")
+        ),
+        "judgments": (
+            judgment(item, who, "default", metric, score) for name in here for who, item, metric, score in _scores(raw, name, "llm")
+        ),
     }
 
 
@@ -33,30 +39,18 @@ def _file(name: str, who: str) -> str:
 
 
 def _items(raw: RawFiles, name: str) -> Iterator[Row]:
-    released = {key for scores in raw.json(_file(name, "llm")).values() for key in scores}
-    for key in sorted(released):
+    for key in sorted({key for scores in raw.json(_file(name, "llm")).values() for key in scores}):
         yield {"item_id": _item_id(name, key), "language": "en", "task": TASKS[name], "dataset": name}
 
 
-def _labels(raw: RawFiles, name: str) -> Iterator[Row]:
-    for annotator, scores in raw.json(_file(name, "human")).items():
+def _scores(raw: RawFiles, name: str, who: str) -> Iterator[tuple[str, str, str, Any]]:
+    """(annotator or judge, item, metric, score)"""
+    for rater, scores in raw.json(_file(name, who)).items():
         for key, score in scores.items():
-            who = f"{name}:{annotator}"
-            yield {"item_id": _item_id(name, key), "annotator_id": who, "metric": _metric(name, key), "score": score}
-
-
-def _judgments(raw: RawFiles, name: str) -> Iterator[Row]:
-    for judge, scores in raw.json(_file(name, "llm")).items():
-        for key, score in scores.items():
-            item = _item_id(name, key)
-            yield {"item_id": item, "judge": judge, "variant": "default", "metric": _metric(name, key), "score": score}
+            yield rater, _item_id(name, key), METRICS.get(name) or key.rpartition("__")[2], score
 
 
 def _item_id(name: str, key: str) -> str:
     if name == "wax":
         key = hashlib.sha1(key.encode(), usedforsecurity=False).hexdigest()[:12]
     return f"{name}:{key}"
-
-
-def _metric(name: str, key: str) -> str:
-    return METRICS.get(name) or key.rpartition("__")[2]

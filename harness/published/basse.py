@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from harness.published.raw import RawFiles, Row, Tables
-from harness.published.values import whole
+from harness.published.values import judgment, label, whole
 
 LANGUAGES = ("eu", "es")
 JUDGES = ("Qwen2.5-7B-Instruct", "gpt-4o-mini", "gpt-4o", "prometheus-8-7b", "prometheus", "selene")
@@ -35,7 +36,7 @@ def convert(raw: RawFiles) -> Tables:
         "items": (item for document in everything for item in _items(document)),
         "labels": (label for document in everything for label in _labels(document)),
         "judgments": _judgments(raw, main),
-        "documents": (_document(document) for tag in LANGUAGES for document in main[tag]),
+        "documents": map(_document, (document for tag in LANGUAGES for document in main[tag])),
     }
 
 
@@ -78,7 +79,7 @@ def _labels(document: Document) -> Iterator[Row]:
             for position, score in enumerate(scores, start=1):
                 if score is not None and not math.isnan(score):
                     who = f"{document.tag}-single" if alone else f"{document.tag}-pos{position}"
-                    yield {"item_id": document.item_id(system), "annotator_id": who, "metric": metric, "score": whole(score)}
+                    yield label(document.item_id(system), who, metric, whole(score))
 
 
 def _judgments(raw: RawFiles, main: dict[str, list[Document]]) -> Iterator[Row]:
@@ -86,16 +87,9 @@ def _judgments(raw: RawFiles, main: dict[str, list[Document]]) -> Iterator[Row]:
         for judge in JUDGES:
             for metric in CRITERIA:
                 path = f"pred/judges/{tag}/{judge}/{metric}.csv"
-                rows = raw.table(path) if raw.has(path) else []
-                seen: dict[str, int] = {}
-                for row in rows:
-                    place = seen.get(row["model"], 0)
-                    seen[row["model"]] = place + 1
-                    yield {
-                        "item_id": main[tag][place].item_id(row["model"]),
-                        "judge": judge,
-                        "variant": "rubric-1-5",
-                        "metric": metric,
-                        "score": whole(float(row["score"])) if row["score"] else None,
-                        "justification": row["feedback"],
-                    }
+                seen: Counter[str] = Counter()
+                for row in raw.table(path) if raw.has(path) else []:
+                    item = main[tag][seen[row["model"]]].item_id(row["model"])
+                    seen[row["model"]] += 1
+                    score = whole(float(row["score"])) if row["score"] else None
+                    yield judgment(item, judge, "rubric-1-5", metric, score, justification=row["feedback"])

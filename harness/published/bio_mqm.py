@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from harness.published.people import named_by_rank
 from harness.published.raw import RawFiles, Row, Tables
-from harness.published.values import nfc, rounded
+from harness.published.values import label, nfc, numbered, rounded
 from harness.published.wmt import mqm_penalty, nfc_place
 
 FOLDER = "data/v2/target/main_phase/round_two"
@@ -79,17 +78,12 @@ def _items(raw: RawFiles) -> Iterator[Row]:
 
 def _labels(raw: RawFiles) -> Iterator[Row]:
     for pair, tag in LANGUAGES.items():
-        initials = (row["Annotator_ID"] for _, rows in _files(raw, pair) for row in rows)
-        people: Mapping[str, str] = named_by_rank(initials, f"{tag}-l")
+        people = numbered(sorted(row["Annotator_ID"] for _, rows in _files(raw, pair) for row in rows), f"{tag}-l")
         for translation in _translations(raw, pair):
-            errors = translation.content["target_errors"]
-            yield {
-                "item_id": translation.item_id,
-                "annotator_id": people[translation.content["Annotator_ID"]],
-                "metric": "mqm",
-                "score": rounded(-sum(map(_penalty, errors)), DIGITS),
-                "spans": [_span(error, translation.content["target"]) for error in errors],
-            }
+            content = translation.content
+            score = rounded(-sum(map(_penalty, content["target_errors"])), DIGITS)
+            spans = [_span(error, content["target"]) for error in content["target_errors"]]
+            yield label(translation.item_id, people[content["Annotator_ID"]], "mqm", score, spans=spans)
 
 
 def _penalty(error: dict[str, Any]) -> float:

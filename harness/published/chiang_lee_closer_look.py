@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from harness.published.raw import RawFiles, Row, Tables
-from harness.published.values import whole
+from harness.published.values import label, whole
 
 METRICS = {"coh": "coherence", "eng": "engagingness", "gro": "groundedness", "nat": "naturalness"}
 VARIANTS = {
@@ -49,7 +49,7 @@ def _items(responses: list[dict[str, Any]]) -> Iterator[Row]:
 def _labels(responses: list[dict[str, Any]]) -> Iterator[Row]:
     for number, response in enumerate(responses):
         for metric, score in response["scores"].items():
-            yield {"item_id": f"tc-{number:03d}", "annotator_id": "mean-of-annotators", "metric": metric, "score": score}
+            yield label(f"tc-{number:03d}", "mean-of-annotators", metric, score)
 
 
 def _judgments(raw: RawFiles, ids: dict[tuple[str, str, str], str]) -> Iterator[Row]:
@@ -57,13 +57,8 @@ def _judgments(raw: RawFiles, ids: dict[tuple[str, str, str], str]) -> Iterator[
         for name, variant in VARIANTS.items():
             path = f"results/topical_chat/gpt3.5_{short}_{name}.json"
             for response in raw.json(path) if raw.has(path) else []:
-                yield {
-                    "item_id": ids[_key(response)],
-                    "judge": "gpt-3.5-turbo-0613",
-                    "variant": variant,
-                    "metric": metric,
-                    "scores": [score_of(answer) for answer in response["all_responses"]],
-                }
+                row = {"item_id": ids[_key(response)], "judge": "gpt-3.5-turbo-0613", "variant": variant, "metric": metric}
+                yield {**row, "scores": [score_of(answer) for answer in response["all_responses"]]}
 
 
 def score_of(answer: str) -> int | float | None:

@@ -1,23 +1,27 @@
 """Fetches the raw files of a published set and checks each against the size and SHA-256 of its card.
 
+They come from their authors' repository at a pinned commit, or from a mirror of it.
 A file is written under its name only when it is whole and right, so a fetch that was stopped goes on with the files that are missing.
 """
 
 from __future__ import annotations
 
 import logging
+import os
 import re
 import shutil
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
+from urllib.parse import quote
 
 from harness.content.specs import DatasetCard, RawFile, RawSource
-from harness.errors import AbsentRawFile, DataFetchError, StoreError
-from harness.published.origin import MIRROR, address, is_folder, mirror
+from harness.errors import AbsentRawFile, DataFetchError, StoreError, UsageError
 from harness.tables import sha256_of
 
+MIRROR = "HARNESS_DATA_MIRROR"
+_SCHEMES = ("http://", "https://", "file://")
 ATTEMPTS = 4
 _SECONDS_WITHOUT_A_BYTE = 30
 _ABSENT = (404, 410)
@@ -48,17 +52,11 @@ def raw_files(card: DatasetCard) -> Iterator[tuple[RawSource, RawFile]]:
 
 
 def fetch(card: DatasetCard, root: Path, progress: Progress = lambda count: None, *, partial: bool = False) -> Fetched:
-    """Fetch the raw files of a card that are not in `root` yet.
+    """Fetch the raw files of a card that are not in `root` yet, as `OWNER/REPO/COMMIT/PATH`.
 
-    Args:
-        card: names the files with their sizes and hashes.
-        root: folder for raw files, as `OWNER/REPO/COMMIT/PATH`.
-        progress: told of bytes as they arrive; files that are here already count at once.
-        partial: whether files that the origin does not have may be left out.
-
-    Raises:
-        DataFetchError: if a file cannot be fetched, or is not the file that the card names, or of a part no file is there.
-        StoreError: if the disk is full or the folder is read-only.
+    `progress` is told of bytes as they arrive; files that are here already count at once. With `partial`, files that the origin does not
+    have may be left out. Raises DataFetchError if a file cannot be fetched, or is not the file that the card names, or of a part no file is
+    there; StoreError if the disk is full or the folder is read-only.
     """
     origin, missing = mirror(), []
     for source, file in raw_files(card):
@@ -152,3 +150,35 @@ def _download(file: RawFile, progress: Progress) -> Callable[[str, str, object],
             raise
 
     return download
+
+
+def mirror() -> str | None:
+    """The origin that the user prefers to the authors' own: an address, or the path of a folder, that holds `OWNER/REPO/COMMIT/PATH`."""
+    chosen = os.environ.get(MIRROR, "").rstrip("/")
+    if "://" in chosen and not chosen.startswith(_SCHEMES):
+        raise UsageError(f"{MIRROR} is '{chosen}'; it should be an address that begins with http:// or https://, or the path of a folder")
+    return chosen.removeprefix("file://") or None
+
+
+def is_folder(origin: str) -> bool:
+    """Whether a mirror is a folder of this machine."""
+    return not origin.startswith(("http://", "https://"))
+
+
+def address(source: RawSource, file: RawFile, origin: str | None = None) -> str:
+    """The address of a raw file, or its path where the mirror is a folder.
+
+    >>> source = RawSource(origin="github:owner/name@0a1b", files=())
+    >>> address(source, RawFile("data/a b.csv", 1, "0" * 64))
+    'https://raw.githubusercontent.com/owner/name/0a1b/data/a%20b.csv'
+    >>> address(source, RawFile("data/a.csv", 1, "0" * 64), "http://127.0.0.1:8000")
+    'http://127.0.0.1:8000/owner/name/0a1b/data/a.csv'
+    """
+    if origin is not None:
+        place = f"{source.repository}/{source.commit}/{file.path}"
+        return f"{origin}/{place if is_folder(origin) else quote(place)}"
+    if source.origin.startswith("hub:"):
+        from huggingface_hub import hf_hub_url  # late: it takes a while, and no bundled set needs it
+
+        return str(hf_hub_url(source.repository, file.path, repo_type="dataset", revision=source.commit))
+    return f"https://raw.githubusercontent.com/{quote(f'{source.repository}/{source.commit}/{file.path}')}"

@@ -20,8 +20,7 @@ from harness.errors import ContentError, HarnessError, StoreError, UsageError
 from harness.foreign import what_it_did
 from harness.published import plain_table
 from harness.published.fetch import Progress, fetch, raw_files, raw_folder
-from harness.published.raw import RawFiles, Row, Tables
-from harness.published.rows import error_in_row
+from harness.published.raw import RawFiles, Row, Tables, error_in_row
 from harness.tables import find_table, jsonl_lines, make_folder, open_bytes, to_json, write_atomic
 
 GROUP = "harness.published"
@@ -60,23 +59,13 @@ def converters() -> dict[str, Any]:
 def get(
     card: DatasetCard, home: Path, progress: Progress = lambda count: None, *, partial: bool = False, package: str | None = "harness"
 ) -> Path:
-    """Fetch, convert and check a published set; nothing is left behind unless all of it is right.
+    """Fetch, convert and check a published set; nothing is left behind unless all of it is right. Returns the data folder.
 
-    Args:
-        card: a card with `sources`.
-        home: the folder that gets a folder with the card's id.
-        progress: as `fetch`.
-        partial: convert what there is, where the origin lacks files.
-        package: the installed package that the card belongs to, and whose function may convert the raw files. None for a card from a
-            `--content` folder: it runs no code, so that it needs a mapping.
-
-    Returns:
-        The data folder.
-
-    Raises:
-        UsageError: if no converter is installed, or another command fetches this set.
-        DataFetchError, StoreError: as `fetch`.
-        ContentError: if a raw file is not what the converter expects, or the result is not what the card names.
+    `home` gets a folder with the card's id; `progress` is as in `fetch`; `partial` converts what there is, where the origin lacks files.
+    `package` is the installed package that the card belongs to, and whose function may convert the raw files; None for a card from a
+    `--content` folder: it runs no code, so that it needs a mapping.
+    Raises UsageError if no converter is installed, or another command fetches this set; DataFetchError and StoreError as `fetch`;
+    ContentError if a raw file is not what the converter expects, or the result is not what the card names.
     """
     convert = converter_of(card, package)
     with _alone(card.id, home):

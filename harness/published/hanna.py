@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import msgspec
 
 from harness.published.raw import RawFiles, Row, Tables
-from harness.published.values import nfc, rounded, whole
+from harness.published.values import judgment, label, nfc, rounded, whole
 
 SCORES = ("hanna_metric_scores_llm.csv", "dig-team/hanna-benchmark-asg")
 STORIES = (
@@ -67,7 +67,7 @@ def _labels(scores: _Scores) -> Iterator[Row]:
     columns = {(metric, k): scores.column(f"Human {k} {short}") for short, metric in METRICS.items() for k in LISTS_OF_PEOPLE}
     for story in range(PROMPTS * len(scores.systems)):
         for (metric, k), column in columns.items():
-            yield {"item_id": _item_id(story), "annotator_id": f"pos{k}", "metric": metric, "score": whole(column[story])}
+            yield label(_item_id(story), f"pos{k}", metric, whole(column[story]))
 
 
 def _judgments(scores: _Scores) -> Iterator[Row]:
@@ -75,4 +75,4 @@ def _judgments(scores: _Scores) -> Iterator[Row]:
         for number, variant in VARIANTS.items():
             for short, metric in METRICS.items():
                 for story, score in enumerate(scores.column(f"{name} {short} {number}")):
-                    yield {"item_id": _item_id(story), "judge": judge, "variant": variant, "metric": metric, "score": rounded(score, 6)}
+                    yield judgment(_item_id(story), judge, variant, metric, rounded(score, 6))

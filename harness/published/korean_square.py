@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from harness.published.people import named_by_rank
 from harness.published.raw import RawFiles, Row, Tables
-from harness.published.values import nfc
+from harness.published.values import label, nfc, numbered
 
 FOLDER = "data/SQuARe/with_raw_annotations"
 RESPONSES, QUESTIONS = f"{FOLDER}/response_test_ood_annotations.json", f"{FOLDER}/question_test_ood_annotations.json"
@@ -23,12 +22,9 @@ OF_QUESTIONS: Asked = {
 def convert(raw: RawFiles) -> Tables:
     """Responses, then questions. Workers' ids are numbers of a platform: they are replaced by their ranks over both files."""
     responses, questions = raw.json(RESPONSES), raw.json(QUESTIONS)
-    people = named_by_rank((worker for entry in (*responses, *questions) for worker in _workers(entry)), "w", digits=3)
+    answers = (answer for entry in (*responses, *questions) for given in entry["raw_annotations"].values() for answer in given)
+    people = numbered(sorted(answer["workerID"] for answer in answers), "w", digits=3)
     return {"items": _items(responses, questions), "labels": _labels(responses, questions, people.__getitem__)}
-
-
-def _workers(entry: dict[str, Any]) -> Iterator[int]:
-    return (answer["workerID"] for answers in entry["raw_annotations"].values() for answer in answers)
 
 
 def _items(responses: list[dict[str, Any]], questions: list[dict[str, Any]]) -> Iterator[Row]:
@@ -62,5 +58,4 @@ def _labels(responses: list[dict[str, Any]], questions: list[dict[str, Any]], wh
         for number, entry in enumerate(entries):
             for metric, (question, read) in asked.items():
                 for answer in entry["raw_annotations"][question]:
-                    item = f"ko-{kind}{number:03d}"
-                    yield {"item_id": item, "annotator_id": who(answer["workerID"]), "metric": metric, "score": read(answer)}
+                    yield label(f"ko-{kind}{number:03d}", who(answer["workerID"]), metric, read(answer))

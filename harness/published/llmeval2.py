@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from harness.published.raw import RawFiles, Row, Tables
-from harness.published.values import nfc, whole
+from harness.published.values import judgment, label, nfc, whole
 
 FOLDER = "results"
 TASKS = {"A": "exam_answer_objective", "B": "exam_answer_subjective"}  # type of the question -> task
@@ -24,7 +24,11 @@ def convert(raw: RawFiles) -> Tables:
     """One item an answer, subjects by name. A released human score is one whole number, rounded from several people."""
     return {
         "items": (_item(subject, entry) for subject, entry in _entries(raw, "human")),
-        "labels": _labels(raw),
+        "labels": (
+            label(entry["dialog_uuid"], "released-score", metric, score)
+            for _, entry in _entries(raw, "human")
+            for metric, score in _scores(entry)
+        ),
         "judgments": _judgments(raw),
     }
 
@@ -64,20 +68,13 @@ def _text(value: str | float | bool) -> str:
     return nfc(str(value))
 
 
-def _labels(raw: RawFiles) -> Iterator[Row]:
-    for _, entry in _entries(raw, "human"):
-        for metric, score in _scores(entry):
-            yield {"item_id": entry["dialog_uuid"], "annotator_id": "released-score", "metric": metric, "score": score}
-
-
 def _judgments(raw: RawFiles) -> Iterator[Row]:
     for subject in _subjects(raw):
         if raw.has(_file(subject, "gpt")):
             judged = {entry["dialog_uuid"]: entry for entry in raw.json(_file(subject, "gpt"))}
             for entry in raw.json(_file(subject, "human")):
                 for metric, score in _scores(judged[entry["dialog_uuid"]]):
-                    row = {"item_id": entry["dialog_uuid"], "judge": "gpt-4", "variant": "released"}
-                    yield {**row, "metric": metric, "score": score}
+                    yield judgment(entry["dialog_uuid"], "gpt-4", "released", metric, score)
 
 
 def _scores(entry: dict[str, Any]) -> Iterator[tuple[str, int | float]]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from harness.published.raw import RawFiles, Row, Tables
-from harness.published.values import nfc
+from harness.published.values import label, nfc
 
 LANGUAGES = ("de", "en", "es", "fr", "hi")
 PARTS = {"base": "memerag", "ext": "memerag_ext"}  # part -> its folder; base has one annotator a sentence, ext five
@@ -75,7 +75,7 @@ def _labels(answer: JudgedAnswer) -> Iterator[Row]:
     for sentence in answer.content["answer"]:
         for annotator, scores in _scores(answer, sentence):
             for metric, score in scores.items():
-                yield {"item_id": answer.item_id(sentence), "annotator_id": annotator, "metric": metric, "score": score}
+                yield label(answer.item_id(sentence), annotator, metric, score)
 
 
 def _scores(answer: JudgedAnswer, sentence: dict[str, Any]) -> Iterator[tuple[str, dict[str, str]]]:

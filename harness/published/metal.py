@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from harness.errors import ContentError
 from harness.published.raw import RawFiles, Row, Tables
-from harness.published.values import whole
+from harness.published.values import judgment, label, whole
 
 FILE = "data/METAL_dataset.json"
 LANGUAGES = {
@@ -90,17 +90,13 @@ def _instance(key: str, content: Any) -> Instance:
         raise _differs(f"summary {key} is in '{name}'", "ten languages: " + ", ".join(sorted({*LANGUAGES.values()})))
     if content["Type"] not in TYPES:
         raise _differs(f"summary {key} is of type '{content['Type']}'", "Good and Bad")
-    spellings = {name, name.lower(), tag}
-    if key not in {_hash(spelling, content) for spelling in spellings}:
-        raise _differs(f"the key {key} is not the SHA-256 of Summ/{tag}/{content['XLSum_ID']}/{content['Index']}", "such keys")
+    article = f"{content['XLSum_ID']}/{content['Index']}"
+    if key not in {hashlib.sha256(f"Summ/{spelling}/{article}".encode()).hexdigest() for spelling in (name, name.lower(), tag)}:
+        raise _differs(f"the key {key} is not the SHA-256 of Summ/{tag}/{article}", "such keys")
     _check_metrics(key, "Human_Scores", content["Human_Scores"], ANNOTATORS)
     for part in VARIANTS:
         _check_metrics(key, part, {metric: judged.get("scores", {}) for metric, judged in content[part].items()}, JUDGES)
     return Instance(key, tag, content)
-
-
-def _hash(language: str, content: dict[str, Any]) -> str:
-    return hashlib.sha256(f"Summ/{language}/{content['XLSum_ID']}/{content['Index']}".encode()).hexdigest()
 
 
 def _check_metrics(key: str, part: str, scores: dict[str, dict[str, Any]], who: tuple[str, ...]) -> None:
@@ -150,7 +146,7 @@ def _labels(instance: Instance) -> Iterator[Row]:
             if score is not None:
                 if score not in classes:
                     raise _differs(f"{who} gave summary {instance.key} {score} in {metric}", f"scores from {classes[0]} to {classes[-1]}")
-                yield {"item_id": instance.key, "annotator_id": who, "metric": metric, "score": score}
+                yield label(instance.key, who, metric, score)
 
 
 def _judgments(instance: Instance) -> Iterator[Row]:
@@ -160,9 +156,8 @@ def _judgments(instance: Instance) -> Iterator[Row]:
             for judge in JUDGES:
                 score = _score(judged["scores"][judge], instance.key, metric, judge)
                 if score is not None:
-                    row = {"item_id": instance.key, "judge": judge, "variant": variant, "metric": metric, "score": score}
                     comment = judged.get("comments", {}).get(judge)
-                    yield {**row, **({"justification": comment} if comment else {})}
+                    yield judgment(instance.key, judge, variant, metric, score, **({"justification": comment} if comment else {}))
 
 
 def _score(value: Any, key: str, metric: str, who: str) -> int | float | None:

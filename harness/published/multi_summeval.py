@@ -7,10 +7,8 @@ from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from harness.errors import ContentError
-from harness.published.people import named_by_appearance
-from harness.published.raw import RawFiles, Row, Tables
-from harness.published.rows import RawRow
-from harness.published.values import nfc, rounded
+from harness.published.raw import RawFiles, RawRow, Row, Tables
+from harness.published.values import label, nfc, numbered, rounded
 
 LANGUAGES = ("DE", "ES", "FR", "ID", "RU", "TR", "ZH")  # of English, only means are released
 REFERENCE, SYSTEM = "REFERENCE", "SYSTEM"
@@ -71,14 +69,14 @@ def _rated(raw: RawFiles, *, again: bool) -> Iterator[Row]:
     for language in LANGUAGES:
         path = f"mturk/annotation_result/{language}/analysis_clean.csv"
         assignments = raw.table(path) if raw.has(path) else []
-        people = named_by_appearance((row["worker_id"] for row in assignments), f"{language.lower()}-w", digits=2)
+        people = numbered((row["worker_id"] for row in assignments), f"{language.lower()}-w", digits=2)
         seen: set[tuple[str, str, str]] = set()
         for assignment in assignments:
             for text, score in _scores(assignment).items():
                 key = _key(text)
                 rated = (key.item_id, people[assignment["worker_id"]], METRICS[key.first])
                 if (rated in seen) == again:
-                    yield {**dict(zip(("item_id", "annotator_id", "metric"), rated, strict=True)), "score": rounded(score, 6)}
+                    yield label(*rated, rounded(score, 6))
                 seen.add(rated)
 
 

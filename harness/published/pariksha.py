@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from harness.published.raw import RawFiles, Row, Tables
+from harness.published.values import judgment, label
 
 LANGUAGES = {
     "bengali": "bn",
@@ -65,27 +66,17 @@ def _labels(raw: RawFiles) -> Iterator[Row]:
 def _ratings(rating: dict[str, str]) -> Iterable[Row]:
     for metric, (column, reasons) in RATINGS.items():
         value, comment = rating[column], rating[reasons]
-        yield {
-            "item_id": item_id(rating["prompt_id"], rating["model"]),
-            "annotator_id": f"karya-{rating['worker_id']}",
-            "metric": metric,
-            "score": NUMBERS[value] if value in NUMBERS else int(value),
-            **({"comment": comment} if comment not in ("", "none") else {}),
-        }
+        score = NUMBERS[value] if value in NUMBERS else int(value)
+        more = {"comment": comment} if comment not in ("", "none") else {}
+        yield label(item_id(rating["prompt_id"], rating["model"]), f"karya-{rating['worker_id']}", metric, score, **more)
 
 
 def _judgments(raw: RawFiles) -> Iterator[Row]:
     for name in LANGUAGES:
         for metric in sorted(RATINGS):
             for prompt, system, answer in _answers(raw, f"gpt_eval/outputs/round1/individual/{metric}/individual_{name}.json"):
-                yield {
-                    "item_id": item_id(prompt["prompt_id"], system),
-                    "judge": JUDGE,
-                    "variant": "single-call-per-metric",
-                    "metric": metric,
-                    "score": answer["score"],
-                    "justification": answer["justification"],
-                }
+                item, reason = item_id(prompt["prompt_id"], system), answer["justification"]
+                yield judgment(item, JUDGE, "single-call-per-metric", metric, answer["score"], justification=reason)
 
 
 def _answers(raw: RawFiles, path: str) -> Iterator[tuple[dict[str, Any], str, dict[str, Any]]]:

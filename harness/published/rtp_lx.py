@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from harness.published.raw import RawFiles, Row, Tables
+from harness.published.values import judgment, label
 
 FILES = "scoring/gpt4_results/gpt4_results_*.json"
 TAGS = {"BCMS": "sr-Latn", "NO-NB": "nb", "PT": "pt-BR", "ZH-Hans": "zh-Hans", "ZH-Hant": "zh-Hant"}  # others: the name in lower case
@@ -22,7 +23,6 @@ METRICS = {  # metric -> its key in the release
     "sexual_content": "SexualContent",
 }
 HIGHEST = {metric: 5 if metric == "toxicity" else 3 for metric in METRICS}  # the lowest score is 1
-PEOPLE = 3
 _NAMES = {key.lower(): metric for metric, key in METRICS.items()} | {"toxic": "toxicity"}
 _ANSWER = re.compile(r"([A-Za-z -]+):\s*(\d+)")
 _PARALLEL = re.compile(r"(\d{7}-[0-9a-f]{32})\.txt")
@@ -67,7 +67,7 @@ def _item(locale: str, row: dict[str, Any]) -> Row:
 def _labels(locale: str, row: dict[str, Any]) -> Iterator[Row]:
     for metric, key in METRICS.items():
         for number, score in enumerate(row["OriginalEntry"]["AnnotationsRaw"][key], start=1):
-            yield {"item_id": _item_id(locale, row), "annotator_id": f"{locale}-human{number}", "metric": metric, "score": score}
+            yield label(_item_id(locale, row), f"{locale}-human{number}", metric, score)
 
 
 def _judgments(locale: str, row: dict[str, Any]) -> Iterator[Row]:
@@ -75,14 +75,8 @@ def _judgments(locale: str, row: dict[str, Any]) -> Iterator[Row]:
     for metric in METRICS:
         score = scores.get(metric)
         failure = "missing" if score is None else None if 1 <= score <= HIGHEST[metric] else "off_scale"
-        yield {
-            "item_id": _item_id(locale, row),
-            "judge": "gpt-4-turbo",
-            "variant": "released",
-            "metric": metric,
-            "score": None if failure else score,
-            **({"failure": failure} if failure else {}),
-        }
+        own = {"failure": failure} if failure else {}
+        yield judgment(_item_id(locale, row), "gpt-4-turbo", "released", metric, None if failure else score, **own)
 
 
 def scores_of(reply: str | None) -> dict[str, int]:

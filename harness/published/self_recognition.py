@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from harness.published.raw import RawFiles, Row, Tables
-from harness.published.values import rounded
+from harness.published.values import judgment, rounded
 
 DATASETS = ("xsum", "cnn")
 JUDGES = ("gpt4", "gpt35", "llama")
@@ -50,8 +50,7 @@ def _entries(raw: RawFiles, path: str) -> list[dict[str, Any]]:
 
 
 def _individual(dataset: str, judge: str, entry: dict[str, Any], metric: str, score: float) -> Row:
-    item = f"{dataset}/{entry['key']}/{entry['target_model']}"
-    return {"item_id": item, "judge": judge, "variant": "individual", "metric": metric, "score": rounded(score, DIGITS)}
+    return judgment(f"{dataset}/{entry['key']}/{entry['target_model']}", judge, "individual", metric, rounded(score, DIGITS))
 
 
 def _pairwise(dataset: str, judge: str, entry: dict[str, Any], metric: str, score: float, question: str) -> Row:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from harness.published.raw import RawFiles, Row, Tables
+from harness.published.values import label
 
 LANGUAGES = ("en", "es", "ca", "eu", "gl")
 METRICS = {"truthfulness": 5, "informativeness": 6}  # metric -> its place, from 0
@@ -18,18 +19,15 @@ FOLDER = "judge/manual_review"
 def convert(raw: RawFiles) -> Tables:
     """One item an answer. The texts of the second annotator's sheets differ slightly: those of the main sheets count."""
     return {
-        "items": (_item(tag, row) for tag in LANGUAGES for row in _main_rows(raw, tag)),
+        "items": (_item(tag, row) for tag in LANGUAGES for path in ("evaluated", "evaluated/no_instruct") for row in _rows(raw, path, tag)),
         "labels": (label for tag in LANGUAGES for label in _labels(raw, tag)),
     }
 
 
-def _rows(raw: RawFiles, path: str) -> list[list[str]]:
-    rows = raw.lists(f"{FOLDER}/{path}", least=max(METRICS.values()) + 1) if raw.has(f"{FOLDER}/{path}") else []
+def _rows(raw: RawFiles, folder: str, tag: str) -> list[list[str]]:
+    path = f"{FOLDER}/{folder}/{tag}.csv"
+    rows = raw.lists(path, least=max(METRICS.values()) + 1) if raw.has(path) else []
     return [row[:COLUMNS] for row in rows[1:]]
-
-
-def _main_rows(raw: RawFiles, tag: str) -> list[list[str]]:
-    return _rows(raw, f"evaluated/{tag}.csv") + _rows(raw, f"evaluated/no_instruct/{tag}.csv")
 
 
 def _item(tag: str, row: list[str]) -> Row:
@@ -47,16 +45,15 @@ def _item(tag: str, row: list[str]) -> Row:
 
 
 def _labels(raw: RawFiles, tag: str) -> Iterator[Row]:
-    for row in _rows(raw, f"evaluated/{tag}.csv"):
+    for row in _rows(raw, "evaluated", tag):
         changed = row[CHANGED] if len(row) > CHANGED else ""
         yield from _scores(tag, row, "main", {"changed": changed, "before": row[BEFORE].strip()} if changed else {})
-    for row in _rows(raw, f"evaluated/no_instruct/{tag}.csv"):
-        yield from _scores(tag, row, "main", {})
-    for row in _rows(raw, f"iaa/{tag}.csv"):
-        yield from _scores(tag, row, "iaa", {})
+    for folder, role in (("evaluated/no_instruct", "main"), ("iaa", "iaa")):
+        for row in _rows(raw, folder, tag):
+            yield from _scores(tag, row, role, {})
 
 
 def _scores(tag: str, row: list[str], role: str, more: Row) -> Iterator[Row]:
     for metric, place in METRICS.items():
         if row[place]:
-            yield {"item_id": f"{tag}-{row[0]}", "annotator_id": f"{tag}-{role}", "metric": metric, "score": row[place], **more}
+            yield label(f"{tag}-{row[0]}", f"{tag}-{role}", metric, row[place], **more)

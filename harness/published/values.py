@@ -1,9 +1,25 @@
-"""Values of a release in a data folder: the same number and the same text on every machine."""
+"""Rows and values of a release in a data folder: the same number, text and name on every machine."""
 
 from __future__ import annotations
 
 import math
 import unicodedata
+from collections.abc import Iterable
+from typing import Any, TypeVar
+
+from harness.published.raw import Row
+
+Id = TypeVar("Id", int, str)
+
+
+def label(item_id: str, annotator_id: str, metric: str, score: Any, **more: Any) -> Row:
+    """A row of `labels`, with its keys in their order; `more` keys stand behind them."""
+    return {"item_id": item_id, "annotator_id": annotator_id, "metric": metric, "score": score, **more}
+
+
+def judgment(item_id: str, judge: str, variant: str, metric: str, score: Any, **more: Any) -> Row:
+    """A row of `judgments`, with its keys in their order; `more` keys stand behind them."""
+    return {"item_id": item_id, "judge": judge, "variant": variant, "metric": metric, "score": score, **more}
 
 
 def whole(number: float) -> int | float:
@@ -27,3 +43,12 @@ def rounded(number: float, digits: int) -> int | float:
 def nfc(text: str) -> str:
     """The text in Unicode's composed form. Nothing else changes."""
     return unicodedata.normalize("NFC", text)
+
+
+def numbered(ids: Iterable[Id], prefix: str, digits: int = 1) -> dict[Id, str]:
+    """Names for annotators whose ids are not to be passed on: `prefix` and the id's place, from 1, in the order of first appearance.
+
+    >>> numbered(["B7", "A1", "B7"], "de-w", digits=2)
+    {'B7': 'de-w01', 'A1': 'de-w02'}
+    """
+    return {one: f"{prefix}{number:0{digits}d}" for number, one in enumerate(dict.fromkeys(ids), start=1)}

@@ -57,6 +57,23 @@ def latest(rows: Iterable[tuple[Any, Rating]]) -> dict[Any, Rating]:
     return kept
 
 
+def translation_item(item_id: str, tag: str, document: Sequence[str], segment: int, system: str, source: str, output: str) -> Row:
+    """The item of a translation from English; `document` is its domain and its name."""
+    domain, name = document
+    return {
+        "item_id": item_id,
+        "language": tag,
+        "task": "translation",
+        "doc_id": name,
+        "domain": domain,
+        "segment": segment,
+        "system": system,
+        "source_language": "en",
+        "source": nfc(source),
+        "output": nfc(output),
+    }
+
+
 def place(span: dict[str, Any], text: str) -> Row:
     """Where a span stands in the NFC form of a text, the end excluded; `missing` for what the translation leaves out."""
     start, end = span["start_i"], span["end_i"]

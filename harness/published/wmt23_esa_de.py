@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from harness.published.raw import RawFiles, Row, Tables
-from harness.published.values import nfc, rounded, whole
-from harness.published.wmt import Rating, latest, mqm_penalty, place, ratings, score_of_penalty
+from harness.published.values import judgment, label, nfc, rounded, whole
+from harness.published.wmt import Rating, latest, mqm_penalty, place, ratings, score_of_penalty, translation_item
 
 CAMPAIGNS = "data/campaign-ruction-rc5"
 WMT23 = "data/mt-metrics-eval-v2/wmt23"
@@ -51,8 +51,11 @@ SECOND = (
     Campaign("ESAAI-IAA", "240521rc6GEMBA", ASSISTED),
     Campaign("MQM-IAA", "240521rc6MQM", MQM),
 )
-# Labels that were released as scores only: annotator, metric, file.
-RELEASED = (("wmt23-mqm", MQM, "en-de.mqm.seg.score"), ("wmt23-da-sqm", DA_SQM, "en-de.da-sqm.seg.score"))
+# Labels that were released as scores only: annotator, metric, file, campaign.
+RELEASED = (
+    ("wmt23-mqm", MQM, "en-de.mqm.seg.score", "WMT23-MQM"),
+    ("wmt23-da-sqm", DA_SQM, "en-de.da-sqm.seg.score", "WMT23-DA+SQM"),
+)
 GEMBA = (
     ("gemba-mqm-gpt4", f"{WMT23}/metric-scores/en-de/GEMBA-MQM-src.seg.score"),
     ("gemba-esaai-gpt4", f"{CAMPAIGNS}/en-de.LLM.seg.score"),
@@ -110,42 +113,25 @@ class _Release:
 
     def _item(self, output: Output) -> Row:
         segment, system = output
-        domain, document = self._documents[segment]
-        return {
-            "item_id": _item_id(output),
-            "language": "de",
-            "task": "translation",
-            "doc_id": document,
-            "domain": domain,
-            "segment": segment,
-            "system": system,
-            "source_language": "en",
-            "source": nfc(self._sources[segment]),
-            "output": nfc(self._texts[system][segment]),
-        }
+        text = self._texts[system][segment]
+        return translation_item(_item_id(output), "de", self._documents[segment], segment, system, self._sources[segment], text)
 
     def _labels(self) -> Iterator[Row]:
         yield from self._ratings(FIRST, self._people.__getitem__)
-        for annotator, metric, file in RELEASED:
+        for annotator, metric, file, campaign in RELEASED:
             scores = self._scores(f"{WMT23}/human-scores/{file}")
             for segment, system in self._outputs:
                 if (score := scores[system][segment]) is not None:
-                    row = {"item_id": _item_id((segment, system)), "annotator_id": annotator, "metric": metric}
-                    yield {**row, "score": rounded(score, DIGITS), "campaign": _released_campaign(annotator)}
+                    yield label(_item_id((segment, system)), annotator, metric, rounded(score, DIGITS), campaign=campaign)
 
     def _ratings(self, campaigns: tuple[Campaign, ...], who: Callable[[str], str]) -> Iterator[Row]:
         for campaign in campaigns:
-            for output, rating in sorted(self._campaigns[campaign].items(), key=lambda row: _order(row[0])):
+            in_order = sorted(self._campaigns[campaign].items(), key=lambda row: (row[0][0], SYSTEMS.index(row[0][1])))
+            for output, rating in in_order:
                 text = self._texts[output[1]][output[0]]
-                score = _mqm(rating.marked) if campaign.metric == MQM else float(rating.score)
-                yield {
-                    "item_id": _item_id(output),
-                    "annotator_id": who(rating.login),
-                    "metric": campaign.metric,
-                    "score": rounded(score, DIGITS),
-                    "spans": [_span(span, text, campaign.metric) for span in rating.marked],
-                    "campaign": campaign.name,
-                }
+                score = rounded(_mqm(rating.marked) if campaign.metric == MQM else float(rating.score), DIGITS)
+                spans = [_span(span, text, campaign.metric) for span in rating.marked]
+                yield label(_item_id(output), who(rating.login), campaign.metric, score, spans=spans, campaign=campaign.name)
 
     def _attention_checks(self, campaign: Campaign) -> Iterator[Row]:
         damaged = sorted((rating for rating in self._file(campaign) if rating.kind == "BAD"), key=lambda rating: rating.end_time)
@@ -180,7 +166,7 @@ class _Release:
     def _judged(self, output: Output, judge: str, variant: str, scores: dict[str, float]) -> Iterator[Row]:
         for metric, score in scores.items():
             if metric != ASSISTED or output[0] in self._esa:
-                yield {"item_id": _item_id(output), "judge": judge, "variant": variant, "metric": metric, "score": rounded(score, DIGITS)}
+                yield judgment(_item_id(output), judge, variant, metric, rounded(score, DIGITS))
 
 
 class _Batches:
@@ -213,14 +199,6 @@ class _Batches:
 
 def _item_id(output: Output) -> str:
     return f"de-{output[0]:03d}-{output[1]}"
-
-
-def _order(output: Output) -> tuple[int, int]:
-    return output[0], SYSTEMS.index(output[1])
-
-
-def _released_campaign(annotator: str) -> str:
-    return {"wmt23-mqm": "WMT23-MQM", "wmt23-da-sqm": "WMT23-DA+SQM"}[annotator]
 
 
 def _span(span: dict[str, Any], text: str, metric: str) -> Row:

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 from harness.published.raw import RawFiles, Row, Tables
-from harness.published.values import nfc, whole
-from harness.published.wmt import PENALTIES, Rating, latest, nfc_place, place, ratings, score_of_penalty
+from harness.published.values import judgment, label, nfc, whole
+from harness.published.wmt import PENALTIES, Rating, latest, nfc_place, place, ratings, score_of_penalty, translation_item
 
 WMT = "wmt-conference/wmt24-news-systems"
 SPANS = "llm-span-annotators/span-annotation"
@@ -28,7 +28,7 @@ JUDGES = (  # judge, variant, folder of its annotations
 )
 
 
-class Output(NamedTuple):
+class RatedTranslation(NamedTuple):
     """A translation: its language, its segment (the number of the line, from 0) and its system."""
 
     tag: str
@@ -43,9 +43,12 @@ class Output(NamedTuple):
 class Texts(NamedTuple):
     """The lines of a language's files."""
 
-    documents: list[tuple[str, str]]  # domain and document of each segment
+    documents: list[list[str]]  # domain and document of each segment
     sources: list[str]
     outputs: dict[str, list[str]]  # by system
+
+    def text(self, output: RatedTranslation) -> str:
+        return self.outputs[output.system][output.segment]
 
 
 def convert(raw: RawFiles) -> Tables:
@@ -56,22 +59,22 @@ def convert(raw: RawFiles) -> Tables:
     second = [(output, rating) for output, rating in rated if _again(rating) is not None]
     people = {account: who for who, accounts in raw.json("humeval/annotator_mapping.json", WMT).items() for account in accounts}
     outputs = sorted(first)
-    found = _Annotated(raw, outputs)
+    annotated = _Annotated(raw, outputs, texts)
     return {
         "items": (_item(output, texts[output.tag]) for output in outputs),
         "labels": (_label(output, first[output], texts[output.tag], people) for output in outputs),
-        "judgments": _judgments(raw, texts, found),
+        "judgments": _judgments(raw, annotated),
         "second_ratings": (
             {**_label(output, rating, texts[output.tag], people), "kind": _again(rating)}
             for output, rating in sorted(second, key=lambda row: (row[0], row[1].end_time))
         ),
-        "second_spans": _second_spans(raw, texts, found),
+        "second_spans": _second_spans(raw, annotated),
     }
 
 
 def _texts(raw: RawFiles, tag: str) -> Texts:
     pair = f"en-{tag}"
-    documents = [(domain, document) for domain, document in (line.split("\t") for line in _lines(raw, f"txt/documents/{pair}.docs"))]
+    documents = [line.split("\t") for line in _lines(raw, f"txt/documents/{pair}.docs")]
     outputs = {REFERENCE: _lines(raw, f"txt/references/{pair}.{REFERENCE}.txt")}
     for path in raw.paths(f"txt/system-outputs/{pair}/*.txt", WMT):
         outputs[path.rpartition("/")[2].removesuffix(".txt")] = _lines(raw, path)
@@ -82,11 +85,11 @@ def _lines(raw: RawFiles, path: str) -> list[str]:
     return raw.lines(path, WMT)
 
 
-def _ratings(raw: RawFiles) -> Iterator[tuple[Output, Rating]]:
+def _ratings(raw: RawFiles) -> Iterator[tuple[RatedTranslation, Rating]]:
     for wave in WAVES:
         for rating in ratings(raw.lists(f"humeval/esa_generalMT2024_wave{wave}.csv", WMT, least=len(Rating._fields))):
             if rating.target_language in LANGUAGES and rating.kind != "BAD":
-                yield Output(LANGUAGES[rating.target_language], int(rating.item), rating.system), rating
+                yield RatedTranslation(LANGUAGES[rating.target_language], int(rating.item), rating.system), rating
 
 
 def _again(rating: Rating) -> str | None:
@@ -94,38 +97,21 @@ def _again(rating: Rating) -> str | None:
     return next((kind for kind in SECOND_RATINGS if rating.document.endswith(f"#{kind}")), None)
 
 
-def _item(output: Output, texts: Texts) -> Row:
-    domain, document = texts.documents[output.segment]
-    return {
-        "item_id": output.item_id,
-        "language": output.tag,
-        "task": "translation",
-        "doc_id": document,
-        "domain": domain,
-        "segment": output.segment,
-        "system": output.system,
-        "source_language": "en",
-        "source": nfc(texts.sources[output.segment]),
-        "output": nfc(texts.outputs[output.system][output.segment]),
-    }
+def _item(output: RatedTranslation, texts: Texts) -> Row:
+    document, source = texts.documents[output.segment], texts.sources[output.segment]
+    return translation_item(output.item_id, output.tag, document, output.segment, output.system, source, texts.text(output))
 
 
-def _label(output: Output, rating: Rating, texts: Texts, people: dict[str, str]) -> Row:
-    text = texts.outputs[output.system][output.segment]
-    return {
-        "item_id": output.item_id,
-        "annotator_id": people[rating.login],
-        "metric": METRIC,
-        "score": whole(float(rating.score)),
-        "spans": [{"severity": span["severity"], **place(span, text)} for span in rating.marked],
-        "account": rating.login,
-    }
+def _label(output: RatedTranslation, rating: Rating, texts: Texts, people: dict[str, str]) -> Row:
+    spans = [{"severity": span["severity"], **place(span, texts.text(output))} for span in rating.marked]
+    return label(output.item_id, people[rating.login], METRIC, whole(float(rating.score)), spans=spans, account=rating.login)
 
 
 class _Annotated:
     """Which translation a row of span annotations is about."""
 
-    def __init__(self, raw: RawFiles, outputs: Iterable[Output]) -> None:
+    def __init__(self, raw: RawFiles, outputs: Iterable[RatedTranslation], texts: dict[str, Texts]) -> None:
+        self._texts = texts
         self._outputs = {(output.tag, output.segment, _plain(output.system)): output for output in outputs}
         self._segments: dict[tuple[str, str, int], int] = {}
         for tag in LANGUAGES.values():
@@ -134,12 +120,14 @@ class _Annotated:
                     segment = int(row["metadata"]["output_idx"].partition("|")[0])
                     self._segments[row["dataset"], row["split"], row["orig_example_idx"]] = segment
 
-    def rows(self, annotations: Iterable[dict[str, Any]]) -> list[tuple[Output, dict[str, Any]]]:
-        """The rows whose translation is an item, by the item's id."""
+    def spans(self, annotations: Iterable[dict[str, Any]]) -> Iterator[tuple[str, list[Row], int]]:
+        """Item, spans and penalty of the rows whose translation is an item, by the item's id."""
         found = [(output, row) for row in annotations if (output := self._output(row)) is not None]
-        return sorted(found, key=lambda pair: pair[0].item_id)
+        for output, row in sorted(found, key=lambda pair: pair[0].item_id):
+            spans = [_span(span, self._texts[output.tag].text(output)) for span in row["annotations"]]
+            yield output.item_id, spans, sum(PENALTIES[span["severity"]] for span in spans)
 
-    def _output(self, row: dict[str, Any]) -> Output | None:
+    def _output(self, row: dict[str, Any]) -> RatedTranslation | None:
         segment = self._segments.get((row["dataset"], row["split"], row["orig_example_idx"]))
         if segment is None:
             return None
@@ -151,28 +139,17 @@ def _plain(system: str) -> str:
     return system.lower().replace(".", "-")
 
 
-def _judgments(raw: RawFiles, texts: dict[str, Texts], found: _Annotated) -> Iterator[Row]:
+def _judgments(raw: RawFiles, annotated: _Annotated) -> Iterator[Row]:
     for judge, variant, folder in JUDGES:
         path = f"annotations/model/mt-eval/{folder}/annotations.jsonl"
-        for output, row in found.rows(raw.json_lines(path, SPANS)) if raw.has(path, SPANS) else []:
-            spans = [_span(span, texts[output.tag].outputs[output.system][output.segment]) for span in row["annotations"]]
-            penalty = _penalty(spans)
-            yield {
-                "item_id": output.item_id,
-                "judge": judge,
-                "variant": variant,
-                "metric": METRIC,
-                "score": score_of_penalty(penalty),
-                "penalty": penalty,
-                "spans": spans,
-            }
+        for item, spans, penalty in annotated.spans(raw.json_lines(path, SPANS)) if raw.has(path, SPANS) else []:
+            yield judgment(item, judge, variant, METRIC, score_of_penalty(penalty), penalty=penalty, spans=spans)
 
 
-def _second_spans(raw: RawFiles, texts: dict[str, Texts], found: _Annotated) -> Iterator[Row]:
+def _second_spans(raw: RawFiles, annotated: _Annotated) -> Iterator[Row]:
     people = raw.json_lines("annotations/human/mt-eval/annotations.jsonl", SPANS)
-    for output, row in found.rows(row for row in people if row["annotator_group"] == 0):
-        spans = [_span(span, texts[output.tag].outputs[output.system][output.segment]) for span in row["annotations"]]
-        yield {"item_id": output.item_id, "annotator_id": "another-person", "spans": spans, "penalty": _penalty(spans)}
+    for item, spans, penalty in annotated.spans(row for row in people if row["annotator_group"] == 0):
+        yield {"item_id": item, "annotator_id": "another-person", "spans": spans, "penalty": penalty}
 
 
 def _span(span: dict[str, Any], text: str) -> Row:
@@ -185,7 +162,3 @@ def _span(span: dict[str, Any], text: str) -> Row:
         **(places if stands else {"unplaced": True}),
         **({"reason": span["reason"]} if "reason" in span else {}),
     }
-
-
-def _penalty(spans: Iterable[Row]) -> int:
-    return sum(PENALTIES[span["severity"]] for span in spans)

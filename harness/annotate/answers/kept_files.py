@@ -21,21 +21,12 @@ _KEPT = {True: "yes", False: "no", None: f"fewer than {READERS} readers"}
 
 
 def kept_files(
-    folder: Path,
-    items: Sequence[Mapping[str, Any]],
-    labels: Iterable[Mapping[str, Any]],
-    seen: Sequence[tuple[str, SeenText]],
-    what: str,
+    folder: Path, items: Sequence[Mapping[str, Any]], labels: Iterable[Mapping[str, Any]], seen: Sequence[tuple[str, SeenText]], what: str
 ) -> tuple[dict[str, bytes], str]:
-    """The files by name, and a sentence on the pairs that are kept.
+    """The files by name, and a sentence on the pairs that are kept. What `folder` says about readers of earlier imports stays.
 
-    Args:
-        folder: of the labels; what it says about readers of earlier imports stays.
-        items, labels: the rows of the folder after the import.
-        seen: `(pseudonym, text)` of every text of the imported result files.
-        what: what was read, such as `packs/models 1.1.0`.
-
-    Raises ContentError if the folder's own list of readers cannot be read.
+    `items` and `labels` are the rows of the folder after the import, `seen` has `(pseudonym, text)` of every text of the result files, and
+    `what` was read, such as `packs/models 1.1.0`. Raises ContentError if the folder's own list of readers cannot be read.
     """
     labels = list(labels)
     pairs = kept_pairs({row["item_id"]: row for row in items}, labels)
@@ -49,15 +40,11 @@ def kept_files(
         KEPT: to_csv(rows, KeptPair.__struct_fields__).encode(),
         REVIEWED_BY: to_toml({"reviewed_by": list(reviews.values())}).encode(),
     }
-    return files, _summary(pairs)
-
-
-def _summary(pairs: Sequence[KeptPair]) -> str:
-    decided = [pair for pair in pairs if pair.kept is not None]
-    kept = sum(bool(pair.kept) for pair in decided)
+    decided = [pair.kept for pair in pairs if pair.kept is not None]
     waiting = len(pairs) - len(decided)
     more = f"; {waiting} have fewer than {READERS} readers" if waiting else ""
-    return f"pairs kept (4 of 5 readers agree with what is constructed): {kept} of {len(decided)}{more}. {KEPT} has each pair"
+    kept = f"{sum(decided)} of {len(decided)}"
+    return files, f"pairs kept (4 of 5 readers agree with what is constructed): {kept}{more}. {KEPT} has each pair"
 
 
 def _earlier(path: Path) -> dict[str, dict[str, Any]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -41,11 +41,6 @@ class SeenText(NamedTuple):
         return f"{self.path}:text {self.answer.place or '-'}"
 
 
-class _Source(NamedTuple):
-    path: Path
-    result: PageResult
-
-
 def find_record(results: Sequence[Path], named: Path | None) -> Path:
     """The record of the pages: the one that is named (a file, or its folder), else the one beside or above the first result file.
 
@@ -63,35 +58,28 @@ def find_record(results: Sequence[Path], named: Path | None) -> Path:
 def read_results(
     paths: Sequence[Path], record_path: Path, *, edited: bool = False, one_person: bool = False
 ) -> tuple[PageRecord, list[SeenText]]:
-    """Read result files of pages of one record. Several files of one session are one: what was answered last counts.
+    """The record of some pages, and every text that was seen in their result files, in the order of the pages and their answers.
 
-    Args:
-        paths: the files.
-        record_path: the record of their pages.
-        edited: whether files are read that were changed after the page saved them.
-        one_person: whether answers of several sessions on one page are those of one person.
-
-    Returns:
-        The record, and every text that was seen, in the order of the pages and their answers.
-
-    Raises:
-        ContentError: for a file that cannot be read, was edited, or belongs to no page of the record, and for two sessions on one page.
+    Several files of one session are one: what was answered last counts. With `edited`, files are read that were changed after the page
+    saved them; with `one_person`, answers of several sessions on one page are those of one person.
+    Raises ContentError for a file that cannot be read, was edited, or belongs to no page of the record, and for two sessions on one page.
     """
     record = read_record(record_path)
-    by_page: dict[str, list[_Source]] = {}
+    by_page: dict[str, list[tuple[PageResult, Path]]] = {}
+    pages: dict[str, LabellingPage] = {}
     for path in paths:
-        source = _Source(path, _read(path, record, edited))
-        _require_page(source, record, record_path)
-        by_page.setdefault(source.result.page, []).append(source)
+        result = _read(path, record, edited)
+        pages[result.page] = _page(result, path, record, record_path)
+        by_page.setdefault(result.page, []).append((result, path))
     seen: list[SeenText] = []
-    for page_id, own in by_page.items():
+    for name, page in pages.items():
         if not one_person:
-            _refuse_two_sessions(own)
-        page = record.page(page_id)
-        assert page is not None
+            _refuse_two_sessions(by_page[name])
         entries = {entry.key: entry for entry in page.items}
-        for answer, source in latest_answers((source.result, source) for source in own).values():
-            seen.append(SeenText(answer, _entry(answer, entries, source.path), page, source.result, source.path))
+        for answer, (result, path) in latest_answers((source[0], source) for source in by_page[name]).values():
+            if answer.key not in entries:
+                raise ContentError(f"an answer to the text '{answer.key}', which its page does not have; ask for the original file", path)
+            seen.append(SeenText(answer, entries[answer.key], page, result, path))
     return record, seen
 
 
@@ -218,27 +206,28 @@ def _score(row: Record, metric: str, record: PageRecord) -> Score | None:
 # Files and their pages
 
 
-def _require_page(source: _Source, record: PageRecord, record_path: Path) -> None:
-    result = source.result
+def _page(result: PageResult, path: Path, record: PageRecord, record_path: Path) -> LabellingPage:
+    """The page of a result. Raises ContentError if the record has no such page, or another head."""
     if result.page in record.replaced:
         raise ContentError(
             f"answers on a page that was replaced by a newer one in {record_path.parent}; to read them all the same, name the earlier "
             "record (pages-*.json there) with --pages",
-            source.path,
+            path,
         )
     page = record.page(result.page)
     if page is None:
-        raise ContentError(f"answers on a page that {record_path} does not have; name the folder of its pages with --pages", source.path)
+        raise ContentError(f"answers on a page that {record_path} does not have; name the folder of its pages with --pages", path)
     if page.annotator != result.annotator or record.version != result.version:
-        raise ContentError("its head was changed: annotator or version are not those of its page; ask for the original file", source.path)
+        raise ContentError("its head was changed: annotator or version are not those of its page; ask for the original file", path)
+    return page
 
 
-def _refuse_two_sessions(own: Sequence[_Source]) -> None:
+def _refuse_two_sessions(own: Sequence[tuple[PageResult, Path]]) -> None:
     """Raise ContentError for a session whose answers no other file has taken in."""
-    first = max(own, key=lambda source: len(source.result.sessions))
-    for other in own:
-        if other.result.session not in first.result.sessions:
-            raise ContentError(two_sessions(first.result.annotator, first.path.name), other.path)
+    first, first_path = max(own, key=lambda source: len(source[0].sessions))
+    for other, path in own:
+        if other.session not in first.sessions:
+            raise ContentError(two_sessions(first.annotator, first_path.name), path)
 
 
 def two_sessions(annotator: str, other: str) -> str:
@@ -249,20 +238,13 @@ def two_sessions(annotator: str, other: str) -> str:
     )
 
 
-def _entry(answer: PageAnswer, entries: Mapping[str, PageItem], path: Path) -> PageItem:
-    if answer.key not in entries:
-        raise ContentError(f"an answer to the text '{answer.key}', which its page does not have; ask for the original file", path)
-    return entries[answer.key]
-
-
 def original_place(text: str, place: int) -> int:
     """The place in a text that stands behind a place in what a page shows of it (`pages.visible`), in characters.
 
     >>> original_place("a\\r\\nb", 2), original_place("a\\u202eb", 9)
     (3, 2)
     """
-    at = 0
-    number = 0
+    at = number = 0
     while number < len(text) and at < place:
         pair = text[number : number + 2]
         at += 1 if pair == "\r\n" else len(visible(text[number]))

@@ -22,8 +22,7 @@ from harness.errors import ContentError, UsageError
 from harness.exchange.labels.folder import data_toml, write_folder
 from harness.exchange.labels.importing import ImportOptions, ImportSummary, RefusedRow
 from harness.exchange.labels.items import item_row
-from harness.exchange.labels.pseudonyms import Pseudonyms, default_salt_file, read_salt
-from harness.exchange.labels.target_folder import TargetFolder, digest_note, salt_note, updated_about
+from harness.exchange.labels.target_folder import TargetFolder, digest_note, lines_of, updated_about
 from harness.model import Item
 from harness.offensive import refuse_in_repository
 from harness.tables import read_rows, to_jsonl
@@ -70,11 +69,10 @@ def import_page_results(
     data = _shown_data(record, source, library)
     _refuse_changed_texts(record, data.by_id, source)
     target = TargetFolder(to or Path(source), library, append=True)
-    pseudonyms = _pseudonyms(options, target)
-    work = _PageImport((record, seen), data, target, pseudonyms, mapping or LabelMapping(), library)
+    work = _PageImport(record, seen, data, target, options, mapping or LabelMapping(), library)
     if not own.one_person:
         work.refuse_other_sessions()
-    return work.run(paths, options.allow_refused)
+    return work.run(paths)
 
 
 def _shown_data(record: PageRecord, source: str, library: Library) -> Dataset:
@@ -99,28 +97,20 @@ def _refuse_changed_texts(record: PageRecord, items: Mapping[str, Item], source:
         )
 
 
-def _pseudonyms(options: ImportOptions, target: TargetFolder) -> Pseudonyms:
-    if options.keep_annotators:
-        return Pseudonyms(None)
-    pseudonyms = Pseudonyms(read_salt(options.salt_file or default_salt_file(), outside=target.folder))
-    target.require_same_salt(str(pseudonyms.fingerprint))
-    return pseudonyms
-
-
 class _PageImport:
     def __init__(
         self,
-        pages: tuple[PageRecord, Sequence[SeenText]],
+        record: PageRecord,
+        seen: Sequence[SeenText],
         data: Dataset,
         target: TargetFolder,
-        pseudonyms: Pseudonyms,
+        options: ImportOptions,
         mapping: LabelMapping,
         library: Library,
     ) -> None:
-        record, seen = pages
-        self.record, self.seen, self.data, self.target = record, seen, data, target
-        self.pseudonyms, self.annotator, self.source = pseudonyms, mapping.annotator, mapping.source or "native"
-        self.library, self.rubrics = library, rubric_scales(library)
+        self.record, self.seen, self.data, self.target, self.library = record, seen, data, target, library
+        self.pseudonyms = target.pseudonyms(options.salt_file, keep=options.keep_annotators)
+        self.annotator, self.source, self.allow_refused = mapping.annotator, mapping.source or "native", options.allow_refused
         target.require_same_scales(record.scales)
         self.before = {(row["item_id"], row["annotator_id"], row["metric"]): (place, row["score"]) for place, row in target.labels}
         self.labels: list[dict[str, Any]] = []
@@ -140,16 +130,16 @@ class _PageImport:
             if sessions.get((one.page.page, self._annotator(one)), one.result.session) not in one.result.sessions:
                 raise ContentError(two_sessions(one.page.annotator, f"in {self.target.folder}"), one.path)
 
-    def run(self, paths: Sequence[Path], allow_refused: bool) -> ImportSummary:
+    def run(self, paths: Sequence[Path]) -> ImportSummary:
         for one in self.seen:
             if one.entry.role == "label" and not one.answer.skip:
                 for metric in one.answer.scores:
                     self._add_review(one, metric) if self.record.review else self._add_label(one, metric)
         items = self._items()
-        notes = self._notes(paths)
+        notes = [*(digest_note("page", str(path)) for path in paths), *self.pseudonyms.notes]
         about = self._about(notes)
         further, kept = self._kept(items) if self.record.blind_pairs else ({}, "")
-        if written := not self.refused or allow_refused:
+        if written := not self.refused or self.allow_refused:
             self._write(items, about, further)
         return ImportSummary(
             rows=len(self.labels) + len(self.reviews) + len(self.refused) + self.known,
@@ -174,9 +164,8 @@ class _PageImport:
         key = (row["item_id"], row["annotator_id"], metric)
         place, earlier = self.before.get(key, ("", None))
         if scale is None or not scale.holds(score):
-            self._refuse(
-                one, row, f"{score!r} is not on a scale of '{metric}' ({scale.describe() if scale else 'the page does not ask it'})"
-            )
+            known = scale.describe() if scale else "the page does not ask it"
+            self._refuse(one, row, f"{score!r} is not on a scale of '{metric}' ({known})")
         elif place and earlier != score:
             before = f"{row['annotator_id']} already scored '{metric}' of '{row['item_id']}' with {earlier!r} in {place}"
             self._refuse(one, row, f"{before}; remove that label if the new one should count")
@@ -190,14 +179,13 @@ class _PageImport:
     def _add_review(self, one: SeenText, metric: str) -> None:
         assert self.record.review
         shown, agreement = self.record.reviewed.get(one.entry.item_id, {}).get(metric), one.answer.scores[metric]
-        row = {"item_id": one.entry.item_id, "annotator_id": self._annotator(one), "metric": metric, "score": agreement}
+        key: dict[str, Any] = {"item_id": one.entry.item_id, "annotator_id": self._annotator(one), "metric": metric}
+        row = key | {"score": agreement}
         if shown is None or agreement not in AGREEMENTS:
             return self._refuse(one, row, f"{agreement!r} is no answer to a reason on '{metric}' ({', '.join(AGREEMENTS)})")
         why = (one.answer.reviews or {}).get(metric, ReviewAnswer())
         review = ReasonReview(
-            item_id=one.entry.item_id,
-            annotator_id=self._annotator(one),
-            metric=metric,
+            **key,
             judge=self.record.review.judge,
             variant=self.record.review.variant,
             score=shown.score,
@@ -241,14 +229,12 @@ class _PageImport:
                     rows[entry.item_id] = item_row(self.data.by_id[entry.item_id])
         for name, drawn in self.record.drawn.items():
             if name in rows:
-                rows[name] = self._with_draw(rows[name], {key: getattr(drawn, key) for key in _DRAWN if getattr(drawn, key) is not None})
-                if drawn.overlap_probability is not None:
-                    rows[name] |= {"overlap_probability": drawn.overlap_probability}
+                rows[name] = self._with_draw(rows[name], msgspec.to_builtins(drawn))  # without what is unknown
         return list(rows.values())
 
     def _with_draw(self, row: dict[str, Any], drawn: dict[str, Any]) -> dict[str, Any]:
         for key, value in drawn.items():
-            if key in row and row[key] != value and self.target.labels:
+            if key in _DRAWN and row.get(key, value) != value and self.target.labels:
                 raise UsageError(
                     f"item '{row['item_id']}' already has {key} {row[key]!r}, and these pages drew it with {value!r}: labels of two draws "
                     "cannot be weighted together; import these into another folder with --to"
@@ -256,7 +242,8 @@ class _PageImport:
         return row | drawn
 
     def _about(self, notes: Sequence[str]) -> DatasetCard:
-        metrics = {name: scale for name, scale in self.record.scales.items() if self.rubrics.get(name) != scale}
+        rubrics = rubric_scales(self.library)
+        metrics = {name: scale for name, scale in self.record.scales.items() if rubrics.get(name) != scale}
         about = updated_about(self.target, LabelMapping(), self.data.about, "persistent", metrics, notes)
         sampled = bool(self.record.drawn) and not self.target.labels and about.sampling == "unknown"
         return msgspec.structs.replace(
@@ -265,10 +252,6 @@ class _PageImport:
             annotators=about.annotators if self.target.labels else "persistent",
             source=about.source if self.target.labels else self.source,
         )
-
-    def _notes(self, paths: Sequence[Path]) -> list[str]:
-        notes = [digest_note("page", str(path)) for path in paths]
-        return notes + ([salt_note(self.pseudonyms.fingerprint)] if self.pseudonyms.fingerprint else [])
 
     def _kept(self, items: list[dict[str, Any]]) -> tuple[dict[str, bytes], str]:
         """Of blind pairs: the files that say which are kept and who read them, and a sentence."""
@@ -288,14 +271,14 @@ class _PageImport:
             files[name] = to_jsonl(items)
         files["data.toml"] = data_toml(about).encode()
         if self.labels or not self.target.labels:
-            files[self.target.files["labels"]] = (self.target.lines("labels") or b"") + to_jsonl(self.labels)
-        files[SEEN] = to_jsonl(self._seen_rows())
+            files[self.target.files["labels"]] = (lines_of(self.target.folder, "labels") or b"") + to_jsonl(self.labels)
+        files[SEEN] = to_jsonl({_key(row): row for row in (*self.rows, *map(self._seen_row, self.seen))}.values())
         if self.reviews:
             files[REVIEWS] = to_jsonl(map(review_row, self.reviewed.values()))
         for name, rows in {"comments": self._comments(), "refused": msgspec.to_builtins(self.refused)}.items():
             before = _rows(self.target, self.target.files[name])
             if new := [row for row in rows if row not in before]:
-                files[self.target.files[name]] = (self.target.lines(name) or b"") + to_jsonl(new)
+                files[self.target.files[name]] = (lines_of(self.target.folder, name) or b"") + to_jsonl(new)
         refuse_in_repository(self.target.folder, about)
         write_folder(self.target.folder, files | further)
 
@@ -305,11 +288,6 @@ class _PageImport:
             for one in self.seen
             if one.answer.comment
         ]
-
-    def _seen_rows(self) -> list[dict[str, Any]]:
-        rows = {_key(row): row for row in self.rows}
-        new = [self._seen_row(one) for one in self.seen]
-        return list((rows | {_key(row): row for row in new}).values())
 
     def _seen_row(self, one: SeenText) -> dict[str, Any]:
         answer, entry = one.answer, one.entry

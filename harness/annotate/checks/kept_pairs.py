@@ -37,11 +37,9 @@ class KeptPair(msgspec.Struct, frozen=True):
 def kept_pairs(items: Mapping[str, Mapping[str, Any]], labels: Iterable[Mapping[str, Any]]) -> list[KeptPair]:
     """What the readers said of every pair that has an answer, in the order of the items.
 
-    A pair is kept if at least 5 readers answered, and 4 of 5 of them (or more) chose what is constructed.
-
-    Args:
-        items: `{item_id: row}` of a data folder that blind pairs were imported into (`output_a`, `output_b`, `better`, `construction`).
-        labels: the rows of its labels, with `spans`.
+    A pair is kept if at least 5 readers answered, and 4 of 5 of them (or more) chose what is constructed. `items` are the rows by id of a
+    data folder that blind pairs were imported into (`output_a`, `output_b`, `better`, `construction`), `labels` the rows of its labels,
+    with `spans`.
     """
     answers: dict[str, list[Mapping[str, Any]]] = {}
     for row in labels:
@@ -53,7 +51,6 @@ def kept_pairs(items: Mapping[str, Mapping[str, Any]], labels: Iterable[Mapping[
 def _kept(name: str, item: Mapping[str, Any], answers: Sequence[Mapping[str, Any]]) -> KeptPair:
     better, given = str(item["better"]), [row["score"] for row in answers]
     agree, equal = given.count(better), given.count("tie")
-    enough = len(given) >= READERS
     return KeptPair(
         item_id=name,
         construction=str(item.get("construction") or ""),
@@ -63,7 +60,7 @@ def _kept(name: str, item: Mapping[str, Any], answers: Sequence[Mapping[str, Any
         equal=equal,
         other=len(given) - agree - (equal if better != "tie" else 0),
         found=sum(_finds(item, row.get("spans") or ()) for row in answers) if better in _OTHER else 0,
-        kept=agree >= AGREE * len(given) - 1e-9 if enough else None,
+        kept=agree >= AGREE * len(given) - 1e-9 if len(given) >= READERS else None,
     )
 
 

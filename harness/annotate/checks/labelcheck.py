@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from importlib.metadata import version
 from itertools import combinations
 from typing import Any, NamedTuple
@@ -76,8 +75,7 @@ class LabelCheck(msgspec.Struct, frozen=True):
         return short_repr(self, self.signature.partition("|")[0], cells=len(self.cells), flagged_annotators=len(self.flagged))
 
 
-@dataclass(frozen=True, eq=False)
-class _MetricCells:
+class _MetricCells(NamedTuple):
     """Data that the cells of all metrics share: the `cell` and `group` of every item, and `at`, the index of every label's item."""
 
     data: Dataset
@@ -96,13 +94,8 @@ class _MetricCells:
 def check_labels(data: Dataset, options: CompareOptions, watch: Callable[[], object] = lambda: None) -> LabelCheck:
     """Describe and check the labels of a data set.
 
-    Args:
-        data: items and labels.
-        options: of these `by` (item keys and `metric`), `annotators` (default: all), `where`, seed and resamples are used.
-        watch: called after each text whose language was identified.
-
-    Raises:
-        UsageError: without labels, or for a key that no item has.
+    Of `options`, `by` (item keys and `metric`), `annotators` (default: all), `where`, seed and resamples are used; `watch` is called after
+    each text whose language was identified. Raises UsageError without labels, or for a key that no item has.
     """
     options = _label_options(options)
     whole, data = data, _restricted(data, options)
@@ -302,15 +295,15 @@ def _people(
     rows, at = rows[at >= 0], at[at >= 0]
     names, scores = (column.take(rows) for column in (frame.data.labels.annotator, frame.data.labels.score))
     present = sorted(names.used)
+    who = names.recode({name: i for i, name in enumerate(present)})
     if classes.continuous:
-        who = names.recode({name: i for i, name in enumerate(present)}).astype(np.int64)
         return None, _annotators_in_numbers(who, to_numbers(scores), present), NOT_CLASSES
     table = np.full((len(items), len(present)), -1, np.int64)
-    table[at, names.recode({name: i for i, name in enumerate(present)})] = scores.recode(classes.index())
+    table[at, who] = scores.recode(classes.index())
     return _pairs(table, frame.group[items], present, classes, frame.drawing), _annotators(table, present, classes), None
 
 
-def _annotators_in_numbers(who: Ints, scores: Floats, names: list[str]) -> list[dict[str, Any]]:
+def _annotators_in_numbers(who: Codes, scores: Floats, names: list[str]) -> list[dict[str, Any]]:
     """Each annotator's number of labels, their mean and standard deviation: how strict people are."""
     out = []
     for code, name in enumerate(names):
@@ -349,21 +342,14 @@ def _annotators(table: Ints, names: list[str], classes: Classes) -> list[dict[st
     out = []
     for column, name in enumerate(names):
         rated = table[:, column] >= 0
-        others = np.delete(table[rated], column, axis=1)
-        out.append(
-            {
-                "annotator": name,
-                "n": int(rated.sum()),
-                "distribution": named_shares(classes, _shares(table[rated, column], classes)),
-                "others": named_shares(classes, _shares(others, classes)),
-            }
-        )
+        own, others = _shares(table[rated, column], classes), _shares(np.delete(table[rated], column, axis=1), classes)
+        out.append({"annotator": name, "n": int(rated.sum()), "distribution": own, "others": others})
     return out
 
 
-def _shares(codes: Ints, classes: Classes) -> Any:
+def _shares(codes: Ints, classes: Classes) -> dict[str, float] | None:
     counts = np.bincount(codes[codes >= 0], minlength=len(classes.scores)).astype(np.float64)
-    return counts / counts.sum() if counts.sum() else np.full(len(counts), np.nan)
+    return named_shares(classes, counts / counts.sum() if counts.sum() else np.full(len(counts), np.nan))
 
 
 def _flagged(place: Mapping[str, Any], people: list[dict[str, Any]] | None, pairs: list[dict[str, Any]] | None) -> list[dict[str, Any]]:
@@ -372,14 +358,13 @@ def _flagged(place: Mapping[str, Any], people: list[dict[str, Any]] | None, pair
     for person in people or ():
         kappas = [p["cohen_kappa"] for p in pairs or () if p["n"] >= MIN_COMMON and person["annotator"] in (p["a"], p["b"])]
         if person["distribution"] is None:
-            if person["n"] >= MIN_COMMON and person["sd"] == 0:
-                found.append({**place, "annotator": person["annotator"], "n": person["n"], "why": CONSTANT})
-            continue
-        several = person["others"] and max(person["others"].values()) <= 1 - 1 / MIN_COMMON
-        if person["n"] >= MIN_COMMON and several and max(person["distribution"].values()) == 1:
-            found.append({**place, "annotator": person["annotator"], "n": person["n"], "why": CONSTANT})
-        elif kappas and all(kappa is not None and kappa <= 0 for kappa in kappas):
-            found.append({**place, "annotator": person["annotator"], "n": person["n"], "why": APART})
+            constant = person.get("sd") == 0
+        else:
+            several = person["others"] and max(person["others"].values()) <= 1 - 1 / MIN_COMMON
+            constant = several and max(person["distribution"].values()) == 1
+        constant = constant and person["n"] >= MIN_COMMON
+        if constant or (kappas and all(kappa is not None and kappa <= 0 for kappa in kappas)):
+            found.append({**place, "annotator": person["annotator"], "n": person["n"], "why": CONSTANT if constant else APART})
     return found
 
 

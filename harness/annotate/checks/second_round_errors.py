@@ -14,14 +14,10 @@ from harness.stats.core.arrays import Ints
 
 
 def error_agreement(data: Dataset, metric: str, items: Ints) -> dict[str, Any] | None:
-    """`{n, agreement, kappa}` of "marked an error" in the first round and in the second, over the items with marks of both.
+    """`{n, agreement, kappa}` of "marked an error" in the first round and in the second, over those of the (n,) `items` with marks of both.
 
-    None without marks of both. An item that several people marked has an error if one of them marked one.
-
-    Args:
-        data: the items.
-        metric: the metric whose labels are the first round.
-        items: (n,) the items of the cell.
+    The labels of `metric` are the first round. None without marks of both. An item that several people marked has an error if one of them
+    marked one.
     """
     if data.second_spans is None:
         return None

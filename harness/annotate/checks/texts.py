@@ -41,14 +41,10 @@ def duplicates(items: Iterable[Item]) -> list[list[str]]:
 
 
 def misplaced(items: Iterable[Item], watch: Callable[[], object] = lambda: None) -> tuple[list[WrongLanguageText], int, set[str]]:
-    """Texts that do not seem to be in the language of their item.
+    """Texts that seem to be in another language than their item, how many were checked, and the languages unknown to the identifier.
 
-    Args:
-        items: their `output` (or `output_a`, `output_b`) is checked; texts with fewer than 20 letters are ignored.
-        watch: called after each item.
-
-    Returns:
-        The misplaced texts, how many texts were checked, and the languages that the identifier does not know.
+    The `output` of each item is checked (or `output_a`, `output_b`); texts with fewer than 20 letters are ignored. `watch` is called after
+    each item.
     """
     found, looked, unknown = [], 0, set()
     for item in items:

@@ -1,30 +1,73 @@
-"""The assignment of items to annotators, and their order. Both follow from the seed."""
+"""Which items are labelled, by whom, and in which order. A list of items may name them: `harness labels plan` writes one with the draw of
+each, and a file with one id a line works too. Assignment and order follow from the seed."""
 
 from __future__ import annotations
 
 import random
 from collections.abc import Sequence
 from itertools import pairwise
+from pathlib import Path
+from typing import Any
 
+from harness.annotate.answers.page_record import Drawn
+from harness.content.tags import suggest
+from harness.data import Dataset
+from harness.errors import ContentError
 from harness.model import Item
+from harness.tables import read_rows
 
 MOST_ON_A_PAGE = 500
 """A page with more items is slow on a phone, and nobody reads them in one go. It is split into parts."""
 
 
+def read_sample(path: Path, data: Dataset) -> dict[str, Drawn]:
+    """`{item_id: how it was drawn}`, in the order of the file.
+
+    Raises ContentError with `file:line` for a file that cannot be read, an item that is unknown or stands twice, and a probability that
+    is none.
+    """
+    drawn: dict[str, Drawn] = {}
+    for line, row in _rows(path):
+        name = str(row.get("item_id", ""))
+        if name not in data.by_id:
+            raise ContentError(f"there is no item '{name}' in the data.{suggest(name, data.by_id)}", path, line)
+        if name in drawn:
+            raise ContentError(f"item '{name}' stands in the list twice", path, line)
+        share, stratum = row.get("inclusion_probability"), row.get("stratum")
+        if share is not None and (isinstance(share, bool) or not isinstance(share, (int, float)) or not 0 < share <= 1):
+            raise ContentError(f"inclusion_probability is {share!r}; it should be a number above 0 and at most 1", path, line)
+        drawn[name] = Drawn(share, None if stratum is None else str(stratum))
+    if not drawn:
+        raise ContentError("lists no items; write one item id a line, or the file of 'harness labels plan'", path)
+    return drawn
+
+
+def unlabelled(data: Dataset, items: Sequence[Item], order: Sequence[str] = (), metrics: Sequence[str] | None = None) -> list[Item]:
+    """The items without a native label on any of the metrics (None: on any metric at all).
+
+    They come in the `order` of ids that is given, and without one in their own.
+    """
+    native = data.labels.native_items(metrics)
+    place = {name: number for number, name in enumerate(order)}
+    waiting = [item for item in items if item.item_id not in native]
+    return sorted(waiting, key=lambda item: place.get(item.item_id, len(place)))
+
+
+def _rows(path: Path) -> list[tuple[int, dict[str, Any]]]:
+    if path.suffix == ".txt":
+        try:
+            lines = path.read_text("utf-8").splitlines()
+        except (OSError, UnicodeDecodeError) as err:
+            raise ContentError(f"cannot be read: {err}", path) from None
+        return [(number, {"item_id": line.strip()}) for number, line in enumerate(lines, start=1) if line.strip()]
+    return list(read_rows(path))
+
+
 def assign(items: Sequence[Item], annotators: Sequence[str], overlap: float, seed: int) -> dict[str, list[Item]]:
-    """The items of each annotator: a share of all groups for everybody, and each other group for one of them.
+    """`{annotator: items}` in the order of `items`: a share of all groups for everybody, and each other group for one of them.
 
-    Groups stay whole, so that an annotator reads all versions of a text or none.
-
-    Args:
-        items: what is to be labelled.
-        annotators: their codes, all different.
-        overlap: the share of the groups that everybody reads, from 0 to 1; at least one group unless it is 0.
-        seed: of the draw.
-
-    Returns:
-        `{annotator: items}` in the order of `items`.
+    Groups stay whole, so that an annotator reads all versions of a text or none. `overlap` is the share of the groups that everybody reads,
+    from 0 to 1; at least one group unless it is 0. The codes of `annotators` are all different.
     """
     groups = list(dict.fromkeys((item.language, item.group) for item in items))
     random.Random(f"{seed} overlap").shuffle(groups)

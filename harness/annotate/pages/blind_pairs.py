@@ -90,12 +90,10 @@ def _pairs(data: Dataset, library: Library, tasks: dict[str, Task]) -> Iterator[
             raise UsageError(
                 f"no pairwise task has pairs_of = '{item.task}'; add one with --content (docs/studies.md).{choose_from(tasks)}"
             )
-        yield _pair(item, base, _lead(from_best.get(base.item_id, {}), from_best.get(item.item_id, {})), tasks[item.task], library)
-
-
-def _lead(base: dict[str, float], twin: dict[str, float]) -> float:
-    """By how much the labels of the twin are further from the best ones than those of the base, on the metrics that both have."""
-    return sum(twin[metric] - base[metric] for metric in base.keys() & twin.keys())
+        of_base, of_twin = from_best.get(base.item_id, {}), from_best.get(item.item_id, {})
+        # By how much the labels of the twin are further from the best ones than those of the base, on the metrics that both have.
+        lead = sum(of_twin[metric] - of_base[metric] for metric in of_base.keys() & of_twin.keys())
+        yield _pair(item, base, lead, tasks[item.task], library)
 
 
 def _pair(twin: Item, base: Item, lead: float, task: Task, library: Library) -> Item:

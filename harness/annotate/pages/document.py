@@ -9,13 +9,13 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from jinja2 import Environment
 from markupsafe import Markup
 
 from harness.exchange.labels.sheet import right_to_left
 from harness.pages import asset, embedded, environment, policy
 
 _FOLDER = Path(__file__).parent
+_templates = cache(environment)
 _STYLE = "page.css"
 # Each has one idea; a later one may use the earlier ones. The first stands before the data: the browser opens its storage meanwhile.
 SCRIPTS = (
@@ -32,19 +32,16 @@ _EMBEDDED = '<script type="application/json" id="{}">(.*?)</script>'
 
 
 def document(data: Mapping[str, Any], *, interface_language: str, token: str = "") -> str:
-    """A whole page.
+    """A whole page, from the JSON of `page_data`; its own words are in `interface_language`.
 
-    Args:
-        data: the JSON of `page_data`.
-        interface_language: of the words of the page.
-        token: of the annotator on a local server, to which the page then sends answers; empty for a page that is sent as a file.
+    `token` is that of the annotator on a local server, to which the page then sends answers; empty for a page that is sent as a file.
     """
     style = asset(_FOLDER / "assets" / _STYLE)
     items = [{name: value for name, value in item.items() if name != "texts"} for item in data["items"]]
     names = (*SCRIPTS[:-1], SERVED, SCRIPTS[-1]) if token else SCRIPTS
     scripts = [asset(_FOLDER / "assets" / name) for name in names]
     return (
-        _environment()
+        _templates(_FOLDER / "templates")
         .get_template("page.html")
         .render(
             language=interface_language,
@@ -69,8 +66,3 @@ def data_of(page: str) -> dict[str, Any] | None:
         for item, texts in zip(data["items"], json.loads(last[1]), strict=True):
             item["texts"] = texts
     return data
-
-
-@cache
-def _environment() -> Environment:
-    return environment(_FOLDER / "templates")

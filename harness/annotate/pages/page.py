@@ -23,14 +23,13 @@ from harness.annotate.answers.page_record import (
     read_record,
     version_of,
 )
-from harness.annotate.pages.assignment import MOST_ON_A_PAGE, assign, parts, reading_order
+from harness.annotate.pages.assignment import MOST_ON_A_PAGE, assign, parts, read_sample, reading_order, unlabelled
 from harness.annotate.pages.blind_pairs import METRIC, READERS, blind_pairs, blind_shares, most_alike
 from harness.annotate.pages.document import document
 from harness.annotate.pages.page_data import PageContent
 from harness.annotate.pages.practice import PRACTICE, damaged_items, practice_items
-from harness.annotate.pages.questions import annotator_words, output_fields
+from harness.annotate.pages.questions import AnnotatorWords, output_fields
 from harness.annotate.pages.review import Reviewed, refuse_other_scales
-from harness.annotate.pages.sample import read_sample, unlabelled
 from harness.content import Library
 from harness.content.problems import duplicates
 from harness.content.tags import choose_from
@@ -109,16 +108,10 @@ class _Reading(NamedTuple):
 def make_pages(data: Dataset, source: str, to: Path, library: Library, options: PageOptions = PageOptions()) -> PagesSummary:  # noqa: B008
     """Write one page for each annotator, and the record, into the folder `to`.
 
-    Args:
-        data: items, scales and labels; the labels of development items explain the practice, no other label is read.
-        source: the data folder as the user named it, or `bundled`; the import writes there.
-        to: the folder of the pages.
-        library: tasks, rubrics, and the words of the page.
-        options: what the pages show, and to whom.
-
-    Raises:
-        UsageError: for a language, metric or item that the data do not have, and for a folder that has pages already.
-        ContentError: for a list of items that cannot be read.
+    The labels of development items explain the practice; no other label of `data` is read. `source` is the data folder as the user named
+    it, or `bundled`; the import writes there.
+    Raises UsageError for a language, metric or item that the data do not have, and for a folder that has pages already; ContentError for a
+    list of items that cannot be read.
     """
     refuse_in_repository(to, data.about)
     if options.blind_pairs:
@@ -128,14 +121,16 @@ def make_pages(data: Dataset, source: str, to: Path, library: Library, options: 
     annotators = _annotators(options.annotators, language)
     before = _record_to_replace(to, options.replace)
     drawn = read_sample(options.items, data) if options.items else {}
-    items = _items(data, language, options, drawn)
-    sections = {each.task: each for each in make_sections(data, items, library, _selection(options, language))}
+    selection = Selection([language], options.tasks, options.metrics, options.fields, options.seed)
+    items = _items(data, selected_items(data, selection), language, options, drawn)
+    sections = {each.task: each for each in make_sections(data, items, library, selection)}
     scales = _scales(data, sections)
     fields = {task: tuple(section.fields) for task, section in sections.items()}
     interface = library.interface(language)
+    instructions = library.instructions(language) if language in library.instruction_files else None
     content = PageContent(
         interface=interface,
-        words=annotator_words(library, language, interface.strings),
+        words=AnnotatorWords(library, instructions, interface.strings),
         language=language,
         sections=sections,
         scales=scales,
@@ -151,7 +146,8 @@ def make_pages(data: Dataset, source: str, to: Path, library: Library, options: 
     files: dict[Path, str] = {}
     for reading in readings:
         shown = content.page(reading.annotator, reading.entries, reading.items, version, reading.part)
-        file = _file_name(reading.annotator, reading.part)
+        number, of = reading.part
+        file = f"{reading.annotator}.html" if of == 1 else f"{reading.annotator}-part{number}of{of}.html"
         pages.append(LabellingPage(shown["page"], file, reading.annotator, tuple(reading.entries)))
         files[to / file] = document(shown, interface_language=interface.tag)
     record = PageRecord(
@@ -254,12 +250,14 @@ def _record_to_replace(to: Path, replace: bool) -> PageRecord | None:
     return read_record(to / RECORD)
 
 
-def _items(data: Dataset, language: str, options: PageOptions, drawn: Mapping[str, Any]) -> list[Item]:
-    items = selected_items(data, _selection(options, language))
+def _items(data: Dataset, items: Sequence[Item], language: str, options: PageOptions, drawn: Mapping[str, Any]) -> list[Item]:
     items = [item for item in items if item.item_id in drawn] if options.items else [item for item in items if item.split == "test"]
     which = f" of {options.items}" if options.items else ""
     if options.review:
-        return _reviewed_items(items, options.review[1], options.metrics or (), f"{which} in '{language}'")[: options.next_items]
+        reviewed, metrics = options.review[1], options.metrics or ()
+        if not (shown := [item for item in items if not reviewed.get(item.item_id, {}).keys().isdisjoint(metrics)]):
+            raise UsageError(f"the judge gave no reasons about any item{which} in '{language}'; name the data that the run judged")
+        return shown[: options.next_items]
     if not items:
         raise UsageError(f"no item{which} is in '{language}' and of these tasks; there is nothing to label")
     if options.second:
@@ -280,17 +278,6 @@ def _once_labelled(data: Dataset, items: Sequence[Item], which: str, options: Pa
     seen: Counter[str] = Counter()
     rank = {item.item_id: seen.update([item.group]) or seen[item.group] for item in waiting}
     return sorted(waiting, key=lambda item: rank[item.item_id])[: options.next_items]
-
-
-def _reviewed_items(items: Sequence[Item], reviewed: Reviewed, metrics: Sequence[str], which: str) -> list[Item]:
-    shown = [item for item in items if not reviewed.get(item.item_id, {}).keys().isdisjoint(metrics)]
-    if not shown:
-        raise UsageError(f"the judge gave no reasons about any item{which}; name the data that the run judged")
-    return shown
-
-
-def _selection(options: PageOptions, language: str) -> Selection:
-    return Selection([language], options.tasks, options.metrics, options.fields, options.seed)
 
 
 def _scales(data: Dataset, sections: Mapping[str, TaskSection]) -> dict[str, Scale]:
@@ -318,19 +305,13 @@ def _readings(
     ordered = parts(reading_order(items, f"{options.seed} {annotator}"))
     for number, own in enumerate(ordered, start=1):
         reading = _Reading(annotator, (number, len(ordered)), [], {})
-        if number == 1:
-            for item, expected in practised:
-                _add(reading, item, "practice", options.seed, expected)
-        for item, role in _with_checks(own, damaged[number - 1 :: len(ordered)], f"{options.seed} {annotator} {number}"):
-            _add(reading, item, role, options.seed)
+        shown: list[tuple[Item, Any, dict[str, Score]]] = [(item, "practice", expected) for item, expected in practised if number == 1]
+        mixed = _with_checks(own, damaged[number - 1 :: len(ordered)], f"{options.seed} {annotator} {number}")
+        for item, role, expected in (*shown, *((item, role, {}) for item, role in mixed)):
+            key = hashlib.sha256(f"{options.seed}\0{annotator}\0{role}\0{item.item_id}".encode()).hexdigest()[:12]
+            reading.entries.append(PageItem(key, item.item_id, role, expected))
+            reading.items[key] = item
         yield reading
-
-
-def _add(reading: _Reading, item: Item, role: Any, seed: int, expected: Mapping[str, Score] | None = None) -> None:
-    text = f"{seed}\0{reading.annotator}\0{role}\0{item.item_id}"
-    key = hashlib.sha256(text.encode()).hexdigest()[:12]
-    reading.entries.append(PageItem(key, item.item_id, role, dict(expected or {})))
-    reading.items[key] = item
 
 
 def _with_checks(items: Sequence[Item], damaged: Sequence[Item], seed: str) -> list[tuple[Item, str]]:
@@ -343,12 +324,9 @@ def _with_checks(items: Sequence[Item], damaged: Sequence[Item], seed: str) -> l
     return mixed
 
 
-def _file_name(annotator: str, part: tuple[int, int]) -> str:
-    return f"{annotator}.html" if part[1] == 1 else f"{annotator}-part{part[0]}of{part[1]}.html"
-
-
 def _notes(content: PageContent, readings: Sequence[_Reading], interface_language: str, options: PageOptions) -> Iterable[str]:
     """What the maker of the pages should know before they go out."""
+    shown = {item.item_id: item for reading in readings for item in reading.items.values()}
     if interface_language != content.language:
         yield f"there are no words of the page in '{content.language}' (languages/{content.language}/interface.toml): it is in English"
     elif not content.interface.reviewed_by:
@@ -362,15 +340,9 @@ def _notes(content: PageContent, readings: Sequence[_Reading], interface_languag
     if options.practice and not any(entry.role == "practice" for reading in readings for entry in reading.entries):
         yield 'there is no practice: the data have no labelled development items (split = "dev") in this language'
     if options.blind_pairs and (often := max(most_alike(reading.items.values()) for reading in readings)) > 1:
-        shown = {item.item_id: item for reading in readings for item in reading.items.values()}
         enough = READERS * most_alike(shown.values())
         yield f"a reader meets one flawless text up to {often} times and may recognise it; with --annotators {enough} nobody meets it twice"
-    yield from _long_texts(content, readings)
-
-
-def _long_texts(content: PageContent, readings: Sequence[_Reading]) -> Iterable[str]:
-    items = {item.item_id: item for reading in readings for item in reading.items.values()}
-    for item in items.values():
+    for item in shown.values():
         longest = max(len(str(item.fields.get(name) or "")) for name in content.sections[item.task].fields)
         if longest > _LONG_TEXT:
             yield f"item '{item.item_id}' has a text of {longest:,} letters, which takes a reader an hour or more"

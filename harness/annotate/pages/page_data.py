@@ -60,14 +60,11 @@ class PageContent(msgspec.Struct, frozen=True, kw_only=True):
     ) -> dict[str, Any]:
         """The JSON of one page, with its id, which is the hash of all the rest.
 
-        Args:
-            annotator: the code of the one who is to fill it in.
-            entries: practice first, then items and checks in reading order.
-            items: `{key: item}`.
-            version: of the data (`page_record.version_of`).
-            part: the number of the page among the annotator's pages, and how many these are.
+        Of `entries`, practice comes first, then items and checks in reading order; `items` are behind their keys. `version` is that of the
+        data (`page_record.version_of`); `part` is the number of the page among the annotator's pages, and how many these are.
         """
         metrics = dict.fromkeys(metric for section in self.sections.values() for metric in section.metrics)
+        kind = {"kind": "review"} if self.reviewed else {}
         shown: dict[str, Any] = {
             "schema_version": SCHEMA_VERSION,
             "version": version,
@@ -79,7 +76,7 @@ class PageContent(msgspec.Struct, frozen=True, kw_only=True):
             "reviewed": bool(self.interface.reviewed_by),
             "strings": self.interface.strings,
             "tasks": {name: self.words.task(section) for name, section in self.sections.items()},
-            "questions": {metric: self._question(metric) for metric in metrics},
+            "questions": {metric: self.words.question(metric, self.scales[metric]) | kind for metric in metrics},
             "mark_errors": self.mark_errors,
             "practice": [self.item(entry, items[entry.key]) for entry in entries if entry.role == "practice"],
             "items": [self.item(entry, items[entry.key]) for entry in entries if entry.role != "practice"],
@@ -90,10 +87,6 @@ class PageContent(msgspec.Struct, frozen=True, kw_only=True):
             shown["offensive"] = True
         shown["seconds"] = self._seconds([*shown["practice"], *shown["items"]])
         return {"page": hashlib.sha256(msgspec.json.encode(shown)).hexdigest()[:16], **shown}
-
-    def _question(self, metric: str) -> dict[str, Any]:
-        question = self.words.question(metric, self.scales[metric])
-        return question | {"kind": "review"} if self.reviewed else question
 
     def _seconds(self, items: Sequence[dict[str, Any]]) -> int:
         reasons = [one["reason"] for item in items for one in item.get("reviews", {}).values()]

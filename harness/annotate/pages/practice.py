@@ -20,14 +20,8 @@ def practice_items(
 ) -> list[tuple[Item, dict[str, Score]]]:
     """Development items with their expected scores, chosen so that they show as many different scores as possible.
 
-    Args:
-        data: development items and their labels.
-        language: of the items.
-        metrics: `{task: metrics}` of the page. A practice item has the scores of those on which one score is the commonest.
-        most: how many.
-
-    Returns:
-        At most `most` pairs of an item and its expected scores, each of another group; none without development items.
+    At most `most` pairs, each of another group; none without development items. `metrics` are those of the page by task: a practice item
+    has the scores of those on which one score is the commonest.
     """
     expected = _expected_scores(data)
     known = []
@@ -61,14 +55,8 @@ def damaged_items(
 ) -> list[Item]:
     """Items whose words are all in another order, of as many groups as there are; their ids are those of the original items.
 
-    Raises UsageError if fewer than `count` items can be damaged.
-
-    Args:
-        pool: the items to choose from.
-        outputs: `{task: texts to damage}`.
-        count: how many.
-        seed: of the choice and of the damage.
-        taken: groups to use last, because the annotator reads their items too.
+    `outputs` are the texts to damage by task; groups in `taken`, whose items the annotator reads too, come last. `seed` is that of the
+    choice and of the damage. Raises UsageError if fewer than `count` items of the `pool` can be damaged.
     """
     shuffled = sorted(pool, key=lambda item: item.item_id)
     random.Random(f"{seed} checks").shuffle(shuffled)

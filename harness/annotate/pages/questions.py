@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
 import msgspec
 
 from harness.content import Library
 from harness.content.specs import Instructions, RubricWords
-from harness.exchange.labels.sections import TaskSection
+from harness.exchange.labels.sections import TaskSection, section_in
 from harness.exchange.labels.sheet import title_of
-from harness.exchange.labels.translated_wording import section_in
 from harness.model import Scale
 from harness.pages import visible
 
@@ -47,15 +46,10 @@ class AnnotatorWords(msgspec.Struct, frozen=True):
             return shown | {"kind": "number", "min": scale.min, "max": scale.max, "step": step}
         points = rubric.criteria if rubric else {}
         names = self._names_of_texts(scale)
-        classes = [
-            {
-                "value": value,
-                "name": names.get(str(value), str(value)),
-                "hint": hints.get(str(value), ""),
-                "points": points.get(str(value), ()),
-            }
-            for value in scale.classes
-        ]
+        classes = []
+        for value in scale.classes:
+            text = str(value)
+            classes.append({"value": value, "name": names.get(text, text), "hint": hints.get(text, ""), "points": points.get(text, ())})
         return shown | {"kind": "classes", "classes": classes}
 
     def task(self, section: TaskSection) -> dict[str, Any]:
@@ -79,12 +73,6 @@ class AnnotatorWords(msgspec.Struct, frozen=True):
             return {}
         unmoved = [name for name in map(str, scale.classes) if scale.swap.get(name, name) == name]
         return {"A": self.strings["text_a"], "B": self.strings["text_b"], **{name: self.strings["equal"] for name in unmoved[:1]}}
-
-
-def annotator_words(library: Library, language: str, strings: Mapping[str, str]) -> AnnotatorWords:
-    """The words for annotators of a language."""
-    instructions = library.instructions(language) if language in library.instruction_files else None
-    return AnnotatorWords(library, instructions, dict(strings))
 
 
 def output_fields(library: Library, section: TaskSection) -> list[str]:

@@ -29,12 +29,8 @@ def reviewed_scores(
 ) -> tuple[ReviewedJudge, Reviewed]:
     """A judge's scores that have a reason: of each item and metric the first, of the first condition that the run has.
 
-    Args:
-        recording: the run, with hashes of its justifications.
-        texts: the run's file of judgments, which has the justifications; None for recorded judgments, which have none.
-        judge: its name; None: the only one.
-        language: of the items; None: all.
-
+    `recording` has hashes of the justifications, and `texts` is the run's file of judgments that has them; None for recorded judgments,
+    which have none. `judge` is its name (None: the only one), `language` that of the items (None: all).
     Raises UsageError for a judge that is not there or has to be named, and for one that gave no reasons.
     """
     known = sorted(map(str, recording.judgments.judge.used))

@@ -11,6 +11,7 @@ import json
 import re
 import secrets
 import sys
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from itertools import count
 from pathlib import Path
@@ -40,6 +41,7 @@ _TOKENS = "tokens.json"
 _MOST_BYTES = 20_000_000
 _SESSION = re.compile(r"[0-9a-f]{16}")
 _LANGUAGE = re.compile(r'<html lang="([\w-]+)"')
+_UNKNOWN = "There is no page at this address. Please check the link that you were given."
 _HEADERS = {"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer"}
 
 
@@ -64,33 +66,31 @@ def served_pages(folder: Path) -> list[ServedPage]:
 
 
 def application(folder: Path, pages: list[ServedPage], *, hosts: tuple[str, ...] = LOOPBACK) -> Starlette:
-    """The server.
+    """The server of these pages of a folder; result files go into its folder `results`.
 
-    Args:
-        folder: of the pages; result files go into its folder `results`.
-        pages: what is served.
-        hosts: the names by which browsers may address it (`*`: any), so that a foreign site cannot reach it by a name of its own.
+    `hosts` are the names by which browsers may address it (`*`: any), so that a foreign site cannot reach it by a name of its own.
     """
     by_token = {served.token: served.page for served in pages}
     make_folder(folder / RESULTS, private=True)
 
-    async def show(request: Request) -> Response:
-        page = by_token.get(request.path_params["token"])
-        if page is None:
-            return _unknown()
+    def of_page(answer: Callable[[Request, LabellingPage], Awaitable[Response]]) -> Callable[[Request], Awaitable[Response]]:
+        async def checked(request: Request) -> Response:
+            page = by_token.get(request.path_params["token"])
+            return await answer(request, page) if page else PlainTextResponse(_UNKNOWN, 404, headers=_HEADERS)
+
+        return checked
+
+    @of_page
+    async def show(request: Request, page: LabellingPage) -> Response:
         return HTMLResponse(_page_with_server(folder / page.file, request.path_params["token"]), headers=_HEADERS)
 
-    async def earlier(request: Request) -> Response:
-        page = by_token.get(request.path_params["token"])
-        if page is None:
-            return _unknown()
+    @of_page
+    async def earlier(request: Request, page: LabellingPage) -> Response:
         kept = _earlier(page, folder / RESULTS, request.query_params.get("session", ""))
         return _answers(kept) if kept else Response(status_code=204, headers=_HEADERS)
 
-    async def take(request: Request) -> Response:
-        page = by_token.get(request.path_params["token"])
-        if page is None:
-            return _unknown()
+    @of_page
+    async def take(request: Request, page: LabellingPage) -> Response:
         body = await _body(request)
         if body is None:
             return PlainTextResponse("the answers are too large", 413, headers=_HEADERS | {"Connection": "close"})
@@ -139,10 +139,6 @@ async def _body(request: Request) -> bytes | None:
     return b"".join(parts)
 
 
-def _unknown() -> Response:
-    return PlainTextResponse("There is no page at this address. Please check the link that you were given.", 404, headers=_HEADERS)
-
-
 def _page_with_server(path: Path, token: str) -> str:
     """The page of a file, made to send its answers here too."""
     try:
@@ -173,7 +169,8 @@ def _keep(body: bytes, page: LabellingPage, folder: Path) -> Response:
     kept = merged(result, before) if before else result
     if kept != before:
         write_atomic(path, msgspec.json.format(msgspec.json.encode(kept), indent=1) + b"\n", private=True)
-    return Response(status_code=204, headers=_HEADERS) if _same(kept, result) else _answers(kept)
+    same = {answer.key: answer for answer in kept.answers} == {answer.key: answer for answer in result.answers}  # in whatever order
+    return Response(status_code=204, headers=_HEADERS) if same else _answers(kept)
 
 
 def _earlier(page: LabellingPage, folder: Path, session: str) -> PageResult | None:
@@ -194,11 +191,6 @@ def _result(body: bytes) -> PageResult | None:
 
 def _of_page(result: PageResult, page: LabellingPage) -> bool:
     return result.page == page.page and result.annotator == page.annotator
-
-
-def _same(one: PageResult, other: PageResult) -> bool:
-    """Whether both have the same answers, in whatever order."""
-    return {answer.key: answer for answer in one.answers} == {answer.key: answer for answer in other.answers}
 
 
 def _set_aside(path: Path) -> None:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from functools import lru_cache
 from importlib.metadata import version
-from pathlib import Path
 from typing import Any
 
 from inspect_ai.model import (
@@ -27,7 +26,7 @@ from inspect_ai.util import JSONSchema
 
 from harness.exchange.judges.instrument import Instrument, InstrumentSpec, value_at
 from harness.exchange.scores.score_metadata import about_judgment
-from harness.model import Call, JudgeIdentity, Prompt, Reply
+from harness.model import Call, JudgeIdentity, Reply
 
 _MESSAGES = {"system": ChatMessageSystem, "user": ChatMessageUser, "assistant": ChatMessageAssistant}
 _FINISH_REASONS = {"max_tokens": "length", "model_length": "length"}
@@ -66,17 +65,8 @@ def judge(
     The other texts of an item are in the sample's metadata, under our names (`prompt`, `source`, ...); the first one that is not
     there is the sample's input. A reply without a score leaves the sample unscored.
     """
-    instrument = _instrument(
-        InstrumentSpec(
-            metric=metric,
-            task=task,
-            variant=variant,
-            prompt=Path(prompt) if prompt else None,
-            temperature=temperature,
-            content=(Path(content),) if content else (),
-            allow_unreviewed=allow_unreviewed,
-        )
-    )
+    asked = {"metric": metric, "task": task, "variant": variant, "temperature": temperature, "allow_unreviewed": allow_unreviewed}
+    instrument = _instrument(InstrumentSpec.from_texts(prompt=prompt, content=content, **asked))
 
     async def score(state: TaskState, target: Target) -> Score:
         grader = get_model(model) if model else get_model(role=model_role, required=True)
@@ -85,7 +75,7 @@ def judge(
         item = instrument.item(str(state.sample_id), tag, metadata, state.output.completion, state.input_text)
         identity = _identity(grader)
         call = instrument.call(item, identity, state.epoch - 1)
-        messages = _messages(call.prompt)
+        messages: list[ChatMessage] = [_MESSAGES[message.role](content=message.content) for message in call.prompt.messages]
         output = await grader.generate(messages, config=_config(call, structured))
         judgment = instrument.read(call, _reply(output), identity)
         about = {
@@ -105,10 +95,6 @@ def _identity(grader: Model) -> JudgeIdentity:
     """The judge as runs name it, with the program that asked."""
     provider, _, name = str(grader).partition("/")
     return JudgeIdentity(provider, name, {"asked_by": f"inspect_ai-{version('inspect_ai')}"})
-
-
-def _messages(prompt: Prompt) -> list[ChatMessage]:
-    return [_MESSAGES[message.role](content=message.content) for message in prompt.messages]
 
 
 def _config(call: Call, structured: bool) -> GenerateConfig:

@@ -33,18 +33,11 @@ class ScoreChoice(Sampling, frozen=True, kw_only=True):
 def inspect_scores(
     judgments: Judgments, choice: ScoreChoice, signature: Callable[[str], str], items: Mapping[str, Item], reasons: Reasons | None = None
 ) -> Iterator[bytes]:
-    """The lines of a scores file: one judge on one metric under one condition, on unchanged texts in their own order. A
-    failure has the value NaN.
+    """The lines of a scores file: one judge on one metric under one condition, on unchanged texts in their own order. A failure is NaN.
 
-    Args:
-        judgments: of a run or a data folder.
-        choice: which of them.
-        signature: the signature of a judge's numbers.
-        items: the items by id. Their tasks and texts go along, so that the scores can be imported again as what they are.
-        reasons: reads the judge's words, if they are kept.
-
-    Raises:
-        UsageError: at the first line, if several judges, metrics or conditions are left, or none is.
+    `choice` says which of the judgments, `signature` gives that of a judge's numbers, and `reasons` reads the judge's words, if they are
+    kept. The tasks and texts of `items` (by id) go along, so that the scores can be imported again as what they are.
+    Raises UsageError at the first line, if several judges, metrics or conditions are left, or none is.
     """
     rows = _chosen(judgments, choice)
     chosen = judgments.take(rows)

@@ -6,7 +6,9 @@ judgment of the reply. Prompts, call ids and judgments are those that `harness r
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from functools import cached_property
 from importlib.metadata import version
 from pathlib import Path
@@ -18,8 +20,8 @@ from harness.content import Library, Task
 from harness.content.tags import choose_from, language_named
 from harness.data import Dataset
 from harness.data.labels import Labels
-from harness.errors import UsageError
-from harness.exchange.judges.template_folder import TemplateFolder
+from harness.errors import StoreError, UsageError
+from harness.judges.models import cache_folder
 from harness.model import Call, Condition, Item, JudgeIdentity, Judgment, Reply, Scale, Variant, parse_variant
 from harness.parse import vocabulary_of
 from harness.prompts import OwnPrompt, PromptTemplates, is_english, load_own_prompt
@@ -27,6 +29,7 @@ from harness.prompts.own_prompt import LANGUAGE
 from harness.prompts.templates import program_hash
 from harness.runs import AskedQuestions, Plan, ReadingRules, derive_judgments, make_plan
 from harness.signature import QuestionSignature, judge_text
+from harness.tables import write_atomic
 
 _OUTPUT = "output"
 _OWN_TASK = "own_prompt"  # of items that a prompt of the user's own asks about: no task words the question
@@ -43,6 +46,11 @@ class InstrumentSpec(msgspec.Struct, frozen=True, kw_only=True):
     seed: int = 0
     content: tuple[Path, ...] = ()
     allow_unreviewed: bool = False
+
+    @classmethod
+    def from_texts(cls, *, prompt: str | None, content: str | None, **own: Any) -> InstrumentSpec:
+        """A specification as other programs write it: paths as texts, one folder of content at most."""
+        return cls(prompt=Path(prompt) if prompt else None, content=(Path(content),) if content else (), **own)
 
 
 class Instrument:
@@ -99,13 +107,8 @@ class Instrument:
     def item(self, item_id: str, language: str, given: Mapping[str, Any], output: str, written_for: str = "") -> Item:
         """The item that another program has: `output` is judged, `given` holds its other texts by our names.
 
-        The first text that is neither given nor judged is `written_for`: what the model under test was given.
-
-        Args:
-            language: a tag, or the English name of a language.
-
-        Raises:
-            UsageError: for an unknown language, and for a text that the question needs and nobody gave.
+        The first text that is neither given nor judged is `written_for`: what the model under test was given. `language` is a tag or an
+        English name. Raises UsageError for an unknown language, and for a text that the question needs and nobody gave.
         """
         tag = language_named(language)
         if tag is None:
@@ -136,16 +139,12 @@ class Instrument:
         return calls[repeat]
 
     def _plan(self, item: Item, repeats: int) -> Plan:
-        self._refuse_unread(item.language)
+        for tag in self._instructions(item.language):
+            if not self._library.instructions(tag).reviewed_by and not self._spec.allow_unreviewed:
+                raise UsageError(f"no native reader has reviewed the instructions in '{tag}'; allow_unreviewed = true uses them")
         data = Dataset("", (item,), Labels.from_rows(()), {self.metric: self.scale}, asks={item.task: frozenset({self.metric})})
         asked = AskedQuestions((self.metric,), (self.condition,), repeats, self._spec.seed, own_prompts=self._own)
         return make_plan(data, self._library, asked, self._templates)
-
-    def _refuse_unread(self, language: str) -> None:
-        """Raise UsageError for instructions that no native reader has reviewed, unless they are allowed."""
-        for tag in self._instructions(language):
-            if not self._library.instructions(tag).reviewed_by and not self._spec.allow_unreviewed:
-                raise UsageError(f"no native reader has reviewed the instructions in '{tag}'; allow_unreviewed = true uses them")
 
     def _instructions(self, language: str) -> Iterator[str]:
         """The languages other than English in which the question is worded."""
@@ -174,6 +173,30 @@ class Instrument:
             instructions=tuple(f"{tag}@{self._library.instructions(tag).version}" for tag in self._instructions(language)),
             harness=version("judge-harness"),
         )
+
+
+class TemplateFolder:
+    """Prompt templates in the user's cache folder: programs that start a process for each score need not render them each time.
+
+    One file for each key; a folder that cannot be read or written keeps nothing. Templates hold no texts of items.
+    """
+
+    def __init__(self, folder: Path | None = None) -> None:
+        self._folder = folder or cache_folder().with_name("templates")
+
+    def get_template(self, key: str) -> bytes | None:
+        try:
+            return self._path(key).read_bytes()
+        except OSError:
+            return None
+
+    def put_template(self, key: str, template: bytes) -> None:
+        with suppress(OSError, StoreError):
+            self._folder.mkdir(parents=True, exist_ok=True)
+            write_atomic(self._path(key), template, private=True)
+
+    def _path(self, key: str) -> Path:
+        return self._folder / f"{hashlib.sha256(key.encode()).hexdigest()}.json"
 
 
 def _task(spec: InstrumentSpec, library: Library) -> Task:

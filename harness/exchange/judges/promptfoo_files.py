@@ -71,12 +71,9 @@ def _threshold(scale: Scale) -> list[str]:
     """The lowest score that passes: the best one. promptfoo has none for scales on which lower is better; a word counts 1 if it is best."""
     if isinstance(scale.best, str):
         return ["    threshold: 1"]
-    best_is_highest = scale.best is not None and scale.best == (scale.max if scale.kind == "interval" else max(map(_number, scale.classes)))
-    return [f"    threshold: {_yaml(scale.best)}"] if best_is_highest else []
-
-
-def _number(score: int | str) -> float:
-    return score if isinstance(score, int) else float("-inf")
+    numbers = [score for score in scale.classes if isinstance(score, int)]
+    highest = scale.max if scale.kind == "interval" else max(numbers, default=None)
+    return [f"    threshold: {_yaml(scale.best)}"] if scale.best is not None and scale.best == highest else []
 
 
 _DEFAULTS = {field.name: field.default for field in msgspec.structs.fields(AssertionConfig) if field.name != "language"}

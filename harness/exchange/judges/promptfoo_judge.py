@@ -47,15 +47,8 @@ class AssertionConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
 
     @property
     def instrument(self) -> InstrumentSpec:
-        return InstrumentSpec(
-            metric=self.metric,
-            task=self.task,
-            variant=self.variant,
-            prompt=Path(self.prompt) if self.prompt else None,
-            temperature=self.temperature,
-            content=(Path(self.content),) if self.content else (),
-            allow_unreviewed=self.allow_unreviewed,
-        )
+        names = ("metric", "task", "variant", "prompt", "temperature", "content", "allow_unreviewed")
+        return InstrumentSpec.from_texts(**{name: getattr(self, name) for name in names})
 
 
 _instrument = lru_cache(maxsize=16)(Instrument)

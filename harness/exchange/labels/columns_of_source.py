@@ -75,7 +75,8 @@ def make_column_plan(
     """
     wide = mapping.scored_columns
     named = [*mapping.named_columns.values(), *mapping.texts.values(), *(w.column for w in wide)]
-    missing = list(_missing_columns(table, named))
+    absent = [name for name in dict.fromkeys(named) if name not in table.columns]
+    missing = [quoted(absent) + (" is not a column" if len(absent) == 1 else " are not columns")] if absent else []
     used = {*mapping.texts.values(), *(w.column for w in wide)}
     needed_roles = [role for role in ROLES if mapping.constant(role) is None and not _is_given_by(wide, role)]
     columns, guessed = find_columns(table, mapping.named_columns, needed_roles, used)
@@ -102,12 +103,6 @@ def find_columns(
     return columns, guessed
 
 
-def _missing_columns(table: SourceTable, names: Sequence[str]) -> Iterator[str]:
-    """A sentence on the named columns that the table does not have."""
-    if missing := [name for name in dict.fromkeys(names) if name not in table.columns]:
-        yield quoted(missing) + (" is not a column" if len(missing) == 1 else " are not columns")
-
-
 def _is_given_by(wide: Sequence[ScoreColumn], role: str) -> bool:
     if not wide or role == "score":
         return bool(wide)
@@ -118,14 +113,11 @@ def _is_given_by(wide: Sequence[ScoreColumn], role: str) -> bool:
 
 def _column_with_usual_name(table: SourceTable, role: str, used: Collection[str]) -> str | None:
     by_name = {re.sub(r"[\s.-]+", "_", name.strip().casefold()): name for name in reversed(table.columns) if name not in used}
-    for name in _USUAL_NAMES.get(role, ()):
-        if name in by_name:
-            column = by_name[name]
-            allowed = _ALLOWED_VALUES.get(role)
-            if allowed and not all(record.cells.get(column) in (None, *allowed) for record in table.records):
-                return None
-            return column
-    return None
+    column = next((by_name[name] for name in _USUAL_NAMES.get(role, ()) if name in by_name), None)
+    allowed = _ALLOWED_VALUES.get(role)
+    if column and allowed and not all(record.cells.get(column) in (None, *allowed) for record in table.records):
+        return None
+    return column
 
 
 def _listed(problems: Sequence[str]) -> str:

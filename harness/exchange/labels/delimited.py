@@ -37,8 +37,7 @@ def read_delimited(path: Path, encoding: str | None = None, delimiter: str | Non
     records = [Record(_cells(path, number, header, row), number, f"{path}:") for number, row in lines[at + 1 :]]
     if not records:
         raise ContentError("the file has column names but no rows", path, header_line)
-    columns = [name for name in header if name]
-    return SourceTable("csv", columns, records, header_note(at, numbers))
+    return SourceTable("csv", [name for name in header if name], records, header_note(at, numbers))
 
 
 def unpacked(path: Path) -> bytes:
@@ -63,7 +62,7 @@ def decoded(path: Path, data: bytes, encoding: str | None) -> str:
     except LookupError:
         raise UsageError(f"--encoding {encoding} is not a known encoding; try cp1252, cp1250, shift_jis or gb18030") from None
     except UnicodeDecodeError as err:
-        raise ContentError(_undecodable(data, err, encoding), path, _line_of(data, err, encoding)) from None
+        raise ContentError(_undecodable(data, err, encoding), path, data[: err.start].decode(encoding, "replace").count("\n") + 1) from None
     if "\0" in text:
         line = text[: text.index("\0")].count("\n") + 1
         raise ContentError("a NUL character: not text, or UTF-16 without a byte-order mark (--encoding utf-16-le)", path, line)
@@ -94,10 +93,6 @@ def _undecodable(data: bytes, err: UnicodeDecodeError, encoding: str) -> str:
     if name == "UTF-8" and not data[: err.start].isascii():
         return f"{byte} is not {name}, though lines before it are: the file mixes encodings; save it again as UTF-8"
     return f"{byte} is not {name}; save the file as UTF-8 or name its encoding, e.g. --encoding cp1252"
-
-
-def _line_of(data: bytes, err: UnicodeDecodeError, encoding: str) -> int:
-    return data[: err.start].decode(encoding, "replace").count("\n") + 1
 
 
 def _rows(path: Path, text: str, delimiter: str | None) -> Iterator[tuple[int, list[str]]]:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
+
+import msgspec
 
 from harness.content import Library
 from harness.content.interfaces import FALLBACK
@@ -14,9 +16,8 @@ from harness.content.tags import choose_from
 from harness.data import Dataset
 from harness.errors import UsageError
 from harness.exchange.labels.label_studio import interface, task_rows
-from harness.exchange.labels.sections import Selection, TaskSection, make_sections, selected_items
+from harness.exchange.labels.sections import Selection, TaskSection, make_sections, rubric_in, section_in, selected_items
 from harness.exchange.labels.sheet import make_sheet, title_of
-from harness.exchange.labels.translated_wording import rubric_in, section_in
 from harness.model import Item
 from harness.offensive import refuse_in_repository
 from harness.tables import escape_controls, to_csv, to_json, to_jsonl, write_atomic, write_parquet, write_together
@@ -24,7 +25,8 @@ from harness.text import without_controls
 
 FORMATS = ("csv", "jsonl", "parquet", "label-studio", "sheet")
 _BY_SUFFIX = {".csv": "csv", ".jsonl": "jsonl", ".parquet": "parquet", ".json": "label-studio", ".xlsx": "sheet"}
-_COLUMNS = ("item_id", "language", "task", "split", "group", "system", "annotator_id", "metric", "score", "source")
+_OF_ITEM = ("language", "task", "split", "group", "system")
+_COLUMNS = ("item_id", *_OF_ITEM, "annotator_id", "metric", "score", "source")
 
 
 class ExportSummary(NamedTuple):
@@ -56,10 +58,11 @@ def export_labels(
         raise UsageError(f"no metric '{name}' has a scale here.{choose_from(data.scales, name)}")
     if kind in ("sheet", "label-studio"):
         sections = make_sections(data, items, library, selected)
-        files = _SHEET_WRITERS[kind](to, sections, data, library, selected)
+        write = _write_sheet if kind == "sheet" else _write_label_studio
+        files = write(to, sections, data, library, selected)
         return ExportSummary(kind, files, sum(len(section.items) for section in sections), 0)
     rows = _rows(data, items, known)
-    _TABLE_WRITERS[kind](to, rows)
+    {"csv": _write_csv, "jsonl": _write_jsonl, "parquet": _write_parquet}[kind](to, rows)
     return ExportSummary(kind, (to,), len({row["item_id"] for row in rows}), len(rows))
 
 
@@ -72,9 +75,7 @@ def _rows(data: Dataset, items: Iterable[Item], metrics: Iterable[str]) -> list[
     rows: list[dict[str, Any]] = []
     for label in data.labels:
         if label.metric in wanted_metrics and (item := kept.get(label.item_id)):
-            about = {"language": item.language, "task": item.task, "split": item.split, "group": item.group, "system": item.system}
-            own = {"item_id": label.item_id, "annotator_id": label.annotator_id, "metric": label.metric, "score": label.score}
-            rows.append({**about, **own, "source": label.source})
+            rows.append({name: getattr(item, name) for name in _OF_ITEM} | msgspec.structs.asdict(label))
     if not rows:
         raise UsageError("there are no labels of these languages, tasks and metrics to export")
     return rows
@@ -96,13 +97,6 @@ def _write_parquet(to: Path, rows: list[dict[str, Any]]) -> None:
     score = "int64" if kinds == {int} else "double" if kinds <= {int, float} else "string"
     written = [{**row, "score": str(row["score"]) if score == "string" else row["score"]} for row in rows]
     write_parquet(to, written, {name: score if name == "score" else "string" for name in _COLUMNS}, private=True)
-
-
-_TABLE_WRITERS: dict[str, Callable[[Path, list[dict[str, Any]]], None]] = {
-    "csv": _write_csv,
-    "jsonl": _write_jsonl,
-    "parquet": _write_parquet,
-}
 
 
 # For people
@@ -136,18 +130,9 @@ def _write_label_studio(
         raise UsageError(f"a Label Studio project shows texts of one task; pick one with --task ({', '.join(s.task for s in sections)})")
     [section] = sections
     rubrics = _rubrics(library, section.metrics)
-    questions = {name: (title_of(name, rubrics), _instruction(rubrics.get(name)), data.scales[name]) for name in section.metrics}
+    instructions = {name: rubric.simple.instruction.strip() for name, rubric in rubrics.items()}
+    questions = {name: (title_of(name, rubrics), instructions.get(name, ""), data.scales[name]) for name in section.metrics}
     interface_file = to.with_name(f"{to.stem}.xml")
     files = {to: to_json(task_rows(section.items, section.fields)), interface_file: interface(section.fields, questions)}
     write_together(files, private={to})
     return (to, interface_file)
-
-
-def _instruction(rubric: Rubric | None) -> str:
-    return rubric.simple.instruction.strip() if rubric else ""
-
-
-_SHEET_WRITERS: Mapping[str, Callable[[Path, Sequence[TaskSection], Dataset, Library, Selection], tuple[Path, ...]]] = {
-    "sheet": _write_sheet,
-    "label-studio": _write_label_studio,
-}

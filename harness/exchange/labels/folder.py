@@ -6,7 +6,7 @@ import gzip
 import os
 import shutil
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 import msgspec
@@ -49,30 +49,25 @@ def write_folder(folder: Path, files: Mapping[str, bytes]) -> None:
     compressed = {name: gzip.compress(data, mtime=0) if name.endswith(".gz") else data for name, data in files.items()}
     target = folder.resolve()
     try:
-        if target.is_dir():
-            _replace_files(target, compressed)
-        else:
-            _make_folder(target, compressed)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        place, prefix = (target, ".import.") if target.is_dir() else (target.parent, f".{target.name}.")
+        staged = Path(tempfile.mkdtemp(dir=place, prefix=prefix))
+        try:
+            _write_all(staged, compressed)
+            if place == target:
+                _move_files(staged, target, files)
+            else:
+                os.rename(staged, target)
+        finally:  # after Ctrl-C too
+            shutil.rmtree(staged, ignore_errors=True)
     except OSError as err:
         raise StoreError(f"{folder} cannot be written ({err.strerror or err}); make room or choose another folder") from None
 
 
-def _make_folder(target: Path, files: Mapping[str, bytes]) -> None:
-    target.parent.mkdir(parents=True, exist_ok=True)
-    staged = Path(tempfile.mkdtemp(dir=target.parent, prefix=f".{target.name}."))
-    try:
-        _write_all(staged, files)
-        os.rename(staged, target)
-    finally:  # after Ctrl-C too
-        shutil.rmtree(staged, ignore_errors=True)
-
-
-def _replace_files(target: Path, files: Mapping[str, bytes]) -> None:
-    staged = Path(tempfile.mkdtemp(dir=target, prefix=".import."))
+def _move_files(staged: Path, target: Path, names: Iterable[str]) -> None:
     backups: dict[str, Path | None] = {}
     try:
-        _write_all(staged, files)
-        for name in files:
+        for name in names:
             backup = staged / f"{name}.before"
             if (target / name).exists():
                 _back_up(target / name, backup)
@@ -85,8 +80,6 @@ def _replace_files(target: Path, files: Mapping[str, bytes]) -> None:
             elif not (staged / name).exists():
                 (target / name).unlink(missing_ok=True)
         raise
-    finally:
-        shutil.rmtree(staged, ignore_errors=True)
 
 
 def _back_up(path: Path, copy: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 from collections import Counter
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,18 +17,15 @@ from harness.content.tags import choose_from, suggest
 from harness.data.dataset import own_words, rubric_scales
 from harness.errors import ContentError, UsageError
 from harness.exchange.labels.columns_of_source import BlankCell, ColumnPlan, SourceLabel, iterate_labels, make_column_plan
-from harness.exchange.labels.folder import data_toml, write_folder
 from harness.exchange.labels.items import GivenItems, ItemRows, read_given_items
 from harness.exchange.labels.layouts import from_potato, is_potato, one_record_per_item, with_ids
 from harness.exchange.labels.mapping import scale_hint, with_annotator_of_file
-from harness.exchange.labels.pseudonyms import Pseudonyms, default_salt_file, read_salt
 from harness.exchange.labels.read import SourceOptions, read_source
 from harness.exchange.labels.scores import UnreadableScore, id_text, read_score, require_flippable, reverse_score
 from harness.exchange.labels.table import SourceTable
-from harness.exchange.labels.target_folder import TargetFolder, digest_note, salt_note, updated_about
+from harness.exchange.labels.target_folder import TargetFolder, add_rows, digest_note, updated_about, without_paths
 from harness.model import AnnotatorKind, Scale
-from harness.offensive import refuse_in_repository, without_quotations
-from harness.tables import to_jsonl
+from harness.offensive import without_quotations
 
 _KINDS_WITH_USERS = ("sheet", "label-studio", "argilla")  # their annotators have an account or a name
 
@@ -76,11 +74,7 @@ class ImportOptions(SourceOptions, frozen=True, kw_only=True):
 
 
 def import_labels(
-    source: str | Path,
-    to: Path,
-    mapping: LabelMapping | None = None,
-    options: ImportOptions | None = None,
-    library: Library | None = None,
+    source: str | Path, to: Path, mapping: LabelMapping | None = None, options: ImportOptions | None = None, library: Library | None = None
 ) -> ImportSummary:
     """Import the labels of `source` into the data folder `to`. The folder is written completely or not at all: not if
     any row is refused, unless `allow_refused` says that the others are wanted without it.
@@ -113,11 +107,11 @@ class _LabelImport:
         self.scales = self._scales()
         self.plan = self._plan()
         self.rows = self._rows()
-        self.pseudonyms = self._pseudonyms()
+        self.pseudonyms = target.pseudonyms(options.salt_file, keep=options.keep_annotators)
         self.labels: list[dict[str, Any]] = []
         self.refused: list[RefusedRow] = []
-        self.blank = 0
-        self.dropped = 0
+        self.blank = self.dropped = 0
+        self.label_source = (target.about.source if target.about else mapping.source) or "native"
         earlier = target.second_ratings if options.second_round else target.labels
         self.seen = {(row["item_id"], row["annotator_id"], row["metric"]): (place, row["score"]) for place, row in earlier}
         self.names: set[str] = set()  # metric names of the source, and their new names
@@ -142,7 +136,7 @@ class _LabelImport:
 
     @property
     def _place(self) -> str:
-        first = self.table.records[0] if self.table.records else None
+        first = next(iter(self.table.records), None)
         return first.head.rstrip(":!") if first and first.letters else self.source
 
     def _rows(self) -> ItemRows:
@@ -171,13 +165,6 @@ class _LabelImport:
                 f"(the columns are: {', '.join(self.table.columns)})",
                 self._place,
             )
-
-    def _pseudonyms(self) -> Pseudonyms:
-        if self.options.keep_annotators:
-            return Pseudonyms(None)
-        pseudonyms = Pseudonyms(read_salt(self.options.salt_file or default_salt_file(), outside=self.target.folder))
-        self.target.require_same_salt(str(pseudonyms.fingerprint))
-        return pseudonyms
 
     # Reading row by row
 
@@ -213,16 +200,12 @@ class _LabelImport:
             renamed = self.mapping.rename.get(metric, metric)
             self.names |= {metric, renamed}
             row = {"item_id": self._item(label), "annotator_id": annotator_id, "metric": renamed, "score": self._score(label, renamed)}
-            if label.source is not None and (source := str(label.source).strip()) != self._source:
+            if label.source is not None and (source := str(label.source).strip()) != self.label_source:
                 row["source"] = source
             self._refuse_repeated(label, row)
             self.labels.append(row)
         except UnreadableScore as error:
             self.refused.append(self._refusal(label, annotator_id, str(error)))
-
-    @property
-    def _source(self) -> str:
-        return (self.target.about.source if self.target.about else self.mapping.source) or "native"
 
     def _annotator(self, value: Any) -> str:
         if value is None and self.mapping.annotators == "aggregate":
@@ -276,26 +259,19 @@ class _LabelImport:
         refused = tuple(self._scrubbed(refusal) for refusal in self.refused)
         notes = self._notes()
         own_scales = {name: scale for name, scale in self._used_scales().items() if self.rubrics.get(name) != scale}
-        about = updated_about(self.target, self.mapping, self.given.about, self._annotator_kind, own_scales, notes)
+        kind: AnnotatorKind = self.mapping.annotators or ("persistent" if self.table.kind in _KINDS_WITH_USERS else "anonymous")
+        about = updated_about(self.target, self.mapping, self.given.about, kind, own_scales, notes)
         items = self._items()
-        before = self.target.items.rows
+        named = partial(without_paths, paths=[Path(self.source)] if Path(self.source).exists() else [])
         tables: dict[str, list[Any]] = {
-            "items": [row for name, row in items.items() if name not in before],
-            self._table: self.labels,
+            "items": [row for name, row in items.items() if name not in self.target.items.rows],
+            "second_ratings" if self.options.second_round else "labels": self.labels,
             "comments": self._comments(),
-            "refused": [self._without_path(refusal) for refusal in refused],
+            "refused": [msgspec.structs.replace(one, place=named(one.place), reason=named(one.reason)) for one in refused],
         }
-        files: dict[str, bytes] = {}
         nothing = bool(refused) and not (self.labels and self.options.allow_refused)  # the next try finds the folder as it was
-        for name, new in tables.items() if not nothing else ():
-            lines = self.target.lines(name)
-            if new or (lines is None and name in ("items", "labels")):
-                files[self.target.files[name]] = (lines or b"") + to_jsonl(new)
-            # After the items, before the labels: the folder loads even if writing stops here.
-            files.setdefault("data.toml", data_toml(about).encode())
         if not nothing:
-            refuse_in_repository(self.target.folder, about)
-            write_folder(self.target.folder, files)
+            add_rows(self.target.folder, tables, about)
         return ImportSummary(
             rows=len(self.labels) + len(refused),
             labels=len(self.labels),
@@ -311,10 +287,6 @@ class _LabelImport:
             written=not nothing,
             unlabelled=len(items.keys() - {item_id for item_id, _, _ in self.seen}),
         )
-
-    @property
-    def _table(self) -> str:
-        return "second_ratings" if self.options.second_round else "labels"
 
     def _used_scales(self) -> dict[str, Scale]:
         asked = self.mapping.metrics if self.options.unlabelled else {}  # nobody has scored yet, and the folder says what will be
@@ -335,15 +307,6 @@ class _LabelImport:
         row = {key: scrub(value) if isinstance(value, str) and key not in ids else value for key, value in refusal.row.items()}
         return RefusedRow(scrub(refusal.place), scrub(reason), row)
 
-    def _without_path(self, refusal: RefusedRow) -> RefusedRow:
-        """The refusal with only the name of the source, not its path on this machine."""
-        name = Path(self.source).name if Path(self.source).exists() else self.source
-        return RefusedRow(refusal.place.replace(self.source, name), refusal.reason.replace(self.source, name), refusal.row)
-
-    @property
-    def _annotator_kind(self) -> AnnotatorKind:
-        return self.mapping.annotators or ("persistent" if self.table.kind in _KINDS_WITH_USERS else "anonymous")
-
     def _notes(self) -> list[str]:
         """The changes of metrics, scores and ids, for later readers of the data. They contain no name of a person, column or file."""
         mapping = self.mapping
@@ -361,7 +324,7 @@ class _LabelImport:
             )
         if self.refused and self.options.allow_refused:
             notes.append(f"{len(self.refused)} of {len(self.refused) + len(self.labels)} rows were refused; refused.jsonl holds them")
-        return notes + ([salt_note(self.pseudonyms.fingerprint)] if self.pseudonyms.fingerprint else [])
+        return [*notes, *self.pseudonyms.notes]
 
     def _hints(self, about: DatasetCard) -> list[str]:
         """Guesses, and what the user may want to specify."""
@@ -405,18 +368,14 @@ class _LabelImport:
         """The columns of a table that nothing was read from. An annotation tool's further columns are its own affairs."""
         if self.table.kind in _KINDS_WITH_USERS:
             return []
-        plan = self.plan
-        read = {*plan.columns.values(), *plan.texts.values(), *(wide.column for wide in plan.wide)}
+        read = {*self.plan.columns.values(), *self.plan.texts.values(), *(wide.column for wide in self.plan.wide)}
         return [name for name in self.table.columns if name not in read]
 
     def _comments(self) -> list[dict[str, Any]]:
+        known, given = self.pseudonyms, self.table.about.get("comments", ())
         return [
-            {
-                "item_id": str(c["key"]),
-                "annotator_id": self.pseudonyms.pseudonym_for(c["annotator"]),
-                "comment": self.pseudonyms.scrub(str(c["comment"])),
-            }
-            for c in self.table.about.get("comments", ())
+            {"item_id": str(c["key"]), "annotator_id": known.pseudonym_for(c["annotator"]), "comment": known.scrub(str(c["comment"]))}
+            for c in given
         ]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -24,20 +24,13 @@ from harness.tables import find_table, read_rows
 _ITEM_ROLES = ("language", "task", "split", "group", "system", "parallel_id")
 
 
-class GivenItems:
+class GivenItems(NamedTuple):
     """Items that are known before the import: their rows in output form, and the `data.toml` and scales of their folder."""
 
-    def __init__(
-        self,
-        rows: dict[str, dict[str, Any]],
-        about: DatasetCard | None = None,
-        scales: Mapping[str, Scale] | None = None,
-        columns: Sequence[str] = (),
-    ) -> None:
-        self.rows = rows
-        self.about = about
-        self.scales = dict(scales or {})
-        self.columns = columns  # if they come from a table
+    rows: dict[str, dict[str, Any]]
+    about: DatasetCard | None = None
+    scales: Mapping[str, Scale] = {}
+    columns: Sequence[str] = ()  # if they come from a table
 
     def mapping_of_labels(self, mapping: LabelMapping, columns: Collection[str]) -> LabelMapping:
         """Return the mapping for a table of labels with these columns, without the columns of the table of items."""
@@ -165,10 +158,9 @@ class ItemRows:
         for name in ("language", "task"):
             if name not in row:
                 return [f"item '{row['item_id']}' has no {name}: the cell is empty"]
-        fields = {name: value for name, value in row.items() if name not in ("item_id", *_ITEM_ROLES)}
+        about = {name: row[name] for name in ("item_id", *_ITEM_ROLES) if name in row}
         try:
-            about = {name: row[name] for name in ("item_id", *_ITEM_ROLES) if name in row}
-            item = msgspec.convert({**about, "fields": fields}, Item)
+            item = msgspec.convert({**about, "fields": {name: value for name, value in row.items() if name not in about}}, Item)
         except msgspec.ValidationError as err:
             return [f"not an item: {err}"]
         return list(text_problems(item, self._tasks[item.task])) if item.task in self._tasks else []

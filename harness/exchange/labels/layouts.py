@@ -49,15 +49,10 @@ def _joined(parts: Sequence[Any]) -> str | Unreadable:
 
 
 def one_record_per_item(table: SourceTable, pattern: str, place: str) -> SourceTable:
-    """A form's answers: each column whose whole name matches `pattern` holds the scores of one item; other columns stay as they are.
+    """A form's answers, a row a person: each column whose whole name matches `pattern` has the scores of one item; others stay.
 
-    Args:
-        table: a row a person.
-        pattern: a regular expression with the group `item`, and `metric` where there are several.
-        place: where the header stands, for messages.
-
-    Raises:
-        UsageError: for a pattern that cannot be.  ContentError: if no column matches.
+    `pattern` is a regular expression with the group `item`, and `metric` where there are several; `place` is that of the header. Raises
+    UsageError for a pattern that cannot be, ContentError if no column matches.
     """
     names = _compiled(pattern)
     try:

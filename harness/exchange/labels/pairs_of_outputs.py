@@ -70,21 +70,18 @@ class MadePairs(msgspec.Struct, frozen=True):
 def make_pairs(
     data: Dataset, library: Library, against: str = "all", equal: EqualScores | None = None, controls: Sequence[str] = ()
 ) -> MadePairs:
-    """Pair the outputs of different systems in the same group.
+    """Pair the outputs of different systems for one source text.
 
     Args:
-        data: items with one output each, which name their system. Outputs for one `segment` of the dataset card, or else of one group.
+        data: items with one output each, which name their system. A source text is one `segment` of the dataset card, or else one group.
         library: its pairwise tasks say which single tasks they put side by side (`pairs_of`).
         against: a system that each pair has to hold; `human` also for a system of that name in another case; `all`: any two systems.
         equal: keeps only pairs that people scored alike.
         controls: control questions whose answers are computed and become labels; pairs that are equal in a measure get none.
 
-    Returns:
-        Pairs in the order of the items. Which output is A is drawn by a hash of both ids, so that no system stands always first.
-
-    Raises:
-        UsageError: without systems, without a pairwise task, for an unknown system, metric or control question, for a control question that
-            a language of the pairs does not have, and if no pair is left.
+    The pairs come in the order of the items. Which output is A is drawn by a hash of both ids, so that no system stands always first.
+    Raises UsageError without systems, without a pairwise task, for an unknown system, metric or control question, for a control question
+    that a language of the pairs does not have, and if no pair is left.
     """
     tasks = {task.pairs_of: task for name in library.task_files if (task := library.task(name)).pairs_of}
     items = [item for item in data.items if item.system]
@@ -102,11 +99,8 @@ def make_pairs(
         else:
             rows.append(_pair(*_in_drawn_order(one, other), tasks[one.task], library.task(one.task).outputs[0]))
     if not rows and not left_out:
-        of = (
-            f"'{wanted}' and another system"
-            if wanted
-            else f"two systems; named are {', '.join(sorted({str(item.system) for item in items}))}"
-        )
+        named = ", ".join(sorted({str(item.system) for item in items}))
+        of = f"'{wanted}' and another system" if wanted else f"two systems; named are {named}"
         raise UsageError(f"no source text has outputs of {of}")
     if not rows:
         raise UsageError(f"no pair is left: {left_out['unequal']} differ more in people's scores, {left_out['unscored']} have no score")

@@ -12,6 +12,7 @@ from pathlib import Path
 from harness.errors import StoreError, UsageError
 
 _SALT_BYTES = 32
+SALT_NOTE = "annotators are pseudonyms made with the salt "
 
 
 def default_salt_file() -> Path:
@@ -76,10 +77,15 @@ class Pseudonyms:
         self._names: dict[str, str] = {}
         self._owners: dict[str, str] = {}
 
+    @classmethod
+    def made_with(cls, salt_file: Path | None, *, outside: Path, keep: bool = False) -> Pseudonyms:
+        """Pseudonyms by the salt of a file, or of the default one (see `read_salt`); with `keep`, ids stay as they are."""
+        return cls(None if keep else read_salt(salt_file or default_salt_file(), outside=outside))
+
     @property
-    def fingerprint(self) -> str | None:
-        """Eight digits that identify the salt without revealing it."""
-        return hmac.new(self._salt, b"fingerprint", hashlib.sha256).hexdigest()[:8] if self._salt else None
+    def notes(self) -> tuple[str, ...]:
+        """The note for the data on the salt, with eight digits that identify it without revealing it; none where ids are kept."""
+        return (SALT_NOTE + hmac.new(self._salt, b"fingerprint", hashlib.sha256).hexdigest()[:8],) if self._salt else ()
 
     def pseudonym_for(self, annotator: str) -> str:
         """Return the pseudonym `ann-<10 hex digits of HMAC-SHA256>`. Raises UsageError if two annotators would share one."""

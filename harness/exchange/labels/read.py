@@ -27,6 +27,15 @@ _KIND_BY_SUFFIX = {
 }
 
 
+_KINDS_OF_OPTIONS = {
+    "sheet": ("xlsx",),
+    "encoding": ("csv", "tsv"),
+    "header_row": ("csv", "tsv", "xlsx"),
+    "revision": ("hf",),
+    "split": ("hf",),
+}
+
+
 class SourceOptions(msgspec.Struct, frozen=True):
     """How to read a source. `kind` is one of KINDS; without it, the source decides."""
 
@@ -49,35 +58,27 @@ def read_source(
     Raises UsageError and ContentError.
     """
     path = Path(source)
-    worksheet, encoding, header_row = options.sheet, options.encoding, options.header_row
-    revision, split = options.revision, options.split
     kind = options.kind or _detect_kind(source, path)
-    flags = {
-        "--sheet": (worksheet, ("xlsx",)),
-        "--encoding": (encoding, ("csv", "tsv")),
-        "--header-row": (header_row, ("csv", "tsv", "xlsx")),
-        "--revision": (revision, ("hf",)),
-        "--split": (split, ("hf",)),
-    }
-    for flag, (value, kinds) in flags.items():
-        if value is not None and kind not in kinds:
-            raise UsageError(f"{flag} is for {' and '.join(kinds)}, but {source} is read as {kind}")
+    for name, kinds in _KINDS_OF_OPTIONS.items():
+        if getattr(options, name) is not None and kind not in kinds:
+            raise UsageError(f"--{name.replace('_', '-')} is for {' and '.join(kinds)}, but {source} is read as {kind}")
+    if kind == "hf" and source.startswith(hub.PREFIX):
+        return hub.read_hub(source, options.revision, options.split)
     if kind == "hf":
-        return hub.read_hub(source, revision, split) if source.startswith(hub.PREFIX) else hub.read_saved(path, split)
+        return hub.read_saved(path, options.split)
     _require_file(path)
     if kind == "xlsx":
-        return read_xlsx(path, worksheet, header_row)
+        return read_xlsx(path, options.sheet, options.header_row)
     if kind == "sheet":
         if not filled_sheet.is_sheet(open_book(path)):
             raise ContentError("not a sheet that 'harness labels export' made: its hidden sheet is missing", path)
         return filled_sheet.read_sheet(path, annotator)
     if kind in ("csv", "tsv"):
-        return read_delimited(path, encoding, "\t" if kind == "tsv" else None, header_row)
-    if kind == "jsonl":
-        return records.read_jsonl(path)
-    if kind == "parquet":
-        return records.read_parquet(path)
-    return _read_json(path, kind)
+        return read_delimited(path, options.encoding, "\t" if kind == "tsv" else None, options.header_row)
+    if kind in ("jsonl", "parquet"):
+        return records.read_jsonl(path) if kind == "jsonl" else records.read_parquet(path)
+    readers = {"label-studio": label_studio.read_export, "argilla": argilla.read_records}
+    return readers.get(kind, records.read_json)(path, records.load_json(path))
 
 
 def _require_file(path: Path) -> None:
@@ -87,29 +88,20 @@ def _require_file(path: Path) -> None:
         raise UsageError(f"{path} is a folder; only folders written by save_to_disk of the datasets library can be read")
 
 
-def _read_json(path: Path, kind: str) -> SourceTable:
-    content = records.load_json(path)
-    if kind == "label-studio":
-        return label_studio.read_export(path, content)
-    if kind == "argilla":
-        return argilla.read_records(path, content)
-    return records.read_json(path, content)
-
-
 def _detect_kind(source: str, path: Path) -> str:
     if source.startswith(hub.PREFIX):
         return "hf"
     if path.is_dir() and hub.is_saved(path):
         return "hf"
     _require_file(path)
-    kind_of_bytes = _kind_of_first_bytes(path)
     suffix = next((end for end in reversed(path.suffixes) if end.lower() != ".gz"), "").lower()
-    kind = kind_of_bytes or _KIND_BY_SUFFIX.get(suffix)
+    kind = _kind_of_first_bytes(path) or _KIND_BY_SUFFIX.get(suffix)
     if kind is None:
         raise UsageError(f"{path}: unknown kind of file; pass --from; choose from: {', '.join(KINDS)}")
     if kind == "xlsx":
         return "sheet" if filled_sheet.is_sheet(open_book(path)) else "xlsx"
-    return _kind_of_json(path) if kind == "json" else kind
+    first = records.first_object(records.load_json(path)) if kind == "json" else {}
+    return "label-studio" if label_studio.is_export(first) else "argilla" if argilla.is_record(first) else kind
 
 
 def _kind_of_first_bytes(path: Path) -> str | None:
@@ -121,10 +113,3 @@ def _kind_of_first_bytes(path: Path) -> str | None:
     if start.startswith(OLD_EXCEL):
         raise ContentError("an old Excel workbook (.xls), or one with a password; save it as .xlsx without one", path)
     return "xlsx" if start.startswith(b"PK\x03\x04") else "parquet" if start.startswith(b"PAR1") else None
-
-
-def _kind_of_json(path: Path) -> str:
-    first = records.first_object(records.load_json(path))
-    if label_studio.is_export(first):
-        return "label-studio"
-    return "argilla" if argilla.is_record(first) else "json"

@@ -38,16 +38,12 @@ def read_score(value: Any, scale: Scale, categories: Mapping[str, Score] | None 
     if categories and (mapped := _category(value, categories)) is not None:
         return mapped
     _refuse_other_types(value)
-    points = {_type_and_value(point): point for number in _possible_readings(value) for point in _points_meant(number, scale)}
+    points = {(isinstance(point, str), point): point for number in _possible_readings(value) for point in _points_meant(number, scale)}
     if len(points) > 1:
         raise UnreadableScore(f"'{value}' may mean {' or '.join(map(str, points.values()))}; write it with a decimal point")
     if not points:
         raise UnreadableScore(_off_scale(value, scale))
     return next(iter(points.values()))
-
-
-def _type_and_value(point: Score) -> tuple[bool, Score]:
-    return isinstance(point, str), point
 
 
 def _category(value: Any, categories: Mapping[str, Score]) -> Score | None:

@@ -1,4 +1,4 @@
-"""The visible part of a data set for people: each task's items, texts and metrics."""
+"""The visible part of a data set for people, in their language: each task's items, texts and metrics."""
 
 from __future__ import annotations
 
@@ -6,9 +6,12 @@ import random
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
+import msgspec
+
 from harness.content import Library
 from harness.content.placeholders import fill_placeholders
-from harness.content.tags import choose_from, english_name, resolve
+from harness.content.specs import Criteria, Instructions, Rubric
+from harness.content.tags import choose_from, english_name, name_in, resolve
 from harness.data import Dataset
 from harness.errors import UsageError
 from harness.model import Item
@@ -125,3 +128,27 @@ def _reading_order(items: Sequence[Item], seed: int) -> list[Item]:
         random.Random(f"{seed} {language} {group}").shuffle(own)
         ordered += own
     return ordered
+
+
+# In the annotators' language, from `languages/<tag>/instructions.toml`, else in English
+
+
+def section_in(section: TaskSection, own: Instructions) -> TaskSection:
+    """A section whose instruction and titles of texts are in the language of `own`."""
+    words = own.tasks.get(section.task)
+    if words is None:
+        return section
+    instruction = naming_languages(words.instruction.strip(), section.languages, lambda tag: name_in(tag, own.tag))
+    fields = {name: words.fields.get(name, title) for name, title in section.fields.items()}
+    return section._replace(instruction=instruction, fields=fields)
+
+
+def rubric_in(rubric: Rubric, own: Instructions) -> Rubric:
+    """A rubric whose title, description and criteria are in the language of `own`."""
+    words = own.rubrics.get(rubric.id)
+    if words is None:
+        return rubric
+    scores = {str(group.score): group.score for group in rubric.detailed.criteria}
+    criteria = tuple(Criteria(scores[score], points) for score, points in words.criteria.items() if score in scores)
+    detailed = msgspec.structs.replace(rubric.detailed, description=words.description, criteria=criteria or rubric.detailed.criteria)
+    return msgspec.structs.replace(rubric, title=words.title, detailed=detailed)

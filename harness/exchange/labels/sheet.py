@@ -27,6 +27,7 @@ MAX_CELL = 32_767  # characters (UTF-16 units) that a cell of a workbook can hol
 MARKER = "_harness"
 NAME_CELL, PROGRESS_CELL, NAMES_ROW, _TITLES_ROW, FIRST_ROW = "D1", "F1", 2, 3, 4
 _LINE_HEIGHT, _MAX_HEIGHT = 15, 409  # points of a line and of the highest row that a workbook can have
+_WIDTHS = {"number": 5, "key": 2, "language": 14, "comment": 30}
 # Not allowed in XML 1.0: control characters except tab, line feed and carriage return; surrogates; two non-characters.
 _UNWRITABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 _RIGHT_TO_LEFT = {"Adlm", "Arab", "Aran", "Hebr", "Mand", "Nkoo", "Rohg", "Samr", "Syrc", "Thaa", "Yezi"}
@@ -42,11 +43,7 @@ def right_to_left(language: str) -> bool:
 
 
 def make_sheet(
-    sections: Sequence[TaskSection],
-    scales: Mapping[str, Scale],
-    rubrics: Mapping[str, Rubric],
-    annotator: str,
-    interface: Interface,
+    sections: Sequence[TaskSection], scales: Mapping[str, Scale], rubrics: Mapping[str, Rubric], annotator: str, interface: Interface
 ) -> Any:
     """Make the workbook; sections, rubrics and `interface` are in the reader's words.
 
@@ -58,7 +55,7 @@ def make_sheet(
     book.remove(book.active)
     hidden_sheet = _HiddenSheet(book, scales)
     sections = [section._replace(title=task_title(section, interface)) for section in sections]
-    names = [_write_section(book, section, hidden_sheet, scales, rubrics, annotator, interface.strings) for section in sections]
+    names = [_Worksheet(book, section, rubrics, interface.strings).write(annotator, hidden_sheet) for section in sections]
     guide = _write_guide(book, sections, scales, rubrics, interface)
     hidden_sheet.finish(sections, names)
     book.move_sheet(MARKER, offset=len(book.sheetnames))
@@ -73,7 +70,7 @@ class _HiddenSheet:
     def __init__(self, book: Any, scales: Mapping[str, Scale]) -> None:
         self.sheet = book.create_sheet(MARKER)
         self.sheet.sheet_state = "veryHidden"
-        self._scales = scales
+        self.scales = scales
         self._row = 3
         self._lists: dict[str, str] = {}
 
@@ -89,7 +86,7 @@ class _HiddenSheet:
         """The range of cells with the classes of a metric. Unlike a list inside the drop-down, it may have any length and content."""
         if metric not in self._lists:
             column = 7 + len(self._lists)
-            points = self._scales[metric].classes
+            points = self.scales[metric].classes
             for row, point in enumerate(points, start=3):
                 _write(self.sheet.cell(row, column), point)
             letter = self.sheet.cell(1, column).column_letter
@@ -100,70 +97,125 @@ class _HiddenSheet:
         self.sheet["A1"] = "judge-harness sheet"
         self.sheet["B1"] = SCHEMA_VERSION
         asked = dict.fromkeys(metric for section in sections for metric in section.metrics)
-        about = {"sheets": names, "scales": {metric: self._scales[metric] for metric in asked}}
+        about = {"sheets": names, "scales": {metric: self.scales[metric] for metric in asked}}
         _write(self.sheet["A2"], msgspec.json.encode(about).decode())
 
 
-def _write_section(
-    book: Any,
-    section: TaskSection,
-    hidden_sheet: _HiddenSheet,
-    scales: Mapping[str, Scale],
-    rubrics: Mapping[str, Rubric],
-    annotator: str,
-    words: Mapping[str, str],
-) -> str:
-    from openpyxl.styles import Alignment, Font, PatternFill, Protection
-
-    sheet = book.create_sheet(_sheet_title(section.title, book.sheetnames))
-    languages = list(dict.fromkeys(item.language for item in section.items))
-    sheet.sheet_view.rightToLeft = all(map(right_to_left, languages))
-    columns = _columns(section, rubrics, words, several_languages=len(languages) > 1)
-    for number, (name, title) in enumerate(columns.items(), start=1):
-        _write(sheet.cell(NAMES_ROW, number), name)
-        head = sheet.cell(_TITLES_ROW, number)
-        _write(head, title)
-        head.font, head.fill = Font(bold=True), PatternFill("solid", fgColor="DDE6F0")
-        head.alignment = Alignment(wrap_text=True, vertical="center")
-    sheet.row_dimensions[NAMES_ROW].hidden, sheet.row_dimensions[_TITLES_ROW].height = True, 3 * _LINE_HEIGHT
-    _write(sheet["A1"], words["your_code"].replace("{code}", ""))
-    sheet["A1"].font = Font(bold=True)
-    _write(sheet[NAME_CELL], annotator)
-    answers = PatternFill("solid", fgColor="FFF8DC")
-    sheet[NAME_CELL].protection, sheet[NAME_CELL].fill = Protection(locked=False), answers
-    for row, item in enumerate(section.items, start=FIRST_ROW):
-        key = hidden_sheet.add(item)
-        for number, name in enumerate(columns, start=1):
-            cell = sheet.cell(row, number)
-            _write(cell, _content(name, item, key, row - FIRST_ROW + 1), f"item '{item.item_id}', '{name.partition(':')[2]}'")
-            direction = 2 if name.startswith("text:") and right_to_left(item.language_of(name.removeprefix("text:"))) else 0
-            cell.alignment = Alignment(wrap_text=True, vertical="top", readingOrder=direction)
-            if name.startswith("metric:") or name == "comment":
-                cell.protection, cell.fill = Protection(locked=False), answers
-    _set_widths(sheet, section, columns)
-    _set_heights(sheet, section, columns)
-    _count_progress(sheet, section, columns, words["progress"])
-    _fit_pages(sheet)
-    _add_drop_downs(sheet, section, columns, scales, hidden_sheet, words["sheet_off_scale"])
-    texts = [number for number, name in enumerate(columns, start=1) if name.startswith("text:")]
-    sheet.freeze_panes = sheet.cell(FIRST_ROW, texts[0])
-    _protect(sheet)
-    return str(sheet.title)
-
-
-def _columns(section: TaskSection, rubrics: Mapping[str, Rubric], words: Mapping[str, str], *, several_languages: bool) -> dict[str, str]:
-    """`{name for the program: title for people}`, in order.
+class _Worksheet:
+    """The worksheet of a section: `titles` and `letters` of its columns by their names for the program, which may begin with their kind.
 
     The scores stand before the texts: these columns are frozen, so that a score can be chosen at every place of a long text.
     """
-    return {
-        "number": words["sheet_number"],
-        "key": words["sheet_key"],
-        **({"language": words["sheet_language"]} if several_languages else {}),
-        **{f"metric:{name}": title_of(name, rubrics) for name in section.metrics},
-        **{f"text:{name}": title for name, title in section.fields.items()},
-        "comment": words["comment"],
-    }
+
+    def __init__(self, book: Any, section: TaskSection, rubrics: Mapping[str, Rubric], words: Mapping[str, str]) -> None:
+        from openpyxl.styles import PatternFill
+
+        self.section, self.words = section, words
+        self.answers = PatternFill("solid", fgColor="FFF8DC")  # of cells that people fill in
+        self.sheet = book.create_sheet(_sheet_title(section.title, book.sheetnames))
+        self.languages = list(dict.fromkeys(item.language for item in section.items))
+        self.titles = {
+            "number": words["sheet_number"],
+            "key": words["sheet_key"],
+            **({"language": words["sheet_language"]} if len(self.languages) > 1 else {}),
+            **{f"metric:{name}": title_of(name, rubrics) for name in section.metrics},
+            **{f"text:{name}": title for name, title in section.fields.items()},
+            "comment": words["comment"],
+        }
+        self.letters = {name: self.sheet.cell(1, number).column_letter for number, name in enumerate(self.titles, start=1)}
+        self.texts = {name.removeprefix("text:"): letter for name, letter in self.letters.items() if name.startswith("text:")}
+        self.metrics = {name.removeprefix("metric:"): letter for name, letter in self.letters.items() if name.startswith("metric:")}
+        self.last_row = FIRST_ROW + len(section.items) - 1
+
+    def write(self, annotator: str, hidden_sheet: _HiddenSheet) -> str:
+        """Fill the worksheet in, and return its name."""
+        sheet = self.sheet
+        sheet.sheet_view.rightToLeft = all(map(right_to_left, self.languages))
+        self._write_head(annotator)
+        for row, item in enumerate(self.section.items, start=FIRST_ROW):
+            self._write_item(row, item, hidden_sheet.add(item))
+        self._set_widths()
+        self._set_heights()
+        if self.section.items:
+            self._count_progress()
+            self._add_drop_downs(hidden_sheet)
+        # On paper: as wide as the page, in landscape, with the headings on every page.
+        sheet.page_setup.orientation, sheet.page_setup.paperSize = "landscape", sheet.PAPERSIZE_A4
+        sheet.page_setup.fitToWidth, sheet.page_setup.fitToHeight = 1, 0
+        sheet.sheet_properties.pageSetUpPr.fitToPage = True
+        sheet.print_title_rows = f"{_TITLES_ROW}:{_TITLES_ROW}"
+        sheet.freeze_panes = f"{next(iter(self.texts.values()))}{FIRST_ROW}"
+        _protect(sheet)
+        return str(sheet.title)
+
+    def _write_head(self, annotator: str) -> None:
+        from openpyxl.styles import Alignment, Font, PatternFill, Protection
+
+        sheet = self.sheet
+        for name, letter in self.letters.items():
+            _write(sheet[f"{letter}{NAMES_ROW}"], name)
+            head = sheet[f"{letter}{_TITLES_ROW}"]
+            _write(head, self.titles[name])
+            head.font, head.fill = Font(bold=True), PatternFill("solid", fgColor="DDE6F0")
+            head.alignment = Alignment(wrap_text=True, vertical="center")
+        sheet.row_dimensions[NAMES_ROW].hidden, sheet.row_dimensions[_TITLES_ROW].height = True, 3 * _LINE_HEIGHT
+        _write(sheet["A1"], self.words["your_code"].replace("{code}", ""))
+        sheet["A1"].font = Font(bold=True)
+        _write(sheet[NAME_CELL], annotator)
+        sheet[NAME_CELL].protection, sheet[NAME_CELL].fill = Protection(locked=False), self.answers
+
+    def _write_item(self, row: int, item: Item, key: str) -> None:
+        from openpyxl.styles import Alignment, Protection
+
+        for number, name in enumerate(self.titles, start=1):
+            cell, (kind, _, field) = self.sheet.cell(row, number), name.partition(":")
+            _write(cell, _content(name, item, key, row - FIRST_ROW + 1), f"item '{item.item_id}', '{field}'")
+            direction = 2 if kind == "text" and right_to_left(item.language_of(field)) else 0
+            cell.alignment = Alignment(wrap_text=True, vertical="top", readingOrder=direction)
+            if kind in ("metric", "comment"):
+                cell.protection, cell.fill = Protection(locked=False), self.answers
+
+    def _set_widths(self) -> None:
+        """Widths in which texts can be read: wider for longer ones, as a row can be only so high."""
+        for name, letter in self.letters.items():
+            self.sheet.column_dimensions[letter].width = _WIDTHS.get(name, 13)
+        self.sheet.column_dimensions[self.letters["key"]].hidden = True
+        for name, letter in self.texts.items():
+            longest = max((_width(str(item.fields.get(name) or "")) for item in self.section.items), default=0)
+            width = next(width for limit, width in ((40, 20), (600, 50), (1800, 80), (10**9, 110)) if longest <= limit)
+            self.sheet.column_dimensions[letter].width = width
+
+    def _set_heights(self) -> None:
+        """Heights in which the longest text of a row is seen whole, as far as a row can be so high."""
+        rooms = {letter: max(1, int(self.sheet.column_dimensions[letter].width) - 2) for letter in self.texts.values()}
+        for row in range(FIRST_ROW, self.last_row + 1):
+            lines = 1
+            for letter, room in rooms.items():
+                shown = str(self.sheet[f"{letter}{row}"].value or "").split("\n")
+                lines = max(lines, sum(-(-max(1, _width(line)) // room) for line in shown))
+            self.sheet.row_dimensions[row].height = min(_MAX_HEIGHT, _LINE_HEIGHT * lines + 4)
+
+    def _count_progress(self) -> None:
+        """A formula at the top: how many scores are chosen, of all; its words have places for `{done}` and `{total}`."""
+        if letters := list(self.metrics.values()):
+            total = f"{len(letters) * len(self.section.items):,}"
+            before, after = self.words["progress"].replace("{total}", total).replace('"', "'").split("{done}")
+            chosen = f"COUNTA({letters[0]}{FIRST_ROW}:{letters[-1]}{self.last_row})"
+            self.sheet[PROGRESS_CELL].value = f'="{before}"&{chosen}&"{after}"'
+
+    def _add_drop_downs(self, hidden_sheet: _HiddenSheet) -> None:
+        from openpyxl.worksheet.datavalidation import DataValidation
+
+        for metric, letter in self.metrics.items():
+            scale = hidden_sheet.scales[metric]
+            if scale.kind == "interval":
+                low, high = (-1e9 if scale.min is None else scale.min), (1e9 if scale.max is None else scale.max)
+                rule = DataValidation(type="decimal", operator="between", formula1=f"{low:g}", formula2=f"{high:g}", allow_blank=True)
+            else:
+                rule = DataValidation(type="list", formula1=f"={hidden_sheet.classes(metric)}", allow_blank=True)
+            rule.showErrorMessage, rule.errorTitle, rule.error = True, self.words["sheet_off_scale"], scale.describe()[:250]
+            rule.add(f"{letter}{FIRST_ROW}:{letter}{self.last_row}")
+            self.sheet.add_data_validation(rule)
 
 
 def task_title(section: TaskSection, interface: Interface) -> str:
@@ -204,82 +256,10 @@ def _sheet_title(title: str, taken: Sequence[str]) -> str:
     return plain if plain.casefold() not in map(str.casefold, taken) else f"{plain[:25]} {len(taken)}"
 
 
-def _set_widths(sheet: Any, section: TaskSection, columns: Mapping[str, str]) -> None:
-    """Widths in which texts can be read: wider for longer ones, as a row can be only so high."""
-    fixed = {"number": 5, "key": 2, "language": 14, "comment": 30}
-    for number, name in enumerate(columns, start=1):
-        dimension = sheet.column_dimensions[sheet.cell(1, number).column_letter]
-        if name.startswith("text:"):
-            longest = max((_width(str(item.fields.get(name[5:]) or "")) for item in section.items), default=0)
-            dimension.width = next(width for limit, width in ((40, 20), (600, 50), (1800, 80), (10**9, 110)) if longest <= limit)
-        else:
-            dimension.width = fixed.get(name, 13)
-        dimension.hidden = name == "key"
-
-
-def _set_heights(sheet: Any, section: TaskSection, columns: Mapping[str, str]) -> None:
-    """Heights in which the longest text of a row is seen whole, as far as a row can be so high."""
-    for row in range(FIRST_ROW, FIRST_ROW + len(section.items)):
-        lines = 1
-        for number, name in enumerate(columns, start=1):
-            if name.startswith("text:"):
-                cell = sheet.cell(row, number)
-                room = max(1, int(sheet.column_dimensions[cell.column_letter].width) - 2)
-                lines = max(lines, sum(-(-max(1, _width(line)) // room) for line in str(cell.value or "").split("\n")))
-        sheet.row_dimensions[row].height = min(_MAX_HEIGHT, _LINE_HEIGHT * lines + 4)
-
-
-def _count_progress(sheet: Any, section: TaskSection, columns: Mapping[str, str], words: str) -> None:
-    """A formula at the top: how many scores are chosen, of all; `words` has places for `{done}` and `{total}`."""
-    letters = [sheet.cell(1, number).column_letter for number, name in enumerate(columns, start=1) if name.startswith("metric:")]
-    if not letters or not section.items:
-        return
-    last = FIRST_ROW + len(section.items) - 1
-    total = f"{len(letters) * len(section.items):,}"
-    before, after = words.replace("{total}", total).replace('"', "'").split("{done}")
-    sheet[PROGRESS_CELL].value = f'="{before}"&COUNTA({letters[0]}{FIRST_ROW}:{letters[-1]}{last})&"{after}"'
-
-
-def _fit_pages(sheet: Any) -> None:
-    """On paper: as wide as the page, in landscape, with the headings on every page."""
-    sheet.page_setup.orientation, sheet.page_setup.paperSize = "landscape", sheet.PAPERSIZE_A4
-    sheet.page_setup.fitToWidth, sheet.page_setup.fitToHeight = 1, 0
-    sheet.sheet_properties.pageSetUpPr.fitToPage = True
-    sheet.print_title_rows = f"{_TITLES_ROW}:{_TITLES_ROW}"
-
-
 def _width(text: str) -> int:
     from rich.cells import cell_len  # an East Asian letter is two columns wide
 
     return cell_len(text)
-
-
-def _add_drop_downs(
-    sheet: Any, section: TaskSection, columns: Mapping[str, str], scales: Mapping[str, Scale], hidden_sheet: _HiddenSheet, off_scale: str
-) -> None:
-    from openpyxl.worksheet.datavalidation import DataValidation
-
-    if not section.items:
-        return
-    for number, name in enumerate(columns, start=1):
-        if not name.startswith("metric:"):
-            continue
-        metric, letter = name[7:], sheet.cell(1, number).column_letter
-        scale = scales[metric]
-        if scale.kind == "interval":
-            rule = _number_rule(scale)
-        else:
-            rule = DataValidation(type="list", formula1=f"={hidden_sheet.classes(metric)}", allow_blank=True)
-        rule.showErrorMessage, rule.errorTitle, rule.error = True, off_scale, scale.describe()[:250]
-        rule.add(f"{letter}{FIRST_ROW}:{letter}{FIRST_ROW + len(section.items) - 1}")
-        sheet.add_data_validation(rule)
-
-
-def _number_rule(scale: Scale) -> Any:
-    from openpyxl.worksheet.datavalidation import DataValidation
-
-    low, high = (-1e9 if scale.min is None else scale.min), (1e9 if scale.max is None else scale.max)
-    return DataValidation(type="decimal", operator="between", formula1=f"{low:g}", formula2=f"{high:g}", allow_blank=True)
 
 
 def _protect(sheet: Any) -> None:

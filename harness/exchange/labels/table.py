@@ -49,23 +49,16 @@ class SourceTable(NamedTuple):
 def header_index(widths: Sequence[int], numbers: Sequence[int], asked: int | None, place: str) -> int:
     """Which row names the columns, among the rows that are not empty: the row number `asked` for, else the first below the title.
 
-    Args:
-        widths: how many cells of each row are filled.
-        numbers: each row's number in the file.
-        asked: the number of the row that names the columns, if the user gave it.
-        place: the file, for messages.
-
-    Rows above it that fill one cell, or less than half of what rows usually fill, are a title.
-    Raises ContentError if there is no such row.
+    `widths` are the filled cells of each row, `numbers` their numbers in the file. Rows above that fill one cell, or less than half of what
+    rows usually fill, are a title. Raises ContentError for the file `place` if there is no row with the number `asked`.
 
     >>> header_index([1, 4, 4], [1, 3, 4], None, "ratings.csv"), header_index([4, 4], [1, 2], None, "ratings.csv")
     (1, 0)
     """
     if asked is not None:
         if asked not in numbers:
-            raise ContentError(
-                f"--header-row {asked}: this row is empty or not there; the first rows with cells are {_first(numbers)}", place
-            )
+            first = ", ".join(map(str, numbers[:5]))
+            raise ContentError(f"--header-row {asked}: this row is empty or not there; the first rows with cells are {first}", place)
         return numbers.index(asked)
     usual = mode(widths) if widths else 0
     rows = widths[: min(_TITLE_ROWS, len(widths) - 1)]
@@ -73,10 +66,6 @@ def header_index(widths: Sequence[int], numbers: Sequence[int], asked: int | Non
 
 
 _TITLE_ROWS = 10  # no table has its names further down than this without saying so
-
-
-def _first(numbers: Sequence[int]) -> str:
-    return ", ".join(map(str, numbers[:5]))
 
 
 def header_note(at: int, numbers: Sequence[int]) -> list[str]:

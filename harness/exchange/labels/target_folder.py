@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,13 +12,13 @@ import msgspec
 from harness.content import Library
 from harness.content.specs import DatasetCard, LabelMapping
 from harness.errors import UsageError
-from harness.exchange.labels.folder import table_file
+from harness.exchange.labels.folder import data_toml, table_file, write_folder
 from harness.exchange.labels.items import GivenItems, items_of_folder
+from harness.exchange.labels.pseudonyms import SALT_NOTE, Pseudonyms
 from harness.exchange.labels.records import refuse_large
 from harness.model import AnnotatorKind, Scale
-from harness.tables import find_table, open_bytes, read_rows
-
-_SALT_NOTE = "annotators are pseudonyms made with the salt "
+from harness.offensive import refuse_in_repository
+from harness.tables import find_table, open_bytes, read_rows, to_jsonl
 
 
 class TargetFolder:
@@ -31,7 +31,8 @@ class TargetFolder:
         self.folder = folder
         if folder.exists() and not folder.is_dir():
             raise UsageError(f"--to {folder} is a file; name a folder")
-        has_labels = _has_labels(folder)
+        labels = find_table(folder, "labels") if folder.is_dir() else None
+        has_labels = labels is not None and next(iter(read_rows(labels)), None) is not None  # a folder of items alone has no rows
         if append and second_round:
             raise UsageError("--append adds to the labels and --second-round writes beside them; pass one of the two")
         if second_round and not has_labels:
@@ -77,35 +78,44 @@ class TargetFolder:
                     f"give the new scores another name (--rename {name}=NAME --scale NAME=…)"
                 )
 
-    def require_same_salt(self, fingerprint: str) -> None:
-        """Raise UsageError when the pseudonyms in the folder were made with another salt."""
-        notes = self.about.notes if self.about and self.labels else ()
-        if any(note.startswith(_SALT_NOTE) and note != salt_note(fingerprint) for note in notes):
+    def pseudonyms(self, salt_file: Path | None, *, keep: bool) -> Pseudonyms:
+        """The pseudonyms of annotators. Raises UsageError when those in the folder were made with another salt."""
+        pseudonyms = Pseudonyms.made_with(salt_file, outside=self.folder, keep=keep)
+        notes = self.about.notes if self.about and self.labels and not keep else ()
+        if any(note.startswith(SALT_NOTE) and note not in pseudonyms.notes for note in notes):
             raise UsageError(
                 f"the pseudonyms of the annotators in {self.folder} were made with another salt, so the same people would look like "
                 "different ones; pass the --salt-file of the first import"
             )
-
-    def lines(self, name: str) -> bytes | None:
-        """The existing lines of a table, unchanged; None if there is no such table."""
-        path = self.folder / self.files[name]
-        if not path.is_file():
-            return None
-        if path.suffix == ".gz":
-            refuse_large(path)
-        with open_bytes(path) as file:
-            data = file.read()
-        return data if not data or data.endswith(b"\n") else data + b"\n"
+        return pseudonyms
 
 
-def _has_labels(folder: Path) -> bool:
-    """Whether there is a label in a folder; a table without rows, as of a folder of items alone, has none."""
-    path = find_table(folder, "labels") if folder.is_dir() else None
-    return path is not None and next(iter(read_rows(path)), None) is not None
+def lines_of(folder: Path, name: str) -> bytes | None:
+    """The existing lines of a table, unchanged; None if there is no such table."""
+    path = folder / table_file(folder, name)
+    if not path.is_file():
+        return None
+    if path.suffix == ".gz":
+        refuse_large(path)
+    with open_bytes(path) as file:
+        data = file.read()
+    return data if not data or data.endswith(b"\n") else data + b"\n"
 
 
-def salt_note(fingerprint: str) -> str:
-    return f"{_SALT_NOTE}{fingerprint}"
+def add_rows(folder: Path, tables: Mapping[str, Sequence[Any]], about: DatasetCard) -> None:
+    """Add rows to the tables of a folder, and write its `data.toml`: all of it or nothing. Items and labels get a table even without rows.
+
+    Raises UsageError for offensive texts in a repository, StoreError when the folder cannot be written.
+    """
+    files: dict[str, bytes] = {}
+    for name, rows in tables.items():
+        lines = lines_of(folder, name)
+        if rows or (lines is None and name in ("items", "labels")):
+            files[table_file(folder, name)] = (lines or b"") + to_jsonl(rows)
+        # After the items, before the labels: the folder loads even if writing stops here.
+        files.setdefault("data.toml", data_toml(about).encode())
+    refuse_in_repository(folder, about)
+    write_folder(folder, files)
 
 
 def digest_note(kind: str, source: str) -> str:
@@ -117,6 +127,26 @@ def digest_note(kind: str, source: str) -> str:
         return f"imported from a source of kind {kind}, SHA-256 {hashlib.file_digest(file, 'sha256').hexdigest()}"
 
 
+def without_paths(text: str, paths: Iterable[Path]) -> str:
+    """A text with the names of files in place of their paths on this machine."""
+    for path in paths:
+        text = text.replace(str(path), path.name)
+    return text
+
+
+def card_of_new_folder(folder: Path, items: DatasetCard | None, kind: AnnotatorKind) -> DatasetCard:
+    """The `data.toml` of a new folder, which takes over what the folder of its `items` says about rights and groups of texts."""
+    origin = items or DatasetCard(id="none")
+    kept = {name: getattr(origin, name) for name in ("title", "licence", "citation", "get", "group", "offensive")}
+    return DatasetCard(id=folder.resolve().name, annotators=kind, **kept)
+
+
+def with_imported(about: DatasetCard, metrics: Mapping[str, Scale], notes: Iterable[str]) -> DatasetCard:
+    """A `data.toml` with the scales and notes of an import; no note stands twice."""
+    added = tuple(note for note in notes if note not in about.notes)
+    return msgspec.structs.replace(about, metrics={**about.metrics, **metrics}, notes=(*about.notes, *added))
+
+
 def updated_about(
     target: TargetFolder,
     mapping: LabelMapping,
@@ -125,27 +155,13 @@ def updated_about(
     metrics: Mapping[str, Scale],
     notes: Iterable[str],
 ) -> DatasetCard:
-    """Return `data.toml` after the import. A new one takes over what `origin`, the folder of the items, says about rights.
+    """Return `data.toml` after the import; `origin` is that of the items.
 
     Raises UsageError when the folder has labels and the mapping contradicts its `data.toml`.
     """
-    about = target.about
-    if about is None:
-        from_items = origin or DatasetCard(id="none")
-        about = DatasetCard(
-            id=target.folder.resolve().name,
-            title=from_items.title,
-            licence=from_items.licence,
-            citation=from_items.citation,
-            get=from_items.get,
-            group=from_items.group,
-            offensive=from_items.offensive,
-            annotators=kind,
-        )
+    about = target.about or card_of_new_folder(target.folder, origin, kind)
     hints = {name: value for name in ("id", "title", "annotators", "source", "sampling") if (value := getattr(mapping, name)) is not None}
     for name, value in hints.items():
         if target.labels and value != getattr(about, name):
             raise UsageError(f"{target.folder} already has {name} = '{getattr(about, name)}'; '{value}' cannot be added to it")
-    kept = about.notes
-    added = tuple(note for note in notes if note not in kept)
-    return msgspec.structs.replace(about, **hints, metrics={**about.metrics, **metrics}, notes=(*kept, *added))
+    return with_imported(msgspec.structs.replace(about, **hints), metrics, notes)

@@ -125,10 +125,9 @@ def _choose_sheet(book: Any, path: Path, name: str | None) -> tuple[Any, list[st
     filled_sheets = [sheet for sheet in book.worksheets if sheet.sheet_state == "visible" and any(True for _ in _filled_rows(sheet))]
     if not filled_sheets:
         raise ContentError("all sheets are empty; one of them needs a row with column names and rows below it", path)
-    other_titles = [sheet.title for sheet in filled_sheets[1:]]
-    return filled_sheets[0], [
-        f"the sheet '{filled_sheets[0].title}' was read; choose another with --sheet ({', '.join(other_titles)})"
-    ] if other_titles else []
+    first, *others = filled_sheets
+    listed = ", ".join(sheet.title for sheet in others)
+    return first, [f"the sheet '{first.title}' was read; choose another with --sheet ({listed})"] if others else []
 
 
 def _filled_rows(sheet: Any) -> Iterator[list[Any]]:
@@ -148,6 +147,8 @@ def grid(sheet: Any, path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
         for row in range(area.min_row, area.max_row + 1)
         for column in range(area.min_col, area.max_col + 1)
     }
+    from openpyxl.utils import get_column_letter
+
     cached: dict[str, Any] | None = None
     for row in _filled_rows(sheet):
         values: dict[str, Any] = {}
@@ -161,17 +162,11 @@ def grid(sheet: Any, path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
             if cell.data_type == "e" or (isinstance(value, str) and value.startswith("#") and value in _ERRORS):
                 value = Unreadable(f"the cell holds Excel's error {cell.value}")
             if not is_blank(value):
-                values[cell.column_letter if hasattr(cell, "column_letter") else _letter(cell.column)] = value
+                values[get_column_letter(cell.column)] = value
         yield row[0].row, values
 
 
 _ERRORS = ("#NULL!", "#DIV/0!", "#VALUE!", "#REF!", "#NAME?", "#NUM!", "#N/A")
-
-
-def _letter(column: int) -> str:
-    from openpyxl.utils import get_column_letter
-
-    return str(get_column_letter(column))
 
 
 def _shortened(formula: Any) -> str:

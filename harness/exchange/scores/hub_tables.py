@@ -46,7 +46,7 @@ def hub_tables(data: Dataset, judgments: Judgments | None, reasons: Reasons | No
     if not data.items:
         raise UsageError("there are no items to export")
     by_id = data.by_id
-    tables = [_table("items", map(_item_row, data.items))]
+    tables = [_table("items", ({name: getattr(item, name) for name in _ITEM_KEYS} | item.fields for item in data.items))]
     if len(data.labels):
         tables.append(_table("labels", _label_rows(data, by_id)))
     if judgments is not None and len(judgments):
@@ -80,10 +80,6 @@ def split_name(data: Dataset) -> str:
     """The name of the one split that each table has: that of all items, or `all`; then the column `split` tells them apart."""
     [*names] = {item.split for item in data.items}
     return names[0] if len(names) == 1 else "all"
-
-
-def _item_row(item: Item) -> dict[str, Any]:
-    return {name: getattr(item, name) for name in _ITEM_KEYS} | {str(name): value for name, value in item.fields.items()}
 
 
 def _about(item: Item) -> dict[str, Any]:

@@ -17,7 +17,6 @@ from harness.exchange.labels import table as limits
 from harness.exchange.labels.records import first_object
 from harness.exchange.labels.table import flat
 from harness.exchange.scores.external_scores import ExternalScore, ExternalScores, Reader, ReadOptions
-from harness.exchange.scores.inspect_models import models_of_scorers
 from harness.exchange.scores.lenient_json import decode
 from harness.exchange.scores.score_metadata import of_ours
 from harness.model import Failure
@@ -114,7 +113,7 @@ def _of_sample(
             **flat({"metadata": sample.get("metadata") or {}}),
         },
     }
-    asked = models_of_scorers(sample.get("events"))
+    asked = _models_of_scorers(sample.get("events"))
     for name, score in sample["scores"].items():
         history = score.get("history") or []
         models = asked.get(name)
@@ -220,6 +219,36 @@ def _text_of(content: Any) -> str | None:
         parts = [part.get("content") if isinstance(part, dict) else part for part in content]
         return "\n".join(part for part in parts if isinstance(part, str)) or None
     return content if isinstance(content, str) and content else None
+
+
+def _models_of_scorers(events: Any) -> dict[str, tuple[str, ...]]:
+    """`{score name: models}` of every scorer that has a span; no models where it asked none. Empty for a log without events.
+
+    Where a sample was scored again, the last scoring counts.
+    """
+    scorer_of: dict[Any, str] = {}  # span: the scorer that it belongs to
+    asked: dict[str, dict[str, None]] = {}
+    for event in events if isinstance(events, list) else ():
+        if not isinstance(event, dict):
+            continue
+        kind, span = event.get("event"), event.get("span_id")
+        if not isinstance(span, str):
+            continue
+        if kind == "span_begin":
+            _begin(event, span, scorer_of, asked)
+        elif kind == "model" and span in scorer_of and isinstance(event.get("model"), str):
+            asked[scorer_of[span]][event["model"]] = None
+    return {name: tuple(models) for name, models in asked.items()}
+
+
+def _begin(event: dict[str, Any], span: str, scorer_of: dict[Any, str], asked: dict[str, dict[str, None]]) -> None:
+    """A span inside that of a scorer belongs to this scorer."""
+    name, parent = event.get("name"), event.get("parent_id")
+    if isinstance(parent, str) and parent in scorer_of:
+        scorer_of[span] = scorer_of[parent]
+    elif event.get("type") == "scorer" and isinstance(name, str):
+        scorer_of[span] = name
+        asked[name] = {}
 
 
 READERS = {

@@ -12,7 +12,7 @@ from typing import Any
 
 from harness.errors import ContentError
 from harness.exchange.labels.table import flat
-from harness.exchange.scores.external_scores import ExternalScore, ExternalScores, Reader, ReadOptions, Rows
+from harness.exchange.scores.external_scores import ExternalScore, ExternalScores, Reader, ReadOptions
 from harness.exchange.scores.score_metadata import of_ours
 from harness.model import Failure
 from harness.tables import to_json
@@ -54,8 +54,8 @@ def read_results(path: Path, rows: Iterable[tuple[str, Any]]) -> ExternalScores:
             if not components:
                 left_out["results without an assertion (the model under test failed)"] += 1
                 continue
-            item = _item(row, several)
-            found += _of_result(place, row, fields, item, asked[key], components, left_out)
+            shared = {"place": place, "item": _item(row, fields, several), "fields": fields}
+            found += _of_result(shared, row, asked[key], components, left_out)
             asked[key] += 1
         except (AttributeError, TypeError, KeyError):
             raise ContentError("the result does not have promptfoo's form", place) from None
@@ -67,16 +67,10 @@ def read_results(path: Path, rows: Iterable[tuple[str, Any]]) -> ExternalScores:
 def _fields(row: Mapping[str, Any]) -> dict[str, Any]:
     case = row.get("testCase") or {}
     output = (row.get("response") or {}).get("output")
-    nested = {
-        "vars": row.get("vars") or {},
-        "metadata": row.get("metadata") or case.get("metadata") or {},
-        "provider": row.get("provider") or {},
-    }
-    return {**flat(nested), "description": case.get("description"), "testIdx": row.get("testIdx"), "response.output": _text(output)}
-
-
-def _text(output: Any) -> str | None:
-    return output if output is None or isinstance(output, str) else to_json(output)
+    metadata = row.get("metadata") or case.get("metadata") or {}
+    nested = {"vars": row.get("vars") or {}, "metadata": metadata, "provider": row.get("provider") or {}}
+    text = output if output is None or isinstance(output, str) else to_json(output)
+    return {**flat(nested), "description": case.get("description"), "testIdx": row.get("testIdx"), "response.output": text}
 
 
 def _label(row: Mapping[str, Any]) -> str:
@@ -84,9 +78,8 @@ def _label(row: Mapping[str, Any]) -> str:
     return str(provider.get("label") or provider.get("id") or "") if isinstance(provider, dict) else str(provider or "")
 
 
-def _item(row: Mapping[str, Any], several: bool) -> str | None:
+def _item(row: Mapping[str, Any], fields: Mapping[str, Any], several: bool) -> str | None:
     """The usual id of the item; answers of several providers or prompts are several texts."""
-    fields = _fields(row)
     identity = next((fields[name] for name in ("vars.item_id", "metadata.item_id", "description") if fields.get(name)), None)
     if identity is None or not several:
         return None if identity is None else str(identity)
@@ -94,28 +87,21 @@ def _item(row: Mapping[str, Any], several: bool) -> str | None:
 
 
 def _of_result(
-    place: str,
-    row: Mapping[str, Any],
-    fields: dict[str, Any],
-    item: str | None,
-    repeat: int,
-    components: Iterable[Mapping[str, Any]],
-    left_out: Counter[str],
+    shared: Mapping[str, Any], row: Mapping[str, Any], repeat: int, components: Iterable[Mapping[str, Any]], left_out: Counter[str]
 ) -> Iterator[ExternalScore]:
     for component in components:
         assertion = component.get("assertion") or {}
-        kind = str(assertion.get("type") or "")
-        kind = kind.removeprefix("not-")
-        shared: dict[str, Any] = {"place": place, "item": item, "fields": fields, "value": component.get("score")}
+        kind = str(assertion.get("type") or "").removeprefix("not-")
+        own: dict[str, Any] = {**shared, "value": component.get("score")}
         if kind == HUMAN:
             comment = component.get("comment")
-            yield ExternalScore(**shared, metric=HUMAN, who="viewer", human=True, blind=False, justification=comment)
+            yield ExternalScore(**own, metric=HUMAN, who="viewer", human=True, blind=False, justification=comment)
         elif ours := of_ours(component.get("metadata")):
-            yield ExternalScore(**(shared | ours), repeat=repeat)
+            yield ExternalScore(**(own | ours), repeat=repeat)
         elif kind in _MODEL_GRADED:
             reason = component.get("reason")
             yield ExternalScore(
-                **shared,
+                **own,
                 metric=str(assertion.get("metric") or assertion["type"]),
                 failure=_failure(component, str(reason or "")),
                 justification=reason,
@@ -134,16 +120,13 @@ def _failure(component: Mapping[str, Any], reason: str) -> Failure | None:
 
 
 def _grader(assertion: Mapping[str, Any], row: Mapping[str, Any]) -> str | None:
+    """The judge: `openai/gpt-4o` for `openai:chat:gpt-4o`."""
     options = (row.get("testCase") or {}).get("options") or {}
     provider = assertion.get("provider") or options.get("provider")
     identity = provider.get("id") if isinstance(provider, dict) else provider
-    return _judge_name(identity) if isinstance(identity, str) and identity else None
-
-
-def _judge_name(identity: str) -> str:
-    """`openai/gpt-4o` for `openai:chat:gpt-4o`."""
-    parts = [part for part in identity.split(":") if part not in ("chat", "completion", "responses", "messages")]
-    return "/".join(parts)
+    if not isinstance(identity, str) or not identity:
+        return None
+    return "/".join(part for part in identity.split(":") if part not in ("chat", "completion", "responses", "messages"))
 
 
 def _read_json(path: Path, content: Any, _: ReadOptions) -> ExternalScores:
@@ -153,12 +136,11 @@ def _read_json(path: Path, content: Any, _: ReadOptions) -> ExternalScores:
     return read_results(path, [(f"{path}:result {number}", row) for number, row in enumerate(results, start=1)])
 
 
-def _read_lines(rows: Rows, _: ReadOptions) -> ExternalScores:
-    return read_results(rows[0][0], [(f"{path}:{number}", row) for path, number, row in rows])
-
-
 READERS = {
     "promptfoo": Reader(
-        is_json=lambda content: results_in(content) is not None, read_json=_read_json, is_line=is_result, read_lines=_read_lines
+        is_json=lambda content: results_in(content) is not None,
+        read_json=_read_json,
+        is_line=is_result,
+        read_lines=lambda rows, _: read_results(rows[0][0], [(f"{path}:{number}", row) for path, number, row in rows]),
     )
 }

@@ -5,7 +5,7 @@ The prompts are only in the input file of a batch; if it is among the files, req
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -79,19 +79,14 @@ def _openai(place: str, row: Mapping[str, Any]) -> ExternalScore:
         return ExternalScore(
             **shared, reply=message.get("content") or "", finish_reason=choice.get("finish_reason"), refusal=message.get("refusal")
         )
-    parts = list(_response_parts(body))
+    messages = [output for output in body["output"] if output.get("type") in (None, "message")]
+    parts = [part for message in messages for part in message.get("content") or ()]
     texts = [part.get("text") or "" for part in parts if part.get("type") == "output_text"]
     refusal = next((part.get("refusal") for part in parts if part.get("type") == "refusal"), None)
     reason = (body.get("incomplete_details") or {}).get("reason")
     return ExternalScore(
         **shared, reply="".join(texts), finish_reason="length" if reason == "max_output_tokens" else reason, refusal=refusal
     )
-
-
-def _response_parts(body: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
-    for output in body["output"]:
-        if output.get("type") in (None, "message"):
-            yield from output.get("content") or ()
 
 
 def _anthropic(place: str, row: Mapping[str, Any]) -> ExternalScore:
@@ -101,15 +96,9 @@ def _anthropic(place: str, row: Mapping[str, Any]) -> ExternalScore:
     message = result["message"]
     text = "".join(part.get("text") or "" for part in message["content"] if part.get("type") == "text")
     stop = message.get("stop_reason")
-    return ExternalScore(
-        place=place,
-        item=name,
-        fields={"custom_id": name},
-        who=_named("anthropic", message.get("model")),
-        reply=text,
-        finish_reason="length" if stop == "max_tokens" else stop,
-        refusal="refusal" if stop == "refusal" else None,
-    )
+    shared: dict[str, Any] = {"place": place, "item": name, "fields": {"custom_id": name}, "who": _named("anthropic", message.get("model"))}
+    refusal = "refusal" if stop == "refusal" else None
+    return ExternalScore(**shared, reply=text, finish_reason="length" if stop == "max_tokens" else stop, refusal=refusal)
 
 
 def _named(provider: str, model: Any) -> str | None:

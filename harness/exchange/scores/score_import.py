@@ -17,22 +17,20 @@ from harness.data.dataset import rubric_scales
 from harness.data.labels import NOT_BLIND
 from harness.errors import UsageError
 from harness.exchange.labels.columns_of_source import ColumnPlan
-from harness.exchange.labels.folder import data_toml, table_file, write_folder
 from harness.exchange.labels.items import GivenItems, ItemRows, items_of_folder, read_given_items
-from harness.exchange.labels.pseudonyms import Pseudonyms, default_salt_file, read_salt
-from harness.exchange.labels.records import refuse_large
+from harness.exchange.labels.pseudonyms import Pseudonyms
 from harness.exchange.labels.scores import UnreadableScore, id_text, read_score
 from harness.exchange.labels.table import Record, is_blank
-from harness.exchange.labels.target_folder import digest_note, salt_note
+from harness.exchange.labels.target_folder import add_rows, card_of_new_folder, digest_note, with_imported, without_paths
 from harness.exchange.scores.external_scores import ExternalScore, ExternalScores, ReadOptions
 from harness.exchange.scores.formats import reader_of
 from harness.exchange.scores.import_options import ScoreImportOptions, id_pattern
 from harness.exchange.scores.read import read_scores
-from harness.model import Failure, Scale, Score
-from harness.offensive import refuse_in_repository, without_quotations
+from harness.model import AnnotatorKind, Failure, Scale, Score
+from harness.offensive import without_quotations
 from harness.parse import Reading, Vocabulary, read_reply, vocabulary_of
 from harness.patterns import TOO_SLOW, SlowPattern
-from harness.tables import find_table, read_rows, to_jsonl
+from harness.tables import find_table
 
 _TASK = "imported"  # of items without one
 _MOST_VALUES = 8  # shown of a metric without a scale
@@ -88,15 +86,16 @@ class _ScoreImport:
         self.pattern = id_pattern(options.id_pattern)
         self.plan = self._plan()
         self.scores = self._named_scores()
-        self.scales = self._scales({**rubric_scales(library), **given.scales, **self.before.scales, **options.scales})
         self.rubrics = rubric_scales(library)
+        self.scales = self._scales({**self.rubrics, **given.scales, **self.before.scales, **options.scales})
         self.vocabulary: Vocabulary = vocabulary_of(library)
         self.origin = given.about
         self.rows = ItemRows(known, msgspec.structs.replace(mapping, task=options.task), library, closed=bool(known))
         self.stated = _stated_tasks(self.scores)
         if not known:
             self._require_language()
-        self.pseudonyms = self._pseudonyms()
+        keep = options.keep_annotators or not any(score.human for score in self.scores)
+        self.pseudonyms = Pseudonyms.made_with(options.salt_file, outside=to, keep=keep)
         self.judgments: list[dict[str, Any]] = []
         self.labels: list[dict[str, Any]] = []
         self.refused: list[RefusedScore] = []
@@ -109,19 +108,13 @@ class _ScoreImport:
     def _plan(self) -> ColumnPlan:
         """Fields of the record that become texts and keys of new items."""
         options, fields = self.options, {name for score in self.foreign.scores for name in score.fields}
-        columns = {"language": _LANGUAGE, "task": _TASK_CELL} | {
-            role: name for role, name in (("group", options.group), ("system", options.system)) if name
-        }
-        for flag, name in (("--group", options.group), ("--system", options.system), ("--language-from", options.language_from)):
-            self._require_field(flag, name, fields)
-        for field, name in options.texts.items():
-            self._require_field(f"--text {field}=", name, fields)
+        named = {"--group": options.group, "--system": options.system, "--language-from": options.language_from}
+        for flag, name in (named | {f"--text {field}=": name for field, name in options.texts.items()}).items():
+            if name and name not in fields:
+                raise UsageError(f"{flag} {name}: no record has such a field; choose from: {', '.join(sorted(fields)[:40])}")
+        columns = {"language": _LANGUAGE, "task": _TASK_CELL, "group": options.group, "system": options.system}
         texts = {field: name for field, name in self.foreign.texts.items() if name in fields}
-        return ColumnPlan(columns, (), texts | dict(options.texts), {})
-
-    def _require_field(self, flag: str, name: str | None, fields: Iterable[str]) -> None:
-        if name and name not in fields:
-            raise UsageError(f"{flag} {name}: no record has such a field; choose from: {', '.join(sorted(fields)[:40])}")
+        return ColumnPlan({role: name for role, name in columns.items() if name}, (), texts | dict(options.texts), {})
 
     def _named_scores(self) -> list[ExternalScore]:
         """The scores with the names that options give: item, metric, judge; without those of dropped metrics."""
@@ -203,19 +196,16 @@ class _ScoreImport:
         found = next((tag for text in texts if (tag := language_named(text))), None)
         return found or (texts[0] if texts else None)
 
-    def _pseudonyms(self) -> Pseudonyms:
-        if self.options.keep_annotators or not any(score.human for score in self.scores):
-            return Pseudonyms(None)
-        return Pseudonyms(read_salt(self.options.salt_file or default_salt_file(), outside=self.folder))
-
     # Score by score
 
     def run(self) -> ScoreImportSummary:
+        offensive = any(card and card.offensive for card in (self.origin, self.before.about))
         for score in self.scores:
             try:
-                self._import(score)
+                item = self._item(score)
+                self._add_label(score, item) if score.human else self._add_judgment(score, item)
             except UnreadableScore as error:
-                self.refused.append(RefusedScore(score.place, self._reason(error)))
+                self.refused.append(RefusedScore(score.place, without_quotations(str(error), self.rubrics) if offensive else str(error)))
         kept = bool(self.judgments or self.labels) and (not self.refused or self.options.allow_refused)
         notes = self._notes()
         if kept:
@@ -233,21 +223,15 @@ class _ScoreImport:
             written=kept,
         )
 
-    def _import(self, score: ExternalScore) -> None:
-        item = self._item(score)
-        if score.human:
-            self._add_label(score, item)
-        else:
-            self._add_judgment(score, item)
-
     def _item(self, score: ExternalScore) -> str:
         item = id_text(score.item, "item id")
         cells = {**score.fields, _LANGUAGE: self._language(score)} if self.options.language is None else dict(score.fields)
         cells[_TASK_CELL] = self.stated.get(item, _TASK)
         plan = self.plan
         if score.texts and item in self.stated:
-            cells |= {_own_text(name): text for name, text in score.texts.items()}
-            plan = plan._replace(texts={name: _own_text(name) for name in score.texts} | dict(self.options.texts))
+            own = {name: f"\x00text.{name}" for name in score.texts}  # cells of the texts that a score of ours states
+            cells |= {own[name]: text for name, text in score.texts.items()}
+            plan = plan._replace(texts=own | dict(self.options.texts))
         self.rows.require(item, Record(cells, 0, score.place, {}, ""), plan)
         return item
 
@@ -287,14 +271,8 @@ class _ScoreImport:
         own = self._own_value(score, scale, categories)
         if score.reply is None or categories or self.options.take_values:
             return own
-        found = read_reply(
-            score.reply,
-            {"score": scale},
-            joint=False,
-            finish_reason=score.finish_reason,
-            refusal=score.refusal,
-            vocabulary=self.vocabulary,
-        )["score"]
+        said = {"finish_reason": score.finish_reason, "refusal": score.refusal}
+        found = read_reply(score.reply, {"score": scale}, joint=False, vocabulary=self.vocabulary, **said)["score"]
         if own.score is not None and found.score != own.score:
             what = "replies are read differently by this program than by the other one; --take-values takes the other's scores"
             self.changes[what].append(score.place)
@@ -324,13 +302,9 @@ class _ScoreImport:
             notes.append(f"{len(self.refused)} scores were refused; refused.jsonl holds them")
         return notes
 
-    def _reason(self, error: Exception) -> str:
-        offensive = any(card and card.offensive for card in (self.origin, self.before.about))
-        return without_quotations(str(error), self.rubrics) if offensive else str(error)
-
     def _first(self, places: Sequence[str]) -> str:
         """The first places, without the path of their file."""
-        shown = ", ".join(_without_path(place, self.paths) for place in places[:_MOST_PLACES])
+        shown = ", ".join(without_paths(place, self.paths) for place in places[:_MOST_PLACES])
         return shown + (", …" if len(places) > _MOST_PLACES else "")
 
     def _write(self, notes: Sequence[str]) -> None:
@@ -338,34 +312,18 @@ class _ScoreImport:
         items = [row for name, row in self.rows.rows.items() if name not in self.before.rows and (name in used or self.options.items)]
         scales = {name: self.scales[name] for name in {row["metric"] for row in (*self.judgments, *self.labels)}}
         about = self._about([*(digest_note(self.foreign.kind, str(path)) for path in self.paths), *notes], scales)
-        refused = [{"place": _without_path(refusal.place, self.paths), "reason": refusal.reason} for refusal in self.refused]
+        refused = [{"place": without_paths(refusal.place, self.paths), "reason": refusal.reason} for refusal in self.refused]
         new: dict[str, list[Any]] = {"items": items, "labels": self.labels, "judgments": self.judgments, "refused": refused}
-        files: dict[str, bytes] = {}
-        for name, rows in new.items():
-            lines = _lines(self.folder, name)
-            if rows or (lines is None and name in ("items", "labels")):
-                files[table_file(self.folder, name)] = (lines or b"") + to_jsonl(rows)
-            files.setdefault("data.toml", data_toml(about).encode())
-        refuse_in_repository(self.folder, about)
-        write_folder(self.folder, files)
+        add_rows(self.folder, new, about)
 
     def _about(self, notes: Sequence[str], scales: Mapping[str, Scale]) -> DatasetCard:
         about, options = self.before.about, self.options
         own = {name: scale for name, scale in sorted(scales.items()) if self.rubrics.get(name) != scale}
         if about is None:
-            origin = self.origin or DatasetCard(id="none")
-            about = DatasetCard(
-                id=options.id or self.folder.resolve().name,
-                title=options.title or origin.title,
-                licence=origin.licence,
-                citation=origin.citation,
-                offensive=origin.offensive,
-                annotators="persistent" if reader_of(self.foreign.kind).persistent and self.labels else "anonymous",
-            )
-        if self.pseudonyms.fingerprint:
-            notes = [*notes, salt_note(self.pseudonyms.fingerprint)]
-        added = tuple(note for note in notes if note not in about.notes)
-        return msgspec.structs.replace(about, metrics={**about.metrics, **own}, notes=(*about.notes, *added))
+            kind: AnnotatorKind = "persistent" if reader_of(self.foreign.kind).persistent and self.labels else "anonymous"
+            about = card_of_new_folder(self.folder, self.origin, kind)
+            about = msgspec.structs.replace(about, id=options.id or about.id, title=options.title or about.title)
+        return with_imported(about, own, (*notes, *self.pseudonyms.notes))
 
 
 _LANGUAGE, _TASK_CELL = "\x00language", "\x00task"  # cells that no file has
@@ -387,11 +345,6 @@ def _stated_tasks(scores: Iterable[ExternalScore]) -> dict[str, str]:
     return {item: task for item, (task, *others) in found.items() if not others}
 
 
-def _own_text(name: str) -> str:
-    """The cell of a text that a score of ours states."""
-    return f"\x00text.{name}"
-
-
 def _target(folder: Path, library: Library, *, append: bool) -> GivenItems:
     """The items of the folder before the import. Raises UsageError for a file, and for judgments without `append`."""
     if folder.exists() and not folder.is_dir():
@@ -406,17 +359,3 @@ def _target(folder: Path, library: Library, *, append: bool) -> GivenItems:
             f"{folder} holds {', '.join(tables)} as Parquet, which cannot be added to; import into another folder with --items {folder}"
         )
     return items_of_folder(folder, library) if find_table(folder, "items") else GivenItems({})
-
-
-def _lines(folder: Path, name: str) -> bytes | None:
-    """The existing rows of a table, unchanged; None if there is no such table."""
-    path = find_table(folder, name) if folder.is_dir() else None
-    if path and path.suffix == ".gz":
-        refuse_large(path)
-    return to_jsonl(row for _, row in read_rows(path)) if path else None
-
-
-def _without_path(place: str, paths: Sequence[Path]) -> str:
-    for path in paths:
-        place = place.replace(str(path), path.name)
-    return place

@@ -10,7 +10,6 @@ from typing import Any
 
 import msgspec
 
-from harness.content.specs import read_spec
 from harness.content.tags import suggest
 from harness.errors import ContentError, UsageError
 from harness.exchange.labels.table import SourceTable, flat, is_blank
@@ -69,11 +68,6 @@ def preset(name: str) -> RecordNames:
     if name not in presets():
         raise UsageError(f"no preset '{name}'.{suggest(name, presets())} Choose from: {', '.join(presets())}")
     return presets()[name]
-
-
-def read_names(path: Path) -> RecordNames:
-    """The names of fields in a TOML file of the user. Raises ContentError."""
-    return read_spec(path, RecordNames)
 
 
 def preset_of(content: Any) -> str | None:

@@ -15,7 +15,7 @@ from filelock import FileLock
 from harness.content.specs import ConvertedTable, DatasetCard, RawFile, RawSource
 from harness.errors import AbsentRawFile, ContentError, DataFetchError, UsageError
 from harness.published import folders
-from harness.published.origin import MIRROR
+from harness.published.fetch import MIRROR
 from harness.published.raw import RawFiles, Tables
 
 ROWS = [

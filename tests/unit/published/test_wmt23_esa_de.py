@@ -46,7 +46,7 @@ def written(release: Release, campaigns: dict[Campaign, list[list[Any]]]) -> Rel
     nobody = "".join(f"{system}\tNone\n" * SEGMENTS for system in reversed(SYSTEMS))
     for system in SYSTEMS:
         release.text(f"{WMT23}/system-outputs/en-de/{system}.txt", "Ein Satz.\n" * SEGMENTS)
-    for _, _, file in RELEASED:
+    for _, _, file, _ in RELEASED:
         release.text(f"{WMT23}/human-scores/{file}", nobody)
     release.text(GEMBA[0][1], nobody.replace("AIRC\tNone", "AIRC\t-26", 1))
     release.text(GEMBA[1][1], nobody)

@@ -12,6 +12,8 @@ import pytest
 
 import harness
 from harness.archives import open_archive
+from harness.content import Library
+from harness.data import load_folder
 from harness.errors import ContentError, UsageError
 from harness.exchange.labels.mapping import parse_scales
 from harness.exchange.scores.import_options import ScoreImportOptions, parse_map
@@ -313,6 +315,18 @@ def test_scores_join_a_folder_that_has_items_and_labels(imported: Callable[..., 
     again = imported("mlflow-traces.json", append=True, allow_refused=True)
     assert len(rows(folder, "judgments")) == 2 and again.judgments == 1
     assert harness.compare(folder).cells
+
+
+def test_a_new_folder_keeps_what_the_items_of_another_one_are_grouped_by(
+    imported: Callable[..., ScoreImportSummary], tmp_path: Path
+) -> None:
+    """Two answers to one question are no independent texts, whoever judged them."""
+    items = [{"item_id": name, "language": "cs", "task": "open", "question": "q1", "output": "Ano."} for name in ("a", "b")]
+    write_rows(tmp_path / "given" / "items.jsonl", items)
+    (tmp_path / "given" / "data.toml").write_text('id = "given"\ngroup = "question"\n', "utf-8")
+    write_rows(tmp_path / "scores.jsonl", [{"item_id": item["item_id"], "metric": "fluency", "score": 1, "judge": "j"} for item in items])
+    summary = imported(tmp_path / "scores.jsonl", items=str(tmp_path / "given"))
+    assert {item.group for item in load_folder(summary.folder, Library()).items} == {"q1"}
 
 
 def test_a_missing_scale_is_said_once_with_the_values_seen(imported: Callable[..., ScoreImportSummary], tmp_path: Path) -> None:
