@@ -8,8 +8,7 @@ from typing import Any
 
 from harness.content.tags import english_name
 from harness.measure.options import POOLED
-from harness.model import SIDE
-from harness.render.sides import Side, is_baseline, plainest_first, side_name
+from harness.render.sides import Side, is_baseline, plainest_first, side_name, side_of
 from harness.reports.tables.numbers import percent
 from harness.reports.tables.titles import metric_words
 
@@ -62,8 +61,8 @@ def dose_responses(rows: Rows) -> list[DoseResponse]:
     Rows count that are about one language and metric, all tasks together, and that have a dose and a sensitivity.
     """
     rows = [row for row in of_judges(rows) if _is_place(row) and row.get("dose") and row.get("sensitivity") is not None]
-    sides = plainest_first(map(side_of_row, rows))
-    return [one for side in sides for one in _of_side([row for row in rows if side_of_row(row) == side], side, sides)]
+    sides = plainest_first(map(side_of, rows))
+    return [one for side in sides for one in _of_side([row for row in rows if side_of(row) == side], side, sides)]
 
 
 def _is_place(row: Mapping[str, Any]) -> bool:
@@ -72,11 +71,7 @@ def _is_place(row: Mapping[str, Any]) -> bool:
 
 def of_judges(rows: Rows) -> Rows:
     """The rows of judges; of baselines where there is no judge."""
-    return [row for row in rows if not is_baseline(side_of_row(row))] or rows
-
-
-def side_of_row(row: Mapping[str, Any]) -> Side:
-    return tuple(row.get(name) for name in SIDE)
+    return [row for row in rows if not is_baseline(side_of(row))] or rows
 
 
 def _of_side(rows: Rows, side: Side, sides: Sequence[Side]) -> Iterator[DoseResponse]:

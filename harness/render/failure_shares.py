@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from harness.model import SIDE, Failure
-from harness.render.sides import Side, plainest_first, side_name
+from harness.model import Failure
+from harness.render.sides import Side, plainest_first, side_name, side_of
 
 _LEAST_REACH = 0.1
 
@@ -41,7 +41,7 @@ class FailureShares:
 
 def failure_shares(rows: Sequence[Mapping[str, Any]]) -> FailureShares | None:
     """The picture of a report's failures; None where there is one condition, or every answer could be read."""
-    by_side: dict[Side, Mapping[str, Any]] = {tuple(row.get(name) for name in SIDE): row for row in rows}
+    by_side: dict[Side, Mapping[str, Any]] = {side_of(row): row for row in rows}
     kinds = tuple(str(kind) for kind in Failure if any(row["failures"].get(kind) for row in rows))
     if not kinds or len({side[2:] for side in by_side}) < 2:
         return None

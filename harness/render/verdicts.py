@@ -11,8 +11,8 @@ from rich.cells import cell_len
 
 from harness.content.tags import english_name
 from harness.decide.verdicts import Verdict
-from harness.model import CONDITION, SIDE, axis_words
-from harness.render.sides import Side, is_baseline, plainest_first
+from harness.model import CONDITION, axis_words
+from harness.render.sides import Side, is_baseline, plainest_first, side_of
 from harness.reports.answer import LabelPages, answer_of, style_of
 from harness.reports.answer_parts import SIGNS, Answer, VerdictMatrix
 from harness.reports.tables.column import Row, TableName
@@ -82,7 +82,7 @@ def _baselines(sides: Sequence[Sequence[Verdict]], width: int) -> Iterator[Scree
     """The rows of each baseline under its plainest condition, and how many other conditions there are."""
     plainest: dict[Side, Sequence[Verdict]] = {}
     for own in sides:
-        plainest.setdefault(side_of_verdict(own[0])[:2], own)
+        plainest.setdefault(side_of(own[0].key)[:2], own)
     left = counted(len(sides) - len(plainest), "other condition")
     below = f"Shown: the plainest condition of each. --all has {left}." if len(sides) > len(plainest) else ""
     for name, table in verdict_tables([verdict for own in plainest.values() for verdict in own], width):
@@ -184,19 +184,15 @@ def lines_of(answer: Answer, *, apart: bool = False) -> Iterator[AnswerLine]:
 
 def judged_sides(verdicts: Sequence[Verdict]) -> list[list[Verdict]]:
     """The same as `sides_of_verdicts` without baselines, of which no answer is given."""
-    return [own for own in sides_of_verdicts(verdicts) if not is_baseline(side_of_verdict(own[0]))]
+    return [own for own in sides_of_verdicts(verdicts) if not is_baseline(side_of(own[0].key))]
 
 
 def sides_of_verdicts(verdicts: Sequence[Verdict]) -> list[list[Verdict]]:
     """Verdicts by source, judge and condition: judges first, baselines last, the conditions of a judge from the plainest on."""
     sides: dict[Side, list[Verdict]] = {}
     for verdict in verdicts:
-        sides.setdefault(side_of_verdict(verdict), []).append(verdict)
+        sides.setdefault(side_of(verdict.key), []).append(verdict)
     return [sides[side] for side in plainest_first(sides)]
-
-
-def side_of_verdict(verdict: Verdict) -> Side:
-    return tuple(verdict.key.get(name) for name in SIDE)
 
 
 def _rows(verdicts: Sequence[Verdict], names: Mapping[str, str]) -> Iterator[Row]:

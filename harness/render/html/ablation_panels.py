@@ -10,10 +10,10 @@ from markupsafe import Markup
 
 from harness.content.tags import english_name
 from harness.measure.options import POOLED
-from harness.render.doses import SEES_NOTHING, DoseResponse, dose_responses, of_judges, side_of_row
+from harness.render.doses import SEES_NOTHING, DoseResponse, dose_responses, of_judges
 from harness.render.html.marks import difference_track
 from harness.render.html.small_figures import Point, fitted_panel, level_panel
-from harness.render.sides import Side, plainest_first, side_name
+from harness.render.sides import Side, plainest_first, side_name, side_of
 from harness.reports.answer import axis_reach
 from harness.reports.shown_sections import ShownSection
 from harness.reports.tables.numbers import counted, difference, percent
@@ -55,10 +55,10 @@ def difference_grid(section: ShownSection) -> PanelGrid | None:
     rows = [row for row in rows if row["metric"] == POOLED] or rows
     if len({row["metric"] for row in rows}) != 1 or all(row["diff"] is None for row in rows):
         return None
-    sides = plainest_first(side_of_row(row) for row in rows)
+    sides = plainest_first(side_of(row) for row in rows)
     languages = tuple(dict.fromkeys(str(row["language"]) for row in rows))
     reach = axis_reach([end for row in rows for end in (row["diff"], *(row["diff_ci"] or ())) if end is not None])
-    by_place = {(side_of_row(row), str(row["language"])): _difference(row, reach) for row in rows}
+    by_place = {(side_of(row), str(row["language"])): _difference(row, reach) for row in rows}
     lines = ((side_name(side, sides), tuple(by_place.get((side, tag)) for tag in languages)) for side in sides)
     axis = f"difference in points, from {difference(-reach)} to {difference(reach)}"
     return PanelGrid(axis, "condition", tuple(map(english_name, languages)), tuple(line for line in lines if any(line[1])))
@@ -116,7 +116,7 @@ def run_grids(section: ShownSection) -> list[PanelGrid]:
     rows = of_judges(section.rows[0]) if section.name == RUNS else ()
     by_side: dict[Side, list[Mapping[str, Any]]] = {}
     for row in rows:
-        by_side.setdefault(side_of_row({**row, "source": None}), []).append(row)
+        by_side.setdefault(side_of({**row, "source": None}), []).append(row)
     sides = plainest_first(by_side)
     return [grid_of_places(side_name(side, sides), _run_panels(by_side[side])) for side in sides]
 

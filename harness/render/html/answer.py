@@ -9,8 +9,7 @@ from harness.decide.verdicts import Verdict
 from harness.measure.cells import Cell
 from harness.measure.summaries import LanguageSummary
 from harness.render.html.cells import DrawnTable, answer_table, beside_people
-from harness.render.html.sides import side_of
-from harness.render.sides import Side, is_baseline, plainest_first
+from harness.render.sides import Side, is_baseline, plainest_first, side_of
 from harness.render.terminal import agreement_sentence, belongs, condition_of
 from harness.reports.answer import style_of
 from harness.reports.run_report import Report
@@ -92,7 +91,7 @@ def answers_by_language(judged: Sequence[JudgedCells], unreviewed: Mapping[str, 
 
 
 def _side(judged: JudgedCells) -> Side:
-    return side_of(judged.cells[0]) if judged.cells else (None, *judged.summary.condition)
+    return side_of(judged.cells[0].key) if judged.cells else (None, *judged.summary.condition)
 
 
 def _is_baseline(judged: JudgedCells) -> bool:

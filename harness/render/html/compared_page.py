@@ -29,10 +29,9 @@ from harness.render.html.heat_map import judge_language_map, language_metric_map
 from harness.render.html.marks import Mark, legend_mark, track
 from harness.render.html.report import MANY_ROWS, SCRIPTS, minimal_pair_rows, section_tables, text_fields
 from harness.render.html.shell import shell
-from harness.render.html.sides import languages_of, side_of, sides_of
 from harness.render.html.templates import render
 from harness.render.human_agreement import two_people_sentence
-from harness.render.sides import Side, side_name
+from harness.render.sides import Side, languages_of, side_name, side_of, sides_of
 from harness.render.terminal import belongs
 from harness.render.verdicts import judged_sides
 from harness.reports.answer import judges_in_order
@@ -137,7 +136,7 @@ def _judged_cells(
         constructed = recording.data.about.source == "constructed"
         for summary in summaries(own, pooled_differences(recording, options) if own else {}):
             mine = tuple(cell for cell in own if belongs(cell, summary))
-            name = side_name(side_of(mine[0]), sides)
+            name = side_name(side_of(mine[0].key), sides)
             theirs = tuple(verdict for verdict in decided if belongs(verdict, summary))
             yield JudgedCells(summary, theirs, mine, name, name if len(sides) > 1 else "", constructed)
 
@@ -168,10 +167,10 @@ def _side_tables(cells: Sequence[Cell]) -> Iterator[_SideTable]:
     keys = tuple(distinguishing_keys([{name: value for name, value in cell.key.items() if name not in SIDE} for cell in cells]))
     for language in languages_of(cells):
         own = [cell for cell in cells if cell["language"] == language]
-        own_sides = [side for side in sides if any(side_of(cell) == side for cell in own)]
+        own_sides = [side for side in sides if any(side_of(cell.key) == side for cell in own)]
         rows: dict[tuple[str, ...], dict[Side, Cell]] = {}
         for cell in own:
-            rows.setdefault(tuple(key_text(name, cell.key[name]) for name in keys), {})[side_of(cell)] = cell
+            rows.setdefault(tuple(key_text(name, cell.key[name]) for name in keys), {})[side_of(cell.key)] = cell
         shown = tuple((names, max(cell.n_ref for cell in by.values()), _squares(by, own_sides)) for names, by in rows.items())
         yield _SideTable(language, keys, tuple(side_name(side, sides) for side in own_sides), shown)
 

@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from harness.content.tags import english_name
 from harness.decide.verdicts import Verdict
 from harness.measure.options import POOLED
-from harness.model import SIDE
 from harness.render.html.verdict_rows import PairRow, PairRows, VerdictList, verdict_list
-from harness.render.verdicts import judged_sides, side_of_verdict
+from harness.render.sides import side_of
+from harness.render.verdicts import judged_sides
 from harness.reports.answer import LabelPages, annotators_of, answer_of, side_names
 from harness.reports.answer_parts import Card, NextStep, VerdictMatrix
 from harness.reports.tables.numbers import counted, percent
@@ -133,8 +133,7 @@ def _facts(sides: Sides, known: Known) -> str:
 
 def _of_side(pairs: Sequence[PairRow], verdict: Verdict) -> PairRows:
     """The minimal pairs of a verdict's judge and condition, by language and metric (`*` where they pool)."""
-    side = side_of_verdict(verdict)
-    return {(row["language"], row["metric"]): row for row in pairs if tuple(row.get(name) for name in SIDE) == side}
+    return {(row["language"], row["metric"]): row for row in pairs if side_of(row) == side_of(verdict.key)}
 
 
 def _answer(verdicts: Sequence[Verdict], name: str, pairs: PairRows, language: str) -> JudgeAnswer:

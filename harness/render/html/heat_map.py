@@ -11,9 +11,7 @@ from harness.decide.verdicts import Verdict
 from harness.measure.cells import Cell
 from harness.render.html.answer import JudgedCells
 from harness.render.html.cells import ABOVE, BELOW, UNKNOWN, WITHIN
-from harness.render.html.sides import filters_of, languages_of, side_of, sides_of
-from harness.render.sides import Side, side_name
-from harness.render.verdicts import side_of_verdict
+from harness.render.sides import Side, filters_of, languages_of, side_name, side_of, sides_of
 from harness.reports.tables.numbers import difference, percent
 from harness.reports.tables.titles import metric_title
 
@@ -65,8 +63,8 @@ def language_metric_maps(cells: Sequence[Cell], verdicts: Sequence[Verdict]) -> 
     """
     cells = [cell for cell in cells if not cell.continuous]
     sides = sides_of(cells)
-    marks = {(side_of_verdict(verdict), verdict["language"], verdict["metric"]): verdict.baseline.shown for verdict in verdicts}
-    return [_language_metric_map(side, sides, [cell for cell in cells if side_of(cell) == side], cells, marks) for side in sides]
+    marks = {(side_of(verdict.key), verdict["language"], verdict["metric"]): verdict.baseline.shown for verdict in verdicts}
+    return [_language_metric_map(side, sides, [cell for cell in cells if side_of(cell.key) == side], cells, marks) for side in sides]
 
 
 def _language_metric_map(
@@ -84,7 +82,7 @@ def _cell_square(cell: Cell, shown: BaselineSide | None) -> Square:
     title = (
         f"{percent(value, interval)}, n {cell.n_ref:,}; baseline {percent(base['pa'])}, difference {difference(base['diff'], base['ci'])}"
     )
-    show = {**filters_of(side_of(cell)), "language": cell["language"], "metric": cell["metric"], "compared": True}
+    show = {**filters_of(side_of(cell.key)), "language": cell["language"], "metric": cell["metric"], "compared": True}
     return _square(percent(value), _mark([shown]), title, show)
 
 
@@ -98,7 +96,7 @@ def judge_language_map(judged: Sequence[JudgedCells]) -> HeatMap | None:
     if len(sides) < 2:
         return None
     languages = tuple(dict.fromkeys(each.summary.language for each in judged))
-    squares = {(side_of(each.cells[0]), each.summary.language): _summary_square(each) for each in judged if each.cells}
+    squares = {(side_of(each.cells[0].key), each.summary.language): _summary_square(each) for each in judged if each.cells}
     rows = tuple((side_name(side, sides), tuple(squares.get((side, language)) for language in languages)) for side in sides)
     rows_are = "judge" if len({side[:2] for side in sides}) > 1 else "condition"
     return HeatMap("all metrics together", rows_are, "language", languages, rows)
@@ -107,7 +105,7 @@ def judge_language_map(judged: Sequence[JudgedCells]) -> HeatMap | None:
 def _summary_square(judged: JudgedCells) -> Square:
     one = judged.summary
     words = f"{percent(one.pa_failed_wrong)}, n {one.n_ref:,}; baseline {percent(one.baseline)}, difference {difference(one.diff, one.ci)}"
-    show = {**filters_of(side_of(judged.cells[0])), "language": one.language, "compared": True}
+    show = {**filters_of(side_of(judged.cells[0].key)), "language": one.language, "compared": True}
     numbers = {cell["metric"] for cell in judged.cells if cell.continuous}
     shown = [verdict.baseline.shown for verdict in judged.verdicts if verdict["metric"] not in numbers]
     return _square(percent(one.pa_failed_wrong), _mark(shown), words, show)

@@ -8,10 +8,8 @@ from typing import Any
 
 from harness.content.tags import english_name
 from harness.measure.options import POOLED
-from harness.model import SIDE
-from harness.render.doses import side_of_row
 from harness.render.html.first_screen import FirstScreen
-from harness.render.sides import plainest_first
+from harness.render.sides import Side, plainest_first, side_of
 from harness.reports.answer import condition_words
 from harness.reports.answer_parts import Card
 from harness.reports.sections.self_preference import ALL_SOURCES
@@ -87,7 +85,7 @@ def _chiang_lee(screen: FirstScreen | None, section: Mapping[str, Any]) -> First
     as_what = "texts as people do" if people else f"a text the same each time{', and altered texts lower' if altered else ''}"
     question = f"Does {who} rate {as_what}?"
     languages = list(dict.fromkeys(row["language"] for row in rows))
-    plainest = plainest_first(side_of_row({**row, "source": None}) for row in rows)[0]
+    plainest = plainest_first(map(_side, rows))[0]
     shown = [row for row in rows if _side(row) == plainest]
     conditions = {_side(row) for row in rows}
     asked = f"{judges[0]}, {condition_words(shown[0], rows) or 'one condition'}"
@@ -99,8 +97,8 @@ def _chiang_lee(screen: FirstScreen | None, section: Mapping[str, Any]) -> First
     return _opened(screen, question, facts, (*_ratings(shown), *_differences(differences, altered)), "Verdicts")
 
 
-def _side(row: StudyRow) -> tuple[Any, ...]:
-    return tuple(None if name == "source" else row.get(name) for name in SIDE)
+def _side(row: StudyRow) -> Side:
+    return side_of({**row, "source": None})
 
 
 def _ratings(rows: Sequence[StudyRow]) -> Iterator[Card]:
