@@ -88,7 +88,7 @@ def _cascade(arguments: argparse.Namespace, options: AcceptOptions) -> int:
         sys.stdout.write(to_json(found.as_json()))
     else:
         from harness.render.comparison import show
-        from harness.render.improvement.accepted_cascade import render_cascades
+        from harness.render.improvement.cascades import render_cascades
 
         show(lambda narrow: render_cascades(found), found.signature)
         if arguments.to:
@@ -221,7 +221,7 @@ def _check_cascade(arguments: argparse.Namespace) -> int:
         places = [{"language": language, "metric": metric} for language, metric in allowed]
         sys.stdout.write(to_json({"stale": stale, "allowed": places, "only_if": held.only_if}))
     else:
-        from harness.render.improvement.accepted_cascade import print_cascade_check
+        from harness.render.improvement.cascades import print_cascade_check
 
         print_cascade_check(held.judges, stale, allowed, held.only_if)
     return STALE if stale else 0 if allowed else NOTHING_ALLOWED

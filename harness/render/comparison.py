@@ -17,8 +17,7 @@ from harness.measure.cells import Cell
 from harness.measure.compare import Comparison
 from harness.measure.options import POOLED
 from harness.model import SIDE
-from harness.render.annotator_pooling import annotator_pooling_table
-from harness.render.decisions import calibration_table, languages_table
+from harness.render.decisions import annotator_pooling_table, calibration_table, languages_table
 from harness.render.fitted_table import PIPE_WIDTH, FittedTable
 from harness.render.human_agreement import two_people_sentence
 from harness.render.sections import render_sections

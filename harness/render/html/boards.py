@@ -14,12 +14,11 @@ from harness.content.tags import english_name
 from harness.measure.options import POOLED
 from harness.measure.rankings.ranked import RankedJudge, Ranking
 from harness.render.board_answer import board_answer, board_facts, competitors, language_answer, titled
+from harness.render.html.answer import ABOVE, BELOW, UNKNOWN, WITHIN, DrawnTable, FigureColumn
 from harness.render.html.board_marks import PricedJudge, cost_plot, rank_track
-from harness.render.html.cells import ABOVE, BELOW, UNKNOWN, WITHIN, DrawnTable, FigureColumn
 from harness.render.html.heat_map import colour_of
 from harness.render.html.marks import Mark, legend_mark, track
-from harness.render.html.shell import shell
-from harness.render.html.templates import render
+from harness.render.html.shell import render, shell
 from harness.render.standings import (
     by_order,
     findings_of,

@@ -19,17 +19,23 @@ from harness.measure.pooled import pooled_differences
 from harness.measure.summaries import summaries
 from harness.model import SIDE
 from harness.render.comparison import comparison_table, distinguishing_keys
-from harness.render.html.ablation_panels import run_grids
-from harness.render.html.answer import JudgedCells, answer_legend, answers_by_language
+from harness.render.html.ablations import run_grids
+from harness.render.html.answer import (
+    JudgedCells,
+    answer_legend,
+    answers_by_language,
+    correlation_figure,
+    correlation_words,
+    has_people,
+    interval_sign,
+)
 from harness.render.html.browser import BrowserSource, chosen, items_json
 from harness.render.html.cell_panels import pictures_of_cases
-from harness.render.html.cells import correlation_figure, correlation_words, has_people, interval_sign
 from harness.render.html.first_screen import Known, first_screen
 from harness.render.html.heat_map import judge_language_map, language_metric_maps
 from harness.render.html.marks import Mark, legend_mark, track
 from harness.render.html.report import MANY_ROWS, SCRIPTS, minimal_pair_rows, section_tables, text_fields
-from harness.render.html.shell import shell
-from harness.render.html.templates import render
+from harness.render.html.shell import render, shell
 from harness.render.human_agreement import two_people_sentence
 from harness.render.sides import Side, languages_of, side_name, side_of, sides_of
 from harness.render.terminal import belongs

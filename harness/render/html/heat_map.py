@@ -9,8 +9,7 @@ from typing import Any, NamedTuple
 from harness.decide.verdict_parts import BaselineSide
 from harness.decide.verdicts import Verdict
 from harness.measure.cells import Cell
-from harness.render.html.answer import JudgedCells
-from harness.render.html.cells import ABOVE, BELOW, UNKNOWN, WITHIN
+from harness.render.html.answer import ABOVE, BELOW, UNKNOWN, WITHIN, JudgedCells
 from harness.render.sides import Side, filters_of, languages_of, side_name, side_of, sides_of
 from harness.reports.tables.numbers import difference, percent
 from harness.reports.tables.titles import metric_title

@@ -10,23 +10,19 @@ from harness.content import Library
 from harness.measure.options import of_rule
 from harness.measure.outcomes import outcomes
 from harness.measure.recorded_run import recording
-from harness.render.failure_shares import failure_shares
-from harness.render.html.ablation_figures import ablation_figures, row_links
-from harness.render.html.ablation_panels import difference_grid, dose_grids, preference_grid
-from harness.render.html.answer import answer_legend, answers_of_report, judged_of_report
+from harness.render.html.ablations import ablation_figures, difference_grid, dose_grids, preference_grid, row_links
+from harness.render.html.answer import answer_legend, answers_of_report, has_people, judged_of_report
 from harness.render.html.browser import BrowserSource, chosen, items_json
 from harness.render.html.cell_panels import pictures_of_cases
-from harness.render.html.cells import has_people
 from harness.render.html.command import command_notes, command_of
-from harness.render.html.failures import failure_key, failures_table
 from harness.render.html.first_screen import Known, first_screen
 from harness.render.html.heat_map import judge_language_map, language_metric_maps
 from harness.render.html.marks import legend_mark
-from harness.render.html.shell import shell
-from harness.render.html.spending import cost_sentence, cost_table, date_asked, failure_table, read_record
+from harness.render.html.shell import render, shell
+from harness.render.html.spending import cost_sentence, cost_table, date_asked, failure_key, failure_table, failures_table, read_record
 from harness.render.html.study_screen import study_screen
-from harness.render.html.templates import render
 from harness.render.human_agreement import two_people_sentence
+from harness.render.pictured import failure_shares
 from harness.render.sealed import reason_without_agreement, sealed_table
 from harness.render.terminal import notes
 from harness.render.verdicts import judged_sides

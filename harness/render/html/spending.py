@@ -1,4 +1,4 @@
-"""Cost and failures of a run: tables of calls, tokens, money, seconds and unreadable answers, by judge and language."""
+"""Cost and failures of a run: tables by judge and language, and a bar of the kinds of failures for each condition."""
 
 from __future__ import annotations
 
@@ -7,10 +7,14 @@ from datetime import UTC, datetime
 from typing import Any
 
 import msgspec
+from markupsafe import Markup
 
 from harness.model import Failure
-from harness.render.html.templates import grouped_digits
-from harness.reports.tables.numbers import UNDEFINED, percent
+from harness.pages import visible
+from harness.render.html.answer import DrawnTable, FigureColumn
+from harness.render.html.shell import grouped_digits
+from harness.render.pictured import ConditionFailures, FailureShares, kind_number, kind_words
+from harness.reports.tables.numbers import UNDEFINED, counted, percent
 from harness.reports.tables.text_table import Heading, TextTable
 from harness.runs import RunAnswers
 
@@ -112,3 +116,32 @@ def date_asked(record: Mapping[str, Any]) -> str:
         return datetime.fromtimestamp(record["sessions"][0]["started"], UTC).date().isoformat()
     except (KeyError, IndexError, TypeError, ValueError, OverflowError, OSError):
         return ""
+
+
+def failures_table(found: FailureShares) -> DrawnTable:
+    """A row for each judge and condition, from the plainest on."""
+    numbers = ("judgments", "unreadable", *map(kind_words, found.kinds))
+    headings = (Heading("condition", "judge and condition", key=True), *(Heading(name, name, number=True) for name in numbers))
+    rows = tuple(
+        (one.name, counted(one.judgments), percent(one.unreadable), *(counted(one.counts[kind]) for kind in found.kinds))
+        for one in found.conditions
+    )
+    figures = tuple(_bar(one, found.reach) for one in found.conditions)
+    drawn = FigureColumn("share of judgments, by kind", figures, ("0 %", "", percent(found.reach)))
+    return DrawnTable(TextTable(headings, rows), {"unreadable": drawn})
+
+
+def failure_key(found: FailureShares) -> list[tuple[str, str]]:
+    """The class of the style sheet and the words of each kind."""
+    return [(f"f{kind_number(kind)}", kind_words(kind)) for kind in found.kinds]
+
+
+def _bar(one: ConditionFailures, reach: float) -> Markup:
+    """Shares beside each other on a line from 0 to `reach`; a kind has the same colour in every bar."""
+    parts, start = [], 0.0
+    for kind, share in one.shares.items():
+        rect = '<rect class="f{}" x="{:.2f}%" width="{:.2f}%" y="15%" height="70%"/>'
+        parts.append(Markup(rect).format(kind_number(kind), 100 * start / reach, 100 * share / reach))
+        start += share
+    title = visible("; ".join(f"{kind_words(kind)}: {percent(share)}" for kind, share in one.shares.items()))
+    return Markup('<svg class="bar failures" role="img"><title>{}</title>{}</svg>').format(title, Markup("").join(parts))

@@ -12,7 +12,7 @@ from rich.console import Console
 
 from harness.decide.verdicts import Verdict
 from harness.render.files import section_csvs
-from harness.render.html.ablation_figures import ablation_figures, row_links
+from harness.render.html.ablations import ablation_figures, row_links
 from harness.render.html.first_screen import Known, first_screen
 from harness.render.sections import render_sections
 from harness.reports.shown_sections import shown_sections

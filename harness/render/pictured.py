@@ -1,13 +1,15 @@
-"""Sensitivity along the dose of a change, for the page and the printed figures alike."""
+"""What the page and the printed figures draw alike: sensitivity along the dose of a change, and unreadable answers as shares."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from harness.content.tags import english_name
 from harness.measure.options import POOLED
+from harness.model import Failure
 from harness.render.sides import Side, is_baseline, plainest_first, side_name, side_of
 from harness.reports.tables.numbers import percent
 from harness.reports.tables.titles import metric_words
@@ -96,3 +98,58 @@ def _point(row: Mapping[str, Any]) -> DosePoint:
 def _kind(row: Mapping[str, Any]) -> str:
     segmenter = row.get("segmenter")
     return f"{row['kind']} ({segmenter})" if segmenter else str(row["kind"])
+
+
+_LEAST_REACH = 0.1
+
+
+@dataclass(frozen=True)
+class ConditionFailures:
+    """One judge under one condition: its name, the number of its judgments, and of those that could not be read, by kind."""
+
+    name: str
+    judgments: int
+    counts: Mapping[str, int]
+
+    @property
+    def shares(self) -> dict[str, float]:
+        return {kind: count / self.judgments for kind, count in self.counts.items()}
+
+    @property
+    def unreadable(self) -> float:
+        return sum(self.counts.values()) / self.judgments
+
+
+@dataclass(frozen=True)
+class FailureShares:
+    """Conditions from the plainest on, the kinds that occur in any of them, and how far the axis reaches."""
+
+    kinds: tuple[str, ...]
+    reach: float
+    conditions: tuple[ConditionFailures, ...]
+
+
+def failure_shares(rows: Sequence[Mapping[str, Any]]) -> FailureShares | None:
+    """The picture of a report's failures; None where there is one condition, or every answer could be read."""
+    by_side: dict[Side, Mapping[str, Any]] = {side_of(row): row for row in rows}
+    kinds = tuple(str(kind) for kind in Failure if any(row["failures"].get(kind) for row in rows))
+    if not kinds or len({side[2:] for side in by_side}) < 2:
+        return None
+    sides = plainest_first(by_side)
+    conditions = tuple(
+        ConditionFailures(
+            side_name(side, sides), by_side[side]["judgments"], {kind: by_side[side]["failures"].get(kind, 0) for kind in kinds}
+        )
+        for side in sides
+    )
+    reach = max(_LEAST_REACH, math.ceil(10 * max(one.unreadable for one in conditions)) / 10)
+    return FailureShares(kinds, reach, conditions)
+
+
+def kind_words(kind: str) -> str:
+    return kind.replace("_", " ")
+
+
+def kind_number(kind: str) -> int:
+    """The place of a kind among all kinds, by which it has the same colour in every picture."""
+    return list(Failure).index(Failure(kind))

@@ -1,4 +1,4 @@
-"""A cascade of judges in the terminal: who answers how much, how often that is wrong, and each judge alone beside it."""
+"""A cascade of judges in the terminal: who answers how much, how often that is wrong, and what is left to people."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from rich.text import Text
 
 from harness.content.tags import both_names
 from harness.correct.cascade import VOTES, WORDS, AcceptedCascade, AcceptedCascades
+from harness.correct.cascade_run import CascadedRun
 from harness.render.terminal import dim_lines
 from harness.reports.tables.numbers import UNDEFINED, counted, percent, rounded_up, two_digits
 from harness.reports.tables.titles import metric_words
@@ -131,5 +132,22 @@ def print_cascade_check(judges: Sequence[str], stale: Sequence[str], allowed: Se
             if allowed
             else "  nothing is accepted without a person"
         )
+    for line in lines:
+        print(terminal_safe(line))
+
+
+def print_cascaded(found: CascadedRun) -> None:
+    """Print a line for each judge, and what is left to people."""
+    total = len(found.answers)
+    lines = [
+        f"{step.judge}: asked about {step.asked:,} of {counted(total, 'question')}, answers {step.answered:,} "
+        f"({percent(step.answered / total)})"
+        for step in found.steps
+    ]
+    lines.append(f"a person: {found.left:,} ({percent(found.left / total)})")
+    for place, upper in found.upper.items():
+        if upper is not None:
+            condition = f", {found.only_if}" if found.only_if else ""
+            lines.append(f"{place}: at most {percent(upper)} of the accepted answers are wrong, as certified{condition}")
     for line in lines:
         print(terminal_safe(line))
