@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from rich.cells import cell_len, chop_cells
@@ -22,6 +22,16 @@ _HEADING_WIDTH = 13  # headings up to this width stay on one line where there is
 _SENTENCE_WIDTH = 26  # characters of a line in a column of sentences, at least
 _GLUED = ("%", NO_INTERVAL, FEW_RARE_CASES)  # stay behind the number before them
 _WIDE = 120  # characters of a terminal from which columns stand further apart
+
+
+def plain_table(headings: Iterable[str], rows: Iterable[Iterable[RenderableType]], numbers: Collection[int] = ()) -> Table:
+    """A table without lines between its cells; `numbers` are the places of columns that are set to the right."""
+    table = Table(box=None, pad_edge=False)
+    for place, heading in enumerate(headings):
+        table.add_column(heading, justify="right" if place in numbers else "left")
+    for row in rows:
+        table.add_row(*row)
+    return table
 
 
 def output_width(console: Console) -> int:

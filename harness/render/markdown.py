@@ -11,7 +11,7 @@ from harness.content.tags import both_names
 from harness.decide.verdicts import Verdict
 from harness.measure.options import POOLED
 from harness.render.board_answer import board_answer, board_facts, probes_in_short
-from harness.render.comparison import comparison_table, language_name
+from harness.render.comparison import language_name, language_tables
 from harness.render.sealed import reason_without_agreement, sealed_table
 from harness.render.standings import (
     groups_in_words,
@@ -103,8 +103,7 @@ def _section_lines(sections: Sequence[ShownSection]) -> Iterator[str]:
 def comparison_markdown(comparison: DecidedComparison) -> str:
     """A comparison: for each language its table of cells, then verdicts, the sections, the legend, notes and the signature."""
     lines, legend = ["# Judges beside labels", "", *_answer(comparison.verdicts, comparison.pages)], dict[str, None]()
-    for language in dict.fromkeys(cell.key["language"] for cell in comparison.cells):
-        table = comparison_table(comparison, [cell for cell in comparison.cells if cell.key["language"] == language])
+    for language, table in language_tables(comparison):
         lines += [f"## {language_name(language)}", "", *markdown_table(table), ""]
         legend |= dict.fromkeys(table.legend)
     for name, table in verdict_tables(comparison.verdicts, _WIDE):

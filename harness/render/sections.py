@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from rich.console import Console, Group, RenderableType
@@ -11,7 +11,7 @@ from rich.text import Text
 from harness.annotate.checks.review_agreement import ReviewSummary
 from harness.content.tags import english_name
 from harness.render.fitted_table import FittedTable
-from harness.render.terminal import dim_lines, print_whole
+from harness.render.terminal import dim_lines, legend_of, print_whole, table_heading
 from harness.reports.sections.section import Found
 from harness.reports.sections.section_registry import SECTIONS
 from harness.reports.sections.self_preference import SelfPreference, pair_rows
@@ -29,7 +29,7 @@ def render_sections(sections: Mapping[str, Found]) -> RenderableType:
     parts: list[RenderableType] = []
     shown = shown_sections(sections)
     for section in shown:
-        parts += [Text(f"\n{section.title}", style="bold cyan"), Text(section.text)]
+        parts += [table_heading(section.title), Text(section.text)]
         for table in section.tables:
             parts += [*(Text(line, style="dim") for line in (table.shared, table.no_result) if line), FittedTable(table)]
     if legend := sections_legend(shown):
@@ -51,22 +51,17 @@ def render_self_preference(found: SelfPreference) -> RenderableType:
     """Pairs first (all sources, then each source), then single outputs, mutual preferences, the line and what the columns mean."""
     data = found.as_json()
     parts: list[RenderableType] = []
-    legend: dict[str, None] = {}
-    tables = (
+    tables = []
+    mutual = [{**row, "judges": " + ".join(row["judges"])} for row in data["mutual"]]
+    for title, columns, keys, rows in (
         ("Its own output beside another one", OWN_PAIRS, ("judge", "source"), pair_rows(data)),
         ("Scores of single outputs", OWN_SCORES, ("judge", "metric", "source"), data["individual"]),
-        ("Judges that prefer themselves", MUTUAL_PREFERENCE, ("judges",), list(_named_pairs(data["mutual"]))),
-    )
-    for title, columns, keys, rows in tables:
+        ("Judges that prefer themselves", MUTUAL_PREFERENCE, ("judges",), mutual),
+    ):
         if rows:
-            table = tabulate(rows, columns, (*varying_keys(rows, _PART), *keys))
-            parts += [Text(f"\n{title}", style="bold"), FittedTable(table)]
-            legend |= dict.fromkeys(table.legend)
-    return Group(*parts, dim_lines((*_line(data), *_undefined(data), *legend)))
-
-
-def _named_pairs(rows: Sequence[Row]) -> Iterable[Row]:
-    return ({**row, "judges": " + ".join(row["judges"])} for row in rows)
+            tables.append(tabulate(rows, columns, (*varying_keys(rows, _PART), *keys)))
+            parts += [Text(f"\n{title}", style="bold"), FittedTable(tables[-1])]
+    return Group(*parts, dim_lines((*_line(data), *_undefined(data), *legend_of(tables))))
 
 
 def _undefined(data: dict[str, Any]) -> Iterable[str]:

@@ -26,7 +26,7 @@ from harness.render.standings import (
     table_title,
     verdict_table,
 )
-from harness.render.terminal import print_whole, render_lines
+from harness.render.terminal import print_whole, render_lines, table_heading
 from harness.render.verdicts import lines_of
 from harness.reports.answer_parts import SIGNS
 from harness.reports.tables.numbers import counted
@@ -77,19 +77,19 @@ def render_standings(
     shown: list[TextTable] = []
     if verdicts := verdict_table(standings, language):
         shown.append(_with_signs(verdicts, width))
-        parts += [Text("\nVerdicts", style="bold cyan"), FittedTable(shown[-1], unbroken=("language",))]
+        parts += [table_heading("Verdicts"), FittedTable(shown[-1], unbroken=("language",))]
     if language is None:
         for variant in standings.variants:
             shown.append(overall_table(standings, variant))
-            parts.append(Text(terminal_safe(f"\nAll languages{f' · {variant}' if len(standings.variants) > 1 else ''}"), style="bold cyan"))
-            parts += _fitted_table(shown[-1], width)
+            title = f"All languages{f' · {variant}' if len(standings.variants) > 1 else ''}"
+            parts += [table_heading(title), *_fitted_table(shown[-1], width)]
     parts += [Text(""), *beside[:-1]] if beside else []
     if language is None and not every:
         signs = [line for table in shown for line in table.legend if line == _SIGN_LEGEND]
         notes = [*signs, *cautions(standings), _more(standings, findings)]
         return Group(*parts, Text("\n" + terminal_safe("\n".join(notes)), style="dim"))
     for tag in standings.languages if language is None else (language,):
-        parts.append(Text(terminal_safe(f"\n{both_names(tag)}"), style="bold cyan"))
+        parts.append(table_heading(both_names(tag)))
         rankings = [each for each in standings.tables if each.language == tag and (language is not None or each.metric == POOLED)]
         for ranking in rankings:
             shown.append(ranking_table(standings, ranking))
@@ -98,7 +98,7 @@ def render_standings(
         if not rankings:
             parts.append(Text("No numbers."))
     if findings:
-        parts += [Text("\nProbes", style="bold cyan"), *_probes(findings)]
+        parts += [table_heading("Probes"), *_probes(findings)]
     return Group(*parts, Text("\n" + terminal_safe("\n".join(standings_notes(standings, shown))), style="dim"))
 
 

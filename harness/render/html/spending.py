@@ -10,8 +10,8 @@ import msgspec
 from markupsafe import Markup
 
 from harness.model import Failure
-from harness.pages import visible
 from harness.render.html.answer import DrawnTable, FigureColumn
+from harness.render.html.marks import svg
 from harness.render.html.shell import grouped_digits
 from harness.render.pictured import ConditionFailures, FailureShares, kind_number, kind_words
 from harness.reports.tables.numbers import UNDEFINED, counted, percent
@@ -143,5 +143,5 @@ def _bar(one: ConditionFailures, reach: float) -> Markup:
         rect = '<rect class="f{}" x="{:.2f}%" width="{:.2f}%" y="15%" height="70%"/>'
         parts.append(Markup(rect).format(kind_number(kind), 100 * start / reach, 100 * share / reach))
         start += share
-    title = visible("; ".join(f"{kind_words(kind)}: {percent(share)}" for kind, share in one.shares.items()))
-    return Markup('<svg class="bar failures" role="img"><title>{}</title>{}</svg>').format(title, Markup("").join(parts))
+    title = "; ".join(f"{kind_words(kind)}: {percent(share)}" for kind, share in one.shares.items())
+    return svg("bar failures", title, parts)
