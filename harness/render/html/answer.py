@@ -46,7 +46,7 @@ def answer_table(cells: Sequence[Cell]) -> DrawnTable:
     rows = [cell_row(cell) for cell in cells]
     keys = ("metric", "task") if any(cell["task"] != POOLED for cell in cells) else ("metric",)
     table = tabulate(rows, columns_in(TableName.ANSWER), keys)
-    figures = {"pa_failed_wrong": FigureColumn("agreement with the labels", tuple(map(_beside_baseline, cells)))}
+    figures = {"pa_failed_wrong": FigureColumn("agreement with the labels", tuple(map(agreement_figure, cells)))}
     if any(cell.continuous for cell in cells):
         drawn = tuple(correlation_figure(cell) if cell.continuous else None for cell in cells)
         figures["kendall_tau"] = FigureColumn("order of texts, judge and people", drawn, ("−1", "0", "1"))
@@ -56,9 +56,10 @@ def answer_table(cells: Sequence[Cell]) -> DrawnTable:
     return DrawnTable(table, figures)
 
 
-def _beside_baseline(cell: Cell) -> Markup:
+def agreement_figure(cell: Cell, who: str = "judge ") -> Markup:
+    """The agreement with the labels beside that of the baseline."""
     value, interval, baseline = cell["pa_failed_wrong"], cell["pa_failed_wrong_ci"], cell.vs_baseline["pa"]
-    words = f"judge {percent(value, interval)}, baseline {percent(baseline)}"
+    words = f"{who}{percent(value, interval)}, baseline {percent(baseline)}"
     return track([Mark("base", baseline), Mark("judge", value, interval)], words)
 
 
@@ -103,17 +104,15 @@ def beside_people(cells: Sequence[Cell], constructed: bool) -> str:
 def _numbers_beside_people(cells: Sequence[Cell]) -> str:
     """Rank correlations of judge and people, and of two people where some texts were scored twice."""
     judge = ", ".join(f"{coefficient(cell['kendall_tau'], cell['kendall_tau_ci'])} on {metric_words(cell['metric'])}" for cell in cells)
-    twice = [cell for cell in cells if cell["human_second_kendall_tau"] is not None]
     texts = f"Scores are numbers, so what counts is the order of the texts: Kendall's τ of the judge with people is {judge}."
-    two = ", ".join(_two_people(cell) for cell in twice)
+    two = []
+    twice = [cell for cell in cells if cell["human_second_kendall_tau"] is not None]
+    for cell in twice:
+        value = coefficient(cell["human_second_kendall_tau"], cell["human_second_kendall_tau_ci"])
+        two.append(f"{value} on {metric_words(cell['metric'])} (n {(cell.score_counts or {}).get('second_ratings', 0):,})")
     weak = any(cell["human_second_kendall_tau"] < WEAK for cell in twice)
     says_little = " People themselves hardly order texts alike, so a low correlation says little against the judge." if weak else ""
-    return f"{texts} Beside people: of two people who scored the same texts it is {two}.{says_little}" if two else texts
-
-
-def _two_people(cell: Cell) -> str:
-    value = coefficient(cell["human_second_kendall_tau"], cell["human_second_kendall_tau_ci"])
-    return f"{value} on {metric_words(cell['metric'])} (n {(cell.score_counts or {}).get('second_ratings', 0):,})"
+    return f"{texts} Beside people: of two people who scored the same texts it is {', '.join(two)}.{says_little}" if two else texts
 
 
 BELOW, WITHIN, ABOVE, UNKNOWN = "▼", "○", "▲", "·"
@@ -168,10 +167,17 @@ class JudgedCells:
     condition: str = ""
     constructed: bool = False
 
+    @property
+    def side(self) -> Side:
+        return side_of(self.cells[0].key) if self.cells else (None, *self.summary.condition)
 
-def answers_of_report(report: Report) -> list[LanguageAnswer]:
-    """Every language of a report, in its order."""
-    return answers_by_language(judged_of_report(report), _unreviewed(report))
+
+def unreviewed_texts(report: Report) -> dict[str, list[str]]:
+    """What no native reader has reviewed, by language."""
+    unreviewed = {tag: ["No native reader has reviewed these texts."] for tag in report.unreviewed}
+    for tag in report.unreviewed_instructions:
+        unreviewed.setdefault(tag, []).append("No native reader has reviewed the own-language instructions.")
+    return unreviewed
 
 
 def judged_of_report(report: Report) -> list[JudgedCells]:
@@ -186,38 +192,22 @@ def judged_of_report(report: Report) -> list[JudgedCells]:
     return judged
 
 
-def _unreviewed(report: Report) -> dict[str, list[str]]:
-    """What no native reader has reviewed, by language."""
-    unreviewed = {tag: ["No native reader has reviewed these texts."] for tag in report.unreviewed}
-    for tag in report.unreviewed_instructions:
-        unreviewed.setdefault(tag, []).append("No native reader has reviewed the own-language instructions.")
-    return unreviewed
-
-
 def answers_by_language(judged: Sequence[JudgedCells], unreviewed: Mapping[str, Sequence[str]] = {}) -> list[LanguageAnswer]:
     """Answers language by language: judges before baselines, plain conditions before others. Baselines alone are not folded."""
     answers = []
     for tag in dict.fromkeys(each.summary.language for each in judged):
         here = [each for each in judged if each.summary.language == tag]
-        order = plainest_first(map(_side, here))
-        own = sorted(here, key=lambda each: order.index(_side(each)))
-        judges = sum(not _is_baseline(each) for each in own)
+        order = plainest_first(each.side for each in here)
+        own = sorted(here, key=lambda each: order.index(each.side))
+        judges = sum(not is_baseline(each.side) for each in own)
         first = min(_UNFOLDED, judges or len(own))
         shown = tuple(map(_answer, own))
         answers.append(LanguageAnswer(tag, tuple(unreviewed.get(tag, ())), shown[:first], shown[first:]))
     return answers
 
 
-def _side(judged: JudgedCells) -> Side:
-    return side_of(judged.cells[0].key) if judged.cells else (None, *judged.summary.condition)
-
-
-def _is_baseline(judged: JudgedCells) -> bool:
-    return is_baseline(_side(judged))
-
-
 def _answer(judged: JudgedCells) -> AnswerInLanguage:
-    verdicts = () if _is_baseline(judged) else judged.verdicts
+    verdicts = () if is_baseline(judged.side) else judged.verdicts
     return AnswerInLanguage(
         name=judged.name,
         verdicts=tuple((style_of(verdict), verdict.words.sentence) for verdict in verdicts),

@@ -16,8 +16,8 @@ from harness.measure.rankings.ranked import RankedJudge, Ranking
 from harness.render.board_answer import board_answer, board_facts, competitors, language_answer, titled
 from harness.render.html.answer import ABOVE, BELOW, UNKNOWN, WITHIN, DrawnTable, FigureColumn
 from harness.render.html.board_marks import PricedJudge, cost_plot, rank_track
-from harness.render.html.heat_map import colour_of
-from harness.render.html.marks import Mark, legend_mark, track
+from harness.render.html.heat_map import Square
+from harness.render.html.marks import LEGEND_MARKS, Mark, track
 from harness.render.html.shell import render, shell
 from harness.render.standings import (
     by_order,
@@ -43,23 +43,12 @@ _SIGNS = {"below": BELOW, "not shown": WITHIN, "above": ABOVE, "too few texts": 
 
 
 @dataclass(frozen=True)
-class MatrixSquare:
-    """One number beside the baseline: `colour` is a class of the style sheet, `sign` and `word` say the same, `title` says all."""
-
-    number: str
-    sign: str = ""
-    word: str = ""
-    colour: str = ""
-    title: str = ""
-
-
-@dataclass(frozen=True)
 class MatrixRow:
     """One judge, or a reference line, in every language: squares, and its mean over the languages."""
 
     name: str
     mean: str
-    squares: tuple[MatrixSquare | None, ...]
+    squares: tuple[Square | None, ...]
     reference: bool = False
 
 
@@ -91,25 +80,25 @@ def _file_name(standings: Standings, tag: str = "") -> str:
 
 
 def _index_row(standings: Standings, findings: Sequence[Finding]) -> dict[str, Any]:
-    return {
+    return _about(standings) | {
         "file": _file_name(standings),
-        "id": standings.board.partition("@")[0],
-        "board": standings.board,
-        "title": heading(standings),
-        "description": standings.description,
-        "facts": board_facts(standings),
         "answer": board_answer(standings),
         "flagged": len({finding.judge for finding in findings if finding.flagged}),
-        "languages": _language_links(standings),
         "matrix": judge_matrix(standings, standings.variants[0]),
     }
 
 
-def _language_links(standings: Standings) -> list[tuple[str, str]]:
-    return [(tag, _file_name(standings, tag)) for tag in standings.languages]
-
-
-# ---- a board
+def _about(standings: Standings) -> dict[str, Any]:
+    """What the index and the pages of a board have in common."""
+    return {
+        "title": heading(standings),
+        "board": standings.board,
+        "id": standings.board.partition("@")[0],
+        "description": standings.description,
+        "facts": board_facts(standings),
+        "languages": [(tag, _file_name(standings, tag)) for tag in standings.languages],
+        "index": INDEX,
+    }
 
 
 def _board_page(standings: Standings, findings: Sequence[Finding]) -> str:
@@ -119,15 +108,9 @@ def _board_page(standings: Standings, findings: Sequence[Finding]) -> str:
     verdicts = verdict_table(standings)
     body = render(
         "board.html",
-        title=heading(standings),
-        board=standings.board,
-        id=standings.board.partition("@")[0],
-        description=standings.description,
-        facts=board_facts(standings),
+        **_about(standings),
         answer=titled(board_answer(standings), heading(standings)),
-        index=INDEX,
         empty=not standings.judges,
-        languages=_language_links(standings),
         matrices=[(variant if several else "", judge_matrix(standings, variant)) for variant in standings.variants],
         ranks=_rank_rows(standings),
         cost=_cost(standings),
@@ -166,20 +149,20 @@ def _row_of(table: Ranking | None, judge: str) -> RankedJudge | None:
     return next((row for row in table.rows if row.judge == judge), None) if table else None
 
 
-def _square(standings: Standings, table: Ranking | None, row: RankedJudge | None) -> MatrixSquare | None:
+def _square(standings: Standings, table: Ranking | None, row: RankedJudge | None) -> Square | None:
     if table is None or row is None:
         return None
     title = value_text(standings, row.value, row.value_ci)
     if not by_order(standings):
         title += f"; baseline {percent(table.baseline)}, difference {difference(row.baseline_diff, row.baseline_ci)} points"
     word = row.beside_baseline
-    return MatrixSquare(value_text(standings, row.value), _SIGNS[word], word, colour_of(_SIGNS[word]), title)
+    return Square(value_text(standings, row.value), _SIGNS[word], word, title)
 
 
 def _reference_row(name: str, values: Sequence[float | None]) -> MatrixRow:
     known = [value for value in values if value is not None]
     mean = sum(known) / len(known) if known and len(known) == len(values) else None
-    squares = tuple(None if value is None else MatrixSquare(percent(value), title=f"{name}: {percent(value)}") for value in values)
+    squares = tuple(None if value is None else Square(percent(value), title=f"{name}: {percent(value)}") for value in values)
     return MatrixRow(name, percent(mean), squares, reference=True)
 
 
@@ -246,9 +229,6 @@ def _mean_cost(judge: Contender, name: str) -> float | None:
     return sum(costs) / len(costs) if costs and None not in costs else None
 
 
-# ---- a language of a board
-
-
 def _language_page(standings: Standings, tag: str) -> str:
     rankings = [ranking for ranking in standings.tables if ranking.language == tag]
     pooled = [_titled_table(standings, ranking) for ranking in rankings if ranking.metric == POOLED]
@@ -257,18 +237,15 @@ def _language_page(standings: Standings, tag: str) -> str:
     title = f"{english_name(tag)}: {heading(standings)}"
     body = render(
         "board_language.html",
+        **_about(standings),
         tag=tag,
-        title=heading(standings),
-        board=standings.board,
-        index=INDEX,
         file=_file_name(standings),
-        languages=_language_links(standings),
         answer=titled(language_answer(standings, tag), english_name(tag)),
         verdicts=verdict_table(standings, tag),
         unreviewed=tag in standings.unreviewed,
         pooled=pooled,
         metrics=metrics,
-        marks={kind: legend_mark(kind) for kind in ("judge", "people", "base")},
+        marks=LEGEND_MARKS,
         people=any(ranking.people for ranking in rankings),
         notes=standings_notes(standings, tables),
     )

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, NamedTuple
+from dataclasses import dataclass, field
+from typing import Any
 
 from harness.decide.verdict_parts import BaselineSide
 from harness.decide.verdicts import Verdict
@@ -26,14 +26,18 @@ _SENTENCES: dict[BaselineSide | None, str] = {
 
 @dataclass(frozen=True)
 class Square:
-    """One number. `colour` is a class of the style sheet, `sign` and `word` say the same; `title` says all. A click shows `show`."""
+    """One number beside the baseline: `sign` and `word` say what is shown, `title` says all. A click shows `show`."""
 
     number: str
-    sign: str
-    word: str
-    colour: str
-    title: str
-    show: Mapping[str, Any]
+    sign: str = ""
+    word: str = ""
+    title: str = ""
+    show: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def colour(self) -> str:
+        """The class of the style sheet where all that is shown points one way; none where nothing is shown, or both."""
+        return {ABOVE: "above", BELOW: "below"}.get(self.sign, "")
 
 
 @dataclass(frozen=True)
@@ -45,14 +49,6 @@ class HeatMap:
     columns_are: str
     columns: tuple[str, ...]
     rows: tuple[tuple[str, tuple[Square | None, ...]], ...]
-
-
-class _Mark(NamedTuple):
-    """What the verdicts behind a number show of judge and baseline."""
-
-    sign: str
-    word: str
-    sentence: str
 
 
 def language_metric_maps(cells: Sequence[Cell], verdicts: Sequence[Verdict]) -> list[HeatMap]:
@@ -82,7 +78,7 @@ def _cell_square(cell: Cell, shown: BaselineSide | None) -> Square:
         f"{percent(value, interval)}, n {cell.n_ref:,}; baseline {percent(base['pa'])}, difference {difference(base['diff'], base['ci'])}"
     )
     show = {**filters_of(side_of(cell.key)), "language": cell["language"], "metric": cell["metric"], "compared": True}
-    return _square(percent(value), _mark([shown]), title, show)
+    return _square(percent(value), [shown], title, show)
 
 
 def judge_language_map(judged: Sequence[JudgedCells]) -> HeatMap | None:
@@ -107,25 +103,16 @@ def _summary_square(judged: JudgedCells) -> Square:
     show = {**filters_of(side_of(judged.cells[0].key)), "language": one.language, "compared": True}
     numbers = {cell["metric"] for cell in judged.cells if cell.continuous}
     shown = [verdict.baseline.shown for verdict in judged.verdicts if verdict["metric"] not in numbers]
-    return _square(percent(one.pa_failed_wrong), _mark(shown), words, show)
+    return _square(percent(one.pa_failed_wrong), shown, words, show)
 
 
-def _mark(shown: Sequence[BaselineSide | None]) -> _Mark:
-    """The mark of one verdict, or of several: `above on 2, below on 1 of 5` where they are not of one kind."""
+def _square(number: str, shown: Sequence[BaselineSide | None], title: str, show: Mapping[str, Any]) -> Square:
+    """What one verdict shows, or several do: `above on 2, below on 1 of 5` where they are not of one kind."""
     kinds = [kind for kind in _SIGNS if kind in shown] or [None]
-    if len(kinds) == 1:
-        return _Mark(_SIGNS[kinds[0]], _WORDS[kinds[0]], _SENTENCES[kinds[0]])
     found = [kind for kind in kinds if kind in ("above", "below")]
-    if not found:  # some are tested, and nothing is shown
-        return _Mark(WITHIN, _WORDS["not shown"], _SENTENCES["not shown"])
+    if len(kinds) == 1 or not found:
+        kind = kinds[0] if len(kinds) == 1 else "not shown"  # of several some are tested, and nothing is shown
+        return Square(number, _SIGNS[kind], _WORDS[kind], f"{title}: {_SENTENCES[kind]}", show)
     word = f"{', '.join(f'{_WORDS[kind]} on {shown.count(kind)}' for kind in found)} of {len(shown)}"
-    return _Mark("".join(_SIGNS[kind] for kind in found), word, f"metrics shown {word}, after correction for all verdicts of the judge")
-
-
-def _square(number: str, mark: _Mark, title: str, show: Mapping[str, Any]) -> Square:
-    return Square(number, mark.sign, mark.word, colour_of(mark.sign), f"{title}: {mark.sentence}", show)
-
-
-def colour_of(sign: str) -> str:
-    """The class of the style sheet where all that is shown points one way; none where nothing is shown, or both."""
-    return {ABOVE: "above", BELOW: "below"}.get(sign, "")
+    sentence = f"metrics shown {word}, after correction for all verdicts of the judge"
+    return Square(number, "".join(_SIGNS[kind] for kind in found), word, f"{title}: {sentence}", show)

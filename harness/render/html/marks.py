@@ -32,6 +32,9 @@ _DOT = {
     "people": Markup('<path class="people" d="M0-6L6 0L0 6L-6 0Z"/>'),
     "base": Markup('<line class="base" y1="-9" y2="9"/>'),
 }
+_SIGN = Markup('<svg width="20" height="20" aria-hidden="true"><svg x="10" y="10" overflow="visible">{}</svg></svg>')
+LEGEND_MARKS = {kind: _SIGN.format(dot) for kind, dot in _DOT.items()}
+"""The signs of a track, for the key of a page."""
 
 
 def svg(kind: str, words: str, parts: Iterable[Markup]) -> Markup:
@@ -63,11 +66,6 @@ def track(marks: Sequence[Mark], words: str) -> Markup:
     reaches = (line(f"{mark.kind} reach", *map(_at, mark.interval)) for mark in marks if mark.interval)
     dots = (placed(_at(mark.value), _DOT[mark.kind]) for mark in marks if mark.value is not None)
     return svg("track", words, (*rules, *reaches, *dots))
-
-
-def legend_mark(kind: Literal["judge", "people", "base"]) -> Markup:
-    """One of the signs of a track, for the key of a page."""
-    return Markup('<svg width="20" height="20" aria-hidden="true"><svg x="10" y="10" overflow="visible">{}</svg></svg>').format(_DOT[kind])
 
 
 def _percent(value: float) -> float:

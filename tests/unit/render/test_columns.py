@@ -15,7 +15,7 @@ from harness.measure.cells import Cell
 from harness.measure.compare import Comparison
 from harness.render.comparison import comparison_table, render_comparison
 from harness.render.files import cells_csv, table_of
-from harness.render.html.answer import answer_legend, answer_table, answers_of_report
+from harness.render.html.answer import answer_legend, answer_table, answers_by_language, judged_of_report
 from harness.render.html.shell import _environment
 from harness.render.latex import heading as latex_heading
 from harness.render.latex import report_latex, to_latex
@@ -75,7 +75,8 @@ def test_a_column_that_is_added_in_one_place_is_in_every_output(
         assert "{made-up share (\\%)}" in latex and " 50.0" in latex and "% made-up share: the share that a test makes up." in latex
     page = page_table(answer_table([cell]).table)
     assert ">made-up share</th>" in page and 'data-value="0.5">50 %</td>' in page
-    assert "made-up share: the share that a test makes up." in answer_legend(answers_of_report(make_report(cell, by_metric=(cell,))))
+    report = make_report(cell, by_metric=(cell,))
+    assert "made-up share: the share that a test makes up." in answer_legend(answers_by_language(judged_of_report(report)))
 
 
 def test_files_have_no_further_column_without_a_further_entry(make_cell: MakeCell) -> None:
