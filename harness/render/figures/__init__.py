@@ -74,7 +74,8 @@ def _figures(report_json: Mapping[str, Any]) -> Iterator[tuple[str, Callable[...
         yield "verdicts", partial(draw_answer, verdicts, signature)
     for section, (name, draw) in _SECTIONS.items():
         if section in sections:
-            more = {"baselines": _baselines(report_json)} if section == "variants" else {}
+            baselines = {one["language"]: one["baseline"] for one in report_json.get("summaries", ()) if one.get("baseline") is not None}
+            more = {"baselines": baselines} if section == "variants" else {}
             yield name, partial(draw, sections[section], signature, **more)
     own = sections.get("self_preference", {})
     if own.get("points") or any(one["points"] for one in own.get("control_lines", ())):
@@ -89,12 +90,6 @@ def _figures(report_json: Mapping[str, Any]) -> Iterator[tuple[str, Callable[...
     cells = [cell for cell in report_json.get("by_metric", ()) if cell.get("distribution_by_agreement")]
     for metric, rows in _by_metric(cells):
         yield f"by_agreement-{_slug(metric)}", partial(draw_distributions, rows, signature)
-
-
-def _baselines(report_json: Mapping[str, Any]) -> dict[str, float]:
-    """The agreement of the majority baseline by language."""
-    summaries = report_json.get("summaries", ())
-    return {summary["language"]: summary["baseline"] for summary in summaries if summary.get("baseline") is not None}
 
 
 def _by_metric(rows: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, list[Mapping[str, Any]]]]:

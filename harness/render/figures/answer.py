@@ -48,17 +48,16 @@ def _by_language_and_metric(verdicts: Sequence[Verdict], options: FigureOptions)
     """One judge's verdicts with languages as rows and metrics side by side, which takes less room than a row each."""
     people = beside_people(verdicts)
     metrics = list(dict.fromkeys(verdict["metric"] for verdict in verdicts))
-    by_place = {(verdict["language"], verdict["metric"]): _square(verdict, people) for verdict in verdicts}
+    by_place = {}
+    for verdict in verdicts:
+        part = (style_of(verdict), SIGNS[style_of(verdict)], verdict.answer)
+        square = VerdictSquare((part,), difference(shown_value(verdict, people)), "", {})
+        by_place[verdict["language"], verdict["metric"]] = square
     rows = (
         VerdictRow(options.shown_name("language", tag), "", tuple(by_place.get((tag, metric)) for metric in metrics))
         for tag in dict.fromkeys(verdict["language"] for verdict in verdicts)
     )
     return VerdictMatrix("language", difference_words(people), tuple(MatrixColumn(metric_words(one), ()) for one in metrics), tuple(rows))
-
-
-def _square(verdict: Verdict, people: bool) -> VerdictSquare:
-    part = (style_of(verdict), SIGNS[style_of(verdict)], verdict.answer)
-    return VerdictSquare((part,), difference(shown_value(verdict, people)), "", {})
 
 
 def _draw_rows(verdicts: Sequence[Verdict], answer: Answer, signature: str, options: FigureOptions) -> Drawn:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from harness.errors import UsageError
 from harness.measure.compare import Comparison
@@ -34,12 +33,11 @@ _LETTER = 0.058  # inches of a letter in a bar
 _PALEST = 0.15  # the strength of the first class's colour
 
 
-@dataclass(frozen=True)
-class _Grid:
+class _Grid(NamedTuple):
     """Names of rows, and columns: a title and the shares of each row that has some."""
 
-    names: tuple[str, ...]
-    columns: tuple[tuple[str, Mapping[int, Row]], ...]
+    names: Sequence[str]
+    columns: Sequence[tuple[str, Mapping[int, Row]]]
 
 
 def draw_by_agreement(comparison: Comparison, path: Path, options: FigureOptions = FigureOptions()) -> None:  # noqa: B008 (frozen)
@@ -109,18 +107,14 @@ def _grid(rows: Sequence[Row], options: FigureOptions) -> _Grid:
             (metric_words(metric), {n: by_place[tag, metric] for n, tag in enumerate(languages) if (tag, metric) in by_place})
             for metric in metrics
         ]
-        return _Grid(tuple(options.shown_name("language", tag) for tag in languages), tuple(columns))
+        return _Grid([options.shown_name("language", tag) for tag in languages], columns)
     rows = rows[:MOST_ROWS]
-    levels = [_divided(row) for row in rows]
+    levels = [row.get("distribution_by_agreement") or {_ALL: _overall(row)} for row in rows]
     names = tuple(_LEVELS.get(name, "") for name in levels[0])
     columns = [
         (head, {n: own[level] for n, own in enumerate(levels) if own[level]["items"]}) for head, level in zip(names, levels[0], strict=True)
     ]
-    return _Grid(tuple(_names(rows, options)), tuple((head, shares) for head, shares in columns if shares))
-
-
-def _divided(row: Row) -> Mapping[str, Row]:
-    return row.get("distribution_by_agreement") or {_ALL: _overall(row)}
+    return _Grid(_names(rows, options), [(head, shares) for head, shares in columns if shares])
 
 
 def _overall(row: Row) -> Row:
@@ -134,13 +128,12 @@ def _names(rows: Sequence[Row], options: FigureOptions) -> list[str]:
         told = {tuple(str(row.get(other)) for other in named) for row in rows}
         further = {tuple(str(row.get(other)) for other in (*named, name)) for row in rows}
         named += [name] if len(further) > len(told) else []
-    words = ([_word(name, row[name], options) for name in named or ["metric"] if row.get(name) not in (None, "*")] for row in rows)
-    return ["\n".join(_joined(own)) for own in words]
-
-
-def _joined(words: Sequence[str]) -> list[str]:
-    """Words of a row's name in one line, or in two where it would be long."""
-    return [" · ".join(words)] if len(" · ".join(words)) < 34 or len(words) < 2 else [" · ".join(words[:-1]), words[-1]]
+    names = []
+    for row in rows:
+        words = [_word(name, row[name], options) for name in named or ["metric"] if row.get(name) not in (None, "*")]
+        long = len(words) > 1 and len(" · ".join(words)) >= 34
+        names.append(" · ".join(words[:-1]) + f"\n{words[-1]}" if long else " · ".join(words))
+    return names
 
 
 def _word(name: str, value: Any, options: FigureOptions) -> str:
@@ -168,13 +161,9 @@ def _draw_bar(panel: Any, at: float, shares: Mapping[str, float], colour: str, i
     start = 0.0
     for place, (name, share) in enumerate(shares.items()):
         strength = _PALEST + (1 - _PALEST) * place / max(1, len(shares) - 1)
-        panel.barh([at], [share], 0.36, left=start, color=_mixed(colour, strength), linewidth=0)
+        on_white = tuple(1 - strength * (1 - int(colour[digit : digit + 2], 16) / 255) for digit in (1, 3, 5))
+        panel.barh([at], [share], 0.36, left=start, color=on_white, linewidth=0)
         if share * inches * 0.8 > _LETTER * (len(name) + 1) and len(name) < 12:
             ink = "white" if strength > 0.55 else "#222222"
             panel.text(start + share / 2, at, terminal_safe(name), fontsize=style.SMALL - 2, color=ink, ha="center", va="center_baseline")
         start += share
-
-
-def _mixed(colour: str, strength: float) -> tuple[float, ...]:
-    """A colour on white."""
-    return tuple(1 - strength * (1 - int(colour[place : place + 2], 16) / 255) for place in (1, 3, 5))

@@ -10,7 +10,7 @@ from harness.correct.correct import Corrected, CorrectedNumber
 from harness.errors import UsageError
 from harness.model import CONDITION
 from harness.render.figures import style
-from harness.render.figures.dot_panels import Series, Value, context_name, dots, height_of
+from harness.render.figures.dot_panels import Series, context_name, dots, height_of
 from harness.render.figures.style import Drawn, FigureOptions
 from harness.text import terminal_safe
 
@@ -55,27 +55,18 @@ def _draw(panels: Sequence[Sequence[CorrectedNumber]], signature: str, options: 
 
 def _draw_panel(panel: Any, numbers: Sequence[CorrectedNumber], options: FigureOptions) -> None:
     first = numbers[0]
-    names = [_system_name(number) for number in numbers]
-    series = [
-        Series(name, _values(names, numbers, attribute), colour, marker, hollow) for name, attribute, colour, marker, hollow in _ESTIMATES
-    ]
+    names = []
+    for number in numbers:
+        parts = (value for name, value in number.key.items() if name not in ("language", "metric", "source", *CONDITION))
+        names.append(", ".join(str(value) for value in parts if value is not None) or "all")
+    series = []
+    for shown, estimate, colour, marker, hollow in _ESTIMATES:
+        known = [(name, getattr(number, estimate)) for name, number in zip(names, numbers, strict=True)]
+        values = {name: (one.value, *(one.ci or (None, None))) for name, one in known if one.value is not None}
+        series.append(Series(shown, values, colour, marker, hollow))
     dots(panel, "system", names, series, options)
     what = str(first.key["metric"]).replace("_", " ") + ("" if first.share_of is None else f": share of '{first.share_of}'")
     judge = context_name([first.key.get(name) for name in CONDITION])
     panel.set_title(terminal_safe(f"{first.key['language']}, {what}, {judge}"), fontsize=style.SMALL, loc="left")
     if first.share_of is not None:
         style.shares_along(panel)
-
-
-def _values(names: Sequence[str], numbers: Sequence[CorrectedNumber], attribute: str) -> dict[str, Value]:
-    found: dict[str, Value] = {}
-    for name, number in zip(names, numbers, strict=True):
-        figure = getattr(number, attribute)
-        if figure.value is not None:
-            found[name] = (figure.value, *(figure.ci or (None, None)))
-    return found
-
-
-def _system_name(number: CorrectedNumber) -> str:
-    parts = [value for name, value in number.key.items() if name not in ("language", "metric", "source", *CONDITION)]
-    return ", ".join(str(value) for value in parts if value is not None) or "all"

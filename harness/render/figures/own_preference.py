@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from harness.render.figures import style
@@ -31,10 +31,13 @@ def draw_own_preference(section: Section, signature: str, options: FigureOptions
         grid = style.panels_of(figure, len(panels), across)
         for panel, (name, key, points, line) in zip(grid, panels, strict=True):
             _draw_points(panel, points, key, judges)
-            _draw_line(panel, points, key, line)
             title = options.shown_name("metric", name)
-            slope = "" if line is None or line["slope"] is None else f"\nslope {coefficient(line['slope'], line['slope_ci'])}"
-            panel.set_title(f"{title}{slope}", fontsize=style.SMALL)
+            if line is not None and line["slope"] is not None:
+                ends = [min(point[key] for point in points), max(point[key] for point in points)]
+                drawn = [line["intercept"] + line["slope"] * x for x in ends]
+                panel.plot(ends, drawn, color=style.INK, linewidth=1, label="_line")
+                title += f"\nslope {coefficient(line['slope'], line['slope_ci'])}"
+            panel.set_title(title, fontsize=style.SMALL)
             style.shares_along(panel, "confidence in the right answer" if key == "right" else "recognition", narrow=True)
             style.shares_along(panel, "preference" if panel is grid[0] else "", "y", narrow=True)
             style.remove_frame(panel)
@@ -50,9 +53,3 @@ def _draw_points(panel: Any, points: Sequence[Row], key: str, judges: Sequence[s
         colour, marker = style.colour_and_marker(number)
         x, y = ([point[name] for point in own] for name in (key, "preference"))
         panel.plot(x, y, color=colour, marker=marker, markersize=4, linewidth=0, label=terminal_safe(judge))
-
-
-def _draw_line(panel: Any, points: Sequence[Row], key: str, line: Mapping[str, Any] | None) -> None:
-    if line is not None and line["slope"] is not None:
-        ends = [min(point[key] for point in points), max(point[key] for point in points)]
-        panel.plot(ends, [line["intercept"] + line["slope"] * x for x in ends], color=style.INK, linewidth=1, label="_line")

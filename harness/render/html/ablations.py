@@ -43,13 +43,13 @@ def ablation_figures(section: ShownSection) -> list[dict[str, FigureColumn]]:
 
 def row_links(section: ShownSection) -> list[list[dict[str, dict[str, Any]]]]:
     """For each table, row by row, what a click on a cell shows, by the name of its column: the filters of the texts that it counts."""
-    return [[_links(row) for row in rows] for rows in section.rows]
 
+    def links(row: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+        if "by_language" in row:
+            return {tag: _filters({**row, **own}) for tag, own in row["by_language"].items()}
+        return dict.fromkeys(_LINKED, _filters(row))
 
-def _links(row: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
-    if "by_language" in row:
-        return {tag: _filters({**row, **own}) for tag, own in row["by_language"].items()}
-    return dict.fromkeys(_LINKED, _filters(row))
+    return [list(map(links, rows)) for rows in section.rows]
 
 
 def _filters(row: Mapping[str, Any]) -> dict[str, Any]:
@@ -205,13 +205,9 @@ def _run_panels(rows: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, str, M
     for language, metric in dict.fromkeys((str(row["language"]), str(row["metric"])) for row in rows):
         own = [row for row in rows if (row["language"], row["metric"]) == (language, metric) and row["agreement"] is not None]
         if own:
-            points = [
-                Point(place / max(len(own) - 1, 1), row["agreement"], row["agreement_ci"], _DOTS_ALIKE, _run_words(row))
-                for place, row in enumerate(own)
-            ]
+            points = []
+            for place, row in enumerate(own):
+                said = f"{row['source']}: agreement {percent(row['agreement'], row['agreement_ci'])}, n {row['n']:,}"
+                points.append(Point(place / max(len(own) - 1, 1), row["agreement"], row["agreement_ci"], _DOTS_ALIKE, said))
             words = f"{english_name(language)}, {metric_words(metric)}: agreement over {len(own)} runs"
             yield language, metric, level_panel(points, own[0]["agreement"], words)
-
-
-def _run_words(row: Mapping[str, Any]) -> str:
-    return f"{row['source']}: agreement {percent(row['agreement'], row['agreement_ci'])}, n {row['n']:,}"

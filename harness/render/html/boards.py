@@ -129,14 +129,10 @@ def judge_matrix(standings: Standings, variant: str) -> list[MatrixRow]:
     order = [each.judge for each in standings.overall if each.variant == variant]
     judges = sorted(competitors(standings), key=lambda judge: order.index(judge.id) if judge.id in order else len(order))
     tables = [standings.table(tag, variant) for tag in standings.languages]
-    rows = [
-        MatrixRow(
-            judge.display_name,
-            value_text(standings, means.get(judge.id)),
-            tuple(_square(standings, table, _row_of(table, judge.id)) for table in tables),
-        )
-        for judge in judges
-    ]
+    rows = []
+    for judge in judges:
+        squares = tuple(_square(standings, table, _row_of(table, judge.id)) for table in tables)
+        rows.append(MatrixRow(judge.display_name, value_text(standings, means.get(judge.id)), squares))
     if by_order(standings):
         return rows
     references = [(_MAJORITY, [table.baseline if table else None for table in tables])]
@@ -254,22 +250,17 @@ def _language_page(standings: Standings, tag: str) -> str:
 
 def _titled_table(standings: Standings, ranking: Ranking) -> TitledTable:
     """A table with two figures in each row: the interval of the rank, and the value beside the baseline and people."""
-    reference = [Mark("base", ranking.baseline)]
-    if ranking.people:
-        reference.append(Mark("people", ranking.people.value))
-    values = [track([*reference, Mark("judge", row.value, row.value_ci)], _value_words(ranking, row)) for row in ranking.rows]
+    people = ranking.people
+    reference = [Mark("base", ranking.baseline), *([Mark("people", people.value)] if people else [])]
+    beside = f"the baseline {percent(ranking.baseline)}{f', people {percent(people.value)}' if people else ''}"
+    values = []
+    for row in ranking.rows:
+        values.append(track([*reference, Mark("judge", row.value, row.value_ci)], f"{percent(row.value, row.value_ci)}; {beside}"))
     ranks = [_rank_figure(ranking, row.judge) for row in ranking.rows]
-    if ranking.people:
-        people = ranking.people
-        words = f"people {percent(people.value, people.value_ci)}"
-        values.append(track([Mark("people", people.value, people.value_ci)], words))
+    if people:
+        values.append(track([Mark("people", people.value, people.value_ci)], f"people {percent(people.value, people.value_ci)}"))
         ranks.append(None)
     figures = {} if by_order(standings) else {standings.rank_by: FigureColumn("agreement", tuple(values))}
     if sum(row.rank is not None for row in ranking.rows) > 1:
         figures["rank"] = FigureColumn("", tuple(ranks))
     return TitledTable(table_title(standings, ranking), groups_in_words(ranking), DrawnTable(ranking_table(standings, ranking), figures))
-
-
-def _value_words(ranking: Ranking, row: RankedJudge) -> str:
-    people = f", people {percent(ranking.people.value)}" if ranking.people else ""
-    return f"{percent(row.value, row.value_ci)}; the baseline {percent(ranking.baseline)}{people}"

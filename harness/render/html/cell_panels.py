@@ -147,10 +147,10 @@ def _levels(cell: Cell) -> Iterator[tuple[str, int, Mapping[str, float] | None, 
 def _level_shares(level: str, items: int, both: Sequence[tuple[str, Mapping[str, float] | None]], reverse: bool) -> Markup:
     head = f"{level}, n {items:,}" if level else f"n {items:,}"
     row = Markup('<div class="shares">{}<span class="hidden">{}: {}</span></div>')
-    bars = Markup("").join(row.format(_bar(shares, who, reverse), who, class_shares(shares)) for who, shares in both if shares)
-    return Markup('<div class="level"><small>{}</small>{}</div>').format(head, bars)
-
-
-def _bar(shares: Mapping[str, float], who: str, reverse: bool) -> Markup:
-    classes = list(shares)[::-1] if reverse else list(shares)
-    return bar({name: shares[name] for name in classes}, classes, who, people=who != "judge")
+    bars = []
+    for who, shares in both:
+        if shares:
+            classes = list(shares)[::-1] if reverse else list(shares)
+            drawn = bar({name: shares[name] for name in classes}, classes, who, people=who != "judge")
+            bars.append(row.format(drawn, who, class_shares(shares)))
+    return Markup('<div class="level"><small>{}</small>{}</div>').format(head, Markup("").join(bars))

@@ -25,12 +25,7 @@ StudyRow = Mapping[str, Any]
 
 
 def study_screen(screen: FirstScreen | None, sections: Mapping[str, Mapping[str, Any]]) -> FirstScreen | None:
-    """The first screen with the question and the answer of the study that the sections have; `screen` as it is without one.
-
-    Args:
-        screen: that of the verdicts; None without any.
-        sections: those of a report, by name.
-    """
+    """The first screen with the question and the answer of the study that a report's sections have; `screen` as it is without one."""
     screen = _self_preference(screen, sections.get("self_preference", {}).get("rows", ()))
     return _chiang_lee(screen, sections.get("chiang_lee", {}))
 
@@ -108,7 +103,8 @@ def _ratings(rows: Sequence[StudyRow]) -> Iterator[Card]:
         ("alpha_ordinal", "With itself", "Several samples of the same question agree by α"),
     ):
         if known := sorted(row[name] for row in rows if row[name] is not None):
-            text = f"{kind} {_range(known)} ({metrics}); 1 is perfect, 0 is chance. This is what was seen; nothing of it is tested."
+            ends = " to ".join(dict.fromkeys(map(coefficient, (known[0], known[-1]))))
+            text = f"{kind} {ends} ({metrics}); 1 is perfect, 0 is chance. This is what was seen; nothing of it is tested."
             yield Card("open", heading, text)
 
 
@@ -123,8 +119,3 @@ def _differences(differences: Sequence[StudyRow], altered: bool) -> Iterator[Car
     elif differences:
         has = "in both versions" if altered else "with texts of both systems"
         yield Card("open", heading, f"No difference within {whole} can be tested: that needs 8 {whole} {has}.")
-
-
-def _range(values: Sequence[float]) -> str:
-    low, high = coefficient(values[0]), coefficient(values[-1])
-    return low if low == high else f"{low} to {high}"

@@ -91,7 +91,8 @@ def verdict_list(verdicts: Sequence[Verdict], pairs: PairRows = MappingProxyType
     alone = len({verdict["metric"] for verdict in verdicts}) > 1 and len({verdict["language"] for verdict in verdicts}) == 1
 
     def drawn(verdict: Verdict) -> DrawnVerdict:
-        return _drawn(verdict, people, reach, metric_words(verdict["metric"]) if alone else _place(verdict), pairs)
+        place = f"{english_name(verdict['language'])} · {metric_title(verdict['metric'])}"
+        return _drawn(verdict, people, reach, metric_words(verdict["metric"]) if alone else place, pairs)
 
     found = list(groups_of(verdicts, people))
     groups = tuple(
@@ -125,20 +126,10 @@ def _drawn(verdict: Verdict, people: bool, reach: float, name: str, pairs: PairR
         drawn = gap_track(value, bound, verdict.margin if people else None, reach, style, words, tick)
     row = pairs.get((verdict["language"], verdict["metric"]))
     below = _drawn_pairs(verdict, row) if row and row["sensitivity"] is not None else None
-    note = f"{_reason(verdict)} · {texts}"
-    return DrawnVerdict(name, note, drawn, difference(value), _beside(verdict), words, texts_of(verdict), below)
-
-
-def _place(verdict: Verdict) -> str:
-    return f"{english_name(verdict['language'])} · {metric_title(verdict['metric'])}"
-
-
-def _beside(verdict: Verdict) -> str:
-    """The two numbers whose difference is drawn, where people can be compared with."""
-    judge, people = verdict.agreement.judge, verdict.agreement.people
-    if judge is None or people is None or verdict.controls:
-        return ""
-    return f"judge {percent(judge)} · people {percent(people)}"
+    agreed = verdict.agreement
+    compared = agreed.judge is not None and agreed.people is not None and not verdict.controls
+    beside = f"judge {percent(agreed.judge)} · people {percent(agreed.people)}" if compared else ""
+    return DrawnVerdict(name, f"{_reason(verdict)} · {texts}", drawn, difference(value), beside, words, texts_of(verdict), below)
 
 
 def _drawn_pairs(verdict: Verdict, row: PairRow) -> DrawnPairs:
