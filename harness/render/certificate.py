@@ -7,6 +7,7 @@ from itertools import groupby
 
 from harness.content.tags import english_name
 from harness.correct.certificate import Certificate, CertifiedCell
+from harness.correct.certificate_extension import Extension
 from harness.correct.extension import ExtensionResult, ExtensionTarget
 from harness.correct.stale_certificate import CertificateCheck
 from harness.render.terminal import print_lines
@@ -17,7 +18,7 @@ from harness.reports.tables.titles import metric_words
 def print_certificate(certificate: Certificate, path: str) -> None:
     """Print what a new certificate allows, a line for each language and metric."""
     heading = f"{path}: {certificate.judge.name}, {certificate.judge.variant}"
-    print_lines([heading, *_cells(certificate), *_allowance(certificate), *_unchecked(certificate.unchecked)])
+    print_lines([heading, *_cells(certificate), *_unchecked(certificate.unchecked)])
 
 
 def print_check(certificate: Certificate, found: CertificateCheck) -> None:
@@ -26,7 +27,7 @@ def print_check(certificate: Certificate, found: CertificateCheck) -> None:
     if found.stale:
         lines = [f"{judge}: stale", *(f"  {reason}" for reason in found.stale)]
     else:
-        lines = [f"{judge}: {_outcome(certificate, found)}", *_cells(certificate), *_allowance(certificate), *_extensions(certificate)]
+        lines = [f"{judge}: {_outcome(certificate, found)}", *_cells(certificate), *map(_extension, certificate.extensions)]
     print_lines([*lines, *_unchecked(found.unchecked)])
 
 
@@ -75,16 +76,10 @@ def _outcome(certificate: Certificate, found: CertificateCheck) -> str:
     return "nothing is stale; verdicts and numbers were made again and are the same"
 
 
-def _extensions(certificate: Certificate) -> Iterator[str]:
-    for line in certificate.extensions:
-        where = "".join(f", {key} {value}" for key, value in line.where.items())
-        of = f"{english_name(line.language)}, {line.metric.replace('_', ' ')}{where}"
-        yield f"  extended on {line.date} to {of} by {counted(line.labels, 'label')} of {line.data}"
-
-
-def _allowance(certificate: Certificate) -> Iterator[str]:
-    if not certificate.allowed:
-        yield "It allows nothing: no verdict is 'use' or 'use corrected'."
+def _extension(line: Extension) -> str:
+    where = "".join(f", {key} {value}" for key, value in line.where.items())
+    of = f"{english_name(line.language)}, {line.metric.replace('_', ' ')}{where}"
+    return f"  extended on {line.date} to {of} by {counted(line.labels, 'label')} of {line.data}"
 
 
 def _cells(certificate: Certificate) -> Iterator[str]:
@@ -97,6 +92,8 @@ def _cells(certificate: Certificate) -> Iterator[str]:
         yield f"  {'; '.join([said, *([] if alike else parts)])}"
     if alike:
         yield f"  Everywhere: {'; '.join(lacks[0])}"
+    if not certificate.allowed:
+        yield "It allows nothing: no verdict is 'use' or 'use corrected'."
 
 
 def _together(parts: Iterable[tuple[str, str | None]]) -> list[str]:

@@ -28,9 +28,7 @@ _OF_WORDS = {"use": "good", "passes the controls": "good", "do not use": "bad", 
 
 def report_html(report: Report) -> str:
     """A report: its answer, its verdicts, continuous scores, notes and signatures."""
-    sections: list[tuple[str, TextTable]] = []
-    if report.sealed:
-        sections.append((reason_without_agreement(report), sealed_table(report)))
+    sections = [(reason_without_agreement(report), sealed_table(report))] if report.sealed else []
     sections += _verdict_sections(report.verdicts)
     if (continuous := continuous_table(report)) is not None:
         sections.append(("Continuous scores", continuous))

@@ -62,13 +62,10 @@ def dose_responses(rows: Rows) -> list[DoseResponse]:
 
     Rows count that are about one language and metric, all tasks together, and that have a dose and a sensitivity.
     """
-    rows = [row for row in of_judges(rows) if _is_place(row) and row.get("dose") and row.get("sensitivity") is not None]
+    rows = [row for row in of_judges(rows) if row["task"] == POOLED and POOLED not in (row["language"], row["metric"])]
+    rows = [row for row in rows if row.get("dose") and row.get("sensitivity") is not None]
     sides = plainest_first(map(side_of, rows))
     return [one for side in sides for one in _of_side([row for row in rows if side_of(row) == side], side, sides)]
-
-
-def _is_place(row: Mapping[str, Any]) -> bool:
-    return row["task"] == POOLED and POOLED not in (row["language"], row["metric"])
 
 
 def of_judges(rows: Rows) -> Rows:
@@ -81,18 +78,14 @@ def _of_side(rows: Rows, side: Side, sides: Sequence[Side]) -> Iterator[DoseResp
         own = [row for row in rows if _kind(row) == kind]
         doses = sorted({float(row["dose"]) for row in own})
         title = f"{kind}, dose {' · '.join(f'{dose:g}' for dose in doses)}"
-        yield DoseResponse(f"{title} – {side_name(side, sides)}" if len(sides) > 1 else title, kind, doses[-1], tuple(_lines(own)))
-
-
-def _lines(rows: Rows) -> Iterator[DoseLine]:
-    for language, metric in dict.fromkeys((str(row["language"]), str(row["metric"])) for row in rows):
-        own = sorted((row for row in rows if (row["language"], row["metric"]) == (language, metric)), key=lambda row: row["dose"])
-        yield DoseLine(language, metric, tuple(_point(row) for row in own))
-
-
-def _point(row: Mapping[str, Any]) -> DosePoint:
-    ends = row.get("sensitivity_ci")
-    return DosePoint(float(row["dose"]), row["sensitivity"], tuple(ends) if ends else None, row["n"])
+        title = f"{title} – {side_name(side, sides)}" if len(sides) > 1 else title
+        points: dict[tuple[str, str], list[DosePoint]] = {}
+        for row in sorted(own, key=lambda row: row["dose"]):
+            ends = row.get("sensitivity_ci")
+            point = DosePoint(float(row["dose"]), row["sensitivity"], tuple(ends) if ends else None, row["n"])
+            points.setdefault((str(row["language"]), str(row["metric"])), []).append(point)
+        places = dict.fromkeys((str(row["language"]), str(row["metric"])) for row in own)
+        yield DoseResponse(title, kind, doses[-1], tuple(DoseLine(*place, tuple(points[place])) for place in places))
 
 
 def _kind(row: Mapping[str, Any]) -> str:
@@ -136,14 +129,12 @@ def failure_shares(rows: Sequence[Mapping[str, Any]]) -> FailureShares | None:
     if not kinds or len({side[2:] for side in by_side}) < 2:
         return None
     sides = plainest_first(by_side)
-    conditions = tuple(
-        ConditionFailures(
-            side_name(side, sides), by_side[side]["judgments"], {kind: by_side[side]["failures"].get(kind, 0) for kind in kinds}
-        )
-        for side in sides
-    )
+    conditions = []
+    for side in sides:
+        counts = {kind: by_side[side]["failures"].get(kind, 0) for kind in kinds}
+        conditions.append(ConditionFailures(side_name(side, sides), by_side[side]["judgments"], counts))
     reach = max(_LEAST_REACH, math.ceil(10 * max(one.unreadable for one in conditions)) / 10)
-    return FailureShares(kinds, reach, conditions)
+    return FailureShares(kinds, reach, tuple(conditions))
 
 
 def kind_words(kind: str) -> str:

@@ -14,7 +14,7 @@ from harness.decide.verdicts import Verdict
 from harness.model import CONDITION, axis_words
 from harness.render.sides import Side, is_baseline, plainest_first, side_of
 from harness.reports.answer import LabelPages, answer_of, style_of
-from harness.reports.answer_parts import SIGNS, Answer, VerdictMatrix
+from harness.reports.answer_parts import SIGNS, Answer, VerdictMatrix, VerdictSquare
 from harness.reports.tables.column import Row, TableName
 from harness.reports.tables.columns import columns_in
 from harness.reports.tables.numbers import counted
@@ -105,16 +105,17 @@ def _matrix_table(matrix: VerdictMatrix) -> tuple[TextTable, dict[int, str]]:
     headings = (Heading("row", matrix.rows_are, key=True), *(Heading(f"c{n}", column.name) for n, column in enumerate(matrix.columns)))
     rows = []
     for row in matrix.rows:
-        squares = ("–" if square is None else _square(square.parts, square.number) for square in row.squares)
-        rows.append((row.name, *squares))
+        rows.append((row.name, *("–" if square is None else square_text(square, " ") for square in row.squares)))
     legend = [f"{SIGNS['good']} shown for the judge, {SIGNS['bad']} against it, {SIGNS['open']} not shown"]
     legend += [f"number: {matrix.axis}, in percentage points" if matrix.axis else "number: metrics"]
     table = TextTable(headings, tuple(rows), legend=tuple(legend), signs=tuple(legend))
     return table, {number: row.group for number, row in enumerate(matrix.rows) if row.group}
 
 
-def _square(parts: Sequence[tuple[str, str, str]], number: str) -> str:
-    return f"{parts[0][1]} {number}" if number else " ".join(f"{sign} {words}" for _, sign, words in parts)
+def square_text(square: VerdictSquare, between: str) -> str:
+    """`✓ +9` of one verdict; of several the sign and the words of each kind."""
+    sign = square.parts[0][1]
+    return f"{sign} {square.number}" if square.number else between.join(f"{sign} {words}" for _, sign, words in square.parts)
 
 
 def _table(verdicts: Sequence[Verdict], width: int) -> TextTable:
@@ -122,7 +123,7 @@ def _table(verdicts: Sequence[Verdict], width: int) -> TextTable:
     rows = list(_rows(verdicts, {} if width >= _WIDE else SHORT_NAMES))
     table = tabulate(rows, columns_in(*_TABLES), ("language", "metric"), tables=_TABLES)
     order = [heading.name for heading in table.headings]
-    widths = {name: _column_width(table, place) for place, name in enumerate(order)}
+    widths = dict(zip(order, column_widths(table), strict=True))
     kept: list[str] = []
     taken = -_GAP
     for name in sorted(order, key=lambda name: _FIRST.index(name) if name in _FIRST else len(_FIRST) + order.index(name)):
@@ -131,14 +132,13 @@ def _table(verdicts: Sequence[Verdict], width: int) -> TextTable:
             taken += _GAP + widths[name]
     if len(kept) == len(order):
         return table
-    columns = columns_in(*_TABLES)
-    return tabulate(rows, [column for column in columns if column.name in kept], ("language", "metric"), tables=_TABLES)
+    return tabulate(rows, [column for column in columns_in(*_TABLES) if column.name in kept], ("language", "metric"), tables=_TABLES)
 
 
-def _column_width(table: TextTable, place: int) -> int:
-    """The width in which no text of a column is broken: the longest, or the longest word of the heading."""
-    texts = (row[place] for row in table.rows)
-    return max(map(cell_len, (*texts, *table.headings[place].text.split())))
+def column_widths(table: TextTable) -> list[int]:
+    """The widths in which no text of a column is broken: the longest, or the longest word of the heading."""
+    columns = zip(*table.rows, strict=True) if table.rows else ((),) * len(table.headings)
+    return [max(map(cell_len, (*texts, *head.text.split()))) for head, texts in zip(table.headings, columns, strict=True)]
 
 
 class AnswerLine(NamedTuple):
@@ -207,7 +207,6 @@ def _rows(verdicts: Sequence[Verdict], names: Mapping[str, str]) -> Iterator[Row
 
 def side_text(key: Mapping[str, Any]) -> str:
     """Who judged, and how, as far as a key has it: `openai/one, joint, temperature 0.3`."""
-    known = {name: value for name, value in key.items() if value is not None}
-    parts = [axis_words(name, known[name]) for name in CONDITION if name in known]
-    sides = [str(known["source"])] if "source" in known else []
-    return one_line(": ".join([*sides, *([", ".join(parts)] if parts else [])]))
+    words = ", ".join(axis_words(name, key[name]) for name in CONDITION if key.get(name) is not None)
+    source = key.get("source")
+    return one_line(": ".join([*([str(source)] if source is not None else []), *([words] if words else [])]))

@@ -10,7 +10,7 @@ from harness.decide.verdicts import Verdict
 from harness.errors import UsageError
 from harness.render.figures import style
 from harness.render.figures.style import GROUNDS, SMALL, VERDICTS, Drawn, FigureOptions, Legend
-from harness.render.verdicts import judged_sides
+from harness.render.verdicts import judged_sides, square_text
 from harness.reports.answer import answer_of, axis_reach, beside_people, difference_words, groups_of, shown_value, style_of
 from harness.reports.answer_parts import SIGNS, Answer, MatrixColumn, VerdictMatrix, VerdictRow, VerdictSquare
 from harness.reports.comparison import DecidedComparison
@@ -122,7 +122,7 @@ def _draw_matrix(answer: Answer, matrix: VerdictMatrix, others: int, signature: 
                 looks = {look for look, _, _ in square.parts} if square else set()
                 ground = GROUNDS[looks.pop()] if len(looks) == 1 else "white"
                 panel.add_patch(Rectangle((place - 0.47, line - 0.44), 0.94, 0.88, facecolor=ground, linewidth=0))
-                panel.text(place, line, _square_text(square), ha="center", va="center", fontsize=SMALL - 1)
+                panel.text(place, line, square_text(square, "  ") if square else "–", ha="center", va="center", fontsize=SMALL - 1)
         _label(panel, matrix, len(rows))
         left = f" {counted(len(matrix.rows) - len(rows), 'row')} did not fit." if len(matrix.rows) > len(rows) else ""
         asked = f" Asked with {matrix.asked}; {counted(others, 'other condition')} left out." if others else ""
@@ -132,13 +132,6 @@ def _draw_matrix(answer: Answer, matrix: VerdictMatrix, others: int, signature: 
         said = " ".join(sentence for _, sentence in answer.sentences)
         words = f"{said} {key}{number}{odd}{asked}{left}"
         return style.finish_with_legend(figure, panel, answer.title, words, signature, options, Legend(headed=True))
-
-
-def _square_text(square: Any) -> str:
-    if square is None:
-        return "–"
-    sign = square.parts[0][1]
-    return f"{sign} {square.number}" if square.number else "  ".join(f"{sign} {words}" for _, sign, words in square.parts)
 
 
 def _label(panel: Any, matrix: VerdictMatrix, lines: int) -> None:

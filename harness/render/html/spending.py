@@ -34,16 +34,8 @@ def failure_table(answers: RunAnswers, judged: Mapping[tuple[str, str], int]) ->
             judgments = judged.get((judge, language), 0)
             failed = sum(spent.failures.values())
             share = percent(failed / judgments) if judgments else UNDEFINED
-            rows.append(
-                [
-                    judge,
-                    language,
-                    grouped_digits(judgments),
-                    grouped_digits(failed),
-                    share,
-                    *(grouped_digits(spent.failures.get(kind, 0)) for kind in kinds),
-                ]
-            )
+            counts = (grouped_digits(spent.failures.get(kind, 0)) for kind in kinds)
+            rows.append([judge, language, grouped_digits(judgments), grouped_digits(failed), share, *counts])
         if missing := answers.missing.get(judge):
             rows.append([judge, "calls without an answer", grouped_digits(missing), "", "", *("" for _ in kinds)])
         if reasoning := answers.reasoning.get(judge):
@@ -58,30 +50,12 @@ def cost_table(answers: RunAnswers, record: Mapping[str, Any]) -> TextTable:
         for language, spent in by.items():
             money = record.get("spent", {}).get(judge, {}).get(language, {}).get("cost")
             usage = spent.usage
-            rows.append(
-                [
-                    judge,
-                    language,
-                    *map(
-                        grouped_digits,
-                        (spent.calls, usage.prompt_tokens, usage.cached_tokens, usage.completion_tokens, usage.reasoning_tokens),
-                    ),
-                    f"{spent.seconds:.1f}",
-                    f"{1000 * spent.seconds / spent.calls:.1f}" if spent.calls else "–",
-                    "unknown" if money is None else f"{money:.4f}",
-                ]
-            )
-    numbers = (
-        "calls",
-        "prompt tokens",
-        "of them cached",
-        "answer tokens",
-        "of them reasoning",
-        "seconds",
-        "seconds per 1,000",
-        "US dollars",
-    )
-    return _count_table(("judge", "language"), numbers, rows)
+            tokens = (usage.prompt_tokens, usage.cached_tokens, usage.completion_tokens, usage.reasoning_tokens)
+            each = f"{1000 * spent.seconds / spent.calls:.1f}" if spent.calls else "–"
+            dollars = "unknown" if money is None else f"{money:.4f}"
+            rows.append([judge, language, *map(grouped_digits, (spent.calls, *tokens)), f"{spent.seconds:.1f}", each, dollars])
+    counts = ("calls", "prompt tokens", "of them cached", "answer tokens", "of them reasoning")
+    return _count_table(("judge", "language"), (*counts, "seconds", "seconds per 1,000", "US dollars"), rows)
 
 
 def cost_sentence(record: Mapping[str, Any]) -> str:
@@ -120,15 +94,14 @@ def date_asked(record: Mapping[str, Any]) -> str:
 
 def failures_table(found: FailureShares) -> DrawnTable:
     """A row for each judge and condition, from the plainest on."""
-    numbers = ("judgments", "unreadable", *map(kind_words, found.kinds))
-    headings = (Heading("condition", "judge and condition", key=True), *(Heading(name, name, number=True) for name in numbers))
-    rows = tuple(
-        (one.name, counted(one.judgments), percent(one.unreadable), *(counted(one.counts[kind]) for kind in found.kinds))
-        for one in found.conditions
-    )
+    rows = []
+    for one in found.conditions:
+        counts = (counted(one.counts[kind]) for kind in found.kinds)
+        rows.append((one.name, counted(one.judgments), percent(one.unreadable), *counts))
+    table = _count_table(("judge and condition",), ("judgments", "unreadable", *map(kind_words, found.kinds)), rows)
     figures = tuple(_bar(one, found.reach) for one in found.conditions)
     drawn = FigureColumn("share of judgments, by kind", figures, ("0 %", "", percent(found.reach)))
-    return DrawnTable(TextTable(headings, rows), {"unreadable": drawn})
+    return DrawnTable(table, {"unreadable": drawn})
 
 
 def failure_key(found: FailureShares) -> list[tuple[str, str]]:

@@ -15,7 +15,7 @@ from harness.reports.tables.numbers import counted, percent, two_digits
 from harness.text import terminal_safe
 from harness.watch.daily_log import Day, SeenCell
 from harness.watch.watch_check import CellState, StreamState, WatchCheck
-from harness.watch.watch_plan import Quantity, Reference, Stream, WatchPlan
+from harness.watch.watch_plan import Quantity, Stream, WatchPlan
 
 RECENT = 7
 """Days whose mean is shown beside the reference level."""
@@ -29,8 +29,8 @@ def print_plan(plan: WatchPlan, folder: str, earlier: Sequence[EarlierWatch] = (
     asks = f"asked {counted(options.per_day, 'anchor')} a day and language" if plan.run else "recorded answers, which you hand in"
     print_lines([f"{folder}: a watch of {plan.judge.name} on {plan.data} since {plan.since}, {asks}"])
     for cell in plan.cells:
-        levels = "; ".join(f"{reference.stream} {_level(reference)}" for reference in cell.references)
-        print_lines([f"  {english_name(cell.language)}, {cell.metric.replace('_', ' ')}: {levels}"])
+        levels = (f"{one.stream} {one.quantity} {percent(one.mean, (one.lower, one.upper))} of {counted(one.n)}" for one in cell.references)
+        print_lines([f"  {english_name(cell.language)}, {cell.metric.replace('_', ' ')}: {'; '.join(levels)}"])
     print_lines(list(_earlier(earlier, plan.options.alpha)))
 
 
@@ -43,10 +43,6 @@ def _earlier(earlier: Sequence[EarlierWatch], alpha: float) -> Iterator[str]:
             f"  start {len(earlier) + 1} is the last one, with a level of its own: a cell has a false alarm in at most {percent(alpha)} of "
             "watches over all starts as long as nothing has changed, and each change that did happen adds as much."
         )
-
-
-def _level(reference: Reference) -> str:
-    return f"{reference.quantity} {percent(reference.mean, (reference.lower, reference.upper))} of {counted(reference.n)}"
 
 
 def day_sentence(day: Day) -> str:
