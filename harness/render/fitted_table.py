@@ -48,13 +48,8 @@ def gap_between(width: int) -> int:
 class FittedTable:
     """A table that rich draws in the width that it has. Columns that name the rows are repeated where others go on below.
 
-    Args:
-        table: headings and rows.
-        title: stands above the table.
-        widths: the most that columns take, by name.
-        sentences: names of columns that hold sentences, which a line of one word each would make unreadable.
-        unbroken: names of columns that stay on one line.
-        line_headings: texts that stand above rows, by the number of the row.
+    `title` stands above it, `line_headings` above rows, by their number. `widths` are the most that columns take, by name. Columns of
+    `sentences` are wider, as lines of one word each would be unreadable; those that are `unbroken` stay on one line.
     """
 
     table: TextTable
@@ -110,30 +105,24 @@ class FittedTable:
 
 def _blocks(least: Sequence[int], keys: Sequence[int], width: int, gap: int) -> Iterator[list[int]]:
     """The columns that stand side by side, block by block: in each the keys, and at least one other."""
-    block, others = list(keys), 0
-    taken = sum(least[place] + gap for place in keys)
+    block: list[int] = []
     for place in range(len(least)):
-        if place in keys:
-            continue
-        if others and taken + least[place] > width:
-            yield sorted(block)
-            block, others = list(keys), 0
-            taken = sum(least[key] + gap for key in keys)
-        block.append(place)
-        others += 1
-        taken += least[place] + gap
-    if others or keys:
-        yield sorted(block)
+        if place not in keys:
+            taken = sum(least[other] + gap for other in (*keys, *block))
+            if block and taken + least[place] > width:
+                yield sorted((*keys, *block))
+                block = []
+            block.append(place)
+    if block or keys:
+        yield sorted((*keys, *block))
 
 
 def _widened(widths: Sequence[int], goals: Sequence[int], room: int) -> list[int]:
     """The widths of columns side by side: what is left of the line goes to those that need more, from the left."""
-    left = room - sum(widths)
-    widened = []
+    left, widened = room - sum(widths), []
     for width, goal in zip(widths, goals, strict=True):
-        more = max(0, min(goal - width, left))
-        widened.append(width + more)
-        left -= more
+        widened.append(width + max(0, min(goal - width, left)))
+        left -= widened[-1] - width
     return widened
 
 

@@ -13,16 +13,8 @@ from harness.measure.options import POOLED
 from harness.render.board_answer import board_answer, board_facts, probes_in_short
 from harness.render.comparison import language_name, language_tables
 from harness.render.sealed import reason_without_agreement, sealed_table
-from harness.render.standings import (
-    groups_in_words,
-    heading,
-    overall_table,
-    ranking_table,
-    standings_notes,
-    table_title,
-    verdict_table,
-)
-from harness.render.terminal import agreement_sentence, belongs, condition_of, notes
+from harness.render.standings import groups_in_words, heading, overall_table, ranking_table, standings_notes, table_title, verdict_table
+from harness.render.terminal import agreement_sentence, belongs, condition_of, notes, unreviewed_in
 from harness.render.verdicts import answer_lines, verdict_tables
 from harness.reports.answer import LabelPages
 from harness.reports.comparison import DecidedComparison
@@ -45,14 +37,10 @@ def escape(text: str) -> str:
     >>> escape("a|b <b> [x](javascript:y) http://z")
     'a\\\\|b \\\\<b\\\\> \\\\[x\\\\](javascript:y) http&#58;//z'
     """
-    text = _SPECIAL.sub(_escaped, " ".join(terminal_safe(text).split()))
+    text = _SPECIAL.sub(lambda match: f"{match[0]}\\" if match[0].isdigit() else f"\\{match[0]}", " ".join(terminal_safe(text).split()))
     for sign, entity in _LINKS:
         text = text.replace(sign, entity)
     return text
-
-
-def _escaped(match: re.Match[str]) -> str:
-    return f"{match[0]}\\" if match[0].isdigit() else f"\\{match[0]}"
 
 
 def markdown_table(table: TextTable) -> Iterator[str]:
@@ -120,10 +108,8 @@ def comparison_markdown(comparison: DecidedComparison) -> str:
 def _language(report: Report, language: str, legend: dict[str, None]) -> Iterator[str]:
     """One language; adds what its headings mean to the legend."""
     yield from (f"## {both_names(language)}", "")
-    if language in report.unreviewed:
-        yield from ("No native reader has reviewed these texts.", "")
-    if language in report.unreviewed_instructions:
-        yield from ("No native reader has reviewed the own-language instructions.", "")
+    for line in unreviewed_in(report, language):
+        yield from (line, "")
     for summary in report.summaries:
         if summary.language == language:
             condition = f" ({condition_of(summary)})" if len(report.summaries) > 1 else ""
@@ -144,7 +130,9 @@ def standings_markdown(standings: Standings, findings: Sequence[Finding] = ()) -
     lines += [f"Board {escape(standings.board)}. {escape(standings.description)}", ""]
     if not standings.judges:
         return "\n".join([*lines, "No submissions yet."]) + "\n"
-    lines += [*_board_answer(standings), "", f"{escape(board_facts(standings))}.", ""]
+    answer = board_answer(standings)
+    lines += [f"**{escape(line)}**" for line in (answer.title, *(sentence for _, sentence in answer.sentences)) if line]
+    lines += ["", f"{escape(board_facts(standings))}.", ""]
     shown: list[TextTable] = []
     if verdicts := verdict_table(standings):
         shown.append(verdicts)
@@ -172,9 +160,3 @@ def _board_language(standings: Standings, tag: str, shown: list[TextTable]) -> I
         yield from (f"{title}." if ranking.metric == POOLED else f"### {title}", "")
         shown.append(ranking_table(standings, ranking))
         yield from (*markdown_table(shown[-1]), "", escape(groups_in_words(ranking)), "")
-
-
-def _board_answer(standings: Standings) -> Iterator[str]:
-    """The answer of a board, a line for its title and each sentence."""
-    answer = board_answer(standings)
-    yield from (f"**{escape(line)}**" for line in (answer.title, *(sentence for _, sentence in answer.sentences)) if line)

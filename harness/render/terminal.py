@@ -146,7 +146,10 @@ def _numbers(report: Report) -> Iterator[RenderableType]:
                 cells = [c for c in (*report.by_metric, *report.cells) if belongs(c, summary)]
                 rows = [cell_row(cell) | {"metric": SHORT_NAMES.get(cell["metric"], cell["metric"])} for cell in cells]
                 tables.append(tabulate(rows, columns_in(TableName.REPORT), ("metric",)))
-                yield from (_summary_line(summary, len(report.summaries) > 1), _by_task(tables[-1], cells))
+                condition = f" ({condition_of(summary)})" if len(report.summaries) > 1 else ""
+                judge = f"{english_name(language)}, {terminal_safe(summary.judge)}: "
+                yield Text.assemble(judge, agreement_sentence(summary).replace("It ", "it ", 1), (condition, "dim"))
+                yield _by_task(tables[-1], cells)
     yield dim_lines(legend_of(tables))
 
 
@@ -189,10 +192,11 @@ def unreviewed(report: Report) -> Iterator[str]:
             yield f"No native reader has reviewed the {what} in {', '.join(map(english_name, languages))}."
 
 
-def _summary_line(summary: LanguageSummary, show_condition: bool) -> Text:
-    condition = f" ({condition_of(summary)})" if show_condition else ""
-    judge = f"{english_name(summary.language)}, {terminal_safe(summary.judge)}: "
-    return Text.assemble(judge, agreement_sentence(summary).replace("It ", "it ", 1), (condition, "dim"))
+def unreviewed_in(report: Report, language: str) -> list[str]:
+    """The same of one language."""
+    texts = ["No native reader has reviewed these texts."] if language in report.unreviewed else []
+    own = language in report.unreviewed_instructions
+    return [*texts, *(["No native reader has reviewed the own-language instructions."] if own else [])]
 
 
 def belongs(cell: Cell | Verdict, summary: LanguageSummary) -> bool:
@@ -238,7 +242,11 @@ def notes(report: Report) -> list[str]:
             lines.append(f"{judge} does not take {refused}. It was asked without; results that depend on it are missing or mislabelled.")
         if calls := parameters.get(SYSTEM_ROLE):
             lines.append(f"{judge} does not take a system message ({calls} calls). Its text stood at the beginning of the user's message.")
-    lines += [*_span_notes(report.spans), *_reasoning_notes(report.reasoning), *_few_shot_notes(report.few_shot)]
+    lines += _span_notes(report.spans)
+    for judge, counts in report.reasoning.items():
+        reasoned = f"{counts['replies']:,} replies ({counts['characters']:,} characters)"
+        lines.append(f"{judge} marked reasoning in {reasoned}. No score is read from it.")
+    lines += _few_shot_notes(report.few_shot)
     if any(report.missing.values()):
         missing = ", ".join(f"{judge} {count}" for judge, count in report.missing.items() if count)
         lines.append(f"Calls without an answer, not counted above: {missing}.")
@@ -254,12 +262,6 @@ def _span_notes(spans: Mapping[str, Mapping[str, int]]) -> Iterator[str]:
         unplaced = f"; {counts['unplaced']:,} quote words that are not in the text" if counts["unplaced"] else ""
         unread = f"; {counts['unread']:,} could not be read" if counts["unread"] else ""
         yield f"{judge} marked {counts['marked']:,} errors{unplaced}{unread}."
-
-
-def _reasoning_notes(reasoning: Mapping[str, Mapping[str, int]]) -> Iterator[str]:
-    """In how many replies each judge reasoned before its answer."""
-    for judge, counts in reasoning.items():
-        yield f"{judge} marked reasoning in {counts['replies']:,} replies ({counts['characters']:,} characters). No score is read from it."
 
 
 def _native_data(cards: Mapping[str, Sequence[str]], how_to_get: Mapping[str, str]) -> str:

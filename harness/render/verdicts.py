@@ -21,10 +21,7 @@ from harness.reports.tables.numbers import counted
 from harness.reports.tables.text_table import Heading, TextTable, tabulate
 from harness.text import one_line
 
-SHORT_NAMES = {
-    "output_content_quality": "content quality",
-    "problematic_content": "problematic",
-}
+SHORT_NAMES = {"output_content_quality": "content quality", "problematic_content": "problematic"}
 """Metrics in a narrow terminal."""
 _WIDE = 180
 _FEW_ROWS = 12  # without a verdict, that are shown where there is nothing else
@@ -103,13 +100,11 @@ def _told(verdicts: Sequence[Verdict], width: int) -> Iterator[ScreenTable]:
 def _matrix_table(matrix: VerdictMatrix) -> tuple[TextTable, dict[int, str]]:
     """A matrix as text, `✓ +9` in a cell of one verdict, and the headings above its rows."""
     headings = (Heading("row", matrix.rows_are, key=True), *(Heading(f"c{n}", column.name) for n, column in enumerate(matrix.columns)))
-    rows = []
-    for row in matrix.rows:
-        rows.append((row.name, *("–" if square is None else square_text(square, " ") for square in row.squares)))
-    legend = [f"{SIGNS['good']} shown for the judge, {SIGNS['bad']} against it, {SIGNS['open']} not shown"]
-    legend += [f"number: {matrix.axis}, in percentage points" if matrix.axis else "number: metrics"]
-    table = TextTable(headings, tuple(rows), legend=tuple(legend), signs=tuple(legend))
-    return table, {number: row.group for number, row in enumerate(matrix.rows) if row.group}
+    rows = tuple((row.name, *("–" if square is None else square_text(square, " ") for square in row.squares)) for row in matrix.rows)
+    signs = f"{SIGNS['good']} shown for the judge, {SIGNS['bad']} against it, {SIGNS['open']} not shown"
+    legend = (signs, f"number: {matrix.axis}, in percentage points" if matrix.axis else "number: metrics")
+    groups = {number: row.group for number, row in enumerate(matrix.rows) if row.group}
+    return TextTable(headings, rows, legend=legend, signs=legend), groups
 
 
 def square_text(square: VerdictSquare, between: str) -> str:
@@ -170,9 +165,8 @@ def lines_of(answer: Answer, *, apart: bool = False) -> Iterator[AnswerLine]:
     numbered = enumerate(answer.cards)
     for (style, _), group in groupby(numbered, key=lambda each: (each[1].style, apart and each[0])):
         cards = [card for _, card in group]
-        sentence, whole = (
-            f"{SIGNS[style]} {' '.join(texts)}" for texts in zip(*((card.sentence, card.whole) for card in cards), strict=True)
-        )
+        sentence = f"{SIGNS[style]} {' '.join(card.sentence for card in cards)}"
+        whole = f"{SIGNS[style]} {' '.join(card.whole for card in cards)}"
         beside = tuple(f"{SIGNS[style]} {card.heading}: {card.note}" if card.heading else card.note for card in cards if card.note)
         yield AnswerLine(style, sentence, whole, beside)
     if answer.sure:

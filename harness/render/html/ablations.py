@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from markupsafe import Markup
@@ -12,6 +11,7 @@ from harness.content.tags import english_name
 from harness.measure.answers import KEYS
 from harness.measure.options import POOLED
 from harness.render.html.answer import FigureColumn
+from harness.render.html.heat_map import Grid
 from harness.render.html.marks import Mark, difference_track, track
 from harness.render.html.small_figures import Point, fitted_panel, level_panel
 from harness.render.pictured import SEES_NOTHING, DoseResponse, dose_responses, of_judges
@@ -103,29 +103,19 @@ RUNS = "runs"  # the section that has pictures of agreement over runs
 _DOTS_ALIKE = 0.4  # the weight of dots that have the same size
 
 
-@dataclass(frozen=True)
-class PanelGrid:
-    """One side: figures by language and metric (None where there is none). `rows_are` is `language` or `metric`, columns the other."""
-
-    name: str
-    rows_are: str
-    columns: tuple[str, ...]
-    rows: tuple[tuple[str, tuple[Markup | None, ...]], ...]
-
-
-def grid_of_places(name: str, drawn: Iterable[tuple[str, str, Markup | None]], *, across: bool = True) -> PanelGrid:
+def grid_of_places(name: str, drawn: Iterable[tuple[str, str, Markup | None]], *, across: bool = True) -> Grid:
     """Languages as rows; or as columns with `across`, if there are more of them than metrics, so that a row has room for many."""
     by_place = {(language, metric): figure for language, metric, figure in drawn}
     metrics = tuple(dict.fromkeys(metric for _, metric in by_place))
     languages = tuple(dict.fromkeys(language for language, _ in by_place))
     if across and len(languages) > len(metrics):
         by_metric = ((metric_title(metric), tuple(by_place.get((tag, metric)) for tag in languages)) for metric in metrics)
-        return PanelGrid(name, "metric", tuple(map(english_name, languages)), tuple(by_metric))
+        return Grid(name, "metric", tuple(map(english_name, languages)), tuple(by_metric))
     by_language = ((tag, tuple(by_place.get((tag, metric)) for metric in metrics)) for tag in languages)
-    return PanelGrid(name, "language", tuple(map(metric_title, metrics)), tuple(by_language))
+    return Grid(name, "language", tuple(map(metric_title, metrics)), tuple(by_language))
 
 
-def difference_grid(section: ShownSection) -> PanelGrid | None:
+def difference_grid(section: ShownSection) -> Grid | None:
     """Conditions × languages, the plainest condition first: each difference with its interval; None for a section without differences.
 
     A condition without any readable score says so. Baselines and the conditions that others are compared with have no row.
@@ -140,7 +130,7 @@ def difference_grid(section: ShownSection) -> PanelGrid | None:
     by_place = {(side_of(row), str(row["language"])): _difference(row, reach) for row in rows}
     lines = ((side_name(side, sides), tuple(by_place.get((side, tag)) for tag in languages)) for side in sides)
     axis = f"difference in points, from {difference(-reach)} to {difference(reach)}"
-    return PanelGrid(axis, "condition", tuple(map(english_name, languages)), tuple(line for line in lines if any(line[1])))
+    return Grid(axis, "condition", tuple(map(english_name, languages)), tuple(line for line in lines if any(line[1])))
 
 
 def _difference(row: Mapping[str, Any], reach: float) -> Markup | None:
@@ -151,7 +141,7 @@ def _difference(row: Mapping[str, Any], reach: float) -> Markup | None:
     return Markup('<span class="difference">{}<b>{}</b></span>').format(difference_track(value, interval, reach, words), difference(value))
 
 
-def dose_grids(section: ShownSection) -> list[PanelGrid]:
+def dose_grids(section: ShownSection) -> list[Grid]:
     """Sensitivity along the dose, languages × metrics: a grid for each kind of change with doses, judge and condition."""
     return [grid_of_places(one.title, _dose_panels(one)) for one in dose_responses(section.rows[0] if section.rows else ())]
 
@@ -163,7 +153,7 @@ def _dose_panels(one: DoseResponse) -> Iterator[tuple[str, str, Markup]]:
         yield line.language, line.metric, level_panel(points, SEES_NOTHING, line.words)
 
 
-def preference_grid(section: ShownSection) -> PanelGrid | None:
+def preference_grid(section: ShownSection) -> Grid | None:
     """Preference of the own text (upward) against recognition, and against the right answers to control questions (to the right).
 
     A dot is a judge under one condition in one language. None for a section without such points.
@@ -174,9 +164,8 @@ def preference_grid(section: ShownSection) -> PanelGrid | None:
     if not questions:
         return None
     figures = tuple(_fitted(name, points, line) for name, points, line in questions)
-    return PanelGrid(
-        "preference of the own text", "upward ↑, to the right →", tuple(name for name, _, _ in questions), (("preference", figures),)
-    )
+    names = tuple(name for name, _, _ in questions)
+    return Grid("preference of the own text", "upward ↑, to the right →", names, (("preference", figures),))
 
 
 def _fitted(name: str, points: Sequence[Mapping[str, Any]], line: Mapping[str, Any] | None) -> Markup:
@@ -190,7 +179,7 @@ def _fitted(name: str, points: Sequence[Mapping[str, Any]], line: Mapping[str, A
     return fitted_panel(dots, drawn, f"preference of the own text against {name}, {counted(len(dots), 'point')}")
 
 
-def run_grids(section: ShownSection) -> list[PanelGrid]:
+def run_grids(section: ShownSection) -> list[Grid]:
     """Agreement over runs, languages × metrics: a grid for each judge and condition; none for other sections."""
     rows = of_judges(section.rows[0]) if section.name == RUNS else ()
     by_side: dict[Side, list[Mapping[str, Any]]] = {}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from markupsafe import Markup
 
@@ -135,30 +136,8 @@ _UNFOLDED = 2  # answers of a language that are not folded away
 
 
 @dataclass(frozen=True)
-class AnswerInLanguage:
-    """One judge in one language: its verdicts as `(style, sentence)`, then metric by metric."""
-
-    name: str
-    verdicts: tuple[tuple[str, str], ...]
-    agreement: str
-    condition: str
-    beside_people: str
-    lines: DrawnTable
-
-
-@dataclass(frozen=True)
-class LanguageAnswer:
-    """One language: what no native reader has reviewed, the first answers, and those that are folded away."""
-
-    tag: str
-    unreviewed: tuple[str, ...]
-    first: tuple[AnswerInLanguage, ...]
-    more: tuple[AnswerInLanguage, ...]
-
-
-@dataclass(frozen=True)
 class JudgedCells:
-    """One judge in one language: its summary, verdicts and cells, and its name where there are several."""
+    """One judge in one language: its summary, verdicts and cells, its name, and its condition where there are several."""
 
     summary: LanguageSummary
     verdicts: tuple[Verdict, ...]
@@ -171,13 +150,32 @@ class JudgedCells:
     def side(self) -> Side:
         return side_of(self.cells[0].key) if self.cells else (None, *self.summary.condition)
 
+    @property
+    def sentences(self) -> list[tuple[str, str]]:
+        """`(style, sentence)` of each verdict, none of baselines."""
+        return [] if is_baseline(self.side) else [(style_of(verdict), verdict.words.sentence) for verdict in self.verdicts]
 
-def unreviewed_texts(report: Report) -> dict[str, list[str]]:
-    """What no native reader has reviewed, by language."""
-    unreviewed = {tag: ["No native reader has reviewed these texts."] for tag in report.unreviewed}
-    for tag in report.unreviewed_instructions:
-        unreviewed.setdefault(tag, []).append("No native reader has reviewed the own-language instructions.")
-    return unreviewed
+    @property
+    def agreement(self) -> str:
+        return "" if all(cell.continuous for cell in self.cells) else agreement_sentence(self.summary)
+
+    @property
+    def beside_people(self) -> str:
+        return beside_people(self.cells, self.constructed)
+
+    @cached_property
+    def lines(self) -> DrawnTable:
+        return answer_table(self.cells)
+
+
+@dataclass(frozen=True)
+class LanguageAnswer:
+    """One language: what no native reader has reviewed, the first answers, and those that are folded away."""
+
+    tag: str
+    unreviewed: tuple[str, ...]
+    first: tuple[JudgedCells, ...]
+    more: tuple[JudgedCells, ...]
 
 
 def judged_of_report(report: Report) -> list[JudgedCells]:
@@ -201,21 +199,8 @@ def answers_by_language(judged: Sequence[JudgedCells], unreviewed: Mapping[str, 
         own = sorted(here, key=lambda each: order.index(each.side))
         judges = sum(not is_baseline(each.side) for each in own)
         first = min(_UNFOLDED, judges or len(own))
-        shown = tuple(map(_answer, own))
-        answers.append(LanguageAnswer(tag, tuple(unreviewed.get(tag, ())), shown[:first], shown[first:]))
+        answers.append(LanguageAnswer(tag, tuple(unreviewed.get(tag, ())), tuple(own[:first]), tuple(own[first:])))
     return answers
-
-
-def _answer(judged: JudgedCells) -> AnswerInLanguage:
-    verdicts = () if is_baseline(judged.side) else judged.verdicts
-    return AnswerInLanguage(
-        name=judged.name,
-        verdicts=tuple((style_of(verdict), verdict.words.sentence) for verdict in verdicts),
-        agreement="" if all(cell.continuous for cell in judged.cells) else agreement_sentence(judged.summary),
-        condition=judged.condition,
-        beside_people=beside_people(judged.cells, judged.constructed),
-        lines=answer_table(judged.cells),
-    )
 
 
 def answer_legend(answers: Sequence[LanguageAnswer]) -> list[str]:

@@ -181,16 +181,11 @@ def _rank_figure(table: Ranking | None, judge: str) -> Markup | None:
     return rank_track(row.rank, row.rank_ci, count, f"place {row.rank} of {count} in {english_name(table.language)}{between}{below}")
 
 
-@dataclass(frozen=True)
-class Cost:
-    """The plot of cost and agreement (None where no judge has both), and the judges that are not in it, in words."""
+def _cost(standings: Standings) -> dict[str, Any]:
+    """The plot of mean cost over the languages against mean agreement, None where no judge has both, and the judges that are not in it.
 
-    plot: Markup | None
-    absent: tuple[str, ...]
-
-
-def _cost(standings: Standings) -> Cost:
-    """Mean cost over the languages against mean agreement: dollars where two judges have a price, else seconds."""
+    Cost is in dollars where two judges have a price, else in seconds.
+    """
     judges = () if by_order(standings) else competitors(standings)
     dollars = {judge.id: _mean_cost(judge, "dollars") for judge in judges}
     unit, name = ("$", "dollars") if sum(bool(cost) for cost in dollars.values()) > 1 else ("s", "seconds")
@@ -204,7 +199,7 @@ def _cost(standings: Standings) -> Cost:
             absent.append(f"{judge.display_name}: {'no mean over all languages' if mean is None else 'no cost is known'}")
     rows = [row for row in judge_matrix_means(standings) if priced]
     title = f"{'US dollars' if unit == '$' else 'Seconds'} for 1,000 judgments and agreement, means over the languages"
-    return Cost(cost_plot(priced, rows, unit, title) if priced else None, tuple(absent))
+    return {"plot": cost_plot(priced, rows, unit, title) if priced else None, "absent": absent}
 
 
 def judge_matrix_means(standings: Standings) -> list[tuple[str, str, float]]:

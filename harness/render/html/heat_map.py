@@ -41,17 +41,17 @@ class Square:
 
 
 @dataclass(frozen=True)
-class HeatMap:
-    """Rows of squares, None where nothing was judged. `rows_are` and `columns_are` are `language`, `metric`, `judge` or `condition`."""
+class Grid:
+    """Rows of squares or of small figures, None where there is none. `rows_are` and `columns_are` say of what: `language`, `metric` …"""
 
     name: str
     rows_are: str
-    columns_are: str
     columns: tuple[str, ...]
-    rows: tuple[tuple[str, tuple[Square | None, ...]], ...]
+    rows: tuple[tuple[str, tuple[Any, ...]], ...]
+    columns_are: str = ""
 
 
-def language_metric_maps(cells: Sequence[Cell], verdicts: Sequence[Verdict]) -> list[HeatMap]:
+def language_metric_maps(cells: Sequence[Cell], verdicts: Sequence[Verdict]) -> list[Grid]:
     """A map of each side, languages × metrics, from cells that pool tasks; none of scores that are numbers, which equal no label.
 
     The sign of a square is what the verdict on it shows of judge and baseline.
@@ -64,12 +64,12 @@ def language_metric_maps(cells: Sequence[Cell], verdicts: Sequence[Verdict]) -> 
 
 def _language_metric_map(
     side: Side, sides: Sequence[Side], own: Sequence[Cell], every: Sequence[Cell], marks: Mapping[tuple[Any, ...], BaselineSide | None]
-) -> HeatMap:
+) -> Grid:
     metrics = tuple(dict.fromkeys(cell["metric"] for cell in every))
     squares = {(cell["language"], cell["metric"]): _cell_square(cell, marks.get((side, cell["language"], cell["metric"]))) for cell in own}
     lines = ((language, tuple(squares.get((language, metric)) for metric in metrics)) for language in languages_of(every))
     titles = tuple(map(metric_title, metrics))
-    return HeatMap(side_name(side, sides), "language", "metric", titles, tuple(line for line in lines if any(line[1])))
+    return Grid(side_name(side, sides), "language", titles, tuple(line for line in lines if any(line[1])), "metric")
 
 
 def _cell_square(cell: Cell, shown: BaselineSide | None) -> Square:
@@ -81,7 +81,7 @@ def _cell_square(cell: Cell, shown: BaselineSide | None) -> Square:
     return _square(percent(value), [shown], title, show)
 
 
-def judge_language_map(judged: Sequence[JudgedCells]) -> HeatMap | None:
+def judge_language_map(judged: Sequence[JudgedCells]) -> Grid | None:
     """Judges × languages, all metrics of a language together; None where there is only one judge under one condition, or no agreement.
 
     The sign of a square counts what the verdicts on its metrics show.
@@ -94,7 +94,7 @@ def judge_language_map(judged: Sequence[JudgedCells]) -> HeatMap | None:
     squares = {(side_of(each.cells[0].key), each.summary.language): _summary_square(each) for each in judged if each.cells}
     rows = tuple((side_name(side, sides), tuple(squares.get((side, language)) for language in languages)) for side in sides)
     rows_are = "judge" if len({side[:2] for side in sides}) > 1 else "condition"
-    return HeatMap("all metrics together", rows_are, "language", languages, rows)
+    return Grid("all metrics together", rows_are, languages, rows, "language")
 
 
 def _summary_square(judged: JudgedCells) -> Square:

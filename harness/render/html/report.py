@@ -13,7 +13,7 @@ from harness.measure.options import of_rule
 from harness.measure.outcomes import Outcomes, outcomes
 from harness.measure.recorded_run import recording
 from harness.render.html.ablations import ablation_figures, difference_grid, dose_grids, preference_grid, row_links
-from harness.render.html.answer import JudgedCells, answer_legend, answers_by_language, has_people, judged_of_report, unreviewed_texts
+from harness.render.html.answer import JudgedCells, answer_legend, answers_by_language, has_people, judged_of_report
 from harness.render.html.browser import BrowserSource, chosen, items_json
 from harness.render.html.cell_panels import pictures_of_cases
 from harness.render.html.command import command_notes, command_of
@@ -26,7 +26,7 @@ from harness.render.html.study_screen import study_screen
 from harness.render.human_agreement import two_people_sentence
 from harness.render.pictured import failure_shares
 from harness.render.sealed import reason_without_agreement, sealed_table
-from harness.render.terminal import notes
+from harness.render.terminal import notes, unreviewed_in
 from harness.render.verdicts import judged_sides
 from harness.reports.answer import judges_in_order
 from harness.reports.run_report import Report
@@ -59,7 +59,8 @@ def report_page(result: RunResult, report: Report) -> str:
     shown = BrowserSource(report.run, judged, kept, read_evidence(result, judged.row[kept]))
     library = result.prepared.library
     data = items_json([shown], text_fields(library), [library], judges_in_order(judged_sides(report.verdicts)))
-    parts = judged_parts(judged_of_report(report), [(None, judged)], report.by_metric, report.verdicts, unreviewed_texts(report))
+    unreviewed = {one.language: unreviewed_in(report, one.language) for one in report.summaries}
+    parts = judged_parts(judged_of_report(report), [(None, judged)], report.by_metric, report.verdicts, unreviewed)
     sections = shown_sections(report.ablations)
     own, ablations = ([one for one in sections if (one.name in OWN_SECTIONS) is apart] for apart in (True, False))
     path = result.folder / "run.json"

@@ -34,28 +34,20 @@ PairRows = Mapping[tuple[str, str], PairRow]
 
 
 @dataclass(frozen=True)
-class DrawnPairs:
-    """The minimal pairs of one language and metric: the figure, the number, its counts in few and in all words, and what a click shows."""
-
-    drawn: Markup
-    number: str
-    words: str
-    title: str
-    show: dict[str, Any]
-
-
-@dataclass(frozen=True)
 class DrawnVerdict:
-    """One language and metric: its name, why it has its verdict, the figure, the number, what is beside it, and what a click shows."""
+    """One language and metric: its name, the figure, the number, all in words, and what a click shows; of its minimal pairs the same.
+
+    `note` says why it has its verdict, `beside` which numbers are compared.
+    """
 
     name: str
-    note: str
     drawn: Markup | None
     number: str
-    beside: str
     title: str
     show: dict[str, Any]
-    pairs: DrawnPairs | None = None
+    note: str = ""
+    beside: str = ""
+    pairs: DrawnVerdict | None = None
 
 
 @dataclass(frozen=True)
@@ -129,10 +121,10 @@ def _drawn(verdict: Verdict, people: bool, reach: float, name: str, pairs: PairR
     agreed = verdict.agreement
     compared = agreed.judge is not None and agreed.people is not None and not verdict.controls
     beside = f"judge {percent(agreed.judge)} · people {percent(agreed.people)}" if compared else ""
-    return DrawnVerdict(name, f"{_reason(verdict)} · {texts}", drawn, difference(value), beside, words, texts_of(verdict), below)
+    return DrawnVerdict(name, drawn, difference(value), words, texts_of(verdict), f"{_reason(verdict)} · {texts}", beside, below)
 
 
-def _drawn_pairs(verdict: Verdict, row: PairRow) -> DrawnPairs:
+def _drawn_pairs(verdict: Verdict, row: PairRow) -> DrawnVerdict:
     """Sensitivity on a line from 0 to 1 with ½ in its middle."""
     value, interval = row["sensitivity"], row["sensitivity_ci"]
     higher, equal, lower = (round(row[name] * row["n"]) for name in ("higher", "equal", "lower"))
@@ -143,7 +135,7 @@ def _drawn_pairs(verdict: Verdict, row: PairRow) -> DrawnPairs:
     )
     from_middle = interval and (interval[0] - 0.5, interval[1] - 0.5)
     drawn = difference_track(value - 0.5, from_middle, 0.5, title)
-    return DrawnPairs(drawn, coefficient(value), f"pairs: {higher}/{row['n']} found{alarms}", title, texts_of(verdict))
+    return DrawnVerdict(f"pairs: {higher}/{row['n']} found{alarms}", drawn, coefficient(value), title, texts_of(verdict))
 
 
 def _limit(verdict: Verdict) -> float | None:
