@@ -40,8 +40,10 @@ def render_comparison(
     With `every` all verdicts are shown, and what the headings mean. With `distributions` the statistics have the class shares by agreement
     of the annotators.
     """
-    answer, beside = _answer(comparison, width)
-    verdicts = [*_verdicts(comparison, beside, width, every or full)]
+    pooled = any(POOLED in (cell["language"], cell["metric"]) for cell in comparison.cells)  # another question than that of verdicts
+    decided = comparison if isinstance(comparison, DecidedComparison) and comparison.verdicts and not pooled else None
+    answer, beside = render_answer(decided.verdicts, decided.pages, width) if decided else ([], [])
+    verdicts = [*_verdicts(decided, beside, width, every or full)] if decided else []
     statistics = [*_statistics(comparison, distributions)] if full or not verdicts else []
     notes = dim_lines(map(terminal_safe, comparison.notes))
     return Group(*answer, *_heading(comparison), *verdicts, *statistics, notes)
@@ -63,18 +65,6 @@ def _statistics(comparison: Comparison, distributions: bool) -> Iterator[Rendera
         yield from _beside_verdicts(comparison)
 
 
-def _answer(comparison: Comparison, width: int) -> tuple[list[RenderableType], list[RenderableType]]:
-    """What the verdicts say in a few lines, which is what a reader sees first; and what stands below them where the lines are short."""
-    if isinstance(comparison, DecidedComparison) and not _is_pooled(comparison):
-        return render_answer(comparison.verdicts, comparison.pages, width)
-    return [], []
-
-
-def _is_pooled(comparison: Comparison) -> bool:
-    """Whether languages or metrics are pooled: that answers another question than verdicts do."""
-    return any(POOLED in (cell["language"], cell["metric"]) for cell in comparison.cells)
-
-
 def _heading(comparison: Comparison) -> Iterator[RenderableType]:
     """Who judged, and how, where all cells share it: `gpt-4o, single, temperature 0`; nothing for several judges."""
     values = {name: {cell.key.get(name) for cell in comparison.cells} for name in SIDE}
@@ -83,13 +73,8 @@ def _heading(comparison: Comparison) -> Iterator[RenderableType]:
         yield Text(side_text(shared), style="bold")
 
 
-def _verdicts(comparison: Comparison, beside: Sequence[RenderableType], width: int, every: bool) -> Iterator[RenderableType]:
-    """What each judge may be used for; `beside` is the part of the answer that stands below it.
-
-    A comparison that pools languages or metrics answers another question, so it has none here; JSON has them always.
-    """
-    if _is_pooled(comparison) or not isinstance(comparison, DecidedComparison) or not comparison.verdicts:
-        return
+def _verdicts(comparison: DecidedComparison, beside: Sequence[RenderableType], width: int, every: bool) -> Iterator[RenderableType]:
+    """What each judge may be used for; `beside` is the part of the answer that stands below it."""
     yield from render_verdicts(comparison.verdicts, width, every=every)
     yield from (Text(""), *beside[:-1]) if beside else ()
     if comparison.alternative_annotators and every:

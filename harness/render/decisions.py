@@ -96,7 +96,7 @@ def _new_languages(budget: LabelBudget) -> Iterator[str]:
 
 
 _TABLES = frozenset({TableName.VERDICTS})
-_SCORING = {"accuracy": "equal scores", "neg_rmse": "distance"}
+_SCORING = {"accuracy": "equal scores", "neg_rmse": "distance", None: UNDEFINED}
 _PASSED = {True: "yes", False: "no", None: UNDEFINED}
 _POOLING = (
     Column(
@@ -116,7 +116,7 @@ _POOLING = (
         TEXT,
         "how people and judge are compared with the others: by equal scores, or by the distance of scores (minus the root mean square)",
         _TABLES,
-        text=lambda row: _SCORING[row["scoring"]] if "scoring" in row else UNDEFINED,
+        text=lambda row: _SCORING[row.get("scoring")],
     ),
     Column(
         "omega",

@@ -44,11 +44,8 @@ def hub_card(
 ) -> str:
     """The text of `README.md` for the published tables of a data set.
 
-    Args:
-        agreement: the cells of a label check; empty without labels.
-        signatures: of judges, as far as they are known.
-        licence: of texts and labels, as the hub names it; empty if it is not known.
-        notes: what readers must know of texts and labels.
+    `agreement` has the cells of a label check, `signatures` those of the judges that are known, `licence` is as the hub names it; all may
+    be empty. `notes` are what readers must know of texts and labels.
     """
     title = data.about.title or data.id
     sections = (
@@ -136,8 +133,8 @@ def _agreement(cells: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     if not cells:
         return
     yield from ("## How far people agree", "")
-    names = (("language", False), ("task", False), ("metric", False), ("labelled items", True), ("labels", True), ("agreement", True))
-    headings = tuple(Heading(name, name, number=number) for name, number in (*names, ("alpha", True)))
+    keys, numbers = ("language", "task", "metric"), ("labelled items", "labels", "agreement", "alpha")
+    headings = tuple(Heading(name, name, number=name in numbers) for name in (*keys, *numbers))
     rows = tuple(_agreement_row(cell) for cell in cells)
     yield from (*markdown_table(TextTable(headings, rows)), "")
     yield "agreement: mean share of pairs of people who gave one item the same label, with its 95 % interval. alpha: Krippendorff's,"

@@ -5,7 +5,8 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
+from functools import partial
 
 from rich.console import Console, Group
 from rich.live import Live
@@ -45,24 +46,21 @@ class _Rate(ProgressColumn):
 
 
 @contextmanager
-def counting(what: str) -> Iterator[Callable[[], None]]:
+def _advancing(what: str, total: int | None, *columns: ProgressColumn) -> Iterator[Callable[..., None]]:
+    """A bar on stderr, where it is a terminal, and the function that advances it."""
+    console = Console(stderr=True)
+    with Progress(TextColumn("{task.description}"), *columns, console=console, transient=True, disable=not console.is_terminal) as bar:
+        yield partial(bar.advance, bar.add_task(terminal_safe(what), total=total))
+
+
+def counting(what: str) -> AbstractContextManager[Callable[[], None]]:
     """Count steps on stderr: call the function that it yields after each step. Shows nothing where stderr is no terminal."""
-    console = Console(stderr=True)
-    with Progress(
-        TextColumn("{task.description}"), TextColumn("{task.completed}"), console=console, transient=True, disable=not console.is_terminal
-    ) as bar:
-        task = bar.add_task(terminal_safe(what), total=None)
-        yield lambda: bar.advance(task)
+    return _advancing(what, None, TextColumn("{task.completed}"))
 
 
-@contextmanager
-def bytes_arriving(what: str, total: int) -> Iterator[Callable[[int], None]]:
+def bytes_arriving(what: str, total: int) -> AbstractContextManager[Callable[[int], None]]:
     """Show on stderr, where it is a terminal, how many of `total` bytes are here: call the function that it yields with those that came."""
-    console = Console(stderr=True)
-    columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TransferSpeedColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
-        task = bar.add_task(terminal_safe(what), total=total)
-        yield lambda count: bar.advance(task, count)
+    return _advancing(what, total, BarColumn(), DownloadColumn(), TransferSpeedColumn(), TimeRemainingColumn())
 
 
 @contextmanager

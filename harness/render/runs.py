@@ -23,8 +23,7 @@ def print_runs(records: Mapping[str, Mapping[str, Any] | None], console: Console
     """Print a table on a terminal; elsewhere the names alone, one a line, for other programs."""
     console = console or Console()
     if not console.is_terminal:
-        for name in records:
-            print(terminal_safe(name))
+        print("".join(f"{terminal_safe(name)}\n" for name in records), end="")
         return
     rows = tuple((terminal_safe(name), *map(terminal_safe, _row(record or {}))) for name, record in records.items())
     console.print(FittedTable(TextTable(_HEADINGS, rows)))
@@ -34,12 +33,16 @@ def _row(record: Mapping[str, Any]) -> tuple[str, str, str, str]:
     """Date, judges, languages and state of a run, from its run.json; a run without one did not come to its end."""
     sessions, protocol = record.get("sessions") or [{}], record.get("protocol") or {}
     started = sessions[0].get("started")
-    date = time.strftime("%Y-%m-%d %H:%M", time.localtime(started)) if isinstance(started, (int, float)) else ""
+    date = _local_time(started) if isinstance(started, (int, float)) else ""
     asked = (f"{identity.get('provider')}/{identity.get('model')}" for identity in protocol.get("identities") or ())
     judges = ", ".join((*asked, *(protocol.get("panels") or ())))
     missing = sum((record.get("missing") or {}).values())
     state = _UNFINISHED if not record else f"{missing:,} calls without an answer" if missing else "complete"
     return date, judges, " ".join(map(str, protocol.get("languages") or ())), state
+
+
+def _local_time(seconds: float) -> str:
+    return time.strftime("%Y-%m-%d %H:%M", time.localtime(seconds))
 
 
 def print_batches(rows: Sequence[Mapping[str, Any]]) -> None:
@@ -50,7 +53,7 @@ def print_batches(rows: Sequence[Mapping[str, Any]]) -> None:
         console.print(terminal_safe(f"{run} · {judge}"), style="bold")
         table = Table(box=None, pad_edge=False, show_header=False, padding=(0, 2, 0, 0))
         for row in batches:
-            when = time.strftime("%Y-%m-%d %H:%M", time.localtime(row["submitted"]))
+            when = _local_time(row["submitted"])
             table.add_row(terminal_safe(row["batch"]), f"submitted {when}", f"{row['calls']} calls", terminal_safe(_batch_state(row)))
         console.print(Padding(table, (0, 0, 0, 2)))
 

@@ -23,6 +23,8 @@ from harness.reports.tables.numbers import coefficient
 from harness.reports.tables.text_table import TextTable, tabulate, varying_keys
 from harness.text import terminal_safe
 
+_PART = ("language", "dataset")
+
 
 def render_sections(sections: Mapping[str, Found]) -> RenderableType:
     """The sections for a terminal."""
@@ -42,9 +44,6 @@ def print_sections(sections: Mapping[str, Found], console: Console | None = None
     variants = {row["variant"] for row in sections.get("variants", {}).get("rows", ())}
     if len(variants) > 1 or set(sections) - {one.name for one in SECTIONS if one.in_every_run}:
         print_whole(lambda width: render_sections(sections), console=console)
-
-
-_PART = ("language", "dataset")
 
 
 def render_self_preference(found: SelfPreference) -> RenderableType:
@@ -87,9 +86,6 @@ def _line(data: dict[str, Any]) -> list[str]:
     ]
 
 
-_JUDGE = {"judge": None}
-
-
 def review_table(summary: ReviewSummary) -> TextTable:
     """One row for each language, metric and judge: all reviews, then those by people's own score."""
     rows: list[Row] = []
@@ -97,7 +93,7 @@ def review_table(summary: ReviewSummary) -> TextTable:
         reasons = {name.replace("_", " "): count for name, count in cell.reasons.items()}
         own = {name: getattr(cell, name) for name in ("metric", "judge", "people", "texts", "agree", "agree_ci", "partly", "disagree")}
         rows.append(own | {"language": english_name(cell.language), "reviews": cell.n, "reasons": reasons or None})
-    keys = ("language", "metric", *varying_keys(rows, _JUDGE))
+    keys = ("language", "metric", *varying_keys(rows, ("judge",)))
     return tabulate(rows, columns_in(TableName.REVIEWS), keys)
 
 

@@ -163,7 +163,5 @@ def _probes(findings: Sequence[Finding]) -> Iterator[Text]:
     for judge in dict.fromkeys(finding.judge for finding in findings):
         yield Text(terminal_safe(judge), style="bold")
         for finding in findings_of(findings, judge):
-            yield Text(
-                terminal_safe(f"  {'look closer: ' if finding.flagged else ''}{finding.sentence}"),
-                style="yellow" if finding.flagged else "",
-            )
+            words, look = ("look closer: ", "yellow") if finding.flagged else ("", "")
+            yield Text(terminal_safe(f"  {words}{finding.sentence}"), style=look)

@@ -46,18 +46,9 @@ _SECTIONS: dict[str, tuple[str, Callable[..., Drawn]]] = {
 
 
 def draw_figures(report_json: Mapping[str, Any], folder: Path, options: FigureOptions = FigureOptions()) -> list[Path]:  # noqa: B008 (frozen)
-    """Draw every figure that a report has the numbers for.
+    """Draw every figure that a report has the numbers for, into a folder that is created if it does not exist; the files in their order.
 
-    Args:
-        report_json: what `report.json` holds: `signatures`, `by_metric` and `ablations`.
-        folder: where the files go; it is created if it does not exist.
-        options: their width, the names of languages, and their forms.
-
-    Returns:
-        The files, in the order in which they were written.
-
-    Raises:
-        UsageError: without the extra `figures`.  StoreError: where the folder cannot be written.
+    `report_json` is what `report.json` holds. Raises UsageError without the extra `figures`, StoreError where the folder cannot be written.
     """
     figures = _figures(msgspec.to_builtins(report_json))
     files = {folder / f"{name}.{form}": content for name, draw in figures for form, content in draw(options=options).items()}

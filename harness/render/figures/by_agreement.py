@@ -45,11 +45,7 @@ def draw_by_agreement(comparison: Comparison, path: Path, options: FigureOptions
 
     There is a row for each cell and a column for each level of agreement. If no cell has items with three annotators, there is one
     column, with the shares over all items. Of more cells than fit, the plainest condition of each judge is drawn, or of the first judge;
-    then metrics stand side by side. The caption says what is left out. The same comparison gives the same file.
-
-    Raises:
-        UsageError: without the extra `figures`, for another suffix than .svg, .pdf and .png, and when no cell has shares of classes, as
-            on continuous scales.
+    then metrics stand side by side. The caption says what is left out. Raises UsageError as `write_figure`, and without shares of classes.
     """
     cells = [cell for cell in comparison.cells if cell.distribution_by_agreement]
     cells = cells or [cell for cell in comparison.cells if cell.distribution_labels]

@@ -97,24 +97,16 @@ def dots(panel: Any, aspect: str, categories: Sequence[str], series: Sequence[Se
         line += not one.beside
         places = {name: place + (line - (lines - 1) / 2) * step for place, name in enumerate(categories)}
         for name, words in one.notes.items():
-            look = {"color": one.colour, "fontsize": style.SMALL - 1, "va": "center", "transform": panel.get_yaxis_transform()}
-            panel.text(0.01, places[name], terminal_safe(words), **look)
+            across = panel.get_yaxis_transform()
+            panel.text(0.01, places[name], terminal_safe(words), color=one.colour, fontsize=style.SMALL - 1, va="center", transform=across)
         at = [places[name] for name in categories if name in one.values]
         values = [one.values[name] for name in categories if name in one.values]
         for y, (_, lo, hi) in zip(at, values, strict=True):
             if lo is not None and hi is not None:
                 panel.plot([lo, hi], [y, y], color=one.colour, linewidth=1.2, alpha=0.8, zorder=2, solid_capstyle="butt")
-        panel.plot(
-            [value for value, _, _ in values],
-            at,
-            linestyle="",
-            marker=one.marker,
-            markersize=4.5,
-            color=one.colour,
-            markerfacecolor="white" if one.hollow else one.colour,
-            label=terminal_safe(one.name),
-            zorder=2.5 if one.beside else 3,
-        )
+        look = {"marker": one.marker, "markersize": 4.5, "color": one.colour, "zorder": 2.5 if one.beside else 3}
+        fill = "white" if one.hollow else one.colour
+        panel.plot([x for x, _, _ in values], at, linestyle="", markerfacecolor=fill, label=terminal_safe(one.name), **look)
     names = (options.shown_name(aspect, name) for name in categories)
     panel.set_yticks(range(len(categories)), ["\n".join(textwrap.wrap(name, 18)) or name for name in names])  # room for the panel
     panel.set_ylim(len(categories) - 0.5, -0.5)

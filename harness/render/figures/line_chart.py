@@ -48,8 +48,8 @@ def _draw_lines(
     steps = sorted({row[along] for row in rows})
     with style.drawing(signature) as new_figure:
         figure = new_figure(figsize=(options.width, down * _HEIGHT + 1.1), layout="constrained")
-        grid: Any = figure.subplots(down, across, squeeze=False, sharex=True, sharey=True)
-        for panel, (aspect, name) in zip(grid.flat, panels, strict=False):
+        grid = style.panels_of(figure, len(panels), across, sharex=True, sharey=True)
+        for panel, (aspect, name) in zip(grid, panels, strict=True):
             in_panel = [row for row in rows_at_level(rows, aspect) if row[aspect] == name]
             for number, case in enumerate(cases):
                 on_line = [row for row in in_panel if context_of(row, lines) == case]
@@ -59,14 +59,12 @@ def _draw_lines(
             panel.grid(axis="y", color=style.FAINT, linewidth=0.4)
             panel.set_xticks(steps, [f"{step:g}" for step in steps])
             style.remove_frame(panel)
-        for panel in list(grid.flat)[len(panels) :]:
-            panel.set_axis_off()
-        for panel in list(grid.flat)[: len(panels)][-across:]:  # the lowest of each column
+        for panel in grid[-across:]:  # the lowest of each column
             panel.tick_params(labelbottom=True)
             panel.set_xlabel(label)
-        grid[0][0].set_ylabel("agreement")
+        grid[0].set_ylabel("agreement")
         who = "" if len(cases) > 1 else f" {context_name(cases[0], lines)}."
-        return style.finish_with_legend(figure, grid[0][0], f"Agreement by {label}", text + who + left, signature, options)
+        return style.finish_with_legend(figure, grid[0], f"Agreement by {label}", text + who + left, signature, options)
 
 
 def _draw_line(panel: Any, rows: Sequence[Row], along: str, number: int, name: str) -> None:

@@ -48,13 +48,7 @@ Drawn = dict[str, bytes]
 
 @dataclass(frozen=True)
 class FigureOptions:
-    """How figures are saved.
-
-    Args:
-        width: in inches; `WIDTHS` has those of journals.
-        names: whether languages go by their `english` names or by their `own`.
-        forms: of `FORMS`.
-    """
+    """How figures are saved: `width` in inches (`WIDTHS`), languages by their `english` or their `own` names, `forms` of `FORMS`."""
 
     width: float = WIDTHS["double"]
     names: str = "english"
@@ -69,16 +63,13 @@ class FigureOptions:
         """A language by one of its names; anything else without underscores."""
         if aspect != "language":
             return terminal_safe(str(name).replace("_", " "))
-        return terminal_safe(self._own_name(name) if self.names == "own" else english_name(name))
-
-    def _own_name(self, tag: str) -> str:
-        """The own name of a language, or its English one with a warning where no font can draw it into a file that has fonts in it."""
-        own = f"{autonym(tag)} ({tag})"
-        if self.forms == ("svg",) or is_drawable(own):
-            return own
-        english = english_name(tag)
-        warnings.warn(f"no font on this machine draws {own}: a figure names it {english} (Noto fonts have it)", FontWarning, stacklevel=3)
-        return english
+        own, english = f"{autonym(name)} ({name})", english_name(name)
+        if self.names == "own" and (self.forms == ("svg",) or is_drawable(own)):  # text stays text in an SVG file
+            return terminal_safe(own)
+        if self.names == "own":
+            message = f"no font on this machine draws {own}: a figure names it {english} (Noto fonts have it)"
+            warnings.warn(message, FontWarning, stacklevel=2)
+        return terminal_safe(english)
 
 
 def form_of(path: Path) -> str:
@@ -103,15 +94,9 @@ def drawing(salt: str) -> Iterator[Any]:
         from matplotlib.figure import Figure
     except ImportError:
         raise UsageError("figures need the extra 'figures': pip install 'judge-harness[figures]'") from None
-    style: Any = {
-        "svg.fonttype": "none",
-        "svg.hashsalt": salt,
-        "font.size": SMALL,
-        "font.family": "sans-serif",
-        "text.parse_math": False,
-        "pdf.fonttype": 42,
-    }
-    with mpl.rc_context(style), warnings.catch_warnings():
+    files: Any = {"svg.fonttype": "none", "svg.hashsalt": salt, "pdf.fonttype": 42}
+    texts: Any = {"font.size": SMALL, "font.family": "sans-serif", "text.parse_math": False}
+    with mpl.rc_context(files | texts), warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # about names too long for the layout, and missing signs, which `set_fonts` tells
         yield lambda figsize, **more: Figure(figsize=(figsize[0], min(figsize[1], MOST_INCHES)), **more)
 
@@ -142,10 +127,7 @@ def _described(svg: bytes, title: str, words: str) -> bytes:
 
 
 class Legend(NamedTuple):
-    """Entries in one line; with fewer entries than `least` there is no legend.
-
-    Where it is `headed`, the title stands above it, in as many lines as it needs.
-    """
+    """Entries in one line, from `least` entries on; where it is `headed`, the title stands above it, in as many lines as it needs."""
 
     columns: int = 4
     least: int = 2

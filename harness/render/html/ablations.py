@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from markupsafe import Markup
@@ -29,15 +29,15 @@ _MIDDLE = {"sensitivity": ("never", "½: not seen", "always")}
 _LINKED = ("sensitivity", "false_alarms", "agreement", "shift")
 _FILTERS = ("source", *KEYS, "perturbation", "construction")
 _UNREADABLE = Markup('<span class="faint">no readable score</span>')
+_UNREADABLE_SMALL = Markup('<small class="faint">no readable score</small>')
+RUNS = "runs"  # the section that has pictures of agreement over runs
+_DOTS_ALIKE = 0.4  # the weight of dots that have the same size
 
 Rows = Sequence[Mapping[str, Any]]
 
 
 def ablation_figures(section: ShownSection) -> list[dict[str, FigureColumn]]:
-    """For each table of a section its columns of figures, each beside the column that it draws.
-
-    A row in which no answer could be read says so instead of an empty line.
-    """
+    """For each table of a section its columns of figures, by the name of the column that they stand beside."""
     return [_figures(rows) for rows in section.rows]
 
 
@@ -61,46 +61,34 @@ def _filters(row: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _figures(rows: Rows) -> dict[str, FigureColumn]:
-    drawn = {}
-    for name, axis in _DIFFERENCES.items():
-        if any(row.get(name) is not None for row in rows):
-            drawn[name] = _differences(rows, name, axis)
-    for name, axis in _SHARES.items():
-        if any(row.get(name) is not None for row in rows):
-            axis = FLAWS_FOUND if name == "sensitivity" and "higher" in rows[0] else axis
-            figures = tuple(_share(row, name, axis) for row in rows)
-            drawn[name] = FigureColumn(axis, figures, _MIDDLE.get(name, ("0 %", "50", "100 %")))
-    return drawn
+    shown = {name: axis for name, axis in (_DIFFERENCES | _SHARES).items() if any(row.get(name) is not None for row in rows)}
+    return {name: _differences(rows, name, axis) if name in _DIFFERENCES else _shares(rows, name, axis) for name, axis in shown.items()}
 
 
 def _differences(rows: Rows, name: str, axis: str) -> FigureColumn:
     ends = [end for row in rows for end in (row.get(name), *(row.get(f"{name}_ci") or ())) if end is not None]
     reach = axis_reach(ends)
-    figures = tuple(
-        _undefined(row)
-        if row.get(name) is None
-        else difference_track(row[name], row.get(f"{name}_ci"), reach, f"{axis} {difference(row[name], row.get(f'{name}_ci'))} points")
-        for row in rows
-    )
-    return FigureColumn(axis, figures, (difference(-reach), "0", difference(reach)))
+
+    def draw(value: float, interval: tuple[float, float] | None) -> Markup:
+        return difference_track(value, interval, reach, f"{axis} {difference(value, interval)} points")
+
+    return FigureColumn(axis, _drawn(rows, name, draw), (difference(-reach), "0", difference(reach)))
 
 
-def _undefined(row: Mapping[str, Any]) -> Markup | None:
-    """What stands instead of a figure: None where the row is the one that others are compared with, or has too few texts."""
-    return _UNREADABLE if row.get("n") == 0 else None
-
-
-def _share(row: Mapping[str, Any], name: str, axis: str) -> Markup | None:
-    if row.get(name) is None:
-        return _undefined(row)
-    interval = row.get(f"{name}_ci")
+def _shares(rows: Rows, name: str, axis: str) -> FigureColumn:
+    axis = FLAWS_FOUND if name == "sensitivity" and "higher" in rows[0] else axis
     middle = [Mark("base", 0.5)] if name in _MIDDLE else []
-    return track([*middle, Mark("judge", row[name], interval)], f"{axis}: {percent(row[name], interval)}")
+
+    def draw(value: float, interval: tuple[float, float] | None) -> Markup:
+        return track([*middle, Mark("judge", value, interval)], f"{axis}: {percent(value, interval)}")
+
+    return FigureColumn(axis, _drawn(rows, name, draw), _MIDDLE.get(name, ("0 %", "50", "100 %")))
 
 
-_UNREADABLE_SMALL = Markup('<small class="faint">no readable score</small>')
-RUNS = "runs"  # the section that has pictures of agreement over runs
-_DOTS_ALIKE = 0.4  # the weight of dots that have the same size
+def _drawn(rows: Rows, name: str, draw: Callable[[float, tuple[float, float] | None], Markup]) -> tuple[Markup | None, ...]:
+    """A figure for each row; words where no answer could be read; None where others are compared with the row, or it has too few texts."""
+    instead = [_UNREADABLE if row.get("n") == 0 else None for row in rows]
+    return tuple(none if row.get(name) is None else draw(row[name], row.get(f"{name}_ci")) for row, none in zip(rows, instead, strict=True))
 
 
 def grid_of_places(name: str, drawn: Iterable[tuple[str, str, Markup | None]], *, across: bool = True) -> Grid:

@@ -37,14 +37,10 @@ _ABOUT = "Which AI judge may score texts in which language: verdicts on publishe
 
 
 def atlas_site(atlas: Atlas, today: datetime.date, url: str = "", beside: Mapping[str, str] = {}) -> dict[str, str | bytes]:
-    """`{file name: page or picture}`. Equal atlases give equal bytes on one day.
+    """`{file name: page or picture}`. Equal atlases give equal bytes on one day; `today` decides how old judges are.
 
-    Args:
-        atlas: what is shown; nothing else is read.
-        today: decides how old judges are, and which are served no more.
-        url: the address where the site will be. Pictures in previews of links need it: without one they have no address of their own,
-            and no page names one. Without the extra `figures` there are no pictures.
-        beside: pages beside these that the index links to, by the words of the link; relative to the index.
+    `url` is the address where the site will be: without one pictures in previews of links have no address, and no page names one. Without
+    the extra `figures` there are no pictures. `beside`: pages beside these that the index links to, by the words of the link.
     """
     pages: dict[str, str | bytes] = {INDEX: _index(atlas, today, beside)}
     for tag in atlas.languages:

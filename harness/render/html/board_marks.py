@@ -57,13 +57,9 @@ class PricedJudge:
 
 
 def cost_plot(judges: Sequence[PricedJudge], lines: Sequence[tuple[str, str, float]], unit: str, title: str) -> Markup:
-    """Agreement (up) against cost (to the right, on a logarithmic axis).
+    """Agreement (up) of at least one judge against cost (to the right, on a logarithmic axis) in a unit, `$` or `s`.
 
-    Args:
-        judges: at least one.
-        lines: `(kind, name, value)` of reference lines; kind is `base` or `people`.
-        unit: of the cost: `$` or `s`.
-        title: what the plot shows.
+    `lines` are reference lines, `(kind, name, value)`; kind is `base` or `people`.
     """
     decades = [math.log10(judge.cost) for judge in judges]
     low, high = math.floor(min(decades)), max(math.ceil(max(decades)), math.floor(min(decades)) + 1)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from markupsafe import Markup
 
-from harness.boards.board_standings import Contender, Standings
+from harness.boards.board_standings import Standings
 from harness.boards.probes import Finding
 from harness.content.tags import english_name
 from harness.measure.options import POOLED
@@ -37,8 +37,7 @@ from harness.reports.tables.text_table import TextTable
 
 SCRIPTS = ("tables.js",)
 INDEX = "index.html"
-_MAJORITY = "majority baseline"
-_PEOPLE = "people, leave-one-out"
+_REFERENCES = {"base": ("baseline", "majority baseline"), "people": ("people", "people, leave-one-out")}  # in plots and in tables
 _SIGNS = {"below": BELOW, "not shown": WITHIN, "above": ABOVE, "too few texts": UNKNOWN}
 
 
@@ -135,10 +134,24 @@ def judge_matrix(standings: Standings, variant: str) -> list[MatrixRow]:
         rows.append(MatrixRow(judge.display_name, value_text(standings, means.get(judge.id)), squares))
     if by_order(standings):
         return rows
-    references = [(_MAJORITY, [table.baseline if table else None for table in tables])]
+    for kind, values in _references(tables) if judges else ():
+        name = _REFERENCES[kind][1]
+        squares = tuple(None if value is None else Square(percent(value), title=f"{name}: {percent(value)}") for value in values)
+        rows.append(MatrixRow(name, percent(_mean(values)), squares, reference=True))
+    return rows
+
+
+def _references(tables: Sequence[Ranking | None]) -> Iterator[tuple[str, list[float | None]]]:
+    """The majority baseline in each table, and people if they are in any."""
+    yield "base", [table.baseline if table else None for table in tables]
     if any(table and table.people for table in tables):
-        references.append((_PEOPLE, [table.people.value if table and table.people else None for table in tables]))
-    return [*rows, *(_reference_row(name, values) for name, values in references if judges)]
+        yield "people", [table.people.value if table and table.people else None for table in tables]
+
+
+def _mean(values: Sequence[float | None]) -> float | None:
+    """The mean; None where a value is missing, or all are."""
+    known = [value for value in values if value is not None]
+    return sum(known) / len(known) if known and len(known) == len(values) else None
 
 
 def _row_of(table: Ranking | None, judge: str) -> RankedJudge | None:
@@ -153,13 +166,6 @@ def _square(standings: Standings, table: Ranking | None, row: RankedJudge | None
         title += f"; baseline {percent(table.baseline)}, difference {difference(row.baseline_diff, row.baseline_ci)} points"
     word = row.beside_baseline
     return Square(value_text(standings, row.value), _SIGNS[word], word, title)
-
-
-def _reference_row(name: str, values: Sequence[float | None]) -> MatrixRow:
-    known = [value for value in values if value is not None]
-    mean = sum(known) / len(known) if known and len(known) == len(values) else None
-    squares = tuple(None if value is None else Square(percent(value), title=f"{name}: {percent(value)}") for value in values)
-    return MatrixRow(name, percent(mean), squares, reference=True)
 
 
 def _rank_rows(standings: Standings) -> list[tuple[str, tuple[Markup | None, ...]]]:
@@ -187,37 +193,20 @@ def _cost(standings: Standings) -> dict[str, Any]:
     Cost is in dollars where two judges have a price, else in seconds.
     """
     judges = () if by_order(standings) else competitors(standings)
-    dollars = {judge.id: _mean_cost(judge, "dollars") for judge in judges}
-    unit, name = ("$", "dollars") if sum(bool(cost) for cost in dollars.values()) > 1 else ("s", "seconds")
+    dollars = [_mean([spent.dollars for spent in judge.spending.values()]) for judge in judges]
+    unit, name = ("$", "dollars") if sum(map(bool, dollars)) > 1 else ("s", "seconds")
     means = {each.judge: each.mean for each in standings.overall if each.variant == standings.variants[0]}
     priced, absent = [], []
     for judge in judges:
-        cost, mean = _mean_cost(judge, name), means.get(judge.id)
+        cost, mean = _mean([getattr(spent, name) for spent in judge.spending.values()]), means.get(judge.id)
         if cost and mean is not None:
             priced.append(PricedJudge(judge.display_name, cost, mean))
         else:
             absent.append(f"{judge.display_name}: {'no mean over all languages' if mean is None else 'no cost is known'}")
-    rows = [row for row in judge_matrix_means(standings) if priced]
+    references = _references([standings.table(tag) for tag in standings.languages])
+    lines = [(kind, _REFERENCES[kind][0], mean) for kind, values in references if (mean := _mean(values)) is not None]
     title = f"{'US dollars' if unit == '$' else 'Seconds'} for 1,000 judgments and agreement, means over the languages"
-    return {"plot": cost_plot(priced, rows, unit, title) if priced else None, "absent": absent}
-
-
-def judge_matrix_means(standings: Standings) -> list[tuple[str, str, float]]:
-    """The reference lines of a board: `(kind, name, mean over the languages)` of the majority baseline, and of people."""
-    tables = [standings.table(tag) for tag in standings.languages]
-    known = [table for table in tables if table]
-    if not known or len(known) < len(tables):
-        return []
-    lines = [("base", "baseline", sum(table.baseline for table in known) / len(known))]
-    people = [table.people.value for table in known if table.people]
-    if len(people) == len(known):
-        lines.append(("people", "people", sum(people) / len(people)))
-    return lines
-
-
-def _mean_cost(judge: Contender, name: str) -> float | None:
-    costs = [getattr(spent, name) for spent in judge.spending.values()]
-    return sum(costs) / len(costs) if costs and None not in costs else None
+    return {"plot": cost_plot(priced, lines, unit, title) if priced else None, "absent": absent}
 
 
 def _language_page(standings: Standings, tag: str) -> str:

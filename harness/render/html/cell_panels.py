@@ -110,8 +110,8 @@ def _by_mean(one: LabelScorePairs) -> Markup:
     for point in one.by_mean:
         quartiles = f"quartiles {point.quartiles[0]:g} to {point.quartiles[1]:g}"
         words = f"mean label {point.label:.3g}: mean score {point.score:.3g}, {quartiles}, n {point.n:,}"
-        whisker = ((point.quartiles[0] - low) / reach, (point.quartiles[1] - low) / reach)
-        points.append(Point((point.label - low) / reach, (point.score - low) / reach, whisker, point.n / most, words))
+        x, y, *whisker = ((value - low) / reach for value in (point.label, point.score, *point.quartiles))
+        points.append(Point(x, y, (whisker[0], whisker[1]), point.n / most, words))
     return diagonal_panel(points, f"{_place(one.key)}: score against the annotators' mean")
 
 

@@ -38,8 +38,7 @@ from harness.runs import RunResult, read_evidence
 
 @dataclass(frozen=True)
 class _ComparedSquare:
-    """One side's agreement (of numbers the rank correlation) with people in one row, and its paired difference from the side that others
-    are compared with, if any."""
+    """One side's agreement (of numbers its correlation) with people in one row, and its difference from the side compared with, if any."""
 
     number: str
     value: float

@@ -17,14 +17,7 @@ _MOST = 500  # answers that are quoted in one language
 
 
 def reviews_page(summary: ReviewSummary, name: str, command: str, warning: str = "") -> str:
-    """One self-contained page.
-
-    Args:
-        summary: the reviews.
-        name: of the data.
-        command: what made the page.
-        warning: what stands before quotations of offensive texts, which are then behind a click; empty for other texts.
-    """
+    """One self-contained page of the reviews of a data set, made by `command`; a `warning` stands before quotations behind a click."""
     title = f"{name}: do people agree with the judge's reasons?"
     quoted = {language: [*_quotes(rows)] for language, rows in groupby(summary.reviews, key=lambda row: row[1])}
     body = render(

@@ -31,17 +31,11 @@ def shell(
     width: str = "wide",
     share: Mapping[str, str] | None = None,
 ) -> str:
-    """Return a whole page.
+    """Return a whole page; `body` is already escaped by `render`, `title` and `description` (a sentence for lists of pages) are any text.
 
-    Args:
-        title: the title of the window; any text.
-        body: the content, already escaped by `render`.
-        scripts: files of `assets/`, in the order in which they run after the page has loaded. `tables.js` lets people sort every
-            `<table data-sort>`.
-        data: `{id: object}`, each as JSON in a `<script type="application/json">` of that id, for the scripts to read.
-        description: one sentence for lists of pages.
-        width: `wide`; `full` for tables of many columns, `narrow` for running text.
-        share: what previews of links show, as `{property: content}` of Open Graph.
+    `scripts` of `assets/` run in this order after the page has loaded; `tables.js` lets people sort every `<table data-sort>`. They read
+    `data`, `{id: object}`, each as JSON in a `<script>` of that id. `width` is `wide`, `full` for tables of many columns, or `narrow` for
+    running text. `share` is what previews of links show, as `{property: content}` of Open Graph.
     """
     style = asset(_ASSETS / STYLE)
     programs = [asset(_ASSETS / name) for name in scripts]

@@ -38,18 +38,16 @@ def confusion_matrix(classes: Sequence[Any], counts: Sequence[Sequence[int]], sh
     scores = [*classes, None] if any(row[-1] for row in counts) else [*classes]
     names = [_short(label, _MOST_LETTERS) for label in classes]
     left = max(_MARGIN, 4 + _LETTER * max(map(len, names), default=0))
+    text = Markup('<text class="axis-text" x="{}" y="{}" text-anchor="{}">{}</text>')
     parts = []
     for down, (label, name, row) in enumerate(zip(classes, names, counts, strict=True)):
-        y = down * _SIDE
-        text = '<text class="axis-text" x="{}" y="{}" text-anchor="end">{}</text>'
-        parts.append(Markup(text).format(left - 3, y + 15, name))
+        parts.append(text.format(left - 3, down * _SIDE + 15, "end", name))
         for across, score in enumerate(scores):
-            place = (left + across * _SIDE, y)
+            place = (left + across * _SIDE, down * _SIDE)
             parts.append(_matrix_square(place, row[across], sum(row), down == across, {**show, "reference": label, "score": score}))
     bottom = len(classes) * _SIDE
     for across, score in enumerate(scores):
-        text = '<text class="axis-text" x="{}" y="{}" text-anchor="middle">{}</text>'
-        parts.append(Markup(text).format(left + (across + 0.5) * _SIDE, bottom + 11, "–" if score is None else _short(score)))
+        parts.append(text.format(left + (across + 0.5) * _SIDE, bottom + 11, "middle", "–" if score is None else _short(score)))
     width, height = left + len(scores) * _SIDE, bottom + _MARGIN
     return _svg("matrix", width, height, words, parts)
 

@@ -137,14 +137,11 @@ def render_rounds(found: RoundsCompared) -> RenderableType:
     parts += [Text(""), _agreement(found)]
     if found.examples:
         parts += [Text("\nWhere they differ:"), _examples(found)]
-    parts.append(
-        Text(
-            f"\nAgreement on the {counted(found.questions, 'question')} that choose. Nothing is confirmed, and no label is spent: decide "
-            "which instructions you mean, then choose by their labels.",
-            style="dim",
-        )
+    reading = (
+        f"\nAgreement on the {counted(found.questions, 'question')} that choose. Nothing is confirmed, and no label is spent: decide "
+        "which instructions you mean, then choose by their labels."
     )
-    return Group(*parts)
+    return Group(*parts, Text(reading, style="dim"))
 
 
 def _agreement(found: RoundsCompared) -> Table:

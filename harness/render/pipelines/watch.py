@@ -31,7 +31,7 @@ def print_plan(plan: WatchPlan, folder: str, earlier: Sequence[EarlierWatch] = (
     for cell in plan.cells:
         levels = (f"{one.stream} {one.quantity} {percent(one.mean, (one.lower, one.upper))} of {counted(one.n)}" for one in cell.references)
         print_lines([f"  {english_name(cell.language)}, {cell.metric.replace('_', ' ')}: {'; '.join(levels)}"])
-    print_lines(list(_earlier(earlier, plan.options.alpha)))
+    print_lines(_earlier(earlier, plan.options.alpha))
 
 
 def _earlier(earlier: Sequence[EarlierWatch], alpha: float) -> Iterator[str]:
