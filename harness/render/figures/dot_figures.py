@@ -135,7 +135,7 @@ def draw_consistency(section: Section, signature: str, options: FigureOptions = 
             for name, title in shown
         ],
         across=across,
-        heights=[panels.height_of(len(languages), len(cases))] * lines,
+        heights=panels.height_of(len(languages), len(cases)),
         around=1.0,
         axis=style.shares_along,
         label="share of questions",
@@ -164,7 +164,7 @@ def draw_injection(section: Section, signature: str, options: FigureOptions = Fi
         _INJECTION + left,
         shown,
         across=across,
-        heights=[height] * -(-len(shown) // across),
+        heights=height,
         around=1.0,
         axis=partial(style.shares_along, narrow=True),
         label="share of items",
@@ -191,7 +191,7 @@ def draw_sensitivity(rows: Sequence[Row], signature: str, options: FigureOptions
             for aspect, own in levels.items()
         ],
         across=len(levels) // lines,
-        heights=[height] * (lines * len(cases)),
+        heights=height,
         around=1.2,
         axis=_sensitivity_along,
         label="sensitivity",

@@ -52,15 +52,15 @@ class DotPanel(NamedTuple):
 class DotFigure(NamedTuple):
     """A figure of panels, those of a judge and condition one after the other, `across` in a line.
 
-    `around` are the inches above and below the lines of panels, whose `heights` may be unequal. `axis` draws a panel's axis; its `label`
-    stands below the panels of the last case. `keys` name the values of a case.
+    `around` are the inches above and below the lines of panels, whose `heights` are one number where they are equal. `axis` draws a panel's
+    axis; its `label` stands below the panels of the last case. `keys` name the values of a case.
     """
 
     title: str
     text: str
     panels: Sequence[DotPanel]
     across: int
-    heights: Sequence[float]
+    heights: Sequence[float] | float
     around: float
     axis: Callable[[Any, str], None]
     label: str
@@ -71,8 +71,12 @@ class DotFigure(NamedTuple):
 def draw_dots(shown: DotFigure, signature: str, options: style.FigureOptions) -> style.Drawn:
     """The figure. The first panel of each case has its name beside it."""
     with style.drawing(signature) as new_figure:
-        figure = new_figure(figsize=(options.width, sum(shown.heights) + shown.around), layout="constrained")
-        grid = style.panels_of(figure, len(shown.panels), shown.across, shown.heights)
+        if isinstance(shown.heights, float):
+            height, heights = shown.heights * -(-len(shown.panels) // shown.across), None
+        else:
+            height, heights = sum(shown.heights), shown.heights
+        figure = new_figure(figsize=(options.width, height + shown.around), layout="constrained")
+        grid = style.panels_of(figure, len(shown.panels), shown.across, heights)
         named = None
         for panel, own in zip(grid, shown.panels, strict=True):
             dots(panel, own.aspect, own.categories, own.series, options)

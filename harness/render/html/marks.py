@@ -68,13 +68,9 @@ def track(marks: Sequence[Mark], words: str) -> Markup:
     return svg("track", words, (*rules, *reaches, *dots))
 
 
-def _percent(value: float) -> float:
-    """Where a value from 0 to 1 stands on a track, in percent of its width."""
-    return _INSET + (100 - 2 * _INSET) * min(max(value, 0.0), 1.0)
-
-
 def _at(value: float) -> str:
-    return f"{_percent(value):.2f}%"
+    """Where a value from 0 to 1 stands on a track."""
+    return f"{_INSET + (100 - 2 * _INSET) * min(max(value, 0.0), 1.0):.2f}%"
 
 
 def gap_track(
@@ -87,7 +83,7 @@ def gap_track(
     """
     band, over = [], []
     if margin is not None:
-        left, right = (_percent((each + reach) / (2 * reach)) for each in (-margin, 0.0))
+        left, right = (_INSET + (100 - 2 * _INSET) * (max(each, -reach) + reach) / (2 * reach) for each in (-margin, 0.0))
         band = [Markup('<rect class="margin" x="{:.2f}%" width="{:.2f}%" y="0" height="100%"/>').format(left, right - left)]
     if bound is not None:
         over.append(line(f"gap {style} reach", _beside_zero(bound, reach), _beside_zero(value, reach)))
