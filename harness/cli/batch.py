@@ -34,7 +34,7 @@ def status(arguments: argparse.Namespace) -> int:
     if arguments.json:
         sys.stdout.write(to_json(rows))
     elif rows:
-        from harness.render.batches import print_batches
+        from harness.render.runs import print_batches
 
         print_batches(rows)
     else:

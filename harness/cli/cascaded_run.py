@@ -13,7 +13,7 @@ from harness.correct.cascade_certificate import CascadeCertificate, load
 from harness.correct.cascade_run import CascadedRun, refuse_changed, run_cascade, step_spec
 from harness.engines import Settings
 from harness.errors import UsageError
-from harness.render.improvement.cascaded import print_cascaded
+from harness.render.improvement.cascades import print_cascaded
 from harness.render.progress import TerminalWatcher
 from harness.runs import RunSpec, estimate_cost, open_judges, planned_calls, prepare, price_for_engine
 from harness.tables import to_json, write_atomic

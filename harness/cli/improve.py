@@ -55,7 +55,7 @@ def improve(arguments: argparse.Namespace) -> int:
 def _rounds(arguments: argparse.Namespace, options: ImproveOptions) -> int:
     """Compare rounds of labels in place of choosing by one."""
     from harness.improvement.label_rounds import compare_rounds, read_round
-    from harness.render.improvement.label_rounds import render_rounds
+    from harness.render.improvement.improved import render_rounds
 
     source = opened_source(arguments).recording
     compare = compare_options(arguments)

@@ -138,7 +138,7 @@ def reviews(arguments: argparse.Namespace) -> int:
         sys.stdout.write(to_json(summary.as_json()))
     else:
         from harness.render.comparison import show
-        from harness.render.reviews import render_reviews
+        from harness.render.sections import render_reviews
 
         show(lambda narrow: render_reviews(summary), summary.signature)
     return 0

@@ -30,7 +30,7 @@ def self_preference(arguments: argparse.Namespace) -> int:
     with working("comparing own outputs"):
         data = sources.load(arguments.data, card=arguments.card)
         found = self_preference_of(arguments.data, data, judges=arguments.judge or (), seed=arguments.seed)
-    from harness.render.self_preference import render_self_preference
+    from harness.render.sections import render_self_preference
 
     return print_result(found, render_self_preference, as_json=arguments.json)
 

@@ -67,7 +67,7 @@ def _cascade(arguments: argparse.Namespace, options: AcceptOptions) -> int:
         found = accept_cascade(source, compare, options, pricing=pricing, **chosen)
     if arguments.to:
         write_atomic(arguments.to, to_json(certify_cascade(found, source, compare, options, judged_run(opened.run))))
-    from harness.render.improvement.accepted_cascade import render_cascades
+    from harness.render.improvement.cascades import render_cascades
 
     print_result(found, render_cascades, as_json=arguments.json)
     if arguments.to and not arguments.json:
@@ -185,7 +185,7 @@ def _check_cascade(arguments: argparse.Namespace) -> int:
         places = [{"language": language, "metric": metric} for language, metric in allowed]
         sys.stdout.write(to_json({"stale": stale, "allowed": places, "only_if": held.only_if}))
     else:
-        from harness.render.improvement.accepted_cascade import print_cascade_check
+        from harness.render.improvement.cascades import print_cascade_check
 
         print_cascade_check(held.judges, stale, allowed, held.only_if)
     return STALE if stale else 0 if allowed else NOTHING_ALLOWED

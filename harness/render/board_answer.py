@@ -80,17 +80,11 @@ def board_facts(standings: Standings) -> str:
     ]
     if tables:
         parts.append(f"{_span([table.questions for table in tables])} questions on {_span([table.texts for table in tables])} texts each")
-    parts.append(_whose_labels(standings))
+    natives = "native speakers' labels" if standings.native else "people's labels"  # only where every label is said to be theirs
+    parts.append("constructed labels" if standings.constructed else natives)
     if standings.superseded_by:
         parts.insert(0, f"superseded by {standings.superseded_by}")
     return " · ".join(parts)
-
-
-def _whose_labels(standings: Standings) -> str:
-    """Native speakers are named only where every label is said to be theirs."""
-    if standings.constructed:
-        return "constructed labels"
-    return "native speakers' labels" if standings.native else "people's labels"
 
 
 def competitors(standings: Standings) -> list[Contender]:
@@ -115,7 +109,7 @@ def in_words(count: int) -> str:
 
 
 def _beside_baseline(standings: Standings, judges: Sequence[Contender]) -> Iterator[Sentence]:
-    ahead = {judge.id: [tag for tag in standings.languages if _beats(standings, tag, judge.id)] for judge in judges}
+    ahead = {judge.id: _languages(standings, judge, "above") for judge in judges}
     tested = [tag for tag in standings.languages if any(row.beats_baseline is not None for row in _rows(standings, tag))]
     languages = f"{in_words(len(standings.languages))} language{'' if len(standings.languages) == 1 else 's'}"
     if not tested:
@@ -130,8 +124,7 @@ def _beside_baseline(standings: Standings, judges: Sequence[Contender]) -> Itera
         together.setdefault(tuple(ahead[judge.id]), []).append(judge.display_name)
     behind = together.pop((), [])
     for tags, names in together.items():
-        named = "" if len(tags) == len(standings.languages) or len(tags) > _MOST_NAMES else f" ({_listed(map(english_name, tags))})"
-        yield "good", f"{_who(names)} shown to beat the baseline in {in_words(len(tags))} of {languages}{named}."
+        yield "good", f"{_who(names)} shown to beat the baseline in {in_words(len(tags))} of {languages}{_named(standings, tags)}."
     if behind:
         yield "open", f"{_who(behind)} shown to beat it in none."
     yield from _below_baseline(standings, judges, languages)
@@ -140,10 +133,20 @@ def _beside_baseline(standings: Standings, judges: Sequence[Contender]) -> Itera
 def _below_baseline(standings: Standings, judges: Sequence[Contender], languages: str) -> Iterator[Sentence]:
     """Yield a sentence for each judge that is shown to be below the baseline in some language."""
     for judge in judges:
-        tags = [tag for tag in standings.languages if _is_below(standings, tag, judge.id)]
-        if tags:
-            named = "" if len(tags) == len(standings.languages) or len(tags) > _MOST_NAMES else f" ({_listed(map(english_name, tags))})"
-            yield "bad", f"{judge.display_name} is shown to be below the baseline in {in_words(len(tags))} of {languages}{named}."
+        if tags := _languages(standings, judge, "below"):
+            where = f"{in_words(len(tags))} of {languages}{_named(standings, tags)}"
+            yield "bad", f"{judge.display_name} is shown to be below the baseline in {where}."
+
+
+def _languages(standings: Standings, judge: Contender, side: str) -> list[str]:
+    """The languages in which a judge is shown to be on a side of the baseline."""
+    on_side = {tag: [row.judge for row in _rows(standings, tag) if row.beside_baseline == side] for tag in standings.languages}
+    return [tag for tag, judges in on_side.items() if judge.id in judges]
+
+
+def _named(standings: Standings, tags: Sequence[str]) -> str:
+    """Languages in brackets, if they are few and not all."""
+    return "" if len(tags) == len(standings.languages) or len(tags) > _MOST_NAMES else f" ({_listed(map(english_name, tags))})"
 
 
 def _who(names: Sequence[str]) -> str:
@@ -155,14 +158,6 @@ def _who(names: Sequence[str]) -> str:
 def _rows(standings: Standings, tag: str) -> tuple[RankedJudge, ...]:
     table: Ranking | None = standings.table(tag)
     return table.rows if table else ()
-
-
-def _beats(standings: Standings, tag: str, judge: str) -> bool:
-    return any(row.judge == judge and row.beats_baseline for row in _rows(standings, tag))
-
-
-def _is_below(standings: Standings, tag: str, judge: str) -> bool:
-    return any(row.judge == judge and row.beside_baseline == "below" for row in _rows(standings, tag))
 
 
 def _listed(names: Iterator[str] | Sequence[str]) -> str:

@@ -5,23 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 
-from rich.console import Console
-from rich.text import Text
-
 from harness.content.tags import english_name
 from harness.correct.certificate import Certificate
+from harness.correct.certificate_extension import Extension
 from harness.correct.certified_cell import CertifiedCell
 from harness.correct.extension import ExtensionResult, ExtensionTarget
 from harness.correct.stale_certificate import CertificateCheck
+from harness.render.terminal import print_lines
 from harness.reports.tables.numbers import counted, difference, percent, probability, rounded_up
 from harness.reports.tables.titles import metric_words
-from harness.text import terminal_safe
 
 
 def print_certificate(certificate: Certificate, path: str) -> None:
     """Print what a new certificate allows, a line for each language and metric."""
     heading = f"{path}: {certificate.judge.name}, {certificate.judge.variant}"
-    _print([heading, *_cells(certificate), *_allowance(certificate), *_unchecked(certificate.unchecked)])
+    print_lines([heading, *_cells(certificate), *_unchecked(certificate.unchecked)])
 
 
 def print_check(certificate: Certificate, found: CertificateCheck) -> None:
@@ -30,8 +28,8 @@ def print_check(certificate: Certificate, found: CertificateCheck) -> None:
     if found.stale:
         lines = [f"{judge}: stale", *(f"  {reason}" for reason in found.stale)]
     else:
-        lines = [f"{judge}: {_outcome(certificate, found)}", *_cells(certificate), *_allowance(certificate), *_extensions(certificate)]
-    _print([*lines, *_unchecked(found.unchecked)])
+        lines = [f"{judge}: {_outcome(certificate, found)}", *_cells(certificate), *map(_extension, certificate.extensions)]
+    print_lines([*lines, *_unchecked(found.unchecked)])
 
 
 def print_extension(found: ExtensionResult, path: str | None) -> None:
@@ -41,7 +39,7 @@ def print_extension(found: ExtensionResult, path: str | None) -> None:
         lines += [_target(target), *(f"    {line}" for line in _differences(target, margin))]
     if path:
         lines.append(f"{path}: extended to {counted(sum(each.outcome == 'extended' for each in found.targets), 'target')}")
-    _print([f"certificate of {found.judge} for {found.data}: {found.outcome}", *lines])
+    print_lines([f"certificate of {found.judge} for {found.data}: {found.outcome}", *lines])
 
 
 def _target(target: ExtensionTarget) -> str:
@@ -79,21 +77,15 @@ def _outcome(certificate: Certificate, found: CertificateCheck) -> str:
     return "nothing is stale; verdicts and numbers were made again and are the same"
 
 
-def _extensions(certificate: Certificate) -> Iterator[str]:
-    for line in certificate.extensions:
-        where = "".join(f", {key} {value}" for key, value in line.where.items())
-        of = f"{english_name(line.language)}, {line.metric.replace('_', ' ')}{where}"
-        yield f"  extended on {line.date} to {of} by {counted(line.labels, 'label')} of {line.data}"
-
-
-def _allowance(certificate: Certificate) -> Iterator[str]:
-    if not certificate.allowed:
-        yield "It allows nothing: no verdict is 'use' or 'use corrected'."
+def _extension(line: Extension) -> str:
+    where = "".join(f", {key} {value}" for key, value in line.where.items())
+    of = f"{english_name(line.language)}, {line.metric.replace('_', ' ')}{where}"
+    return f"  extended on {line.date} to {of} by {counted(line.labels, 'label')} of {line.data}"
 
 
 def _cells(certificate: Certificate) -> Iterator[str]:
     """A line for each cell; what all of them lack for one reason is said once, at the end."""
-    lacks = [_together(_parts(cell)) for cell in certificate.cells]
+    lacks = [_together((_means(cell), _acceptance(cell), _map(cell))) for cell in certificate.cells]
     alike = len(lacks) > 1 and lacks.count(lacks[0]) == len(lacks)
     for cell, parts in zip(certificate.cells, lacks, strict=True):
         place = f"{english_name(cell.language)}, {metric_words(cell.metric)}"
@@ -101,13 +93,8 @@ def _cells(certificate: Certificate) -> Iterator[str]:
         yield f"  {'; '.join([said, *([] if alike else parts)])}"
     if alike:
         yield f"  Everywhere: {'; '.join(lacks[0])}"
-
-
-def _parts(cell: CertifiedCell) -> Iterator[tuple[str, str | None]]:
-    """What the cell says of means, acceptance and map; beside what it lacks, the reason."""
-    yield _means(cell)
-    yield _acceptance(cell)
-    yield _map(cell)
+    if not certificate.allowed:
+        yield "It allows nothing: no verdict is 'use' or 'use corrected'."
 
 
 def _together(parts: Iterable[tuple[str, str | None]]) -> list[str]:
@@ -124,6 +111,7 @@ def _together(parts: Iterable[tuple[str, str | None]]) -> list[str]:
 
 
 def _means(cell: CertifiedCell) -> tuple[str, str | None]:
+    """What a cell says of means, as `_acceptance` and `_map` do of theirs; beside what it lacks, the reason."""
     if cell.corrections:
         return f"means are corrected by {cell.corrections[0].n} labels", None
     return "no corrected means", cell.correction_reason
@@ -157,9 +145,3 @@ def _map(cell: CertifiedCell) -> tuple[str, str | None]:
 def _unchecked(names: Sequence[str]) -> Iterator[str]:
     if names:
         yield f"Not known, so staleness cannot be checked by it: {', '.join(names)}."
-
-
-def _print(lines: Sequence[str]) -> None:
-    console = Console()
-    for line in lines:
-        console.print(Text(terminal_safe(line)), soft_wrap=True)

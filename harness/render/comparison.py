@@ -17,12 +17,11 @@ from harness.measure.cells import Cell
 from harness.measure.compare import Comparison
 from harness.measure.options import POOLED
 from harness.model import SIDE
-from harness.render.annotator_pooling import annotator_pooling_table
-from harness.render.decisions import calibration_table, languages_table
+from harness.render.decisions import annotator_pooling_table, calibration_table, languages_table
 from harness.render.fitted_table import PIPE_WIDTH, FittedTable
 from harness.render.human_agreement import two_people_sentence
 from harness.render.sections import render_sections
-from harness.render.terminal import dim_lines, print_whole, render_answer, render_verdicts, signature_line
+from harness.render.terminal import dim_lines, legend_of, print_whole, render_answer, render_verdicts, signature_line, table_heading
 from harness.render.verdicts import side_text
 from harness.reports.comparison import DecidedComparison
 from harness.reports.tables.column import Row, TableName
@@ -41,8 +40,10 @@ def render_comparison(
     With `every` all verdicts are shown, and what the headings mean. With `distributions` the statistics have the class shares by agreement
     of the annotators.
     """
-    answer, beside = _answer(comparison, width)
-    verdicts = [*_verdicts(comparison, beside, width, every or full)]
+    pooled = any(POOLED in (cell["language"], cell["metric"]) for cell in comparison.cells)  # another question than that of verdicts
+    decided = comparison if isinstance(comparison, DecidedComparison) and comparison.verdicts and not pooled else None
+    answer, beside = render_answer(decided.verdicts, decided.pages, width) if decided else ([], [])
+    verdicts = [*_verdicts(decided, beside, width, every or full)] if decided else []
     statistics = [*_statistics(comparison, distributions)] if full or not verdicts else []
     notes = dim_lines(map(terminal_safe, comparison.notes))
     return Group(*answer, *_heading(comparison), *verdicts, *statistics, notes)
@@ -50,29 +51,18 @@ def render_comparison(
 
 def _statistics(comparison: Comparison, distributions: bool) -> Iterator[RenderableType]:
     """All cells, language by language, then the sections."""
-    legend: dict[str, None] = {}
-    for language in dict.fromkeys(cell.key["language"] for cell in comparison.cells):
-        table = comparison_table(comparison, [cell for cell in comparison.cells if cell.key["language"] == language])
-        yield from (_language_heading(language), FittedTable(table))
-        legend |= dict.fromkeys(table.legend)
+    tables = []
+    for language, table in language_tables(comparison):
+        tables.append(table)
+        yield from (table_heading(language_name(language)), FittedTable(table))
         if distributions:
-            shares = _shares_by_agreement(comparison, language)
-            yield from (Text(""), FittedTable(shares, title="class shares by agreement"))
-            legend |= dict.fromkeys(shares.legend)
-    yield dim_lines(legend)
-    yield from (*_sections(comparison), *_beside_verdicts(comparison))
-
-
-def _answer(comparison: Comparison, width: int) -> tuple[list[RenderableType], list[RenderableType]]:
-    """What the verdicts say in a few lines, which is what a reader sees first; and what stands below them where the lines are short."""
-    if isinstance(comparison, DecidedComparison) and not _is_pooled(comparison):
-        return render_answer(comparison.verdicts, comparison.pages, width)
-    return [], []
-
-
-def _is_pooled(comparison: Comparison) -> bool:
-    """Whether languages or metrics are pooled: that answers another question than verdicts do."""
-    return any(POOLED in (cell["language"], cell["metric"]) for cell in comparison.cells)
+            tables.append(_shares_by_agreement(comparison, language))
+            yield from (Text(""), FittedTable(tables[-1], title="class shares by agreement"))
+    yield dim_lines(legend_of(tables))
+    if isinstance(comparison, DecidedComparison):
+        yield from (render_sections({"pairs": section}) for section in comparison.pairs)
+        yield from (render_sections(comparison.sections),) if comparison.sections else ()
+        yield from _beside_verdicts(comparison)
 
 
 def _heading(comparison: Comparison) -> Iterator[RenderableType]:
@@ -83,45 +73,38 @@ def _heading(comparison: Comparison) -> Iterator[RenderableType]:
         yield Text(side_text(shared), style="bold")
 
 
-def _verdicts(comparison: Comparison, beside: Sequence[RenderableType], width: int, every: bool) -> Iterator[RenderableType]:
-    """What each judge may be used for; `beside` is the part of the answer that stands below it.
-
-    A comparison that pools languages or metrics answers another question, so it has none here; JSON has them always.
-    """
-    if _is_pooled(comparison) or not isinstance(comparison, DecidedComparison) or not comparison.verdicts:
-        return
+def _verdicts(comparison: DecidedComparison, beside: Sequence[RenderableType], width: int, every: bool) -> Iterator[RenderableType]:
+    """What each judge may be used for; `beside` is the part of the answer that stands below it."""
     yield from render_verdicts(comparison.verdicts, width, every=every)
     yield from (Text(""), *beside[:-1]) if beside else ()
     if comparison.alternative_annotators and every:
         table = annotator_pooling_table(comparison.alternative_annotators)
-        yield from (Text("\nAlternative annotator test by task", style="bold cyan"), FittedTable(table))
-        yield dim_lines(table.legend)
+        yield from (table_heading("Alternative annotator test by task"), FittedTable(table), dim_lines(table.legend))
     if two_people := two_people_sentence(comparison.cells):
         yield Text(f"\n{two_people}")
     if not every:
         yield dim_lines(["--all adds the rows without a verdict and what the headings mean, --full the statistics and the sections."])
 
 
-def _sections(comparison: Comparison) -> Iterator[RenderableType]:
-    """Choices between two texts, minimal pairs, the same texts in several languages and panels, where there are any."""
-    if isinstance(comparison, DecidedComparison):
-        yield from (render_sections({"pairs": section}) for section in comparison.pairs)
-        if comparison.sections:
-            yield render_sections(comparison.sections)
-
-
-def _beside_verdicts(comparison: Comparison) -> Iterator[RenderableType]:
+def _beside_verdicts(comparison: DecidedComparison) -> Iterator[RenderableType]:
     """Languages side by side and calibration, where they were asked for."""
-    if not isinstance(comparison, DecidedComparison) or comparison.calibration is None:
+    if comparison.calibration is None:
         return
-    languages, calibration = languages_table(comparison.languages), calibration_table(comparison.calibration)
-    for title, table in (("Across languages", languages), ("Calibration of confidence", calibration)):
-        if table.rows:
-            yield Text(f"\n{title}", style="bold cyan")
-            yield FittedTable(table)
+    tables = {
+        "Across languages": languages_table(comparison.languages),
+        "Calibration of confidence": calibration_table(comparison.calibration),
+    }
+    for title, table in tables.items():
+        yield from (table_heading(title), FittedTable(table)) if table.rows else ()
     note = calibration_note(comparison.calibration)
     notes = [*language_notes(comparison.languages), *([note] if note else [])]
-    yield dim_lines(dict.fromkeys((*languages.legend, *calibration.legend, *map(terminal_safe, notes))))
+    yield dim_lines(legend_of(tables.values()) | dict.fromkeys(map(terminal_safe, notes)))
+
+
+def language_tables(comparison: Comparison) -> Iterator[tuple[Any, TextTable]]:
+    """Each language of a comparison with the table of its cells."""
+    for language in dict.fromkeys(cell.key["language"] for cell in comparison.cells):
+        yield language, comparison_table(comparison, [cell for cell in comparison.cells if cell.key["language"] == language])
 
 
 def comparison_table(comparison: Comparison, cells: Sequence[Cell], *, first_keys: Sequence[str] = ()) -> TextTable:
@@ -144,10 +127,6 @@ def language_name(language: Any) -> str:
     return terminal_safe(both_names(language)) if known else "All languages"
 
 
-def _language_heading(language: Any) -> Text:
-    return Text(f"\n{language_name(language)}", style="bold cyan")
-
-
 def _shares_by_agreement(comparison: Comparison, language: Any) -> TextTable:
     """Class shares of labels and judge where three annotators agree fully, partly, not at all."""
     rows: list[Row] = [
@@ -161,56 +140,39 @@ def _shares_by_agreement(comparison: Comparison, language: Any) -> TextTable:
 
 def render_label_check(check: LabelCheck) -> RenderableType:
     """Cells language by language, then what deserves a look."""
-    parts: list[RenderableType] = []
-    legend: dict[str, None] = {}
+    names = [n for n in check.cells[0] if n in LABELS_BY or (n not in _NOT_KEYS and not n.startswith(("human_", "mean_", "sd_")))]
+    keys = distinguishing_keys([{name: cell[name] for name in names} for cell in check.cells])
+    tables = {}
     for language in dict.fromkeys(cell["language"] for cell in check.cells):
         cells = [cell for cell in check.cells if cell["language"] == language]
-        table = tabulate(cells, columns_in(TableName.LABELS), _label_keys(check.cells), shown_in=check.cells)
-        parts += [_language_heading(language), FittedTable(table)]
-        legend |= dict.fromkeys(table.legend)
-    lines = [*_odd_annotators(check), *_odd_texts(check), *(f"note: {note}" for note in check.notes)]
-    parts.append(Text("\n" + "\n".join(map(terminal_safe, lines))))
-    return Group(*parts, dim_lines(legend))
+        tables[language] = tabulate(cells, columns_in(TableName.LABELS), keys, shown_in=check.cells)
+    parts = [part for tag, table in tables.items() for part in (table_heading(language_name(tag)), FittedTable(table))]
+    lines = [*_odd(check), *(f"note: {note}" for note in check.notes)]
+    return Group(*parts, Text("\n" + "\n".join(map(terminal_safe, lines))), dim_lines(legend_of(tables.values())))
 
 
-_NOT_KEYS = {"items", "labelled", "coverage", "labels", "raters", "annotators", "no_majority", "groups", "few_rare_cases"} | {
-    "distribution_labels",
-    "pairs",
-    "undefined",
-    "variance_shares",
-    "second_ratings",
-    "second_spans",
+_NOT_KEYS = {
+    *("items", "labelled", "coverage", "labels", "raters", "annotators", "no_majority", "groups", "few_rare_cases"),
+    *("distribution_labels", "pairs", "undefined", "variance_shares", "second_ratings", "second_spans"),
     *("icc", "icc_mean", "icc_crossed", "icc_crossed_mean"),
     *("icc_ci", "icc_mean_ci", "icc_crossed_ci", "icc_crossed_mean_ci"),
 }
 
 
-def _label_keys(cells: Sequence[Row]) -> list[str]:
-    names = [n for n in cells[0] if n in LABELS_BY or (n not in _NOT_KEYS and not n.startswith(("human_", "mean_", "sd_")))]
-    return distinguishing_keys([{name: cell[name] for name in names} for cell in cells])
-
-
-def _odd_annotators(check: LabelCheck) -> Iterator[str]:
-    for each in check.flagged[:_MOST_EXAMPLES]:
-        yield f"annotator {each['annotator']} {each['why']}: {each['language']}, {each['metric']}, {each['n']} items"
-    yield from _more(len(check.flagged), "annotators")
-
-
-def _odd_texts(check: LabelCheck) -> Iterator[str]:
-    for ids in check.duplicates[:_MOST_EXAMPLES]:
-        yield f"the same text: {', '.join(ids)}"
-    yield from _more(len(check.duplicates), "repeated texts")
-    for text in check.misplaced[:_MOST_EXAMPLES]:
-        yield f"{text.item_id}: says {text.stated}, looks like {text.found}"
-    yield from _more(len(check.misplaced), "texts in another language")
+def _odd(check: LabelCheck) -> Iterator[str]:
+    """What deserves a look: annotators, then texts."""
+    found = {
+        "annotators": [f"annotator {e['annotator']} {e['why']}: {e['language']}, {e['metric']}, {e['n']} items" for e in check.flagged],
+        "repeated texts": [f"the same text: {', '.join(ids)}" for ids in check.duplicates],
+        "texts in another language": [f"{text.item_id}: says {text.stated}, looks like {text.found}" for text in check.misplaced],
+    }
+    for what, lines in found.items():
+        yield from lines[:_MOST_EXAMPLES]
+        if len(lines) > _MOST_EXAMPLES:
+            yield f"… and {len(lines) - _MOST_EXAMPLES} more {what} (--json has all)"
     yield f"{len(check.misplaced)} of {check.texts_identified} texts look like another language than they say"
     if check.languages_unknown:
         yield f"not checked, because the language identifier does not know them: {', '.join(check.languages_unknown)}"
-
-
-def _more(count: int, what: str) -> Iterator[str]:
-    if count > _MOST_EXAMPLES:
-        yield f"… and {count - _MOST_EXAMPLES} more {what} (--json has all)"
 
 
 def show(body: Callable[[int], RenderableType], signature: str, console: Console | None = None, *, whole: bool = True) -> None:

@@ -1,8 +1,8 @@
-"""Tables beside verdicts: languages side by side, and calibration."""
+"""Tables beside verdicts: languages side by side, calibration, the alternative annotator test, and the budget of labels."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from rich.console import Group, RenderableType
@@ -12,12 +12,13 @@ from harness.content.tags import english_name
 from harness.correct.calibration import Calibration
 from harness.correct.labels_budget import LabelBudget
 from harness.decide.languages import LanguageComparison
-from harness.model import SIDE
+from harness.model import CONDITION, SIDE
 from harness.render.fitted_table import FittedTable
 from harness.render.terminal import dim_lines
 from harness.reports.tables.cell_values import lenient_text, points, thousandths
-from harness.reports.tables.column import Row, TableName
+from harness.reports.tables.column import COUNT, SHARE, TEXT, Column, Row, TableName
 from harness.reports.tables.columns import columns_in
+from harness.reports.tables.numbers import UNDEFINED
 from harness.reports.tables.text_table import TextTable, key_text, tabulate, varying_keys
 from harness.text import terminal_safe
 
@@ -92,3 +93,51 @@ def _new_languages(budget: LabelBudget) -> Iterator[str]:
             f"A new language, {what}: {alone:,} independent texts or groups for a corrected mean to ±{row['half_width']:.2g} points; with "
             f"{row['languages']} other languages {fewer}, if it is like them (on average over languages)."
         )
+
+
+_TABLES = frozenset({TableName.VERDICTS})
+_SCORING = {"accuracy": "equal scores", "neg_rmse": "distance", None: UNDEFINED}
+_PASSED = {True: "yes", False: "no", None: UNDEFINED}
+_POOLING = (
+    Column(
+        "metrics", "metrics", COUNT, "metrics of the task; each text counts once on each", _TABLES, value=lambda row: len(row["metrics"])
+    ),
+    Column("n", "texts", COUNT, "texts on a metric that two annotators labelled", _TABLES),
+    Column(
+        "read",
+        "read",
+        COUNT,
+        "answers that could be read; the others count as a score that nobody gave, and by distance they are left out, as the authors do",
+        _TABLES,
+    ),
+    Column(
+        "scoring",
+        "compared by",
+        TEXT,
+        "how people and judge are compared with the others: by equal scores, or by the distance of scores (minus the root mean square)",
+        _TABLES,
+        text=lambda row: _SCORING[row.get("scoring")],
+    ),
+    Column(
+        "omega",
+        "winning rate",
+        SHARE,
+        "the share of the tested annotators that the judge can replace: it represents the others as well as the person does, less epsilon",
+        _TABLES,
+    ),
+    Column("rho", "advantage", SHARE, "how often the judge represents the others at least as well as the person does", _TABLES),
+    Column(
+        "passed",
+        "passed",
+        TEXT,
+        "the judge can replace half of the tested annotators or more; it is no condition of a verdict",
+        _TABLES,
+        text=lambda row: _PASSED[row.get("passed")],
+    ),
+)
+
+
+def annotator_pooling_table(rows: Sequence[Mapping[str, Any]]) -> TextTable:
+    """One row for each task, judge and condition."""
+    varying = varying_keys(rows, ("source", "language", *CONDITION))
+    return tabulate([dict(row) for row in rows], _POOLING, ("task", *varying))

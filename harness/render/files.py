@@ -19,16 +19,8 @@ from harness.text import terminal_safe
 
 Rows = list[dict[str, Any]]
 _KEY_TYPES = {**dict.fromkeys(SAMPLING, "double"), "repeat": "int64"}
-_COUNTS = {
-    "n_ref": "int64",
-    "n": "int64",
-    "n_asked": "int64",
-    "not_asked": "int64",
-    "coverage": "double",
-    "groups": "int64",
-    "design_effect": "double",
-    "few_rare_cases": "bool",
-}
+_COUNTS = dict.fromkeys(("n_ref", "n", "n_asked", "not_asked"), "int64")
+_COUNTS |= {"coverage": "double", "groups": "int64", "design_effect": "double", "few_rare_cases": "bool"}
 _DIFFERENCE = ("pa", "diff", "lo", "hi", "p", "q")
 _NESTED = ("failures", "distribution_labels", "distribution_judge", "distribution_by_agreement", "undefined")
 
@@ -99,7 +91,9 @@ def section_csvs(sections: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:
     for name, section in sections.items():
         for part, rows in section.items():
             if isinstance(rows, (list, tuple)) and rows and all(isinstance(row, Mapping) for row in rows):
-                tables[f"{name}.csv" if part == "rows" else f"{name}.{part}.csv"] = _section_csv(rows)
+                flat = [_flat_row(row) for row in rows]
+                columns = dict.fromkeys(name for row in flat for name in row)
+                tables[f"{name}.csv" if part == "rows" else f"{name}.{part}.csv"] = to_csv(_plain_rows(flat), list(columns))
     return tables
 
 
@@ -109,11 +103,6 @@ def write_sections(folder: Path, sections: Mapping[str, Mapping[str, Any]]) -> l
     for path, text in tables.items():
         write_atomic(path, text, private=True)
     return list(tables)
-
-
-def _section_csv(rows: Sequence[Mapping[str, Any]]) -> str:
-    flat = [_flat_row(row) for row in rows]
-    return to_csv(_plain_rows(flat), list(dict.fromkeys(name for row in flat for name in row)))
 
 
 def _flat_row(row: Mapping[str, Any]) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from rich.cells import cell_len, chop_cells
@@ -24,6 +24,16 @@ _GLUED = ("%", NO_INTERVAL, FEW_RARE_CASES)  # stay behind the number before the
 _WIDE = 120  # characters of a terminal from which columns stand further apart
 
 
+def plain_table(headings: Iterable[str], rows: Iterable[Iterable[RenderableType]], numbers: Collection[int] = ()) -> Table:
+    """A table without lines between its cells; `numbers` are the places of columns that are set to the right."""
+    table = Table(box=None, pad_edge=False)
+    for place, heading in enumerate(headings):
+        table.add_column(heading, justify="right" if place in numbers else "left")
+    for row in rows:
+        table.add_row(*row)
+    return table
+
+
 def output_width(console: Console) -> int:
     """Characters in a line: those of the terminal or of COLUMNS; without both, `PIPE_WIDTH`."""
     return console.width if console.is_terminal or os.environ.get("COLUMNS", "").isdigit() else PIPE_WIDTH
@@ -38,13 +48,8 @@ def gap_between(width: int) -> int:
 class FittedTable:
     """A table that rich draws in the width that it has. Columns that name the rows are repeated where others go on below.
 
-    Args:
-        table: headings and rows.
-        title: stands above the table.
-        widths: the most that columns take, by name.
-        sentences: names of columns that hold sentences, which a line of one word each would make unreadable.
-        unbroken: names of columns that stay on one line.
-        line_headings: texts that stand above rows, by the number of the row.
+    `title` stands above it, `line_headings` above rows, by their number. `widths` are the most that columns take, by name. Columns of
+    `sentences` are wider, as lines of one word each would be unreadable; those that are `unbroken` stay on one line.
     """
 
     table: TextTable
@@ -100,30 +105,24 @@ class FittedTable:
 
 def _blocks(least: Sequence[int], keys: Sequence[int], width: int, gap: int) -> Iterator[list[int]]:
     """The columns that stand side by side, block by block: in each the keys, and at least one other."""
-    block, others = list(keys), 0
-    taken = sum(least[place] + gap for place in keys)
+    block: list[int] = []
     for place in range(len(least)):
-        if place in keys:
-            continue
-        if others and taken + least[place] > width:
-            yield sorted(block)
-            block, others = list(keys), 0
-            taken = sum(least[key] + gap for key in keys)
-        block.append(place)
-        others += 1
-        taken += least[place] + gap
-    if others or keys:
-        yield sorted(block)
+        if place not in keys:
+            taken = sum(least[other] + gap for other in (*keys, *block))
+            if block and taken + least[place] > width:
+                yield sorted((*keys, *block))
+                block = []
+            block.append(place)
+    if block or keys:
+        yield sorted((*keys, *block))
 
 
 def _widened(widths: Sequence[int], goals: Sequence[int], room: int) -> list[int]:
     """The widths of columns side by side: what is left of the line goes to those that need more, from the left."""
-    left = room - sum(widths)
-    widened = []
+    left, widened = room - sum(widths), []
     for width, goal in zip(widths, goals, strict=True):
-        more = max(0, min(goal - width, left))
-        widened.append(width + more)
-        left -= more
+        widened.append(width + max(0, min(goal - width, left)))
+        left -= widened[-1] - width
     return widened
 
 

@@ -12,7 +12,7 @@ import msgspec
 from harness.content.tags import both_names
 from harness.data import Dataset
 from harness.exchange.scores.hub_tables import HubTable, split_name
-from harness.model import BY_PEOPLE, Scale
+from harness.model import BY_PEOPLE
 from harness.render.markdown import escape, markdown_table
 from harness.reports.tables.numbers import coefficient, counted, percent
 from harness.reports.tables.text_table import Heading, TextTable
@@ -42,20 +42,15 @@ def hub_card(
     licence: str,
     notes: Sequence[str],
 ) -> str:
-    """The text of `README.md`.
+    """The text of `README.md` for the published tables of a data set.
 
-    Args:
-        data: items and labels.
-        tables: what is published.
-        agreement: the cells of a label check; empty without labels.
-        signatures: of judges, as far as they are known.
-        licence: of texts and labels, as the hub names it; empty if it is not known.
-        notes: what readers must know of texts and labels.
+    `agreement` has the cells of a label check, `signatures` those of the judges that are known, `licence` is as the hub names it; all may
+    be empty. `notes` are what readers must know of texts and labels.
     """
     title = data.about.title or data.id
     sections = (
         _contents(data, tables),
-        _notes(notes),
+        ("## What to know", "", *(f"- {escape(note)}" for note in notes), "") if notes else (),
         _scales(data, tables),
         _people(data, tables),
         _agreement(agreement if data.about.source in BY_PEOPLE else ()),
@@ -86,15 +81,13 @@ def _front_matter(data: Dataset, tables: Sequence[HubTable], title: str, licence
     }
     split = split_name(data)
     yield "---"
-    yield from (f"{name}: {_yaml(value)}" for name, value in fields.items())
+    for name, value in fields.items():
+        text = escape_controls(msgspec.json.encode(value).decode()).replace("<", "\\u003c")
+        yield f"{name}: {text}"
     yield "configs:"
     for table in tables:
         yield from (f"- config_name: {table.name}", "  data_files:", f"  - split: {split}", f"    path: {table.file}")
     yield "---"
-
-
-def _yaml(value: Any) -> str:
-    return escape_controls(msgspec.json.encode(value).decode()).replace("<", "\\u003c")
 
 
 def _contents(data: Dataset, tables: Sequence[HubTable]) -> Iterator[str]:
@@ -108,21 +101,16 @@ def _contents(data: Dataset, tables: Sequence[HubTable]) -> Iterator[str]:
     yield from ("", "`item_id` joins the tables. Labels and scores are never aggregated here.", "")
 
 
-def _notes(notes: Sequence[str]) -> Iterator[str]:
-    if notes:
-        yield from ("## What to know", "", *(f"- {escape(note)}" for note in notes), "")
-
-
 def _scales(data: Dataset, tables: Sequence[HubTable]) -> Iterator[str]:
     used = sorted({row["metric"] for table in tables[1:] for row in table.rows})
     yield from ("## Scales", "")
     headings = tuple(Heading(name, name) for name in ("metric", "kind", "scores", "best"))
-    rows = tuple((name, data.scales[name].kind, data.scales[name].describe(), _best(data.scales[name])) for name in used)
-    yield from (*markdown_table(TextTable(headings, rows)), "")
-
-
-def _best(scale: Scale) -> str:
-    return "none" if scale.best is None else f"{scale.best:g}" if isinstance(scale.best, float) else str(scale.best)
+    rows = []
+    for name in used:
+        scale = data.scales[name]
+        best = "none" if scale.best is None else f"{scale.best:g}" if isinstance(scale.best, float) else str(scale.best)
+        rows.append((name, scale.kind, scale.describe(), best))
+    yield from (*markdown_table(TextTable(headings, tuple(rows))), "")
 
 
 def _people(data: Dataset, tables: Sequence[HubTable]) -> Iterator[str]:
@@ -145,8 +133,8 @@ def _agreement(cells: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     if not cells:
         return
     yield from ("## How far people agree", "")
-    names = (("language", False), ("task", False), ("metric", False), ("labelled items", True), ("labels", True), ("agreement", True))
-    headings = tuple(Heading(name, name, number=number) for name, number in (*names, ("alpha", True)))
+    keys, numbers = ("language", "task", "metric"), ("labelled items", "labels", "agreement", "alpha")
+    headings = tuple(Heading(name, name, number=name in numbers) for name in (*keys, *numbers))
     rows = tuple(_agreement_row(cell) for cell in cells)
     yield from (*markdown_table(TextTable(headings, rows)), "")
     yield "agreement: mean share of pairs of people who gave one item the same label, with its 95 % interval. alpha: Krippendorff's,"

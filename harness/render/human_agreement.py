@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from harness.content.tags import english_name
 from harness.judges import traits_of
@@ -30,7 +29,8 @@ def two_people_sentence(cells: Sequence[Cell]) -> str:
     if not places:
         return ""
     several = len({str(cell["judge"]) for own in places.values() for cell in own}) > 1
-    people = "; ".join(f"{_range(own[:1], _TWO)} in {place} ({_texts(own[0])})" for place, own in places.items())
+    texts = {place: counted((own[0].score_counts or {}).get("second_ratings", 0), "text") for place, own in places.items()}
+    people = "; ".join(f"{_range(own[:1], _TWO)} in {place} ({texts[place]})" for place, own in places.items())
     judges = "; ".join(f"{_range(own, _JUDGE)} in {place}" for place, own in places.items())
     weak = any((own[0]["human_second_kendall_tau"] or 0.0) < WEAK for own in places.values())
     little = f" People agree little, so a low correlation says little against {'a' if several else 'the'} judge." if weak else ""
@@ -55,16 +55,11 @@ def _places(cells: Sequence[Cell]) -> dict[str, list[Cell]]:
     return places
 
 
-def _texts(cell: Cell) -> str:
-    return counted((cell.score_counts or {}).get("second_ratings", 0), "text")
-
-
 def _range(cells: Sequence[Cell], names: Sequence[str]) -> str:
     """`r .11 to .26, τ .06 to .16`: the lowest and the highest; one number where there is one judge."""
-    return ", ".join(f"{sign}{NO_BREAK_SPACE}{_ends([cell[name] for cell in cells])}" for sign, name in zip(("r", "τ"), names, strict=True))
-
-
-def _ends(values: Sequence[Any]) -> str:
-    known = sorted(value for value in values if value is not None)
-    ends = dict.fromkeys(map(coefficient, (known[0], known[-1]))) if known else {coefficient(None): None}
-    return " to ".join(ends)
+    ranges = []
+    for sign, name in zip(("r", "τ"), names, strict=True):
+        known = sorted(cell[name] for cell in cells if cell[name] is not None)
+        ends = dict.fromkeys(map(coefficient, (known[0], known[-1]) if known else (None,)))
+        ranges.append(f"{sign}{NO_BREAK_SPACE}{' to '.join(ends)}")
+    return ", ".join(ranges)

@@ -7,7 +7,7 @@ from html import escape
 from types import MappingProxyType
 
 from harness.decide.verdicts import Verdict
-from harness.render.comparison import comparison_table, language_name
+from harness.render.comparison import language_name, language_tables
 from harness.render.sealed import reason_without_agreement, sealed_table
 from harness.render.terminal import continuous_table, notes, unreviewed
 from harness.render.verdicts import answer_lines, judged_sides, screen_tables, verdict_tables
@@ -28,9 +28,7 @@ _OF_WORDS = {"use": "good", "passes the controls": "good", "do not use": "bad", 
 
 def report_html(report: Report) -> str:
     """A report: its answer, its verdicts, continuous scores, notes and signatures."""
-    sections: list[tuple[str, TextTable]] = []
-    if report.sealed:
-        sections.append((reason_without_agreement(report), sealed_table(report)))
+    sections = [(reason_without_agreement(report), sealed_table(report))] if report.sealed else []
     sections += _verdict_sections(report.verdicts)
     if (continuous := continuous_table(report)) is not None:
         sections.append(("Continuous scores", continuous))
@@ -40,9 +38,7 @@ def report_html(report: Report) -> str:
 def comparison_html(comparison: DecidedComparison) -> str:
     """A comparison: its answer with coloured cells; folded below it all verdicts, a table for each language, notes and signature."""
     sections = _verdict_sections(comparison.verdicts)
-    for language in dict.fromkeys(cell.key["language"] for cell in comparison.cells):
-        cells = [cell for cell in comparison.cells if cell.key["language"] == language]
-        sections.append((language_name(language), comparison_table(comparison, cells)))
+    sections += [(language_name(language), table) for language, table in language_tables(comparison)]
     return _page("", comparison, sections, comparison.notes, {"": comparison.signature})
 
 

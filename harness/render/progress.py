@@ -5,7 +5,8 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
+from functools import partial
 
 from rich.console import Console, Group
 from rich.live import Live
@@ -27,6 +28,7 @@ from harness import engines
 from harness.content.tags import english_name
 from harness.errors import UsageError
 from harness.model import JudgeIdentity
+from harness.render.fitted_table import plain_table
 from harness.reports.run_report import Report
 from harness.runs import CostEstimate, LiveRow, LiveRows, RunResult
 from harness.text import terminal_safe
@@ -44,24 +46,21 @@ class _Rate(ProgressColumn):
 
 
 @contextmanager
-def counting(what: str) -> Iterator[Callable[[], None]]:
+def _advancing(what: str, total: int | None, *columns: ProgressColumn) -> Iterator[Callable[..., None]]:
+    """A bar on stderr, where it is a terminal, and the function that advances it."""
+    console = Console(stderr=True)
+    with Progress(TextColumn("{task.description}"), *columns, console=console, transient=True, disable=not console.is_terminal) as bar:
+        yield partial(bar.advance, bar.add_task(terminal_safe(what), total=total))
+
+
+def counting(what: str) -> AbstractContextManager[Callable[[], None]]:
     """Count steps on stderr: call the function that it yields after each step. Shows nothing where stderr is no terminal."""
-    console = Console(stderr=True)
-    with Progress(
-        TextColumn("{task.description}"), TextColumn("{task.completed}"), console=console, transient=True, disable=not console.is_terminal
-    ) as bar:
-        task = bar.add_task(terminal_safe(what), total=None)
-        yield lambda: bar.advance(task)
+    return _advancing(what, None, TextColumn("{task.completed}"))
 
 
-@contextmanager
-def bytes_arriving(what: str, total: int) -> Iterator[Callable[[int], None]]:
+def bytes_arriving(what: str, total: int) -> AbstractContextManager[Callable[[int], None]]:
     """Show on stderr, where it is a terminal, how many of `total` bytes are here: call the function that it yields with those that came."""
-    console = Console(stderr=True)
-    columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TransferSpeedColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
-        task = bar.add_task(terminal_safe(what), total=total)
-        yield lambda count: bar.advance(task, count)
+    return _advancing(what, total, BarColumn(), DownloadColumn(), TransferSpeedColumn(), TimeRemainingColumn())
 
 
 @contextmanager
@@ -101,20 +100,18 @@ class TerminalWatcher:
 
     def planned(self, identity: JudgeIdentity, estimate: CostEstimate, stored: int) -> None:
         if not estimate.calls:
-            self._console.print(f"{terminal_safe(identity.name)}: all {stored} calls are answered already", highlight=False, markup=False)
+            self._print(f"{identity.name}: all {stored} calls are answered already")
             return
-        cost = (
-            "price unknown, --prices FILE can name one"
-            if estimate.cost is None
-            else f"about ${estimate.cost:.2f}"
-            if estimate.cost
-            else "free"
-        )
+        cost = f"about ${estimate.cost:.2f}" if estimate.cost else "free"
+        cost = "price unknown, --prices FILE can name one" if estimate.cost is None else cost
         rest = f", {stored} answered already" if stored else ""
-        self._console.print(f"{terminal_safe(identity.name)}: {estimate.calls} calls to ask{rest} ({cost})", highlight=False, markup=False)
+        self._print(f"{identity.name}: {estimate.calls} calls to ask{rest} ({cost})")
 
     def note(self, text: str) -> None:
-        self._console.print(f"note: {terminal_safe(text)}", highlight=False, markup=False, soft_wrap=True)
+        self._print(f"note: {text}", soft_wrap=True)
+
+    def _print(self, text: str, *, soft_wrap: bool | None = None) -> None:
+        self._console.print(terminal_safe(text), highlight=False, markup=False, soft_wrap=soft_wrap)
 
     def progress(self, identities: Sequence[JudgeIdentity]) -> Callable[[JudgeIdentity, engines.Progress], None]:
         return self._live(identities) if self._console.is_terminal else self._lines()
@@ -166,11 +163,8 @@ class TerminalWatcher:
                 last[identity.name] = now
                 rate = state.done / (now - start)
                 seconds = (state.total - state.done) / rate if rate else 0
-                self._console.print(
-                    f"  {terminal_safe(identity.name)}: {state.done}/{state.total}  {rate:.1f}/s  {_notes(state)}  {seconds:.0f} s left",
-                    highlight=False,
-                    markup=False,
-                )
+                done = f"{state.done}/{state.total}  {rate:.1f}/s  {_notes(state)}  {seconds:.0f} s left"
+                self._print(f"  {identity.name}: {done}")
 
         return show
 
@@ -179,7 +173,7 @@ class TerminalWatcher:
         printed = self._printed_notes.get(identity.name, 0)
         self._printed_notes[identity.name] = len(state.notes)
         for note in state.notes[printed:]:
-            self._console.print(f"{terminal_safe(identity.name)}: {terminal_safe(note)}", highlight=False, markup=False, soft_wrap=True)
+            self._print(f"{identity.name}: {note}", soft_wrap=True)
 
     def first_language(self, part: RunResult) -> None:
         """The verdicts of the language that is answered first."""
@@ -192,11 +186,9 @@ class TerminalWatcher:
             self._rows.decide(verdicts)
         if verdicts:
             language = english_name(part.protocol.texts.languages[0])
-            self._console.print(
-                f"\n{language} is answered. Its verdicts by itself, while the other languages are asked:\n", highlight=False
-            )
+            self._print(f"\n{language} is answered. Its verdicts by itself, while the other languages are asked:\n")
             print_whole(lambda width: Group(*render_verdicts(verdicts, width, every=True)), console=self._console)
-            self._console.print("The verdicts below are corrected for all languages together, and they count.\n", highlight=False)
+            self._print("The verdicts below are corrected for all languages together, and they count.\n")
 
     def finished(self) -> None:
         self._rows = None  # the report that follows has them all
@@ -207,22 +199,19 @@ class TerminalWatcher:
 
 def _table_of(rows: Sequence[LiveRow], room: int) -> Table:
     """The rows around the first that is not complete."""
-    table = Table(box=None, pad_edge=False)
     several = len({row.judge for row in rows}) > 1
-    for name in (*(["judge"] if several else []), "language", "metric"):
-        table.add_column(name)
-    for name in ("answers", "agrees with labels so far", "verdict"):
-        table.add_column(name, justify="left" if name == "verdict" else "right")
+    names = (*(["judge"] if several else []), "language", "metric")
     under_way = next((place for place, row in enumerate(rows) if row.done < row.total), len(rows))
     first = max(0, min(under_way - room // 2, len(rows) - room))
+    texts = []
     for row in rows[first : first + room]:
         agreement = f"{row.agreement / row.labelled:.0%}" if row.labelled else "–"
         verdict = row.verdict or ("answered" if row.done >= row.total else "")
-        names = ([row.judge] if several else []) + [english_name(row.language), row.metric.replace("_", " ")]
+        own = ([row.judge] if several else []) + [english_name(row.language), row.metric.replace("_", " ")]
         answers = f"{row.done}/{row.total}" + (f" ({row.unreadable} unreadable)" if row.unreadable else "")
-        cells = (*names, answers, agreement, verdict)
-        table.add_row(*(Text(terminal_safe(cell)) for cell in cells))
-    return table
+        texts.append([Text(terminal_safe(cell)) for cell in (*own, answers, agreement, verdict)])
+    headings = (*names, "answers", "agrees with labels so far", "verdict")
+    return plain_table(headings, texts, (len(names), len(names) + 1))
 
 
 def _notes(state: engines.Progress) -> str:

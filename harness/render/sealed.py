@@ -19,16 +19,14 @@ SEALED = (
     "'harness submit' hands the answers in."
 )
 UNLABELLED = "No item has a label, so there is no agreement to show. The table shows how many answers could be read."
-_KEYS = ("language", "judge", "condition")
 
 
 def print_sealed(report: Report) -> None:
     """The table on stdout, and what is missing in it."""
     console = Console(highlight=False)
     table = sealed_table(report)
-    console.print(Text(terminal_safe(report.title), style="bold"))
-    console.print(Text(reason_without_agreement(report)))
-    console.print(FittedTable(table))
+    for part in (Text(terminal_safe(report.title), style="bold"), Text(reason_without_agreement(report)), FittedTable(table)):
+        console.print(part)
     console.print(dim_lines(table.legend))
     for judge, calls in report.missing.items():
         if calls:
@@ -44,16 +42,8 @@ def reason_without_agreement(report: Report) -> str:
 
 def sealed_table(report: Report) -> TextTable:
     """How many answers of each judge could be read, language by language."""
-    rows = [
-        {
-            "language": f"{english_name(row.language)} ({row.language})",
-            "judge": row.judge,
-            "condition": row.condition.words(),
-            "asked": row.asked,
-            "read": row.read,
-            "coverage": row.coverage,
-            "failures": row.failures,
-        }
-        for row in report.sealed
-    ]
-    return tabulate(rows, columns_in(TableName.SEALED), _KEYS)
+    rows = []
+    for row in report.sealed:
+        counts = {name: getattr(row, name) for name in ("judge", "asked", "read", "coverage", "failures")}
+        rows.append(counts | {"language": f"{english_name(row.language)} ({row.language})", "condition": row.condition.words()})
+    return tabulate(rows, columns_in(TableName.SEALED), ("language", "judge", "condition"))

@@ -1,11 +1,12 @@
-"""Judges and their conditions as labels, in reading order."""
+"""Judges and their conditions as labels, in reading order, and those of cells."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from harness.judges import traits_of
+from harness.measure.cells import Cell
 from harness.measure.options import POOLED
 from harness.model import SIDE, axis_words, plainness
 from harness.text import one_line
@@ -14,6 +15,25 @@ _JUDGE = SIDE.index("judge")
 
 Side = tuple[Any, ...]
 """Who judged, and how: the values of `SIDE`, None or `*` where there is none."""
+
+
+def side_of(key: Mapping[str, Any]) -> Side:
+    """The side of a cell's or a verdict's key, or of a row of a section."""
+    return tuple(key.get(name) for name in SIDE)
+
+
+def sides_of(cells: Iterable[Cell]) -> list[Side]:
+    """The different sides of cells, the plainest first."""
+    return plainest_first(side_of(cell.key) for cell in cells)
+
+
+def languages_of(cells: Iterable[Cell]) -> list[str]:
+    return list(dict.fromkeys(cell["language"] for cell in cells))
+
+
+def filters_of(side: Side) -> dict[str, Any]:
+    """The filters of a page's browser of items that show the judgments of a side."""
+    return {name: value for name, value in zip(SIDE, side, strict=True) if value is not None and value != POOLED}
 
 
 def is_baseline(side: Side) -> bool:

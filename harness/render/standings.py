@@ -261,14 +261,10 @@ def cautions(standings: Standings) -> list[str]:
         lines.append("The labels are constructed with the texts, not given by native speakers: passing is necessary, not sufficient.")
     if standings.unreviewed:
         lines.append(f"No native reader has reviewed the texts in {', '.join(map(english_name, standings.unreviewed))}.")
-    if priced := _price_dates(standings):
-        lines.append(f"Prices of {', '.join(priced)}.")
+    prices = {spent.prices for judge in standings.judges for spent in judge.spending.values()} - {None, "always"}
+    if prices:
+        lines.append(f"Prices of {', '.join(sorted(map(str, prices)))}.")
     return lines
-
-
-def _price_dates(standings: Standings) -> list[str]:
-    spending = (spent for judge in standings.judges for spent in judge.spending.values())
-    return sorted({spent.prices for spent in spending if spent.prices not in (None, "always")}, key=str)
 
 
 def findings_of(findings: Sequence[Finding], judge: str) -> list[Finding]:

@@ -26,8 +26,8 @@ from harness.render.standings import (
     table_title,
     verdict_table,
 )
-from harness.render.terminal import print_whole, render_lines
-from harness.render.verdicts import lines_of
+from harness.render.terminal import print_whole, render_lines, table_heading
+from harness.render.verdicts import column_widths, lines_of
 from harness.reports.answer_parts import SIGNS
 from harness.reports.tables.numbers import counted
 from harness.reports.tables.text_table import TextTable
@@ -77,19 +77,19 @@ def render_standings(
     shown: list[TextTable] = []
     if verdicts := verdict_table(standings, language):
         shown.append(_with_signs(verdicts, width))
-        parts += [Text("\nVerdicts", style="bold cyan"), FittedTable(shown[-1], unbroken=("language",))]
+        parts += [table_heading("Verdicts"), FittedTable(shown[-1], unbroken=("language",))]
     if language is None:
         for variant in standings.variants:
             shown.append(overall_table(standings, variant))
-            parts.append(Text(terminal_safe(f"\nAll languages{f' · {variant}' if len(standings.variants) > 1 else ''}"), style="bold cyan"))
-            parts += _fitted_table(shown[-1], width)
+            title = f"All languages{f' · {variant}' if len(standings.variants) > 1 else ''}"
+            parts += [table_heading(title), *_fitted_table(shown[-1], width)]
     parts += [Text(""), *beside[:-1]] if beside else []
     if language is None and not every:
         signs = [line for table in shown for line in table.legend if line == _SIGN_LEGEND]
         notes = [*signs, *cautions(standings), _more(standings, findings)]
         return Group(*parts, Text("\n" + terminal_safe("\n".join(notes)), style="dim"))
     for tag in standings.languages if language is None else (language,):
-        parts.append(Text(terminal_safe(f"\n{both_names(tag)}"), style="bold cyan"))
+        parts.append(table_heading(both_names(tag)))
         rankings = [each for each in standings.tables if each.language == tag and (language is not None or each.metric == POOLED)]
         for ranking in rankings:
             shown.append(ranking_table(standings, ranking))
@@ -98,7 +98,7 @@ def render_standings(
         if not rankings:
             parts.append(Text("No numbers."))
     if findings:
-        parts += [Text("\nProbes", style="bold cyan"), *_probes(findings)]
+        parts += [table_heading("Probes"), *_probes(findings)]
     return Group(*parts, Text("\n" + terminal_safe("\n".join(standings_notes(standings, shown))), style="dim"))
 
 
@@ -112,21 +112,20 @@ def _more(standings: Standings, findings: Sequence[Finding]) -> str:
 
 def _with_signs(table: TextTable, width: int) -> TextTable:
     """A table of verdicts; with signs in place of words where a row would be broken in the width."""
-    widths = [_column_width(table, place) for place in range(len(table.headings))]
+    widths = _column_widths(table)
     if sum(widths) + gap_between(width) * (len(widths) - 1) <= width:
         return table
-    rows = tuple((row[0], *(_sign(text) for text in row[1:])) for row in table.rows)
+
+    def signed(text: str) -> str:  # `✗ 11 of 20` for `open; do not use: 11 of 20`
+        return next((sign + text.removeprefix(words) for words, sign in _SIGN_OF.items() if text.startswith(words)), text)
+
+    rows = tuple((row[0], *map(signed, row[1:])) for row in table.rows)
     return replace(table, rows=rows, legend=(*table.legend, _SIGN_LEGEND))
-
-
-def _sign(text: str) -> str:
-    """A verdict with a sign in place of its words: `✗ 11 of 20` for `open; do not use: 11 of 20`."""
-    return next((sign + text.removeprefix(words) for words, sign in _SIGN_OF.items() if text.startswith(words)), text)
 
 
 def _fitted_table(table: TextTable, width: int) -> Iterator[RenderableType]:
     """The columns that fit into the width, and the names of the others."""
-    widths = [_column_width(table, place) for place in range(len(table.headings))]
+    widths = _column_widths(table)
     kept = _fitting(table, widths, width)
     room = width - sum(widths[place] + _GAP for place in kept if table.headings[place].name != _NAME) - _GAP
     fitted = replace(
@@ -142,10 +141,10 @@ def _fitted_table(table: TextTable, width: int) -> Iterator[RenderableType]:
         yield Text(f"Not in this width: {', '.join(absent)}. A wider window has them, and so has --json.", style="dim")
 
 
-def _column_width(table: TextTable, place: int) -> int:
-    """The width of a column: its longest text, or the longest word of its heading."""
-    texts = (row[place] for row in table.rows)
-    return max(map(cell_len, (*texts, *table.headings[place].text.split(), "[95 %]" if "[95" in table.headings[place].text else "")))
+def _column_widths(table: TextTable) -> list[int]:
+    """The widths in which no text of a column is broken; the sign of an interval in a heading stays whole too."""
+    own = ("[95 %]" if "[95" in heading.text else "" for heading in table.headings)
+    return [max(width, cell_len(sign)) for width, sign in zip(column_widths(table), own, strict=True)]
 
 
 def _fitting(table: TextTable, widths: Sequence[int], width: int) -> list[int]:
@@ -164,7 +163,5 @@ def _probes(findings: Sequence[Finding]) -> Iterator[Text]:
     for judge in dict.fromkeys(finding.judge for finding in findings):
         yield Text(terminal_safe(judge), style="bold")
         for finding in findings_of(findings, judge):
-            yield Text(
-                terminal_safe(f"  {'look closer: ' if finding.flagged else ''}{finding.sentence}"),
-                style="yellow" if finding.flagged else "",
-            )
+            words, look = ("look closer: ", "yellow") if finding.flagged else ("", "")
+            yield Text(terminal_safe(f"  {words}{finding.sentence}"), style=look)

@@ -31,12 +31,29 @@ from harness.reports.tables.numbers import counted, difference, percent
 from harness.reports.tables.text_table import TextTable, cell_row, key_text, tabulate
 from harness.text import broken_command, terminal_safe
 
-_MOST_CLASSES = 11  # of a scale whose equal scores are agreement, such as 0 to 10
+_MOST_CLASSES = 11  # of a scale whose equal scores are agreement, such as 0 to 10; of more classes they say little
 
 
 def dim_lines(lines: Iterable[str]) -> RenderableType:
     """Notes and legends below a table."""
     return Padding(Text("\n".join(lines), style="dim"), (1, 0, 0, 0))
+
+
+def table_heading(title: str) -> Text:
+    """What stands above a table, with a line between it and what is above."""
+    return Text(f"\n{terminal_safe(title)}", style="bold cyan")
+
+
+def legend_of(tables: Iterable[TextTable]) -> dict[str, None]:
+    """What the headings and signs of tables mean, each line once."""
+    return dict.fromkeys(line for table in tables for line in table.legend)
+
+
+def print_lines(lines: Iterable[str]) -> None:
+    """Print lines that are never broken, without control characters."""
+    console = Console()
+    for line in lines:
+        console.print(Text(terminal_safe(line)), soft_wrap=True)
 
 
 _ANSWER_STYLES = {"title": "bold", "good": "blue", "bad": "dark_orange3", "open": "", "next": "bold", "note": "dim"}
@@ -87,7 +104,7 @@ def render_verdicts(verdicts: Sequence[Verdict], width: int, *, every: bool = Fa
     """The verdicts below an answer, with a key of the signs that occur; with `every` all rows, and what the headings mean."""
     legend: dict[str, None] = {}
     for shown in screen_tables(verdicts, width, every=every):
-        yield from (Text(f"\n{shown.name}", style="bold cyan"),) if shown.name else ()
+        yield from (table_heading(shown.name),) if shown.name else ()
         yield FittedTable(shown.table, line_headings=shown.headings)
         yield from (Text(f"\n{terminal_safe(said)}") for said in shown.sentences)
         legend |= dict.fromkeys(((shown.below,) if shown.below else ()) + (shown.table.legend if every else shown.table.signs))
@@ -113,30 +130,33 @@ def render_report(report: Report, *, by_task: bool = False, every: bool = False,
     if by_task:
         parts += _numbers(report)
     elif not report.verdicts:  # scores that only their order is compared of: there is nothing else to show
-        parts += _continuous(report, {})
+        parts += _continuous(report)
     return Group(*parts, dim_lines((*unreviewed(report), *notes(report))))
 
 
 def _numbers(report: Report) -> Iterator[RenderableType]:
     """Continuous scores, then each language metric by metric and task by task."""
-    legend: dict[str, None] = {}
-    yield from _continuous(report, legend)
+    yield from _continuous(report)
+    continuous = continuous_table(report)
+    tables = [continuous] if continuous else []
     for language in dict.fromkeys(summary.language for summary in report.summaries):
-        yield _language_heading(language)
+        yield table_heading(both_names(language))
         for summary in report.summaries:
             if summary.language == language:
                 cells = [c for c in (*report.by_metric, *report.cells) if belongs(c, summary)]
-                table = _report_table(cells)
-                yield from (_summary_line(summary, len(report.summaries) > 1), _by_task(table, cells))
-                legend |= dict.fromkeys(table.legend)
-    yield dim_lines(legend)
+                rows = [cell_row(cell) | {"metric": SHORT_NAMES.get(cell["metric"], cell["metric"])} for cell in cells]
+                tables.append(tabulate(rows, columns_in(TableName.REPORT), ("metric",)))
+                condition = f" ({condition_of(summary)})" if len(report.summaries) > 1 else ""
+                judge = f"{english_name(language)}, {terminal_safe(summary.judge)}: "
+                yield Text.assemble(judge, agreement_sentence(summary).replace("It ", "it ", 1), (condition, "dim"))
+                yield _by_task(tables[-1], cells)
+    yield dim_lines(legend_of(tables))
 
 
-def _continuous(report: Report, legend: dict[str, None]) -> Iterator[RenderableType]:
-    """The table of scores that are numbers, if there are any; `legend` takes what its headings mean."""
+def _continuous(report: Report) -> Iterator[RenderableType]:
+    """The table of scores that are numbers, if there are any."""
     if continuous := continuous_table(report):
-        yield from (Text("\nContinuous scores", style="bold cyan"), FittedTable(continuous))
-        legend |= dict.fromkeys(continuous.legend)
+        yield from (table_heading("Continuous scores"), FittedTable(continuous))
 
 
 def print_collection(title: str, answer: Answer | None, reports: Sequence[Report], left_out: Iterable[str]) -> None:
@@ -158,17 +178,12 @@ def print_collection(title: str, answer: Answer | None, reports: Sequence[Report
 
 def continuous_table(report: Report) -> TextTable | None:
     """The cells whose scores are numbers, with correlations and errors; None if there are none."""
-    cells = [cell for cell in report.by_metric if _is_numeric(cell)]
+    cells = [c for c in report.by_metric if c.continuous or (c["mae"] is not None and len(c.distribution_labels or ()) > _MOST_CLASSES)]
     if not cells:
         return None
     keys = [name for name in CONDITION if len({str(cell.key.get(name)) for cell in cells}) > 1]
     rows = [cell_row(cell) | {"language": english_name(cell["language"])} for cell in cells]
     return tabulate(rows, columns_in(TableName.COMPARISON), ("language", "metric", *keys), tables=(TableName.COMPARISON,))
-
-
-def _is_numeric(cell: Cell) -> bool:
-    """Whether scores are numbers of which so many different ones occur that equal scores say little."""
-    return cell.continuous or (cell["mae"] is not None and len(cell.distribution_labels or ()) > _MOST_CLASSES)
 
 
 def unreviewed(report: Report) -> Iterator[str]:
@@ -177,14 +192,11 @@ def unreviewed(report: Report) -> Iterator[str]:
             yield f"No native reader has reviewed the {what} in {', '.join(map(english_name, languages))}."
 
 
-def _summary_line(summary: LanguageSummary, show_condition: bool) -> Text:
-    condition = f" ({condition_of(summary)})" if show_condition else ""
-    judge = f"{english_name(summary.language)}, {terminal_safe(summary.judge)}: "
-    return Text.assemble(judge, agreement_sentence(summary).replace("It ", "it ", 1), (condition, "dim"))
-
-
-def _language_heading(language: str) -> Text:
-    return Text(f"\n{both_names(language)}", style="bold cyan")
+def unreviewed_in(report: Report, language: str) -> list[str]:
+    """The same of one language."""
+    texts = ["No native reader has reviewed these texts."] if language in report.unreviewed else []
+    own = language in report.unreviewed_instructions
+    return [*texts, *(["No native reader has reviewed the own-language instructions."] if own else [])]
 
 
 def belongs(cell: Cell | Verdict, summary: LanguageSummary) -> bool:
@@ -204,11 +216,6 @@ def agreement_sentence(summary: LanguageSummary) -> str:
 def condition_of(summary: LanguageSummary) -> str:
     """The condition that the judge was asked under: `joint, temperature 0.3, top-p 0.9`."""
     return terminal_safe(summary.condition.words())
-
-
-def _report_table(cells: Sequence[Cell]) -> TextTable:
-    rows = [cell_row(cell) | {"metric": SHORT_NAMES.get(cell["metric"], cell["metric"])} for cell in cells]
-    return tabulate(rows, columns_in(TableName.REPORT), ("metric",))
 
 
 def _by_task(table: TextTable, cells: Sequence[Cell]) -> FittedTable:
@@ -235,8 +242,10 @@ def notes(report: Report) -> list[str]:
             lines.append(f"{judge} does not take {refused}. It was asked without; results that depend on it are missing or mislabelled.")
         if calls := parameters.get(SYSTEM_ROLE):
             lines.append(f"{judge} does not take a system message ({calls} calls). Its text stood at the beginning of the user's message.")
-    lines += span_notes(report.spans)
-    lines += reasoning_notes(report.reasoning)
+    lines += _span_notes(report.spans)
+    for judge, counts in report.reasoning.items():
+        reasoned = f"{counts['replies']:,} replies ({counts['characters']:,} characters)"
+        lines.append(f"{judge} marked reasoning in {reasoned}. No score is read from it.")
     lines += _few_shot_notes(report.few_shot)
     if any(report.missing.values()):
         missing = ", ".join(f"{judge} {count}" for judge, count in report.missing.items() if count)
@@ -247,18 +256,12 @@ def notes(report: Report) -> list[str]:
     return [terminal_safe(line) for line in lines]
 
 
-def span_notes(spans: Mapping[str, Mapping[str, int]]) -> Iterator[str]:
+def _span_notes(spans: Mapping[str, Mapping[str, int]]) -> Iterator[str]:
     """How many errors each judge marked, and how many of them cannot be shown in the text."""
     for judge, counts in spans.items():
         unplaced = f"; {counts['unplaced']:,} quote words that are not in the text" if counts["unplaced"] else ""
         unread = f"; {counts['unread']:,} could not be read" if counts["unread"] else ""
         yield f"{judge} marked {counts['marked']:,} errors{unplaced}{unread}."
-
-
-def reasoning_notes(reasoning: Mapping[str, Mapping[str, int]]) -> Iterator[str]:
-    """In how many replies each judge reasoned before its answer."""
-    for judge, counts in reasoning.items():
-        yield f"{judge} marked reasoning in {counts['replies']:,} replies ({counts['characters']:,} characters). No score is read from it."
 
 
 def _native_data(cards: Mapping[str, Sequence[str]], how_to_get: Mapping[str, str]) -> str:
@@ -286,11 +289,8 @@ def print_report(
     report: Report, console: Console | None = None, *, by_task: bool = False, every: bool = False, signature: bool = False
 ) -> None:
     """Print to stdout; the signature of each judge as a short hash, with `signature` whole, in one line to be copied."""
-
-    def body(width: int) -> RenderableType:
-        return render_report(report, by_task=by_task, every=every, width=width)
-
-    print_whole(body, (signature_line(text, signature) for text in report.signatures.values()), console)
+    lines = (signature_line(text, signature) for text in report.signatures.values())
+    print_whole(lambda width: render_report(report, by_task=by_task, every=every, width=width), lines, console)
 
 
 def print_whole(body: Callable[[int], RenderableType], after: Iterable[str] = (), console: Console | None = None) -> None:

@@ -10,11 +10,11 @@ from rich.text import Text
 
 from harness.content.tags import both_names
 from harness.correct.acceptance import Acceptances
-from harness.correct.calibrate import Calibrated, CalibratedMetric
+from harness.correct.calibrate import Calibrated
 from harness.correct.correct import Corrected, CorrectedNumber
 from harness.model import SIDE
 from harness.render.fitted_table import FittedTable
-from harness.render.terminal import dim_lines
+from harness.render.terminal import dim_lines, legend_of, table_heading
 from harness.reports.sections.calibrated_scores import NAME, calibrated_section
 from harness.reports.shown_sections import shown_sections
 from harness.reports.tables.column import Row, TableName
@@ -52,7 +52,8 @@ def render_calibrated(found: Calibrated) -> RenderableType:
     legend: dict[str, None] = {}
     for metric in found.metrics:
         [shown] = shown_sections({NAME: calibrated_section([metric])})
-        parts += [Text(f"\n{_title(metric)}", style="bold cyan"), Text(shown.text.partition("not seen. ")[2])]
+        name, judge = (str(metric.key[key]) for key in ("metric", "judge"))
+        parts += [table_heading(f"{name.replace('_', ' ')}, {judge}: {metric.method}"), Text(shown.text.partition("not seen. ")[2])]
         for table in shown.tables:
             title, titled, _ = table.shared.partition(": ")
             parts += [Text(f"\n{title}" if titled else "", style="italic"), FittedTable(table)]
@@ -61,17 +62,12 @@ def render_calibrated(found: Calibrated) -> RenderableType:
     return Group(*parts, dim_lines((*legend, promise, *map(terminal_safe, found.notes))))
 
 
-def _title(metric: CalibratedMetric) -> str:
-    name, judge = (terminal_safe(str(metric.key[key])) for key in ("metric", "judge"))
-    return f"{name.replace('_', ' ')}, {judge}: {metric.method}"
-
-
 def _tables(rows: Sequence[Row], keys: Sequence[str], name: TableName, notes: Sequence[str]) -> RenderableType:
     parts: list[RenderableType] = []
-    legend: dict[str, None] = {}
+    tables = []
     for language in dict.fromkeys(row["language"] for row in rows):
-        table = tabulate([row for row in rows if row["language"] == language], columns_in(name), keys, tables=(name,), shown_in=rows)
+        own = [row for row in rows if row["language"] == language]
+        tables.append(tabulate(own, columns_in(name), keys, tables=(name,), shown_in=rows))
         title = both_names(language) if language else key_text("language", language)
-        parts += [Text(f"\n{terminal_safe(title)}", style="bold cyan"), FittedTable(table, sentences=("borrowed", "reason"))]
-        legend |= dict.fromkeys(table.legend)
-    return Group(*parts, dim_lines((*legend, *map(terminal_safe, notes))))
+        parts += [table_heading(title), FittedTable(tables[-1], sentences=("borrowed", "reason"))]
+    return Group(*parts, dim_lines((*legend_of(tables), *map(terminal_safe, notes))))

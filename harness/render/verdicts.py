@@ -11,20 +11,17 @@ from rich.cells import cell_len
 
 from harness.content.tags import english_name
 from harness.decide.verdicts import Verdict
-from harness.model import CONDITION, SIDE, axis_words
-from harness.render.sides import Side, is_baseline, plainest_first
+from harness.model import CONDITION, axis_words
+from harness.render.sides import Side, is_baseline, plainest_first, side_of
 from harness.reports.answer import LabelPages, answer_of, style_of
-from harness.reports.answer_parts import SIGNS, Answer, VerdictMatrix
+from harness.reports.answer_parts import SIGNS, Answer, VerdictMatrix, VerdictSquare
 from harness.reports.tables.column import Row, TableName
 from harness.reports.tables.columns import columns_in
 from harness.reports.tables.numbers import counted
 from harness.reports.tables.text_table import Heading, TextTable, tabulate
 from harness.text import one_line
 
-SHORT_NAMES = {
-    "output_content_quality": "content quality",
-    "problematic_content": "problematic",
-}
+SHORT_NAMES = {"output_content_quality": "content quality", "problematic_content": "problematic"}
 """Metrics in a narrow terminal."""
 _WIDE = 180
 _FEW_ROWS = 12  # without a verdict, that are shown where there is nothing else
@@ -82,7 +79,7 @@ def _baselines(sides: Sequence[Sequence[Verdict]], width: int) -> Iterator[Scree
     """The rows of each baseline under its plainest condition, and how many other conditions there are."""
     plainest: dict[Side, Sequence[Verdict]] = {}
     for own in sides:
-        plainest.setdefault(side_of_verdict(own[0])[:2], own)
+        plainest.setdefault(side_of(own[0].key)[:2], own)
     left = counted(len(sides) - len(plainest), "other condition")
     below = f"Shown: the plainest condition of each. --all has {left}." if len(sides) > len(plainest) else ""
     for name, table in verdict_tables([verdict for own in plainest.values() for verdict in own], width):
@@ -103,18 +100,17 @@ def _told(verdicts: Sequence[Verdict], width: int) -> Iterator[ScreenTable]:
 def _matrix_table(matrix: VerdictMatrix) -> tuple[TextTable, dict[int, str]]:
     """A matrix as text, `✓ +9` in a cell of one verdict, and the headings above its rows."""
     headings = (Heading("row", matrix.rows_are, key=True), *(Heading(f"c{n}", column.name) for n, column in enumerate(matrix.columns)))
-    rows = []
-    for row in matrix.rows:
-        squares = ("–" if square is None else _square(square.parts, square.number) for square in row.squares)
-        rows.append((row.name, *squares))
-    legend = [f"{SIGNS['good']} shown for the judge, {SIGNS['bad']} against it, {SIGNS['open']} not shown"]
-    legend += [f"number: {matrix.axis}, in percentage points" if matrix.axis else "number: metrics"]
-    table = TextTable(headings, tuple(rows), legend=tuple(legend), signs=tuple(legend))
-    return table, {number: row.group for number, row in enumerate(matrix.rows) if row.group}
+    rows = tuple((row.name, *("–" if square is None else square_text(square, " ") for square in row.squares)) for row in matrix.rows)
+    signs = f"{SIGNS['good']} shown for the judge, {SIGNS['bad']} against it, {SIGNS['open']} not shown"
+    legend = (signs, f"number: {matrix.axis}, in percentage points" if matrix.axis else "number: metrics")
+    groups = {number: row.group for number, row in enumerate(matrix.rows) if row.group}
+    return TextTable(headings, rows, legend=legend, signs=legend), groups
 
 
-def _square(parts: Sequence[tuple[str, str, str]], number: str) -> str:
-    return f"{parts[0][1]} {number}" if number else " ".join(f"{sign} {words}" for _, sign, words in parts)
+def square_text(square: VerdictSquare, between: str) -> str:
+    """`✓ +9` of one verdict; of several the sign and the words of each kind."""
+    sign = square.parts[0][1]
+    return f"{sign} {square.number}" if square.number else between.join(f"{sign} {words}" for _, sign, words in square.parts)
 
 
 def _table(verdicts: Sequence[Verdict], width: int) -> TextTable:
@@ -122,7 +118,7 @@ def _table(verdicts: Sequence[Verdict], width: int) -> TextTable:
     rows = list(_rows(verdicts, {} if width >= _WIDE else SHORT_NAMES))
     table = tabulate(rows, columns_in(*_TABLES), ("language", "metric"), tables=_TABLES)
     order = [heading.name for heading in table.headings]
-    widths = {name: _column_width(table, place) for place, name in enumerate(order)}
+    widths = dict(zip(order, column_widths(table), strict=True))
     kept: list[str] = []
     taken = -_GAP
     for name in sorted(order, key=lambda name: _FIRST.index(name) if name in _FIRST else len(_FIRST) + order.index(name)):
@@ -131,14 +127,13 @@ def _table(verdicts: Sequence[Verdict], width: int) -> TextTable:
             taken += _GAP + widths[name]
     if len(kept) == len(order):
         return table
-    columns = columns_in(*_TABLES)
-    return tabulate(rows, [column for column in columns if column.name in kept], ("language", "metric"), tables=_TABLES)
+    return tabulate(rows, [column for column in columns_in(*_TABLES) if column.name in kept], ("language", "metric"), tables=_TABLES)
 
 
-def _column_width(table: TextTable, place: int) -> int:
-    """The width in which no text of a column is broken: the longest, or the longest word of the heading."""
-    texts = (row[place] for row in table.rows)
-    return max(map(cell_len, (*texts, *table.headings[place].text.split())))
+def column_widths(table: TextTable) -> list[int]:
+    """The widths in which no text of a column is broken: the longest, or the longest word of the heading."""
+    columns = zip(*table.rows, strict=True) if table.rows else ((),) * len(table.headings)
+    return [max(map(cell_len, (*texts, *head.text.split()))) for head, texts in zip(table.headings, columns, strict=True)]
 
 
 class AnswerLine(NamedTuple):
@@ -170,9 +165,8 @@ def lines_of(answer: Answer, *, apart: bool = False) -> Iterator[AnswerLine]:
     numbered = enumerate(answer.cards)
     for (style, _), group in groupby(numbered, key=lambda each: (each[1].style, apart and each[0])):
         cards = [card for _, card in group]
-        sentence, whole = (
-            f"{SIGNS[style]} {' '.join(texts)}" for texts in zip(*((card.sentence, card.whole) for card in cards), strict=True)
-        )
+        sentence = f"{SIGNS[style]} {' '.join(card.sentence for card in cards)}"
+        whole = f"{SIGNS[style]} {' '.join(card.whole for card in cards)}"
         beside = tuple(f"{SIGNS[style]} {card.heading}: {card.note}" if card.heading else card.note for card in cards if card.note)
         yield AnswerLine(style, sentence, whole, beside)
     if answer.sure:
@@ -184,19 +178,15 @@ def lines_of(answer: Answer, *, apart: bool = False) -> Iterator[AnswerLine]:
 
 def judged_sides(verdicts: Sequence[Verdict]) -> list[list[Verdict]]:
     """The same as `sides_of_verdicts` without baselines, of which no answer is given."""
-    return [own for own in sides_of_verdicts(verdicts) if not is_baseline(side_of_verdict(own[0]))]
+    return [own for own in sides_of_verdicts(verdicts) if not is_baseline(side_of(own[0].key))]
 
 
 def sides_of_verdicts(verdicts: Sequence[Verdict]) -> list[list[Verdict]]:
     """Verdicts by source, judge and condition: judges first, baselines last, the conditions of a judge from the plainest on."""
     sides: dict[Side, list[Verdict]] = {}
     for verdict in verdicts:
-        sides.setdefault(side_of_verdict(verdict), []).append(verdict)
+        sides.setdefault(side_of(verdict.key), []).append(verdict)
     return [sides[side] for side in plainest_first(sides)]
-
-
-def side_of_verdict(verdict: Verdict) -> Side:
-    return tuple(verdict.key.get(name) for name in SIDE)
 
 
 def _rows(verdicts: Sequence[Verdict], names: Mapping[str, str]) -> Iterator[Row]:
@@ -211,7 +201,6 @@ def _rows(verdicts: Sequence[Verdict], names: Mapping[str, str]) -> Iterator[Row
 
 def side_text(key: Mapping[str, Any]) -> str:
     """Who judged, and how, as far as a key has it: `openai/one, joint, temperature 0.3`."""
-    known = {name: value for name, value in key.items() if value is not None}
-    parts = [axis_words(name, known[name]) for name in CONDITION if name in known]
-    sides = [str(known["source"])] if "source" in known else []
-    return one_line(": ".join([*sides, *([", ".join(parts)] if parts else [])]))
+    words = ", ".join(axis_words(name, key[name]) for name in CONDITION if key.get(name) is not None)
+    source = key.get("source")
+    return one_line(": ".join([*([str(source)] if source is not None else []), *([words] if words else [])]))

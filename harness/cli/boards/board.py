@@ -137,7 +137,7 @@ def _probe(library: Library, checked: CheckedBoards, arguments: argparse.Namespa
 def _table(board: Board, prepared: Prepared, entries: Mapping[Path, ScoredSubmission]) -> str:
     from harness.boards.board import findings_about
     from harness.boards.board_standings import standings
-    from harness.render.standings_markdown import standings_markdown
+    from harness.render.markdown import standings_markdown
 
     return standings_markdown(standings(board, prepared, list(entries.values())), findings_about(board, prepared, entries))
 

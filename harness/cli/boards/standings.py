@@ -80,7 +80,7 @@ def _refuse_installed(library: Library, names: Sequence[str], site: Path | None)
 
 
 def _tables(opened: Sequence[OpenBoard]) -> dict[Path, str]:
-    from harness.render.standings_markdown import standings_markdown
+    from harness.render.markdown import standings_markdown
 
     return {one.folder / TABLE: standings_markdown(one.standings, one.findings) for one in opened}
 

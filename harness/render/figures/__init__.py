@@ -12,19 +12,15 @@ from typing import Any
 import msgspec
 
 from harness.decide.verdicts import Verdict
-from harness.render.doses import dose_responses
-from harness.render.failure_shares import failure_shares
-from harness.render.figures.agreement import draw_agreement
 from harness.render.figures.answer import draw_answer, write_answer
 from harness.render.figures.by_agreement import draw_by_agreement, draw_distributions
-from harness.render.figures.by_language import draw_consistency, draw_injection
 from harness.render.figures.corrected import draw_corrected
-from harness.render.figures.doses import draw_doses
-from harness.render.figures.failures import draw_failures
+from harness.render.figures.dot_figures import draw_agreement, draw_consistency, draw_injection, draw_sensitivity
 from harness.render.figures.line_chart import draw_few_shot, draw_temperature
 from harness.render.figures.own_preference import draw_own_preference
-from harness.render.figures.sensitivity import draw_sensitivity
+from harness.render.figures.pictured import draw_doses, draw_failures
 from harness.render.figures.style import FORMS, WIDTHS, Drawn, FigureOptions, form_of
+from harness.render.pictured import dose_responses, failure_shares
 from harness.render.verdicts import judged_sides
 from harness.tables import write_together
 
@@ -50,18 +46,9 @@ _SECTIONS: dict[str, tuple[str, Callable[..., Drawn]]] = {
 
 
 def draw_figures(report_json: Mapping[str, Any], folder: Path, options: FigureOptions = FigureOptions()) -> list[Path]:  # noqa: B008 (frozen)
-    """Draw every figure that a report has the numbers for.
+    """Draw every figure that a report has the numbers for, into a folder that is created if it does not exist; the files in their order.
 
-    Args:
-        report_json: what `report.json` holds: `signatures`, `by_metric` and `ablations`.
-        folder: where the files go; it is created if it does not exist.
-        options: their width, the names of languages, and their forms.
-
-    Returns:
-        The files, in the order in which they were written.
-
-    Raises:
-        UsageError: without the extra `figures`.  StoreError: where the folder cannot be written.
+    `report_json` is what `report.json` holds. Raises UsageError without the extra `figures`, StoreError where the folder cannot be written.
     """
     figures = _figures(msgspec.to_builtins(report_json))
     files = {folder / f"{name}.{form}": content for name, draw in figures for form, content in draw(options=options).items()}
@@ -78,7 +65,8 @@ def _figures(report_json: Mapping[str, Any]) -> Iterator[tuple[str, Callable[...
         yield "verdicts", partial(draw_answer, verdicts, signature)
     for section, (name, draw) in _SECTIONS.items():
         if section in sections:
-            more = {"baselines": _baselines(report_json)} if section == "variants" else {}
+            baselines = {one["language"]: one["baseline"] for one in report_json.get("summaries", ()) if one.get("baseline") is not None}
+            more = {"baselines": baselines} if section == "variants" else {}
             yield name, partial(draw, sections[section], signature, **more)
     own = sections.get("self_preference", {})
     if own.get("points") or any(one["points"] for one in own.get("control_lines", ())):
@@ -93,12 +81,6 @@ def _figures(report_json: Mapping[str, Any]) -> Iterator[tuple[str, Callable[...
     cells = [cell for cell in report_json.get("by_metric", ()) if cell.get("distribution_by_agreement")]
     for metric, rows in _by_metric(cells):
         yield f"by_agreement-{_slug(metric)}", partial(draw_distributions, rows, signature)
-
-
-def _baselines(report_json: Mapping[str, Any]) -> dict[str, float]:
-    """The agreement of the majority baseline by language."""
-    summaries = report_json.get("summaries", ())
-    return {summary["language"]: summary["baseline"] for summary in summaries if summary.get("baseline") is not None}
 
 
 def _by_metric(rows: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, list[Mapping[str, Any]]]]:

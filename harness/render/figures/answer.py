@@ -3,33 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from harness.decide.verdicts import Verdict
 from harness.errors import UsageError
-from harness.render.figures.style import (
-    BASELINE,
-    GROUNDS,
-    MOST_INCHES,
-    SMALL,
-    VERDICTS,
-    Drawn,
-    FigureOptions,
-    Legend,
-    drawing,
-    finish_with_legend,
-    form_of,
-    remove_frame,
-)
-from harness.render.verdicts import judged_sides
+from harness.render.figures import style
+from harness.render.figures.style import GROUNDS, SMALL, VERDICTS, Drawn, FigureOptions, Legend
+from harness.render.verdicts import judged_sides, square_text
 from harness.reports.answer import answer_of, axis_reach, beside_people, difference_words, groups_of, shown_value, style_of
 from harness.reports.answer_parts import SIGNS, Answer, MatrixColumn, VerdictMatrix, VerdictRow, VerdictSquare
 from harness.reports.comparison import DecidedComparison
 from harness.reports.tables.numbers import counted, difference, signed
 from harness.reports.tables.titles import metric_words
-from harness.tables import write_atomic
 from harness.text import terminal_safe
 
 _LEGEND = {"good": "shown for the judge", "open": "not shown", "bad": "shown against it"}
@@ -40,7 +26,7 @@ _WORDS = (
 _LINE = 0.17  # inches of a row
 _MOST_COLUMNS = 10  # metrics side by side
 _AROUND = 1.6  # inches above and below the rows
-_MOST_ROWS = int((MOST_INCHES - _AROUND) / _LINE)
+_MOST_ROWS = int((style.MOST_INCHES - _AROUND) / _LINE)
 
 
 def draw_answer(verdicts: Sequence[Verdict], signature: str, options: FigureOptions = FigureOptions()) -> Drawn | None:  # noqa: B008
@@ -62,7 +48,11 @@ def _by_language_and_metric(verdicts: Sequence[Verdict], options: FigureOptions)
     """One judge's verdicts with languages as rows and metrics side by side, which takes less room than a row each."""
     people = beside_people(verdicts)
     metrics = list(dict.fromkeys(verdict["metric"] for verdict in verdicts))
-    by_place = {(verdict["language"], verdict["metric"]): _square(verdict, people) for verdict in verdicts}
+    by_place = {}
+    for verdict in verdicts:
+        part = (style_of(verdict), SIGNS[style_of(verdict)], verdict.answer)
+        square = VerdictSquare((part,), difference(shown_value(verdict, people)), "", {})
+        by_place[verdict["language"], verdict["metric"]] = square
     rows = (
         VerdictRow(options.shown_name("language", tag), "", tuple(by_place.get((tag, metric)) for metric in metrics))
         for tag in dict.fromkeys(verdict["language"] for verdict in verdicts)
@@ -70,22 +60,17 @@ def _by_language_and_metric(verdicts: Sequence[Verdict], options: FigureOptions)
     return VerdictMatrix("language", difference_words(people), tuple(MatrixColumn(metric_words(one), ()) for one in metrics), tuple(rows))
 
 
-def _square(verdict: Verdict, people: bool) -> VerdictSquare:
-    style = style_of(verdict)
-    return VerdictSquare(((style, SIGNS[style], verdict.answer),), difference(shown_value(verdict, people)), "", {})
-
-
 def _draw_rows(verdicts: Sequence[Verdict], answer: Answer, signature: str, options: FigureOptions) -> Drawn:
     people = beside_people(verdicts)
     rows = [verdict for group in groups_of(verdicts, people) for verdict in group.verdicts if shown_value(verdict, people) is not None]
     shown = rows[:_MOST_ROWS]
     reach = axis_reach([shown_value(verdict, people) or 0.0 for verdict in shown])
-    with drawing(signature) as new_figure:
+    with style.drawing(signature) as new_figure:
         figure = new_figure(figsize=(options.width, _AROUND + _LINE * len(shown)), layout="constrained")
         panel = figure.subplots()
         if people:
             panel.axvspan(-shown[0].margin if shown else 0, 0, color="#e6eaee", linewidth=0, zorder=0)
-        panel.axvline(0, color=BASELINE, linewidth=0.8, zorder=1)
+        panel.axvline(0, color=style.BASELINE, linewidth=0.8, zorder=1)
         for line, verdict in enumerate(shown):
             _draw_mark(panel, line, verdict, people, reach)
         panel.set_yticks(range(len(shown)), [_name(verdict, verdicts, options) for verdict in shown])
@@ -94,12 +79,12 @@ def _draw_rows(verdicts: Sequence[Verdict], answer: Answer, signature: str, opti
         panel.set_xticks((-reach, 0.0, reach), [signed(-100 * reach), "0", signed(100 * reach)])
         panel.set_xlabel(f"{difference_words(people)} (points)")
         panel.tick_params(axis="y", length=0)
-        remove_frame(panel)
-        for style, words in _LEGEND.items():
-            panel.plot([], [], linestyle="", **_dot(style), label=words)
+        style.remove_frame(panel)
+        for look, words in _LEGEND.items():
+            panel.plot([], [], linestyle="", **_dot(look), label=words)
         left = f" {counted(len(rows) - len(shown), 'row')} did not fit." if len(rows) > len(shown) else ""
         words = _WORDS.format(title=answer.title.rstrip("."), axis=difference_words(people).capitalize(), left=left)
-        return finish_with_legend(figure, panel, answer.title, words, signature, options, Legend(columns=3, headed=True))
+        return style.finish_with_legend(figure, panel, answer.title, words, signature, options, Legend(columns=3, headed=True))
 
 
 def _name(verdict: Verdict, every: Sequence[Verdict], options: FigureOptions) -> str:
@@ -119,23 +104,25 @@ def _draw_mark(panel: Any, line: int, verdict: Verdict, people: bool, reach: flo
     panel.plot([value], [line], linestyle="", **_dot(style_of(verdict)), zorder=3)
 
 
-def _dot(style: str) -> dict[str, Any]:
-    fill = "white" if style == "open" else VERDICTS[style]
-    return {"marker": "o", "markersize": 4.5, "color": VERDICTS[style], "markerfacecolor": fill}
+def _dot(look: str) -> dict[str, Any]:
+    fill = "white" if look == "open" else VERDICTS[look]
+    return {"marker": "o", "markersize": 4.5, "color": VERDICTS[look], "markerfacecolor": fill}
 
 
 def _draw_matrix(answer: Answer, matrix: VerdictMatrix, others: int, signature: str, options: FigureOptions) -> Drawn:
     """A matrix, of several that of the plainest condition of each judge; a caption says how many other conditions there are."""
     rows = matrix.rows[:_MOST_ROWS]
-    with drawing(signature) as new_figure:
-        figure = new_figure(figsize=(options.width, min(MOST_INCHES, _AROUND + 0.5 + 0.22 * len(rows))), layout="constrained")
+    with style.drawing(signature) as new_figure:
+        from matplotlib.patches import Rectangle  # late: an extra
+
+        figure = new_figure(figsize=(options.width, min(style.MOST_INCHES, _AROUND + 0.5 + 0.22 * len(rows))), layout="constrained")
         panel = figure.subplots()
         for line, row in enumerate(rows):
             for place, square in enumerate(row.squares):
-                styles = {style for style, _, _ in square.parts} if square else set()
-                ground = GROUNDS[styles.pop()] if len(styles) == 1 else "white"
-                panel.add_patch(_rectangle(place, line, ground))
-                panel.text(place, line, _square_text(square), ha="center", va="center", fontsize=SMALL - 1)
+                looks = {look for look, _, _ in square.parts} if square else set()
+                ground = GROUNDS[looks.pop()] if len(looks) == 1 else "white"
+                panel.add_patch(Rectangle((place - 0.47, line - 0.44), 0.94, 0.88, facecolor=ground, linewidth=0))
+                panel.text(place, line, square_text(square, "  ") if square else "–", ha="center", va="center", fontsize=SMALL - 1)
         _label(panel, matrix, len(rows))
         left = f" {counted(len(matrix.rows) - len(rows), 'row')} did not fit." if len(matrix.rows) > len(rows) else ""
         asked = f" Asked with {matrix.asked}; {counted(others, 'other condition')} left out." if others else ""
@@ -144,20 +131,7 @@ def _draw_matrix(answer: Answer, matrix: VerdictMatrix, others: int, signature: 
         odd = f" {SIGNS['bad']} beside a number near or above 0: {', or '.join(matrix.reasons)}." if matrix.reasons else ""
         said = " ".join(sentence for _, sentence in answer.sentences)
         words = f"{said} {key}{number}{odd}{asked}{left}"
-        return finish_with_legend(figure, panel, answer.title, words, signature, options, Legend(headed=True))
-
-
-def _rectangle(place: int, line: int, colour: str) -> Any:
-    from matplotlib.patches import Rectangle  # late: an extra
-
-    return Rectangle((place - 0.47, line - 0.44), 0.94, 0.88, facecolor=colour, linewidth=0)
-
-
-def _square_text(square: Any) -> str:
-    if square is None:
-        return "–"
-    sign = square.parts[0][1]
-    return f"{sign} {square.number}" if square.number else "  ".join(f"{sign} {words}" for _, sign, words in square.parts)
+        return style.finish_with_legend(figure, panel, answer.title, words, signature, options, Legend(headed=True))
 
 
 def _label(panel: Any, matrix: VerdictMatrix, lines: int) -> None:
@@ -175,8 +149,11 @@ def _label(panel: Any, matrix: VerdictMatrix, lines: int) -> None:
 
 def write_answer(comparison: DecidedComparison, path: Path, options: FigureOptions = FigureOptions()) -> None:  # noqa: B008 (frozen)
     """Draw the answer of a comparison into a file. Raises UsageError where it has no verdict, and as `form_of` does."""
-    form = form_of(path)
-    drawn = draw_answer(comparison.verdicts, comparison.signature, replace(options, forms=(form,)))
-    if drawn is None:
-        raise UsageError("there is no verdict on a judge to draw; --figure-kind shares draws the class shares")
-    write_atomic(path, drawn[form])
+
+    def draw(own: FigureOptions) -> Drawn:
+        drawn = draw_answer(comparison.verdicts, comparison.signature, own)
+        if drawn is None:
+            raise UsageError("there is no verdict on a judge to draw; --figure-kind shares draws the class shares")
+        return drawn
+
+    style.write_figure(path, draw, options)

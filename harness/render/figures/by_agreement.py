@@ -3,30 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from harness.errors import UsageError
 from harness.measure.compare import Comparison
-from harness.model import CONDITION, SIDE
-from harness.render.figures.style import (
-    JUDGE,
-    MOST_INCHES,
-    PEOPLE,
-    SMALL,
-    Drawn,
-    FigureOptions,
-    Row,
-    drawing,
-    finish_with_legend,
-    form_of,
-    remove_frame,
-)
-from harness.render.sides import plainest_first, side_name
+from harness.model import CONDITION
+from harness.render.figures import style
+from harness.render.figures.style import Drawn, FigureOptions, Row
+from harness.render.sides import plainest_first, side_name, side_of
 from harness.reports.tables.numbers import counted
 from harness.reports.tables.titles import metric_words
-from harness.tables import write_atomic
 from harness.text import terminal_safe
 
 _BY_AGREEMENT = (
@@ -39,19 +26,18 @@ _LEVELS = {"full": "all agree", "partial": "two agree", "none": "none agree"}
 _ALL = "all"  # the level of items that are not divided by agreement
 _AROUND = 1.5  # inches above and below the rows
 _LEAST, _MOST = 0.17, 0.34  # inches of a row
-MOST_ROWS = int((MOST_INCHES - _AROUND) / _LEAST)
+MOST_ROWS = int((style.MOST_INCHES - _AROUND) / _LEAST)
 _MOST_COLUMNS = 8  # metrics that stand side by side
 _NAMED = ("language", "metric")
 _LETTER = 0.058  # inches of a letter in a bar
 _PALEST = 0.15  # the strength of the first class's colour
 
 
-@dataclass(frozen=True)
-class _Grid:
+class _Grid(NamedTuple):
     """Names of rows, and columns: a title and the shares of each row that has some."""
 
-    names: tuple[str, ...]
-    columns: tuple[tuple[str, Mapping[int, Row]], ...]
+    names: Sequence[str]
+    columns: Sequence[tuple[str, Mapping[int, Row]]]
 
 
 def draw_by_agreement(comparison: Comparison, path: Path, options: FigureOptions = FigureOptions()) -> None:  # noqa: B008 (frozen)
@@ -59,13 +45,8 @@ def draw_by_agreement(comparison: Comparison, path: Path, options: FigureOptions
 
     There is a row for each cell and a column for each level of agreement. If no cell has items with three annotators, there is one
     column, with the shares over all items. Of more cells than fit, the plainest condition of each judge is drawn, or of the first judge;
-    then metrics stand side by side. The caption says what is left out. The same comparison gives the same file.
-
-    Raises:
-        UsageError: without the extra `figures`, for another suffix than .svg, .pdf and .png, and when no cell has shares of classes, as
-            on continuous scales.
+    then metrics stand side by side. The caption says what is left out. Raises UsageError as `write_figure`, and without shares of classes.
     """
-    form = form_of(path)
     cells = [cell for cell in comparison.cells if cell.distribution_by_agreement]
     cells = cells or [cell for cell in comparison.cells if cell.distribution_labels]
     if not cells:
@@ -73,8 +54,8 @@ def draw_by_agreement(comparison: Comparison, path: Path, options: FigureOptions
             "no cell has shares of classes to draw; correlations of systems and scales without classes have none. "
             "Without --figure-kind the answer is drawn"
         )
-    drawn = draw_distributions([cell.flat() for cell in cells], comparison.signature, replace(options, forms=(form,)))
-    write_atomic(path, drawn[form])
+    rows = [cell.flat() for cell in cells]
+    style.write_figure(path, lambda own: draw_distributions(rows, comparison.signature, own), options)
 
 
 def draw_distributions(rows: Sequence[Row], signature: str, options: FigureOptions = FigureOptions()) -> Drawn:  # noqa: B008 (frozen)
@@ -82,8 +63,8 @@ def draw_distributions(rows: Sequence[Row], signature: str, options: FigureOptio
     kept, left = _chosen(rows)
     grid = _grid(kept, options)
     title, words = _OVERALL if len(grid.columns) == 1 or grid.columns[0][0] not in _LEVELS.values() else _BY_AGREEMENT
-    inches = min(_MOST, (MOST_INCHES - _AROUND) / len(grid.names))
-    with drawing(signature) as new_figure:
+    inches = min(_MOST, (style.MOST_INCHES - _AROUND) / len(grid.names))
+    with style.drawing(signature) as new_figure:
         figure = new_figure(figsize=(options.width, _AROUND + inches * len(grid.names)), layout="constrained")
         panels: Any = figure.subplots(1, len(grid.columns), squeeze=False)[0]
         for panel, (head, shares) in zip(panels, grid.columns, strict=True):
@@ -91,29 +72,25 @@ def draw_distributions(rows: Sequence[Row], signature: str, options: FigureOptio
         for panel in panels[1:]:
             panel.set_yticks([])
         panels[0].set_yticks(range(len(grid.names)), grid.names)
-        for name, colour in (("people", PEOPLE), ("judge", JUDGE)):
+        for name, colour in (("people", style.PEOPLE), ("judge", style.JUDGE)):
             panels[0].barh([0], [0], color=colour, label=name)
-        return finish_with_legend(figure, panels[0], title, words + _SHADES + left, signature, options)
+        return style.finish_with_legend(figure, panels[0], title, words + _SHADES + left, signature, options)
 
 
 def _chosen(rows: Sequence[Row]) -> tuple[Sequence[Row], str]:
     """The rows that fit, and a sentence about those that are left out."""
-    sides = plainest_first(map(_side, rows))
+    sides = plainest_first(map(side_of, rows))
     if len(rows) <= MOST_ROWS or len(sides) == 1:
         return rows, ""
     by_judge = {side[:2]: side for side in reversed(sides)}
     plainest = [side for side in sides if by_judge[side[:2]] == side]
-    kept = [row for row in rows if _side(row) in plainest]
+    kept = [row for row in rows if side_of(row) in plainest]
     others = len(sides) - len(plainest)
     if len(kept) <= MOST_ROWS:
         return kept, f" The plainest condition of each judge; {counted(others, 'other condition')} left out (--where chooses)."
     first = plainest[0]
-    name = side_name(first, plainest)
-    return [row for row in rows if _side(row) == first], f" Of {name} only; {counted(len(sides) - 1, 'other')} left out (--where chooses)."
-
-
-def _side(row: Row) -> tuple[Any, ...]:
-    return tuple(row.get(name) for name in SIDE)
+    left = f" Of {side_name(first, plainest)} only; {counted(len(sides) - 1, 'other')} left out (--where chooses)."
+    return [row for row in rows if side_of(row) == first], left
 
 
 def _grid(rows: Sequence[Row], options: FigureOptions) -> _Grid:
@@ -126,18 +103,14 @@ def _grid(rows: Sequence[Row], options: FigureOptions) -> _Grid:
             (metric_words(metric), {n: by_place[tag, metric] for n, tag in enumerate(languages) if (tag, metric) in by_place})
             for metric in metrics
         ]
-        return _Grid(tuple(options.shown_name("language", tag) for tag in languages), tuple(columns))
+        return _Grid([options.shown_name("language", tag) for tag in languages], columns)
     rows = rows[:MOST_ROWS]
-    levels = [_divided(row) for row in rows]
+    levels = [row.get("distribution_by_agreement") or {_ALL: _overall(row)} for row in rows]
     names = tuple(_LEVELS.get(name, "") for name in levels[0])
     columns = [
         (head, {n: own[level] for n, own in enumerate(levels) if own[level]["items"]}) for head, level in zip(names, levels[0], strict=True)
     ]
-    return _Grid(tuple(_names(rows, options)), tuple((head, shares) for head, shares in columns if shares))
-
-
-def _divided(row: Row) -> Mapping[str, Row]:
-    return row.get("distribution_by_agreement") or {_ALL: _overall(row)}
+    return _Grid(_names(rows, options), [(head, shares) for head, shares in columns if shares])
 
 
 def _overall(row: Row) -> Row:
@@ -151,13 +124,12 @@ def _names(rows: Sequence[Row], options: FigureOptions) -> list[str]:
         told = {tuple(str(row.get(other)) for other in named) for row in rows}
         further = {tuple(str(row.get(other)) for other in (*named, name)) for row in rows}
         named += [name] if len(further) > len(told) else []
-    words = ([_word(name, row[name], options) for name in named or ["metric"] if row.get(name) not in (None, "*")] for row in rows)
-    return ["\n".join(_joined(own)) for own in words]
-
-
-def _joined(words: Sequence[str]) -> list[str]:
-    """Words of a row's name in one line, or in two where it would be long."""
-    return [" · ".join(words)] if len(" · ".join(words)) < 34 or len(words) < 2 else [" · ".join(words[:-1]), words[-1]]
+    names = []
+    for row in rows:
+        words = [_word(name, row[name], options) for name in named or ["metric"] if row.get(name) not in (None, "*")]
+        long = len(words) > 1 and len(" · ".join(words)) >= 34
+        names.append(" · ".join(words[:-1]) + f"\n{words[-1]}" if long else " · ".join(words))
+    return names
 
 
 def _word(name: str, value: Any, options: FigureOptions) -> str:
@@ -170,28 +142,24 @@ def _word(name: str, value: Any, options: FigureOptions) -> str:
 def _draw_panel(panel: Any, head: str, shares: Mapping[int, Row], rows: int, inches: float) -> None:
     """Two bars a row, people's above the judge's, with the number of items beside them."""
     for line, own in shares.items():
-        for offset, who, colour in ((-0.2, "labels", PEOPLE), (0.2, "judge", JUDGE)):
+        for offset, who, colour in ((-0.2, "labels", style.PEOPLE), (0.2, "judge", style.JUDGE)):
             _draw_bar(panel, line + offset, own[who] or {}, colour, inches)
-        panel.text(1.01, line, f"{own['items']:,}", fontsize=SMALL - 1.5, va="center")
-    panel.set_title(head, fontsize=SMALL)
+        panel.text(1.01, line, f"{own['items']:,}", fontsize=style.SMALL - 1.5, va="center")
+    panel.set_title(head, fontsize=style.SMALL)
     panel.set_ylim(rows - 0.5, -0.5)
     panel.set_xlim(0, 1.12)
     panel.set_xticks([0, 0.5, 1], ["0", "50", "100 %"])
     panel.tick_params(axis="y", length=0)
-    remove_frame(panel)
+    style.remove_frame(panel)
 
 
 def _draw_bar(panel: Any, at: float, shares: Mapping[str, float], colour: str, inches: float) -> None:
     start = 0.0
     for place, (name, share) in enumerate(shares.items()):
         strength = _PALEST + (1 - _PALEST) * place / max(1, len(shares) - 1)
-        panel.barh([at], [share], 0.36, left=start, color=_mixed(colour, strength), linewidth=0)
+        on_white = tuple(1 - strength * (1 - int(colour[digit : digit + 2], 16) / 255) for digit in (1, 3, 5))
+        panel.barh([at], [share], 0.36, left=start, color=on_white, linewidth=0)
         if share * inches * 0.8 > _LETTER * (len(name) + 1) and len(name) < 12:
             ink = "white" if strength > 0.55 else "#222222"
-            panel.text(start + share / 2, at, terminal_safe(name), fontsize=SMALL - 2, color=ink, ha="center", va="center_baseline")
+            panel.text(start + share / 2, at, terminal_safe(name), fontsize=style.SMALL - 2, color=ink, ha="center", va="center_baseline")
         start += share
-
-
-def _mixed(colour: str, strength: float) -> tuple[float, ...]:
-    """A colour on white."""
-    return tuple(1 - strength * (1 - int(colour[place : place + 2], 16) / 255) for place in (1, 3, 5))

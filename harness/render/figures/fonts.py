@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import unicodedata
 import warnings
-from collections.abc import Iterator
 from contextlib import suppress
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -39,7 +38,10 @@ def fonts_for(text: str) -> Fonts:
     >>> fonts_for("Čeština, 50 %")
     Fonts(families=('DejaVu Sans',), missing='')
     """
-    left = {letter for letter in text if letter.isprintable() and not letter.isspace()} - _usual_letters()
+    from matplotlib import font_manager  # late: an extra
+
+    usual = _letters(_Font(USUAL, str(font_manager.findfont(USUAL)), 0))
+    left = {letter for letter in text if letter.isprintable() and not letter.isspace()} - usual
     families = [USUAL]
     for font in _by_preference(text) if left else ():
         if left & _letters(font):
@@ -52,7 +54,8 @@ def fonts_for(text: str) -> Fonts:
 
 def is_drawable(text: str) -> bool:
     """Whether a text can be drawn into a PDF or PNG file: a font has its letters, and they can be joined as their script wants."""
-    return not fonts_for(text).missing and (_shapes_letters() or not _needs_shaping(text))
+    shaped = any(unicodedata.category(letter) in ("Mn", "Mc") or unicodedata.bidirectional(letter) in ("R", "AL") for letter in text)
+    return not fonts_for(text).missing and (not shaped or _shapes_letters())
 
 
 def set_fonts(figure: Any, *, warn: bool = True) -> None:
@@ -72,12 +75,8 @@ def set_fonts(figure: Any, *, warn: bool = True) -> None:
         )
 
 
-def _needs_shaping(text: str) -> bool:
-    """Whether letters change with their neighbours, or run from right to left."""
-    return any(unicodedata.category(letter) in ("Mn", "Mc") or unicodedata.bidirectional(letter) in ("R", "AL") for letter in text)
-
-
 def _shapes_letters() -> bool:
+    """Whether letters are drawn right that change with their neighbours, or run from right to left."""
     from matplotlib import __version_info__  # late: an extra
 
     return tuple(__version_info__[:2]) >= _SHAPES
@@ -104,25 +103,11 @@ def _fonts() -> tuple[_Font, ...]:
     known = {str(entry.fname) for entry in manager.ttflist}
     for path in font_manager.findSystemFonts():
         if path not in known:
-            _add(manager, path)
-    return tuple({font.family: font for entry in manager.ttflist for font in _regular(entry)}.values())
-
-
-def _add(manager: Any, path: str) -> None:
-    with suppress(OSError, RuntimeError):  # a file that is no font
-        manager.addfont(path)
-
-
-def _regular(entry: Any) -> Iterator[_Font]:
-    if entry.style == "normal" and entry.weight in (400, "normal", "regular") and not entry.name.startswith(_NO_LETTERS):
-        yield _Font(entry.name, str(entry.fname), getattr(entry, "index", 0))
-
-
-@lru_cache(maxsize=1)
-def _usual_letters() -> frozenset[str]:
-    from matplotlib import font_manager  # late: an extra
-
-    return _letters(_Font(USUAL, str(font_manager.findfont(USUAL)), 0))
+            with suppress(OSError, RuntimeError):  # a file that is no font
+                manager.addfont(path)
+    regular = (entry for entry in manager.ttflist if entry.style == "normal" and entry.weight in (400, "normal", "regular"))
+    fonts = (_Font(entry.name, str(entry.fname), getattr(entry, "index", 0)) for entry in regular)
+    return tuple({font.family: font for font in fonts if not font.family.startswith(_NO_LETTERS)}.values())
 
 
 @lru_cache(maxsize=512)

@@ -2,24 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
-from harness.render.figures.style import (
-    INK,
-    SMALL,
-    Drawn,
-    FigureOptions,
-    Legend,
-    Row,
-    Section,
-    colour_and_marker,
-    drawing,
-    finish_with_legend,
-    panels_of,
-    remove_frame,
-    shares_along,
-)
+from harness.render.figures import style
+from harness.render.figures.style import Drawn, FigureOptions, Legend, Row, Section
 from harness.reports.tables.numbers import coefficient
 from harness.text import terminal_safe
 
@@ -38,34 +25,31 @@ def draw_own_preference(section: Section, signature: str, options: FigureOptions
     panels = [one for one in panels if one[2]]
     judges = list(dict.fromkeys(point["judge"] for _, _, points, _ in panels for point in points))
     across = max(1, min(len(panels), int(options.width / _SIDE)))
-    with drawing(signature) as new_figure:
+    with style.drawing(signature) as new_figure:
         height = -(-len(panels) // across) * _SIDE + 1.3
         figure = new_figure(figsize=(options.width, height), layout="constrained")
-        grid = panels_of(figure, len(panels), across)
+        grid = style.panels_of(figure, len(panels), across)
         for panel, (name, key, points, line) in zip(grid, panels, strict=True):
             _draw_points(panel, points, key, judges)
-            _draw_line(panel, points, key, line)
             title = options.shown_name("metric", name)
-            slope = "" if line is None or line["slope"] is None else f"\nslope {coefficient(line['slope'], line['slope_ci'])}"
-            panel.set_title(f"{title}{slope}", fontsize=SMALL)
-            shares_along(panel, "x", label="confidence in the right answer" if key == "right" else "recognition", narrow=True)
-            shares_along(panel, "y", label="preference" if panel is grid[0] else "", narrow=True)
-            remove_frame(panel)
+            if line is not None and line["slope"] is not None:
+                ends = [min(point[key] for point in points), max(point[key] for point in points)]
+                drawn = [line["intercept"] + line["slope"] * x for x in ends]
+                panel.plot(ends, drawn, color=style.INK, linewidth=1, label="_line")
+                title += f"\nslope {coefficient(line['slope'], line['slope_ci'])}"
+            panel.set_title(title, fontsize=style.SMALL)
+            style.shares_along(panel, "confidence in the right answer" if key == "right" else "recognition", narrow=True)
+            style.shares_along(panel, "preference" if panel is grid[0] else "", "y", narrow=True)
+            style.remove_frame(panel)
         title = "Preference and recognition of own texts"
-        return finish_with_legend(figure, grid[0], title, _CAPTION, signature, options, Legend(columns=2))
+        return style.finish_with_legend(figure, grid[0], title, _CAPTION, signature, options, Legend(columns=2))
 
 
 def _draw_points(panel: Any, points: Sequence[Row], key: str, judges: Sequence[str]) -> None:
-    panel.axhline(0.5, color=INK, linewidth=0.4, zorder=1)
-    panel.axvline(0.5, color=INK, linewidth=0.4, zorder=1)
+    panel.axhline(0.5, color=style.INK, linewidth=0.4, zorder=1)
+    panel.axvline(0.5, color=style.INK, linewidth=0.4, zorder=1)
     for number, judge in enumerate(judges):
         own = [point for point in points if point["judge"] == judge]
-        colour, marker = colour_and_marker(number)
+        colour, marker = style.colour_and_marker(number)
         x, y = ([point[name] for point in own] for name in (key, "preference"))
         panel.plot(x, y, color=colour, marker=marker, markersize=4, linewidth=0, label=terminal_safe(judge))
-
-
-def _draw_line(panel: Any, points: Sequence[Row], key: str, line: Mapping[str, Any] | None) -> None:
-    if line is not None and line["slope"] is not None:
-        ends = [min(point[key] for point in points), max(point[key] for point in points)]
-        panel.plot(ends, [line["intercept"] + line["slope"] * x for x in ends], color=INK, linewidth=1, label="_line")

@@ -8,9 +8,9 @@ from __future__ import annotations
 import io
 import textwrap
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from itertools import accumulate
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
@@ -18,10 +18,9 @@ from xml.sax.saxutils import escape
 
 from harness.content.tags import autonym, english_name
 from harness.errors import UsageError
-from harness.judges import traits_of
-from harness.model import CONDITION, axis_words
 from harness.render.figures.fonts import FontWarning, is_drawable, set_fonts
 from harness.reports.tables.numbers import counted
+from harness.tables import write_atomic
 from harness.text import terminal_safe
 
 PEOPLE, JUDGE, BASELINE = "#1b2127", "#0b66b8", "#55606b"  # as on the pages (assets/style.css)
@@ -36,32 +35,20 @@ MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 INK, FAINT = "#222222", "#bbbbbb"
 SMALL = 7  # points
 MOST_INCHES = 8.0  # of a figure's height: more is no figure of a page
-LINE_HEIGHT = 0.19  # inches of one line of dots
 _CHARACTERS_PER_INCH = 16  # of a caption
 _TITLE_CHARACTERS_PER_INCH = 13
 _LEGEND_SIGN = 9  # characters that the sign of an entry and the space beside it take
-_BESIDE_WIDTH = 24  # characters in a line beside a panel
 
 T = TypeVar("T")
 Row = Mapping[str, Any]
 Section = Mapping[str, Any]
-Value = tuple[float, float | None, float | None]
-"""A number and the ends of its interval, None where it has none."""
-
-
 Drawn = dict[str, bytes]
 """The files of a figure, by form."""
 
 
 @dataclass(frozen=True)
 class FigureOptions:
-    """How figures are saved.
-
-    Args:
-        width: in inches; `WIDTHS` has those of journals.
-        names: whether languages go by their `english` names or by their `own`.
-        forms: of `FORMS`.
-    """
+    """How figures are saved: `width` in inches (`WIDTHS`), languages by their `english` or their `own` names, `forms` of `FORMS`."""
 
     width: float = WIDTHS["double"]
     names: str = "english"
@@ -76,33 +63,13 @@ class FigureOptions:
         """A language by one of its names; anything else without underscores."""
         if aspect != "language":
             return terminal_safe(str(name).replace("_", " "))
-        return terminal_safe(self._own_name(name) if self.names == "own" else english_name(name))
-
-    def _own_name(self, tag: str) -> str:
-        """The own name of a language, or its English one with a warning where no font can draw it into a file that has fonts in it."""
-        own = f"{autonym(tag)} ({tag})"
-        if self.forms == ("svg",) or is_drawable(own):
-            return own
-        english = english_name(tag)
-        warnings.warn(f"no font on this machine draws {own}: a figure names it {english} (Noto fonts have it)", FontWarning, stacklevel=3)
-        return english
-
-
-@dataclass(frozen=True)
-class Series:
-    """One kind of dot: its name, a value for each category that has one, its colour and marker.
-
-    `beside`: on the line of the series before it. A name that begins with `_` is not in the legend. `notes`: texts on the lines of
-    categories without a value.
-    """
-
-    name: str
-    values: Mapping[str, Value]
-    colour: str
-    marker: str = "o"
-    hollow: bool = False
-    beside: bool = False
-    notes: Mapping[str, str] = field(default_factory=dict)
+        own, english = f"{autonym(name)} ({name})", english_name(name)
+        if self.names == "own" and (self.forms == ("svg",) or is_drawable(own)):  # text stays text in an SVG file
+            return terminal_safe(own)
+        if self.names == "own":
+            message = f"no font on this machine draws {own}: a figure names it {english} (Noto fonts have it)"
+            warnings.warn(message, FontWarning, stacklevel=2)
+        return terminal_safe(english)
 
 
 def form_of(path: Path) -> str:
@@ -113,6 +80,12 @@ def form_of(path: Path) -> str:
     return form
 
 
+def write_figure(path: Path, draw: Callable[[FigureOptions], Drawn], options: FigureOptions = FigureOptions()) -> None:
+    """Write what `draw` makes in the form that the name of the file says. Raises UsageError as `form_of` and `drawing` do."""
+    form = form_of(path)
+    write_atomic(path, draw(replace(options, forms=(form,)))[form])
+
+
 @contextmanager
 def drawing(salt: str) -> Iterator[Any]:
     """A function that makes a figure, 8 inches high at most, in the style of all figures. Raises UsageError without the extra `figures`."""
@@ -121,15 +94,9 @@ def drawing(salt: str) -> Iterator[Any]:
         from matplotlib.figure import Figure
     except ImportError:
         raise UsageError("figures need the extra 'figures': pip install 'judge-harness[figures]'") from None
-    style: Any = {
-        "svg.fonttype": "none",
-        "svg.hashsalt": salt,
-        "font.size": SMALL,
-        "font.family": "sans-serif",
-        "text.parse_math": False,
-        "pdf.fonttype": 42,
-    }
-    with mpl.rc_context(style), warnings.catch_warnings():
+    files: Any = {"svg.fonttype": "none", "svg.hashsalt": salt, "pdf.fonttype": 42}
+    texts: Any = {"font.size": SMALL, "font.family": "sans-serif", "text.parse_math": False}
+    with mpl.rc_context(files | texts), warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # about names too long for the layout, and missing signs, which `set_fonts` tells
         yield lambda figsize, **more: Figure(figsize=(figsize[0], min(figsize[1], MOST_INCHES)), **more)
 
@@ -160,10 +127,7 @@ def _described(svg: bytes, title: str, words: str) -> bytes:
 
 
 class Legend(NamedTuple):
-    """Entries in one line; with fewer entries than `least` there is no legend.
-
-    Where it is `headed`, the title stands above it, in as many lines as it needs.
-    """
+    """Entries in one line, from `least` entries on; where it is `headed`, the title stands above it, in as many lines as it needs."""
 
     columns: int = 4
     least: int = 2
@@ -179,29 +143,17 @@ def finish_with_legend(
     options: FigureOptions,
     legend: Legend = Legend(),  # noqa: B008 (frozen)
 ) -> Drawn:
-    """Add the legend of all panels, taken from one of them, and the caption; then `finish`.
-
-    Args:
-        figure, panel: the figure, and the panel with the names of all series.
-        text: the caption, which also describes the figure in words.
-        title, signature, options: as `finish` takes them.
-        legend: how many entries it has in one line, from how many on, and whether the title stands above it.
-    """
+    """Add the legend of all panels, taken from `panel`, which has all series, and the caption `text`; then `finish`."""
     heading = textwrap.fill(terminal_safe(title), int(options.width * _TITLE_CHARACTERS_PER_INCH)) if legend.headed else ""
     _add_legend(figure, panel, legend.columns if options.wide else min(legend.columns, 2), legend.least, heading)
-    _add_caption(figure, text)
+    width = max(40, int(figure.get_size_inches()[0] * _CHARACTERS_PER_INCH))
+    figure.supxlabel(terminal_safe(textwrap.fill(text, width)), x=0.01, ha="left", fontsize=SMALL - 0.5, color=INK)
     return finish(figure, title, text, signature, options)
 
 
 def colour_and_marker(number: int) -> tuple[str, str]:
     """The look of a series. The marker changes with the colour, and also where the colours start again."""
     return COLOURS[number % len(COLOURS)], MARKERS[(number + number // len(COLOURS)) % len(MARKERS)]
-
-
-def _add_caption(figure: Any, text: str) -> None:
-    """Write below the figure what it shows."""
-    width = max(40, int(figure.get_size_inches()[0] * _CHARACTERS_PER_INCH))
-    figure.supxlabel(terminal_safe(textwrap.fill(text, width)), x=0.01, ha="left", fontsize=SMALL - 0.5, color=INK)
 
 
 def _add_legend(figure: Any, panel: Any, columns: int, least: int, heading: str) -> None:
@@ -229,82 +181,16 @@ def fitting(things: Sequence[T], inches: Sequence[float], around: float, what: s
     return kept, f" {counted(left, f'other {what}')} {verbs} left out." if left else ""
 
 
-def height_of(categories: int, series: int) -> float:
-    """The height of a panel of dots, in inches."""
-    return 0.75 + categories * (series * LINE_HEIGHT + 0.1)
-
-
-def dots(panel: Any, aspect: str, categories: Sequence[str], series: Sequence[Series], options: FigureOptions) -> None:
-    """Draw one line for each category of an aspect (language, task), from the top; on it the dots of all series with their intervals."""
-    lines = sum(not one.beside for one in series)
-    step, line = 0.8 / max(lines, 1), -1
-    for one in series:
-        line += not one.beside
-        places = {name: place + (line - (lines - 1) / 2) * step for place, name in enumerate(categories)}
-        for name, words in one.notes.items():
-            panel.text(
-                0.01,
-                places[name],
-                terminal_safe(words),
-                color=one.colour,
-                fontsize=SMALL - 1,
-                va="center",
-                transform=panel.get_yaxis_transform(),
-            )
-        at = [places[name] for name in categories if name in one.values]
-        values = [one.values[name] for name in categories if name in one.values]
-        for y, (_, lo, hi) in zip(at, values, strict=True):
-            if lo is not None and hi is not None:
-                panel.plot([lo, hi], [y, y], color=one.colour, linewidth=1.2, alpha=0.8, zorder=2, solid_capstyle="butt")
-        panel.plot(
-            [value for value, _, _ in values],
-            at,
-            linestyle="",
-            marker=one.marker,
-            markersize=4.5,
-            color=one.colour,
-            markerfacecolor="white" if one.hollow else one.colour,
-            label=terminal_safe(one.name),
-            zorder=2.5 if one.beside else 3,
-        )
-    panel.set_yticks(range(len(categories)), [_wrapped(options.shown_name(aspect, name)) for name in categories])
-    panel.set_ylim(len(categories) - 0.5, -0.5)
-    for place in range(1, len(categories)):
-        panel.axhline(place - 0.5, color=FAINT, linewidth=0.5, zorder=0)
-    panel.tick_params(axis="y", length=0)
-    remove_frame(panel)
-
-
-def shares_along(panel: Any, axis: str = "x", label: str = "", *, narrow: bool = False) -> None:
+def shares_along(panel: Any, label: str = "", axis: str = "x", *, narrow: bool = False) -> None:
     """An axis of shares from 0 to 1, in percent."""
     ticks = (0.0, 0.5, 1.0) if narrow else (0.0, 0.25, 0.5, 0.75, 1.0)
-    names = [f"{100 * tick:.0f} %" for tick in ticks]
-    if axis == "x":
-        panel.set_xlim(-0.02, 1.02)
-        panel.set_xticks(ticks, names)
-        panel.set_xlabel(label)
-    else:
-        panel.set_ylim(-0.02, 1.02)
-        panel.set_yticks(ticks, names)
-        panel.set_ylabel(label)
+    limits, names = (-0.02, 1.02), [f"{100 * tick:.0f} %" for tick in ticks]
+    panel.set(**{f"{axis}lim": limits, f"{axis}ticks": ticks, f"{axis}ticklabels": names, f"{axis}label": label})
 
 
 def remove_frame(panel: Any) -> None:
     """Leave only the axes that are read."""
     panel.spines[["top", "right"]].set_visible(False)
-
-
-def row_value(row: Row, name: str) -> Value | None:
-    """A row's number with its interval; None where it is undefined."""
-    if row.get(name) is None:
-        return None
-    lo, hi = row.get(f"{name}_ci") or (None, None)
-    return row[name], lo, hi
-
-
-def _wrapped(name: str) -> str:
-    """A name in lines of at most 18 letters, so that it leaves room for its panel."""
-    return "\n".join(textwrap.wrap(name, 18)) or name
 
 
 def panels_of(figure: Any, count: int, across: int, heights: Sequence[float] | None = None, **options: Any) -> list[Any]:
@@ -314,31 +200,3 @@ def panels_of(figure: Any, count: int, across: int, heights: Sequence[float] | N
     for panel in grid[count:]:
         panel.set_axis_off()
     return grid[:count]
-
-
-def context_of(row: Row, names: Sequence[str] = CONDITION) -> tuple[Any, ...]:
-    """The judge and condition of a row."""
-    return tuple(row.get(name) for name in names)
-
-
-def contexts(rows: Sequence[Row], names: Sequence[str] = CONDITION) -> list[tuple[Any, ...]]:
-    """The different judges and conditions of rows, in their order; baselines only if there are no other judges."""
-    every = list(dict.fromkeys(context_of(row, names) for row in rows))
-    judges = [each for each in every if not traits_of(str(each[names.index("judge")])).is_baseline]
-    return judges or every
-
-
-def context_name(context: Sequence[Any], names: Sequence[str] = CONDITION) -> str:
-    """A judge and condition in words: `local/model, single, temperature 0`."""
-    known = ((name, value) for name, value in zip(names, context, strict=True) if value is not None and value != "*")
-    return terminal_safe(", ".join(axis_words(*each) for each in known))
-
-
-def name_row_of_panels(panel: Any, context: Sequence[Any], names: Sequence[str] = CONDITION) -> None:
-    """Write a judge and condition beside the first panel of a row, in lines that are no longer than the panel is high."""
-    panel.set_ylabel("\n".join(textwrap.wrap(context_name(context, names), _BESIDE_WIDTH)))
-
-
-def rows_at_level(rows: Sequence[Row], *keys: str) -> list[Row]:
-    """The rows that name exactly these of language, task and metric, and pool the others."""
-    return [row for row in rows if all((row[name] != "*") == (name in keys) for name in ("language", "task", "metric"))]

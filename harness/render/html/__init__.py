@@ -2,7 +2,6 @@
 
 from harness.render.html.compared_page import comparison_page
 from harness.render.html.report import report_page
-from harness.render.html.shell import shell
-from harness.render.html.templates import render
+from harness.render.html.shell import render, shell
 
 __all__ = ["comparison_page", "render", "report_page", "shell"]

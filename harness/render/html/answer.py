@@ -1,48 +1,143 @@
-"""The answer, language by language: each judge's verdicts in words, and a line for each metric."""
+"""The answer, language by language: each judge's verdicts in words, and a line with figures for each metric."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from markupsafe import Markup
 
 from harness.decide.verdicts import Verdict
 from harness.measure.cells import Cell
+from harness.measure.options import POOLED
 from harness.measure.summaries import LanguageSummary
-from harness.render.html.cells import DrawnTable, answer_table, beside_people
-from harness.render.html.sides import side_of
-from harness.render.sides import Side, is_baseline, plainest_first
+from harness.render.html.marks import Mark, correlation_track, track
+from harness.render.human_agreement import WEAK
+from harness.render.sides import Side, is_baseline, plainest_first, side_of
 from harness.render.terminal import agreement_sentence, belongs, condition_of
 from harness.reports.answer import style_of
 from harness.reports.run_report import Report
+from harness.reports.tables.column import TableName
+from harness.reports.tables.columns import columns_in
+from harness.reports.tables.numbers import coefficient, percent
+from harness.reports.tables.text_table import TextTable, cell_row, tabulate
+from harness.reports.tables.titles import metric_words
+
+
+@dataclass(frozen=True)
+class FigureColumn:
+    """A figure for each row of a table, what its axis shows, and what stands at its left end, middle and right end."""
+
+    axis: str
+    figures: tuple[Markup | None, ...]
+    ends: tuple[str, str, str] = ("0 %", "50", "100 %")
+
+
+@dataclass(frozen=True)
+class DrawnTable:
+    """A table of text with columns of figures, each to the right of the column that it is named by."""
+
+    table: TextTable
+    figures: Mapping[str, FigureColumn] = field(default_factory=dict)
+
+
+def answer_table(cells: Sequence[Cell]) -> DrawnTable:
+    """A line for each metric: agreement beside the baseline, and beside people where they can be compared."""
+    rows = [cell_row(cell) for cell in cells]
+    keys = ("metric", "task") if any(cell["task"] != POOLED for cell in cells) else ("metric",)
+    table = tabulate(rows, columns_in(TableName.ANSWER), keys)
+    figures = {"pa_failed_wrong": FigureColumn("agreement with the labels", tuple(map(agreement_figure, cells)))}
+    if any(cell.continuous for cell in cells):
+        drawn = tuple(correlation_figure(cell) if cell.continuous else None for cell in cells)
+        figures["kendall_tau"] = FigureColumn("order of texts, judge and people", drawn, ("−1", "0", "1"))
+    if any(map(has_people, cells)):
+        drawn = tuple(_beside_people(cell) if has_people(cell) else None for cell in cells)
+        figures["loo_gap"] = FigureColumn("against the same other annotators", drawn)
+    return DrawnTable(table, figures)
+
+
+def agreement_figure(cell: Cell, who: str = "judge ") -> Markup:
+    """The agreement with the labels beside that of the baseline."""
+    value, interval, baseline = cell["pa_failed_wrong"], cell["pa_failed_wrong_ci"], cell.vs_baseline["pa"]
+    words = f"{who}{percent(value, interval)}, baseline {percent(baseline)}"
+    return track([Mark("base", baseline), Mark("judge", value, interval)], words)
+
+
+def _beside_people(cell: Cell) -> Markup:
+    judge, people = percent(cell["judge_loo"], cell["judge_loo_ci"]), percent(cell["human_loo"], cell["human_loo_ci"])
+    marks = [Mark("people", cell["human_loo"]), Mark("judge", cell["judge_loo"], cell["judge_loo_ci"])]
+    return track(marks, f"judge {judge}, people {people}, against the same other annotators")
+
+
+def correlation_figure(cell: Cell) -> Markup:
+    """The rank correlation of a judge's numbers with people's, beside that of two people where some texts were scored twice."""
+    marks = [Mark("people", cell["human_second_kendall_tau"]), Mark("judge", cell["kendall_tau"], cell["kendall_tau_ci"])]
+    return correlation_track(marks, correlation_words(cell))
+
+
+def correlation_words(cell: Cell) -> str:
+    """The same in words: `judge τ .14 [.02 .25], two people .19`."""
+    judge, two = coefficient(cell["kendall_tau"], cell["kendall_tau_ci"]), cell["human_second_kendall_tau"]
+    return f"judge τ {judge}" + ("" if two is None else f", two people {coefficient(two)}")
+
+
+def has_people(cell: Cell) -> bool:
+    """Whether the judge can be compared with people: both against the same remaining annotators."""
+    return cell["judge_loo"] is not None and cell["human_loo"] is not None
+
+
+def beside_people(cells: Sequence[Cell], constructed: bool) -> str:
+    """The judge beside people, in words; only of numbers that may be compared."""
+    if constructed:
+        return "The labels are constructed with the texts, so the judge cannot be compared with people."
+    paired, numbers = [cell for cell in cells if has_people(cell)], [cell for cell in cells if cell.continuous]
+    if not paired and numbers:
+        return _numbers_beside_people(numbers)
+    if not paired:
+        return "No item has enough annotators, so the judge cannot be compared with people."
+    findings: dict[str, list[str]] = {words: [] for words in _BESIDE_PEOPLE.values()}
+    for cell in paired:
+        findings[_BESIDE_PEOPLE[interval_sign(cell["loo_gap_ci"])]].append(metric_words(cell["metric"]))
+    return "Beside people: " + "; ".join(f"{words} {', '.join(dict.fromkeys(m))}" for words, m in findings.items() if m) + "."
+
+
+def _numbers_beside_people(cells: Sequence[Cell]) -> str:
+    """Rank correlations of judge and people, and of two people where some texts were scored twice."""
+    judge = ", ".join(f"{coefficient(cell['kendall_tau'], cell['kendall_tau_ci'])} on {metric_words(cell['metric'])}" for cell in cells)
+    texts = f"Scores are numbers, so what counts is the order of the texts: Kendall's τ of the judge with people is {judge}."
+    two = []
+    twice = [cell for cell in cells if cell["human_second_kendall_tau"] is not None]
+    for cell in twice:
+        value = coefficient(cell["human_second_kendall_tau"], cell["human_second_kendall_tau_ci"])
+        two.append(f"{value} on {metric_words(cell['metric'])} (n {(cell.score_counts or {}).get('second_ratings', 0):,})")
+    weak = any(cell["human_second_kendall_tau"] < WEAK for cell in twice)
+    says_little = " People themselves hardly order texts alike, so a low correlation says little against the judge." if weak else ""
+    return f"{texts} Beside people: of two people who scored the same texts it is {', '.join(two)}.{says_little}" if two else texts
+
+
+BELOW, WITHIN, ABOVE, UNKNOWN = "▼", "○", "▲", "·"
+_BESIDE_PEOPLE = {
+    BELOW: "it agrees with the other annotators less than a person does on",
+    WITHIN: "it is not shown to differ from a person on",
+    ABOVE: "it agrees more than a person does on",
+    UNKNOWN: "there are too few independent texts to tell on",
+}
+
+
+def interval_sign(interval: tuple[float, float] | None) -> str:
+    """Where the interval of a difference lies: above 0, below it, around it, or nowhere."""
+    if not interval:
+        return UNKNOWN
+    return ABOVE if interval[0] > 0 else BELOW if interval[1] < 0 else WITHIN
+
 
 _UNFOLDED = 2  # answers of a language that are not folded away
 
 
 @dataclass(frozen=True)
-class AnswerInLanguage:
-    """One judge in one language: its verdicts as `(style, sentence)`, then metric by metric."""
-
-    name: str
-    verdicts: tuple[tuple[str, str], ...]
-    agreement: str
-    condition: str
-    beside_people: str
-    lines: DrawnTable
-
-
-@dataclass(frozen=True)
-class LanguageAnswer:
-    """One language: what no native reader has reviewed, the first answers, and those that are folded away."""
-
-    tag: str
-    unreviewed: tuple[str, ...]
-    first: tuple[AnswerInLanguage, ...]
-    more: tuple[AnswerInLanguage, ...]
-
-
-@dataclass(frozen=True)
 class JudgedCells:
-    """One judge in one language: its summary, verdicts and cells, and its name where there are several."""
+    """One judge in one language: its summary, verdicts and cells, its name, and its condition where there are several."""
 
     summary: LanguageSummary
     verdicts: tuple[Verdict, ...]
@@ -51,10 +146,36 @@ class JudgedCells:
     condition: str = ""
     constructed: bool = False
 
+    @property
+    def side(self) -> Side:
+        return side_of(self.cells[0].key) if self.cells else (None, *self.summary.condition)
 
-def answers_of_report(report: Report) -> list[LanguageAnswer]:
-    """Every language of a report, in its order."""
-    return answers_by_language(judged_of_report(report), _unreviewed(report))
+    @property
+    def sentences(self) -> list[tuple[str, str]]:
+        """`(style, sentence)` of each verdict, none of baselines."""
+        return [] if is_baseline(self.side) else [(style_of(verdict), verdict.words.sentence) for verdict in self.verdicts]
+
+    @property
+    def agreement(self) -> str:
+        return "" if all(cell.continuous for cell in self.cells) else agreement_sentence(self.summary)
+
+    @property
+    def beside_people(self) -> str:
+        return beside_people(self.cells, self.constructed)
+
+    @cached_property
+    def lines(self) -> DrawnTable:
+        return answer_table(self.cells)
+
+
+@dataclass(frozen=True)
+class LanguageAnswer:
+    """One language: what no native reader has reviewed, the first answers, and those that are folded away."""
+
+    tag: str
+    unreviewed: tuple[str, ...]
+    first: tuple[JudgedCells, ...]
+    more: tuple[JudgedCells, ...]
 
 
 def judged_of_report(report: Report) -> list[JudgedCells]:
@@ -69,46 +190,17 @@ def judged_of_report(report: Report) -> list[JudgedCells]:
     return judged
 
 
-def _unreviewed(report: Report) -> dict[str, list[str]]:
-    """What no native reader has reviewed, by language."""
-    unreviewed = {tag: ["No native reader has reviewed these texts."] for tag in report.unreviewed}
-    for tag in report.unreviewed_instructions:
-        unreviewed.setdefault(tag, []).append("No native reader has reviewed the own-language instructions.")
-    return unreviewed
-
-
 def answers_by_language(judged: Sequence[JudgedCells], unreviewed: Mapping[str, Sequence[str]] = {}) -> list[LanguageAnswer]:
     """Answers language by language: judges before baselines, plain conditions before others. Baselines alone are not folded."""
     answers = []
     for tag in dict.fromkeys(each.summary.language for each in judged):
         here = [each for each in judged if each.summary.language == tag]
-        order = plainest_first(map(_side, here))
-        own = sorted(here, key=lambda each: order.index(_side(each)))
-        judges = sum(not _is_baseline(each) for each in own)
+        order = plainest_first(each.side for each in here)
+        own = sorted(here, key=lambda each: order.index(each.side))
+        judges = sum(not is_baseline(each.side) for each in own)
         first = min(_UNFOLDED, judges or len(own))
-        shown = tuple(map(_answer, own))
-        answers.append(LanguageAnswer(tag, tuple(unreviewed.get(tag, ())), shown[:first], shown[first:]))
+        answers.append(LanguageAnswer(tag, tuple(unreviewed.get(tag, ())), tuple(own[:first]), tuple(own[first:])))
     return answers
-
-
-def _side(judged: JudgedCells) -> Side:
-    return side_of(judged.cells[0]) if judged.cells else (None, *judged.summary.condition)
-
-
-def _is_baseline(judged: JudgedCells) -> bool:
-    return is_baseline(_side(judged))
-
-
-def _answer(judged: JudgedCells) -> AnswerInLanguage:
-    verdicts = () if _is_baseline(judged) else judged.verdicts
-    return AnswerInLanguage(
-        name=judged.name,
-        verdicts=tuple((style_of(verdict), verdict.words.sentence) for verdict in verdicts),
-        agreement="" if all(cell.continuous for cell in judged.cells) else agreement_sentence(judged.summary),
-        condition=judged.condition,
-        beside_people=beside_people(judged.cells, judged.constructed),
-        lines=answer_table(judged.cells),
-    )
 
 
 def answer_legend(answers: Sequence[LanguageAnswer]) -> list[str]:

@@ -8,12 +8,13 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
+from markupsafe import Markup
+
 from harness.content.tags import name_in
 from harness.errors import UsageError
 from harness.judge_atlas.atlas_file import Atlas, AtlasRow
 from harness.judge_atlas.known import neighbours
-from harness.render.html.shell import shell
-from harness.render.html.templates import render
+from harness.render.html.shell import render, shell
 from harness.reports.answer_parts import SIGNS, Card
 from harness.reports.atlas_answer import (
     AtlasAnswer,
@@ -36,14 +37,10 @@ _ABOUT = "Which AI judge may score texts in which language: verdicts on publishe
 
 
 def atlas_site(atlas: Atlas, today: datetime.date, url: str = "", beside: Mapping[str, str] = {}) -> dict[str, str | bytes]:
-    """`{file name: page or picture}`. Equal atlases give equal bytes on one day.
+    """`{file name: page or picture}`. Equal atlases give equal bytes on one day; `today` decides how old judges are.
 
-    Args:
-        atlas: what is shown; nothing else is read.
-        today: decides how old judges are, and which are served no more.
-        url: the address where the site will be. Pictures in previews of links need it: without one they have no address of their own,
-            and no page names one. Without the extra `figures` there are no pictures.
-        beside: pages beside these that the index links to, by the words of the link; relative to the index.
+    `url` is the address where the site will be: without one pictures in previews of links have no address, and no page names one. Without
+    the extra `figures` there are no pictures. `beside`: pages beside these that the index links to, by the words of the link.
     """
     pages: dict[str, str | bytes] = {INDEX: _index(atlas, today, beside)}
     for tag in atlas.languages:
@@ -51,17 +48,26 @@ def atlas_site(atlas: Atlas, today: datetime.date, url: str = "", beside: Mappin
         told = language_answer(atlas, tag, rows, today)
         picture = _share_picture(told)
         share = _share(told.answer.title, told.lead, f"{url.rstrip('/')}/{tag}/{SHARE}" if url and picture else "")
-        pages[f"{tag}/{INDEX}"] = _language_page(atlas, tag, rows, told, today, share)
+        near = [(each, atlas.languages[each], f"../{each}/{INDEX}") for each in neighbours(atlas, tag)]
+        body = render("atlas_language.html", tag=tag, near=near, **_common(atlas, rows, told, today))
+        pages[f"{tag}/{INDEX}"] = _page(told.answer.title, body, told, share)
         if picture:
             pages[f"{tag}/{SHARE}"] = picture
     for judge, slug in _slugs(atlas).items():
-        pages[f"judges/{slug}/{INDEX}"] = _judge_page(atlas, judge, today)
+        rows = [row for row in atlas.rows if row.judge == judge]
+        told = judge_answer(atlas, judge, rows, today)
+        body = render("atlas_judge.html", known=atlas.judge(judge), **_common(atlas, rows, told, today, "../../"))
+        pages[f"judges/{slug}/{INDEX}"] = _page(told.answer.title, body, told, _share(judge, told.lead, ""))
     return pages
 
 
+def _page(title: str, body: Markup, told: AtlasAnswer, share: Mapping[str, str]) -> str:
+    return shell(title, body, scripts=("tables.js",), description=told.lead, width="full", share=share)
+
+
 def _index(atlas: Atlas, today: datetime.date, beside: Mapping[str, str]) -> str:
-    rows, links, judged = atlas_matrix(atlas, today), _slugs(atlas), {row.language for row in atlas.rows}
-    judges = [_judge_line(atlas, judge, slug, today) for judge, slug in links.items()]
+    rows, judged = atlas_matrix(atlas, today), {row.language for row in atlas.rows}
+    judges = [_judge_line(atlas, judge, slug, today) for judge, slug in _slugs(atlas).items()]
     body = render(
         "atlas.html",
         qualities=QUALITIES,
@@ -119,27 +125,16 @@ def _judge_line(atlas: Atlas, judge: str, slug: str, today: datetime.date) -> di
     }
 
 
-def _language_page(atlas: Atlas, tag: str, rows: Sequence[AtlasRow], told: AtlasAnswer, today: datetime.date, share: dict[str, str]) -> str:
-    near = [(each, atlas.languages[each], f"../{each}/{INDEX}") for each in neighbours(atlas, tag)]
-    body = render("atlas_language.html", tag=tag, near=near, **_common(atlas, rows, told, today))
-    return shell(told.answer.title, body, scripts=("tables.js",), description=told.lead, width="full", share=share)
-
-
-def _judge_page(atlas: Atlas, judge: str, today: datetime.date) -> str:
-    rows = [row for row in atlas.rows if row.judge == judge]
-    told = judge_answer(atlas, judge, rows, today)
-    body = render("atlas_judge.html", known=atlas.judge(judge), **_common(atlas, rows, told, today, "../../"))
-    return shell(told.answer.title, body, scripts=("tables.js",), description=told.lead, width="full", share=_share(judge, told.lead, ""))
-
-
 def _common(atlas: Atlas, rows: Sequence[AtlasRow], told: AtlasAnswer, today: datetime.date, up: str = "../") -> dict[str, Any]:
     """What the pages of languages and of judges have in common."""
-    slugs = _slugs(atlas)
+    slugs, lines = _slugs(atlas), evidence(atlas, rows, today)
+    if len({row.language for row in rows}) < 2:
+        lines = [{name: text for name, text in line.items() if name != "language"} for line in lines]
     return {
         "told": told,
         "groups": groups_of(told.answer.cards),
         "index": f"{up}{INDEX}",
-        "lines": _evidence_lines(atlas, rows, today),
+        "lines": [(verdict_style(row.verdict), line) for row, line in zip(rows, lines, strict=True)],
         "numbers": _NUMBERS,
         "judges": [(judge, f"{up}judges/{slugs[judge]}/{INDEX}") for judge in sorted({row.judge for row in rows})],
         "languages": [(tag, atlas.languages[tag], f"{up}{tag}/{INDEX}") for tag in sorted({row.language for row in rows})],
@@ -153,14 +148,6 @@ def _common(atlas: Atlas, rows: Sequence[AtlasRow], told: AtlasAnswer, today: da
 def groups_of(cards: Sequence[Card]) -> list[tuple[str, str, list[Card]]]:
     """`(style, title, cards)` of the three groups: use, do not use, not known."""
     return [(style, title, [card for card in cards if card.style == style]) for style, title in _GROUPS]
-
-
-def _evidence_lines(atlas: Atlas, rows: Sequence[AtlasRow], today: datetime.date) -> list[tuple[str, dict[str, str]]]:
-    """`(style of the verdict, texts by column)` of each row; the column of languages only where there are several."""
-    lines = evidence(atlas, rows, today)
-    if len({row.language for row in rows}) < 2:
-        lines = [{name: text for name, text in line.items() if name != "language"} for line in lines]
-    return [(verdict_style(row.verdict), line) for row, line in zip(rows, lines, strict=True)]
 
 
 def _slugs(atlas: Atlas) -> dict[str, str]:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from markupsafe import Markup
 
 from harness.pages import visible
+from harness.render.html.marks import JUDGE_DOT, line, placed, svg
 from harness.reports.tables.numbers import percent, two_digits
 
 _INSET = 6.0  # percent of a track's width left free at each end
@@ -23,15 +24,10 @@ _FEW_TICKS = 10  # steps between the ticks of more places
 
 def rank_track(rank: int, ends: tuple[int, int] | None, judges: int, words: str) -> Markup:
     """A rank from 1 (left) to the number of judges, with its interval; `words` say the same. Of many places only round ones have a tick."""
-    parts = [Markup('<line class="rule" x1="{}" x2="{}" y1="50%" y2="50%"/>').format(_place(1, judges), _place(judges, judges))]
-    ticks = (_place(place, judges) for place in _ticks(judges))
-    parts += [Markup('<line class="rule" x1="{0}" x2="{0}" y1="32%" y2="68%"/>').format(tick) for tick in ticks]
-    if ends:
-        line = '<line class="judge reach" x1="{}" x2="{}" y1="50%" y2="50%"/>'
-        parts.append(Markup(line).format(*(_place(end, judges) for end in ends)))
-    dot = '<svg x="{}" y="50%" overflow="visible"><circle class="judge" r="5"/></svg>'
-    parts.append(Markup(dot).format(_place(rank, judges)))
-    return Markup('<svg class="track" role="img"><title>{}</title>{}</svg>').format(visible(words), Markup("").join(parts))
+    ticks = [_place(place, judges) for place in _ticks(judges)]
+    rules = [line("rule", ticks[0], ticks[-1]), *(line("rule", tick, tick, "32%", "68%") for tick in ticks)]
+    reach = [line("judge reach", *(_place(end, judges) for end in ends))] if ends else []
+    return svg("track", words, (*rules, *reach, placed(_place(rank, judges), JUDGE_DOT)))
 
 
 def _ticks(judges: int) -> list[int]:
@@ -61,16 +57,15 @@ class PricedJudge:
 
 
 def cost_plot(judges: Sequence[PricedJudge], lines: Sequence[tuple[str, str, float]], unit: str, title: str) -> Markup:
-    """Agreement (up) against cost (to the right, on a logarithmic axis).
+    """Agreement (up) of at least one judge against cost (to the right, on a logarithmic axis) in a unit, `$` or `s`.
 
-    Args:
-        judges: at least one.
-        lines: `(kind, name, value)` of reference lines; kind is `base` or `people`.
-        unit: of the cost: `$` or `s`.
-        title: what the plot shows.
+    `lines` are reference lines, `(kind, name, value)`; kind is `base` or `people`.
     """
-    low, high = _decades([judge.cost for judge in judges])
-    y_low, y_high = _tenths([*(judge.value for judge in judges), *(value for _, _, value in lines)])
+    decades = [math.log10(judge.cost) for judge in judges]
+    low, high = math.floor(min(decades)), max(math.ceil(max(decades)), math.floor(min(decades)) + 1)
+    tenths = [10 * value for value in (*(judge.value for judge in judges), *(value for _, _, value in lines))]
+    y_low = math.floor(min(tenths)) / 10
+    y_high = max(math.ceil(max(tenths)) / 10, y_low + 0.1)
     parts = [*_axes(low, high, y_low, y_high, unit)]
     names: list[tuple[float, str, str]] = []
     for kind, name, value in lines:
@@ -84,14 +79,11 @@ def cost_plot(judges: Sequence[PricedJudge], lines: Sequence[tuple[str, str, flo
         dot = '<circle class="judge" cx="{:.1f}" cy="{:.1f}" r="5"><title>{}</title></circle>'
         parts.append(Markup(dot).format(x, y, visible(words)))
         parts.append(Markup('<line class="rule" x1="{:.1f}" x2="{}" y1="{y:.1f}" y2="{y:.1f}"/>').format(x + 7, _WIDTH - _RIGHT, y=y))
-        names.append((y, f"{percent(judge.value)} {_short(judge.name)}", "name"))
+        short = judge.name if len(judge.name) <= _LETTERS else f"{judge.name[: _LETTERS - 1]}…"
+        names.append((y, f"{percent(judge.value)} {short}", "name"))
     parts += _names(names)
-    words = "; ".join(
-        [
-            *(f"{judge.name} {percent(judge.value)} at {two_digits(judge.cost)} {unit}" for judge in judges),
-            *(f"{name} {percent(value)}" for _, name, value in lines),
-        ]
-    )
+    said = [f"{judge.name} {percent(judge.value)} at {two_digits(judge.cost)} {unit}" for judge in judges]
+    words = "; ".join((*said, *(f"{name} {percent(value)}" for _, name, value in lines)))
     frame = '<svg class="plot" role="img" viewBox="0 0 {} {}"><title>{}</title><desc>{}</desc>{}</svg>'
     return Markup(frame).format(_WIDTH, _HEIGHT, visible(title), visible(words), Markup("").join(parts))
 
@@ -119,22 +111,6 @@ def _names(names: Sequence[tuple[float, str, str]]) -> list[Markup]:
         below = max(y + 4, below + _LINE)
         texts.append(Markup('<text class="{}-name" x="{}" y="{:.1f}">{}</text>').format(kind, _WIDTH - _RIGHT + 8, below, visible(name)))
     return texts
-
-
-def _short(name: str) -> str:
-    return name if len(name) <= _LETTERS else f"{name[: _LETTERS - 1]}…"
-
-
-def _decades(costs: Sequence[float]) -> tuple[int, int]:
-    """The powers of ten around the costs."""
-    low, high = math.floor(math.log10(min(costs))), math.ceil(math.log10(max(costs)))
-    return low, max(high, low + 1)
-
-
-def _tenths(values: Sequence[float]) -> tuple[float, float]:
-    """The tenths around the values."""
-    low, high = math.floor(10 * min(values)) / 10, math.ceil(10 * max(values)) / 10
-    return low, max(high, low + 0.1)
 
 
 def _along(cost: float, low: int, high: int) -> float:

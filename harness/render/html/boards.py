@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from markupsafe import Markup
 
-from harness.boards.board_standings import Contender, Standings
+from harness.boards.board_standings import Standings
 from harness.boards.probes import Finding
 from harness.content.tags import english_name
 from harness.measure.options import POOLED
 from harness.measure.rankings.ranked import RankedJudge, Ranking
 from harness.render.board_answer import board_answer, board_facts, competitors, language_answer, titled
+from harness.render.html.answer import ABOVE, BELOW, UNKNOWN, WITHIN, DrawnTable, FigureColumn
 from harness.render.html.board_marks import PricedJudge, cost_plot, rank_track
-from harness.render.html.cells import ABOVE, BELOW, UNKNOWN, WITHIN, DrawnTable, FigureColumn
-from harness.render.html.heat_map import colour_of
-from harness.render.html.marks import Mark, legend_mark, track
-from harness.render.html.shell import shell
-from harness.render.html.templates import render
+from harness.render.html.heat_map import Square
+from harness.render.html.marks import LEGEND_MARKS, Mark, track
+from harness.render.html.shell import render, shell
 from harness.render.standings import (
     by_order,
     findings_of,
@@ -38,20 +37,8 @@ from harness.reports.tables.text_table import TextTable
 
 SCRIPTS = ("tables.js",)
 INDEX = "index.html"
-_MAJORITY = "majority baseline"
-_PEOPLE = "people, leave-one-out"
+_REFERENCES = {"base": ("baseline", "majority baseline"), "people": ("people", "people, leave-one-out")}  # in plots and in tables
 _SIGNS = {"below": BELOW, "not shown": WITHIN, "above": ABOVE, "too few texts": UNKNOWN}
-
-
-@dataclass(frozen=True)
-class MatrixSquare:
-    """One number beside the baseline: `colour` is a class of the style sheet, `sign` and `word` say the same, `title` says all."""
-
-    number: str
-    sign: str = ""
-    word: str = ""
-    colour: str = ""
-    title: str = ""
 
 
 @dataclass(frozen=True)
@@ -60,7 +47,7 @@ class MatrixRow:
 
     name: str
     mean: str
-    squares: tuple[MatrixSquare | None, ...]
+    squares: tuple[Square | None, ...]
     reference: bool = False
 
 
@@ -92,25 +79,25 @@ def _file_name(standings: Standings, tag: str = "") -> str:
 
 
 def _index_row(standings: Standings, findings: Sequence[Finding]) -> dict[str, Any]:
-    return {
+    return _about(standings) | {
         "file": _file_name(standings),
-        "id": standings.board.partition("@")[0],
-        "board": standings.board,
-        "title": heading(standings),
-        "description": standings.description,
-        "facts": board_facts(standings),
         "answer": board_answer(standings),
         "flagged": len({finding.judge for finding in findings if finding.flagged}),
-        "languages": _language_links(standings),
         "matrix": judge_matrix(standings, standings.variants[0]),
     }
 
 
-def _language_links(standings: Standings) -> list[tuple[str, str]]:
-    return [(tag, _file_name(standings, tag)) for tag in standings.languages]
-
-
-# ---- a board
+def _about(standings: Standings) -> dict[str, Any]:
+    """What the index and the pages of a board have in common."""
+    return {
+        "title": heading(standings),
+        "board": standings.board,
+        "id": standings.board.partition("@")[0],
+        "description": standings.description,
+        "facts": board_facts(standings),
+        "languages": [(tag, _file_name(standings, tag)) for tag in standings.languages],
+        "index": INDEX,
+    }
 
 
 def _board_page(standings: Standings, findings: Sequence[Finding]) -> str:
@@ -120,15 +107,9 @@ def _board_page(standings: Standings, findings: Sequence[Finding]) -> str:
     verdicts = verdict_table(standings)
     body = render(
         "board.html",
-        title=heading(standings),
-        board=standings.board,
-        id=standings.board.partition("@")[0],
-        description=standings.description,
-        facts=board_facts(standings),
+        **_about(standings),
         answer=titled(board_answer(standings), heading(standings)),
-        index=INDEX,
         empty=not standings.judges,
-        languages=_language_links(standings),
         matrices=[(variant if several else "", judge_matrix(standings, variant)) for variant in standings.variants],
         ranks=_rank_rows(standings),
         cost=_cost(standings),
@@ -147,41 +128,44 @@ def judge_matrix(standings: Standings, variant: str) -> list[MatrixRow]:
     order = [each.judge for each in standings.overall if each.variant == variant]
     judges = sorted(competitors(standings), key=lambda judge: order.index(judge.id) if judge.id in order else len(order))
     tables = [standings.table(tag, variant) for tag in standings.languages]
-    rows = [
-        MatrixRow(
-            judge.display_name,
-            value_text(standings, means.get(judge.id)),
-            tuple(_square(standings, table, _row_of(table, judge.id)) for table in tables),
-        )
-        for judge in judges
-    ]
+    rows = []
+    for judge in judges:
+        squares = tuple(_square(standings, table, _row_of(table, judge.id)) for table in tables)
+        rows.append(MatrixRow(judge.display_name, value_text(standings, means.get(judge.id)), squares))
     if by_order(standings):
         return rows
-    references = [(_MAJORITY, [table.baseline if table else None for table in tables])]
+    for kind, values in _references(tables) if judges else ():
+        name = _REFERENCES[kind][1]
+        squares = tuple(None if value is None else Square(percent(value), title=f"{name}: {percent(value)}") for value in values)
+        rows.append(MatrixRow(name, percent(_mean(values)), squares, reference=True))
+    return rows
+
+
+def _references(tables: Sequence[Ranking | None]) -> Iterator[tuple[str, list[float | None]]]:
+    """The majority baseline in each table, and people if they are in any."""
+    yield "base", [table.baseline if table else None for table in tables]
     if any(table and table.people for table in tables):
-        references.append((_PEOPLE, [table.people.value if table and table.people else None for table in tables]))
-    return [*rows, *(_reference_row(name, values) for name, values in references if judges)]
+        yield "people", [table.people.value if table and table.people else None for table in tables]
+
+
+def _mean(values: Sequence[float | None]) -> float | None:
+    """The mean; None where a value is missing, or all are."""
+    known = [value for value in values if value is not None]
+    return sum(known) / len(known) if known and len(known) == len(values) else None
 
 
 def _row_of(table: Ranking | None, judge: str) -> RankedJudge | None:
     return next((row for row in table.rows if row.judge == judge), None) if table else None
 
 
-def _square(standings: Standings, table: Ranking | None, row: RankedJudge | None) -> MatrixSquare | None:
+def _square(standings: Standings, table: Ranking | None, row: RankedJudge | None) -> Square | None:
     if table is None or row is None:
         return None
     title = value_text(standings, row.value, row.value_ci)
     if not by_order(standings):
         title += f"; baseline {percent(table.baseline)}, difference {difference(row.baseline_diff, row.baseline_ci)} points"
     word = row.beside_baseline
-    return MatrixSquare(value_text(standings, row.value), _SIGNS[word], word, colour_of(_SIGNS[word]), title)
-
-
-def _reference_row(name: str, values: Sequence[float | None]) -> MatrixRow:
-    known = [value for value in values if value is not None]
-    mean = sum(known) / len(known) if known and len(known) == len(values) else None
-    squares = tuple(None if value is None else MatrixSquare(percent(value), title=f"{name}: {percent(value)}") for value in values)
-    return MatrixRow(name, percent(mean), squares, reference=True)
+    return Square(value_text(standings, row.value), _SIGNS[word], word, title)
 
 
 def _rank_rows(standings: Standings) -> list[tuple[str, tuple[Markup | None, ...]]]:
@@ -203,51 +187,26 @@ def _rank_figure(table: Ranking | None, judge: str) -> Markup | None:
     return rank_track(row.rank, row.rank_ci, count, f"place {row.rank} of {count} in {english_name(table.language)}{between}{below}")
 
 
-@dataclass(frozen=True)
-class Cost:
-    """The plot of cost and agreement (None where no judge has both), and the judges that are not in it, in words."""
+def _cost(standings: Standings) -> dict[str, Any]:
+    """The plot of mean cost over the languages against mean agreement, None where no judge has both, and the judges that are not in it.
 
-    plot: Markup | None
-    absent: tuple[str, ...]
-
-
-def _cost(standings: Standings) -> Cost:
-    """Mean cost over the languages against mean agreement: dollars where two judges have a price, else seconds."""
+    Cost is in dollars where two judges have a price, else in seconds.
+    """
     judges = () if by_order(standings) else competitors(standings)
-    dollars = {judge.id: _mean_cost(judge, "dollars") for judge in judges}
-    unit, name = ("$", "dollars") if sum(bool(cost) for cost in dollars.values()) > 1 else ("s", "seconds")
+    dollars = [_mean([spent.dollars for spent in judge.spending.values()]) for judge in judges]
+    unit, name = ("$", "dollars") if sum(map(bool, dollars)) > 1 else ("s", "seconds")
     means = {each.judge: each.mean for each in standings.overall if each.variant == standings.variants[0]}
     priced, absent = [], []
     for judge in judges:
-        cost, mean = _mean_cost(judge, name), means.get(judge.id)
+        cost, mean = _mean([getattr(spent, name) for spent in judge.spending.values()]), means.get(judge.id)
         if cost and mean is not None:
             priced.append(PricedJudge(judge.display_name, cost, mean))
         else:
             absent.append(f"{judge.display_name}: {'no mean over all languages' if mean is None else 'no cost is known'}")
-    rows = [row for row in judge_matrix_means(standings) if priced]
+    references = _references([standings.table(tag) for tag in standings.languages])
+    lines = [(kind, _REFERENCES[kind][0], mean) for kind, values in references if (mean := _mean(values)) is not None]
     title = f"{'US dollars' if unit == '$' else 'Seconds'} for 1,000 judgments and agreement, means over the languages"
-    return Cost(cost_plot(priced, rows, unit, title) if priced else None, tuple(absent))
-
-
-def judge_matrix_means(standings: Standings) -> list[tuple[str, str, float]]:
-    """The reference lines of a board: `(kind, name, mean over the languages)` of the majority baseline, and of people."""
-    tables = [standings.table(tag) for tag in standings.languages]
-    known = [table for table in tables if table]
-    if not known or len(known) < len(tables):
-        return []
-    lines = [("base", "baseline", sum(table.baseline for table in known) / len(known))]
-    people = [table.people.value for table in known if table.people]
-    if len(people) == len(known):
-        lines.append(("people", "people", sum(people) / len(people)))
-    return lines
-
-
-def _mean_cost(judge: Contender, name: str) -> float | None:
-    costs = [getattr(spent, name) for spent in judge.spending.values()]
-    return sum(costs) / len(costs) if costs and None not in costs else None
-
-
-# ---- a language of a board
+    return {"plot": cost_plot(priced, lines, unit, title) if priced else None, "absent": absent}
 
 
 def _language_page(standings: Standings, tag: str) -> str:
@@ -258,18 +217,15 @@ def _language_page(standings: Standings, tag: str) -> str:
     title = f"{english_name(tag)}: {heading(standings)}"
     body = render(
         "board_language.html",
+        **_about(standings),
         tag=tag,
-        title=heading(standings),
-        board=standings.board,
-        index=INDEX,
         file=_file_name(standings),
-        languages=_language_links(standings),
         answer=titled(language_answer(standings, tag), english_name(tag)),
         verdicts=verdict_table(standings, tag),
         unreviewed=tag in standings.unreviewed,
         pooled=pooled,
         metrics=metrics,
-        marks={kind: legend_mark(kind) for kind in ("judge", "people", "base")},
+        marks=LEGEND_MARKS,
         people=any(ranking.people for ranking in rankings),
         notes=standings_notes(standings, tables),
     )
@@ -278,22 +234,17 @@ def _language_page(standings: Standings, tag: str) -> str:
 
 def _titled_table(standings: Standings, ranking: Ranking) -> TitledTable:
     """A table with two figures in each row: the interval of the rank, and the value beside the baseline and people."""
-    reference = [Mark("base", ranking.baseline)]
-    if ranking.people:
-        reference.append(Mark("people", ranking.people.value))
-    values = [track([*reference, Mark("judge", row.value, row.value_ci)], _value_words(ranking, row)) for row in ranking.rows]
+    people = ranking.people
+    reference = [Mark("base", ranking.baseline), *([Mark("people", people.value)] if people else [])]
+    beside = f"the baseline {percent(ranking.baseline)}{f', people {percent(people.value)}' if people else ''}"
+    values = []
+    for row in ranking.rows:
+        values.append(track([*reference, Mark("judge", row.value, row.value_ci)], f"{percent(row.value, row.value_ci)}; {beside}"))
     ranks = [_rank_figure(ranking, row.judge) for row in ranking.rows]
-    if ranking.people:
-        people = ranking.people
-        words = f"people {percent(people.value, people.value_ci)}"
-        values.append(track([Mark("people", people.value, people.value_ci)], words))
+    if people:
+        values.append(track([Mark("people", people.value, people.value_ci)], f"people {percent(people.value, people.value_ci)}"))
         ranks.append(None)
     figures = {} if by_order(standings) else {standings.rank_by: FigureColumn("agreement", tuple(values))}
     if sum(row.rank is not None for row in ranking.rows) > 1:
         figures["rank"] = FigureColumn("", tuple(ranks))
     return TitledTable(table_title(standings, ranking), groups_in_words(ranking), DrawnTable(ranking_table(standings, ranking), figures))
-
-
-def _value_words(ranking: Ranking, row: RankedJudge) -> str:
-    people = f", people {percent(ranking.people.value)}" if ranking.people else ""
-    return f"{percent(row.value, row.value_ci)}; the baseline {percent(ranking.baseline)}{people}"

@@ -36,6 +36,10 @@ _SHORTER = (2_000, 1_000, 500, 250, 120, 60)  # characters of each, where longer
 _COLUMNS = (*CONDITION, "perturbation", "repeat", "order", "score", "failure", "further_numbers")
 
 
+ItemKey = tuple[str, str]
+"""The data set of an item where there are several sources, and its id."""
+
+
 @dataclass(frozen=True)
 class BrowserSource:
     """The judgments of one source that a page shows: `kept` has the numbers of their units, `evidence` is in the same order."""
@@ -81,41 +85,33 @@ def items_json(
     of metrics that a library has a rubric for. `shortened` is the length to which texts and replies are cut because they would not fit
     otherwise, None where they fit. `constructed` labels are nobody's. With a `warning`, texts and what quotes them stand behind a click.
     """
-    items: dict[tuple[str, str], int] = {}
-    every: list[Item] = []
-    at = []
+    items: dict[ItemKey, Item] = {}
+    at: list[ItemKey] = []  # of each judgment
     for source in sources:
         data, places = source.outcomes.data, source.outcomes.units.item[source.kept]
-        own = {}
-        for place in np.unique(places).tolist():
-            item = data.items[place]
-            key = (data.sha256 if len(sources) > 1 else "", item.item_id)
-            if key not in items:
-                items[key] = len(items)
-                every.append(item)
-            own[place] = items[key]
-        at.append(np.array([own[place] for place in places.tolist()], np.int64))
-    rank = np.empty(len(every), np.int64)
-    order = sorted(range(len(every)), key=lambda n: (every[n].language, every[n].task, n))
-    rank[order] = np.arange(len(every))
-    item = rank[np.concatenate(at)] if at else np.empty(0, np.int64)
+        keys = {place: (data.sha256 if len(sources) > 1 else "", data.items[place].item_id) for place in np.unique(places).tolist()}
+        for place, key in keys.items():
+            items.setdefault(key, data.items[place])
+        at += map(keys.__getitem__, places.tolist())
+    numbers = {key: number for number, key in enumerate(sorted(items, key=lambda key: (items[key].language, items[key].task)))}
+    shown = [items[key] for key in numbers]
+    item = np.array([numbers[key] for key in at], np.int64)
     columns = _joined(sources)
     errors = columns.pop("errors")
-    shorter = _fitting_length([every[n] for n in order], (columns["justification"], columns["reply"]))
+    shorter = _fitting_length(shown, (columns["justification"], columns["reply"]))
     sorting = np.lexsort((columns["metric"].codes, item))
     rows = {
         name: _coded(column.take(sorting), partial(_shown_reply, most=shorter) if name in ("justification", "reply") else _shown_value)
         for name, column in columns.items()
     }
-    judged_texts = [_judged_text(every[order[number]]) for number in item[sorting].tolist()]
-    numbers = {key: int(rank[number]) for key, number in items.items()}
+    judged_texts = [_judged_text(shown[number]) for number in item[sorting].tolist()]
     return {
-        "items": _items([every[n] for n in order], fields, shorter),
+        "items": _items(shown, fields, shorter),
         "rows": {"item": item[sorting].tolist(), **rows, "errors": shown_errors(errors.take(sorting), judged_texts)},
-        "labels": _labels(sources, numbers, [every[n] for n in order], lambda data: data.labels),
-        "second": _labels(sources, numbers, [every[n] for n in order], _second_round),
+        "labels": _labels(sources, numbers, shown, lambda data: data.labels),
+        "second": _labels(sources, numbers, shown, _second_round),
         "sides": _sides(columns, judges),
-        "scales": _scales(sources),
+        "scales": {metric: _scale(sources, metric) for metric in _metrics(sources)},
         "words": {metric: words for metric in _metrics(sources) if (words := _class_words(sources, metric, libraries))},
         "titles": {metric: metric_title(metric) for metric in _metrics(sources)},
         "constructed": all(source.outcomes.data.about.source == "constructed" for source in sources),
@@ -226,11 +222,6 @@ def _metrics(sources: Sequence[BrowserSource]) -> list[str]:
     return sorted({metric for source in sources for metric in source.outcomes.units.judgments.metric.used})
 
 
-def _scales(sources: Sequence[BrowserSource]) -> dict[str, dict[str, Any]]:
-    """The scale of each metric. Ends that an interval scale lacks are those of the labels and scores."""
-    return {metric: _scale(sources, metric) for metric in _metrics(sources)}
-
-
 def _class_words(sources: Sequence[BrowserSource], metric: str, libraries: Sequence[Library]) -> dict[str, str]:
     """What the classes of a metric mean, from a rubric on the same scale; empty where there is none."""
     classes = next(source.outcomes.data.scales[metric].classes for source in sources if metric in source.outcomes.data.scales)
@@ -239,38 +230,33 @@ def _class_words(sources: Sequence[BrowserSource], metric: str, libraries: Seque
 
 
 def _scale(sources: Sequence[BrowserSource], metric: str) -> dict[str, Any]:
+    """Ends that an interval scale lacks are those of all labels and scores."""
     scale = next(source.outcomes.data.scales[metric] for source in sources if metric in source.outcomes.data.scales)
     positions = any(isinstance(score, str) for score in scale.classes)
     numbers = [0.0, len(scale.classes) - 1.0] if positions else [float(score) for score in scale.classes]
     if scale.kind == "interval":
         numbers = [end for end in (scale.min, scale.max) if end is not None]
-        numbers = numbers if len(numbers) == 2 else _scores_given(sources, metric)
+        if len(numbers) < 2:
+            tables = [table for source in sources for table in (source.outcomes.data.labels, source.outcomes.units.judgments)]
+            numbers = [float(score) for table in tables for score in table.score.take(table.metric.recode({metric: 0}) == 0).used]
     ends = {"low": min(numbers, default=0.0), "high": max(numbers, default=0.0)}
     order_only = any(metric in source.outcomes.data.label_scales for source in sources)  # no label is a point of the judge's scale
     ends |= {"order_only": True} if order_only else {}
     return {"kind": scale.kind, "classes": list(map(_shown_value, scale.classes)), "positions": positions, **ends}
 
 
-def _scores_given(sources: Sequence[BrowserSource], metric: str) -> list[float]:
-    """All different labels and scores on a metric."""
-    tables = (table for source in sources for table in (source.outcomes.data.labels, source.outcomes.units.judgments))
-    return [float(score) for table in tables for score in table.score.take(table.metric.recode({metric: 0}) == 0).used]
-
-
 def _items(items: Sequence[Item], own: frozenset[str], shorter: int | None) -> dict[str, Any]:
     names = list(dict.fromkeys(name for item in items for name, value in item.fields.items() if _is_text(value)))
     place, most = {name: number for number, name in enumerate(names)}, shorter or _TEXT_LENGTH
-    texts = [
-        [[place[name], _cut(value, most), *_language_of(item, name)] for name, value in item.fields.items() if _is_text(value)]
-        for item in items
-    ]
-    keys = {
-        name: _coded(CodedColumn.from_values(getattr(item, name) for item in items), _shown_value)
-        for name in ("language", "task", "group", "system")
-    }
-    keys["construction"] = _coded(CodedColumn.from_values(_text_or_none(item.fields.get("construction")) for item in items), _shown_value)
+    texts = []
+    for item in items:
+        own_texts = [(name, value, item.language_of(name)) for name, value in item.fields.items() if _is_text(value)]
+        texts.append([[place[name], _cut(value, most), *([tag] if tag != item.language else [])] for name, value, tag in own_texts])
+    values: dict[str, list[Any]] = {name: [getattr(item, name) for item in items] for name in ("language", "task", "group", "system")}
+    constructions = (item.fields.get("construction") for item in items)
+    values["construction"] = [value if isinstance(value, str) and value else None for value in constructions]
+    keys = {name: _coded(CodedColumn.from_values(own_values), _shown_value) for name, own_values in values.items()}
     number_of = {item.item_id: number for number, item in enumerate(items)}
-    language_names = {tag: english_name(tag) for tag in dict.fromkeys(item.language for item in items)}
     return {
         "id": [_cut(item.item_id, _NAME_LENGTH) for item in items],
         **keys,
@@ -278,18 +264,8 @@ def _items(items: Sequence[Item], own: frozenset[str], shorter: int | None) -> d
         "about": [int(bool(own) and name not in own) for name in names],
         "texts": texts,
         "twin": [number_of.get(str(item.fields.get("twin")), -1) if "twin" in item.fields else -1 for item in items],
-        "names": language_names,
+        "names": {tag: english_name(tag) for tag in dict.fromkeys(item.language for item in items)},
     }
-
-
-def _language_of(item: Item, name: str) -> list[str]:
-    """The language of a text, if it is another than the item's."""
-    own = item.language_of(name)
-    return [own] if own != item.language else []
-
-
-def _text_or_none(value: Any) -> str | None:
-    return value if isinstance(value, str) and value else None
 
 
 def _is_text(value: Any) -> bool:
@@ -306,18 +282,15 @@ def _second_round(data: Dataset) -> Labels:
 
 
 def _labels(
-    sources: Sequence[BrowserSource], numbers: dict[tuple[str, str], int], shown: Sequence[Item], table: Callable[[Dataset], Labels]
+    sources: Sequence[BrowserSource], numbers: Mapping[ItemKey, int], shown: Sequence[Item], table: Callable[[Dataset], Labels]
 ) -> dict[str, Any]:
     """Every label of the items shown in a table of the data; those of a data set once, even if several sources share it."""
-    seen: set[str] = set()
     items: list[NDArray[Any]] = []
     parts: dict[str, list[CodedColumn]] = {"metric": [], "annotator": [], "score": [], "source": [], "spans": []}
+    different: dict[str, Dataset] = {}
     for source in sources:
-        data = source.outcomes.data
-        name = data.sha256 if len(sources) > 1 else ""
-        if name in seen:
-            continue
-        seen.add(name)
+        different.setdefault(source.outcomes.data.sha256 if len(sources) > 1 else "", source.outcomes.data)
+    for name, data in different.items():
         labels = table(data)
         item = labels.item.recode({item_id: number for (sha, item_id), number in numbers.items() if sha == name})
         kept = np.flatnonzero(item != NO_VALUE)

@@ -14,12 +14,9 @@ from harness.measure.cells import Cell
 from harness.measure.label_score_pairs import LabelScorePairs, best_is_first, label_score_pairs
 from harness.measure.options import POOLED
 from harness.measure.outcomes import Outcomes
-from harness.model import SIDE
 from harness.render.html.marks import bar
-from harness.render.html.sides import filters_of, side_of
 from harness.render.html.small_figures import Point, confusion_matrix, diagonal_panel
-from harness.render.sides import Side, is_baseline, plainest_first, side_name
-from harness.render.verdicts import side_of_verdict
+from harness.render.sides import Side, filters_of, is_baseline, plainest_first, side_name, side_of
 from harness.reports.answer import style_of
 from harness.reports.tables.numbers import class_shares, percent
 from harness.reports.tables.titles import metric_words
@@ -61,12 +58,12 @@ def pictures_of_cases(
     pictures: dict[_Place, list[CasePicture]] = {}
     for name, judged in sources:
         for one in label_score_pairs(judged, name):
-            pictures.setdefault((_side(one.key), str(one.key["language"]), str(one.key["metric"])), []).extend(_of_pairs(one, whose))
+            pictures.setdefault((side_of(one.key), str(one.key["language"]), str(one.key["metric"])), []).extend(_of_pairs(one, whose))
     for cell in cells:
         if cell.distribution_labels and cell["task"] == POOLED:
-            place = side_of(cell), str(cell["language"]), str(cell["metric"])
+            place = side_of(cell.key), str(cell["language"]), str(cell["metric"])
             pictures.setdefault(place, []).append(_class_shares(cell, cell["metric"] in falling, whose))
-    said = {(side_of_verdict(verdict), verdict["language"], verdict["metric"]): verdict for verdict in verdicts}
+    said = {(side_of(verdict.key), verdict["language"], verdict["metric"]): verdict for verdict in verdicts}
     sides = plainest_first(side for side, _, _ in pictures)
     sides = [side for side in sides if not is_baseline(side)] or sides
     order = {place: number for number, place in enumerate(dict.fromkeys((language, metric) for _, language, metric in pictures))}
@@ -79,10 +76,6 @@ def _case(place: _Place, sides: Sequence[Side], verdict: Verdict | None, picture
     name = f"{english_name(language)} · {metric_words(metric)}{f' · {side_name(side, sides)}' if len(sides) > 1 else ''}"
     about = filters_of(side) | {"language": language, "metric": metric}
     return CasePictures(name, about, (style_of(verdict), verdict.words.sentence) if verdict else None, tuple(pictures))
-
-
-def _side(key: Mapping[str, Any]) -> Side:
-    return tuple(key.get(name) for name in SIDE)
 
 
 def _of_pairs(one: LabelScorePairs, whose: str) -> Iterator[CasePicture]:
@@ -103,7 +96,7 @@ def _place(key: Mapping[str, Any]) -> str:
 
 
 def _confusion(one: LabelScorePairs) -> Markup:
-    filters = filters_of(_side(one.key)) | {"language": one.key["language"], "metric": one.key["metric"], "compared": True}
+    filters = filters_of(side_of(one.key)) | {"language": one.key["language"], "metric": one.key["metric"], "compared": True}
     right = sum(row[n] for n, row in enumerate(one.counts))
     words = f"{_place(one.key)}: label by score, {percent(right / max(1, sum(map(sum, one.counts))))} on the diagonal"
     return confusion_matrix(one.classes, one.counts, filters, words)
@@ -117,8 +110,8 @@ def _by_mean(one: LabelScorePairs) -> Markup:
     for point in one.by_mean:
         quartiles = f"quartiles {point.quartiles[0]:g} to {point.quartiles[1]:g}"
         words = f"mean label {point.label:.3g}: mean score {point.score:.3g}, {quartiles}, n {point.n:,}"
-        whisker = ((point.quartiles[0] - low) / reach, (point.quartiles[1] - low) / reach)
-        points.append(Point((point.label - low) / reach, (point.score - low) / reach, whisker, point.n / most, words))
+        x, y, *whisker = ((value - low) / reach for value in (point.label, point.score, *point.quartiles))
+        points.append(Point(x, y, (whisker[0], whisker[1]), point.n / most, words))
     return diagonal_panel(points, f"{_place(one.key)}: score against the annotators' mean")
 
 
@@ -154,10 +147,10 @@ def _levels(cell: Cell) -> Iterator[tuple[str, int, Mapping[str, float] | None, 
 def _level_shares(level: str, items: int, both: Sequence[tuple[str, Mapping[str, float] | None]], reverse: bool) -> Markup:
     head = f"{level}, n {items:,}" if level else f"n {items:,}"
     row = Markup('<div class="shares">{}<span class="hidden">{}: {}</span></div>')
-    bars = Markup("").join(row.format(_bar(shares, who, reverse), who, class_shares(shares)) for who, shares in both if shares)
-    return Markup('<div class="level"><small>{}</small>{}</div>').format(head, bars)
-
-
-def _bar(shares: Mapping[str, float], who: str, reverse: bool) -> Markup:
-    classes = list(shares)[::-1] if reverse else list(shares)
-    return bar({name: shares[name] for name in classes}, classes, who, people=who != "judge")
+    bars = []
+    for who, shares in both:
+        if shares:
+            classes = list(shares)[::-1] if reverse else list(shares)
+            drawn = bar({name: shares[name] for name in classes}, classes, who, people=who != "judge")
+            bars.append(row.format(drawn, who, class_shares(shares)))
+    return Markup('<div class="level"><small>{}</small>{}</div>').format(head, Markup("").join(bars))

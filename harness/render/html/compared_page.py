@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import msgspec
 from markupsafe import Markup
@@ -12,40 +11,34 @@ from markupsafe import Markup
 from harness.content import Library
 from harness.decide.verdicts import Verdict
 from harness.measure.cells import Cell
-from harness.measure.compare import Comparison, Recording, compare
+from harness.measure.compare import Recording, compare
 from harness.measure.options import BY_METRIC, POOLED, CompareOptions
-from harness.measure.outcomes import Outcomes, outcomes
+from harness.measure.outcomes import outcomes
 from harness.measure.pooled import pooled_differences
 from harness.measure.summaries import summaries
 from harness.model import SIDE
 from harness.render.comparison import comparison_table, distinguishing_keys
-from harness.render.html.ablation_panels import run_grids
-from harness.render.html.answer import JudgedCells, answer_legend, answers_by_language
+from harness.render.html.ablations import run_grids
+from harness.render.html.answer import JudgedCells, agreement_figure, correlation_figure, correlation_words, interval_sign
 from harness.render.html.browser import BrowserSource, chosen, items_json
-from harness.render.html.cell_panels import pictures_of_cases
-from harness.render.html.cells import correlation_figure, correlation_words, has_people, interval_sign
 from harness.render.html.first_screen import Known, first_screen
-from harness.render.html.heat_map import judge_language_map, language_metric_maps
-from harness.render.html.marks import Mark, legend_mark, track
-from harness.render.html.report import MANY_ROWS, SCRIPTS, minimal_pair_rows, section_tables, text_fields
-from harness.render.html.shell import shell
-from harness.render.html.sides import languages_of, side_of, sides_of
-from harness.render.html.templates import render
+from harness.render.html.report import SCRIPTS, judged_parts, minimal_pair_rows, section_tables, text_fields
+from harness.render.html.shell import render, shell
 from harness.render.human_agreement import two_people_sentence
-from harness.render.sides import Side, side_name
+from harness.render.sides import Side, languages_of, side_name, side_of, sides_of
 from harness.render.terminal import belongs
 from harness.render.verdicts import judged_sides
 from harness.reports.answer import judges_in_order
 from harness.reports.comparison import DecidedComparison
 from harness.reports.shown_sections import ShownSection, shown_sections
 from harness.reports.tables.numbers import coefficient, difference, percent
-from harness.reports.tables.text_table import TextTable, key_text
-from harness.runs import Evidence, RunResult, read_evidence
+from harness.reports.tables.text_table import key_text
+from harness.runs import RunResult, read_evidence
 
 
 @dataclass(frozen=True)
 class _ComparedSquare:
-    """One side's agreement in one row, and its paired difference from the side that others are compared with, if any."""
+    """One side's agreement (of numbers its correlation) with people in one row, and its difference from the side compared with, if any."""
 
     number: str
     value: float
@@ -68,12 +61,13 @@ def comparison_page(
     comparison: DecidedComparison, sources: Sequence[tuple[Recording, RunResult | None]], options: CompareOptions, command: str
 ) -> str:
     """One self-contained page of a comparison of `sources`, made with `options` by `command`."""
-    names = _distinct([recording.name for recording, _ in sources])
+    given = [recording.name for recording, _ in sources]
+    names = [f"{name}#{given[:i].count(name) + 1}" if given.count(name) > 1 else name for i, name in enumerate(given)]
     recordings = [msgspec.structs.replace(recording, name=name) for name, (recording, _) in zip(names, sources, strict=True)]
     judged = [outcomes(recording, options) for recording in recordings]
     kept = chosen(judged)
     browsed = [
-        BrowserSource(name, each, rows, _evidence(run, each, rows))
+        BrowserSource(name, each, rows, read_evidence(run, each.row[rows]) if run else None)
         for name, each, rows, (_, run) in zip(names, judged, kept, sources, strict=True)
     ]
     libraries = [Library(), *(run.prepared.library for _, run in sources if run is not None)]
@@ -82,24 +76,23 @@ def comparison_page(
     cells: Sequence[Cell] = ()
     if options.level == "item":
         cells = compare(recordings, msgspec.structs.replace(options, by=BY_METRIC.by, versus=None)).cells
-    maps = language_metric_maps(cells, comparison.verdicts)
     pictured = [(name if len(names) > 1 else None, each) for name, each in zip(names, judged, strict=True)]
     several = len(sides_of(comparison.cells)) > 1 and options.level == "item"
     side_tables = list(_side_tables(comparison.cells)) if several else []
-    judged_cells = list(_judged_cells(cells, comparison.verdicts, recordings, options))
-    answers = answers_by_language(judged_cells)
+    parts = judged_parts(list(_judged_cells(cells, comparison.verdicts, recordings, options)), pictured, cells, comparison.verdicts)
     own_sections = shown_sections(comparison.sections)
+    languages = {cell.key["language"] for cell in comparison.cells}
     title = f"{' and '.join(names)}: judges beside labels"
     body = render(
         "comparison.html",
         title=title,
         judgments=sum(int(each.compared.sum()) for each in judged),
-        sections=list(_sections(bool(cells), bool(side_tables), bool(maps), own_sections)),
+        sections=list(_sections(bool(cells), bool(side_tables), bool(parts["maps"]), own_sections)),
         own_sections=[(section, run_grids(section), section_tables(section)) for section in own_sections],
         numeric=any(cell.continuous for cell in comparison.cells),
         warnings=comparison.notes,
         versus=" = ".join(options.versus) if options.versus else "",
-        answers=answers,
+        **parts,
         first=first_screen(
             comparison.verdicts,
             Known(
@@ -109,15 +102,8 @@ def comparison_page(
                 pages=comparison.pages,
             ),
         ),
-        answer_legend=answer_legend(answers),
-        people=any(map(has_people, cells)),
-        marks={kind: legend_mark(kind) for kind in ("judge", "people", "base")},
         side_tables=side_tables,
-        maps=maps,
-        matrix=judge_language_map(judged_cells),
-        cases=pictures_of_cases(pictured, cells, comparison.verdicts),
-        numbers=_all_numbers(comparison),
-        many_rows=MANY_ROWS,
+        numbers=comparison_table(comparison, comparison.cells, first_keys=("language",) if languages - {POOLED} else ()),
         command=command,
         signature=comparison.signature,
         ci_method=comparison.ci_method,
@@ -137,7 +123,7 @@ def _judged_cells(
         constructed = recording.data.about.source == "constructed"
         for summary in summaries(own, pooled_differences(recording, options) if own else {}):
             mine = tuple(cell for cell in own if belongs(cell, summary))
-            name = side_name(side_of(mine[0]), sides)
+            name = side_name(side_of(mine[0].key), sides)
             theirs = tuple(verdict for verdict in decided if belongs(verdict, summary))
             yield JudgedCells(summary, theirs, mine, name, name if len(sides) > 1 else "", constructed)
 
@@ -154,60 +140,31 @@ def _sections(answers: bool, side_by_side: bool, maps: bool, own: Sequence[Shown
     yield from (("numbers", "All numbers"), ("again", "Reproduce this page"))
 
 
-def _distinct(names: Sequence[str]) -> list[str]:
-    return [f"{name}#{names[:i].count(name) + 1}" if names.count(name) > 1 else name for i, name in enumerate(names)]
-
-
-def _evidence(run: RunResult | None, judged: Outcomes, rows: Any) -> Evidence | None:
-    return None if run is None else read_evidence(run, judged.row[rows])
-
-
 def _side_tables(cells: Sequence[Cell]) -> Iterator[_SideTable]:
     """A table for each language."""
     sides = sides_of(cells)
     keys = tuple(distinguishing_keys([{name: value for name, value in cell.key.items() if name not in SIDE} for cell in cells]))
     for language in languages_of(cells):
         own = [cell for cell in cells if cell["language"] == language]
-        own_sides = [side for side in sides if any(side_of(cell) == side for cell in own)]
+        own_sides = [side for side in sides if any(side_of(cell.key) == side for cell in own)]
         rows: dict[tuple[str, ...], dict[Side, Cell]] = {}
         for cell in own:
-            rows.setdefault(tuple(key_text(name, cell.key[name]) for name in keys), {})[side_of(cell)] = cell
-        shown = tuple((names, max(cell.n_ref for cell in by.values()), _squares(by, own_sides)) for names, by in rows.items())
-        yield _SideTable(language, keys, tuple(side_name(side, sides) for side in own_sides), shown)
-
-
-def _squares(by_side: dict[Side, Cell], sides: Sequence[Side]) -> tuple[_ComparedSquare | None, ...]:
-    return tuple(_square(by_side[side]) if side in by_side else None for side in sides)
+            rows.setdefault(tuple(key_text(name, cell.key[name]) for name in keys), {})[side_of(cell.key)] = cell
+        shown = []
+        for names, by_side in rows.items():
+            squares = tuple(_square(by_side[side]) if side in by_side else None for side in own_sides)
+            shown.append((names, max(cell.n_ref for cell in by_side.values()), squares))
+        yield _SideTable(language, keys, tuple(side_name(side, sides) for side in own_sides), tuple(shown))
 
 
 def _square(cell: Cell) -> _ComparedSquare:
     if cell.continuous:
-        return _correlation_square(cell)
-    value, interval, baseline = cell["pa_failed_wrong"], cell["pa_failed_wrong_ci"], cell.vs_baseline["pa"]
-    number = percent(value, interval)
-    versus = cell.versus or {}
-    return _ComparedSquare(
-        number=number,
-        value=-1.0 if value is None else value,
-        drawn=track([Mark("base", baseline), Mark("judge", value, interval)], f"{number}, baseline {percent(baseline)}"),
-        difference=difference(versus["diff"], versus["ci"]) if versus else "",
-        sign=interval_sign(versus["ci"]) if versus else "",
-    )
-
-
-def _correlation_square(cell: Cell) -> _ComparedSquare:
-    """The rank correlation with people, where scores are numbers; a difference from another judge is one of correlations too."""
-    versus, value = cell.versus or {}, cell["kendall_tau"]
-    return _ComparedSquare(
-        number=correlation_words(cell),
-        value=-2.0 if value is None else value,
-        drawn=correlation_figure(cell),
-        difference=coefficient(versus["diff"], versus["ci"]) if versus else "",
-        sign=interval_sign(versus["ci"]) if versus else "",
-    )
-
-
-def _all_numbers(comparison: Comparison) -> TextTable:
-    """All cells with the columns that the terminal shows."""
-    languages = {cell.key["language"] for cell in comparison.cells} - {POOLED}
-    return comparison_table(comparison, comparison.cells, first_keys=("language",) if languages else ())
+        value, least, number, drawn = cell["kendall_tau"], -2.0, correlation_words(cell), correlation_figure(cell)
+    else:
+        value, least, drawn = cell["pa_failed_wrong"], -1.0, agreement_figure(cell, "")
+        number = percent(value, cell["pa_failed_wrong_ci"])
+    value = least if value is None else value
+    if not cell.versus:
+        return _ComparedSquare(number, value, drawn, "", "")
+    apart = (coefficient if cell.continuous else difference)(cell.versus["diff"], cell.versus["ci"])
+    return _ComparedSquare(number, value, drawn, apart, interval_sign(cell.versus["ci"]))

@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from harness.content.tags import english_name
 from harness.decide.verdicts import Verdict
 from harness.measure.options import POOLED
-from harness.model import SIDE
-from harness.render.html.verdict_rows import PairRow, PairRows, VerdictList, verdict_list
-from harness.render.verdicts import judged_sides, side_of_verdict
+from harness.render.html.verdict_rows import PairRow, VerdictList, verdict_list
+from harness.render.sides import side_of
+from harness.render.verdicts import judged_sides
 from harness.reports.answer import LabelPages, annotators_of, answer_of, side_names
 from harness.reports.answer_parts import Card, NextStep, VerdictMatrix
 from harness.reports.tables.numbers import counted, percent
@@ -107,10 +107,7 @@ def _view(tag: str, sides: Sides, known: Known) -> ScreenView:
         answer.sure,
         answer.steps,
         answer.matrices,
-        tuple(
-            _answer(own, name, _of_side(known.pairs, own[0]), POOLED if tag == _ALL else tag)
-            for own, name in zip(sides, names, strict=True)
-        ),
+        tuple(_answer(own, name, known.pairs, POOLED if tag == _ALL else tag) for own, name in zip(sides, names, strict=True)),
         "judge" if several else "condition",
     )
 
@@ -131,16 +128,11 @@ def _facts(sides: Sides, known: Known) -> str:
     return " · ".join([*facts, *([f"asked on {known.date}"] if known.date else [])])
 
 
-def _of_side(pairs: Sequence[PairRow], verdict: Verdict) -> PairRows:
-    """The minimal pairs of a verdict's judge and condition, by language and metric (`*` where they pool)."""
-    side = side_of_verdict(verdict)
-    return {(row["language"], row["metric"]): row for row in pairs if tuple(row.get(name) for name in SIDE) == side}
-
-
-def _answer(verdicts: Sequence[Verdict], name: str, pairs: PairRows, language: str) -> JudgeAnswer:
-    pooled = pairs.get((language, POOLED))
+def _answer(verdicts: Sequence[Verdict], name: str, pairs: Sequence[PairRow], language: str) -> JudgeAnswer:
+    own = {(row["language"], row["metric"]): row for row in pairs if side_of(row) == side_of(verdicts[0].key)}
+    pooled = own.get((language, POOLED))
     sentences = (_pair_sentence(pooled),) if pooled and pooled["n"] else ()
-    return JudgeAnswer(name, answer_of([verdicts]).cards, sentences, verdict_list(verdicts, pairs))
+    return JudgeAnswer(name, answer_of([verdicts]).cards, sentences, verdict_list(verdicts, own))
 
 
 def _pair_sentence(row: PairRow) -> Sentence:

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, NamedTuple
+from dataclasses import dataclass, field
+from typing import Any
 
 from harness.decide.verdict_parts import BaselineSide
 from harness.decide.verdicts import Verdict
 from harness.measure.cells import Cell
-from harness.render.html.answer import JudgedCells
-from harness.render.html.cells import ABOVE, BELOW, UNKNOWN, WITHIN
-from harness.render.html.sides import filters_of, languages_of, side_of, sides_of
-from harness.render.sides import Side, side_name
-from harness.render.verdicts import side_of_verdict
+from harness.render.html.answer import ABOVE, BELOW, UNKNOWN, WITHIN, JudgedCells
+from harness.render.sides import Side, filters_of, languages_of, side_name, side_of, sides_of
 from harness.reports.tables.numbers import difference, percent
 from harness.reports.tables.titles import metric_title
 
@@ -29,54 +26,50 @@ _SENTENCES: dict[BaselineSide | None, str] = {
 
 @dataclass(frozen=True)
 class Square:
-    """One number. `colour` is a class of the style sheet, `sign` and `word` say the same; `title` says all. A click shows `show`."""
+    """One number beside the baseline: `sign` and `word` say what is shown, `title` says all. A click shows `show`."""
 
     number: str
-    sign: str
-    word: str
-    colour: str
-    title: str
-    show: Mapping[str, Any]
+    sign: str = ""
+    word: str = ""
+    title: str = ""
+    show: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def colour(self) -> str:
+        """The class of the style sheet where all that is shown points one way; none where nothing is shown, or both."""
+        return {ABOVE: "above", BELOW: "below"}.get(self.sign, "")
 
 
 @dataclass(frozen=True)
-class HeatMap:
-    """Rows of squares, None where nothing was judged. `rows_are` and `columns_are` are `language`, `metric`, `judge` or `condition`."""
+class Grid:
+    """Rows of squares or of small figures, None where there is none. `rows_are` and `columns_are` say of what: `language`, `metric` …"""
 
     name: str
     rows_are: str
-    columns_are: str
     columns: tuple[str, ...]
-    rows: tuple[tuple[str, tuple[Square | None, ...]], ...]
+    rows: tuple[tuple[str, tuple[Any, ...]], ...]
+    columns_are: str = ""
 
 
-class _Mark(NamedTuple):
-    """What the verdicts behind a number show of judge and baseline."""
-
-    sign: str
-    word: str
-    sentence: str
-
-
-def language_metric_maps(cells: Sequence[Cell], verdicts: Sequence[Verdict]) -> list[HeatMap]:
+def language_metric_maps(cells: Sequence[Cell], verdicts: Sequence[Verdict]) -> list[Grid]:
     """A map of each side, languages × metrics, from cells that pool tasks; none of scores that are numbers, which equal no label.
 
     The sign of a square is what the verdict on it shows of judge and baseline.
     """
     cells = [cell for cell in cells if not cell.continuous]
     sides = sides_of(cells)
-    marks = {(side_of_verdict(verdict), verdict["language"], verdict["metric"]): verdict.baseline.shown for verdict in verdicts}
-    return [_language_metric_map(side, sides, [cell for cell in cells if side_of(cell) == side], cells, marks) for side in sides]
+    marks = {(side_of(verdict.key), verdict["language"], verdict["metric"]): verdict.baseline.shown for verdict in verdicts}
+    return [_language_metric_map(side, sides, [cell for cell in cells if side_of(cell.key) == side], cells, marks) for side in sides]
 
 
 def _language_metric_map(
     side: Side, sides: Sequence[Side], own: Sequence[Cell], every: Sequence[Cell], marks: Mapping[tuple[Any, ...], BaselineSide | None]
-) -> HeatMap:
+) -> Grid:
     metrics = tuple(dict.fromkeys(cell["metric"] for cell in every))
     squares = {(cell["language"], cell["metric"]): _cell_square(cell, marks.get((side, cell["language"], cell["metric"]))) for cell in own}
     lines = ((language, tuple(squares.get((language, metric)) for metric in metrics)) for language in languages_of(every))
     titles = tuple(map(metric_title, metrics))
-    return HeatMap(side_name(side, sides), "language", "metric", titles, tuple(line for line in lines if any(line[1])))
+    return Grid(side_name(side, sides), "language", titles, tuple(line for line in lines if any(line[1])), "metric")
 
 
 def _cell_square(cell: Cell, shown: BaselineSide | None) -> Square:
@@ -84,11 +77,11 @@ def _cell_square(cell: Cell, shown: BaselineSide | None) -> Square:
     title = (
         f"{percent(value, interval)}, n {cell.n_ref:,}; baseline {percent(base['pa'])}, difference {difference(base['diff'], base['ci'])}"
     )
-    show = {**filters_of(side_of(cell)), "language": cell["language"], "metric": cell["metric"], "compared": True}
-    return _square(percent(value), _mark([shown]), title, show)
+    show = {**filters_of(side_of(cell.key)), "language": cell["language"], "metric": cell["metric"], "compared": True}
+    return _square(percent(value), [shown], title, show)
 
 
-def judge_language_map(judged: Sequence[JudgedCells]) -> HeatMap | None:
+def judge_language_map(judged: Sequence[JudgedCells]) -> Grid | None:
     """Judges × languages, all metrics of a language together; None where there is only one judge under one condition, or no agreement.
 
     The sign of a square counts what the verdicts on its metrics show.
@@ -98,37 +91,28 @@ def judge_language_map(judged: Sequence[JudgedCells]) -> HeatMap | None:
     if len(sides) < 2:
         return None
     languages = tuple(dict.fromkeys(each.summary.language for each in judged))
-    squares = {(side_of(each.cells[0]), each.summary.language): _summary_square(each) for each in judged if each.cells}
+    squares = {(side_of(each.cells[0].key), each.summary.language): _summary_square(each) for each in judged if each.cells}
     rows = tuple((side_name(side, sides), tuple(squares.get((side, language)) for language in languages)) for side in sides)
     rows_are = "judge" if len({side[:2] for side in sides}) > 1 else "condition"
-    return HeatMap("all metrics together", rows_are, "language", languages, rows)
+    return Grid("all metrics together", rows_are, languages, rows, "language")
 
 
 def _summary_square(judged: JudgedCells) -> Square:
     one = judged.summary
     words = f"{percent(one.pa_failed_wrong)}, n {one.n_ref:,}; baseline {percent(one.baseline)}, difference {difference(one.diff, one.ci)}"
-    show = {**filters_of(side_of(judged.cells[0])), "language": one.language, "compared": True}
+    show = {**filters_of(side_of(judged.cells[0].key)), "language": one.language, "compared": True}
     numbers = {cell["metric"] for cell in judged.cells if cell.continuous}
     shown = [verdict.baseline.shown for verdict in judged.verdicts if verdict["metric"] not in numbers]
-    return _square(percent(one.pa_failed_wrong), _mark(shown), words, show)
+    return _square(percent(one.pa_failed_wrong), shown, words, show)
 
 
-def _mark(shown: Sequence[BaselineSide | None]) -> _Mark:
-    """The mark of one verdict, or of several: `above on 2, below on 1 of 5` where they are not of one kind."""
+def _square(number: str, shown: Sequence[BaselineSide | None], title: str, show: Mapping[str, Any]) -> Square:
+    """What one verdict shows, or several do: `above on 2, below on 1 of 5` where they are not of one kind."""
     kinds = [kind for kind in _SIGNS if kind in shown] or [None]
-    if len(kinds) == 1:
-        return _Mark(_SIGNS[kinds[0]], _WORDS[kinds[0]], _SENTENCES[kinds[0]])
     found = [kind for kind in kinds if kind in ("above", "below")]
-    if not found:  # some are tested, and nothing is shown
-        return _Mark(WITHIN, _WORDS["not shown"], _SENTENCES["not shown"])
+    if len(kinds) == 1 or not found:
+        kind = kinds[0] if len(kinds) == 1 else "not shown"  # of several some are tested, and nothing is shown
+        return Square(number, _SIGNS[kind], _WORDS[kind], f"{title}: {_SENTENCES[kind]}", show)
     word = f"{', '.join(f'{_WORDS[kind]} on {shown.count(kind)}' for kind in found)} of {len(shown)}"
-    return _Mark("".join(_SIGNS[kind] for kind in found), word, f"metrics shown {word}, after correction for all verdicts of the judge")
-
-
-def _square(number: str, mark: _Mark, title: str, show: Mapping[str, Any]) -> Square:
-    return Square(number, mark.sign, mark.word, colour_of(mark.sign), f"{title}: {mark.sentence}", show)
-
-
-def colour_of(sign: str) -> str:
-    """The class of the style sheet where all that is shown points one way; none where nothing is shown, or both."""
-    return {ABOVE: "above", BELOW: "below"}.get(sign, "")
+    sentence = f"metrics shown {word}, after correction for all verdicts of the judge"
+    return Square(number, "".join(_SIGNS[kind] for kind in found), word, f"{title}: {sentence}", show)

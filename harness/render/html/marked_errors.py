@@ -37,13 +37,8 @@ def shown_errors(column: CodedColumn, texts: Sequence[str]) -> dict[str, Any]:
 def _shown(error: ErrorSpan, text: str) -> list[Any]:
     severity, reason = visible(error.severity or "unreadable")[:40], visible(error.reason[:_MOST_WORDS])
     if lies_in(error, text):
-        return [
-            severity,
-            _units(text[: error.start]),
-            _units(text[: error.end]),
-            visible(text[error.start : error.end][:_MOST_WORDS]),
-            reason,
-        ]
+        quoted = visible(text[error.start : error.end][:_MOST_WORDS])
+        return [severity, _units(text[: error.start]), _units(text[: error.end]), quoted, reason]
     words = visible(error.text[:_MOST_WORDS]) or ("" if error.missing else _OUTSIDE)
     return [severity, None, None, words, reason]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -26,45 +26,50 @@ class Mark:
     interval: tuple[float, float] | None = None
 
 
+JUDGE_DOT = Markup('<circle class="judge" r="5"/>')
 _DOT = {
-    "judge": Markup('<circle class="judge" r="5"/>'),
+    "judge": JUDGE_DOT,
     "people": Markup('<path class="people" d="M0-6L6 0L0 6L-6 0Z"/>'),
     "base": Markup('<line class="base" y1="-9" y2="9"/>'),
 }
+_SIGN = Markup('<svg width="20" height="20" aria-hidden="true"><svg x="10" y="10" overflow="visible">{}</svg></svg>')
+LEGEND_MARKS = {kind: _SIGN.format(dot) for kind, dot in _DOT.items()}
+"""The signs of a track, for the key of a page."""
+
+
+def svg(kind: str, words: str, parts: Iterable[Markup]) -> Markup:
+    """A figure of a class of the style sheet; `words` say the same for those who cannot see it."""
+    return Markup('<svg class="{}" role="img"><title>{}</title>{}</svg>').format(kind, visible(words), Markup("").join(parts))
+
+
+def line(kind: str, x1: str, x2: str, y1: str = "50%", y2: str = "50%") -> Markup:
+    return Markup('<line class="{}" x1="{}" x2="{}" y1="{}" y2="{}"/>').format(kind, x1, x2, y1, y2)
+
+
+def placed(x: str, shape: Markup) -> Markup:
+    """A shape in the middle of a track's height."""
+    return Markup('<svg x="{}" y="50%" overflow="visible">{}</svg>').format(x, shape)
 
 
 def correlation_track(marks: Sequence[Mark], words: str) -> Markup:
     """Correlations on a line from -1 to 1; `words` say the same."""
-    return track([Mark(mark.kind, _half(mark.value), _halves(mark.interval)) for mark in marks], words)
-
-
-def _half(value: float | None) -> float | None:
-    return None if value is None else (1 + value) / 2
-
-
-def _halves(interval: tuple[float, float] | None) -> tuple[float, float] | None:
-    return ((1 + interval[0]) / 2, (1 + interval[1]) / 2) if interval else None
+    halved = []
+    for mark in marks:
+        interval = ((1 + mark.interval[0]) / 2, (1 + mark.interval[1]) / 2) if mark.interval else None
+        halved.append(Mark(mark.kind, None if mark.value is None else (1 + mark.value) / 2, interval))
+    return track(halved, words)
 
 
 def track(marks: Sequence[Mark], words: str) -> Markup:
     """Numbers on a line from 0 to 100 %; `words` say the same for those who cannot see it."""
-    parts = [Markup('<line class="rule" x1="{0}" x2="{1}" y1="50%" y2="50%"/>').format(_at(0), _at(1))]
-    parts += [Markup('<line class="rule" x1="{0}" x2="{0}" y1="25%" y2="75%"/>').format(_at(tick)) for tick in (0, 0.5, 1)]
-    for mark in marks:
-        if mark.interval:
-            parts.append(Markup('<line class="{} reach" x1="{}" x2="{}" y1="50%" y2="50%"/>').format(mark.kind, *map(_at, mark.interval)))
-    for mark in marks:
-        if mark.value is not None:
-            parts.append(Markup('<svg x="{}" y="50%" overflow="visible">{}</svg>').format(_at(mark.value), _DOT[mark.kind]))
-    return Markup('<svg class="track" role="img"><title>{}</title>{}</svg>').format(visible(words), Markup("").join(parts))
-
-
-def legend_mark(kind: Literal["judge", "people", "base"]) -> Markup:
-    """One of the signs of a track, for the key of a page."""
-    return Markup('<svg width="20" height="20" aria-hidden="true"><svg x="10" y="10" overflow="visible">{}</svg></svg>').format(_DOT[kind])
+    rules = [line("rule", _at(0), _at(1)), *(line("rule", _at(tick), _at(tick), "25%", "75%") for tick in (0, 0.5, 1))]
+    reaches = (line(f"{mark.kind} reach", *map(_at, mark.interval)) for mark in marks if mark.interval)
+    dots = (placed(_at(mark.value), _DOT[mark.kind]) for mark in marks if mark.value is not None)
+    return svg("track", words, (*rules, *reaches, *dots))
 
 
 def _at(value: float) -> str:
+    """Where a value from 0 to 1 stands on a track."""
     return f"{_INSET + (100 - 2 * _INSET) * min(max(value, 0.0), 1.0):.2f}%"
 
 
@@ -76,40 +81,34 @@ def gap_track(
     An arrow ends the line where it leaves the picture. `tick` marks a further place. The dot is full where `style` is `good` (blue) or
     `bad` (brown), and hollow where nothing is shown; `words` say the same.
     """
-    at = [_at((each + reach) / (2 * reach)) for each in (-reach, reach, 0.0, value)]
-    parts = []
+    band, over = [], []
     if margin is not None:
         left, right = (_INSET + (100 - 2 * _INSET) * (max(each, -reach) + reach) / (2 * reach) for each in (-margin, 0.0))
-        band = '<rect class="margin" x="{:.2f}%" width="{:.2f}%" y="0" height="100%"/>'
-        parts.append(Markup(band).format(left, right - left))
-    parts.append(Markup('<line class="rule" x1="{}" x2="{}" y1="50%" y2="50%"/>').format(at[0], at[1]))
-    parts.append(Markup('<line class="zero" x1="{0}" x2="{0}" y1="0" y2="100%"/>').format(at[2]))
+        band = [Markup('<rect class="margin" x="{:.2f}%" width="{:.2f}%" y="0" height="100%"/>').format(left, right - left)]
     if bound is not None:
-        start = _at((bound + reach) / (2 * reach))
-        parts.append(Markup('<line class="gap {} reach" x1="{}" x2="{}" y1="50%" y2="50%"/>').format(style, start, at[3]))
+        over.append(line(f"gap {style} reach", _beside_zero(bound, reach), _beside_zero(value, reach)))
         if bound < -reach:
-            arrow = '<svg x="{}" y="50%" overflow="visible"><path class="gap {} leaves" d="M-7 0L2-5V5Z"/></svg>'
-            parts.append(Markup(arrow).format(start, style))
+            over.append(placed(_beside_zero(bound, reach), Markup('<path class="gap {} leaves" d="M-7 0L2-5V5Z"/>').format(style)))
     if tick is not None:
-        place = _at((tick + reach) / (2 * reach))
-        parts.append(Markup('<line class="limit" x1="{0}" x2="{0}" y1="20%" y2="80%"/>').format(place))
-    dot = Markup('<circle class="gap {}" r="5.5"/>').format(style)
-    parts.append(Markup('<svg x="{}" y="50%" overflow="visible">{}</svg>').format(at[3], dot))
-    return Markup('<svg class="track" role="img"><title>{}</title>{}</svg>').format(visible(words), Markup("").join(parts))
+        over.append(line("limit", _beside_zero(tick, reach), _beside_zero(tick, reach), "20%", "80%"))
+    dot = placed(_beside_zero(value, reach), Markup('<circle class="gap {}" r="5.5"/>').format(style))
+    return svg("track", words, (*band, *_zero_line(), *over, dot))
 
 
 def difference_track(value: float, interval: tuple[float, float] | None, reach: float, words: str) -> Markup:
     """A difference on a line from -reach to reach with its interval: full and coloured where the interval lies on one side of 0."""
     style = "open" if not interval or interval[0] <= 0 <= interval[1] else "good" if interval[0] > 0 else "bad"
-    at = [_at((each + reach) / (2 * reach)) for each in (-reach, reach, 0.0, value)]
-    parts = [Markup('<line class="rule" x1="{}" x2="{}" y1="50%" y2="50%"/>').format(at[0], at[1])]
-    parts.append(Markup('<line class="zero" x1="{0}" x2="{0}" y1="0" y2="100%"/>').format(at[2]))
-    if interval:
-        ends = [_at((each + reach) / (2 * reach)) for each in interval]
-        parts.append(Markup('<line class="gap {} reach" x1="{}" x2="{}" y1="50%" y2="50%"/>').format(style, *ends))
-    dot = Markup('<circle class="gap {}" r="5"/>').format(style)
-    parts.append(Markup('<svg x="{}" y="50%" overflow="visible">{}</svg>').format(at[3], dot))
-    return Markup('<svg class="track" role="img"><title>{}</title>{}</svg>').format(visible(words), Markup("").join(parts))
+    over = [line(f"gap {style} reach", *(_beside_zero(end, reach) for end in interval))] if interval else []
+    dot = placed(_beside_zero(value, reach), Markup('<circle class="gap {}" r="5"/>').format(style))
+    return svg("track", words, (*_zero_line(), *over, dot))
+
+
+def _beside_zero(value: float, reach: float) -> str:
+    return _at((value + reach) / (2 * reach))
+
+
+def _zero_line() -> tuple[Markup, Markup]:
+    return line("rule", _at(0), _at(1)), line("zero", _at(0.5), _at(0.5), "0", "100%")
 
 
 def bar(shares: Mapping[str, float], classes: Sequence[str], what: str, *, people: bool = False) -> Markup:
@@ -117,7 +116,8 @@ def bar(shares: Mapping[str, float], classes: Sequence[str], what: str, *, peopl
     words = ", ".join(f"{name}: {percent(share)}" for name, share in shares.items())
     parts, start = [], 0.0
     for name, share in shares.items():
-        shade = _shade(classes.index(name) if name in classes else 0, len(classes))
+        place, most = classes.index(name) if name in classes else 0, len(classes) - 1
+        shade = place % _SHADES if most >= _SHADES else round(place * (_SHADES - 1) / max(most, 1))  # the first is the lightest
         if share > 0:
             rect = '<rect class="{}{}" x="{:.3f}%" width="{:.3f}%" height="100%"/>'
             parts.append(Markup(rect).format("people" if people else "s", shade, 100 * start, 100 * share))
@@ -125,7 +125,7 @@ def bar(shares: Mapping[str, float], classes: Sequence[str], what: str, *, peopl
                 label = '<text class="on{}" x="{:.3f}%" y="50%" dy=".35em" text-anchor="middle">{}</text>'
                 parts.append(Markup(label).format(shade, 100 * (start + share / 2), visible(text)))
         start += share
-    return Markup('<svg class="bar" role="img"><title>{}</title>{}</svg>').format(visible(f"{what}: {words}"), Markup("").join(parts))
+    return svg("bar", f"{what}: {words}", parts)
 
 
 def _bar_text(name: str, share: float) -> str:
@@ -133,8 +133,3 @@ def _bar_text(name: str, share: float) -> str:
     if share >= _ROOM_FOR_NUMBER and len(name) < 4:
         return f"{name}: {percent(share)}"
     return name if share >= _ROOM_FOR_CLASS and len(name) < 3 else ""
-
-
-def _shade(place: int, classes: int) -> int:
-    """The shade of a class: the lightest for the first, the darkest for the last. Many classes repeat the shades."""
-    return place % _SHADES if classes > _SHADES else round(place * (_SHADES - 1) / max(classes - 1, 1))

@@ -7,28 +7,26 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from harness.content import Library
+from harness.decide.verdicts import Verdict
+from harness.measure.cells import Cell
 from harness.measure.options import of_rule
-from harness.measure.outcomes import outcomes
+from harness.measure.outcomes import Outcomes, outcomes
 from harness.measure.recorded_run import recording
-from harness.render.failure_shares import failure_shares
-from harness.render.html.ablation_figures import ablation_figures, row_links
-from harness.render.html.ablation_panels import difference_grid, dose_grids, preference_grid
-from harness.render.html.answer import answer_legend, answers_of_report, judged_of_report
+from harness.render.html.ablations import ablation_figures, difference_grid, dose_grids, preference_grid, row_links
+from harness.render.html.answer import JudgedCells, answer_legend, answers_by_language, has_people, judged_of_report
 from harness.render.html.browser import BrowserSource, chosen, items_json
 from harness.render.html.cell_panels import pictures_of_cases
-from harness.render.html.cells import has_people
 from harness.render.html.command import command_notes, command_of
-from harness.render.html.failures import failure_key, failures_table
 from harness.render.html.first_screen import Known, first_screen
 from harness.render.html.heat_map import judge_language_map, language_metric_maps
-from harness.render.html.marks import legend_mark
-from harness.render.html.shell import shell
-from harness.render.html.spending import cost_sentence, cost_table, date_asked, failure_table, read_record
+from harness.render.html.marks import LEGEND_MARKS
+from harness.render.html.shell import render, shell
+from harness.render.html.spending import cost_sentence, cost_table, date_asked, failure_key, failure_table, failures_table, read_record
 from harness.render.html.study_screen import study_screen
-from harness.render.html.templates import render
 from harness.render.human_agreement import two_people_sentence
+from harness.render.pictured import failure_shares
 from harness.render.sealed import reason_without_agreement, sealed_table
-from harness.render.terminal import notes
+from harness.render.terminal import notes, unreviewed_in
 from harness.render.verdicts import judged_sides
 from harness.reports.answer import judges_in_order
 from harness.reports.run_report import Report
@@ -48,7 +46,7 @@ SCRIPTS = (
     "items.js",
 )
 OWN_SECTIONS = frozenset(one.name for one in SECTIONS if one.apart)
-MANY_ROWS = 24  # a longer table is folded away
+_MANY_ROWS = 24  # a longer table is folded away
 _FEW_ROWS = 3  # the same of tables that few readers need
 
 
@@ -61,11 +59,12 @@ def report_page(result: RunResult, report: Report) -> str:
     shown = BrowserSource(report.run, judged, kept, read_evidence(result, judged.row[kept]))
     library = result.prepared.library
     data = items_json([shown], text_fields(library), [library], judges_in_order(judged_sides(report.verdicts)))
-    maps = language_metric_maps(report.by_metric, report.verdicts)
+    unreviewed = {one.language: unreviewed_in(report, one.language) for one in report.summaries}
+    parts = judged_parts(judged_of_report(report), [(None, judged)], report.by_metric, report.verdicts, unreviewed)
     sections = shown_sections(report.ablations)
     own, ablations = ([one for one in sections if (one.name in OWN_SECTIONS) is apart] for apart in (True, False))
-    answers = answers_of_report(report)
-    record = _record(result)
+    path = result.folder / "run.json"
+    record = read_record(path.read_bytes()) if path.is_file() else {}
     unreadable = failure_shares(report.failures)
     annotators = result.prepared.data.labels.max_annotators
     two_people = two_people_sentence(report.by_metric)
@@ -76,22 +75,15 @@ def report_page(result: RunResult, report: Report) -> str:
         run=report.run,
         judgments=len(judged),
         languages=protocol.texts.languages,
-        sections=list(_sections(bool(maps), own, bool(ablations))),
+        sections=list(_sections(bool(parts["maps"]), own, bool(ablations))),
         warnings=notes(report),
-        answers=answers,
+        **parts,
         first=study_screen(first_screen(report.verdicts, known), report.ablations),
-        answer_legend=answer_legend(answers),
-        people=any(map(has_people, report.by_metric)),
-        marks={kind: legend_mark(kind) for kind in ("judge", "people", "base")},
         sealed=reason_without_agreement(report),
         sealed_table=sealed_table(report),
-        maps=maps,
-        matrix=judge_language_map(judged_of_report(report)),
-        cases=pictures_of_cases([(None, judged)], report.by_metric, report.verdicts),
         own_sections=[(section, [], section_tables(section)) for section in own],
         ablations=[(one, difference_grid(one), dose_grids(one), preference_grid(one), section_tables(one)) for one in ablations],
         ablation_legend=sections_legend(ablations),
-        many_rows=MANY_ROWS,
         few_rows=_FEW_ROWS,
         failures_by_condition=unreadable and failures_table(unreadable),
         failure_key=failure_key(unreadable) if unreadable else [],
@@ -105,6 +97,27 @@ def report_page(result: RunResult, report: Report) -> str:
         browsed=data,
     )
     return shell(f"{report.title} – {report.run}", body, scripts=SCRIPTS, data={"items-data": data})
+
+
+def judged_parts(
+    judged: Sequence[JudgedCells],
+    sources: Sequence[tuple[str | None, Outcomes]],
+    cells: Sequence[Cell],
+    verdicts: Sequence[Verdict],
+    unreviewed: Mapping[str, Sequence[str]] = {},
+) -> dict[str, Any]:
+    """What the pages of runs and of comparisons have in common: answers language by language, heat maps, and pictures of cases."""
+    answers = answers_by_language(judged, unreviewed)
+    return {
+        "answers": answers,
+        "answer_legend": answer_legend(answers),
+        "people": any(map(has_people, cells)),
+        "marks": LEGEND_MARKS,
+        "maps": language_metric_maps(cells, verdicts),
+        "matrix": judge_language_map(judged),
+        "cases": pictures_of_cases(sources, cells, verdicts),
+        "many_rows": _MANY_ROWS,
+    }
 
 
 def section_tables(section: ShownSection) -> list[tuple[Any, ...]]:
@@ -139,8 +152,3 @@ def _counts(result: RunResult) -> dict[tuple[str, str], int]:
     language = {item.item_id: item.language for item in result.prepared.data.items}
     judged = result.judgments
     return Counter((str(judge), language[item]) for judge, item in zip(judged.judge, judged.item, strict=True))
-
-
-def _record(result: RunResult) -> dict[str, Any]:
-    path = result.folder / "run.json"
-    return read_record(path.read_bytes()) if path.is_file() else {}

@@ -8,9 +8,8 @@ from itertools import groupby
 from harness.annotate.answers.review_answers import ReasonReview
 from harness.annotate.checks.review_agreement import ReviewSummary
 from harness.pages import visible
-from harness.render.html.shell import shell
-from harness.render.html.templates import render
-from harness.render.reviews import review_table
+from harness.render.html.shell import render, shell
+from harness.render.sections import review_table
 from harness.reports.tables.titles import metric_title
 
 _AGREEMENT = {"agree": "agrees", "partly": "partly agrees", "disagree": "disagrees"}
@@ -18,14 +17,7 @@ _MOST = 500  # answers that are quoted in one language
 
 
 def reviews_page(summary: ReviewSummary, name: str, command: str, warning: str = "") -> str:
-    """One self-contained page.
-
-    Args:
-        summary: the reviews.
-        name: of the data.
-        command: what made the page.
-        warning: what stands before quotations of offensive texts, which are then behind a click; empty for other texts.
-    """
+    """One self-contained page of the reviews of a data set, made by `command`; a `warning` stands before quotations behind a click."""
     title = f"{name}: do people agree with the judge's reasons?"
     quoted = {language: [*_quotes(rows)] for language, rows in groupby(summary.reviews, key=lambda row: row[1])}
     body = render(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,6 +15,7 @@ _SIDE = 22  # pixels of a square
 _MARGIN = 14  # pixels left of and below a matrix, for its classes
 _LETTER, _MOST_LETTERS = 6, 22  # pixels of a letter of a row's name, and the most letters of it
 _PANEL, _INSET = 76, 8  # pixels of a panel of points, and what is left free inside
+_LOW, _HIGH = _INSET, _PANEL - _INSET
 _LEAST_TEXT = 0.005  # the least share that is written
 
 
@@ -37,18 +38,16 @@ def confusion_matrix(classes: Sequence[Any], counts: Sequence[Sequence[int]], sh
     scores = [*classes, None] if any(row[-1] for row in counts) else [*classes]
     names = [_short(label, _MOST_LETTERS) for label in classes]
     left = max(_MARGIN, 4 + _LETTER * max(map(len, names), default=0))
+    text = Markup('<text class="axis-text" x="{}" y="{}" text-anchor="{}">{}</text>')
     parts = []
     for down, (label, name, row) in enumerate(zip(classes, names, counts, strict=True)):
-        y = down * _SIDE
-        text = '<text class="axis-text" x="{}" y="{}" text-anchor="end">{}</text>'
-        parts.append(Markup(text).format(left - 3, y + 15, name))
+        parts.append(text.format(left - 3, down * _SIDE + 15, "end", name))
         for across, score in enumerate(scores):
-            place = (left + across * _SIDE, y)
+            place = (left + across * _SIDE, down * _SIDE)
             parts.append(_matrix_square(place, row[across], sum(row), down == across, {**show, "reference": label, "score": score}))
     bottom = len(classes) * _SIDE
     for across, score in enumerate(scores):
-        text = '<text class="axis-text" x="{}" y="{}" text-anchor="middle">{}</text>'
-        parts.append(Markup(text).format(left + (across + 0.5) * _SIDE, bottom + 11, "–" if score is None else _short(score)))
+        parts.append(text.format(left + (across + 0.5) * _SIDE, bottom + 11, "middle", "–" if score is None else _short(score)))
     width, height = left + len(scores) * _SIDE, bottom + _MARGIN
     return _svg("matrix", width, height, words, parts)
 
@@ -76,37 +75,36 @@ def _short(value: Any, most: int = 2) -> str:
 
 def diagonal_panel(points: Sequence[Point], words: str) -> Markup:
     """Points in a square whose diagonal says `equal`."""
-    low, high = _INSET, _PANEL - _INSET
-    parts = [Markup('<rect class="frame" x="0.5" y="0.5" width="{0}" height="{0}"/>').format(_PANEL - 1)]
-    parts.append(Markup('<line class="rule dashed" x1="{0}" y1="{1}" x2="{1}" y2="{0}"/>').format(low, high))
-    parts += [_point(point) for point in points]
-    return _svg("panel", _PANEL, _PANEL, words, parts)
+    return _panel([_dashed(_LOW, _HIGH, _HIGH, _LOW)], points, words)
 
 
 def level_panel(points: Sequence[Point], level: float, words: str) -> Markup:
     """Points from left to right, joined by a line, in a square with a dashed line at `level`."""
-    low, high = _INSET, _PANEL - _INSET
-    parts = [Markup('<rect class="frame" x="0.5" y="0.5" width="{0}" height="{0}"/>').format(_PANEL - 1)]
-    across = '<line class="rule dashed" x1="{}" y1="{y:.1f}" x2="{}" y2="{y:.1f}"/>'
-    parts.append(Markup(across).format(low, high, y=_PANEL - _along(level)))
-    places = " ".join(f"{_along(point.x):.1f},{_PANEL - _along(point.y):.1f}" for point in points)
-    parts.append(Markup('<polyline class="joined" points="{}"/>').format(places))
-    parts += [_point(point) for point in points]
-    return _svg("panel", _PANEL, _PANEL, words, parts)
+    y = f"{_PANEL - _along(level):.1f}"
+    return _panel([_dashed(_LOW, y, _HIGH, y), _joined((point.x, point.y) for point in points)], points, words)
 
 
 def fitted_panel(points: Sequence[Point], line: tuple[float, float] | None, words: str) -> Markup:
     """Points in a square with dashed lines at one half, and a straight line (slope, intercept) between the outermost points."""
-    low, high = _INSET, _PANEL - _INSET
-    parts = [Markup('<rect class="frame" x="0.5" y="0.5" width="{0}" height="{0}"/>').format(_PANEL - 1)]
-    for ends in ((low, _PANEL / 2, high, _PANEL / 2), (_PANEL / 2, low, _PANEL / 2, high)):
-        parts.append(Markup('<line class="rule dashed" x1="{}" y1="{}" x2="{}" y2="{}"/>').format(*ends))
+    guides = [_dashed(_LOW, _PANEL / 2, _HIGH, _PANEL / 2), _dashed(_PANEL / 2, _LOW, _PANEL / 2, _HIGH)]
     if line is not None and points:
-        across = [min(point.x for point in points), max(point.x for point in points)]
-        places = " ".join(f"{_along(x):.1f},{_PANEL - _along(line[1] + line[0] * x):.1f}" for x in across)
-        parts.append(Markup('<polyline class="joined" points="{}"/>').format(places))
-    parts += [_point(point) for point in points]
-    return _svg("panel", _PANEL, _PANEL, words, parts)
+        ends = (min(point.x for point in points), max(point.x for point in points))
+        guides.append(_joined((x, line[1] + line[0] * x) for x in ends))
+    return _panel(guides, points, words)
+
+
+def _panel(guides: Sequence[Markup], points: Sequence[Point], words: str) -> Markup:
+    frame = Markup('<rect class="frame" x="0.5" y="0.5" width="{0}" height="{0}"/>').format(_PANEL - 1)
+    return _svg("panel", _PANEL, _PANEL, words, [frame, *guides, *map(_point, points)])
+
+
+def _dashed(*ends: float | str) -> Markup:
+    return Markup('<line class="rule dashed" x1="{}" y1="{}" x2="{}" y2="{}"/>').format(*ends)
+
+
+def _joined(places: Iterable[tuple[float, float]]) -> Markup:
+    line = " ".join(f"{_along(x):.1f},{_PANEL - _along(y):.1f}" for x, y in places)
+    return Markup('<polyline class="joined" points="{}"/>').format(line)
 
 
 def _point(point: Point) -> Markup:

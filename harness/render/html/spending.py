@@ -1,4 +1,4 @@
-"""Cost and failures of a run: tables of calls, tokens, money, seconds and unreadable answers, by judge and language."""
+"""Cost and failures of a run: tables by judge and language, and a bar of the kinds of failures for each condition."""
 
 from __future__ import annotations
 
@@ -7,10 +7,14 @@ from datetime import UTC, datetime
 from typing import Any
 
 import msgspec
+from markupsafe import Markup
 
 from harness.model import Failure
-from harness.render.html.templates import grouped_digits
-from harness.reports.tables.numbers import UNDEFINED, percent
+from harness.render.html.answer import DrawnTable, FigureColumn
+from harness.render.html.marks import svg
+from harness.render.html.shell import grouped_digits
+from harness.render.pictured import ConditionFailures, FailureShares, kind_number, kind_words
+from harness.reports.tables.numbers import UNDEFINED, counted, percent
 from harness.reports.tables.text_table import Heading, TextTable
 from harness.runs import RunAnswers
 
@@ -30,16 +34,8 @@ def failure_table(answers: RunAnswers, judged: Mapping[tuple[str, str], int]) ->
             judgments = judged.get((judge, language), 0)
             failed = sum(spent.failures.values())
             share = percent(failed / judgments) if judgments else UNDEFINED
-            rows.append(
-                [
-                    judge,
-                    language,
-                    grouped_digits(judgments),
-                    grouped_digits(failed),
-                    share,
-                    *(grouped_digits(spent.failures.get(kind, 0)) for kind in kinds),
-                ]
-            )
+            counts = (grouped_digits(spent.failures.get(kind, 0)) for kind in kinds)
+            rows.append([judge, language, grouped_digits(judgments), grouped_digits(failed), share, *counts])
         if missing := answers.missing.get(judge):
             rows.append([judge, "calls without an answer", grouped_digits(missing), "", "", *("" for _ in kinds)])
         if reasoning := answers.reasoning.get(judge):
@@ -54,30 +50,12 @@ def cost_table(answers: RunAnswers, record: Mapping[str, Any]) -> TextTable:
         for language, spent in by.items():
             money = record.get("spent", {}).get(judge, {}).get(language, {}).get("cost")
             usage = spent.usage
-            rows.append(
-                [
-                    judge,
-                    language,
-                    *map(
-                        grouped_digits,
-                        (spent.calls, usage.prompt_tokens, usage.cached_tokens, usage.completion_tokens, usage.reasoning_tokens),
-                    ),
-                    f"{spent.seconds:.1f}",
-                    f"{1000 * spent.seconds / spent.calls:.1f}" if spent.calls else "–",
-                    "unknown" if money is None else f"{money:.4f}",
-                ]
-            )
-    numbers = (
-        "calls",
-        "prompt tokens",
-        "of them cached",
-        "answer tokens",
-        "of them reasoning",
-        "seconds",
-        "seconds per 1,000",
-        "US dollars",
-    )
-    return _count_table(("judge", "language"), numbers, rows)
+            tokens = (usage.prompt_tokens, usage.cached_tokens, usage.completion_tokens, usage.reasoning_tokens)
+            each = f"{1000 * spent.seconds / spent.calls:.1f}" if spent.calls else "–"
+            dollars = "unknown" if money is None else f"{money:.4f}"
+            rows.append([judge, language, *map(grouped_digits, (spent.calls, *tokens)), f"{spent.seconds:.1f}", each, dollars])
+    counts = ("calls", "prompt tokens", "of them cached", "answer tokens", "of them reasoning")
+    return _count_table(("judge", "language"), (*counts, "seconds", "seconds per 1,000", "US dollars"), rows)
 
 
 def cost_sentence(record: Mapping[str, Any]) -> str:
@@ -112,3 +90,31 @@ def date_asked(record: Mapping[str, Any]) -> str:
         return datetime.fromtimestamp(record["sessions"][0]["started"], UTC).date().isoformat()
     except (KeyError, IndexError, TypeError, ValueError, OverflowError, OSError):
         return ""
+
+
+def failures_table(found: FailureShares) -> DrawnTable:
+    """A row for each judge and condition, from the plainest on."""
+    rows = []
+    for one in found.conditions:
+        counts = (counted(one.counts[kind]) for kind in found.kinds)
+        rows.append((one.name, counted(one.judgments), percent(one.unreadable), *counts))
+    table = _count_table(("judge and condition",), ("judgments", "unreadable", *map(kind_words, found.kinds)), rows)
+    figures = tuple(_bar(one, found.reach) for one in found.conditions)
+    drawn = FigureColumn("share of judgments, by kind", figures, ("0 %", "", percent(found.reach)))
+    return DrawnTable(table, {"unreadable": drawn})
+
+
+def failure_key(found: FailureShares) -> list[tuple[str, str]]:
+    """The class of the style sheet and the words of each kind."""
+    return [(f"f{kind_number(kind)}", kind_words(kind)) for kind in found.kinds]
+
+
+def _bar(one: ConditionFailures, reach: float) -> Markup:
+    """Shares beside each other on a line from 0 to `reach`; a kind has the same colour in every bar."""
+    parts, start = [], 0.0
+    for kind, share in one.shares.items():
+        rect = '<rect class="f{}" x="{:.2f}%" width="{:.2f}%" y="15%" height="70%"/>'
+        parts.append(Markup(rect).format(kind_number(kind), 100 * start / reach, 100 * share / reach))
+        start += share
+    title = "; ".join(f"{kind_words(kind)}: {percent(share)}" for kind, share in one.shares.items())
+    return svg("bar failures", title, parts)

@@ -8,10 +8,8 @@ from typing import Any
 
 from harness.content.tags import english_name
 from harness.measure.options import POOLED
-from harness.model import SIDE
-from harness.render.doses import side_of_row
 from harness.render.html.first_screen import FirstScreen
-from harness.render.sides import plainest_first
+from harness.render.sides import Side, plainest_first, side_of
 from harness.reports.answer import condition_words
 from harness.reports.answer_parts import Card
 from harness.reports.sections.self_preference import ALL_SOURCES
@@ -27,12 +25,7 @@ StudyRow = Mapping[str, Any]
 
 
 def study_screen(screen: FirstScreen | None, sections: Mapping[str, Mapping[str, Any]]) -> FirstScreen | None:
-    """The first screen with the question and the answer of the study that the sections have; `screen` as it is without one.
-
-    Args:
-        screen: that of the verdicts; None without any.
-        sections: those of a report, by name.
-    """
+    """The first screen with the question and the answer of the study that a report's sections have; `screen` as it is without one."""
     screen = _self_preference(screen, sections.get("self_preference", {}).get("rows", ()))
     return _chiang_lee(screen, sections.get("chiang_lee", {}))
 
@@ -87,7 +80,7 @@ def _chiang_lee(screen: FirstScreen | None, section: Mapping[str, Any]) -> First
     as_what = "texts as people do" if people else f"a text the same each time{', and altered texts lower' if altered else ''}"
     question = f"Does {who} rate {as_what}?"
     languages = list(dict.fromkeys(row["language"] for row in rows))
-    plainest = plainest_first(side_of_row({**row, "source": None}) for row in rows)[0]
+    plainest = plainest_first(map(_side, rows))[0]
     shown = [row for row in rows if _side(row) == plainest]
     conditions = {_side(row) for row in rows}
     asked = f"{judges[0]}, {condition_words(shown[0], rows) or 'one condition'}"
@@ -99,8 +92,8 @@ def _chiang_lee(screen: FirstScreen | None, section: Mapping[str, Any]) -> First
     return _opened(screen, question, facts, (*_ratings(shown), *_differences(differences, altered)), "Verdicts")
 
 
-def _side(row: StudyRow) -> tuple[Any, ...]:
-    return tuple(None if name == "source" else row.get(name) for name in SIDE)
+def _side(row: StudyRow) -> Side:
+    return side_of({**row, "source": None})
 
 
 def _ratings(rows: Sequence[StudyRow]) -> Iterator[Card]:
@@ -110,7 +103,8 @@ def _ratings(rows: Sequence[StudyRow]) -> Iterator[Card]:
         ("alpha_ordinal", "With itself", "Several samples of the same question agree by α"),
     ):
         if known := sorted(row[name] for row in rows if row[name] is not None):
-            text = f"{kind} {_range(known)} ({metrics}); 1 is perfect, 0 is chance. This is what was seen; nothing of it is tested."
+            ends = " to ".join(dict.fromkeys(map(coefficient, (known[0], known[-1]))))
+            text = f"{kind} {ends} ({metrics}); 1 is perfect, 0 is chance. This is what was seen; nothing of it is tested."
             yield Card("open", heading, text)
 
 
@@ -125,8 +119,3 @@ def _differences(differences: Sequence[StudyRow], altered: bool) -> Iterator[Car
     elif differences:
         has = "in both versions" if altered else "with texts of both systems"
         yield Card("open", heading, f"No difference within {whole} can be tested: that needs 8 {whole} {has}.")
-
-
-def _range(values: Sequence[float]) -> str:
-    low, high = coefficient(values[0]), coefficient(values[-1])
-    return low if low == high else f"{low} to {high}"

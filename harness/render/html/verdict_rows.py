@@ -34,28 +34,20 @@ PairRows = Mapping[tuple[str, str], PairRow]
 
 
 @dataclass(frozen=True)
-class DrawnPairs:
-    """The minimal pairs of one language and metric: the figure, the number, its counts in few and in all words, and what a click shows."""
-
-    drawn: Markup
-    number: str
-    words: str
-    title: str
-    show: dict[str, Any]
-
-
-@dataclass(frozen=True)
 class DrawnVerdict:
-    """One language and metric: its name, why it has its verdict, the figure, the number, what is beside it, and what a click shows."""
+    """One language and metric: its name, the figure, the number, all in words, and what a click shows; of its minimal pairs the same.
+
+    `note` says why it has its verdict, `beside` which numbers are compared.
+    """
 
     name: str
-    note: str
     drawn: Markup | None
     number: str
-    beside: str
     title: str
     show: dict[str, Any]
-    pairs: DrawnPairs | None = None
+    note: str = ""
+    beside: str = ""
+    pairs: DrawnVerdict | None = None
 
 
 @dataclass(frozen=True)
@@ -91,7 +83,8 @@ def verdict_list(verdicts: Sequence[Verdict], pairs: PairRows = MappingProxyType
     alone = len({verdict["metric"] for verdict in verdicts}) > 1 and len({verdict["language"] for verdict in verdicts}) == 1
 
     def drawn(verdict: Verdict) -> DrawnVerdict:
-        return _drawn(verdict, people, reach, metric_words(verdict["metric"]) if alone else _place(verdict), pairs)
+        place = f"{english_name(verdict['language'])} · {metric_title(verdict['metric'])}"
+        return _drawn(verdict, people, reach, metric_words(verdict["metric"]) if alone else place, pairs)
 
     found = list(groups_of(verdicts, people))
     groups = tuple(
@@ -125,23 +118,13 @@ def _drawn(verdict: Verdict, people: bool, reach: float, name: str, pairs: PairR
         drawn = gap_track(value, bound, verdict.margin if people else None, reach, style, words, tick)
     row = pairs.get((verdict["language"], verdict["metric"]))
     below = _drawn_pairs(verdict, row) if row and row["sensitivity"] is not None else None
-    note = f"{_reason(verdict)} · {texts}"
-    return DrawnVerdict(name, note, drawn, difference(value), _beside(verdict), words, texts_of(verdict), below)
+    agreed = verdict.agreement
+    compared = agreed.judge is not None and agreed.people is not None and not verdict.controls
+    beside = f"judge {percent(agreed.judge)} · people {percent(agreed.people)}" if compared else ""
+    return DrawnVerdict(name, drawn, difference(value), words, texts_of(verdict), f"{_reason(verdict)} · {texts}", beside, below)
 
 
-def _place(verdict: Verdict) -> str:
-    return f"{english_name(verdict['language'])} · {metric_title(verdict['metric'])}"
-
-
-def _beside(verdict: Verdict) -> str:
-    """The two numbers whose difference is drawn, where people can be compared with."""
-    judge, people = verdict.agreement.judge, verdict.agreement.people
-    if judge is None or people is None or verdict.controls:
-        return ""
-    return f"judge {percent(judge)} · people {percent(people)}"
-
-
-def _drawn_pairs(verdict: Verdict, row: PairRow) -> DrawnPairs:
+def _drawn_pairs(verdict: Verdict, row: PairRow) -> DrawnVerdict:
     """Sensitivity on a line from 0 to 1 with ½ in its middle."""
     value, interval = row["sensitivity"], row["sensitivity_ci"]
     higher, equal, lower = (round(row[name] * row["n"]) for name in ("higher", "equal", "lower"))
@@ -152,7 +135,7 @@ def _drawn_pairs(verdict: Verdict, row: PairRow) -> DrawnPairs:
     )
     from_middle = interval and (interval[0] - 0.5, interval[1] - 0.5)
     drawn = difference_track(value - 0.5, from_middle, 0.5, title)
-    return DrawnPairs(drawn, coefficient(value), f"pairs: {higher}/{row['n']} found{alarms}", title, texts_of(verdict))
+    return DrawnVerdict(f"pairs: {higher}/{row['n']} found{alarms}", drawn, coefficient(value), title, texts_of(verdict))
 
 
 def _limit(verdict: Verdict) -> float | None:

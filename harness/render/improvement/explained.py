@@ -1,7 +1,8 @@
-"""What the errors of judges follow, in the terminal: interactions with the system first, and what could have been found beside the rest."""
+"""What errors of judges and choices between two texts follow, in the terminal: what is shown, and what could have been found."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 
 from rich.console import Group, RenderableType
@@ -10,8 +11,9 @@ from rich.text import Text
 
 from harness.content.tags import english_name
 from harness.improvement.explain import ErrorEffect, Explained, ExplainedErrors
+from harness.improvement.explain_pairs import PEOPLE, ExplainedPairs
 from harness.model import JudgeCondition
-from harness.render.improvement.explained_pairs import render_pairs
+from harness.render.fitted_table import plain_table
 from harness.render.terminal import dim_lines
 from harness.reports.tables.numbers import UNDEFINED, counted, probability, signed
 from harness.reports.tables.titles import metric_title
@@ -26,7 +28,9 @@ def render_explained(found: Explained, *, every: bool = False) -> RenderableType
     whole = every or sum(len(metric.effects) for metric in found.metrics) <= _MOST_ROWS
     parts: list[RenderableType] = []
     for metric in found.metrics:
-        parts += [Text(""), Text(_title(metric), style="bold cyan")]
+        condition = JudgeCondition.of(metric.key)
+        title = one_line(f"{metric_title(str(metric.key['metric']))}, {condition.judge}: {condition.words()}")
+        parts += [Text(""), Text(title, style="bold cyan")]
         parts += [Text(terminal_safe(line)) for line in _findings(metric)]
         rows = [effect for effect in metric.effects if whole or effect.outcome == "shown"]
         parts += [_table(rows)] if rows else []
@@ -36,11 +40,6 @@ def render_explained(found: Explained, *, every: bool = False) -> RenderableType
     parts += render_pairs(found.pairs) if found.pairs else []
     more = () if whole else ("--all has a row for each effect.",)
     return Group(*parts, dim_lines(map(terminal_safe, (*found.notes, *more))))
-
-
-def _title(metric: ExplainedErrors) -> str:
-    condition = JudgeCondition.of(metric.key)
-    return one_line(f"{metric_title(str(metric.key['metric']))}, {condition.judge}: {condition.words()}")
 
 
 def _findings(metric: ExplainedErrors) -> Iterator[str]:
@@ -54,33 +53,27 @@ def _findings(metric: ExplainedErrors) -> Iterator[str]:
 
 
 def _table(effects: Sequence[ErrorEffect]) -> Table:
-    table = Table(box=None, pad_edge=False)
-    table.add_column("error goes with")
     noisy = any(effect.noise is not None for effect in effects)
-    for heading in ("points [95 %]", "q", "detectable", *(["noise alone"] if noisy else [])):
-        table.add_column(heading, justify="right")
-    table.add_column("")
+    rows = []
     for effect in effects:
-        table.add_row(
-            one_line(f"{effect.covariate} {_level(effect)}".rstrip()),
-            _points(effect),
-            probability(effect.q),
-            UNDEFINED if effect.detectable is None or effect.outcome == "shown" else f"{effect.detectable:.2f}",
-            *([UNDEFINED if effect.noise is None else f"±{effect.noise:.2f}"] if noisy else []),
-            f"{effect.outcome}{', moves systems' if effect.outcome == 'shown' and effect.moves_systems else ''}",
-        )
-    return table
+        level = english_name(effect.level[0]) if effect.covariate == "language" else " × ".join(effect.level)
+        moves = ", moves systems" if effect.outcome == "shown" and effect.moves_systems else ""
+        numbers = [_points(effect.value, effect.low, effect.high), probability(effect.q), _detectable(effect)]
+        numbers += [UNDEFINED if effect.noise is None else f"±{effect.noise:.2f}"] if noisy else []
+        rows.append([one_line(f"{effect.covariate} {level}".rstrip()), *numbers, f"{effect.outcome}{moves}"])
+    headings = ("error goes with", "points [95 %]", "q", "detectable", *(["noise alone"] if noisy else []), "")
+    return plain_table(headings, rows, range(1, len(headings) - 1))
 
 
-def _level(effect: ErrorEffect) -> str:
-    return english_name(effect.level[0]) if effect.covariate == "language" else " × ".join(effect.level)
+def _points(value: float | None, low: float | None, high: float | None) -> str:
+    """`+0.12 [+0.02 to +0.22]`; a dash for none."""
+    ends = "" if low is None or high is None else f" [{signed(low, 2)} to {signed(high, 2)}]"
+    return UNDEFINED if value is None else f"{signed(value, 2)}{ends}"
 
 
-def _points(effect: ErrorEffect) -> str:
-    if effect.value is None:
-        return UNDEFINED
-    ends = "" if effect.low is None or effect.high is None else f" [{signed(effect.low, 2)} to {signed(effect.high, 2)}]"
-    return f"{signed(effect.value, 2)}{ends}"
+def _detectable(found: ErrorEffect | ExplainedPairs) -> str:
+    """The least effect that would have been found, where none was."""
+    return UNDEFINED if found.detectable is None or found.outcome == "shown" else f"{found.detectable:.2f}"
 
 
 def _rest(effects: Sequence[ErrorEffect]) -> str:
@@ -92,3 +85,50 @@ def _rest(effects: Sequence[ErrorEffect]) -> str:
         ends = f"detectable {min(found):.2f}" + (f" to {max(found):.2f}" if len(found) > 1 else "") if found else "too few groups"
         parts.append(f"{name} {len(own)} ({ends})")
     return f"Not shown: {', '.join(parts)}."
+
+
+_MOST_SYSTEMS = 15
+
+
+def render_pairs(found: Sequence[ExplainedPairs]) -> list[RenderableType]:
+    """A block for each metric: sentences, a row for people and each judge, and the systems of each."""
+    parts: list[RenderableType] = []
+    for metric in dict.fromkeys(str(each.key["metric"]) for each in found):
+        own = [each for each in found if each.key["metric"] == metric]
+        parts += [Text(""), Text(one_line(f"{metric_title(metric)}: choices and the length of the texts"), style="bold cyan")]
+        parts += [Text(terminal_safe(line)) for each in own for line in _pair_sentences(each)]
+        parts.append(_pairs_table(own))
+        parts += [_systems(each) for each in own if each.systems]
+        parts += [Text(terminal_safe(f"{_who(each)}, left out: {reason}")) for each in own for reason in each.left_out]
+    return parts
+
+
+def _who(found: ExplainedPairs) -> str:
+    condition = JudgeCondition.of(found.key)
+    return PEOPLE if condition.judge == PEOPLE else f"{condition.judge}: {condition.words()}".removesuffix(": ")
+
+
+def _pair_sentences(found: ExplainedPairs) -> Iterator[str]:
+    if found.outcome == "shown" and found.length is not None and found.times_longer is not None:
+        odds = math.exp(found.length)
+        yield (
+            f"{_who(found)}: a text {found.times_longer:.1f} times as long as the other has {odds:.2f} times the odds to be chosen: "
+            "an association."
+        )
+
+
+def _pairs_table(found: Sequence[ExplainedPairs]) -> Table:
+    headings = ("choices of", "choices", "groups", "length [95 %]", "q", "detectable", "first place", "beside length", "")
+    rows = []
+    for each in found:
+        length = (_points(each.length, each.low, each.high), probability(each.q), _detectable(each))
+        places = (UNDEFINED if value is None else signed(value, 2) for value in (each.place, each.place_adjusted))
+        rows.append([one_line(_who(each)), f"{each.n:,}", f"{each.groups:,}", *length, *places, each.outcome])
+    return plain_table(headings, rows, range(1, len(headings) - 1))
+
+
+def _systems(found: ExplainedPairs) -> Table:
+    rows = [(one_line(system.name), signed(system.raw, 2), signed(system.adjusted, 2)) for system in found.systems[:_MOST_SYSTEMS]]
+    left = counted(len(found.systems) - _MOST_SYSTEMS, "other")
+    rows += [(f"and {left}; --json has all", "", "")] if len(found.systems) > _MOST_SYSTEMS else []
+    return plain_table((one_line(f"systems, by {_who(found)}"), "log-odds", "beside length"), rows, (1, 2))

@@ -1,4 +1,4 @@
-"""A choice and its confirmation in the terminal: what to use, by language, and where it still differs from people."""
+"""A choice and its confirmation in the terminal, by language; and candidates under several rounds of labels."""
 
 from __future__ import annotations
 
@@ -13,6 +13,8 @@ from rich.text import Text
 from harness.content.tags import english_name
 from harness.decide.verdicts import Verdict
 from harness.improvement.improve import Improved, ImprovedLanguage, candidate_words
+from harness.improvement.label_rounds import RoundsCompared
+from harness.render.fitted_table import plain_table
 from harness.reports.tables.numbers import counted, difference, percent, probability
 from harness.reports.tables.titles import metric_words
 from harness.text import terminal_safe
@@ -84,28 +86,17 @@ def _names(rows: list[ImprovedLanguage]) -> str:
 
 
 def _languages(found: Improved) -> Table:
-    table = Table(box=None, pad_edge=False)
-    table.add_column("language")
-    for heading in ("start agrees", "choice agrees", "gain (points) [95 %]", "p", "texts", "groups"):
-        table.add_column(heading, justify="right")
-    for heading in ("gain", "use", "verdicts: start", "choice"):
-        table.add_column(heading)
+    numbers = ("start agrees", "choice agrees", "gain (points) [95 %]", "p", "texts", "groups")
+    rows = []
     for row in (*found.languages, found.together):
-        alone = row.language == "*"
-        table.add_row(
-            "all" if alone else english_name(row.language),
-            percent(row.agreement_start),
-            percent(row.agreement_chosen),
-            _points(row).replace(" points", ""),
-            "–" if row.p is None else probability(row.p),
-            f"{row.gain.texts:,}",
-            f"{row.gain.groups:,}",
-            "shown" if row.shown else "not shown",
-            "" if alone else row.setting,
-            "" if alone else _verdicts(found.before, row.language),
-            "" if alone else _verdicts(found.after, row.language),
-        )
-    return table
+        gain = (percent(row.agreement_start), percent(row.agreement_chosen), _points(row).replace(" points", ""))
+        counts = ("–" if row.p is None else probability(row.p), f"{row.gain.texts:,}", f"{row.gain.groups:,}")
+        together = row.language == "*"
+        verdicts = (_verdicts(found.before, row.language), _verdicts(found.after, row.language))
+        own = ("", "", "") if together else (row.setting, *verdicts)
+        name = "all" if together else english_name(row.language)
+        rows.append((name, *gain, *counts, "shown" if row.shown else "not shown", *own))
+    return plain_table(("language", *numbers, "gain", "use", "verdicts: start", "choice"), rows, range(1, 7))
 
 
 def _verdicts(verdicts: Sequence[Verdict], language: str) -> str:
@@ -125,12 +116,45 @@ def _reading(found: Improved) -> Iterator[str]:
 
 
 def _remaining(found: Improved) -> Table:
-    table = Table(box=None, pad_edge=False)
-    for heading in ("language", "metric", "differs", "people", "judge", "for example (--json has more)"):
-        table.add_column(heading)
+    rows: list[tuple[RenderableType, ...]] = []
     for row in found.remaining[:_MOST_REMAINING]:
         widest = row.examples[0]
         text = Text(terminal_safe(f"{widest.item_id}: {widest.text}" if widest.text else widest.item_id), overflow="ellipsis", no_wrap=True)
         scores = (terminal_safe(str(score)) for score in (widest.people, "–" if widest.judge is None else widest.judge))
-        table.add_row(english_name(row.language), metric_words(row.metric), f"{row.wrong} of {row.n}", *scores, text)
-    return table
+        rows.append((english_name(row.language), metric_words(row.metric), f"{row.wrong} of {row.n}", *scores, text))
+    return plain_table(("language", "metric", "differs", "people", "judge", "for example (--json has more)"), rows)
+
+
+def render_rounds(found: RoundsCompared) -> RenderableType:
+    """Which candidate wins under which round, how far each agrees, and where the rounds differ."""
+    same = len(set(found.winners)) == 1
+    lines = [
+        f"{'Every round' if same else name} agrees most with {candidate_words(winner)}."
+        for name, winner in list(zip(found.rounds, found.winners, strict=True))[: 1 if same else None]
+    ]
+    lines.append(f"The rounds differ on {found.differing:,} of {found.common:,} questions that have a commonest label in each.")
+    parts: list[RenderableType] = [Text(terminal_safe(line)) for line in lines]
+    parts += [Text(""), _agreement(found)]
+    if found.examples:
+        parts += [Text("\nWhere they differ:"), _examples(found)]
+    reading = (
+        f"\nAgreement on the {counted(found.questions, 'question')} that choose. Nothing is confirmed, and no label is spent: decide "
+        "which instructions you mean, then choose by their labels."
+    )
+    return Group(*parts, Text(reading, style="dim"))
+
+
+def _agreement(found: RoundsCompared) -> Table:
+    rows = []
+    for candidate, row in zip(found.candidates, found.agreement, strict=True):
+        cells = [f"{percent(share)}{' *' if winner == candidate else '  '}" for share, winner in zip(row, found.winners, strict=True)]
+        rows.append([terminal_safe(candidate_words(candidate)), *cells])
+    return plain_table(map(terminal_safe, ("candidate", *found.rounds)), rows, range(1, len(found.rounds) + 1))
+
+
+def _examples(found: RoundsCompared) -> Table:
+    rows = (
+        (english_name(row.language), metric_words(row.metric), *(terminal_safe(str(text)) for text in (row.item_id, *row.labels)))
+        for row in found.examples
+    )
+    return plain_table(map(terminal_safe, ("language", "metric", "text", *found.rounds)), rows)

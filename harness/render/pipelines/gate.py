@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable
 
 from harness.data.judgments import NO_VARIANT
 from harness.gate.check import Check, GateResult
@@ -27,14 +27,8 @@ def sentence(result: GateResult) -> str:
     return f"{_SENTENCES[result.outcome]} ({counts} of {len(result.checks)})"
 
 
-def by_language(result: GateResult) -> Iterator[tuple[str, list[Check]]]:
-    """The checks of each language, in the policy's order."""
-    for language in dict.fromkeys(check.language for check in result.checks):
-        yield language, [check for check in result.checks if check.language == language]
-
-
-def _several_judges(result: GateResult) -> bool:
-    return len({judge_text(check) for check in result.checks if check.judge}) > 1
+def several_judges(checks: Iterable[Check]) -> bool:
+    return len({judge_text(check) for check in checks if check.judge}) > 1
 
 
 def judge_text(check: Check) -> str:
@@ -56,7 +50,7 @@ def limit_text(check: Check) -> str:
     if check.limit == "at_least":
         column = _COLUMNS.get(check.statistic or "")
         name = "agreement" if check.statistic == "pa_failed_wrong" else column.heading if column else str(check.statistic)
-        return f"{name} at least {exact if _is_share(check) else f'{bound:g}'}"
+        return f"{name} at least {exact if column is not None and column.format is SHARE else f'{bound:g}'}"
     return {
         "max_drop": f"drop at most {exact}",
         "beats_baseline": "better than the majority baseline",
@@ -84,11 +78,6 @@ def seen_text(check: Check) -> str:
     return difference(check.value) + (f", p {probability(check.q)}" if check.q is not None else "")
 
 
-def _is_share(check: Check) -> bool:
-    column = _COLUMNS.get(check.statistic or "")
-    return column is not None and column.format is SHARE
-
-
 def gate_markdown(result: GateResult) -> str:
     """A Markdown page with one table, such as for a pull request or a job's summary."""
     lines = [f"## Gate: {result.outcome}", "", f"{_cell(result.source)}: {sentence(result)}.", ""]
@@ -108,11 +97,14 @@ def _cell(text: str) -> str:
 
 def gate_junit(result: GateResult) -> str:
     """JUnit XML: a test suite a language, a test case a limit; broken limits are failures, inconclusive ones are skipped."""
-    return junit_xml("harness gate", {language: [_case(check, result) for check in checks] for language, checks in by_language(result)})
+    suites: dict[str, list[JunitCase]] = {}
+    for check in result.checks:
+        suites.setdefault(check.language, []).append(_case(check, result))
+    return junit_xml("harness gate", suites)
 
 
 def _case(check: Check, result: GateResult) -> JunitCase:
-    name = f"{check.metric}: {limit_text(check)}" + (f" ({judge_text(check)})" if _several_judges(result) else "")
+    name = f"{check.metric}: {limit_text(check)}" + (f" ({judge_text(check)})" if several_judges(result.checks) else "")
     if check.outcome == "pass":
         return JunitCase(name, "pass")
     message = f"{check.reason}; seen: {seen_text(check)}, n {n_text(check)}"

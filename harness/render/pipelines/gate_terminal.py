@@ -14,7 +14,7 @@ from harness.gate.check import BROKEN, OPEN, UNANSWERED, Check, GateResult
 from harness.gate.policy import AGREEMENT
 from harness.render.comparison import show
 from harness.render.fitted_table import FittedTable, gap_between
-from harness.render.pipelines.gate import judge_text, limit_text, n_text, seen_text, sentence
+from harness.render.pipelines.gate import judge_text, limit_text, n_text, seen_text, sentence, several_judges
 from harness.render.terminal import ANSWER_LINES, answer_height, dim_lines, styled_answer
 from harness.render.verdicts import SHORT_NAMES, AnswerLine, lines_of
 from harness.reports.answer_parts import Answer, Card, NextStep
@@ -46,13 +46,9 @@ _EVIDENCE = {OPEN, "people", "baseline", "coverage", "cells", "labels", "annotat
 def print_gate(
     result: GateResult, source: Sequence[str] = (), console: Console | None = None, *, every: bool = False, signature: bool = False
 ) -> None:
-    """Print the outcome and the limits that do not hold.
+    """Print the outcome and the limits that do not hold; with `every` those that hold too, and the `signature` whole, not as a short hash.
 
-    Args:
-        result: of the gate.
-        source: the words of a command line that name what was checked, for the next step; by default the name in `result`.
-        every: the limits that hold too.
-        signature: the signature whole, not as a short hash.
+    `source` are the words of a command line that name what was checked, for the next step; by default the name in `result`.
     """
     named = shlex.join(source or [result.source])
     text = next(iter(result.signatures.values()), "")
@@ -106,7 +102,7 @@ def _who(checks: Sequence[Check]) -> Iterator[str]:
 
 def _cards(result: GateResult, named: dict[str, int]) -> Iterator[Card]:
     """A card for the broken limits and one for the open ones, with the names of so many."""
-    several = len({judge_text(check) for check in result.checks if check.judge}) > 1
+    several = several_judges(result.checks)
     for outcome, (style, heading) in _CARDS.items():
         own = [check for check in result.checks if check.outcome == outcome]
         if not own:
@@ -180,7 +176,9 @@ def _table(checks: Sequence[Check], width: int, key: _Key) -> FittedTable:
             break
     else:
         least = max(_LEAST_METRIC, max(cell_len(row["metric"]) for row in rows) - over)
-        rows = [row | {"metric": _cut(row["metric"], least)} for row in rows]
+        for row in rows:
+            if cell_len(row["metric"]) > least:
+                row["metric"] = f"{set_cell_size(row['metric'], least - 1).rstrip()}…"
     for number in range(len(rows) - 1, 0, -1):
         if number not in headings and rows[number]["language"] == rows[number - 1]["language"]:
             rows[number]["language"] = ""
@@ -213,7 +211,3 @@ def _line_width(rows: Sequence[dict[str, str]], headings: dict[int, str], width:
     widths = {name: max(cell_len(name), *(cell_len(row[name]) for row in rows)) for name in rows[0]}
     widths["language"] = max(widths["language"], *map(cell_len, headings.values()))
     return sum(widths.values()) + gap_between(width) * (len(widths) - 1)
-
-
-def _cut(text: str, most: int) -> str:
-    return text if cell_len(text) <= most else f"{set_cell_size(text, most - 1).rstrip()}…"

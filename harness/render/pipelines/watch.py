@@ -10,11 +10,12 @@ from rich.text import Text
 from harness.content.tags import english_name
 from harness.correct.certificate_extension import EarlierWatch
 from harness.render.pipelines.junit import JunitCase, junit_xml
+from harness.render.terminal import print_lines
 from harness.reports.tables.numbers import counted, percent, two_digits
 from harness.text import terminal_safe
 from harness.watch.daily_log import Day, SeenCell
 from harness.watch.watch_check import CellState, StreamState, WatchCheck
-from harness.watch.watch_plan import Quantity, Reference, Stream, WatchPlan
+from harness.watch.watch_plan import Quantity, Stream, WatchPlan
 
 RECENT = 7
 """Days whose mean is shown beside the reference level."""
@@ -26,11 +27,11 @@ def print_plan(plan: WatchPlan, folder: str, earlier: Sequence[EarlierWatch] = (
     """Print what a new watch watches, and which starts it had before."""
     options = plan.options
     asks = f"asked {counted(options.per_day, 'anchor')} a day and language" if plan.run else "recorded answers, which you hand in"
-    _print([f"{folder}: a watch of {plan.judge.name} on {plan.data} since {plan.since}, {asks}"])
+    print_lines([f"{folder}: a watch of {plan.judge.name} on {plan.data} since {plan.since}, {asks}"])
     for cell in plan.cells:
-        levels = "; ".join(f"{reference.stream} {_level(reference)}" for reference in cell.references)
-        _print([f"  {english_name(cell.language)}, {cell.metric.replace('_', ' ')}: {levels}"])
-    _print(list(_earlier(earlier, plan.options.alpha)))
+        levels = (f"{one.stream} {one.quantity} {percent(one.mean, (one.lower, one.upper))} of {counted(one.n)}" for one in cell.references)
+        print_lines([f"  {english_name(cell.language)}, {cell.metric.replace('_', ' ')}: {'; '.join(levels)}"])
+    print_lines(_earlier(earlier, plan.options.alpha))
 
 
 def _earlier(earlier: Sequence[EarlierWatch], alpha: float) -> Iterator[str]:
@@ -42,10 +43,6 @@ def _earlier(earlier: Sequence[EarlierWatch], alpha: float) -> Iterator[str]:
             f"  start {len(earlier) + 1} is the last one, with a level of its own: a cell has a false alarm in at most {percent(alpha)} of "
             "watches over all starts as long as nothing has changed, and each change that did happen adds as much."
         )
-
-
-def _level(reference: Reference) -> str:
-    return f"{reference.quantity} {percent(reference.mean, (reference.lower, reference.upper))} of {counted(reference.n)}"
 
 
 def day_sentence(day: Day) -> str:
@@ -77,22 +74,14 @@ def _unread(count: int) -> str:
 def print_watch(found: WatchCheck) -> None:
     """Print the answer, and what speaks for it in each cell."""
     last = f", last day {found.last_day}" if found.last_day else ""
-    _print(
-        [
-            f"watch of {found.judge} on {found.data} since {found.since}: {counted(found.days, 'day')}{last}",
-            *_earlier(found.earlier, found.alpha),
-        ]
-    )
+    head = f"watch of {found.judge} on {found.data} since {found.since}: {counted(found.days, 'day')}{last}"
+    print_lines([head, *_earlier(found.earlier, found.alpha)])
     for cell in found.cells:
-        _print([f"  {english_name(cell.language)}, {cell.metric.replace('_', ' ')}: {cell.answer}", *_streams(cell)])
+        streams = (f"    {stream}: {stream_text(cell, stream)}" for stream in STREAMS)
+        print_lines([f"  {english_name(cell.language)}, {cell.metric.replace('_', ' ')}: {cell.answer}", *streams])
     if found.expired:
-        _print([f"The certificate does not hold any more: {found.expired}."])
+        print_lines([f"The certificate does not hold any more: {found.expired}."])
     Console().print(Text(f"watch: {found.answer}", style=_STYLES.get(found.answer, "bold red")))
-
-
-def _streams(cell: CellState) -> Iterator[str]:
-    for stream in STREAMS:
-        yield f"    {stream}: {stream_text(cell, stream)}"
 
 
 def stream_text(cell: CellState, stream: Stream) -> str:
@@ -102,14 +91,10 @@ def stream_text(cell: CellState, stream: Stream) -> str:
         return "no day yet"
     seen = f"alarm on {state.alarm}, {state.moved}" if state.alarm else f"no alarm, e {two_digits(state.e)} of {two_digits(state.limit)}"
     references = [reference for reference in cell.references if reference.stream == stream]
-    levels = [
-        f"{_quantity(cell, one.quantity)} {percent(one.mean)} then, {percent(_recent(state, one.quantity))} now" for one in references
-    ]
+    level = "level" if cell.watched_class is None else f"share of '{cell.watched_class}'"
+    names = {"agreement": "agreement", "level": level}
+    levels = [f"{names[one.quantity]} {percent(one.mean)} then, {percent(_recent(state, one.quantity))} now" for one in references]
     return "; ".join((seen, *levels))
-
-
-def _quantity(cell: CellState, quantity: Quantity) -> str:
-    return quantity if quantity == "agreement" or cell.watched_class is None else f"share of '{cell.watched_class}'"
 
 
 def _recent(state: StreamState, quantity: Quantity) -> float | None:
@@ -134,9 +119,3 @@ def _case(cell: CellState, stream: Stream) -> JunitCase:
     if state.alarm:
         return JunitCase(f"{cell.metric}: {stream}", "failure", message, stream)
     return JunitCase(f"{cell.metric}: {stream}", "pass" if state.days else "skipped", message)
-
-
-def _print(lines: Sequence[str]) -> None:
-    console = Console()
-    for line in lines:
-        console.print(Text(terminal_safe(line)), soft_wrap=True)

@@ -23,7 +23,7 @@ from harness.data import load_folder
 from harness.engines import Settings
 from harness.errors import UsageError
 from harness.notebook import Quiet
-from harness.render.standings_markdown import standings_markdown
+from harness.render.markdown import standings_markdown
 
 BOARD = """id = "danish"
 version = "1.0.0"

@@ -15,14 +15,12 @@ from harness.measure.cells import Cell
 from harness.measure.compare import Comparison
 from harness.render.comparison import comparison_table, render_comparison
 from harness.render.files import cells_csv, table_of
-from harness.render.html import templates
-from harness.render.html.answer import answer_legend, answers_of_report
-from harness.render.html.cells import answer_table
+from harness.render.html.answer import answer_legend, answer_table, answers_by_language, judged_of_report
+from harness.render.html.shell import _environment
 from harness.render.latex import heading as latex_heading
 from harness.render.latex import report_latex, to_latex
-from harness.render.markdown import report_markdown
+from harness.render.markdown import report_markdown, standings_markdown
 from harness.render.standings import overall_table, ranking_table
-from harness.render.standings_markdown import standings_markdown
 from harness.render.terminal import render_report
 from harness.reports.run_report import Report
 from harness.reports.tables import columns as registry
@@ -57,7 +55,7 @@ def printed(body: RenderableType) -> str:
 
 def page_table(table: TextTable) -> str:
     """A table as every page sets it."""
-    parts: Any = templates._environment().get_template("parts.html").module
+    parts: Any = _environment().get_template("parts.html").module
     return str(parts.text_table("a label", table))
 
 
@@ -77,7 +75,8 @@ def test_a_column_that_is_added_in_one_place_is_in_every_output(
         assert "{made-up share (\\%)}" in latex and " 50.0" in latex and "% made-up share: the share that a test makes up." in latex
     page = page_table(answer_table([cell]).table)
     assert ">made-up share</th>" in page and 'data-value="0.5">50 %</td>' in page
-    assert "made-up share: the share that a test makes up." in answer_legend(answers_of_report(make_report(cell, by_metric=(cell,))))
+    report = make_report(cell, by_metric=(cell,))
+    assert "made-up share: the share that a test makes up." in answer_legend(answers_by_language(judged_of_report(report)))
 
 
 def test_files_have_no_further_column_without_a_further_entry(make_cell: MakeCell) -> None:

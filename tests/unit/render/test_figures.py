@@ -22,7 +22,7 @@ from harness.pages import asset
 from harness.render import html
 from harness.render.figures import FORMS, WIDTHS, FigureOptions, draw_answer, draw_by_agreement, draw_figures
 from harness.render.figures.style import BASELINE, COLOURS, FAILURES, JUDGE, PEOPLE, VERDICTS, _add_legend
-from harness.render.html.ablation_panels import dose_grids
+from harness.render.html.ablations import dose_grids
 from harness.reports.answer import answer_of
 from harness.reports.shown_sections import ShownSection
 

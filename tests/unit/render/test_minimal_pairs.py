@@ -12,7 +12,7 @@ from rich.console import Console
 
 from harness.decide.verdicts import Verdict
 from harness.render.files import section_csvs
-from harness.render.html.ablation_figures import ablation_figures, row_links
+from harness.render.html.ablations import ablation_figures, row_links
 from harness.render.html.first_screen import Known, first_screen
 from harness.render.sections import render_sections
 from harness.reports.shown_sections import shown_sections
@@ -136,7 +136,7 @@ def test_pairs_stand_below_the_mark_of_the_first_screen(make_verdict: Callable[.
     assert answer.sentences == (("good", f"{said} It finds a flaw in 17 % of the flawless texts."),)
     [mark] = answer.list.groups[0].rows
     assert answer.list.pairs and mark.pairs is not None
-    assert (mark.pairs.number, mark.pairs.words) == (".73", "pairs: 6/11 found; 2/12 false alarms")
+    assert (mark.pairs.number, mark.pairs.name) == (".73", "pairs: 6/11 found; 2/12 false alarms")
     assert 'class="gap good"' in mark.pairs.drawn and "higher in 6, equal in 4, lower in 1 of 11" in mark.pairs.drawn
 
 

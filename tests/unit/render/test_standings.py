@@ -17,9 +17,8 @@ from harness.decide.verdicts import Verdict
 from harness.measure.rankings.ranked import AnnotatorFigures, MatchedPair, RankedJudge, Ranking
 from harness.render.board_answer import board_facts, language_answer
 from harness.render.html.boards import board_pages
-from harness.render.markdown import escape
+from harness.render.markdown import escape, standings_markdown
 from harness.render.standings import heading, standings_notes, verdict_table
-from harness.render.standings_markdown import standings_markdown
 from harness.render.standings_terminal import print_standings, render_standings
 
 EVIL = "<script>alert(1)</script>|`x`[a](javascript:b)\x1b[31m\u202e\x00 ![i](http://x.y) **b** &lt; @you [red]rich[/red]"

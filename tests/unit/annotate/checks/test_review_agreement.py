@@ -12,7 +12,7 @@ from harness.annotate.checks.review_agreement import review_summary
 from harness.errors import UsageError
 from harness.model import Item, Scale
 from harness.render.html.reviews import reviews_page
-from harness.render.reviews import review_table
+from harness.render.sections import review_table
 
 HOSTILE = "</script><script>window.ran=1</script>{{7*7}}\u202e=cmd"
 

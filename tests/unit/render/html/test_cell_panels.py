@@ -76,7 +76,7 @@ def test_people_stand_above_the_judge_and_the_worst_class_first(make_cell: MakeC
 
 
 def test_many_languages_are_columns() -> None:
-    from harness.render.html.ablation_panels import grid_of_places
+    from harness.render.html.ablations import grid_of_places
 
     drawn = [(tag, "task_quality", None) for tag in ("cs", "ja")]
     assert grid_of_places("j", drawn).rows_are == "metric" and grid_of_places("j", drawn, across=False).rows_are == "language"

@@ -13,8 +13,7 @@ from markupsafe import Markup
 
 from harness.pages import asset, policy
 from harness.render import html
-from harness.render.html.shell import shell
-from harness.render.html.templates import grouped_digits, render
+from harness.render.html.shell import grouped_digits, render, shell
 
 ASSETS = Path(html.__file__).parent / "assets"
 

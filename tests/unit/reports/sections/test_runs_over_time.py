@@ -10,7 +10,7 @@ import pytest
 from harness.measure.compare import Recording
 from harness.measure.options import CompareOptions
 from harness.model import Failure, Judgment
-from harness.render.html.ablation_panels import run_grids
+from harness.render.html.ablations import run_grids
 from harness.reports import comparison
 from harness.reports.shown_sections import shown_sections
 

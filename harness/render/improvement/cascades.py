@@ -1,4 +1,4 @@
-"""A cascade of judges in the terminal: who answers how much, how often that is wrong, and each judge alone beside it."""
+"""A cascade of judges in the terminal: who answers how much, how often that is wrong, and what is left to people."""
 
 from __future__ import annotations
 
@@ -10,7 +10,9 @@ from rich.text import Text
 
 from harness.content.tags import both_names
 from harness.correct.cascade import VOTES, WORDS, AcceptedCascade, AcceptedCascades
-from harness.render.terminal import dim_lines
+from harness.correct.cascade_run import CascadedRun
+from harness.render.fitted_table import plain_table
+from harness.render.terminal import dim_lines, table_heading
 from harness.reports.tables.numbers import UNDEFINED, counted, percent, rounded_up, two_digits
 from harness.reports.tables.titles import metric_words
 from harness.text import one_line, terminal_safe
@@ -20,11 +22,9 @@ def render_cascades(found: AcceptedCascades) -> RenderableType:
     """A block for each language and metric, and below all of them what the guarantee is about."""
     parts: list[RenderableType] = []
     for cascade in found.cascades:
-        title = f"{both_names(cascade.language)}, {metric_words(cascade.metric)}"
-        parts += [Text(f"\n{one_line(title)}", style="bold cyan")]
-        parts += [Text(terminal_safe(line)) for line in _sentences(cascade, found)]
-        parts.append(_steps(cascade))
-    return Group(*parts, dim_lines(map(terminal_safe, (*_legend(found), *found.notes))))
+        parts.append(table_heading(one_line(f"{both_names(cascade.language)}, {metric_words(cascade.metric)}")))
+        parts += [*(Text(terminal_safe(line)) for line in _sentences(cascade, found)), _steps(cascade)]
+    return Group(*parts, dim_lines(map(terminal_safe, (_legend(found), *found.notes))))
 
 
 def _sentences(cascade: AcceptedCascade, found: AcceptedCascades) -> Iterator[str]:
@@ -34,8 +34,12 @@ def _sentences(cascade: AcceptedCascade, found: AcceptedCascades) -> Iterator[st
         answers = ", ".join(f"{step.judge} answers {percent(step.coverage)}" for step in cascade.steps if step.coverage)
         yield f"{answers}; {percent(cascade.person)} are left to people."
         bound = f"at most {percent(cascade.upper)} with {percent(1 - found.delta)} confidence"
-        yield f"{percent(cascade.risk)} of the accepted answers are wrong; {bound}{_not_in_the_risk(cascade)}{_only_if(found)}."
-        yield from _prices(cascade)
+        answers = counted(cascade.left_out_accepted, "accepted answer")
+        bound += f", not counting {answers} to texts on which people disagree" if cascade.left_out_accepted else ""
+        bound += f"; {found.only_if}" if found.only_if else ""
+        yield f"{percent(cascade.risk)} of the accepted answers are wrong; {bound}."
+        if cascade.price is not None:
+            yield f"1,000 texts cost {dollars(cascade.price)} without the people."
         tested = f"{counted(cascade.n, 'labelled text')} in {counted(cascade.groups, 'group')} test the chain"
         others = f", and {cascade.finding:,} others found its thresholds" if cascade.finding else ""
         yield f"{tested}{others}; {WORDS[cascade.units]}."
@@ -66,59 +70,30 @@ def dollars(price: float | None) -> str:
     return UNDEFINED if price is None else "$0" if price == 0 else f"${price:,.2f}" if price >= 0.095 else f"${two_digits(price)}"
 
 
-def _not_in_the_risk(cascade: AcceptedCascade) -> str:
-    """Accepted answers that the risk does not count."""
-    answers = counted(cascade.left_out_accepted, "accepted answer")
-    return f", not counting {answers} to texts on which people disagree" if cascade.left_out_accepted else ""
-
-
-def _only_if(found: AcceptedCascades) -> str:
-    return f"; {found.only_if}" if found.only_if else ""
-
-
-def _prices(cascade: AcceptedCascade) -> Iterator[str]:
-    """Yield what the chain costs; the table has its judges."""
-    if cascade.price is not None:
-        yield f"1,000 texts cost {dollars(cascade.price)} without the people."
-
-
 def _steps(cascade: AcceptedCascade) -> Table:
-    table = Table(box=None, pad_edge=False)
-    for heading in ("step", "confidence"):
-        table.add_column(heading)
     priced = any(step.price is not None for step in cascade.steps)
-    for heading in (*(["$ / 1,000"] if priced else []), "answers from", "of all texts", "alone: from", "of all texts", "wrong at most"):
-        table.add_column(heading, justify="right")
+    numbers = (*(["$ / 1,000"] if priced else []), "answers from", "of all texts", "alone: from", "of all texts", "wrong at most")
+    rows = []
     for step in cascade.steps:
-        table.add_row(
-            one_line(f"{step.judge}: {step.condition.words()}"),
-            step.confidence,
-            *([dollars(step.price)] if priced else []),
-            _threshold(step.threshold),
-            percent(step.coverage),
-            _threshold(step.alone_threshold),
-            percent(step.alone_coverage),
-            percent(step.alone_upper),
-        )
-    table.add_row("a person", "", *([""] if priced else []), "", percent(cascade.person), "", "", "")
-    return table
+        price = [dollars(step.price)] if priced else []
+        answers = (_threshold(step.threshold), percent(step.coverage))
+        alone = (_threshold(step.alone_threshold), percent(step.alone_coverage), percent(step.alone_upper))
+        rows.append([one_line(f"{step.judge}: {step.condition.words()}"), step.confidence, *price, *answers, *alone])
+    rows.append(["a person", "", *([""] if priced else []), "", percent(cascade.person), "", "", ""])
+    return plain_table(("step", "confidence", *numbers), rows, range(2, 8))
 
 
 def _threshold(value: float | None) -> str:
     return UNDEFINED if value is None else rounded_up(value)
 
 
-def _legend(found: AcceptedCascades) -> Iterator[str]:
-    yield (
+def _legend(found: AcceptedCascades) -> str:
+    votes = any(step.confidence == VOTES for cascade in found.cascades for step in cascade.steps)
+    return (
         "Each judge is asked only about texts that those above it left. Of all accepted answers together at most "
         f"{percent(found.alpha)} differ from people's commonest label, which is untrue with a chance of at most {percent(found.delta)}. "
-        f"alone: if only this judge answered, under the same promise{_same_votes(found)}."
+        f"alone: if only this judge answered, under the same promise{'; its votes are those of the judges before it too' if votes else ''}."
     )
-
-
-def _same_votes(found: AcceptedCascades) -> str:
-    votes = any(step.confidence == VOTES for cascade in found.cascades for step in cascade.steps)
-    return "; its votes are those of the judges before it too" if votes else ""
 
 
 def print_cascade_check(judges: Sequence[str], stale: Sequence[str], allowed: Sequence[tuple[str, str]], only_if: str | None) -> None:
@@ -131,5 +106,22 @@ def print_cascade_check(judges: Sequence[str], stale: Sequence[str], allowed: Se
             if allowed
             else "  nothing is accepted without a person"
         )
+    for line in lines:
+        print(terminal_safe(line))
+
+
+def print_cascaded(found: CascadedRun) -> None:
+    """Print a line for each judge, and what is left to people."""
+    total = len(found.answers)
+    lines = [
+        f"{step.judge}: asked about {step.asked:,} of {counted(total, 'question')}, answers {step.answered:,} "
+        f"({percent(step.answered / total)})"
+        for step in found.steps
+    ]
+    lines.append(f"a person: {found.left:,} ({percent(found.left / total)})")
+    for place, upper in found.upper.items():
+        if upper is not None:
+            condition = f", {found.only_if}" if found.only_if else ""
+            lines.append(f"{place}: at most {percent(upper)} of the accepted answers are wrong, as certified{condition}")
     for line in lines:
         print(terminal_safe(line))

@@ -1,4 +1,4 @@
-"""Sensitivity along the dose of a change, for print: the page's small panels, one for each language and metric."""
+"""The pictures of the page for print: sensitivity along the dose of a change, and bars of unreadable answers by condition."""
 
 from __future__ import annotations
 
@@ -6,12 +6,27 @@ import textwrap
 from dataclasses import replace
 from typing import Any
 
-from harness.render.doses import SEES_NOTHING, DoseLine, DoseResponse
-from harness.render.figures.style import BASELINE, INK, JUDGE, SMALL, Drawn, FigureOptions, drawing, finish, fitting, remove_frame
+from harness.render.figures.style import (
+    BASELINE,
+    FAILURES,
+    INK,
+    JUDGE,
+    SMALL,
+    Drawn,
+    FigureOptions,
+    Legend,
+    drawing,
+    finish,
+    finish_with_legend,
+    fitting,
+    remove_frame,
+)
+from harness.render.pictured import SEES_NOTHING, DoseLine, DoseResponse, FailureShares, kind_number, kind_words
+from harness.reports.tables.numbers import counted, percent
 from harness.reports.tables.titles import metric_words
 from harness.text import terminal_safe
 
-_WORDS = (
+_DOSES = (
     "How often the original scores above the changed text, along the dose of the change, with 95 % intervals. On the dashed line, at ½, "
     "the judge does not see the change."
 )
@@ -41,8 +56,8 @@ def draw_doses(found: DoseResponse, signature: str, options: FigureOptions = Fig
             _draw_panel(panel, line, found, options)
             panel.tick_params(labelleft=not along, labelbottom=number >= len(found.lines) - across)
         figure.text(0.01, 1 - 0.06 / height, textwrap.fill(title, characters), va="top", fontsize=SMALL + 1, color=INK)
-        figure.text(0.01, 0.06 / height, textwrap.fill(_WORDS + left, characters), va="bottom", fontsize=SMALL - 0.5, color=INK)
-        return finish(figure, f"Sensitivity along the dose: {title}", _WORDS, signature, options)
+        figure.text(0.01, 0.06 / height, textwrap.fill(_DOSES + left, characters), va="bottom", fontsize=SMALL - 0.5, color=INK)
+        return finish(figure, f"Sensitivity along the dose: {title}", _DOSES, signature, options)
 
 
 def _draw_panel(panel: Any, line: DoseLine, found: DoseResponse, options: FigureOptions) -> None:
@@ -62,3 +77,40 @@ def _draw_panel(panel: Any, line: DoseLine, found: DoseResponse, options: Figure
     panel.set_ylim(-0.03, 1.03)
     panel.set_yticks([0, 0.5, 1], ["0", "½", "1"])
     remove_frame(panel)
+
+
+_FAILURES = "Answers that could not be read, as a share of each condition's judgments, by kind. An unreadable answer never becomes a score."
+_BAR = 0.3  # inches of a condition
+_NAME_LETTERS = 28  # characters in a line of a name
+
+
+def draw_failures(found: FailureShares, signature: str, options: FigureOptions = FigureOptions()) -> Drawn:  # noqa: B008 (frozen)
+    """The figure of failures by condition and kind."""
+    conditions, left = fitting(found.conditions, [_BAR] * len(found.conditions), 1.4, "condition")
+    found = replace(found, conditions=tuple(conditions))
+    with drawing(signature) as new_figure:
+        figure = new_figure(figsize=(options.width, 1.4 + _BAR * len(found.conditions)), layout="constrained")
+        panel = figure.subplots()
+        _draw_bars(panel, found)
+        names = ["\n".join(textwrap.wrap(terminal_safe(one.name), _NAME_LETTERS)) for one in found.conditions]
+        panel.set_yticks(range(len(names)), names)
+        panel.set_ylim(len(names) - 0.5, -0.5)
+        panel.set_xlim(0, found.reach)
+        panel.set_xticks([0, found.reach / 2, found.reach], [percent(share) for share in (0, found.reach / 2, found.reach)])
+        panel.set_xlabel("share of judgments")
+        panel.tick_params(axis="y", length=0)
+        remove_frame(panel)
+        return finish_with_legend(
+            figure, panel, "Failures by condition and kind", _FAILURES + left, signature, options, Legend(len(FAILURES), least=1)
+        )
+
+
+def _draw_bars(panel: Any, found: FailureShares) -> None:
+    lines = range(len(found.conditions))
+    starts = [0.0] * len(found.conditions)
+    for kind in found.kinds:
+        shares = [one.shares[kind] for one in found.conditions]
+        panel.barh(lines, shares, 0.7, left=starts, color=FAILURES[kind_number(kind)], label=kind_words(kind))
+        starts = [start + share for start, share in zip(starts, shares, strict=True)]
+    for line, (one, end) in enumerate(zip(found.conditions, starts, strict=True)):
+        panel.text(end, line, f" {percent(one.unreadable)} of {counted(one.judgments)}", va="center", ha="left")

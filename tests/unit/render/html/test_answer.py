@@ -9,7 +9,7 @@ import pytest
 
 from harness.measure.cells import Cell
 from harness.measure.score_cells import NOT_CLASSES
-from harness.render.html.cells import answer_table, beside_people
+from harness.render.html.answer import answer_table, beside_people
 
 MakeCell = Callable[..., Cell]
 PAIRED = {"judge_loo": 0.6, "judge_loo_ci": (0.5, 0.7), "human_loo": 0.7, "human_loo_ci": (0.6, 0.8), "loo_gap": -0.1}

@@ -7,8 +7,8 @@ from typing import Any
 from harness.data.judgments import Judgments
 from harness.measure.failure_counts import failures_by_condition
 from harness.model import Failure
-from harness.render.failure_shares import failure_shares
-from harness.render.html.failures import failure_key, failures_table
+from harness.render.html.spending import failure_key, failures_table
+from harness.render.pictured import failure_shares
 from tests.unit.made_judgments import made_judgment
 
 

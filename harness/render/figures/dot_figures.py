@@ -1,0 +1,216 @@
+"""Sections as panels of dots: agreement, consistency, the effect of an instruction inside the text, sensitivity to changed texts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
+from typing import Any
+
+from harness.model import CONDITION, SAMPLING
+from harness.render.figures import dot_panels as panels
+from harness.render.figures import style
+from harness.render.figures.dot_panels import Case, DotFigure, DotPanel, Series, Value
+from harness.render.figures.style import Drawn, FigureOptions, Legend, Row, Section
+
+_ASPECTS = ("language", "task", "metric")
+_JUDGED = ("judge", *SAMPLING)
+_PAIR = (
+    "Filled: how often the judge agrees with each annotator, with 95 % intervals. Hollow, on the same line: how often two annotators "
+    "agree with each other on the items with a readable answer. These two may be compared."
+)
+_ALONE = (
+    "Agreement with the labels, with 95 % intervals; answers that could not be read count as wrong. No item has two annotators, so the "
+    "judge cannot be compared with people."
+)
+_REPEATED = (("same_score", "the same score every time"), ("same_justification", "the same justification every time"))
+_INJECTED = (("rose", "rose"), ("fell", "fell"), ("reached_best", "became the best, if it was not"))
+_INJECTION = "How often the score changed when the text itself asked the judge for the top score, with 95 % intervals."
+_SENSITIVITY = (
+    "How often the original scores above the changed text, ties counting half, with 95 % intervals. At ½ (line) the judge does not see "
+    "the change; at 1 it finds every changed text worse. Texts that could not be changed are left out."
+)
+
+
+def draw_agreement(
+    section: Section,
+    signature: str,
+    baselines: Mapping[str, float] = {},
+    options: FigureOptions = FigureOptions(),  # noqa: B008 (frozen)
+) -> Drawn:
+    """The section `variants`: a dot for each variant, beside the agreement of people on the same items.
+
+    Panels are by judge and temperature. Where nothing could be read, a sentence says so. `baselines` has the agreement of the majority
+    baseline by language; it is drawn beside agreement with the labels only.
+    """
+    every = section["rows"]
+    paired = any(row["human_pa"] is not None for row in every)
+    judge = "pa_pairwise" if paired else "pa_failed_wrong"
+    readable = {row["variant"] for row in every if row.get(judge) is not None}
+    failed = [name for name in panels.different(every, "variant") if name not in readable]
+    rows = [row for row in every if row["variant"] not in failed] or every
+    values = {aspect: panels.different(panels.rows_at_level(rows, aspect), aspect) for aspect in _ASPECTS}
+    variants = {case: panels.different(_of_case(rows, case, _JUDGED), "variant") for case in panels.contexts(rows, _JUDGED)}
+    heights = {case: _heights(values, len(names), options) for case, names in variants.items()}
+    cases, left = style.fitting([*variants], [sum(heights[case]) for case in variants], 0.9, "condition")
+    looks = {
+        name: style.colour_and_marker(number) for number, name in enumerate(dict.fromkeys(n for case in cases for n in variants[case]))
+    }
+    shown = []
+    for case in cases:
+        for aspect in _ASPECTS:
+            own = _of_case(panels.rows_at_level(rows, aspect), case, _JUDGED)
+            series = _variants(own, aspect, {name: looks[name] for name in variants[case]}, judge, paired)
+            if baselines and not paired and aspect == "language":
+                known = {tag: (baselines[tag], None, None) for tag in values[aspect] if tag in baselines}
+                series.append(Series("majority baseline", known, style.BASELINE, "|", beside=True))
+            shown.append(DotPanel(case, f"by {aspect}", aspect, values[aspect], series))
+    text = (_PAIR if paired else _ALONE) + left + (f" Without any readable answer: {', '.join(failed)}." if failed else "")
+    figure = DotFigure(
+        "Agreement by language, task and metric",
+        text,
+        shown,
+        across=len(_ASPECTS) if options.wide else 1,
+        heights=[height for case in cases for height in heights[case]],
+        around=0.9,
+        axis=partial(style.shares_along, narrow=True),
+        label="agreement",
+        keys=_JUDGED,
+        legend=Legend(least=1 if len(looks) == 1 and paired else 2),
+    )
+    return panels.draw_dots(figure, signature, options)
+
+
+def _heights(values: Mapping[str, Sequence[str]], variants: int, options: FigureOptions) -> list[float]:
+    """The heights of the lines of panels of one judge and temperature: one, or one for each aspect where panels stand below each other."""
+    heights = [panels.height_of(len(values[aspect]), variants) for aspect in _ASPECTS]
+    return [max(heights)] if options.wide else heights
+
+
+def _variants(rows: Sequence[Row], aspect: str, looks: Mapping[str, tuple[str, str]], judge: str, paired: bool) -> list[Series]:
+    """The judge's dots, one series for each variant, and those of people on the same lines."""
+    series: list[Series] = []
+    for variant, look in looks.items():
+        own = [row for row in rows if row["variant"] == variant]
+        series.append(Series(variant, _values(own, aspect, judge), *look))
+        if paired:
+            people = {name: (value, None, None) for name, (value, _, _) in _values(own, aspect, "human_pa").items()}
+            name = "_people" if len(series) > 1 else "people, on the same items"
+            series.append(Series(name, people, style.PEOPLE, "d", hollow=True, beside=True))
+    return series
+
+
+def _values(rows: Iterable[Row], aspect: str, name: str) -> dict[str, Value]:
+    return {row[aspect]: value for row in rows if (value := panels.row_value(row, name))}
+
+
+def _of_case(rows: Iterable[Row], case: Case, keys: Sequence[str] = CONDITION) -> list[Row]:
+    return [row for row in rows if panels.context_of(row, keys) == case]
+
+
+def draw_consistency(section: Section, signature: str, options: FigureOptions = FigureOptions()) -> Drawn:  # noqa: B008 (frozen)
+    """The section `consistency`: a panel for each kind of sameness, in it a dot for each judge and condition."""
+    rows = panels.rows_at_level(section["rows"], "language")
+    languages = panels.different(rows, "language")
+    shown = [(name, title) for name, title in _REPEATED if any(row[name] is not None for row in rows)]
+    across = len(shown) if options.wide else 1
+    lines = -(-len(shown) // across)
+    every = panels.contexts(rows)
+    each = len(languages) * panels.LINE_HEIGHT * lines
+    cases, left = style.fitting(every, [each] * len(every), 1.0 + panels.height_of(len(languages), 0) * lines, "condition")
+    names = [(case, panels.context_name(case), style.colour_and_marker(number)) for number, case in enumerate(cases)]
+    repeats = {row["repeats"] for row in rows}
+    asked = f"Questions (an item and a metric) asked {'up to ' if len(repeats) > 1 else ''}{max(repeats)} times, with 95 % intervals."
+    who = f" {names[0][1]}." if len(cases) == 1 else ""
+    figure = DotFigure(
+        section["title"],
+        f"{asked} An answer that could not be read counts as an answer of its own.{who}{left}",
+        [
+            DotPanel(
+                None,
+                title,
+                "language",
+                languages,
+                [Series(who, _values(_of_case(rows, c), "language", name), *look) for c, who, look in names],
+            )
+            for name, title in shown
+        ],
+        across=across,
+        heights=panels.height_of(len(languages), len(cases)),
+        around=1.0,
+        axis=style.shares_along,
+        label="share of questions",
+        legend=Legend(columns=2),
+    )
+    return panels.draw_dots(figure, signature, options)
+
+
+def draw_injection(section: Section, signature: str, options: FigureOptions = FigureOptions()) -> Drawn:  # noqa: B008 (frozen)
+    """The section `injection`: a panel for each metric, in it a dot for each way in which scores change."""
+    rows = panels.rows_at_level(section["rows"], "language", "metric")
+    languages, metrics = panels.different(rows, "language"), panels.different(rows, "metric")
+    across = min(len(metrics), 3) if options.wide else 1
+    height = panels.height_of(len(languages), len(_INJECTED))
+    every = panels.contexts(rows)
+    cases, left = style.fitting(every, [height * -(-len(metrics) // across)] * len(every), 1.0, "condition")
+    shown = []
+    for case in cases:
+        for metric in metrics:
+            own = [row for row in _of_case(rows, case) if row["metric"] == metric]
+            values = ((title, _values(own, "language", name)) for name, title in _INJECTED)
+            series = [Series(title, known, *style.colour_and_marker(number)) for number, (title, known) in enumerate(values)]
+            shown.append(DotPanel(case, options.shown_name("metric", metric), "language", languages, series))
+    figure = DotFigure(
+        section["title"],
+        _INJECTION + left,
+        shown,
+        across=across,
+        heights=height,
+        around=1.0,
+        axis=partial(style.shares_along, narrow=True),
+        label="share of items",
+    )
+    return panels.draw_dots(figure, signature, options)
+
+
+def draw_sensitivity(rows: Sequence[Row], signature: str, options: FigureOptions = FigureOptions()) -> Drawn:  # noqa: B008 (frozen)
+    """One metric of the section `perturbations`, by language and by task: a dot for each kind of change."""
+    kinds = panels.different(rows, "perturbation")
+    levels = {aspect: panels.rows_at_level(rows, aspect, "metric") for aspect in _ASPECTS[:2]}
+    names = {aspect: panels.different(own, aspect) for aspect, own in levels.items()}
+    height = panels.height_of(max(map(len, names.values())), len(kinds))
+    lines = 1 if options.wide else len(levels)
+    every = panels.contexts(rows)
+    cases, left = style.fitting(every, [height * lines] * len(every), 1.2, "condition")
+    metric = options.shown_name("metric", rows[0]["metric"])
+    figure = DotFigure(
+        f"Sensitivity of {metric}",
+        _SENSITIVITY + left,
+        [
+            DotPanel(case, f"{metric}, by {aspect}", aspect, names[aspect], _changes(_of_case(own, case), aspect, kinds))
+            for case in cases
+            for aspect, own in levels.items()
+        ],
+        across=len(levels) // lines,
+        heights=height,
+        around=1.2,
+        axis=_sensitivity_along,
+        label="sensitivity",
+        legend=Legend(columns=3, least=1),
+    )
+    return panels.draw_dots(figure, signature, options)
+
+
+def _changes(rows: Sequence[Row], aspect: str, kinds: Sequence[str]) -> list[Series]:
+    series = []
+    for number, kind in enumerate(kinds):
+        own = [row for row in rows if row["perturbation"] == kind]
+        unchanged = {row[aspect]: "no text could be changed" for row in own if row["not_applied"] and not row["n"]}
+        series.append(Series(kind, _values(own, aspect, "sensitivity"), *style.colour_and_marker(number), notes=unchanged))
+    return series
+
+
+def _sensitivity_along(panel: Any, label: str) -> None:
+    panel.axvline(0.5, color=style.INK, linewidth=0.8, zorder=1)
+    panel.set_xlim(-0.02, 1.02)
+    panel.set_xticks([0, 0.25, 0.5, 0.75, 1], ["0", "¼", "½", "¾", "1"])
+    panel.set_xlabel(label)

@@ -1,0 +1,156 @@
+"""Panels of dots with intervals: a line for each language or task, a dot for each series, a row of panels for each judge and condition."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from harness.judges import traits_of
+from harness.model import CONDITION, axis_words
+from harness.render.figures import style
+from harness.render.figures.style import Legend, Row
+from harness.text import terminal_safe
+
+LINE_HEIGHT = 0.19  # inches of one line of dots
+_BESIDE_WIDTH = 24  # characters in a line beside a panel
+
+Case = tuple[Any, ...]
+"""A judge and condition: the values of some keys of rows."""
+Value = tuple[float, float | None, float | None]
+"""A number and the ends of its interval, None where it has none."""
+
+
+@dataclass(frozen=True)
+class Series:
+    """One kind of dot: its name, a value for each category that has one, its colour and marker.
+
+    `beside`: on the line of the series before it. A name that begins with `_` is not in the legend. `notes`: texts on the lines of
+    categories without a value.
+    """
+
+    name: str
+    values: Mapping[str, Value]
+    colour: str
+    marker: str = "o"
+    hollow: bool = False
+    beside: bool = False
+    notes: Mapping[str, str] = field(default_factory=dict)
+
+
+class DotPanel(NamedTuple):
+    """One panel: whose it is (None where all panels show all judges), its title, the categories of an aspect from the top, the dots."""
+
+    case: Case | None
+    title: str
+    aspect: str
+    categories: Sequence[str]
+    series: Sequence[Series]
+
+
+class DotFigure(NamedTuple):
+    """A figure of panels, those of a judge and condition one after the other, `across` in a line.
+
+    `around` are the inches above and below the lines of panels, whose `heights` are one number where they are equal. `axis` draws a panel's
+    axis; its `label` stands below the panels of the last case. `keys` name the values of a case.
+    """
+
+    title: str
+    text: str
+    panels: Sequence[DotPanel]
+    across: int
+    heights: Sequence[float] | float
+    around: float
+    axis: Callable[[Any, str], None]
+    label: str
+    keys: Sequence[str] = CONDITION
+    legend: Legend = Legend()
+
+
+def draw_dots(shown: DotFigure, signature: str, options: style.FigureOptions) -> style.Drawn:
+    """The figure. The first panel of each case has its name beside it."""
+    with style.drawing(signature) as new_figure:
+        if isinstance(shown.heights, float):
+            height, heights = shown.heights * -(-len(shown.panels) // shown.across), None
+        else:
+            height, heights = sum(shown.heights), shown.heights
+        figure = new_figure(figsize=(options.width, height + shown.around), layout="constrained")
+        grid = style.panels_of(figure, len(shown.panels), shown.across, heights)
+        named = None
+        for panel, own in zip(grid, shown.panels, strict=True):
+            dots(panel, own.aspect, own.categories, own.series, options)
+            shown.axis(panel, shown.label if own.case == shown.panels[-1].case else "")
+            panel.set_title(own.title, fontsize=style.SMALL + 1)
+            if own.case != named:
+                panel.set_ylabel("\n".join(textwrap.wrap(context_name(own.case or (), shown.keys), _BESIDE_WIDTH)))
+                named = own.case
+        return style.finish_with_legend(figure, grid[0], shown.title, shown.text, signature, options, shown.legend)
+
+
+def height_of(categories: int, series: int) -> float:
+    """The height of a panel of dots, in inches."""
+    return 0.75 + categories * (series * LINE_HEIGHT + 0.1)
+
+
+def dots(panel: Any, aspect: str, categories: Sequence[str], series: Sequence[Series], options: style.FigureOptions) -> None:
+    """Draw one line for each category of an aspect (language, task), from the top; on it the dots of all series with their intervals."""
+    lines = sum(not one.beside for one in series)
+    step, line = 0.8 / max(lines, 1), -1
+    for one in series:
+        line += not one.beside
+        places = {name: place + (line - (lines - 1) / 2) * step for place, name in enumerate(categories)}
+        for name, words in one.notes.items():
+            across = panel.get_yaxis_transform()
+            panel.text(0.01, places[name], terminal_safe(words), color=one.colour, fontsize=style.SMALL - 1, va="center", transform=across)
+        at = [places[name] for name in categories if name in one.values]
+        values = [one.values[name] for name in categories if name in one.values]
+        for y, (_, lo, hi) in zip(at, values, strict=True):
+            if lo is not None and hi is not None:
+                panel.plot([lo, hi], [y, y], color=one.colour, linewidth=1.2, alpha=0.8, zorder=2, solid_capstyle="butt")
+        look = {"marker": one.marker, "markersize": 4.5, "color": one.colour, "zorder": 2.5 if one.beside else 3}
+        fill = "white" if one.hollow else one.colour
+        panel.plot([x for x, _, _ in values], at, linestyle="", markerfacecolor=fill, label=terminal_safe(one.name), **look)
+    names = (options.shown_name(aspect, name) for name in categories)
+    panel.set_yticks(range(len(categories)), ["\n".join(textwrap.wrap(name, 18)) or name for name in names])  # room for the panel
+    panel.set_ylim(len(categories) - 0.5, -0.5)
+    for place in range(1, len(categories)):
+        panel.axhline(place - 0.5, color=style.FAINT, linewidth=0.5, zorder=0)
+    panel.tick_params(axis="y", length=0)
+    style.remove_frame(panel)
+
+
+def row_value(row: Row, name: str) -> Value | None:
+    """A row's number with its interval; None where it is undefined."""
+    if row.get(name) is None:
+        return None
+    lo, hi = row.get(f"{name}_ci") or (None, None)
+    return row[name], lo, hi
+
+
+def different(rows: Sequence[Row], name: str) -> list[str]:
+    """The different values of a key of rows, in their order."""
+    return list(dict.fromkeys(row[name] for row in rows))
+
+
+def rows_at_level(rows: Sequence[Row], *keys: str) -> list[Row]:
+    """The rows that name exactly these of language, task and metric, and pool the others."""
+    return [row for row in rows if all((row[name] != "*") == (name in keys) for name in ("language", "task", "metric"))]
+
+
+def context_of(row: Row, names: Sequence[str] = CONDITION) -> Case:
+    """The judge and condition of a row."""
+    return tuple(row.get(name) for name in names)
+
+
+def contexts(rows: Sequence[Row], names: Sequence[str] = CONDITION) -> list[Case]:
+    """The different judges and conditions of rows, in their order; baselines only if there are no other judges."""
+    every = list(dict.fromkeys(context_of(row, names) for row in rows))
+    judges = [each for each in every if not traits_of(str(each[names.index("judge")])).is_baseline]
+    return judges or every
+
+
+def context_name(context: Sequence[Any], names: Sequence[str] = CONDITION) -> str:
+    """A judge and condition in words: `local/model, single, temperature 0`."""
+    known = ((name, value) for name, value in zip(names, context, strict=True) if value is not None and value != "*")
+    return terminal_safe(", ".join(axis_words(*each) for each in known))

@@ -1,0 +1,146 @@
+"""What the page and the printed figures draw alike: sensitivity along the dose of a change, and unreadable answers as shares."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from harness.content.tags import english_name
+from harness.measure.options import POOLED
+from harness.model import Failure
+from harness.render.sides import Side, is_baseline, plainest_first, side_name, side_of
+from harness.reports.tables.numbers import percent
+from harness.reports.tables.titles import metric_words
+
+SEES_NOTHING = 0.5
+"""The sensitivity of a judge that does not see a change."""
+
+Rows = Sequence[Mapping[str, Any]]
+
+
+@dataclass(frozen=True)
+class DosePoint:
+    """Sensitivity at one dose, from 0 to 1, with its interval if it has one, and the number of texts."""
+
+    dose: float
+    sensitivity: float
+    interval: tuple[float, float] | None
+    n: int
+
+    @property
+    def words(self) -> str:
+        return f"dose {self.dose:g}: sensitivity {percent(self.sensitivity, self.interval)}, n {self.n:,}"
+
+
+@dataclass(frozen=True)
+class DoseLine:
+    """One language and metric: a point for each dose, from the smallest on."""
+
+    language: str
+    metric: str
+    points: tuple[DosePoint, ...]
+
+    @property
+    def words(self) -> str:
+        return f"{english_name(self.language)}, {metric_words(self.metric)}: sensitivity by dose"
+
+
+@dataclass(frozen=True)
+class DoseResponse:
+    """One kind of change, asked of one judge under one condition. Axes go from dose 0 to the largest dose."""
+
+    title: str
+    kind: str
+    largest: float
+    lines: tuple[DoseLine, ...]
+
+
+def dose_responses(rows: Rows) -> list[DoseResponse]:
+    """What the rows of perturbations say along a dose, the plainest condition first; baselines only where there is no judge.
+
+    Rows count that are about one language and metric, all tasks together, and that have a dose and a sensitivity.
+    """
+    rows = [row for row in of_judges(rows) if row["task"] == POOLED and POOLED not in (row["language"], row["metric"])]
+    rows = [row for row in rows if row.get("dose") and row.get("sensitivity") is not None]
+    sides = plainest_first(map(side_of, rows))
+    return [one for side in sides for one in _of_side([row for row in rows if side_of(row) == side], side, sides)]
+
+
+def of_judges(rows: Rows) -> Rows:
+    """The rows of judges; of baselines where there is no judge."""
+    return [row for row in rows if not is_baseline(side_of(row))] or rows
+
+
+def _of_side(rows: Rows, side: Side, sides: Sequence[Side]) -> Iterator[DoseResponse]:
+    for kind in dict.fromkeys(map(_kind, rows)):
+        own = [row for row in rows if _kind(row) == kind]
+        doses = sorted({float(row["dose"]) for row in own})
+        title = f"{kind}, dose {' · '.join(f'{dose:g}' for dose in doses)}"
+        title = f"{title} – {side_name(side, sides)}" if len(sides) > 1 else title
+        points: dict[tuple[str, str], list[DosePoint]] = {}
+        for row in sorted(own, key=lambda row: row["dose"]):
+            ends = row.get("sensitivity_ci")
+            point = DosePoint(float(row["dose"]), row["sensitivity"], tuple(ends) if ends else None, row["n"])
+            points.setdefault((str(row["language"]), str(row["metric"])), []).append(point)
+        places = dict.fromkeys((str(row["language"]), str(row["metric"])) for row in own)
+        yield DoseResponse(title, kind, doses[-1], tuple(DoseLine(*place, tuple(points[place])) for place in places))
+
+
+def _kind(row: Mapping[str, Any]) -> str:
+    segmenter = row.get("segmenter")
+    return f"{row['kind']} ({segmenter})" if segmenter else str(row["kind"])
+
+
+_LEAST_REACH = 0.1
+
+
+@dataclass(frozen=True)
+class ConditionFailures:
+    """One judge under one condition: its name, the number of its judgments, and of those that could not be read, by kind."""
+
+    name: str
+    judgments: int
+    counts: Mapping[str, int]
+
+    @property
+    def shares(self) -> dict[str, float]:
+        return {kind: count / self.judgments for kind, count in self.counts.items()}
+
+    @property
+    def unreadable(self) -> float:
+        return sum(self.counts.values()) / self.judgments
+
+
+@dataclass(frozen=True)
+class FailureShares:
+    """Conditions from the plainest on, the kinds that occur in any of them, and how far the axis reaches."""
+
+    kinds: tuple[str, ...]
+    reach: float
+    conditions: tuple[ConditionFailures, ...]
+
+
+def failure_shares(rows: Sequence[Mapping[str, Any]]) -> FailureShares | None:
+    """The picture of a report's failures; None where there is one condition, or every answer could be read."""
+    by_side: dict[Side, Mapping[str, Any]] = {side_of(row): row for row in rows}
+    kinds = tuple(str(kind) for kind in Failure if any(row["failures"].get(kind) for row in rows))
+    if not kinds or len({side[2:] for side in by_side}) < 2:
+        return None
+    sides = plainest_first(by_side)
+    conditions = []
+    for side in sides:
+        counts = {kind: by_side[side]["failures"].get(kind, 0) for kind in kinds}
+        conditions.append(ConditionFailures(side_name(side, sides), by_side[side]["judgments"], counts))
+    reach = max(_LEAST_REACH, math.ceil(10 * max(one.unreadable for one in conditions)) / 10)
+    return FailureShares(kinds, reach, tuple(conditions))
+
+
+def kind_words(kind: str) -> str:
+    return kind.replace("_", " ")
+
+
+def kind_number(kind: str) -> int:
+    """The place of a kind among all kinds, by which it has the same colour in every picture."""
+    return list(Failure).index(Failure(kind))
