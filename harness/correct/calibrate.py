@@ -22,7 +22,8 @@ from harness.correct.scored_items import ScoredItems, scored_items
 from harness.data.dataset import Dataset
 from harness.errors import UsageError
 from harness.judges import traits_of
-from harness.measure.compare import JudgedData, Recording, align, judged_data
+from harness.measure.compare import Recording, align, judged_data
+from harness.measure.judged import JudgedData
 from harness.measure.options import POOLED, Annotators, CompareOptions
 from harness.model import JudgeCondition
 from harness.signature import ComparisonSignature

@@ -18,8 +18,8 @@ from harness.data.columns import CodedColumn, combination_ids, first_rows, rows_
 from harness.data.dataset import Dataset
 from harness.decide.rows_by_cell import rows_by_cell
 from harness.errors import UsageError
-from harness.measure.compare import JudgedData
 from harness.measure.design import STRATUM, stated_probabilities
+from harness.measure.judged import JudgedData
 from harness.measure.units import Classes, LabelCounts, Units, item_key
 from harness.stats import aggregate_counts
 from harness.stats.core.arrays import Floats, Ints

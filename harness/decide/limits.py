@@ -10,7 +10,8 @@ import numpy as np
 from harness.decide.cell_tests import CellTests
 from harness.decide.options import DecisionOptions
 from harness.decide.rows_by_cell import rows_by_cell
-from harness.measure.compare import AlignedData, JudgedData
+from harness.measure.compare import AlignedData
+from harness.measure.judged import JudgedData
 from harness.measure.options import CompareOptions
 from harness.measure.unit_agreement import mean_of_questions, unit_hits
 from harness.measure.units import item_key

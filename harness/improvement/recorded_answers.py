@@ -12,7 +12,8 @@ from harness.data.judgments import NO_VARIANT
 from harness.errors import UsageError
 from harness.improvement.questions import LabelledQuestion, LabelledQuestions
 from harness.judges import traits_of
-from harness.measure.compare import JudgedData, Recording, align
+from harness.measure.compare import Recording, align
+from harness.measure.judged import JudgedData
 from harness.measure.options import CompareOptions
 from harness.model import SAMPLING, JudgeCondition
 from harness.stats import aggregate_counts

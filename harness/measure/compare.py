@@ -18,8 +18,9 @@ from harness.errors import UsageError
 from harness.judges import Panel
 from harness.measure.asked import add_asked, dropped_notes, not_asked_notes, uneven_notes, unread_notes
 from harness.measure.cells import Cell, make_cells, pools_scales, sort_key, with_q
-from harness.measure.design import SIGNED, Design, design_notes, design_of
+from harness.measure.design import SIGNED, design_notes, design_of
 from harness.measure.error_notes import error_notes
+from harness.measure.judged import JudgedData
 from harness.measure.options import Annotators, CompareOptions, annotators_needed
 from harness.measure.score_notes import score_notes
 from harness.measure.systems import system_cells
@@ -97,28 +98,6 @@ class Comparison(msgspec.Struct, frozen=True):
         return pd.DataFrame([{name: value for name, value in row.items() if value != {}} for row in rows])
 
 
-class JudgedData(msgspec.Struct, frozen=True):
-    """Judgments laid beside the labels of one data set: of one source, or of several on the same items and labels.
-
-    Attributes:
-        data: the items and labels that are compared.
-        units: one row a judgment of what judges were asked; `missing` where there is none.
-        unasked: labelled items that judges were not asked about.
-        counted: `{metric: votes}`.
-        baseline: `{(item_id, metric): score}` that a majority baseline has learnt from development items; None if nothing was.
-        design: how the labelled items were drawn; None if each counts once.
-        design_notes: why stated probabilities are not used.
-    """
-
-    data: Dataset
-    units: Units
-    unasked: Units
-    counted: Mapping[str, LabelCounts]
-    baseline: Mapping[tuple[str, str], Any] | None
-    design: Design | None = None
-    design_notes: tuple[str, ...] = ()
-
-
 class AlignedData(msgspec.Struct, frozen=True):
     """The sources of a comparison, restricted and laid out: what cells and verdicts are computed from.
 
@@ -162,7 +141,7 @@ def judged_data(sources: Sequence[Recording], options: CompareOptions) -> tuple[
 def compare_aligned(laid_out: AlignedData, options: CompareOptions) -> Comparison:
     """The comparison of what `align` gave. Raises as `compare`."""
     by = laid_out.by
-    apart = "metric" not in by and any(pools_scales(one.data, one.units, one.counted, by) for one in laid_out.judged)
+    apart = "metric" not in by and any(pools_scales(judged, by) for judged in laid_out.judged)
     options = msgspec.structs.replace(options, by=(*by, "metric") if apart else by)
     made = [_cells(judged, options) for judged in laid_out.judged]
     cells = sorted((cell for found, _ in made for cell in found), key=lambda cell: sort_key(cell.key))
@@ -226,24 +205,24 @@ def _judged_data(parts: Sequence[_Part], options: CompareOptions) -> JudgedData:
 
 def _cells(judged: JudgedData, options: CompareOptions) -> tuple[list[Cell], list[str]]:
     """The cells of one data set, and notes for their reader."""
-    data, units, unasked, counted = judged.data, judged.units, judged.unasked, judged.counted
-    notes = [*not_asked_notes(data, units, unasked, counted, options), *score_notes(data, units, counted, options)]
-    notes += [
-        *dropped_notes(units, counted, options),
-        *uneven_notes(data, units, counted, options),
-        *error_notes(data, units.judgments),
-        *data.labels.sighted_notes(),
+    notes = [
+        *not_asked_notes(judged, options),
+        *score_notes(judged, options),
+        *dropped_notes(judged, options),
+        *uneven_notes(judged, options),
+        *error_notes(judged.data, judged.units.judgments),
+        *judged.data.labels.sighted_notes(),
     ]
     if options.level == "system":
-        cells = system_cells(data, units, counted, options)
-        notes += unread_notes(data, units, counted, options)
+        cells = system_cells(judged, options)
+        notes += unread_notes(judged, options)
     else:
-        cells = make_cells(data, units, counted, options, judged.baseline, judged.design)
-        cells = add_versus(cells, data, units, counted, options, judged.design) if options.versus else cells
+        cells = make_cells(judged, options)
+        cells = add_versus(cells, judged, options) if options.versus else cells
         notes += judged.design_notes
         if judged.design:
-            notes += design_notes(judged.design, counted, [cell.sample_gain for cell in cells])
-    return add_asked(cells, data, units, unasked, counted, options), notes
+            notes += design_notes(judged.design, judged.counted, [cell.sample_gain for cell in cells])
+    return add_asked(cells, judged, options), notes
 
 
 def _asked_units(part: _Part, counted: Mapping[str, LabelCounts]) -> tuple[Units, Units]:

@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 
 from harness.data.columns import combination_ids, rows_by_number
-from harness.measure.cells import BASELINE, factorise, key_column
-from harness.measure.compare import Recording, restrict
-from harness.measure.options import CompareOptions, annotators_needed
+from harness.measure.cells import BASELINE
+from harness.measure.compare import Recording, judged_data
+from harness.measure.options import CompareOptions
 from harness.measure.unit_agreement import baseline_hits, mean_of_questions, unit_hits
-from harness.measure.units import asked_and_not, continuous_metrics, item_key, units_of, votes
+from harness.measure.units import item_key
 from harness.model import CONDITION
 from harness.stats import Difference, paired_difference
 
@@ -28,15 +28,13 @@ def pooled_differences(source: Recording, options: CompareOptions) -> dict[tuple
     Questions that share a text are one group, whatever metric they are about. The same answers give the same numbers on a board. Raises
     UsageError as `compare` does.
     """
-    data, judgments = restrict(source, options)
-    continuous = continuous_metrics(source.data, source.judgments.clean)
-    counted = votes(data, judgments, annotators_needed(options, data.labels.max_annotators), continuous=continuous)
-    units, _ = asked_and_not(units_of(data, judgments, source.name), data, counted, source.asked, source.judgments.clean)
-    ours, _ = unit_hits(units, counted, options)
-    theirs = baseline_hits(data, units, counted, source.baseline or {}, options)
+    [judged] = judged_data([source], options)
+    data, units = judged.data, judged.units
+    ours, _ = unit_hits(units, judged.counted, options)
+    theirs = baseline_hits(data, units, judged.counted, judged.baseline or {}, options)
     question = combination_ids([units.judgments.metric], units.item)
     group = item_key(data, "group").codes[units.item].astype(np.int64)
-    keys, which = factorise({name: key_column(name, data, units, counted) for name in OVERALL}, len(units))
+    keys, which = judged.keyed(OVERALL)
     found = {}
     for key, rows in zip(keys, rows_by_number(which, len(keys)), strict=True):
         first, each = np.unique(question[rows], return_index=True, return_inverse=True)[1:]

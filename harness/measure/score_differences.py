@@ -10,7 +10,8 @@ import numpy as np
 
 from harness.data.columns import combination_ids
 from harness.data.dataset import Dataset
-from harness.measure.cells import bounds, number
+from harness.measure.cells import as_difference
+from harness.measure.judged import JudgedData
 from harness.measure.score_cells import NO_SEGMENT_KEY, NOT_CLASSES, WITHIN, source_texts
 from harness.measure.scores import numbers
 from harness.measure.units import LabelCounts, Units, item_key
@@ -24,22 +25,20 @@ DIFFERENCES = ("kendall_tau_within", "pearson_within", "kendall_tau", "pearson",
 """The correlations whose differences are computed; the first one that is defined is the one that is tested."""
 
 
-def scores_apart(
-    data: Dataset, units: Units, counted: Mapping[str, LabelCounts], ours: Ints, theirs: Ints, hypothesis: str
-) -> dict[str, Any]:
+def scores_apart(judged: JudgedData, ours: Ints, theirs: Ints, hypothesis: str) -> dict[str, Any]:
     """The paired difference of a versus-row: `{diff, ci, p, n, reason, hypothesis, statistic, differences, margins, mcnemar}`.
 
     Args:
-        data, units, counted: as `make_cells`.
+        judged: judgments beside labels.
         ours, theirs: (pairs,) the units of the cell, and the unit that each is compared with: the same item, metric and repeat.
         hypothesis: what p tests.
 
     `statistic` names the correlation whose difference `diff` is: within source texts where the card names them, else over all items.
     `differences` has them all by name, each as `{diff, ci, p, n, reason}`.
     """
-    found = differences(data, units, counted, ours, theirs)
-    tested = "kendall_tau_within" if data.about.segment else "kendall_tau"
-    each = {name: _as_json(one) for name, one in found.items()}
+    found = differences(judged, ours, theirs)
+    tested = "kendall_tau_within" if judged.data.about.segment else "kendall_tau"
+    each = {name: as_difference(one) for name, one in found.items()}
     return {
         **each[tested],
         "hypothesis": hypothesis,
@@ -51,15 +50,16 @@ def scores_apart(
     }
 
 
-def differences(data: Dataset, units: Units, counted: Mapping[str, LabelCounts], ours: Ints, theirs: Ints) -> dict[str, Estimated]:
+def differences(judged: JudgedData, ours: Ints, theirs: Ints) -> dict[str, Estimated]:
     """The difference of every correlation in `DIFFERENCES`, by name; arguments as `scores_apart`."""
+    units = judged.units
     item = units.item[ours].astype(np.int64)
     score = numbers(units.judgments.score)
-    x = _people(units, counted, ours, item)
+    x = _people(units, judged.counted, ours, item)
     used = ~(np.isnan(x) | np.isnan(score[ours]) | np.isnan(score[theirs]))
     item, x, first, second = item[used], x[used], score[ours][used], score[theirs][used]
     question = combination_ids([units.judgments.metric.take(ours[used])], item)
-    return correlation_differences(data, question, item, x, first, second)
+    return correlation_differences(judged.data, question, item, x, first, second)
 
 
 def correlation_differences(data: Dataset, question: Ints, item: Ints, x: Floats, first: Floats, second: Floats) -> dict[str, Estimated]:
@@ -96,14 +96,4 @@ def _within(data: Dataset, question: Ints, item: Ints, columns: Sequence[Floats]
     of, against = (segment_correlations(x, y, segments[item[first]]) for y in (ours, theirs))
     return {
         name: mean_of_segments(getattr(of, method) - getattr(against, method), cluster[of.segment], None) for name, method in WITHIN.items()
-    }
-
-
-def _as_json(found: Estimated) -> dict[str, Any]:
-    return {
-        "diff": number(found.value),
-        "ci": bounds(found.interval),
-        "p": number(found.p),
-        "n": found.n,
-        "reason": found.reason or found.interval.reason,
     }

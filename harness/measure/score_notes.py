@@ -2,25 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 import numpy as np
 
 from harness.data.dataset import Dataset
+from harness.measure.judged import JudgedData
 from harness.measure.options import CompareOptions
 from harness.measure.score_cells import second_ratings
-from harness.measure.units import LabelCounts, Units, item_key
+from harness.measure.units import LabelCounts, item_key
 
 
-def score_notes(data: Dataset, units: Units, counted: Mapping[str, LabelCounts], options: CompareOptions) -> Iterator[str]:
+def score_notes(judged: JudgedData, options: CompareOptions) -> Iterator[str]:
     """Yield sentences on interval metrics whose items have one annotator each, on second ratings, and on standardised scores."""
     if options.level == "system":
         return
+    data, used = judged.data, judged.units.judgments.metric.used
     language = item_key(data, "language")
-    standardised = False
-    judged = [metric for metric, of in counted.items() if of.scores is not None and metric in units.judgments.metric.used]
-    yield from (_other_scale(data, metric) for metric in judged if counted[metric].classes.order_only)
-    numbers = [metric for metric in judged if not counted[metric].classes.order_only]
+    counted = {metric: of for metric, of in judged.counted.items() if of.scores is not None and metric in used}
+    yield from (_other_scale(data, metric) for metric, of in counted.items() if of.classes.order_only)
+    numbers = [metric for metric, of in counted.items() if not of.classes.order_only]
     if numbers:
         yield (
             f"Verdicts on {', '.join(numbers)}: scores are numbers, so verdicts rest on closeness (1 minus the distance of two scores, "
@@ -28,9 +29,7 @@ def score_notes(data: Dataset, units: Units, counted: Mapping[str, LabelCounts],
             "constant is the median label of other texts."
         )
     for metric, of in counted.items():
-        if of.scores is None or metric not in units.judgments.metric.used:
-            continue
-        standardised |= options.standardise != "none"
+        assert of.scores is not None
         for code, tag in enumerate(language.values):
             here = language.codes == code
             n = of.scores.n[here]
@@ -50,7 +49,7 @@ def score_notes(data: Dataset, units: Units, counted: Mapping[str, LabelCounts],
             single = _single(data, of, here)
             if single:
                 yield f"{single:,} source texts have one output with a label ({metric}, {tag}); within a source text they say nothing."
-    if standardised:
+    if counted and options.standardise != "none":
         yield (
             "Correlations use people's scores standardised within annotator. Errors, leniency, means and pairs right are on the scores as "
             "given, because standardising destroys ties and points."

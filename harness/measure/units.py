@@ -93,6 +93,13 @@ class Units:
     def take(self, rows: NDArray[Any]) -> Units:
         return Units(self.item[rows], self.judgments.take(rows), self.source.take(rows))
 
+    def failures(self, rows: NDArray[Any]) -> dict[str, int]:
+        """How many of these rows have no score, by the name of the failure."""
+        kinds = self.judgments.failure.take(rows)
+        unread = self.judgments.score.take(rows).codes < 0
+        counts = np.bincount(kinds.codes[unread & (kinds.codes >= 0)], minlength=len(kinds.values)).tolist()
+        return {str(kind): count for kind, count in sorted(zip(kinds.values, counts, strict=True)) if count}
+
 
 def classes_of(scale: Scale, scores: Iterable[Score] = (), *, continuous: bool = False) -> Classes:
     """The classes of a scale; those of an interval scale are the different `scores` on it.

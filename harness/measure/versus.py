@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import msgspec
@@ -11,14 +11,13 @@ import numpy as np
 
 from harness.content.tags import suggest
 from harness.data.columns import CodedColumn, combination_ids, last_matching_rows, rows_by_number
-from harness.data.dataset import Dataset
 from harness.errors import UsageError
-from harness.measure.cells import Cell, as_difference, factorise, key_column, number
-from harness.measure.design import Design
+from harness.measure.cells import Cell, as_difference, number
+from harness.measure.judged import JudgedData
 from harness.measure.options import CompareOptions
 from harness.measure.score_differences import scores_apart
 from harness.measure.unit_agreement import unit_hits
-from harness.measure.units import LabelCounts, Units, as_text, item_key
+from harness.measure.units import Units, as_text, item_key
 from harness.model import CONDITION
 from harness.stats import MarginTest, benjamini_yekutieli, mcnemar, paired_difference, stuart_maxwell
 from harness.stats.core.arrays import Floats, Ints
@@ -34,14 +33,7 @@ HYPOTHESIS_OF_SCORES = (
 PAIRED_BY = ("judge", "variant", "temperature", "source")
 
 
-def add_versus(
-    cells: Sequence[Cell],
-    data: Dataset,
-    units: Units,
-    counted: Mapping[str, LabelCounts],
-    options: CompareOptions,
-    design: Design | None = None,
-) -> list[Cell]:
+def add_versus(cells: Sequence[Cell], judged: JudgedData, options: CompareOptions) -> list[Cell]:
     """The cells with `versus`: `{with, diff, ci, p, q, n, hypothesis, margins, mcnemar}`, null in the cells of that one.
 
     `diff` is this cell's `pa_failed_wrong` minus the other's on the items that both were asked; `margins` is the Stuart-Maxwell test that
@@ -54,22 +46,23 @@ def add_versus(
     name, wanted = options.versus
     if name not in PAIRED_BY or name not in options.by:
         raise UsageError(f"judgments are paired by {', '.join(PAIRED_BY)}, if it is one of the keys in --by; got '{name}'")
-    column = key_column(name, data, units, counted)
+    units, counted = judged.units, judged.counted
+    column = judged.column(name)
     names = {as_text(value): code for code, value in enumerate(column.values)}
     if wanted not in names:
         raise UsageError(f"no {name} '{wanted}'.{suggest(wanted, list(names))}\n         choose from: {', '.join(sorted(names))}")
     partner = _partners(units, column, names[wanted], name)
-    keys, which = factorise({key: key_column(key, data, units, counted) for key in options.by}, len(units))
+    keys, which = judged.keyed(options.by)
     hit, score = unit_hits(units, counted, options)
-    group = item_key(data, "group").codes[units.item].astype(np.int64)
-    weight = design.weight[units.item] if design else None
+    group = item_key(judged.data, "group").codes[units.item].astype(np.int64)
+    weight = judged.design.weight[units.item] if judged.design else None
     found: dict[tuple[Any, ...], dict[str, Any]] = {}
     for key, rows in zip(keys, rows_by_number(which, len(keys)), strict=True):
         scales = [counted[metric].classes.scores for metric in units.judgments.metric.take(rows).used if metric in counted]
         if as_text(key[name]) != wanted and scales:  # a cell's metrics are on one scale
             rows = rows[partner[rows] >= 0]
             if len(scales[0]) == 1:
-                pair = scores_apart(data, units, counted, rows, partner[rows], HYPOTHESIS_OF_SCORES)
+                pair = scores_apart(judged, rows, partner[rows], HYPOTHESIS_OF_SCORES)
             else:
                 pair = _pair(hit, score, group, rows, partner[rows], len(scales[0]), weight)
             found[tuple(key.values())] = {"with": wanted} | pair

@@ -23,6 +23,7 @@ from harness.data.judgments import Judgments
 from harness.errors import UsageError
 from harness.judges.baselines import BASELINES, TrainingCounts
 from harness.measure.cells import bounds, number
+from harness.measure.judged import JudgedData
 from harness.measure.options import POOLED, CompareOptions, Standardise
 from harness.measure.rankings.ranked import Gain, RankedJudge, Ranking, RankingInput, mean_of_known
 from harness.measure.score_cells import ScoreCells, source_texts
@@ -294,10 +295,8 @@ class _ScoreTables:
             order_only=metric in q.data.label_scales and judge not in self.on_label_scale,
         )
         labelled = (q.labels[metric].n > 0).astype(np.int64)[:, None]
-        votes = {metric: LabelCounts(classes, labelled, q.labels[metric])}
-        cells = ScoreCells(
-            q.data, units, votes, [metric], CompareOptions(by=KEYS, seed=self.options.seed, resamples=self.options.resamples)
-        )
+        judged = JudgedData(q.data, units, units.take(np.arange(0)), {metric: LabelCounts(classes, labelled, q.labels[metric])})
+        cells = ScoreCells(judged, [metric], CompareOptions(by=KEYS, **self.options.drawing))
         key = {"language": self.language, "task": POOLED, "metric": metric, "judge": judge, "variant": self.variant}
         [found] = cells.cells([key], [np.arange(len(units))])
         values = {name: found.values[name].value for name in names if name in found.values}
