@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -67,6 +68,11 @@ _NO_INTS, _NO_FLOATS = np.empty(0, np.int64), np.empty(0, np.float64)
 _NO_KINDS = Kinds(_NO_INTS, _NO_FLOATS, _NO_FLOATS, _NO_INTS, _NO_FLOATS, dict.fromkeys(CREDITS, _NO_FLOATS))
 
 
+def _of_kinds(name: str) -> cached_property[IndexedValues]:
+    """A property of `AnswerTable`: what its kinds have under a name, for every row."""
+    return cached_property(lambda table: IndexedValues(getattr(table.kinds, name), table.kind))
+
+
 @dataclass(frozen=True, eq=False)
 class AnswerTable:
     """Judgments in a fixed order; all numbers are (rows,).
@@ -102,29 +108,12 @@ class AnswerTable:
         expected = IndexedValues(self.expected.values, self.expected.at[rows])
         return replace(self, columns=columns, kind=self.kind[rows], item=self.item[rows], expected=expected)
 
+    code, points, best = _of_kinds("code"), _of_kinds("points"), _of_kinds("best")
+    reference, label = _of_kinds("reference"), _of_kinds("label")
+
     @property
     def group(self) -> IndexedValues:
         return IndexedValues(self.groups, self.item)
-
-    @property
-    def code(self) -> IndexedValues:
-        return IndexedValues(self.kinds.code, self.kind)
-
-    @property
-    def points(self) -> IndexedValues:
-        return IndexedValues(self.kinds.points, self.kind)
-
-    @property
-    def best(self) -> IndexedValues:
-        return IndexedValues(self.kinds.best, self.kind)
-
-    @property
-    def reference(self) -> IndexedValues:
-        return IndexedValues(self.kinds.reference, self.kind)
-
-    @property
-    def label(self) -> IndexedValues:
-        return IndexedValues(self.kinds.label, self.kind)
 
     @property
     def credits(self) -> Mapping[str, IndexedValues]:

@@ -11,13 +11,13 @@ import msgspec
 import numpy as np
 
 from harness.data.columns import CodedColumn, Codes, combination_ids, rows_by_number
-from harness.measure.commonest_class import majority_classes
 from harness.measure.design import LEAST_FOR_GAIN
 from harness.measure.judged import JudgedData, factorise
 from harness.measure.options import CompareOptions
 from harness.measure.paired_annotators import HUMAN_F1, NO_INTERVAL, PairedAnnotators
 from harness.measure.score_cells import NAMES as SCORE_NAMES
 from harness.measure.score_cells import NOT_CLASSES, NOT_INTERVAL, ScoreCells, ScoredCell
+from harness.measure.unit_agreement import majority_classes
 from harness.measure.units import Classes, item_key
 from harness.stats import (
     LEVELS,

@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 import numpy as np
+from numpy.typing import NDArray
 
 from harness.content.specs import Asked
 from harness.content.tags import resolve, suggest
+from harness.data.columns import NO_VALUE
 from harness.data.dataset import Dataset
 from harness.data.judgments import Judgments
 from harness.errors import UsageError
@@ -19,12 +21,11 @@ from harness.judges import Panel
 from harness.measure.asked import add_asked, dropped_notes, not_asked_notes, uneven_notes, unread_notes
 from harness.measure.cells import Cell, make_cells, pools_scales, sort_key, with_q
 from harness.measure.design import SIGNED, design_notes, design_of
-from harness.measure.error_notes import error_notes
 from harness.measure.judged import JudgedData
 from harness.measure.options import Annotators, CompareOptions, annotators_needed
-from harness.measure.score_notes import score_notes
+from harness.measure.reader_notes import error_notes, score_notes
 from harness.measure.systems import system_cells
-from harness.measure.units import LabelCounts, Units, as_text, asked_and_not, continuous_metrics, item_key, joined_units, units_of, votes
+from harness.measure.units import as_text, asked_and_not, continuous_metrics, item_key, joined_units, units_of, votes
 from harness.measure.versus import add_versus
 from harness.model import CONDITION, SAMPLING
 from harness.signature import ComparisonSignature
@@ -197,7 +198,10 @@ def _judged_data(parts: Sequence[_Part], options: CompareOptions) -> JudgedData:
     continuous = frozenset[str]().union(*(continuous_metrics(part.whole.data, part.whole.judgments.clean) for part in parts))
     counted = votes(data, judged, first.needed, options.standardise, continuous)
     _refuse_median_of_names(counted, options)
-    laid = [_asked_units(part, counted) for part in parts]
+    laid = [
+        asked_and_not(units_of(data, part.judgments, part.name), data, counted, part.whole.asked, part.whole.judgments.clean)
+        for part in parts
+    ]
     units, unasked = (joined_units(each) for each in zip(*laid, strict=True))
     design, why = design_of(data, counted) if options.level == "item" else (None, ())
     return JudgedData(data, units, unasked, counted, _baseline(parts), design, why)
@@ -225,12 +229,6 @@ def _cells(judged: JudgedData, options: CompareOptions) -> tuple[list[Cell], lis
     return add_asked(cells, judged, options), notes
 
 
-def _asked_units(part: _Part, counted: Mapping[str, LabelCounts]) -> tuple[Units, Units]:
-    """The units of a part that were asked, and those that were not."""
-    units = units_of(part.data, part.judgments, part.name)
-    return asked_and_not(units, part.data, counted, part.whole.asked, part.whole.judgments.clean)
-
-
 def _baseline(parts: Sequence[_Part]) -> Mapping[tuple[str, str], Any] | None:
     """What the majority baseline has learnt for all of the parts; empty if one of them has no baseline."""
     learnt = [part.whole.baseline for part in parts]
@@ -239,22 +237,28 @@ def _baseline(parts: Sequence[_Part]) -> Mapping[tuple[str, str], Any] | None:
 
 def restrict(source: Recording, options: CompareOptions) -> tuple[Dataset, Judgments]:
     """The data and judgments that `where` and `judges` keep. Raises UsageError, with the possible names, if nothing is kept."""
-    data, judgments = source.data, source.judgments.clean
-    wanted = dict(options.where) | ({"judge": options.judges} if options.judges else {})
-    for name in ("metric", *CONDITION):
-        if name in wanted:
-            column = getattr(judgments, name)
-            judgments = judgments.take(matching(column, wanted.pop(name), name))
-    if wanted:
-        data = only_where(data, wanted)
-        judgments = judgments.for_items(data.by_id)
-    if "metric" in options.where:
-        data = of_metrics(data, options.where["metric"])
-    if not len(judgments):
+    judgments = source.judgments.clean
+    data, rows = restricted_rows(source.data, judgments, options)
+    if not len(rows):
         raise UsageError(f"{source.name} has no judgments to compare; judgments.jsonl should hold some, or name a run")
     if not len(data.labels):
         raise UsageError(f"{source.name} has no labels to compare with; labels.jsonl should hold some")
-    return data, judgments
+    return data, judgments if len(rows) == len(judgments) else judgments.take(rows)
+
+
+def restricted_rows(data: Dataset, judgments: Judgments, options: CompareOptions) -> tuple[Dataset, NDArray[np.int64]]:
+    """The data, and the rows of the judgments, that `where` and `judges` keep."""
+    kept = np.ones(len(judgments), bool)
+    wanted = dict(options.where) | ({"judge": options.judges} if options.judges else {})
+    for name in ("metric", *CONDITION):
+        if name in wanted:
+            kept &= matching(getattr(judgments, name), wanted.pop(name), name)
+    if wanted:
+        data = only_where(data, wanted)
+        kept &= judgments.item.recode(dict.fromkeys(data.by_id, 0)) != NO_VALUE
+    if "metric" in options.where:
+        data = of_metrics(data, options.where["metric"])
+    return data, np.flatnonzero(kept)
 
 
 def only_where(data: Dataset, wanted: Mapping[str, Sequence[str]]) -> Dataset:

@@ -1,4 +1,4 @@
-"""The report of a run with sealed labels: the share of readable answers, and the reasons for the others."""
+"""Answers that could be read, and those that could not, by judge and condition."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from typing import Any
 
 from harness.data import Dataset
 from harness.data.judgments import Judgments
-from harness.model import CONDITION, ConditionRow
+from harness.model import CONDITION, ConditionRow, Failure
 
 
 class RunCoverage(ConditionRow, frozen=True, kw_only=True):
-    """One judge in one language under one condition: the judgments `asked`, those with a score (`read`), and the `failures` by name."""
+    """With sealed labels, one judge in one language under one condition: the judgments `asked`, those with a score, and the `failures`."""
 
     language: str
     asked: int
@@ -40,4 +40,23 @@ def run_coverage(judgments: Judgments, data: Dataset) -> tuple[RunCoverage, ...]
             failures=dict(sorted(counts.items())),
         )
         for key, counts in sorted(found.items(), key=lambda pair: tuple(map(str, pair[0])))
+    )
+
+
+def failures_by_condition(judgments: Judgments) -> tuple[dict[str, Any], ...]:
+    """A row for each judge and condition, in the order of the judgments: all its judgments, and the unreadable ones by kind.
+
+    Perturbed texts count with their condition, as every answer does. Only kinds that occur have a count.
+    """
+    columns = (*(judgments.columns[name] for name in CONDITION), judgments.failure)
+    counts: dict[tuple[Any, ...], Counter[Any]] = {}
+    for (*side, failure), n in Counter(zip(*columns, strict=True)).items():
+        counts.setdefault(tuple(side), Counter())[failure] += n
+    return tuple(
+        {
+            **dict(zip(CONDITION, side, strict=True)),
+            "judgments": by_kind.total(),
+            "failures": {str(kind): by_kind[kind] for kind in Failure if by_kind[kind]},
+        }
+        for side, by_kind in counts.items()
     )

@@ -12,10 +12,9 @@ from numpy.typing import NDArray
 
 from harness.data.columns import NO_VALUE, CodedColumn
 from harness.data.dataset import Dataset
-from harness.measure.compare import Recording, matching, of_metrics, only_where
+from harness.measure.compare import Recording, restricted_rows
 from harness.measure.options import CompareOptions, annotators_needed
 from harness.measure.units import LabelCounts, Units, asked_and_not, continuous_metrics, countable, joined_units, units_of, votes
-from harness.model import CONDITION
 from harness.stats import LEVELS, aggregate_counts, agreement_level
 from harness.stats.core.arrays import Ints
 
@@ -24,7 +23,6 @@ RIGHT, WRONG, FAILED, NO_REFERENCE, CHANGED, NUMBER = OUTCOMES = ("right", "wron
 
 On interval scales the reference is the annotators' mean, and no score is right or wrong: it is a `number` at some distance from the mean.
 """
-_JUDGED = ("metric", *CONDITION)
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,7 +48,7 @@ class Outcomes:
 
 def outcomes(source: Recording, options: CompareOptions) -> Outcomes:
     """The outcomes of a recording, restricted as `compare` restricts it. Raises UsageError as `compare` does."""
-    data, judged = _restricted_rows(source, options)
+    data, judged = restricted_rows(source.data, source.judgments, options)
     asked = source.judgments.take(judged)
     needed = annotators_needed(options, data.labels.max_annotators)
     continuous = continuous_metrics(source.data, source.judgments.clean)
@@ -75,22 +73,6 @@ def outcomes(source: Recording, options: CompareOptions) -> Outcomes:
 def _of_metrics(units: Units, metrics: Sequence[str]) -> NDArray[np.bool_]:
     """The units of some metrics."""
     return np.asarray(units.judgments.metric.recode(dict.fromkeys(metrics, 0)) == 0)
-
-
-def _restricted_rows(source: Recording, options: CompareOptions) -> tuple[Dataset, NDArray[np.int64]]:
-    """The data, and the rows of the judgments, that `where` and `judges` keep."""
-    data, judgments = source.data, source.judgments
-    kept = np.ones(len(judgments), bool)
-    wanted = dict(options.where) | ({"judge": options.judges} if options.judges else {})
-    for name in _JUDGED:
-        if name in wanted:
-            kept &= matching(getattr(judgments, name), wanted.pop(name), name)
-    if wanted:
-        data = only_where(data, wanted)
-        kept &= judgments.item.recode(dict.fromkeys(data.by_id, 0)) != NO_VALUE
-    if "metric" in options.where:
-        data = of_metrics(data, options.where["metric"])
-    return data, np.flatnonzero(kept)
 
 
 def _of_people(units: Units, counted: dict[str, LabelCounts], options: CompareOptions) -> tuple[CodedColumn, CodedColumn]:

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
 
 from harness.data.columns import combination_ids
 from harness.data.dataset import Dataset
-from harness.measure.commonest_class import majority_classes
 from harness.measure.options import CompareOptions
-from harness.measure.units import LabelCounts, Units, item_key
+from harness.measure.units import Classes, LabelCounts, Units, item_key
 from harness.model import CONDITION
-from harness.stats import aggregate_counts, hits
+from harness.stats import aggregate_counts, commonest, hits
 from harness.stats.core.arrays import Floats, Ints
 from harness.stats.intervals.noninferiority import matched_gap
 
@@ -66,6 +65,34 @@ def baseline_hits(
             labelled = of.counts[items[rows]].sum(axis=1) > 0
             hit[rows] = np.where(labelled, np.nan_to_num(hit[rows]), hit[rows])
     return hit
+
+
+def majority_classes(
+    reference: Ints,
+    classes: Classes,
+    stratum: Ints,
+    learnt: Mapping[tuple[str, str], Any] | None,
+    questions: Iterable[tuple[str, str]],
+    weights: Floats | None = None,
+) -> Ints:
+    """The class that the majority baseline gives to each unit, (units,): its learnt class, else the commonest of the unit's stratum.
+
+    A judge that knows only the stratum of a text gains nothing beside it when strata are pooled.
+
+    Args:
+        reference: (units,) the class of the aggregate, negative without one.
+        classes: of the metric.
+        stratum: (units,) what has one constant: language, task and metric, and where judges are not told apart elsewhere, the judge.
+        learnt: `{(item_id, metric): score}`, from development items; questions that are missing have the constant.
+        questions: the item and metric of every unit; read only if something was learnt.
+        weights: (units,) how many units each stands for; without them each counts once.
+    """
+    constant = commonest(reference, len(classes.scores), stratum, weights)
+    if not learnt:
+        return constant
+    index = classes.index()
+    known = np.array([index.get(learnt.get(question), -1) for question in questions], np.int64)
+    return np.where(known >= 0, known, constant)
 
 
 def unit_gaps(units: Units, counted: Mapping[str, LabelCounts], score: Ints, weights: Mapping[str, Floats | None] = {}) -> Floats:
