@@ -40,7 +40,7 @@ ENGLISH = "en"  # the language of the program: its words stand in names, message
 ALSO_ENGLISH = {"note", "score", "point", "points", "body"}
 ALSO_A_TAG = {"es"}
 EXAMPLES = "authoring/scaffold.py"  # what `harness new language` writes explains each key by an English example
-LATIN_KEYS = {"qwertyuiop", "asdfghjkl", "zxcvbnm"}  # perturb/keys.py: the keys of Latin script where a lexicon lists none
+LATIN_KEYS = {"qwertyuiop", "asdfghjkl", "zxcvbnm"}  # perturb/characters.py: the keys of Latin script where a lexicon lists none
 
 
 def test_every_pack_has_a_lexicon() -> None:

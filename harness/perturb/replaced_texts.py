@@ -1,4 +1,4 @@
-"""Replaced texts: an item gets the output of an item in another language."""
+"""Replaced texts: an item gets the output of an item in another language, or the damaged version of its own."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
+from harness.data.damaged_texts import ORIGINAL
 from harness.model import Item
-from harness.perturb.chance import Chance
-from harness.perturb.kind import Change, Kind
+from harness.perturb.kind import Chance, Change, Kind
 from harness.perturb.segments import Words
 
 NEAREST = 8  # a partner is drawn from so many texts of similar length
@@ -115,6 +115,29 @@ def swap_language(item: Item, pool: Sequence[Item], seed: int, dose: float | Non
     return Change(partner.text, {"parallel": float(bool(parallel)), "length": partner.size / len(words.text.encode())})
 
 
+_last_damaged: list[tuple[Sequence[Item], dict[str, list[Item]]]] = []
+
+
+def _damaged(pool: Sequence[Item], item_id: str) -> list[Item]:
+    """The damaged versions of an item in the pool, by their ids; the index of the last pool is kept."""
+    if not _last_damaged or _last_damaged[0][0] is not pool:
+        index: dict[str, list[Item]] = {}
+        for each in pool:
+            if original := each.fields.get(ORIGINAL):
+                index.setdefault(str(original), []).append(each)
+        _last_damaged[:] = [(pool, index)]
+    return sorted(_last_damaged[0][1].get(item_id, ()), key=lambda each: each.item_id)
+
+
+def attention_check(item: Item, pool: Sequence[Item], seed: int, dose: float | None, words: Words) -> Change | None:
+    """Take the damaged version of the text from the data folder's `attention_checks`, the first one by id; None without one."""
+    for damaged in _damaged(pool, item.item_id):
+        text = damaged.fields.get(words.field)
+        if isinstance(text, str) and text.strip():
+            return Change(text, {})
+    return None
+
+
 SWAP_LANGUAGE = Kind(
     name="swap-language",
     summary="the text of an item in another language",
@@ -122,4 +145,12 @@ SWAP_LANGUAGE = Kind(
     heeds_segmenter=False,
     moves={"linguistic_acceptability": -1},
     perturb=swap_language,
+)
+ATTENTION_CHECK = Kind(
+    name="attention-check",
+    summary="the damaged version of the text in the data folder's attention_checks",
+    doses=None,
+    heeds_segmenter=False,
+    moves={},
+    perturb=attention_check,
 )
