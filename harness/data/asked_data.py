@@ -135,7 +135,7 @@ def with_compared_labels(data: Dataset, rubrics: Iterable[Rubric]) -> Dataset:
 
 
 def _copied(labels: Labels, metric: str, new: str) -> Labels:
-    rows = np.flatnonzero(labels.metric.recode({metric: 0}) == 0)
+    rows = np.flatnonzero(labels.metric.equals(metric))
     copy = labels.take(rows)
     copy.metric = CodedColumn.constant(new, len(rows))
     return Labels.concatenate([labels, copy])

@@ -101,6 +101,18 @@ class CodedColumn:
         new_codes = np.array([*(index.get(value, NO_VALUE) for value in self.values), NO_VALUE], np.int32)
         return _broadcast(int(new_codes[self.codes[0]]), len(self)) if self._constant else new_codes[self.codes]
 
+    def equals(self, value: Any) -> NDArray[np.bool_]:
+        """Mask of the rows with a value; for None, of those without one."""
+        return np.asarray(self.codes == NO_VALUE if value is None else self.recode({value: 0}) == 0)
+
+    def among(self, values: Iterable[Any]) -> NDArray[np.bool_]:
+        """Mask of the rows with one of the values.
+
+        >>> CodedColumn.from_values(["b", None, "a", "c"]).among("ab").tolist()
+        [True, False, True, False]
+        """
+        return np.asarray(self.recode(dict.fromkeys(values, 0)) == 0)
+
     @property
     def _constant(self) -> bool:
         """Whether the column is stored as one code for all of its rows."""

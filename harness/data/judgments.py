@@ -62,19 +62,8 @@ class Judgments:
     """
 
     COLUMNS = ("item", "metric", *CONDITION, "perturbation", "repeat", "score", "failure")
-    OPTIONAL = (
-        "order",
-        "shown_source",
-        "expected",
-        "entropy",
-        "confidence",
-        "share_a",
-        "justification",
-        "asked_language",
-        "detected_language",
-        "further_numbers",
-        "spans",
-    )
+    OPTIONAL: tuple[str, ...]
+    """The columns below that are not among `COLUMNS`, in their order."""
 
     item: CodedColumn
     metric: CodedColumn
@@ -159,8 +148,11 @@ class Judgments:
 
     def for_items(self, ids: Iterable[str]) -> Judgments:
         """The judgments of some items."""
-        kept = self.item.recode(dict.fromkeys(ids, 0)) != NO_VALUE
+        kept = self.item.among(ids)
         return self if kept.all() else self.take(kept)
+
+
+Judgments.OPTIONAL = tuple(name for name in Judgments.__annotations__ if name not in (*Judgments.COLUMNS, "OPTIONAL"))
 
 
 def confidence_of(probs: Mapping[str, float] | None, score: Score | None) -> float | None:

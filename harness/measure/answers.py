@@ -202,7 +202,7 @@ class _AlignedLabels:
         """The answers beside their labels; `drawing` has the seed and the resamples of intervals."""
         kinds = [_NO_KINDS]
         for metric in self.columns["metric"].values:
-            rows = np.flatnonzero(self.columns["metric"].recode({metric: 0}) == 0)
+            rows = np.flatnonzero(self.columns["metric"].equals(metric))
             found, kind = self._metric(metric, rows, self.counted.get(metric))
             self.kind[rows] = kind + sum(len(each.code) for each in kinds)
             kinds.append(found)

@@ -72,7 +72,7 @@ def dropped_notes(judged: JudgedData, options: CompareOptions) -> Iterator[str]:
     where = []
     units = judged.units
     for metric, of in judged.counted.items():
-        items = np.unique(units.item[units.judgments.metric.recode({metric: 0}) == 0])
+        items = np.unique(units.item[units.judgments.metric.equals(metric)])
         found = aggregate_counts(of.counts[items], options.majority)
         if dropped := int((found == NO_MAJORITY).sum()):
             where.append(f"{dropped:,} of {int((found != MISSING).sum()):,} in {metric}")

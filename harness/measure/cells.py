@@ -144,7 +144,7 @@ def pools_scales(judged: JudgedData, by: Sequence[str]) -> bool:
 
 def _of_metrics(metrics: Sequence[str], judged: JudgedData, columns: Mapping[str, CodedColumn]) -> tuple[list[dict[str, Any]], list[Ints]]:
     """The keys of the cells of some metrics, and the units of each cell."""
-    here = np.flatnonzero(judged.units.judgments.metric.recode(dict.fromkeys(metrics, 0)) == 0)
+    here = np.flatnonzero(judged.units.judgments.metric.among(metrics))
     keys, cell = factorise({name: column.take(here) for name, column in columns.items()}, len(here))
     return keys, [here[rows] for rows in rows_by_number(cell, len(keys))]
 

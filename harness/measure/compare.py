@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 
 from harness.content.specs import Asked
 from harness.content.tags import resolve, suggest
-from harness.data.columns import NO_VALUE
 from harness.data.dataset import Dataset
 from harness.data.judgments import Judgments
 from harness.errors import UsageError
@@ -255,7 +254,7 @@ def restricted_rows(data: Dataset, judgments: Judgments, options: CompareOptions
             kept &= matching(getattr(judgments, name), wanted.pop(name), name)
     if wanted:
         data = only_where(data, wanted)
-        kept &= judgments.item.recode(dict.fromkeys(data.by_id, 0)) != NO_VALUE
+        kept &= judgments.item.among(data.by_id)
     if "metric" in options.where:
         data = of_metrics(data, options.where["metric"])
     return data, np.flatnonzero(kept)
@@ -272,7 +271,7 @@ def only_where(data: Dataset, wanted: Mapping[str, Sequence[str]]) -> Dataset:
 
 def of_metrics(data: Dataset, metrics: Sequence[str]) -> Dataset:
     """The same items with their labels on some metrics only."""
-    kept = data.labels.metric.recode(dict.fromkeys(metrics, 0)) == 0
+    kept = data.labels.metric.among(metrics)
     return msgspec.structs.replace(data, labels=data.labels.take(kept))
 
 

@@ -60,7 +60,7 @@ class JudgedData(msgspec.Struct, frozen=True):
     def _agreement(self) -> CodedColumn:
         level = np.full(len(self.units), -1, np.int32)
         for metric, of in self.counted.items():
-            here = self.units.judgments.metric.recode({metric: 0}) == 0
+            here = self.units.judgments.metric.equals(metric)
             level[here] = agreement_level(of.counts[self.units.item[here]], None)
         return CodedColumn(LEVELS, level)
 

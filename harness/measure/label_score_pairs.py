@@ -128,7 +128,7 @@ def _ends(scale: Scale) -> tuple[float, float] | None:
 def _label_means(judged: Outcomes, metric: str) -> tuple[Floats, Ints]:
     """The annotators' mean of every item and their number, (items,); NaN without numbers."""
     labels, items = judged.data.labels, len(judged.data.items)
-    here = labels.metric.recode({metric: 0}) == 0
+    here = labels.metric.equals(metric)
     item = labels.item.take(here).recode(judged.data.positions)
     score = numbers(labels.score.take(here))
     known = ~np.isnan(score)

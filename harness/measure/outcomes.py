@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -64,15 +63,11 @@ def outcomes(source: Recording, options: CompareOptions) -> Outcomes:
     reference, agreement = _of_people(units, counted, options)
     known = countable(units, counted, msgspec.structs.replace(options, level="item"))
     compared = clean & countable(units, counted, options)
-    order_only = _of_metrics(units, [metric for metric, of in counted.items() if of.classes.order_only])
-    interval = _of_metrics(units, [metric for metric, of in counted.items() if of.scores is not None])
+    metrics = units.judgments.metric
+    order_only = metrics.among([metric for metric, of in counted.items() if of.classes.order_only])
+    interval = metrics.among([metric for metric, of in counted.items() if of.scores is not None])
     number = interval & ~order_only & (reference.codes != NO_VALUE)
     return Outcomes(data, units, row, reference, agreement, _outcome(units, clean, known & ~order_only, number, reference), compared)
-
-
-def _of_metrics(units: Units, metrics: Sequence[str]) -> NDArray[np.bool_]:
-    """The units of some metrics."""
-    return np.asarray(units.judgments.metric.recode(dict.fromkeys(metrics, 0)) == 0)
 
 
 def _of_people(units: Units, counted: dict[str, LabelCounts], options: CompareOptions) -> tuple[CodedColumn, CodedColumn]:
@@ -80,7 +75,7 @@ def _of_people(units: Units, counted: dict[str, LabelCounts], options: CompareOp
     values: dict[Any, int] = {}
     reference, level = np.full(len(units), NO_VALUE, np.int32), np.full(len(units), NO_VALUE, np.int32)
     for metric, of in counted.items():
-        here = np.flatnonzero(units.judgments.metric.recode({metric: 0}) == 0)
+        here = np.flatnonzero(units.judgments.metric.equals(metric))
         counts = of.counts[units.item[here]]
         if not of.classes.continuous:
             level[here] = agreement_level(counts, None)

@@ -35,7 +35,7 @@ class PairedAnnotators:
         if self.reason:
             return
         labels = data.labels
-        rows = np.flatnonzero(labels.metric.recode(dict.fromkeys(start, 0)) == 0)
+        rows = np.flatnonzero(labels.metric.among(start))
         of_metric = labels.metric.take(rows).recode(dict(start)).astype(np.int64)
         unit = of_metric + labels.item.take(rows).recode(data.positions)
         order = np.argsort(unit, kind="stable")

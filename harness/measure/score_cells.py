@@ -130,7 +130,7 @@ class ScoreCells:
         votes = {name: of for name, of in self.votes.items() if name in metric.used}
         for name, of in votes.items():
             assert of.scores is not None
-            here = metric.recode({name: 0}) == 0
+            here = metric.equals(name)
             raw[here], x[here] = of.scores.raw_mean[item[here]], of.scores.mean[item[here]]
         known = ~np.isnan(raw)
         question = combination_ids([metric], item)[known]
@@ -265,7 +265,7 @@ class ScoreCells:
         mask = np.ones(len(self.data.items), bool)
         for name in self.options.by:
             if name not in _JUDGED:
-                mask &= item_key(self.data, name).recode({key[name]: 0}) == 0
+                mask &= item_key(self.data, name).among([key[name]])
         return mask
 
 

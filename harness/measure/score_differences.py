@@ -78,7 +78,7 @@ def _people(units: Units, counted: Mapping[str, LabelCounts], rows: Ints, item: 
     metric, x = units.judgments.metric.take(rows), np.full(len(rows), np.nan)
     for name in metric.used:
         if name in counted and (scores := counted[name].scores) is not None:
-            here = metric.recode({name: 0}) == 0
+            here = metric.equals(name)
             x[here] = scores.mean[item[here]]
     return x
 

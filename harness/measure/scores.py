@@ -102,7 +102,7 @@ def item_scores(data: Dataset, metric: str, standardise: Standardise = "none", l
         UsageError: if annotators cannot be followed from item to item, or have a single label, and scores are to be standardised.
     """
     every = data.labels if labels is None else labels
-    rows = np.flatnonzero(every.metric.recode({metric: 0}) == 0)
+    rows = np.flatnonzero(every.metric.equals(metric))
     item = every.item.take(rows).recode(data.positions).astype(np.int64)
     rows, item = rows[item >= 0], item[item >= 0]
     order = np.argsort(item, kind="stable")

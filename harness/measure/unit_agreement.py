@@ -24,7 +24,7 @@ def unit_hits(units: Units, counted: Mapping[str, LabelCounts], options: Compare
     """
     hit, score = np.full(len(units), np.nan), np.full(len(units), -1, np.int64)
     for metric, of in counted.items():
-        rows = np.flatnonzero(units.judgments.metric.recode({metric: 0}) == 0)
+        rows = np.flatnonzero(units.judgments.metric.equals(metric))
         score[rows] = units.judgments.score.take(rows).recode(of.classes.index())
         if of.classes.continuous:
             continue
@@ -55,7 +55,7 @@ def baseline_hits(
     for metric, of in counted.items():
         if of.classes.continuous:
             continue
-        rows = np.flatnonzero(j.metric.recode({metric: 0}) == 0)
+        rows = np.flatnonzero(j.metric.equals(metric))
         reference = aggregate_counts(of.counts[items[rows]], options.majority)
         questions = ((item, metric) for item in j.item.take(rows))
         weight = None if weights is None else weights[items[rows]]
@@ -109,7 +109,7 @@ def unit_gaps(units: Units, counted: Mapping[str, LabelCounts], score: Ints, wei
     """
     gap = np.full(len(units), np.nan)
     for metric, of in counted.items():
-        rows = np.flatnonzero(units.judgments.metric.recode({metric: 0}) == 0)
+        rows = np.flatnonzero(units.judgments.metric.equals(metric))
         gap[rows] = matched_gap(of.counts[units.item[rows]], score[rows], weights.get(metric))
     return gap
 

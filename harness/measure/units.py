@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from harness.content.specs import Asked
 from harness.content.tags import choose_from
-from harness.data.columns import NO_VALUE, CodedColumn, Codes, combination_ids, rows_by_number
+from harness.data.columns import CodedColumn, Codes, combination_ids, rows_by_number
 from harness.data.dataset import Dataset
 from harness.data.judgments import Judgments
 from harness.errors import UsageError
@@ -134,7 +134,7 @@ def continuous_metrics(data: Dataset, judgments: Judgments) -> frozenset[str]:
     metrics = [metric for metric in {*data.labels.metric.used, *judgments.metric.used} if data.label_scale(metric).kind == "interval"]
     for metric in metrics:
         for table in (data.labels, judgments):
-            rows = table.metric.recode({metric: 0}) == 0
+            rows = table.metric.equals(metric)
             different.setdefault(scale[metric], set()).update(table.score.take(rows).used)
     return frozenset(metric for metric in metrics if len(different[scale[metric]]) > MAX_VALUES or metric in data.label_scales)
 
@@ -163,7 +163,7 @@ def votes(
         scale, given = data.label_scale(metric), labels.score.take(here)
         used: list[Score] = []
         if scale.kind == "interval":
-            judged = judgments.score.take(judgments.metric.recode({metric: 0}) == 0)
+            judged = judgments.score.take(judgments.metric.equals(metric))
             used = [*given.used, *judged.used]
         classes = replace(classes_of(scale, used, continuous=metric in continuous), order_only=metric in data.label_scales)
         counts = count_long(item[here], given.recode(classes.index()), len(data.items), len(classes.scores))
@@ -255,19 +255,13 @@ class ShownToJudges:
                 return ~self.none
             case "any-row":
                 columns = [getattr(self.judgments, name) for name in CONDITION]
-                same = np.logical_and.reduce([_rows_with_value(column, value) for column, value in zip(columns, condition, strict=True)])
+                same = np.logical_and.reduce([column.equals(value) for column, value in zip(columns, condition, strict=True)])
                 found = self.none.copy()
                 found[self.item[same & (self.item >= 0)]] = True
                 return found
             case "column":
                 judge = condition.judge
                 return np.array([value is True or (isinstance(value, list) and judge in value) for value in self.column], bool)
-
-
-def _rows_with_value(column: CodedColumn, value: Any) -> NDArray[np.bool_]:
-    """Mask of the rows that hold a value; for None, of the rows without a value."""
-    found: NDArray[np.bool_] = column.codes == NO_VALUE if value is None else column.recode({value: 0}) == 0
-    return found
 
 
 def _units_without_score(units: Units, data: Dataset, absent: Sequence[tuple[int, Ints]], failure: Failure | None) -> Units:
@@ -289,7 +283,7 @@ def countable(units: Units, counted: Mapping[str, LabelCounts], options: Compare
     """
     found = np.zeros(len(units), bool)
     for metric, of in counted.items():
-        here = np.flatnonzero(units.judgments.metric.recode({metric: 0}) == 0)
+        here = np.flatnonzero(units.judgments.metric.equals(metric))
         known = of.counts.sum(axis=1) > 0
         if options.level == "item" and options.majority != "strict":
             known &= aggregate_counts(of.counts, options.majority) >= 0

@@ -8,7 +8,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from harness.data.damaged_texts import ORIGINAL
+from harness.data.further_tables import ORIGINAL
 from harness.model import Item
 from harness.perturb.kind import Chance, Change, Kind
 from harness.perturb.segments import Words

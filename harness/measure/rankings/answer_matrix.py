@@ -159,7 +159,7 @@ def _fill(
     metric = given.metric.recode({name: code for code, name in enumerate(questions.metrics)})
     unit = place[metric, given.item.recode(questions.data.positions)]
     repeat = np.array([*given.repeat.values, 0], np.int64)[given.repeat.codes]
-    kept = (unit >= 0) & (given.variant.recode({variant: 0}) == 0) & (repeat < len(score))
+    kept = (unit >= 0) & given.variant.equals(variant) & (repeat < len(score))
     why = np.array([*(FAILURES.index(str(kind)) for kind in given.failure.values), _NO_ROW], np.int8)[given.failure.codes]
     for code, name in enumerate(questions.metrics):
         rows = np.flatnonzero(kept & (metric == code))

@@ -165,7 +165,7 @@ class _ScoreTables:
         """The rows of a metric that are about the items of the table, and the item of each as its place in `items`."""
         place = np.full(len(self.questions.data.items) + 1, -1, np.int64)
         place[self.items[metric]] = np.arange(len(self.items[metric]))
-        at = np.where(given.metric.recode({metric: 0}) == 0, place[given.item.recode(self.questions.data.positions)], -1)
+        at = np.where(given.metric.equals(metric), place[given.item.recode(self.questions.data.positions)], -1)
         rows = np.flatnonzero(at >= 0)
         return rows, at[rows]
 
@@ -307,4 +307,4 @@ class _ScoreTables:
 
 def _of_variant(given: Judgments, variant: str) -> Judgments:
     clean = given.clean
-    return clean.take(clean.variant.recode({variant: 0}) == 0)
+    return clean.take(clean.variant.equals(variant))
