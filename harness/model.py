@@ -192,7 +192,7 @@ class Variant(msgspec.Struct, frozen=True, order=True):
 def _variant_text(variant: Variant) -> str:
     if variant.prompt:
         return f"{OWN_PROMPT}:{variant.prompt}"
-    words = [word for word, (axis, value) in VARIANT_WORDS.items() if getattr(variant, axis) == value != _default(axis)]
+    words = [word for word, (axis, value) in VARIANT_WORDS.items() if getattr(variant, axis) == value != _VARIANT_DEFAULTS[axis]]
     shots = [f"{FEW_SHOT}:{variant.shots}"] if variant.shots else []
     detailed = ["detailed"] if variant.instructions == "detailed" else []
     tags = [f"in:{variant.language}"] if variant.language not in ("english", "own") else []
@@ -235,9 +235,7 @@ def _defaults(of: type[msgspec.Struct]) -> dict[str, Any]:
     return {field.name: field.default for field in msgspec.structs.fields(of)}
 
 
-@cache  # fields are resolved from text each time, which is slow
-def _default(axis: str) -> Any:
-    return _defaults(Variant)[axis]
+_VARIANT_DEFAULTS = _defaults(Variant)
 
 
 def parse_variant(text: str) -> Variant:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 import msgspec
 
@@ -87,10 +87,11 @@ def _comparison(row: _Row, question: Question, items: Mapping[str, Item]) -> Own
         raise ValueError(f"'{own.item_id}' and '{other.item_id}' are both by '{own.system}'; a comparison needs two systems")
     if row.score is None or not 0 <= row.score <= 1:
         raise ValueError(f"the score of '{row.metric}' is {row.score}; it should be a probability from 0 to 1")
+    dataset = own.fields.get("dataset")  # the part of the data that an item belongs to
     return OwnComparison(
         judge=row.judge,
         language=own.language,
-        dataset=_dataset(own),
+        dataset="" if dataset is None else str(dataset),
         group=own.group,
         own=str(own.system),
         other=str(other.system),
@@ -108,12 +109,6 @@ def _item(name: str, items: Mapping[str, Item]) -> Item:
     if not item.system:
         raise ValueError(f"item '{name}' has no system; a comparison needs the system that wrote each output")
     return item
-
-
-def _dataset(item: Item) -> str:
-    """The part of the data that an item belongs to: its key `dataset`; an empty text without one."""
-    value: Any = item.fields.get("dataset")
-    return str(value) if value is not None else ""
 
 
 def _chose(label: str | int | None, own: str) -> bool | None:

@@ -23,7 +23,6 @@ from harness.model import CONDITION, Scale, Variant, parse_variant, plainness
 from harness.stats import aggregate_counts, distinct_counts, item_credits
 from harness.stats.agreement.agreement import share_of_hits, share_of_pairs
 from harness.stats.core.arrays import Floats, Ints
-from harness.stats.core.statistic import Statistic
 
 KEYS = ("language", "task", "metric", *CONDITION)
 CREDITS = ("pa", "pa_failed_wrong", "pa_pairwise", "human_pa")
@@ -284,17 +283,13 @@ def _labels_and_credits(counts: Ints, code: Ints, number: Floats, majority: Rule
         nothing = np.full(len(code), np.nan)
         return {"reference": np.full(len(code), -1), "label": nothing, "credits": dict.fromkeys(CREDITS, nothing)}
     raters = counts.sum(axis=1)
+    shares_of_hits = (share_of_hits(majority), share_of_hits(majority, failed_wrong=True))
+    statistics = (*shares_of_hits, share_of_pairs("judge", 0), share_of_pairs("human", 0))
     return {
         "reference": np.maximum(aggregate_counts(counts, majority), -1),
         "label": np.where(raters > 0, counts @ number / np.maximum(raters, 1), np.nan),
-        "credits": {name: item_credits(statistic, counts, code) for name, statistic in _credit_statistics(majority).items()},
+        "credits": {name: item_credits(statistic, counts, code) for name, statistic in zip(CREDITS, statistics, strict=True)},
     }
-
-
-def _credit_statistics(majority: Rule) -> dict[str, Statistic]:
-    """The statistics of `CREDITS`, under the rule by which several annotators become one reference."""
-    hits = (share_of_hits(majority), share_of_hits(majority, failed_wrong=True))
-    return dict(zip(CREDITS, (*hits, share_of_pairs("judge", 0), share_of_pairs("human", 0)), strict=True))
 
 
 def points_of(scale: Scale, classes: Classes) -> Floats:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable
 from typing import Any
 
 from harness.data import Dataset
@@ -26,18 +27,15 @@ class RunCoverage(ConditionRow, frozen=True, kw_only=True):
 
 def run_coverage(judgments: Judgments, data: Dataset) -> tuple[RunCoverage, ...]:
     """Coverage by language, judge and condition, in that order; judgments of perturbed texts are left out."""
-    found: dict[tuple[Any, ...], Counter[str]] = {}
     clean = judgments.clean
-    columns = [getattr(clean, name) for name in CONDITION]
-    for item, *key, failure in zip(clean.item, *columns, clean.failure, strict=True):
-        counts = found.setdefault((data.by_id[item].language, *key), Counter())
-        counts[str(failure) if failure is not None else ""] += 1
+    languages = (data.by_id[item].language for item in clean.item)
+    found = _failures(languages, *(getattr(clean, name) for name in CONDITION), clean.failure)
     return tuple(
         RunCoverage(
             **dict(zip(("language", *CONDITION), key, strict=True)),
             asked=counts.total(),
-            read=counts.pop("", 0),
-            failures=dict(sorted(counts.items())),
+            read=counts.pop(None, 0),
+            failures={str(kind): n for kind, n in sorted(counts.items())},
         )
         for key, counts in sorted(found.items(), key=lambda pair: tuple(map(str, pair[0])))
     )
@@ -48,10 +46,7 @@ def failures_by_condition(judgments: Judgments) -> tuple[dict[str, Any], ...]:
 
     Perturbed texts count with their condition, as every answer does. Only kinds that occur have a count.
     """
-    columns = (*(judgments.columns[name] for name in CONDITION), judgments.failure)
-    counts: dict[tuple[Any, ...], Counter[Any]] = {}
-    for (*side, failure), n in Counter(zip(*columns, strict=True)).items():
-        counts.setdefault(tuple(side), Counter())[failure] += n
+    counts = _failures(*(judgments.columns[name] for name in CONDITION), judgments.failure)
     return tuple(
         {
             **dict(zip(CONDITION, side, strict=True)),
@@ -60,3 +55,11 @@ def failures_by_condition(judgments: Judgments) -> tuple[dict[str, Any], ...]:
         }
         for side, by_kind in counts.items()
     )
+
+
+def _failures(*columns: Iterable[Any]) -> dict[tuple[Any, ...], Counter[Any]]:
+    """By all columns but the last one, which holds failures (None: a score): how often each failure occurs."""
+    found: dict[tuple[Any, ...], Counter[Any]] = {}
+    for (*side, failure), n in Counter(zip(*columns, strict=True)).items():
+        found.setdefault(tuple(side), Counter())[failure] += n
+    return found

@@ -147,12 +147,11 @@ def _by_mean(judged: Outcomes, rows: Ints, mean: Floats, raters: Ints) -> tuple[
     different = np.unique(label)
     edges = different if len(different) <= _MOST_MEANS else np.unique(np.quantile(label, np.arange(_BINS) / _BINS))
     part = np.searchsorted(edges, label, side="right")
-    return tuple(_mean_point(label[part == n], score[part == n]) for n in np.unique(part).tolist())
-
-
-def _mean_point(label: Floats, score: Floats) -> MeanPoint:
-    low, high = np.quantile(score, (0.25, 0.75)).tolist()
-    return MeanPoint(len(label), float(label.mean()), float(score.mean()), (low, high))
+    points = []
+    for here in (part == n for n in np.unique(part).tolist()):
+        low, high = np.quantile(score[here], (0.25, 0.75)).tolist()
+        points.append(MeanPoint(int(here.sum()), float(label[here].mean()), float(score[here].mean()), (low, high)))
+    return tuple(points)
 
 
 def _reliability(judged: Outcomes, rows: Ints) -> tuple[ReliabilityPoint, ...]:

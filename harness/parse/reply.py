@@ -106,7 +106,8 @@ def _read_plain_object(text: str, scales: Mapping[str, Scale]) -> dict[str, Read
 
 def _members(extracted: ExtractedJson, metrics: Collection[str], *, joint: bool) -> Iterator[tuple[str, object]]:
     """The members that carry the name of a metric; in a single call also each object as a whole."""
-    by_name = _metrics_by_folded_name(metrics)
+    count = Counter(map(_fold, metrics))  # metrics with equal folded names are not found by them
+    by_name = {_fold(metric): metric for metric in metrics if count[_fold(metric)] == 1}
     for i, pairs in enumerate(extracted.objects):
         whole = not (extracted.cut and i == len(extracted.objects) - 1)
         body = _unwrap(pairs, by_name) if whole else pairs
@@ -208,12 +209,6 @@ def _failure_without_choice(text: str, extracted: ExtractedJson, *, cut: bool) -
 
 def _blank(text: str) -> bool:
     return not text.strip("\ufeff \t\r\n")
-
-
-def _metrics_by_folded_name(metrics: Collection[str]) -> dict[str, str]:
-    """Metrics by folded name, without those whose folded names are equal."""
-    count = Counter(map(_fold, metrics))
-    return {_fold(metric): metric for metric in metrics if count[_fold(metric)] == 1}
 
 
 def _fold(key: str) -> str:

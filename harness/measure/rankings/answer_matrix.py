@@ -89,7 +89,9 @@ def questions_of(data: Dataset, judged: Sequence[Judgments], options: CompareOpt
     """
     if rank_by not in RANKED_BY:
         raise UsageError(f"judges cannot be ranked by '{rank_by}'.{choose_from((*RANKED_BY, 'kendall_tau_within'), rank_by)}")
-    counted = votes(data, _used(data, judged), annotators_needed(options, data.labels.max_annotators)) if len(data.labels) else {}
+    intervals = any(scale.kind == "interval" for scale in data.scales.values())
+    used = Judgments.concatenate(judged) if judged and intervals else Judgments.from_rows([])
+    counted = votes(data, used, annotators_needed(options, data.labels.max_annotators)) if len(data.labels) else {}
     counted = {metric: counted[metric] for metric in metrics if metric in counted}
     if continuous := [metric for metric, of in counted.items() if of.classes.continuous]:
         raise UsageError(
@@ -114,11 +116,6 @@ def questions_of(data: Dataset, judged: Sequence[Judgments], options: CompareOpt
         group.codes[item].astype(np.int64),
         credits,
     )
-
-
-def _used(data: Dataset, judged: Sequence[Judgments]) -> Judgments:
-    intervals = any(scale.kind == "interval" for scale in data.scales.values())
-    return Judgments.concatenate(judged) if judged and intervals else Judgments.from_rows([])
 
 
 def _credits(of: LabelCounts, items: Ints, options: CompareOptions, rank_by: str, width: int) -> Floats:

@@ -153,13 +153,11 @@ class _ScoreTables:
         self.repeats, self.options = given.repeats, given.options
         self.items = {metric: questions.items(metric, language) for metric in questions.labels}
         self.items = {metric: items for metric, items in self.items.items() if len(items)}
-        own = {judge: _of_variant(said, variant) for judge, said in given.judgments.items()}
-        asked = {judge: said for judge, said in own.items() if self._was_asked(said)}
+        clean = {judge: said.clean for judge, said in given.judgments.items()}
+        own = {judge: said.take(said.variant.equals(variant)) for judge, said in clean.items()}
+        asked = {judge: said for judge, said in own.items() if any(len(self._places(said, metric)[0]) for metric in self.items)}
         self.judgments, self.judges = asked, tuple(asked)
         self.answers = {judge: {m: self._answers(said, m) for m in self.items} for judge, said in asked.items()}
-
-    def _was_asked(self, given: Judgments) -> bool:
-        return any(len(self._places(given, metric)[0]) for metric in self.items)
 
     def _places(self, given: Judgments, metric: str) -> tuple[Ints, Ints]:
         """The rows of a metric that are about the items of the table, and the item of each as its place in `items`."""
@@ -303,8 +301,3 @@ class _ScoreTables:
         if "leniency" in values and classes.reach:
             values["leniency"] /= classes.reach
         return {name: number(values.get(name)) for name in names}
-
-
-def _of_variant(given: Judgments, variant: str) -> Judgments:
-    clean = given.clean
-    return clean.take(clean.variant.equals(variant))
