@@ -101,6 +101,10 @@ class CodedColumn:
         new_codes = np.array([*(index.get(value, NO_VALUE) for value in self.values), NO_VALUE], np.int32)
         return _broadcast(int(new_codes[self.codes[0]]), len(self)) if self._constant else new_codes[self.codes]
 
+    def at(self, row: int) -> Any:
+        """The value of one row; None without one."""
+        return self.values[self.codes[row]] if self.codes[row] >= 0 else None
+
     def equals(self, value: Any) -> NDArray[np.bool_]:
         """Mask of the rows with a value; for None, of those without one."""
         return np.asarray(self.codes == NO_VALUE if value is None else self.recode({value: 0}) == 0)
@@ -254,6 +258,16 @@ def rows_by_number(key: NDArray[Any], count: int | None = None) -> list[NDArray[
     key = key.astype(np.min_scalar_type(count))  # small integers are sorted faster, by counting
     order = np.argsort(key, kind="stable")
     return np.split(order, np.searchsorted(key[order], np.arange(1, count)))[:count]
+
+
+def rows_by_values(columns: Mapping[str, CodedColumn], rows: int) -> Iterator[tuple[dict[str, Any], NDArray[np.int64]]]:
+    """Each combination of the values of columns (rows,), as `{name: value}` in the order of `combination_ids`, with its rows, ascending.
+
+    >>> [(key, rows.tolist()) for key, rows in rows_by_values({"a": CodedColumn.from_values(["x", None, "x"])}, 3)]
+    [({'a': None}, [1]), ({'a': 'x'}, [0, 2])]
+    """
+    for own in rows_by_number(combination_ids(columns.values(), np.zeros(rows, np.int8))):
+        yield {name: column.at(int(own[0])) for name, column in columns.items()}, own
 
 
 class Columns(dict[str, CodedColumn]):

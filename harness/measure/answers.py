@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from harness.data.columns import NO_VALUE, CodedColumn, Codes, combination_ids, last_matching_rows, rows_by_number, sorted_rows
+from harness.data.columns import NO_VALUE, CodedColumn, Codes, combination_ids, last_matching_rows, rows_by_values, sorted_rows
 from harness.data.dataset import Dataset
 from harness.data.judgments import Judgments
 from harness.measure.options import POOLED, CompareOptions, Drawing, Rule, annotators_needed
@@ -138,18 +138,16 @@ class AnswerTable:
         return combination_ids([*(self.columns[name] for name in names), *item], np.zeros(len(self), np.int8))
 
     def value(self, name: str, row: int) -> Any:
-        column = self.columns[name]
-        return column.values[column.codes[row]] if column.codes[row] >= 0 else None
+        return self.columns[name].at(row)
 
     def cells(self, level: Sequence[str], condition: Sequence[str] = CONDITION) -> Iterator[tuple[dict[str, Any], Ints]]:
         """`(key, rows)` of each combination of the columns of `level` and `condition`, in the order of their values.
 
         A key has all of `KEYS`, with `*` where it pools, and the further columns that were requested.
         """
-        names = (*level, *condition)
-        for rows in rows_by_number(self.joint(names)):
-            own = {name: self.value(name, int(rows[0])) for name in names}
-            yield {name: own.get(name, POOLED) for name in dict.fromkeys((*KEYS, *names))}, rows
+        columns = {name: self.columns[name] for name in (*level, *condition)}
+        for own, rows in rows_by_values(columns, len(self)):
+            yield dict.fromkeys(KEYS, POOLED) | own, rows
 
     def partners(self, of: Ints, among: Ints, same: Sequence[str]) -> Ints:
         """For each row of `of`, the row of `among` about the same item with the same values of the columns `same`; -1 without one."""

@@ -74,6 +74,5 @@ def factorise(columns: Mapping[str, CodedColumn], rows: int) -> tuple[list[dict[
     code = combination_ids(columns.values(), np.zeros(rows, np.int8))
     keys = []
     for row in first_rows(code).tolist():
-        own = {name: (column.values[column.codes[row]] if column.codes[row] >= 0 else None) for name, column in columns.items()}
-        keys.append({name: own.get(name, POOLED) for name in dict.fromkeys((*ALWAYS, *columns))})
+        keys.append(dict.fromkeys(ALWAYS, POOLED) | {name: column.at(row) for name, column in columns.items()})
     return keys, code

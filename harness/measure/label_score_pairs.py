@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from harness.data.columns import NO_VALUE, combination_ids, first_rows, rows_by_number
+from harness.data.columns import NO_VALUE, CodedColumn, rows_by_values
 from harness.measure.outcomes import OUTCOMES, RIGHT, WRONG, Outcomes
 from harness.measure.scores import numbers
 from harness.model import CONDITION, Scale, Score
@@ -68,18 +68,14 @@ def label_score_pairs(judged: Outcomes, source: str | None = None) -> Iterator[L
         source: its name where there are several.
     """
     units, data = judged.units, judged.data
-    columns = {name: getattr(units.judgments, name) for name in _KEYS}
-    languages = list(dict.fromkeys(item.language for item in data.items))
-    place = {tag: code for code, tag in enumerate(languages)}
-    language = np.array([place[item.language] for item in data.items], np.int64)[units.item]
-    code = combination_ids(columns.values(), language)
+    language = CodedColumn.from_values(item.language for item in data.items).take(units.item)
+    columns = {"language": language, **{name: getattr(units.judgments, name) for name in _KEYS}}
     means: dict[str, tuple[Floats, Ints]] = {}
-    for first, rows in zip(first_rows(code).tolist(), rows_by_number(code, int(code.max(initial=-1)) + 1), strict=True):
+    for own, rows in rows_by_values(columns, len(units)):
         kept, clean = rows[judged.compared[rows]], rows[units.judgments.perturbation.codes[rows] == NO_VALUE]
         if not len(kept):
             continue
-        values = {name: column.values[column.codes[first]] if column.codes[first] >= 0 else None for name, column in columns.items()}
-        key = {"source": source, "language": languages[int(language[first])], **values}
+        key = {"source": source, **own}
         metric = str(key["metric"])
         if metric not in means:
             means[metric] = _label_means(judged, metric)

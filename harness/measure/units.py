@@ -224,7 +224,7 @@ def asked_and_not(
         absent = labelled[metric] & (place.codes == place.codes[units.item[row]])
         absent[units.item[rows]] = False
         if absent.any():
-            was_shown = shown.items(JudgeCondition(*(next(iter(column.take(rows[:1]))) for column in condition)))
+            was_shown = shown.items(JudgeCondition(*(column.at(row) for column in condition)))
             missing.append((row, np.flatnonzero(absent & was_shown)))
             unasked.append((row, np.flatnonzero(absent & ~was_shown)))
     added = _units_without_score(units, data, missing, Failure.MISSING)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -10,7 +11,7 @@ import msgspec
 
 from harness.data.dataset import Dataset
 from harness.data.judgments import Judgments
-from harness.measure.options import CompareOptions
+from harness.measure.options import POOLED, CompareOptions
 from harness.stats.intervals.intervals import MIN_GROUPS
 
 Pair = tuple[float, float]
@@ -129,6 +130,40 @@ class Gain(msgspec.Struct, frozen=True):
     variant: str
     diff: float
     interval: Pair | None
+
+
+Statistics = Sequence[dict[str, float | None]]
+"""The board's columns by name, of each judge."""
+
+
+class RankedTables(ABC):
+    """The tables of one language and variant. `judges` were asked there about `metrics`."""
+
+    judges: Sequence[str]
+    metrics: Sequence[str]
+
+    def rankings(self, names: Sequence[str], unranked: Collection[str]) -> Iterator[Ranking]:
+        """The table that pools the metrics, then that of each. `names` are the columns, `unranked` the judges without ranks."""
+        if not self.judges or not self.metrics:
+            return
+        own = self.statistics(names)
+        judges = range(len(self.judges))
+        pooled = [{name: mean_of_known([own[metric][j][name] for metric in self.metrics]) for name in names} for j in judges]
+        yield self.table(POOLED, tuple(self.metrics), pooled, unranked)
+        for metric in self.metrics:
+            yield self.table(metric, (metric,), own[metric], unranked)
+
+    @abstractmethod
+    def statistics(self, names: Sequence[str]) -> Mapping[str, Statistics]:
+        """`{metric: the columns of each judge}`."""
+
+    @abstractmethod
+    def table(self, metric: str, metrics: tuple[str, ...], statistics: Statistics, unranked: Collection[str]) -> Ranking:
+        """The table of one metric, or of several together."""
+
+    @abstractmethod
+    def gains(self, baseline: str) -> Iterator[Gain]:
+        """Every judge against the answers that a baseline would give."""
 
 
 def mean_of_known(values: Sequence[float | None]) -> float | None:
