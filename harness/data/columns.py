@@ -279,15 +279,10 @@ class Columns(dict[str, CodedColumn]):
 
 
 def read_columns(path: Path, row: type[Row], what: str) -> Columns:
-    """Read a JSONL, gzipped JSONL or Parquet file into columns, one for each field of `row`. Other keys are ignored.
+    """Read a JSONL, gzipped JSONL or Parquet file into columns, one for each field of the struct `row`. Other keys are ignored.
 
-    Args:
-        path: the file.
-        row: a struct with the types of the fields. A list is stored as a tuple, an object as a tuple of pairs.
-        what: the name of a row in messages, such as `a label`.
-
-    Raises:
-        ContentError: with `file:line`, for an unreadable file and for a row that does not fit `row`.
+    A list is stored as a tuple, an object as a tuple of pairs. `what` names a row in messages, such as `a label`. Raises ContentError with
+    `file:line` for an unreadable file and for a row that does not fit `row`.
     """
     if path.suffix == ".parquet":
         return _from_parquet(path, row, what)

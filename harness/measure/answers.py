@@ -173,26 +173,23 @@ def tabulate_answers(data: Dataset, judgments: Judgments, options: CompareOption
     return laid.answers(options.drawing)
 
 
+@dataclass(eq=False)
 class _AlignedLabels:
     """Sorted judgments, to be put beside their labels metric by metric."""
 
-    def __init__(
-        self,
-        data: Dataset,
-        counted: Mapping[str, LabelCounts],
-        majority: Rule,
-        score: CodedColumn,
-        expected: CodedColumn,
-        item: Codes,
-        columns: dict[str, CodedColumn],
-    ) -> None:
-        self.data, self.counted, self.majority = data, counted, majority
-        self.score, self.stated, self.item, self.columns = score, expected, item, columns
-        self.kind = np.zeros(len(item), np.int32)
-        rows = len(item) if expected.values else 1
-        self.expected = IndexedValues(
-            np.full(rows, np.nan), np.arange(rows, dtype=np.int32) if rows == len(item) else np.broadcast_to(np.int32(0), len(item))
-        )
+    data: Dataset
+    counted: Mapping[str, LabelCounts]
+    majority: Rule
+    score: CodedColumn
+    stated: CodedColumn  # expected scores
+    item: Codes
+    columns: dict[str, CodedColumn]
+
+    def __post_init__(self) -> None:
+        rows = len(self.item)
+        self.kind = np.zeros(rows, np.int32)
+        at = np.arange(rows, dtype=np.int32) if self.stated.values else np.broadcast_to(np.int32(0), rows)
+        self.expected = IndexedValues(np.full(rows if self.stated.values else 1, np.nan), at)
         self.reach: dict[str, float] = {}
 
     def answers(self, drawing: Drawing) -> AnswerTable:

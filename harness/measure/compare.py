@@ -294,6 +294,11 @@ def _refuse_median_of_names(counted: Mapping[str, Any], options: CompareOptions)
 def _signature(parts: Sequence[_Part], judged: Sequence[JudgedData], options: CompareOptions) -> str:
     """The signature: everything that can change a number of a comparison."""
     abouts = [part.whole.data.about for part in parts]
+    panels = (
+        f"{name}@members={' + '.join(panel.members)}/rule={panel.rule}/ties={panel.ties}"
+        for part in parts
+        for name, panel in part.whole.panels.items()
+    )
     return str(
         ComparisonSignature(
             data=tuple(f"{a.id}@{a.version}+{p.whole.data.sha256[:12]}" for a, p in zip(abouts, parts, strict=True)),
@@ -312,16 +317,6 @@ def _signature(parts: Sequence[_Part], judged: Sequence[JudgedData], options: Co
             harness=version("judge-harness"),
             standardise=options.standardise,
             weights=SIGNED if any(one.design for one in judged) else "none",
-            panels=_signed_panels([part.whole for part in parts]),
+            panels=tuple(dict.fromkeys(panels)),
         )
     )
-
-
-def _signed_panels(sources: Sequence[Recording]) -> tuple[str, ...]:
-    """The panels of the sources for a signature: `panel/jury@members=a + b/rule=majority/ties=none`."""
-    identities = dict.fromkeys(
-        "/".join([f"{name}@members={' + '.join(panel.members)}", f"rule={panel.rule}", f"ties={panel.ties}"])
-        for source in sources
-        for name, panel in source.panels.items()
-    )
-    return tuple(identities)

@@ -63,9 +63,7 @@ class LabelScorePairs:
 def label_score_pairs(judged: Outcomes, source: str | None = None) -> Iterator[LabelScorePairs]:
     """The pairs of every cell: of the units that its agreement rests on, unreadable answers included; no cell without such a unit.
 
-    Args:
-        judged: the outcomes of one recording.
-        source: its name where there are several.
+    `source` is the name of the recording where there are several.
     """
     units, data = judged.units, judged.data
     language = CodedColumn.from_values(item.language for item in data.items).take(units.item)

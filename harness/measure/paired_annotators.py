@@ -21,10 +21,7 @@ NO_INTERVAL = "no interval is computed"
 class PairedAnnotators:
     """The labels of metrics on one scale, one a row, in the order of what they are of.
 
-    Args:
-        data: the labels.
-        start: `{metric: number of its first item}`: the label of item i on the metric is of number start + i.
-        classes: the scale.
+    `start` is `{metric: number of its first item}`: the label of item i on the metric is of number start + i.
     """
 
     def __init__(self, data: Dataset, start: Mapping[str, int], classes: Classes) -> None:

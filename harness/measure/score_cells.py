@@ -272,11 +272,8 @@ class ScoreCells:
 def people_statistics(data: Dataset, votes: Sequence[LabelCounts], items: Ints, group: Ints) -> dict[str, Estimated]:
     """How reliable the labels of some items are, and their level, from the scores as given.
 
-    Args:
-        data: the items.
-        votes: of the metrics that are counted together.
-        items: (n,) the items of the cell, each once.
-        group: the group of every item of the data.
+    `votes` are those of the metrics that are counted together, `items` (n,) the items of the cell, each once, and `group` has the group of
+    every item of the data.
     """
     features, alpha, labels = [], [], []
     every = [of.scores for of in votes if of.scores is not None]

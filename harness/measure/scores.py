@@ -92,14 +92,8 @@ def numbers(column: CodedColumn) -> Floats:
 def item_scores(data: Dataset, metric: str, standardise: Standardise = "none", labels: Labels | None = None) -> ItemScores:
     """The labels of an interval metric as numbers.
 
-    Args:
-        data: the items that labels are about.
-        metric: its name.
-        standardise: `annotator`: `value` is standardised within the annotator's labels of a language.
-        labels: default those of the data.
-
-    Raises:
-        UsageError: if annotators cannot be followed from item to item, or have a single label, and scores are to be standardised.
+    With `standardise` "annotator", `value` is standardised within the annotator's labels of a language; that raises UsageError if
+    annotators cannot be followed from item to item, or have a single label. `labels` are those of the data by default.
     """
     every = data.labels if labels is None else labels
     rows = np.flatnonzero(every.metric.equals(metric))

@@ -81,7 +81,7 @@ def majority_classes(
 
     Args:
         reference: (units,) the class of the aggregate, negative without one.
-        classes: of the metric.
+        classes: those of the metric.
         stratum: (units,) what has one constant: language, task and metric, and where judges are not told apart elsewhere, the judge.
         learnt: `{(item_id, metric): score}`, from development items; questions that are missing have the constant.
         questions: the item and metric of every unit; read only if something was learnt.
@@ -99,13 +99,8 @@ def unit_gaps(units: Units, counted: Mapping[str, LabelCounts], score: Ints, wei
     """The judge's agreement with an item's annotators minus their agreement with each other: (units,) in [-1, 1].
 
     The judge's is the share of the annotators who gave its class, 0 for a failure; theirs the share of pairs of annotators who gave one
-    class. Both are over the same people. NaN where an item has fewer than two annotators.
-
-    Args:
-        units: one row a judgment.
-        counted: `{metric: votes}`.
-        score: (units,) class codes of the scores, negative for failures, as `unit_hits` gives them.
-        weights: `{metric: (k, k)}` how far two classes agree; without, only equal ones do.
+    class. Both are over the same people. NaN where an item has fewer than two annotators. `score` (units,) has class codes, negative for
+    failures, as `unit_hits` gives them; `weights` says, as `{metric: (k, k)}`, how far two classes agree: without, only equal ones do.
     """
     gap = np.full(len(units), np.nan)
     for metric, of in counted.items():

@@ -18,8 +18,7 @@ from harness.model import Failure, Scale, Score
 from harness.parse.prose import is_refusal
 from harness.parse.reasoning import without_reasoning
 from harness.parse.values import Reading, failed_reading, read_choice
-from harness.parse.vocabulary import Vocabulary
-from harness.parse.written_numbers import NUMBER, to_number
+from harness.parse.vocabulary import NUMBER, Vocabulary, to_number
 
 MAX_TEXT_CHARACTERS = 20_000  # a longer answer is read up to here
 _DASHES = "-‐‑–—~〜～"

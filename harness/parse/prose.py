@@ -10,8 +10,7 @@ from typing import NamedTuple
 
 from harness.model import Failure, Scale
 from harness.parse.values import Reading, agreed_reading, failed_reading, read_choice
-from harness.parse.vocabulary import Vocabulary, folded, folded_opening
-from harness.parse.written_numbers import numbers_in
+from harness.parse.vocabulary import Vocabulary, folded, folded_opening, numbers_in
 
 _OPENING_CHARACTERS = 200  # a refusal must begin within them
 _LOOKAHEAD_CHARACTERS = 80  # searched for a second score after an announced one

@@ -34,23 +34,14 @@ class OwnMessage(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class OwnPrompt(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A prompt file.
+    """A prompt file."""
 
-    Attributes:
-        metric: what is scored; labels of this metric are what the scores are compared with.
-        message: the messages in their order.
-        read: how the score is read: `json:<key>`, or `regex:<pattern>` with one group.
-        map: scores for words.
-        scale: the scale that the prompt states; it must be that of the metric.
-        max_tokens: the longest answer.
-    """
-
-    metric: Text
+    metric: Text  # what is scored; labels of this metric are what the scores are compared with
     message: Annotated[tuple[OwnMessage, ...], msgspec.Meta(min_length=1)]
-    read: Text = "json:score"
-    map: dict[str, Score] = {}
-    scale: Scale | None = None
-    max_tokens: Annotated[int, msgspec.Meta(ge=1, le=32_768)] = 512
+    read: Text = "json:score"  # how the score is read: `json:<key>`, or `regex:<pattern>` with one group
+    map: dict[str, Score] = {}  # scores for words
+    scale: Scale | None = None  # the scale that the prompt states; it must be that of the metric
+    max_tokens: Annotated[int, msgspec.Meta(ge=1, le=32_768)] = 512  # of the answer
 
     @property
     def rule(self) -> AnswerRule:
