@@ -276,20 +276,17 @@ class Interface(_Spec, frozen=True):
 
 
 class BoardData(_Spec, frozen=True):
-    """Data outside the packs: a data folder of the user with a known content hash, or a data folder on the hub at a commit.
+    """Data outside the packs: a data folder of the user with a known content hash, or a data folder on the hub at a commit."""
 
-    `card` names the dataset card; `recipe` is its former key, which boards that were frozen with it keep. `tasks` maps the data's
-    tasks to ours where the names differ; `where` selects items by any of their keys. `hashed` is what `sha256` covers: all data, or the
-    listed items with their labels alone, and then nothing else is read. So a board can stand on data that are in reach in part.
-    """
-
-    card: str = ""
-    recipe: str = ""
+    card: str = ""  # the name of the dataset card
+    recipe: str = ""  # its former key, which boards that were frozen with it keep
     sha256: Annotated[str, msgspec.Meta(pattern=r"^([0-9a-f]{64})?$")] = ""
     hub: Annotated[str, msgspec.Meta(pattern=r"^([\w.-]+/[\w.-]+)?$")] = ""
     revision: Annotated[str, msgspec.Meta(pattern=r"^([0-9a-f]{40})?$")] = ""
-    tasks: dict[str, Text] = {}
-    where: dict[str, tuple[str | int, ...]] = {}
+    tasks: dict[str, Text] = {}  # the data's tasks -> ours, where the names differ
+    where: dict[str, tuple[str | int, ...]] = {}  # the items, by any of their keys
+    # What `sha256` covers: all data, or the listed items with their labels alone, and then nothing else is read. So a board can stand on
+    # data that are in reach in part.
     hashed: Literal["all", "listed"] = "all"
 
     def __post_init__(self) -> None:
@@ -315,14 +312,7 @@ class Sealed(_Spec, frozen=True):
 
 
 class Board(_Spec, frozen=True):
-    """`leaderboards/<id>/board.toml`: a frozen protocol.
-
-    `items` lists the judged items by language; without it, all test items are judged. `languages` are packs at their versions, or only
-    tags for data outside the packs. `pack` names packs of further items (`languages/<tag>/packs/<pack>/`); if it is empty, the items are
-    those of the languages' own packs. `majority` is the rule for the reference. `annotators` is how many an item needs (`3`, `2+`; empty:
-    two or more, or one if no item has two). `statistics` are the columns of the table; judges are ranked by `rank_by`. `supersedes` names
-    the earlier board whose place it takes; that one stays as it is, and tables say that a newer one exists.
-    """
+    """`leaderboards/<id>/board.toml`: a frozen protocol."""
 
     id: Text
     version: Version
@@ -331,17 +321,19 @@ class Board(_Spec, frozen=True):
     data: Literal["bundled"] | BoardData
     tasks: dict[str, Version]
     rubrics: dict[str, Version]
-    languages: dict[str, Version] | tuple[Text, ...]
+    languages: dict[str, Version] | tuple[Text, ...]  # packs at their versions, or only tags for data outside the packs
     variants: Annotated[tuple[str, ...], msgspec.Meta(min_length=1)]
     temperature: Annotated[float, msgspec.Meta(ge=0)]
     repeats: Annotated[int, msgspec.Meta(ge=1)]
-    majority: Literal["drop", "median", "strict"]
+    majority: Literal["drop", "median", "strict"]  # the rule for the reference
+    # How many annotators an item needs (`3`, `2+`); empty: two or more, or one if no item has two.
     annotators: Annotated[str, msgspec.Meta(pattern=r"^([1-9]\d{0,3}\+?)?$")]
-    statistics: Annotated[tuple[str, ...], msgspec.Meta(min_length=1)]
+    statistics: Annotated[tuple[str, ...], msgspec.Meta(min_length=1)]  # the columns of the table
     rank_by: Text
-    items: dict[str, tuple[str, ...]] = {}
+    items: dict[str, tuple[str, ...]] = {}  # the judged items by language; without it, all test items are judged
+    # Packs of further items (`languages/<tag>/packs/<pack>/`); empty: the items are those of the languages' own packs.
     pack: Annotated[str, msgspec.Meta(pattern=r"^([a-z][a-z-]*)?$")] = ""
-    supersedes: str = ""
+    supersedes: str = ""  # the earlier board whose place it takes; that one stays as it is, and tables say that a newer one exists
     sealed: Sealed | None = None
 
     @property

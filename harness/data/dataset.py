@@ -315,7 +315,7 @@ def read_items(
     shared: _SharedTexts | None = None,
     asked_column: str = "",
 ) -> list[Item]:
-    """Items of one file.
+    """Items of one file. Raises ContentError with `file:line` for the wrong rows.
 
     Args:
         path: the file.
@@ -324,9 +324,6 @@ def read_items(
         group_key: the key with the group; a row without it is a group of its own.
         shared: texts from a table beside the items; the texts of the row itself take precedence.
         asked_column: the key that says which judges were shown an item.
-
-    Raises:
-        ContentError: with `file:line`, for the wrong rows.
     """
     items: list[Item] = []
     faults: list[tuple[int, str]] = []

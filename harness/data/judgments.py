@@ -50,16 +50,7 @@ _HASHED_AS = {"detected_language": "told_language"}
 
 
 class Judgments:
-    """Judgments in the order of their file or run.
-
-    Columns (rows,): `item`, `metric`, those of `CONDITION` (no value if unknown), `perturbation` (no value for the original text),
-    `repeat`, `score` (no value after a failure), `failure` (why there is no score), `expected`, `entropy` and `confidence` (from token
-    probabilities; the last is the probability of the score that was given), `justification`, `asked_language` and `detected_language`
-    of the justification, `further_numbers` of a text (only in runs). Of pairs: `order` (no value: forward), `shown_source` (no value:
-    none) and `share_a`, the share of the probability of the item's first text. Their scores are in the item's own order.
-    A score off its scale is the failure `off_scale`. `spans` are the errors that recorded judges marked, a tuple; those of
-    a run stay in its file.
-    """
+    """Judgments in the order of their file or run, as columns (rows,). Scores of pairs are in the item's own order."""
 
     COLUMNS = ("item", "metric", *CONDITION, "perturbation", "repeat", "score", "failure")
     OPTIONAL: tuple[str, ...]
@@ -68,23 +59,23 @@ class Judgments:
     item: CodedColumn
     metric: CodedColumn
     judge: CodedColumn
-    variant: CodedColumn
+    variant: CodedColumn  # as all of `CONDITION`: no value if unknown
     temperature: CodedColumn
-    perturbation: CodedColumn
+    perturbation: CodedColumn  # no value for the original text
     repeat: CodedColumn
-    score: CodedColumn
-    failure: CodedColumn
-    order: CodedColumn
-    shown_source: CodedColumn
-    expected: CodedColumn
+    score: CodedColumn  # no value after a failure
+    failure: CodedColumn  # why there is no score; `off_scale` if it is off its scale
+    order: CodedColumn  # of the texts of a pair; no value: forward
+    shown_source: CodedColumn  # no value: none
+    expected: CodedColumn  # from token probabilities, as entropy and confidence
     entropy: CodedColumn
-    confidence: CodedColumn
-    share_a: CodedColumn
+    confidence: CodedColumn  # the probability of the score that was given
+    share_a: CodedColumn  # the share of the probability of a pair's first text
     justification: CodedColumn
-    asked_language: CodedColumn
+    asked_language: CodedColumn  # of the justification, as detected_language
     detected_language: CodedColumn
-    further_numbers: CodedColumn
-    spans: CodedColumn
+    further_numbers: CodedColumn  # of a text; only in runs
+    spans: CodedColumn  # the errors that recorded judges marked, a tuple; those of a run stay in its file
 
     def __init__(self, **columns: CodedColumn) -> None:
         rows = len(columns["item"])

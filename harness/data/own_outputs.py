@@ -18,11 +18,7 @@ _FIRST, _SECOND = "1", "2"  # the label of the output that is shown first, and o
 
 
 class OwnComparison(msgspec.Struct, frozen=True):
-    """One judge, its own output and another one: which of the two it wrote, or which of the two it prefers.
-
-    `confidence` is the probability, in [0, 1], that the judge gives to its own output, a mean over both orders. `chose_own_first` says
-    whether it chose its own output when that stood first, `chose_own_second` when it stood second; None where this is not recorded.
-    """
+    """One judge, its own output and another one: which of the two it wrote, or which of the two it prefers."""
 
     judge: str
     language: str
@@ -31,8 +27,8 @@ class OwnComparison(msgspec.Struct, frozen=True):
     own: str
     other: str
     question: Question
-    confidence: float
-    chose_own_first: bool | None = None
+    confidence: float  # the probability, in [0, 1], that the judge gives to its own output, a mean over both orders
+    chose_own_first: bool | None = None  # whether it chose its own output when that stood first; None where this is not recorded
     chose_own_second: bool | None = None
 
 

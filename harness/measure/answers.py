@@ -76,25 +76,21 @@ def _of_kinds(name: str) -> cached_property[IndexedValues]:
 class AnswerTable:
     """Judgments in a fixed order; all numbers are (rows,).
 
-    `columns` are coded by rank: those of `KEYS`, repeat, order, perturbation (no value:
-    unchanged text), failure, justification, asked_language, detected_language. `code` is the class of the score (-1: unreadable).
-    `points` is the score and `expected` the mean of its token probabilities; both are oriented so that more is better (NaN without a
-    score, or if the scale has no best end). `best` is 1 where the score is the best one. `credits` are the row's credits for pa,
-    pa_failed_wrong, pa_pairwise and human_pa (NaN where the row does not count, and for perturbed texts, which have no labels).
-    `reference` is the class of the annotators' aggregate, `label` their mean in points. `group` is the item's group.
-
-    A million rows have only a few dozen kinds, so that each row keeps only its `item` and `kind`.
+    `code` is the class of the score (-1: unreadable), `points` the score and `best` 1 where it is the best one. `reference` is the class of
+    the annotators' aggregate, `label` their mean in points. `credits` are the row's credits for `CREDITS` (NaN where the row does not count,
+    and for perturbed texts, which have no labels). Points are oriented so that more is better (NaN without a score, or if the scale has no
+    best end). A million rows have only a few dozen kinds, so that each row keeps only its `item` and `kind`.
     """
 
     data: Dataset
     drawing: Drawing
     reach: Mapping[str, float]  # {metric: points from the worst to the best}
-    columns: Mapping[str, CodedColumn]
+    columns: Mapping[str, CodedColumn]  # coded by rank: `KEYS`, repeat, order, perturbation (no value: unchanged text), failure, languages
     kinds: Kinds
     kind: Codes
     item: Codes
-    groups: Codes  # (items,)
-    expected: IndexedValues
+    groups: Codes  # (items,) of every item
+    expected: IndexedValues  # the mean of the score's token probabilities, oriented as points
 
     def __len__(self) -> int:
         return len(self.item)

@@ -68,18 +68,11 @@ _NOTHING = {
 
 
 class Cell(msgspec.Struct, frozen=True):
-    """The numbers of one cell. `key` names its language, task, …, with `*` where the cell pools; `undefined` has a reason for every null.
+    """The numbers of one cell."""
 
-    `n_ref` counts the judgments that were asked for and have a reference; `n` counts those of them with a readable score. `n_asked`
-    counts different questions (item, metric and condition; repeats count once); `not_asked` counts labelled questions that the judge
-    was not asked. `score_counts`, on interval scales, has the numbers of source texts and second ratings that statistics rest on.
-    `sample_gain`, where texts were drawn with different probabilities, is the variance of `pa_failed_wrong` in a simple random sample of as
-    many texts, divided by that in this sample.
-    """
-
-    key: dict[str, Any]
-    n_ref: int
-    n: int
+    key: dict[str, Any]  # its language, task, …, with `*` where the cell pools
+    n_ref: int  # judgments that were asked for and have a reference
+    n: int  # those of them with a readable score
     coverage: float | None
     failures: dict[str, int]
     groups: int
@@ -91,12 +84,14 @@ class Cell(msgspec.Struct, frozen=True):
     distribution_labels: dict[str, float] | None
     distribution_judge: dict[str, float] | None
     distribution_by_agreement: dict[str, Any] | None
-    undefined: dict[str, str]
-    n_asked: int = 0
-    not_asked: int = 0
+    undefined: dict[str, str]  # a reason for every null
+    n_asked: int = 0  # different questions (item, metric and condition; repeats count once)
+    not_asked: int = 0  # labelled questions that the judge was not asked
     versus: dict[str, Any] | None = None
     systems: list[dict[str, Any]] | None = None
-    score_counts: dict[str, int] | None = None
+    score_counts: dict[str, int] | None = None  # on interval scales: source texts and second ratings that statistics rest on
+    # Where texts were drawn with different probabilities: the variance of `pa_failed_wrong` in a simple random sample of as many texts,
+    # divided by that in this sample.
     sample_gain: float | None = None
 
     @property

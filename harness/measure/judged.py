@@ -21,24 +21,17 @@ from harness.stats.core.arrays import Ints
 class JudgedData(msgspec.Struct, frozen=True):
     """Judgments laid beside the labels of one data set: of one source, or of several on the same items and labels.
 
-    Attributes:
-        data: the items and labels that are compared.
-        units: one row a judgment of what judges were asked; `missing` where there is none.
-        unasked: labelled items that judges were not asked about.
-        counted: `{metric: votes}`; units of other metrics have no labels.
-        baseline: `{(item_id, metric): score}` that a majority baseline has learnt from development items; None if nothing was. Pairs
-            that are missing get the commonest reference of the item's language, task and metric in the cell.
-        design: how the labelled items were drawn; None if each counts once.
-        design_notes: why stated probabilities are not used.
+    `baseline` is `{(item_id, metric): score}` that a majority baseline has learnt from development items; None if nothing was. Pairs that
+    are missing get the commonest reference of the item's language, task and metric in the cell.
     """
 
     data: Dataset
-    units: Units
-    unasked: Units
-    counted: Mapping[str, LabelCounts]
+    units: Units  # one row a judgment of what judges were asked; `missing` where there is none
+    unasked: Units  # labelled items that judges were not asked about
+    counted: Mapping[str, LabelCounts]  # by metric; units of other metrics have no labels
     baseline: Mapping[tuple[str, str], Any] | None = None
-    design: Design | None = None
-    design_notes: tuple[str, ...] = ()
+    design: Design | None = None  # how the labelled items were drawn; None if each counts once
+    design_notes: tuple[str, ...] = ()  # why stated probabilities are not used
 
     def of(self, units: Units) -> JudgedData:
         """The same data with other units."""

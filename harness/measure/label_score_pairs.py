@@ -41,23 +41,14 @@ class ReliabilityPoint:
 
 @dataclass(frozen=True)
 class LabelScorePairs:
-    """One cell.
+    """One cell."""
 
-    Attributes:
-        key: source and the keys of `CELL` (None where there is none).
-        classes: of the scale, from the worst to the best where it says which is best; empty where there are too many.
-        counts: judgments by aggregate of the labels (rows) and by score (columns, the last one without a readable score).
-        ends: the ends of the scale as numbers; None on a scale without order.
-        by_mean: scores along the annotators' mean, of all unchanged texts with two annotators; empty without numbers.
-        reliability: empty without confidences.
-    """
-
-    key: dict[str, Any]
-    classes: tuple[Score, ...]
-    counts: tuple[tuple[int, ...], ...]
-    ends: tuple[float, float] | None
-    by_mean: tuple[MeanPoint, ...]
-    reliability: tuple[ReliabilityPoint, ...]
+    key: dict[str, Any]  # source and the keys of `CELL`; None where there is none
+    classes: tuple[Score, ...]  # from the worst to the best where the scale says which is best; empty where there are too many
+    counts: tuple[tuple[int, ...], ...]  # judgments by aggregate of the labels (rows) and by score (the last column: none was readable)
+    ends: tuple[float, float] | None  # of the scale as numbers; None on a scale without order
+    by_mean: tuple[MeanPoint, ...]  # scores along the annotators' mean, of all unchanged texts with two annotators
+    reliability: tuple[ReliabilityPoint, ...]  # empty without confidences
 
 
 def label_score_pairs(judged: Outcomes, source: str | None = None) -> Iterator[LabelScorePairs]:

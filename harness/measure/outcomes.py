@@ -26,20 +26,15 @@ On interval scales the reference is the annotators' mean, and no score is right 
 
 @dataclass(frozen=True, eq=False)
 class Outcomes:
-    """The judgments of one recording, each with its outcome: of unchanged texts, of perturbed ones, and missing judgments.
-
-    `row` (units,) is the index of the judgment in the recording, -1 if it is missing. `reference` is the annotators' aggregate and
-    `agreement` how far they agree (`full`, `partial`, `none`; no value with fewer than two annotators). `outcome` is one of `OUTCOMES`.
-    `compared` marks the units that the numbers rest on: unchanged texts with a reference (at the level of systems: with a label).
-    """
+    """The judgments of one recording, each with its outcome: of unchanged texts, of perturbed ones, and missing judgments."""
 
     data: Dataset
     units: Units
-    row: Ints
-    reference: CodedColumn
-    agreement: CodedColumn
-    outcome: CodedColumn
-    compared: NDArray[np.bool_]
+    row: Ints  # (units,) the index of the judgment in the recording, -1 if it is missing
+    reference: CodedColumn  # the annotators' aggregate
+    agreement: CodedColumn  # how far they agree: `full`, `partial`, `none`; no value with fewer than two annotators
+    outcome: CodedColumn  # one of `OUTCOMES`
+    compared: NDArray[np.bool_]  # what the numbers rest on: unchanged texts with a reference (at the level of systems: with a label)
 
     def __len__(self) -> int:
         return len(self.units)

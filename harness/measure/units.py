@@ -195,17 +195,12 @@ def asked_and_not(
 ) -> tuple[Units, Units]:
     """The units of the questions that judges were asked, and those of the questions that they were not; both of labelled items.
 
-    Args:
-        units: the existing judgments of unchanged texts.
-        data: the items that units index.
-        counted: `{metric: votes}`; items without votes are never missing.
-        asked: which items count as asked besides those with a judgment; None if the judgments are complete, as in a run.
-        every: all judgments of unchanged texts; `units` may be a part of them. The selection does not change which items were asked.
+    First `units`, the existing judgments of unchanged texts, with the failure `missing` for each item that was asked about and has none: a
+    judge must not gain by leaving out hard items. Second the items that were not asked about, without score or failure. Both are limited to
+    the languages, tasks, metrics and conditions of which a judge has any judgment, and to items with votes.
 
-    Returns:
-        First, `units`, with the failure `missing` for each item that was asked about and has no judgment: a judge must not gain by
-        leaving out hard items. Second, the items that were not asked about, without score or failure. Both are limited to the languages,
-        tasks, metrics and conditions of which a judge has any judgment.
+    `asked` says which items count as asked besides those with a judgment; None if the judgments are complete, as in a run. `every` are all
+    judgments of unchanged texts, of which `units` may be a part: the selection does not change which items were asked.
     """
     nothing = units.take(np.arange(0))
     if asked is None:

@@ -47,14 +47,9 @@ def rank(
 ) -> tuple[Ranking, ...]:
     """All tables, by language, variant and metric; the table that pools metrics comes first.
 
-    Args:
-        given: what is ranked.
-        statistics: names of `harness.stats.judge_statistics`, for `RankedJudge.statistics`.
-        unranked: the judges that have values and no ranks: baselines.
-        on_label_scale: judges whose continuous scores are on the scale of people's labels, where the board's answers are on another one.
-
-    Raises:
-        UsageError: for another `rank_by`, and if no item has as many annotators as the options require.
+    `statistics` are names of `harness.stats.judge_statistics`, for `RankedJudge.statistics`; `unranked` the judges that have values and no
+    ranks: baselines; `on_label_scale` judges whose continuous scores are on the scale of people's labels, where the board's answers are on
+    another one. Raises UsageError for another `rank_by`, and if no item has as many annotators as the options require.
     """
     return tuple(table for tables in _tables(given, on_label_scale) for table in tables.rankings(statistics, unranked))
 
