@@ -23,10 +23,7 @@ ORIGINAL = "original_item_id"
 
 
 class AttentionCheck(msgspec.Struct, frozen=True):
-    """One row of `attention_checks`: a damaged `output` of an item, and if a person scored it, that score beside the one of the original.
-
-    `campaign` names a round of labelling; `metric` is empty where the data have one metric for them.
-    """
+    """One row of `attention_checks`: a damaged `output` of an item, and if a person scored it, that score beside the original's."""
 
     item_id: str
     original_item_id: str
@@ -34,8 +31,8 @@ class AttentionCheck(msgspec.Struct, frozen=True):
     annotator_id: str = ""
     score: float | None = None
     score_of_original: float | None = None
-    campaign: str = ""
-    metric: str = ""
+    campaign: str = ""  # a round of labelling
+    metric: str = ""  # empty where the data have one metric for them
 
     def as_item(self, original: Item) -> Item:
         """The damaged text as an item of its own kind, which no other item can be taken for."""

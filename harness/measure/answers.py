@@ -77,9 +77,9 @@ class AnswerTable:
     """Judgments in a fixed order; all numbers are (rows,).
 
     `code` is the class of the score (-1: unreadable), `points` the score and `best` 1 where it is the best one. `reference` is the class of
-    the annotators' aggregate, `label` their mean in points. `credits` are the row's credits for `CREDITS` (NaN where the row does not count,
-    and for perturbed texts, which have no labels). Points are oriented so that more is better (NaN without a score, or if the scale has no
-    best end). A million rows have only a few dozen kinds, so that each row keeps only its `item` and `kind`.
+    the annotators' aggregate, `label` their mean in points. `credits` are the row's credits for `CREDITS` (NaN where the row does not
+    count, and for perturbed texts, which have no labels). Points are oriented so that more is better (NaN without a score, or if the scale
+    has no best end). A million rows have only a few dozen kinds, so that each row keeps only its `item` and `kind`.
     """
 
     data: Dataset

@@ -45,16 +45,12 @@ CI_SIGNED = "wilson/hall/cluster-bootstrap-2"
 
 
 class Recording(msgspec.Struct, frozen=True):
-    """One data set with the judgments that are compared with its labels.
-
-    `asked`: which labelled items without a judgment count as asked, and so as failures; None if the judgments are complete,
-    as in a run.
-    """
+    """One data set with the judgments that are compared with its labels."""
 
     name: str
     data: Dataset
     judgments: Judgments
-    asked: Asked | None = None
+    asked: Asked | None = None  # which labelled items without a judgment count as asked, and failed; None: judgments are complete
     baseline: Mapping[tuple[str, str], Any] | None = None
     notes: tuple[str, ...] = ()  # for readers of its numbers
     panels: Mapping[str, Panel] = {}  # the panels among its judges, by name
@@ -99,17 +95,13 @@ class Comparison(msgspec.Struct, frozen=True):
 
 
 class AlignedData(msgspec.Struct, frozen=True):
-    """The sources of a comparison, restricted and laid out: what cells and verdicts are computed from.
+    """The sources of a comparison, restricted and laid out: what cells and verdicts are computed from."""
 
-    `by` are the keys to group by: those of the options, with `source` first where there are several. `sources` are what the options keep
-    of each source, under distinct names.
-    """
-
-    by: tuple[str, ...]
+    by: tuple[str, ...]  # the keys to group by: those of the options, with `source` first where there are several
     judged: tuple[JudgedData, ...]
     notes: tuple[str, ...]
     signature: str
-    sources: tuple[Recording, ...] = ()
+    sources: tuple[Recording, ...] = ()  # what the options keep of each source, under distinct names
 
 
 def compare(sources: Sequence[Recording], options: CompareOptions) -> Comparison:

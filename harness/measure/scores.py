@@ -20,17 +20,13 @@ from harness.stats.core.arrays import Floats, Ints
 
 @dataclass(frozen=True)
 class ItemScores:
-    """One metric's labels as numbers, sorted by item.
+    """One metric's labels as numbers, sorted by item, (labels,)."""
 
-    (labels,): `item` is an index into the items of the data, `annotator` a code, `raw` the score as given, `value` the score that
-    correlations use: standardised within annotator where this was asked for, else the same. `items` is the number of items of the data.
-    """
-
-    item: Ints
-    annotator: Ints
-    raw: Floats
-    value: Floats
-    items: int
+    item: Ints  # an index into the items of the data
+    annotator: Ints  # a code
+    raw: Floats  # the score as given
+    value: Floats  # the score that correlations use: standardised within annotator where this was asked for, else the same
+    items: int  # of the data
 
     @cached_property
     def n(self) -> Ints:

@@ -26,8 +26,7 @@ HYPOTHESIS = (
 class LanguageSummary(ConditionRow, frozen=True, kw_only=True):
     """One judge in one language over all metrics together: its agreement with the labels beside that of the majority baseline.
 
-    `diff` is the judge minus the baseline, with its interval `ci` and its `p`, None where they are undefined. Continuous scores equal no
-    label: their metrics do not count, and `n_ref` is 0 if there are no others.
+    Continuous scores equal no label: their metrics do not count, and `n_ref` is 0 if there are no others.
     """
 
     language: str
@@ -35,7 +34,7 @@ class LanguageSummary(ConditionRow, frozen=True, kw_only=True):
     n: int
     pa_failed_wrong: float
     baseline: float
-    diff: float | None = None
+    diff: float | None = None  # the judge minus the baseline; None as `ci` and `p` where undefined
     ci: tuple[float, float] | None = None
     p: float | None = None
 

@@ -34,17 +34,14 @@ OWN_KEYS = ("language", "task", "system", "group")
 
 @dataclass(frozen=True, eq=False)
 class Classes:
-    """A metric's scale as class codes. `values` are the numbers that the classes stand for; None means their positions.
-
-    A continuous scale has one class, which every score on it is in: `different` are these scores, and `ends` the ends of an interval scale.
-    """
+    """A metric's scale as class codes. A continuous scale has one class, which every score on it is in."""
 
     scores: tuple[Score, ...]
     kind: Kind
-    values: tuple[float, ...] | None
+    values: tuple[float, ...] | None  # the numbers that the classes stand for; None: their positions
     direction: Direction | None
-    different: tuple[float, ...] = ()
-    ends: tuple[float | None, float | None] = (None, None)
+    different: tuple[float, ...] = ()  # the scores on a continuous scale
+    ends: tuple[float | None, float | None] = (None, None)  # of an interval scale
     order_only: bool = False  # judges answer on another scale than people: only the order of items can be compared
 
     @property
@@ -69,14 +66,11 @@ class Classes:
 
 @dataclass(frozen=True, eq=False)
 class LabelCounts:
-    """One metric's labels: how many annotators gave each class to each item, (items, k). Items with no or too few labels have zeros.
-
-    On interval scales `scores` has the labels of the same items as numbers.
-    """
+    """One metric's labels. Items with no or too few labels have zeros."""
 
     classes: Classes
-    counts: Ints
-    scores: ItemScores | None = None
+    counts: Ints  # (items, k) how many annotators gave each class
+    scores: ItemScores | None = None  # on interval scales: the labels of the same items as numbers
 
 
 @dataclass(frozen=True, eq=False)

@@ -20,14 +20,11 @@ _NO_LETTER = r"(?![^\W_])(?![%％]|[.,]\d)"  # not 2nd, not 2%
 
 
 class AnnouncedChoice(NamedTuple):
-    """A choice that follows an announcing word.
-
-    `firm`: it follows a colon or an equals sign. `alone`: the rest of its sentence holds no other choice.
-    """
+    """A choice that follows an announcing word."""
 
     raw: str
-    firm: bool
-    alone: bool
+    firm: bool  # it follows a colon or an equals sign
+    alone: bool  # the rest of its sentence holds no other choice
 
 
 def read_announced_choice(text: str, scale: Scale, vocabulary: Vocabulary) -> Reading | None:

@@ -29,19 +29,14 @@ _LITERALS = {
 
 
 class Reading(msgspec.Struct, frozen=True, repr_omit_defaults=True):
-    """What a reply says about one metric. Exactly one of `score` and `failure` is set.
-
-    `raw_choice` is the choice as written (its first 200 characters), or None if the reply has none. `further_numbers` are the other
-    numbers of a free text that could be scores, separated by spaces; None if there are none. `spans` are the errors of the
-    answer, not placed in the text yet; None if it has no list of them.
-    """
+    """What a reply says about one metric. Exactly one of `score` and `failure` is set."""
 
     score: Score | None
     failure: Failure | None
-    raw_choice: str | None
+    raw_choice: str | None  # as written (its first 200 characters); None if the reply has none
     justification: str | None
-    further_numbers: str | None = None
-    spans: tuple[ErrorSpan, ...] | None = None
+    further_numbers: str | None = None  # of a free text, which could be scores, separated by spaces; None if there are none
+    spans: tuple[ErrorSpan, ...] | None = None  # the errors of the answer, not placed in the text yet; None if it has no list of them
 
 
 def clean(text: str) -> str:

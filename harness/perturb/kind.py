@@ -41,19 +41,15 @@ class Perturb(Protocol):
 
 
 class Kind(msgspec.Struct, frozen=True):
-    """One kind of perturbation.
-
-    `moves` names metrics whose scores should fall (-1), stay (0) or rise (1); other metrics may do anything. `heeds_segmenter` is set for
-    kinds that work on words. `broken` is the reason why a plug-in cannot be loaded, and empty for all other kinds.
-    """
+    """One kind of perturbation."""
 
     name: str
     summary: str
     doses: Doses | None
-    heeds_segmenter: bool
-    moves: Mapping[str, Direction]
+    heeds_segmenter: bool  # whether it works on words
+    moves: Mapping[str, Direction]  # metrics whose scores should fall (-1), stay (0) or rise (1); others may do anything
     perturb: Perturb
-    broken: str = ""
+    broken: str = ""  # why a plug-in cannot be loaded
 
 
 class Chance:

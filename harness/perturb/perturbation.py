@@ -42,15 +42,11 @@ def _dose_text(dose: float) -> str:
 
 
 class Perturbed(msgspec.Struct, frozen=True):
-    """An item after a perturbation: only its output texts differ.
-
-    `applied` is False if no output text could be changed; `item` is then the original item, and `realised` is empty. With several output
-    texts, `realised` holds means over the changed ones.
-    """
+    """An item after a perturbation: only its output texts differ."""
 
     item: Item
-    applied: bool
-    realised: dict[str, float]
+    applied: bool  # False if no output text could be changed; `item` is then the original item, and `realised` is empty
+    realised: dict[str, float]  # with several output texts, means over the changed ones
 
 
 def parse_perturbation(text: str, segmenter: str = "icu") -> tuple[Perturbation, ...]:

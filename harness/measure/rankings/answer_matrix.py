@@ -30,22 +30,17 @@ RANKED_BY = ("pa_failed_wrong", "pa_pairwise", "judge_loo")
 
 @dataclass(frozen=True, eq=False)
 class Questions:
-    """The labelled pairs of item and metric of a data set.
-
-    `item`, `metric`, `language` and `group` (units,) are the numbers of each pair's item, metric, language and group. `votes` has the
-    annotators' labels by metric. `credits` (units, k) is the credit of each class as an answer: NaN where the labels say nothing, and
-    beyond the classes of the metric's scale.
-    """
+    """The labelled pairs of item and metric of a data set, by number (units,)."""
 
     data: Dataset
-    votes: dict[str, LabelCounts]
+    votes: dict[str, LabelCounts]  # by metric
     metrics: tuple[str, ...]
     languages: tuple[str, ...]
     item: Ints
     metric: Ints
     language: Ints
     group: Ints
-    credits: Floats
+    credits: Floats  # (units, k) of each class as an answer: NaN where labels say nothing, and beyond the classes of the metric's scale
 
     def __len__(self) -> int:
         return len(self.item)
@@ -67,18 +62,14 @@ class Questions:
 
 @dataclass(frozen=True, eq=False)
 class AnswerMatrix:
-    """The answers of several judges to the same questions under one variant.
-
-    `score` (judges, repeats, units) is the class that the judge gave, -1 without one; `failure`, of the same shape, is the index in
-    `FAILURES` of the reason. `was_asked` (judges, languages): whether a judge was asked anything in a language.
-    """
+    """The answers of several judges to the same questions under one variant."""
 
     questions: Questions
     variant: str
     judges: tuple[str, ...]
-    score: NDArray[np.int16]
-    failure: NDArray[np.int8]
-    was_asked: NDArray[np.bool_]
+    score: NDArray[np.int16]  # (judges, repeats, units) the class that the judge gave, -1 without one
+    failure: NDArray[np.int8]  # of the same shape: the index in `FAILURES` of the reason
+    was_asked: NDArray[np.bool_]  # (judges, languages) anything
 
 
 def questions_of(data: Dataset, judged: Sequence[Judgments], options: CompareOptions, rank_by: str, metrics: Sequence[str]) -> Questions:

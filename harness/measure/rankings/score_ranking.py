@@ -44,17 +44,13 @@ KEYS = ("language", "metric", "judge", "variant")
 
 @dataclass(frozen=True)
 class ScoreQuestions:
-    """The labels that judges of continuous scores are compared with.
-
-    `labels` has every metric's scores, for the items of `data`; `people` their means (items,) as correlations use them, NaN without a
-    label. `segment` and `language` (items,) are codes: the source text, -1 without one, and the language.
-    """
+    """The labels that judges of continuous scores are compared with."""
 
     data: Dataset
     training: Dataset
-    labels: Mapping[str, ItemScores]
-    segment: Ints
-    language: Ints
+    labels: Mapping[str, ItemScores]  # by metric, for the items of `data`
+    segment: Ints  # (items,) the code of the source text, -1 without one
+    language: Ints  # (items,) its code
     languages: tuple[str, ...]
 
     @cached_property
