@@ -372,10 +372,7 @@ class Asked(_Spec, frozen=True):
 
 
 class RawFile(_Spec, frozen=True):
-    """A file as its authors released it: its path in the repository, its size and its SHA-256.
-
-    Size 0 and an empty hash: nobody has fetched it yet. Only a card with `tried = false` has such files.
-    """
+    """A file as its authors released it. Size 0 and an empty hash: nobody has fetched it yet; only cards with `tried = false` have such."""
 
     path: Text
     bytes: int = 0
