@@ -38,16 +38,13 @@ class Archive:
         if member.flag_bits & 1:
             raise ContentError(f"{name} is encrypted; save the file without a password", self._path)
         if member.file_size > self._limit:
-            self._refuse_size(name)
+            raise ContentError(f"{name} unpacks to more than {self._limit >> 20} MiB; save only what is needed", self._path)
         content = self._unpacked(member, min(member.file_size, self._limit) + 1)
         if len(content) != member.file_size:
             raise ContentError(f"{name} does not have the size that the archive states", self._path)
         if zlib.crc32(content) != member.CRC:
             raise ContentError(f"{name} is damaged: its checksum is another one", self._path)
         return content
-
-    def _refuse_size(self, name: str) -> None:
-        raise ContentError(f"{name} unpacks to more than {self._limit >> 20} MiB; save only what is needed", self._path)
 
     def _unpacked(self, member: zipfile.ZipInfo, most: int) -> bytes:
         """At most `most` bytes of a member, unpacked piece by piece: zipfile itself unpacks all that a piece holds."""

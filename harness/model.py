@@ -27,18 +27,14 @@ ShownSource = Literal["none", "correct", "swapped"]
 
 
 class Scale(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The scores that a metric can take.
-
-    `nominal` and `ordinal` scales list their `classes`, ordinal ones from low to high; `interval` scales have `min` and `max`. `best` is
-    the most desirable score. `swap` says what each class becomes when two compared texts change places.
-    """
+    """The scores that a metric can take."""
 
     kind: Literal["nominal", "ordinal", "interval"]
-    classes: tuple[int | str, ...] = ()
-    min: float | None = None
+    classes: tuple[int | str, ...] = ()  # of nominal and ordinal scales, ordinal ones from low to high
+    min: float | None = None  # of interval scales, as max
     max: float | None = None
-    best: int | float | str | None = None
-    swap: dict[str, str] = {}
+    best: int | float | str | None = None  # the most desirable score
+    swap: dict[str, str] = {}  # what each class becomes when two compared texts change places
 
     def exchanged(self, score: Score) -> Score:
         """The score that means the same once the two compared texts have changed places.
@@ -129,47 +125,33 @@ SEVERITIES = ("minor", "major")
 
 
 class ErrorSpan(msgspec.Struct, frozen=True, omit_defaults=True):
-    """An error that a person or a judge marked in a text.
+    """An error that a person or a judge marked in a text."""
 
-    `start` and `end` are places in characters, the end exclusive; None if nobody knows where, and for something `missing`. `text` is what
-    a judge quoted, `reason` what it said. A judge's error without a `severity` could not be read.
-    """
-
-    severity: str | None = None
-    start: int | None = None
-    end: int | None = None
-    text: str = ""
+    severity: str | None = None  # None: a judge's error that could not be read
+    start: int | None = None  # in characters; None if nobody knows where, and for something `missing`
+    end: int | None = None  # exclusive
+    text: str = ""  # what a judge quoted
     missing: bool = False
-    reason: str = ""
+    reason: str = ""  # what a judge said
 
 
 class Variant(msgspec.Struct, frozen=True, order=True):
-    """How a question is put: independent choices, of which the text form names those that are not the default.
-
-    `shots` is how many scored examples of each class stand before the text; `justification` where the reason stands in the answer;
-    `language` is that of the instructions; `metric_order` is the order in which a joint call names its metrics (`order` in files);
-    `probabilities` says whether the probabilities of the score's tokens are requested. `answer` is the form of the answer: JSON, text in
-    the judge's own words, or JSON with `spans`: the errors, quoted from the text, in place of the justification. `persona` puts a sentence
-    about who judges before the instruction, `explain` asks for reasons in a text.
-    `language` and `reasons` may also be the tag of a language (`in:ja`, `reasons:en`): then only items in this language and in English are
-    asked about, so that both can be compared. `reasons` is the language of the justification; empty: that of the instructions.
-    `prompt` names a prompt of the user's own, with the hash of its content (`polite@1f2e3d4c`); no other axis applies to it. `rubric`
-    names a wording of the user's own of a metric's rubric in the same way.
-    """
+    """How a question is put: independent choices, of which the text form names those that are not the default."""
 
     call: Literal["single", "joint"] = "single"
     instructions: Literal["simple", "detailed"] = "simple"
-    shots: int = 0
-    justification: Literal["before", "after", "none"] = "before"
-    language: str = "english"  # english, own, or a tag
-    metric_order: Literal["forward", "reversed"] = msgspec.field(default="forward", name="order")
-    probabilities: bool = False
-    answer: Literal["json", "text", "spans"] = "json"
-    persona: bool = False
-    explain: bool = False
-    prompt: str = ""
-    reasons: str = ""  # a tag, or empty
-    rubric: str = ""
+    shots: int = 0  # how many scored examples of each class stand before the text
+    justification: Literal["before", "after", "none"] = "before"  # where the reason stands in the answer
+    # That of the instructions: english, own, or a tag (`in:ja`): then only items in it and in English are asked about, to compare both.
+    language: str = "english"
+    metric_order: Literal["forward", "reversed"] = msgspec.field(default="forward", name="order")  # in which a joint call names them
+    probabilities: bool = False  # whether those of the score's tokens are requested
+    answer: Literal["json", "text", "spans"] = "json"  # the judge's own words; or the errors, quoted from the text, for a justification
+    persona: bool = False  # a sentence about who judges stands before the instruction
+    explain: bool = False  # a text ends with reasons
+    prompt: str = ""  # of the user's own, with the hash of its content (`polite@1f2e3d4c`); no other axis applies to it
+    reasons: str = ""  # the language of the justification, a tag as in `language`; empty: that of the instructions
+    rubric: str = ""  # a wording of the user's own of a metric's rubric, named as `prompt`
 
     def instructions_in(self, item_language: str) -> str:
         """The language of the instructions about an item."""
@@ -192,7 +174,7 @@ class Variant(msgspec.Struct, frozen=True, order=True):
 def _variant_text(variant: Variant) -> str:
     if variant.prompt:
         return f"{OWN_PROMPT}:{variant.prompt}"
-    words = [word for word, (axis, value) in VARIANT_WORDS.items() if getattr(variant, axis) == value != _default(axis)]
+    words = [word for word, (axis, value) in VARIANT_WORDS.items() if getattr(variant, axis) == value != _VARIANT_DEFAULTS[axis]]
     shots = [f"{FEW_SHOT}:{variant.shots}"] if variant.shots else []
     detailed = ["detailed"] if variant.instructions == "detailed" else []
     tags = [f"in:{variant.language}"] if variant.language not in ("english", "own") else []
@@ -235,9 +217,7 @@ def _defaults(of: type[msgspec.Struct]) -> dict[str, Any]:
     return {field.name: field.default for field in msgspec.structs.fields(of)}
 
 
-@cache  # fields are resolved from text each time, which is slow
-def _default(axis: str) -> Any:
-    return _defaults(Variant)[axis]
+_VARIANT_DEFAULTS = _defaults(Variant)
 
 
 def parse_variant(text: str) -> Variant:
@@ -251,7 +231,12 @@ def parse_variant(text: str) -> Variant:
     'none'
     """
     if text.startswith(f"{OWN_PROMPT}:"):
-        return _own_prompt(text)
+        name = text.partition(":")[2]
+        if is_own_name(name):
+            return Variant(prompt=name)
+        raise ValueError(
+            f"variant '{text}' should be {OWN_PROMPT}:NAME@HASH, as reports write it; --prompt FILE asks with a prompt of your own"
+        )
     chosen: dict[str, Any] = {}
     for word in text.split("+"):
         axis, value = _axis(word, text)
@@ -280,15 +265,6 @@ def plainness(text: str) -> tuple[bool, bool, int, str]:
 def is_own_name(name: str) -> bool:
     """Whether a name is one of a file of the user's own, with the hash of its content: `polite@1f2e3d4c`."""
     return re.fullmatch(r"[A-Za-z0-9][\w.-]{0,63}@[0-9a-f]{8}", name) is not None
-
-
-def _own_prompt(text: str) -> Variant:
-    name = text.partition(":")[2]
-    if not is_own_name(name):
-        raise ValueError(
-            f"variant '{text}' should be {OWN_PROMPT}:NAME@HASH, as reports write it; --prompt FILE asks with a prompt of your own"
-        )
-    return Variant(prompt=name)
 
 
 def _clashes(variant: Variant) -> Iterator[str]:
@@ -338,19 +314,14 @@ def _axis(word: str, text: str) -> tuple[str, Any]:
 
 
 class Condition(msgspec.Struct, frozen=True, order=True):
-    """How a query is put to a judge: variant, perturbation and sampling. An ablation consists of further conditions.
-
-    `perturbation` is its text form (`shuffle-words:0.1`), empty for the original text. An axis of `SAMPLING` that is None is left to the
-    endpoint. `order` is that of the two texts of a pair; the judgment is stored in the item's own order. `shown_source` names the systems
-    in the texts' headings: those that wrote them, or each in the other's place.
-    """
+    """How a query is put to a judge: variant, perturbation and sampling. An ablation consists of further conditions."""
 
     variant: Variant = Variant()
     temperature: float = 0.0
-    top_p: float | None = None
-    perturbation: str = ""
-    order: Order = "forward"
-    shown_source: ShownSource = "none"
+    top_p: float | None = None  # None as for every axis of `SAMPLING`: left to the endpoint
+    perturbation: str = ""  # its text form (`shuffle-words:0.1`); empty for the original text
+    order: Order = "forward"  # of the two texts of a pair; the judgment is stored in the item's own order
+    shown_source: ShownSource = "none"  # the systems in the texts' headings: those that wrote them, or each in the other's place
 
     def __str__(self) -> str:
         """Without what is not the default: `single T=0`, `single T=0.7 top_p=0.9 order=swapped source=correct`."""
@@ -554,18 +525,14 @@ SYSTEM_ROLE = "system role"  # among what is left out: the system's text then be
 
 
 class Reply(msgspec.Struct, frozen=True):
-    """What came back to one attempt of a call, verbatim.
-
-    `form` is the requested answer format (`json_schema`, `json_schema-lenient`, `json_object`, `text`; `none` for judges that are not
-    models). `error` is the endpoint's refusal of this item (a text longer than the context), which counts as a reply.
-    """
+    """What came back to one attempt of a call, verbatim."""
 
     text: str
     model: str
-    form: str = "none"
+    form: str = "none"  # of the requested answer: json_schema, json_schema-lenient, json_object, text; none for judges that are no models
     finish_reason: str | None = None
     refusal: str | None = None
-    error: str | None = None
+    error: str | None = None  # the endpoint's refusal of this item (a text longer than the context), which counts as a reply
     usage: Usage = Usage()
     seconds: float = 0.0
     tokens: tuple[Token, ...] = ()  # of the answer, if probabilities were requested and returned

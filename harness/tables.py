@@ -57,7 +57,8 @@ def read_rows(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
     UTF-8, and an incomplete gzip file.
     """
     if path.suffix == ".parquet":
-        yield from _parquet_rows(path)
+        rows = parquet_table(path).to_pylist()
+        yield from enumerate(({k: v for k, v in row.items() if v is not None} for row in rows), start=1)
     else:
         yield from json_rows(path, dict[str, Any], "a JSON object")
 
@@ -150,11 +151,6 @@ def open_bytes(path: Path, line: Callable[[], int | None] = lambda: None) -> Ite
         raise ContentError(f"not a whole gzip file ({err}); fetch it again", path, line()) from None
     except OSError as err:
         raise ContentError(f"cannot be read: {err.strerror or err}", path) from None
-
-
-def _parquet_rows(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
-    rows = parquet_table(path).to_pylist()
-    yield from enumerate(({k: v for k, v in row.items() if v is not None} for row in rows), start=1)
 
 
 def parquet_table(path: Path, columns: list[str] | None = None) -> Any:
@@ -361,14 +357,9 @@ def to_csv(rows: Sequence[Mapping[str, Any]], columns: Sequence[str]) -> str:
     writer = csv.writer(out)
     writer.writerow(columns)
     for row in rows:
-        writer.writerow([_guard_cell(row.get(column)) for column in columns])
+        cells = (row.get(column) for column in columns)
+        writer.writerow(["'" + cell if isinstance(cell, str) and looks_like_formula(cell.lstrip("'")) else cell for cell in cells])
     return out.getvalue()
-
-
-def _guard_cell(value: Any) -> Any:
-    if not isinstance(value, str):
-        return value
-    return "'" + value if looks_like_formula(value.lstrip("'")) else value
 
 
 def unguard_cell(cell: str) -> str:

@@ -50,10 +50,8 @@ def reading_ease(text: str, language: str, lexicon: Lexicon) -> float:
     base - words_factor * (words / sentence) - syllables_factor * (syllables / word). Syllables are the parts into which hyphenation
     patterns divide a word (`pyphen`), so they are a few too low; the same for all texts.
 
-    NaN for a text without words.
-
-    Raises:
-        UsageError: for a language without a published formula in its lexicon, and where `pyphen` is not installed.
+    NaN for a text without words. Raises UsageError for a language without a published formula in its lexicon, and where `pyphen` is not
+    installed.
 
     Reference: Flesch (1948); each lexicon names the source of its constants.
     """

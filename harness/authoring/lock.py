@@ -16,21 +16,9 @@ from pathlib import Path
 
 import msgspec
 
-from harness.content.library import LOCK, OLD_CARDS, Library
+from harness.content.library import KINDS, LOCK, OLD_CARDS, AnySpec, ContentKind, Library
 from harness.content.problems import Problem, line_of, problem_from_error
-from harness.content.specs import (
-    Board,
-    BoardCollection,
-    DatasetCard,
-    Instructions,
-    Interface,
-    Lexicon,
-    Pack,
-    Rubric,
-    Task,
-    Writing,
-    read_spec,
-)
+from harness.content.specs import Board, DatasetCard, Pack, read_spec
 from harness.errors import ContentError
 from harness.tables import write_atomic
 
@@ -38,23 +26,11 @@ _ACCEPT = "run 'harness check --accept'"
 _LINE = re.compile(r"(\S+/\S+) (\d+\.\d+\.\d+) ([0-9a-f]{64})")
 _KEYHOLDERS = re.compile(rb"^recipients[ \t]*=[ \t]*\[[^\]]*\][ \t]*\n", re.MULTILINE)  # does not affect any number
 _VERSION_KEY = r"^[ \t]*version[ \t]*="
-_AnySpec = Task | Writing | Rubric | Pack | Instructions | Interface | Lexicon | DatasetCard | Board | BoardCollection
-
-# Kind of unit -> the pattern of its TOML file, the struct of that file, and patterns of further files in the hash.
-_KINDS: dict[str, tuple[str, type[_AnySpec], tuple[str, ...]]] = {
-    "tasks": ("tasks/*/task.toml", Task, ()),
-    "writing": ("tasks/*/writing.toml", Writing, ()),
-    "rubrics": ("rubrics/*.toml", Rubric, ()),
-    "languages": ("languages/*/pack.toml", Pack, ("items/*.jsonl", "labels/*.jsonl")),
-    "instructions": ("languages/*/instructions.toml", Instructions, ()),
-    "interfaces": ("languages/*/interface.toml", Interface, ()),
-    "packs": ("languages/*/packs/*/pack.toml", Pack, ("items/*.jsonl", "labels/*.jsonl")),
-    "lexicons": ("languages/*/lexicon.toml", Lexicon, ()),
-    "catalog": ("catalog/*/dataset.toml", DatasetCard, ()),
-    "datasets": (OLD_CARDS, DatasetCard, ()),
-    "leaderboards": ("leaderboards/*/board.toml", Board, ()),
-    "collections": ("leaderboards/*/collection.toml", BoardCollection, ()),
+_KINDS = KINDS | {
+    "packs": ContentKind(Pack, "languages/*/packs/*/pack.toml", "further pack"),
+    "datasets": ContentKind(DatasetCard, OLD_CARDS, "dataset card"),
 }
+_TABLES = ("items/*.jsonl", "labels/*.jsonl")  # of a language pack, which are in its hash
 
 
 class LockEntry(msgspec.Struct, frozen=True):
@@ -66,7 +42,7 @@ class LockEntry(msgspec.Struct, frozen=True):
 
 class _Unit(msgspec.Struct, frozen=True):
     name: str  # e.g. `tasks/summarize`
-    kind: type[_AnySpec]
+    kind: type[AnySpec]
     toml: Path
     files: tuple[Path, ...]  # the TOML file and the others in the hash
 
@@ -175,13 +151,13 @@ def _triple(version: str) -> tuple[int, ...]:
 
 def _units(library: Library) -> Iterator[_Unit]:
     units = []
-    for word, (pattern, kind, further) in _KINDS.items():
-        for toml in library.roots[0].glob(pattern):
-            name = toml.stem if pattern.endswith("/*.toml") else toml.parent.name
+    for word, kind in _KINDS.items():
+        for toml in library.roots[0].glob(kind.pattern):
+            name = toml.stem if kind.pattern.endswith("/*.toml") else toml.parent.name
             if word == "packs":  # `packs/cs/hard`
                 name = f"{toml.parent.parent.parent.name}/{name}"
-            files = (toml, *(path for below in further for path in toml.parent.glob(below)))
-            units.append(_Unit(f"{word}/{name}", kind, toml, files))
+            tables = (path for below in _TABLES for path in toml.parent.glob(below)) if kind.spec is Pack else ()
+            units.append(_Unit(f"{word}/{name}", kind.spec, toml, (toml, *tables)))
     yield from sorted(units, key=lambda unit: unit.name)
 
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from functools import cache, cached_property
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 from harness.content import tags
 from harness.content.interfaces import FALLBACK, completed, interface_complaints
@@ -28,6 +28,30 @@ from harness.content.specs import (
 )
 from harness.errors import ContentError, UsageError
 
+AnySpec = Task | Writing | Rubric | Pack | Instructions | Interface | Lexicon | DatasetCard | Board | BoardCollection
+
+
+class ContentKind(NamedTuple):
+    """A kind of content: the struct of its files, whose first field is the name; where they are (`*` is the name); a word for messages."""
+
+    spec: type[AnySpec]
+    pattern: str
+    word: str
+
+
+KINDS = {
+    "tasks": ContentKind(Task, "tasks/*/task.toml", "task"),
+    "writing": ContentKind(Writing, "tasks/*/writing.toml", "request to write for the task"),
+    "rubrics": ContentKind(Rubric, "rubrics/*.toml", "rubric"),
+    "languages": ContentKind(Pack, "languages/*/pack.toml", "language pack"),
+    "instructions": ContentKind(Instructions, "languages/*/instructions.toml", "instructions in"),
+    "interfaces": ContentKind(Interface, "languages/*/interface.toml", "interface in"),
+    "lexicons": ContentKind(Lexicon, "languages/*/lexicon.toml", "lexicon of"),
+    "catalog": ContentKind(DatasetCard, "catalog/*/dataset.toml", "dataset card"),
+    "leaderboards": ContentKind(Board, "leaderboards/*/board.toml", "board"),
+    "collections": ContentKind(BoardCollection, "leaderboards/*/collection.toml", "collection"),
+}
+"""By the name that units of content have in content.lock."""
 LOCK = "content.lock"
 PUBLISHED = "harness.published"  # entry points of packages that add published sets
 OLD_CARDS = "datasets/*/data.toml"  # where dataset cards were before the catalog; users' content folders may have them there
@@ -65,9 +89,9 @@ def package_roots() -> dict[str, Path]:
     return {name: Path(next(iter(place))) for name, place in places.items() if place}
 
 
-def _files(pattern: str) -> cached_property[dict[str, Path]]:
-    """A property of `Library`: `{name: path}` of the files that match a pattern below a root."""
-    return cached_property(lambda library: library._find(pattern))
+def _files(kind: str) -> cached_property[dict[str, Path]]:
+    """A property of `Library`: `{name: path}` of the files of a kind."""
+    return cached_property(lambda library: library._find(KINDS[kind].pattern))
 
 
 class Library:
@@ -96,20 +120,21 @@ class Library:
                 paths[name] = path
         return paths
 
-    def _load(self, name: str, files: dict[str, Path], kind: type[S], word: str, name_inside: Callable[[S], str]) -> S:
+    def _load(self, name: str, files: dict[str, Path], kind: type[S]) -> S:
         """A file of a kind by its name. It is read once: a library is what its files were when it was first asked."""
-        path = _path_of(name, files, word)
+        path = _path_of(name, files, kind)
         if path not in self._read:
             spec = read_spec(path, kind)
-            if name_inside(spec) != name:
-                raise ContentError(misnamed(name_inside(spec), name), path)
+            inside = getattr(spec, kind.__struct_fields__[0])
+            if inside != name:
+                raise ContentError(misnamed(inside, name), path)
             self._read[path] = spec
         return cast("S", self._read[path])
 
-    task_files = _files("tasks/*/task.toml")
-    writing_files = _files("tasks/*/writing.toml")
-    rubric_files = _files("rubrics/*.toml")
-    pack_files = _files("languages/*/pack.toml")
+    task_files = _files("tasks")
+    writing_files = _files("writing")
+    rubric_files = _files("rubrics")
+    pack_files = _files("languages")
 
     @cached_property
     def further_pack_files(self) -> dict[str, Path]:
@@ -117,16 +142,16 @@ class Library:
         paths = [path for root in self.roots for path in sorted(root.glob("languages/*/packs/*/pack.toml"))]
         return {f"{path.parent.parent.parent.name}/{path.parent.name}": path for path in paths}
 
-    instruction_files = _files("languages/*/instructions.toml")
-    lexicon_files = _files("languages/*/lexicon.toml")
-    interface_files = _files("languages/*/interface.toml")
-    board_files = _files("leaderboards/*/board.toml")
-    collection_files = _files("leaderboards/*/collection.toml")
+    instruction_files = _files("instructions")
+    lexicon_files = _files("lexicons")
+    interface_files = _files("interfaces")
+    board_files = _files("leaderboards")
+    collection_files = _files("collections")
 
     @cached_property
     def dataset_card_files(self) -> dict[str, Path]:
         """Cards of the roots, and of other packages that add published sets."""
-        return self._find("catalog/*/dataset.toml", OLD_CARDS, more=package_roots().values())
+        return self._find(KINDS["catalog"].pattern, OLD_CARDS, more=package_roots().values())
 
     def package_of(self, card: str) -> str | None:
         """The installed package that a dataset card belongs to; None for a card from a `--content` folder, which never runs code."""
@@ -135,17 +160,17 @@ class Library:
         return next((name for name, root in installed.items() if path.is_relative_to(root.resolve() / "catalog")), None)
 
     def task(self, name: str) -> Task:
-        return self._load(name, self.task_files, Task, "task", lambda spec: spec.id)
+        return self._load(name, self.task_files, Task)
 
     def writing(self, name: str) -> Writing:
         """How a model is asked to write an output of the task `name`."""
-        return self._load(name, self.writing_files, Writing, "request to write for the task", lambda spec: spec.task)
+        return self._load(name, self.writing_files, Writing)
 
     def rubric(self, name: str) -> Rubric:
-        return self._load(name, self.rubric_files, Rubric, "rubric", lambda spec: spec.id)
+        return self._load(name, self.rubric_files, Rubric)
 
     def pack(self, tag: str) -> Pack:
-        return self._load(tag, self.pack_files, Pack, "language pack", lambda spec: spec.tag)
+        return self._load(tag, self.pack_files, Pack)
 
     def pack_path(self, tag: str, board: Board) -> Path | None:
         """The `pack.toml` that a board is frozen on in a language: of the present version or an earlier one. None if there is none."""
@@ -163,11 +188,11 @@ class Library:
 
     def instructions(self, tag: str) -> Instructions:
         """The instructions for judges in the language `tag`."""
-        return self._load(tag, self.instruction_files, Instructions, "instructions in", lambda spec: spec.tag)
+        return self._load(tag, self.instruction_files, Instructions)
 
     def lexicon(self, tag: str) -> Lexicon:
         """The words of the language `tag` for reading replies and perturbing texts."""
-        lexicon = self._load(tag, self.lexicon_files, Lexicon, "lexicon of", lambda spec: spec.tag)
+        lexicon = self._load(tag, self.lexicon_files, Lexicon)
         for message, pattern in lexicon_complaints(lexicon):
             raise ContentError(message, self.lexicon_files[tag], line_of(self.lexicon_files[tag], pattern))
         return lexicon
@@ -176,8 +201,8 @@ class Library:
         """The words of the labelling page in the language `tag`; in English if the language has none. Missing words are English."""
         if tag not in self.interface_files:
             tag = FALLBACK
-        english = self._load(FALLBACK, self.interface_files, Interface, "interface in", lambda spec: spec.tag)
-        interface = self._load(tag, self.interface_files, Interface, "interface in", lambda spec: spec.tag)
+        english = self._load(FALLBACK, self.interface_files, Interface)
+        interface = self._load(tag, self.interface_files, Interface)
         for message, pattern in interface_complaints(interface, english):
             raise ContentError(message, self.interface_files[tag], line_of(self.interface_files[tag], pattern))
         return completed(interface, english)
@@ -193,7 +218,7 @@ class Library:
             raise UsageError(
                 f"'{name}' is a collection of boards, which 'harness run' takes; choose one of its boards: {', '.join(boards)}"
             )
-        return self._load(name, self.board_files, Board, "board", lambda spec: spec.id)
+        return self._load(name, self.board_files, Board)
 
     def superseded_by(self, name: str) -> str:
         """The board that takes the place of the board `name`; empty if there is none."""
@@ -201,7 +226,7 @@ class Library:
 
     def collection(self, name: str) -> BoardCollection:
         """Boards that are asked together. Raises ContentError for a board that does not exist."""
-        collection = self._load(name, self.collection_files, BoardCollection, "collection", lambda spec: spec.id)
+        collection = self._load(name, self.collection_files, BoardCollection)
         for board in collection.boards:
             if board not in self.board_files:
                 path = self.collection_files[name]
@@ -210,7 +235,7 @@ class Library:
 
     def board_file(self, name: str) -> Path:
         """The path of a board's file, which is not read. Raises UsageError for an unknown name."""
-        return _path_of(name, self.board_files, "board")
+        return _path_of(name, self.board_files, Board)
 
     def native_data(self, languages: Iterable[str]) -> dict[str, tuple[DatasetCard, ...]]:
         """`{tag: dataset cards with labels of native speakers in this language}`; languages without one are left out."""
@@ -222,7 +247,7 @@ class Library:
 
     def dataset_card(self, name: str) -> DatasetCard:
         """What the labels of a published data set mean."""
-        return self._load(name, self.dataset_card_files, DatasetCard, "dataset card", lambda spec: spec.id)
+        return self._load(name, self.dataset_card_files, DatasetCard)
 
     def item_files(self, tag: str) -> dict[str, Path]:
         """`{task: path}` of a pack's item files; empty for a pack without items."""
@@ -248,7 +273,8 @@ def misnamed(name_inside: str, name: str) -> str:
     return f"the name inside is '{name_inside}', but the folder or file is named '{name}'; make them equal"
 
 
-def _path_of(name: str, files: dict[str, Path], word: str) -> Path:
+def _path_of(name: str, files: dict[str, Path], kind: type[Any]) -> Path:
     if name not in files:
+        word = next(each.word for each in KINDS.values() if each.spec is kind)
         raise UsageError(f"no {word} '{name}'.{tags.choose_from(files, name)}")
     return files[name]

@@ -76,11 +76,7 @@ class DetailedInstruction(_Spec, frozen=True):
 
 
 class Rubric(_Spec, frozen=True):
-    """`rubrics/<id>.toml`: the scale of a metric and its instructions for judges.
-
-    `compared_with` names a metric on another scale that people labelled: scores of this metric are compared with those labels, by their
-    order only.
-    """
+    """`rubrics/<id>.toml`: the scale of a metric and its instructions for judges."""
 
     id: Text
     version: Version
@@ -89,7 +85,7 @@ class Rubric(_Spec, frozen=True):
     scale: Scale
     simple: SimpleInstruction
     detailed: DetailedInstruction
-    compared_with: str = ""
+    compared_with: str = ""  # a metric on another scale that people labelled, with whose labels scores are compared by their order only
 
     @property
     def class_words(self) -> dict[str, str]:
@@ -119,16 +115,13 @@ class Pack(_Spec, frozen=True):
 
 
 class ReadingEase(_Spec, frozen=True):
-    """`[reading_ease]` of a lexicon: base - words_factor * words per sentence - syllables_factor * syllables per word.
-
-    `hyphenation` names the patterns that count syllables, `source` the publication of the constants.
-    """
+    """`[reading_ease]` of a lexicon: base - words_factor * words per sentence - syllables_factor * syllables per word."""
 
     base: float
     words_factor: float
     syllables_factor: float
-    hyphenation: Text
-    source: Text
+    hyphenation: Text  # the name of the patterns that count syllables
+    source: Text  # the publication of the constants
 
 
 class Lexicon(_Spec, frozen=True):
@@ -228,30 +221,24 @@ class RubricWords(_Spec, frozen=True):
 
 
 class WritingWords(_Spec, frozen=True):
-    """The words of a request to write the output of a task. `meant_for` holds `{language}`.
-
-    `lead_ins` are beginnings of sentences that announce an output and are no part of it.
-    """
+    """The words of a request to write the output of a task."""
 
     system: Text
     instruction: Text
-    meant_for: Text
+    meant_for: Text  # holds `{language}`
     reminder: Text
-    lead_ins: tuple[Text, ...] = ()
+    lead_ins: tuple[Text, ...] = ()  # beginnings of sentences that announce an output and are no part of it
 
 
 class Writing(_Spec, frozen=True):
-    """`tasks/<task>/writing.toml`: how a model is asked to write an output of the task, in English.
-
-    `inputs_of` names another task whose inputs are used where there are no items of this one; they have the same names.
-    """
+    """`tasks/<task>/writing.toml`: how a model is asked to write an output of the task, in English."""
 
     task: Text
     version: Version
     source: Text
     max_characters: Annotated[int, msgspec.Meta(ge=1, le=20_000)]
     words: WritingWords
-    inputs_of: str = ""
+    inputs_of: str = ""  # another task, whose inputs of the same names are used where there are no items of this one
 
 
 class Instructions(_Spec, frozen=True):
@@ -276,20 +263,17 @@ class Interface(_Spec, frozen=True):
 
 
 class BoardData(_Spec, frozen=True):
-    """Data outside the packs: a data folder of the user with a known content hash, or a data folder on the hub at a commit.
+    """Data outside the packs: a data folder of the user with a known content hash, or a data folder on the hub at a commit."""
 
-    `card` names the dataset card; `recipe` is its former key, which boards that were frozen with it keep. `tasks` maps the data's
-    tasks to ours where the names differ; `where` selects items by any of their keys. `hashed` is what `sha256` covers: all data, or the
-    listed items with their labels alone, and then nothing else is read. So a board can stand on data that are in reach in part.
-    """
-
-    card: str = ""
-    recipe: str = ""
+    card: str = ""  # the name of the dataset card
+    recipe: str = ""  # its former key, which boards that were frozen with it keep
     sha256: Annotated[str, msgspec.Meta(pattern=r"^([0-9a-f]{64})?$")] = ""
     hub: Annotated[str, msgspec.Meta(pattern=r"^([\w.-]+/[\w.-]+)?$")] = ""
     revision: Annotated[str, msgspec.Meta(pattern=r"^([0-9a-f]{40})?$")] = ""
-    tasks: dict[str, Text] = {}
-    where: dict[str, tuple[str | int, ...]] = {}
+    tasks: dict[str, Text] = {}  # the data's tasks -> ours, where the names differ
+    where: dict[str, tuple[str | int, ...]] = {}  # the items, by any of their keys
+    # What `sha256` covers: all data, or the listed items with their labels alone, and then nothing else is read. So a board can stand on
+    # data that are in reach in part.
     hashed: Literal["all", "listed"] = "all"
 
     def __post_init__(self) -> None:
@@ -303,26 +287,17 @@ class BoardData(_Spec, frozen=True):
 
 
 class Sealed(_Spec, frozen=True):
-    """Sealed labels, encrypted in `labels.age` beside the board: who can open them, and what was published about them in advance.
-
-    `commitment` is the SHA-256 of the plaintext (a random salt and the labels); `canary` is in every data file of the board.
-    """
+    """Sealed labels, encrypted in `labels.age` beside the board: who can open them, and what was published about them in advance."""
 
     recipients: Annotated[tuple[Text, ...], msgspec.Meta(min_length=1)]
-    commitment: Annotated[str, msgspec.Meta(pattern=r"^[0-9a-f]{64}$")]
-    canary: Annotated[str, msgspec.Meta(pattern=r"^[ !#-\[\]-~]{30,300}$")]  # printable ASCII, the same in JSON and TOML
+    commitment: Annotated[str, msgspec.Meta(pattern=r"^[0-9a-f]{64}$")]  # SHA-256 of the plaintext: a random salt and the labels
+    # In every data file of the board; printable ASCII, the same in JSON and TOML.
+    canary: Annotated[str, msgspec.Meta(pattern=r"^[ !#-\[\]-~]{30,300}$")]
     source: Source = "native"
 
 
 class Board(_Spec, frozen=True):
-    """`leaderboards/<id>/board.toml`: a frozen protocol.
-
-    `items` lists the judged items by language; without it, all test items are judged. `languages` are packs at their versions, or only
-    tags for data outside the packs. `pack` names packs of further items (`languages/<tag>/packs/<pack>/`); if it is empty, the items are
-    those of the languages' own packs. `majority` is the rule for the reference. `annotators` is how many an item needs (`3`, `2+`; empty:
-    two or more, or one if no item has two). `statistics` are the columns of the table; judges are ranked by `rank_by`. `supersedes` names
-    the earlier board whose place it takes; that one stays as it is, and tables say that a newer one exists.
-    """
+    """`leaderboards/<id>/board.toml`: a frozen protocol."""
 
     id: Text
     version: Version
@@ -331,17 +306,19 @@ class Board(_Spec, frozen=True):
     data: Literal["bundled"] | BoardData
     tasks: dict[str, Version]
     rubrics: dict[str, Version]
-    languages: dict[str, Version] | tuple[Text, ...]
+    languages: dict[str, Version] | tuple[Text, ...]  # packs at their versions, or only tags for data outside the packs
     variants: Annotated[tuple[str, ...], msgspec.Meta(min_length=1)]
     temperature: Annotated[float, msgspec.Meta(ge=0)]
     repeats: Annotated[int, msgspec.Meta(ge=1)]
-    majority: Literal["drop", "median", "strict"]
+    majority: Literal["drop", "median", "strict"]  # the rule for the reference
+    # How many annotators an item needs (`3`, `2+`); empty: two or more, or one if no item has two.
     annotators: Annotated[str, msgspec.Meta(pattern=r"^([1-9]\d{0,3}\+?)?$")]
-    statistics: Annotated[tuple[str, ...], msgspec.Meta(min_length=1)]
+    statistics: Annotated[tuple[str, ...], msgspec.Meta(min_length=1)]  # the columns of the table
     rank_by: Text
-    items: dict[str, tuple[str, ...]] = {}
+    items: dict[str, tuple[str, ...]] = {}  # the judged items by language; without it, all test items are judged
+    # Packs of further items (`languages/<tag>/packs/<pack>/`); empty: the items are those of the languages' own packs.
     pack: Annotated[str, msgspec.Meta(pattern=r"^([a-z][a-z-]*)?$")] = ""
-    supersedes: str = ""
+    supersedes: str = ""  # the earlier board whose place it takes; that one stays as it is, and tables say that a newer one exists
     sealed: Sealed | None = None
 
     @property
@@ -353,7 +330,7 @@ class Board(_Spec, frozen=True):
 class BoardCollection(_Spec, frozen=True):
     """`leaderboards/<id>/collection.toml`: boards that are asked together, with one plan, one price and one answer.
 
-    Each board keeps its own protocol, run and submissions. `boards` are their names, in the order in which they are asked.
+    Each board keeps its own protocol, run and submissions; they are asked in the order of `boards`.
     """
 
     id: Text
@@ -395,10 +372,7 @@ class Asked(_Spec, frozen=True):
 
 
 class RawFile(_Spec, frozen=True):
-    """A file as its authors released it: its path in the repository, its size and its SHA-256.
-
-    Size 0 and an empty hash: nobody has fetched it yet. Only a card with `tried = false` has such files.
-    """
+    """A file as its authors released it. Size 0 and an empty hash: nobody has fetched it yet; only cards with `tried = false` have such."""
 
     path: Text
     bytes: int = 0
@@ -406,11 +380,9 @@ class RawFile(_Spec, frozen=True):
 
 
 class RawSource(_Spec, frozen=True):
-    """The files of one repository at one commit.
+    """The files of one repository at one commit."""
 
-    `origin` is `github:OWNER/REPO@COMMIT`, or `hub:OWNER/REPO@REVISION` for a data set hub.
-    """
-
+    # `github:OWNER/REPO@COMMIT`, or `hub:OWNER/REPO@REVISION` for a data set hub
     origin: Annotated[str, msgspec.Meta(pattern="^(github|hub):[^/@:]+/[^/@:]+@[0-9A-Za-z]+$")]
     files: tuple[RawFile, ...]
 
@@ -425,12 +397,10 @@ class RawSource(_Spec, frozen=True):
 
 
 class ConvertedTable(_Spec, frozen=True):
-    """What a table of a converted data folder must be: its number of rows and the SHA-256 of its JSON lines, uncompressed.
-
-    The hash is empty where nobody has converted the whole set yet.
-    """
+    """What a table of a converted data folder must be: its number of rows and the SHA-256 of its JSON lines, uncompressed."""
 
     rows: int
+    # empty where nobody has converted the whole set yet
     sha256: Annotated[str, msgspec.Meta(pattern="^([0-9a-f]{64})?$")] = ""
 
 
@@ -439,15 +409,12 @@ ROLES: tuple[str, ...] = get_args(Role)
 
 
 class ScoreColumn(_Spec, frozen=True):
-    """One column of scores. A missing annotator or metric comes from the row or from a constant.
-
-    With `votes_for` the column holds a number of votes: how many people, whose names are unknown, gave this score.
-    """
+    """One column of scores. A missing annotator or metric comes from the row or from a constant."""
 
     column: Text
     annotator: str | None = None
     metric: str | None = None
-    votes_for: Score | None = None
+    votes_for: Score | None = None  # the column holds votes: how many people, whose names are unknown, gave this score
 
 
 Sampling = Literal["random", "convenience", "unknown"]

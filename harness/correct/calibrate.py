@@ -20,7 +20,8 @@ from harness.correct.score_maps import METHODS, cross_fitted
 from harness.correct.scored_items import ScoredItems, one_condition, scored_items
 from harness.data.dataset import Dataset
 from harness.errors import UsageError
-from harness.measure.compare import JudgedData, Recording, align, judged_data
+from harness.measure.compare import Recording, align, judged_data
+from harness.measure.judged import JudgedData
 from harness.measure.options import POOLED, Annotators, CompareOptions
 from harness.model import JudgeCondition
 from harness.stats import group_folds, holm

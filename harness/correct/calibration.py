@@ -12,7 +12,8 @@ from harness.correct.scored_items import KeyedRow
 from harness.decide.options import DecisionOptions
 from harness.decide.rows_by_cell import rows_by_cell
 from harness.measure.cells import bounds, number, sort_key
-from harness.measure.compare import AlignedData, JudgedData
+from harness.measure.compare import AlignedData
+from harness.measure.judged import JudgedData
 from harness.measure.options import CompareOptions
 from harness.measure.unit_agreement import unit_hits
 from harness.measure.units import item_key

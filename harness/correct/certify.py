@@ -24,7 +24,8 @@ from harness.data.dataset import Dataset
 from harness.decide.options import DecisionOptions
 from harness.decide.verdicts import Verdict, verdicts_laid_out
 from harness.measure.cells import number
-from harness.measure.compare import JudgedData, Recording, align, judged_data
+from harness.measure.compare import Recording, align, judged_data
+from harness.measure.judged import JudgedData
 from harness.measure.options import Annotators, CompareOptions
 from harness.model import SAMPLING, JudgeCondition, JudgeIdentity, Scale, Score
 from harness.runs import RunProtocol

@@ -22,8 +22,9 @@ from harness.data.judgments import Judgments
 from harness.decide.rows_by_cell import rows_by_cell
 from harness.errors import UsageError
 from harness.judges import traits_of
-from harness.measure.compare import JudgedData, Recording
+from harness.measure.compare import Recording
 from harness.measure.design import STRATUM, stated_probabilities
+from harness.measure.judged import JudgedData
 from harness.measure.units import Classes, LabelCounts, Units, item_key
 from harness.model import CONDITION, JudgeCondition
 from harness.stats import aggregate_counts

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 
 import msgspec
 import numpy as np
@@ -28,11 +28,7 @@ def with_our_names(data: Dataset, library: Library) -> Dataset:
 def _with_our_tasks(data: Dataset, library: Library) -> Dataset:
     names = data.about.tasks
     for theirs, ours in names.items():
-        if ours not in library.task_files:
-            raise UsageError(
-                f"the dataset card of '{data.id}' says that '{theirs}' is the task '{ours}', which does not exist."
-                f"{choose_from(library.task_files, ours)}"
-            )
+        _refuse_unknown(data, theirs, ours, library.task_files, f"the task '{ours}', which does not exist")
     if not names:
         return data
     return msgspec.structs.replace(data, items=tuple(_with_our_task(item, names, data, library) for item in data.items))
@@ -60,17 +56,18 @@ def _with_our_metrics(data: Dataset, library: Library) -> Dataset:
         return data
     scales = dict(data.scales)
     for theirs, ours in names.items():
-        if ours not in library.rubric_files:
-            raise UsageError(
-                f"the dataset card of '{data.id}' says that '{theirs}' is the metric '{ours}', which has no rubric."
-                f"{choose_from(library.rubric_files, ours)}"
-            )
+        _refuse_unknown(data, theirs, ours, library.rubric_files, f"the metric '{ours}', which has no rubric")
         if problem := renaming_problem(data.about, theirs, library.rubric(ours)):
             raise UsageError(f"the dataset card of '{data.id}': {problem}")
         scales[ours] = scales.pop(theirs)
     return msgspec.structs.replace(
         data, scales=scales, labels=_renamed(data.labels, names), second=data.second and _renamed(data.second, names)
     )
+
+
+def _refuse_unknown(data: Dataset, theirs: str, ours: str, known: Collection[str], what: str) -> None:
+    if ours not in known:
+        raise UsageError(f"the dataset card of '{data.id}' says that '{theirs}' is {what}.{choose_from(known, ours)}")
 
 
 def renaming_problem(card: DatasetCard, theirs: str, rubric: Rubric) -> str | None:
@@ -135,7 +132,7 @@ def with_compared_labels(data: Dataset, rubrics: Iterable[Rubric]) -> Dataset:
 
 
 def _copied(labels: Labels, metric: str, new: str) -> Labels:
-    rows = np.flatnonzero(labels.metric.recode({metric: 0}) == 0)
+    rows = np.flatnonzero(labels.metric.equals(metric))
     copy = labels.take(rows)
     copy.metric = CodedColumn.constant(new, len(rows))
     return Labels.concatenate([labels, copy])

@@ -101,6 +101,22 @@ class CodedColumn:
         new_codes = np.array([*(index.get(value, NO_VALUE) for value in self.values), NO_VALUE], np.int32)
         return _broadcast(int(new_codes[self.codes[0]]), len(self)) if self._constant else new_codes[self.codes]
 
+    def at(self, row: int) -> Any:
+        """The value of one row; None without one."""
+        return self.values[self.codes[row]] if self.codes[row] >= 0 else None
+
+    def equals(self, value: Any) -> NDArray[np.bool_]:
+        """Mask of the rows with a value; for None, of those without one."""
+        return np.asarray(self.codes == NO_VALUE if value is None else self.recode({value: 0}) == 0)
+
+    def among(self, values: Iterable[Any]) -> NDArray[np.bool_]:
+        """Mask of the rows with one of the values.
+
+        >>> CodedColumn.from_values(["b", None, "a", "c"]).among("ab").tolist()
+        [True, False, True, False]
+        """
+        return np.asarray(self.recode(dict.fromkeys(values, 0)) == 0)
+
     @property
     def _constant(self) -> bool:
         """Whether the column is stored as one code for all of its rows."""
@@ -244,6 +260,16 @@ def rows_by_number(key: NDArray[Any], count: int | None = None) -> list[NDArray[
     return np.split(order, np.searchsorted(key[order], np.arange(1, count)))[:count]
 
 
+def rows_by_values(columns: Mapping[str, CodedColumn], rows: int) -> Iterator[tuple[dict[str, Any], NDArray[np.int64]]]:
+    """Each combination of the values of columns (rows,), as `{name: value}` in the order of `combination_ids`, with its rows, ascending.
+
+    >>> [(key, rows.tolist()) for key, rows in rows_by_values({"a": CodedColumn.from_values(["x", None, "x"])}, 3)]
+    [({'a': None}, [1]), ({'a': 'x'}, [0, 2])]
+    """
+    for own in rows_by_number(combination_ids(columns.values(), np.zeros(rows, np.int8))):
+        yield {name: column.at(int(own[0])) for name, column in columns.items()}, own
+
+
 class Columns(dict[str, CodedColumn]):
     """Columns by name, with the line numbers (`lines`) of their file."""
 
@@ -253,15 +279,10 @@ class Columns(dict[str, CodedColumn]):
 
 
 def read_columns(path: Path, row: type[Row], what: str) -> Columns:
-    """Read a JSONL, gzipped JSONL or Parquet file into columns, one for each field of `row`. Other keys are ignored.
+    """Read a JSONL, gzipped JSONL or Parquet file into columns, one for each field of the struct `row`. Other keys are ignored.
 
-    Args:
-        path: the file.
-        row: a struct with the types of the fields. A list is stored as a tuple, an object as a tuple of pairs.
-        what: the name of a row in messages, such as `a label`.
-
-    Raises:
-        ContentError: with `file:line`, for an unreadable file and for a row that does not fit `row`.
+    A list is stored as a tuple, an object as a tuple of pairs. `what` names a row in messages, such as `a label`. Raises ContentError with
+    `file:line` for an unreadable file and for a row that does not fit `row`.
     """
     if path.suffix == ".parquet":
         return _from_parquet(path, row, what)

@@ -22,11 +22,10 @@ from harness.content.library import Library, item_files
 from harness.content.problems import key_pattern, line_of, scale_complaints
 from harness.content.specs import Board, DatasetCard, Shared, Task, read_spec
 from harness.data.columns import Columns
-from harness.data.damaged_texts import AttentionCheck, read_checks
+from harness.data.further_tables import AttentionCheck, SecondSpans, read_checks, read_second_spans
 from harness.data.judgments import Judgments, checked_judgments, read_judgment_rows
 from harness.data.labels import Labels, checked_labels, first_line, read_label_rows, read_labels
 from harness.data.named_folders import located
-from harness.data.second_round_errors import SecondSpans, read_second_spans
 from harness.errors import ContentError, UsageError, refuse_faults
 from harness.model import Item, Label, Scale
 from harness.offensive import without_quotations
@@ -36,7 +35,7 @@ from harness.text import short_repr
 _FEW_VALUES = ("language", "task", "system")  # keys with few distinct values among a million items
 _USUAL_OUTPUTS = (("output",), ("output_a", "output_b"))  # of a single text, and of a pair
 _ITEMS_AT_A_TIME = 1 << 10
-_ITEM_KEYS = ("item_id", "language", "task", "split", "group", "system", "parallel_id")
+ITEM_KEYS = ("item_id", "language", "task", "split", "group", "system", "parallel_id")
 
 
 class Dataset(msgspec.Struct, frozen=True, dict=True):
@@ -118,18 +117,14 @@ class Dataset(msgspec.Struct, frozen=True, dict=True):
     def only(self, items: Iterable[Item]) -> Dataset:
         """The data of some items: these items with their labels and judgments."""
         kept = {item.item_id: item for item in items}
-        judged = self.judgments and self.judgments.for_items(kept)
-        second = self.second and self.second.for_items(kept)
-        second_spans = self.second_spans and self.second_spans.for_items(kept)
-        checks = tuple(check for check in self.checks if check.original_item_id in kept)
         return msgspec.structs.replace(
             self,
             items=tuple(kept.values()),
             labels=self.labels.for_items(kept),
-            judgments=judged,
-            second=second,
-            second_spans=second_spans,
-            checks=checks,
+            judgments=self.judgments and self.judgments.for_items(kept),
+            second=self.second and self.second.for_items(kept),
+            second_spans=self.second_spans and self.second_spans.for_items(kept),
+            checks=tuple(check for check in self.checks if check.original_item_id in kept),
         )
 
 
@@ -154,9 +149,11 @@ def _of_packs(packs: Mapping[str, Path], library: Library) -> Dataset:
     items: list[Item] = []
     labels: list[Label] = []
     for tag, pack in packs.items():
-        for task_items, task_labels in _tables_of_pack(pack, tag, library, scales):
-            items += task_items
-            labels += task_labels
+        for task, path in item_files(pack).items():
+            of_task = read_items(path, {task: library.task(task)}, language=tag, task=task)
+            label_path = path.parent.parent / "labels" / path.name
+            labels += read_labels(label_path, scales, {item.item_id: item for item in of_task}) if label_path.is_file() else ()
+            items += of_task
     _refuse_repeated_ids(items)
     outputs = _unusual_outputs({name: library.task(name) for name in {item.task for item in items}})
     return Dataset("bundled", tuple(items), Labels.from_rows(labels), scales, outputs=outputs)
@@ -166,26 +163,13 @@ def _unusual_outputs(tasks: Mapping[str, Task]) -> dict[str, tuple[str, ...]]:
     return {name: task.outputs for name, task in tasks.items() if task.outputs not in _USUAL_OUTPUTS}
 
 
-def _tables_of_pack(pack: Path, tag: str, library: Library, scales: Mapping[str, Scale]) -> Iterator[tuple[list[Item], Iterable[Label]]]:
-    """The items and labels of each task of the pack whose `pack.toml` is at `pack`."""
-    for task, path in item_files(pack).items():
-        items = read_items(path, {task: library.task(task)}, language=tag, task=task)
-        label_path = path.parent.parent / "labels" / path.name
-        yield items, read_labels(label_path, scales, {item.item_id: item for item in items}) if label_path.is_file() else ()
-
-
 def _load_pack(folder: Path, library: Library) -> Dataset:
     """A language pack as a data set of its own, so that a new pack can be run before a board is frozen on it."""
-    tag, scales = folder.resolve().name, rubric_scales(library)
-    tables = list(_tables_of_pack(folder / "pack.toml", tag, library, scales))
-    if not tables:
+    tag, pack = folder.resolve().name, folder / "pack.toml"
+    if not item_files(pack):
         raise UsageError(f"the language pack {folder} has no items yet; CONTRIBUTING.md says how to write them")
-    items = tuple(item for own, _ in tables for item in own)
-    _refuse_repeated_ids(items)
     about = DatasetCard(id=tag, source="constructed", annotators="aggregate")
-    labels = Labels.from_rows(label for _, own in tables for label in own)
-    outputs = _unusual_outputs({item.task: library.task(item.task) for item in items})
-    return Dataset(tag, items, labels, scales, private=True, about=about, outputs=outputs)
+    return msgspec.structs.replace(_of_packs({tag: pack}, library), id=tag, private=True, about=about)
 
 
 def rubric_scales(library: Library) -> dict[str, Scale]:
@@ -247,18 +231,15 @@ def _load(folder: Path, item_path: Path, about: DatasetCard, library: Library, w
     labels = (read_label_rows(label_path), label_path) if label_path else None
     judgments = (read_judgment_rows(judgment_path), judgment_path) if judgment_path else None
     made = assemble(items, labels, judgments, rubric_scales(library) | about.metrics, about)
-    made = msgspec.structs.replace(made, outputs=_unusual_outputs(tasks))
-    check_path = find_table(folder, "attention_checks")
-    if check_path:
-        made = msgspec.structs.replace(made, checks=read_checks(check_path, made.by_id, made.scales))
-    span_path = find_table(folder, "second_spans")
-    if span_path:
-        made = msgspec.structs.replace(made, second_spans=read_second_spans(span_path, made.by_id))
-    second_path = find_table(folder, "second_ratings")
-    if not second_path:
-        return made
-    second = checked_labels(read_label_rows(second_path), second_path, made.scales, made.by_id, source=about.source, repeated=True)
-    return msgspec.structs.replace(made, second=second)
+    further: dict[str, Any] = {"outputs": _unusual_outputs(tasks)}
+    if path := find_table(folder, "attention_checks"):
+        further["checks"] = read_checks(path, made.by_id, made.scales)
+    if path := find_table(folder, "second_spans"):
+        further["second_spans"] = read_second_spans(path, made.by_id)
+    if path := find_table(folder, "second_ratings"):
+        rows = read_label_rows(path)
+        further["second"] = checked_labels(rows, path, made.scales, made.by_id, source=about.source, repeated=True)
+    return msgspec.structs.replace(made, **further)
 
 
 def assemble(
@@ -270,7 +251,7 @@ def assemble(
 ) -> Dataset:
     """Make a data set from items and the rows of label and judgment tables. Raises ContentError with `file:line` for wrong rows."""
     known = {item.item_id: item for item in items}
-    for rows, path in filter(None, (labels, judgments)):
+    for rows, path in filter(None, (labels, judgments) if about.task else ()):
         known |= _placeholder_items(rows, path, known, about.task)
     return Dataset(
         about.id,
@@ -316,8 +297,6 @@ def _shared_texts(folder: Path, shared: Shared | None) -> _SharedTexts:
 
 def _placeholder_items(rows: Columns, path: Path, items: Mapping[str, Item], task: str) -> dict[str, Item]:
     """Items without texts, for rows that name a language because their item is missing from `items`."""
-    if not task:
-        return {}
     language = rows["language"]
     for code, tag in enumerate(language.values):
         if problem := _tag_problem(tag):
@@ -336,25 +315,22 @@ def read_items(
     shared: _SharedTexts | None = None,
     asked_column: str = "",
 ) -> list[Item]:
-    """Items of one file.
+    """Items of one file. Raises ContentError with `file:line` for the wrong rows.
 
     Args:
+        path: the file.
         tasks: rows of these tasks must have the task's texts. Rows of other tasks need none; they can be compared, but not judged.
-        language: the language that every row must have, if given.
-        task: the task that every row must have, if given.
+        language, task: those that every row must have, if given.
         group_key: the key with the group; a row without it is a group of its own.
         shared: texts from a table beside the items; the texts of the row itself take precedence.
         asked_column: the key that says which judges were shown an item.
-
-    Raises:
-        ContentError: with `file:line`, for the wrong rows.
     """
     items: list[Item] = []
     faults: list[tuple[int, str]] = []
     line_of_id: dict[str, int] = {}
     for line, row in read_rows(path):
         row = {**shared.texts_for(row), **row} if shared else row
-        known = {key: row.pop(key) for key in _ITEM_KEYS if key in row}
+        known = {key: row.pop(key) for key in ITEM_KEYS if key in row}
         known |= {key: intern(known[key]) for key in _FEW_VALUES if isinstance(known.get(key), str)}
         try:
             group = (known if group_key == "group" else row).get(group_key, known.get("item_id", ""))
@@ -442,9 +418,8 @@ def _language_problems(item: Item, task: Task) -> Iterator[str]:
 def _refuse_repeated_ids(items: Iterable[Item]) -> None:
     by_id: dict[str, Item] = {}
     for item in items:
-        if item.item_id in by_id:
-            other = by_id[item.item_id]
+        other = by_id.setdefault(item.item_id, item)
+        if other is not item:
             raise ContentError(
                 f"item_id '{item.item_id}' is also in {other.language}/{other.task}; ids are unique", f"{item.language}/{item.task}"
             )
-        by_id[item.item_id] = item

@@ -13,7 +13,7 @@ from harness.content import Library
 from harness.content.problems import scale_complaints
 from harness.content.specs import DatasetCard
 from harness.data.columns import CodedColumn, Columns, checked_columns
-from harness.data.dataset import Dataset, assemble, item_problems, rubric_scales
+from harness.data.dataset import ITEM_KEYS, Dataset, assemble, item_problems, rubric_scales
 from harness.data.judgments import JudgmentRow, Judgments, one_row_per_score
 from harness.data.labels import LabelRow
 from harness.errors import ContentError, UsageError
@@ -22,8 +22,6 @@ from harness.offensive import hides_texts
 
 if TYPE_CHECKING:
     from pandas import DataFrame
-
-_ITEM_KEYS = ("item_id", "language", "task", "split", "group", "system", "parallel_id")
 
 
 def from_frames(
@@ -76,7 +74,7 @@ def frame_of(data: Dataset, table: str, *, show_texts: bool = False) -> DataFram
     if table == "items":
         hidden = hides_texts([data.about], show_texts)
         further = [{key: value for key, value in item.fields.items() if not (hidden and isinstance(value, str))} for item in data.items]
-        return pd.DataFrame([{key: getattr(item, key) for key in _ITEM_KEYS} | own for item, own in zip(data.items, further, strict=True)])
+        return pd.DataFrame([{key: getattr(item, key) for key in ITEM_KEYS} | own for item, own in zip(data.items, further, strict=True)])
     if table == "labels":
         held = data.labels
         columns = {"item_id": held.item, "annotator_id": held.annotator, "metric": held.metric, "score": held.score, "source": held.source}
@@ -118,17 +116,17 @@ def _items(frame: DataFrame) -> list[Item]:
     items = []
     for number, row in enumerate(frame.to_dict("records"), start=1):
         fields = {str(key): value for key, value in row.items() if not _is_gap(value)}
-        own = {key: fields.pop(key) for key in _ITEM_KEYS if key in fields}
+        own = {key: fields.pop(key) for key in ITEM_KEYS if key in fields}
         try:
             items.append(msgspec.convert({"group": own.get("item_id", ""), **own, "fields": fields}, Item))
         except msgspec.ValidationError as err:
             raise ContentError(f"not an item: {err}", "items", number) from None
         for problem in item_problems(items[-1]):
             raise ContentError(problem, "items", number)
-    ids = [item.item_id for item in items]
-    if len(set(ids)) < len(ids):
-        second = next(i for i, name in enumerate(ids) if ids.index(name) < i)
-        raise ContentError(f"item_id '{ids[second]}' is also in row {ids.index(ids[second]) + 1}; ids are unique", "items", second + 1)
+    first_row: dict[str, int] = {}
+    for number, item in enumerate(items, start=1):
+        if (first := first_row.setdefault(item.item_id, number)) < number:
+            raise ContentError(f"item_id '{item.item_id}' is also in row {first}; ids are unique", "items", number)
     return items
 
 

@@ -50,52 +50,32 @@ _HASHED_AS = {"detected_language": "told_language"}
 
 
 class Judgments:
-    """Judgments in the order of their file or run.
-
-    Columns (rows,): `item`, `metric`, those of `CONDITION` (no value if unknown), `perturbation` (no value for the original text),
-    `repeat`, `score` (no value after a failure), `failure` (why there is no score), `expected`, `entropy` and `confidence` (from token
-    probabilities; the last is the probability of the score that was given), `justification`, `asked_language` and `detected_language`
-    of the justification, `further_numbers` of a text (only in runs). Of pairs: `order` (no value: forward), `shown_source` (no value:
-    none) and `share_a`, the share of the probability of the item's first text. Their scores are in the item's own order.
-    A score off its scale is the failure `off_scale`. `spans` are the errors that recorded judges marked, a tuple; those of
-    a run stay in its file.
-    """
+    """Judgments in the order of their file or run, as columns (rows,). Scores of pairs are in the item's own order."""
 
     COLUMNS = ("item", "metric", *CONDITION, "perturbation", "repeat", "score", "failure")
-    OPTIONAL = (
-        "order",
-        "shown_source",
-        "expected",
-        "entropy",
-        "confidence",
-        "share_a",
-        "justification",
-        "asked_language",
-        "detected_language",
-        "further_numbers",
-        "spans",
-    )
+    OPTIONAL: tuple[str, ...]
+    """The columns below that are not among `COLUMNS`, in their order."""
 
     item: CodedColumn
     metric: CodedColumn
     judge: CodedColumn
-    variant: CodedColumn
+    variant: CodedColumn  # as all of `CONDITION`: no value if unknown
     temperature: CodedColumn
-    perturbation: CodedColumn
+    perturbation: CodedColumn  # no value for the original text
     repeat: CodedColumn
-    score: CodedColumn
-    failure: CodedColumn
-    order: CodedColumn
-    shown_source: CodedColumn
-    expected: CodedColumn
+    score: CodedColumn  # no value after a failure
+    failure: CodedColumn  # why there is no score; `off_scale` if it is off its scale
+    order: CodedColumn  # of the texts of a pair; no value: forward
+    shown_source: CodedColumn  # no value: none
+    expected: CodedColumn  # from token probabilities, as entropy and confidence
     entropy: CodedColumn
-    confidence: CodedColumn
-    share_a: CodedColumn
+    confidence: CodedColumn  # the probability of the score that was given
+    share_a: CodedColumn  # the share of the probability of a pair's first text
     justification: CodedColumn
-    asked_language: CodedColumn
+    asked_language: CodedColumn  # of the justification, as detected_language
     detected_language: CodedColumn
-    further_numbers: CodedColumn
-    spans: CodedColumn
+    further_numbers: CodedColumn  # of a text; only in runs
+    spans: CodedColumn  # the errors that recorded judges marked, a tuple; those of a run stay in its file
 
     def __init__(self, **columns: CodedColumn) -> None:
         rows = len(columns["item"])
@@ -159,8 +139,11 @@ class Judgments:
 
     def for_items(self, ids: Iterable[str]) -> Judgments:
         """The judgments of some items."""
-        kept = self.item.recode(dict.fromkeys(ids, 0)) != NO_VALUE
+        kept = self.item.among(ids)
         return self if kept.all() else self.take(kept)
+
+
+Judgments.OPTIONAL = tuple(name for name in Judgments.__annotations__ if name not in (*Judgments.COLUMNS, "OPTIONAL"))
 
 
 def confidence_of(probs: Mapping[str, float] | None, score: Score | None) -> float | None:

@@ -112,17 +112,17 @@ class Labels:
 
     def for_items(self, ids: Iterable[str]) -> Labels:
         """The labels of some items."""
-        kept = self.item.recode(dict.fromkeys(ids, 0)) != NO_VALUE
+        kept = self.item.among(ids)
         return self if kept.all() else self.take(kept)
 
     def sighted_notes(self) -> Iterator[str]:
         """A sentence on the labels that were given in sight of a judge's score, if there are any."""
-        if sighted := int((self.blind.recode({False: 0}) == 0).sum()):
+        if sighted := int(self.blind.equals(False).sum()):
             yield f"{sighted} {NOT_BLIND}"
 
     def native_items(self, metrics: Collection[str] | None = None) -> set[str]:
         """The ids of the items with a native label on one of the metrics (None: on any)."""
-        native = self.take(self.source.recode({"native": 0}) == 0)
+        native = self.take(self.source.equals("native"))
         return {native.item.values[code] for code in np.unique(native._of_metrics(metrics).item.codes).tolist()}
 
     def items_of_one_person(self, metrics: Collection[str] | None = None) -> set[str]:
@@ -133,7 +133,7 @@ class Labels:
         return {kept.item.values[code] for code in items[people == 1].tolist()}
 
     def _of_metrics(self, metrics: Collection[str] | None) -> Labels:
-        return self if metrics is None else self.take(self.metric.recode(dict.fromkeys(metrics, 0)) == 0)
+        return self if metrics is None else self.take(self.metric.among(metrics))
 
 
 def read_labels(path: Path, scales: Mapping[str, Scale], items: Mapping[str, Any], *, source: Source = "native") -> Labels:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 import msgspec
 
@@ -18,11 +18,7 @@ _FIRST, _SECOND = "1", "2"  # the label of the output that is shown first, and o
 
 
 class OwnComparison(msgspec.Struct, frozen=True):
-    """One judge, its own output and another one: which of the two it wrote, or which of the two it prefers.
-
-    `confidence` is the probability, in [0, 1], that the judge gives to its own output, a mean over both orders. `chose_own_first` says
-    whether it chose its own output when that stood first, `chose_own_second` when it stood second; None where this is not recorded.
-    """
+    """One judge, its own output and another one: which of the two it wrote, or which of the two it prefers."""
 
     judge: str
     language: str
@@ -31,8 +27,8 @@ class OwnComparison(msgspec.Struct, frozen=True):
     own: str
     other: str
     question: Question
-    confidence: float
-    chose_own_first: bool | None = None
+    confidence: float  # the probability, in [0, 1], that the judge gives to its own output, a mean over both orders
+    chose_own_first: bool | None = None  # whether it chose its own output when that stood first; None where this is not recorded
     chose_own_second: bool | None = None
 
 
@@ -87,10 +83,11 @@ def _comparison(row: _Row, question: Question, items: Mapping[str, Item]) -> Own
         raise ValueError(f"'{own.item_id}' and '{other.item_id}' are both by '{own.system}'; a comparison needs two systems")
     if row.score is None or not 0 <= row.score <= 1:
         raise ValueError(f"the score of '{row.metric}' is {row.score}; it should be a probability from 0 to 1")
+    dataset = own.fields.get("dataset")  # the part of the data that an item belongs to
     return OwnComparison(
         judge=row.judge,
         language=own.language,
-        dataset=_dataset(own),
+        dataset="" if dataset is None else str(dataset),
         group=own.group,
         own=str(own.system),
         other=str(other.system),
@@ -108,12 +105,6 @@ def _item(name: str, items: Mapping[str, Item]) -> Item:
     if not item.system:
         raise ValueError(f"item '{name}' has no system; a comparison needs the system that wrote each output")
     return item
-
-
-def _dataset(item: Item) -> str:
-    """The part of the data that an item belongs to: its key `dataset`; an empty text without one."""
-    value: Any = item.fields.get("dataset")
-    return str(value) if value is not None else ""
 
 
 def _chose(label: str | int | None, own: str) -> bool | None:

@@ -14,7 +14,7 @@ from harness.data.columns import combination_ids, first_rows, rows_by_number
 from harness.decide.annotator_labels import AnnotatorLabels, AnnotatorSample, annotator_sample, annotator_tests
 from harness.decide.options import DecisionOptions
 from harness.decide.rows_by_cell import rows_by_cell
-from harness.measure.compare import JudgedData
+from harness.measure.judged import JudgedData
 from harness.measure.options import CompareOptions
 from harness.measure.scores import numbers
 from harness.measure.unit_agreement import baseline_hits, mean_of_questions, unit_gaps, unit_hits

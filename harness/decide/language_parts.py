@@ -13,7 +13,7 @@ from harness.data.columns import rows_by_number
 from harness.decide.annotator_labels import AnnotatorLabels, numbers_of_codes
 from harness.decide.rows_by_cell import rows_by_cell
 from harness.measure.cells import number
-from harness.measure.compare import JudgedData
+from harness.measure.judged import JudgedData
 from harness.measure.options import CompareOptions
 from harness.measure.parallel_texts import parallel_numbers, text_clusters
 from harness.measure.unit_agreement import mean_of_questions, unit_hits

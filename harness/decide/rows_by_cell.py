@@ -5,11 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-import numpy as np
-
-from harness.data.columns import combination_ids, first_rows, rows_by_number
-from harness.measure.cells import key_column
-from harness.measure.compare import JudgedData
+from harness.data.columns import rows_by_values
+from harness.measure.judged import JudgedData
 from harness.model import CELL
 from harness.stats.core.arrays import Ints
 
@@ -23,10 +20,7 @@ def rows_by_cell(judged: JudgedData, by_source: bool) -> Iterator[tuple[dict[str
     """
     units = judged.units
     names = (*(("source",) if by_source else ()), *CELL)
-    columns = {name: key_column(name, judged.data, units, judged.counted) for name in names}
-    code = combination_ids(columns.values(), np.zeros(len(units), np.int8))
-    for row, rows in zip(first_rows(code).tolist(), rows_by_number(code, int(code.max(initial=-1)) + 1), strict=True):
-        key = {name: (column.values[column.codes[row]] if column.codes[row] >= 0 else None) for name, column in columns.items()}
+    for key, rows in rows_by_values(judged.columns(names), len(units)):
         votes = judged.counted.get(str(key["metric"]))
         if votes is not None and not votes.classes.order_only:
             yield key, rows

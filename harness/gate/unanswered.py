@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from harness.data.columns import CodedColumn, combination_ids, first_rows
 from harness.data.dataset import Dataset
 from harness.data.judgments import Judgments
-from harness.measure.compare import JudgedData, Recording
+from harness.measure.compare import Recording
+from harness.measure.judged import JudgedData
 from harness.measure.units import ShownToJudges, item_key
 from harness.model import CONDITION, CellKey, JudgeCondition
 from harness.runs import RunResult

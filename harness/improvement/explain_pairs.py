@@ -11,7 +11,7 @@ import numpy as np
 from harness.data.dataset import Dataset
 from harness.judges import traits_of
 from harness.measure.cells import number
-from harness.measure.compare import JudgedData
+from harness.measure.judged import JudgedData
 from harness.measure.units import item_key
 from harness.model import CONDITION
 from harness.stats import benjamini_yekutieli

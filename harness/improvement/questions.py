@@ -13,7 +13,8 @@ from harness.correct.scored_items import scored_items
 from harness.data.dataset import Dataset
 from harness.data.judgments import NO_VARIANT, Judgments
 from harness.errors import UsageError
-from harness.measure.compare import JudgedData, Recording, align
+from harness.measure.compare import Recording, align
+from harness.measure.judged import JudgedData
 from harness.measure.options import CompareOptions, annotators_needed
 from harness.measure.units import item_key, votes
 from harness.model import SAMPLING, JudgeCondition, Score

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from harness.data.columns import NO_VALUE, CodedColumn, Codes, combination_ids, last_matching_rows, rows_by_number, sorted_rows
+from harness.data.columns import NO_VALUE, CodedColumn, Codes, combination_ids, last_matching_rows, rows_by_values, sorted_rows
 from harness.data.dataset import Dataset
 from harness.data.judgments import Judgments
 from harness.measure.options import POOLED, CompareOptions, Drawing, Rule, annotators_needed
@@ -22,7 +23,6 @@ from harness.model import CONDITION, Scale, Variant, parse_variant, plainness
 from harness.stats import aggregate_counts, distinct_counts, item_credits
 from harness.stats.agreement.agreement import share_of_hits, share_of_pairs
 from harness.stats.core.arrays import Floats, Ints
-from harness.stats.core.statistic import Statistic
 
 KEYS = ("language", "task", "metric", *CONDITION)
 CREDITS = ("pa", "pa_failed_wrong", "pa_pairwise", "human_pa")
@@ -67,29 +67,30 @@ _NO_INTS, _NO_FLOATS = np.empty(0, np.int64), np.empty(0, np.float64)
 _NO_KINDS = Kinds(_NO_INTS, _NO_FLOATS, _NO_FLOATS, _NO_INTS, _NO_FLOATS, dict.fromkeys(CREDITS, _NO_FLOATS))
 
 
+def _of_kinds(name: str) -> cached_property[IndexedValues]:
+    """A property of `AnswerTable`: what its kinds have under a name, for every row."""
+    return cached_property(lambda table: IndexedValues(getattr(table.kinds, name), table.kind))
+
+
 @dataclass(frozen=True, eq=False)
 class AnswerTable:
     """Judgments in a fixed order; all numbers are (rows,).
 
-    `columns` are coded by rank: those of `KEYS`, repeat, order, perturbation (no value:
-    unchanged text), failure, justification, asked_language, detected_language. `code` is the class of the score (-1: unreadable).
-    `points` is the score and `expected` the mean of its token probabilities; both are oriented so that more is better (NaN without a
-    score, or if the scale has no best end). `best` is 1 where the score is the best one. `credits` are the row's credits for pa,
-    pa_failed_wrong, pa_pairwise and human_pa (NaN where the row does not count, and for perturbed texts, which have no labels).
-    `reference` is the class of the annotators' aggregate, `label` their mean in points. `group` is the item's group.
-
-    A million rows have only a few dozen kinds, so that each row keeps only its `item` and `kind`.
+    `code` is the class of the score (-1: unreadable), `points` the score and `best` 1 where it is the best one. `reference` is the class of
+    the annotators' aggregate, `label` their mean in points. `credits` are the row's credits for `CREDITS` (NaN where the row does not
+    count, and for perturbed texts, which have no labels). Points are oriented so that more is better (NaN without a score, or if the scale
+    has no best end). A million rows have only a few dozen kinds, so that each row keeps only its `item` and `kind`.
     """
 
     data: Dataset
     drawing: Drawing
     reach: Mapping[str, float]  # {metric: points from the worst to the best}
-    columns: Mapping[str, CodedColumn]
+    columns: Mapping[str, CodedColumn]  # coded by rank: `KEYS`, repeat, order, perturbation (no value: unchanged text), failure, languages
     kinds: Kinds
     kind: Codes
     item: Codes
-    groups: Codes  # (items,)
-    expected: IndexedValues
+    groups: Codes  # (items,) of every item
+    expected: IndexedValues  # the mean of the score's token probabilities, oriented as points
 
     def __len__(self) -> int:
         return len(self.item)
@@ -102,29 +103,12 @@ class AnswerTable:
         expected = IndexedValues(self.expected.values, self.expected.at[rows])
         return replace(self, columns=columns, kind=self.kind[rows], item=self.item[rows], expected=expected)
 
+    code, points, best = _of_kinds("code"), _of_kinds("points"), _of_kinds("best")
+    reference, label = _of_kinds("reference"), _of_kinds("label")
+
     @property
     def group(self) -> IndexedValues:
         return IndexedValues(self.groups, self.item)
-
-    @property
-    def code(self) -> IndexedValues:
-        return IndexedValues(self.kinds.code, self.kind)
-
-    @property
-    def points(self) -> IndexedValues:
-        return IndexedValues(self.kinds.points, self.kind)
-
-    @property
-    def best(self) -> IndexedValues:
-        return IndexedValues(self.kinds.best, self.kind)
-
-    @property
-    def reference(self) -> IndexedValues:
-        return IndexedValues(self.kinds.reference, self.kind)
-
-    @property
-    def label(self) -> IndexedValues:
-        return IndexedValues(self.kinds.label, self.kind)
 
     @property
     def credits(self) -> Mapping[str, IndexedValues]:
@@ -150,18 +134,16 @@ class AnswerTable:
         return combination_ids([*(self.columns[name] for name in names), *item], np.zeros(len(self), np.int8))
 
     def value(self, name: str, row: int) -> Any:
-        column = self.columns[name]
-        return column.values[column.codes[row]] if column.codes[row] >= 0 else None
+        return self.columns[name].at(row)
 
     def cells(self, level: Sequence[str], condition: Sequence[str] = CONDITION) -> Iterator[tuple[dict[str, Any], Ints]]:
         """`(key, rows)` of each combination of the columns of `level` and `condition`, in the order of their values.
 
         A key has all of `KEYS`, with `*` where it pools, and the further columns that were requested.
         """
-        names = (*level, *condition)
-        for rows in rows_by_number(self.joint(names)):
-            own = {name: self.value(name, int(rows[0])) for name in names}
-            yield {name: own.get(name, POOLED) for name in dict.fromkeys((*KEYS, *names))}, rows
+        columns = {name: self.columns[name] for name in (*level, *condition)}
+        for own, rows in rows_by_values(columns, len(self)):
+            yield dict.fromkeys(KEYS, POOLED) | own, rows
 
     def partners(self, of: Ints, among: Ints, same: Sequence[str]) -> Ints:
         """For each row of `of`, the row of `among` about the same item with the same values of the columns `same`; -1 without one."""
@@ -187,33 +169,30 @@ def tabulate_answers(data: Dataset, judgments: Judgments, options: CompareOption
     return laid.answers(options.drawing)
 
 
+@dataclass(eq=False)
 class _AlignedLabels:
     """Sorted judgments, to be put beside their labels metric by metric."""
 
-    def __init__(
-        self,
-        data: Dataset,
-        counted: Mapping[str, LabelCounts],
-        majority: Rule,
-        score: CodedColumn,
-        expected: CodedColumn,
-        item: Codes,
-        columns: dict[str, CodedColumn],
-    ) -> None:
-        self.data, self.counted, self.majority = data, counted, majority
-        self.score, self.stated, self.item, self.columns = score, expected, item, columns
-        self.kind = np.zeros(len(item), np.int32)
-        rows = len(item) if expected.values else 1
-        self.expected = IndexedValues(
-            np.full(rows, np.nan), np.arange(rows, dtype=np.int32) if rows == len(item) else np.broadcast_to(np.int32(0), len(item))
-        )
+    data: Dataset
+    counted: Mapping[str, LabelCounts]
+    majority: Rule
+    score: CodedColumn
+    stated: CodedColumn  # expected scores
+    item: Codes
+    columns: dict[str, CodedColumn]
+
+    def __post_init__(self) -> None:
+        rows = len(self.item)
+        self.kind = np.zeros(rows, np.int32)
+        at = np.arange(rows, dtype=np.int32) if self.stated.values else np.broadcast_to(np.int32(0), rows)
+        self.expected = IndexedValues(np.full(rows if self.stated.values else 1, np.nan), at)
         self.reach: dict[str, float] = {}
 
     def answers(self, drawing: Drawing) -> AnswerTable:
         """The answers beside their labels; `drawing` has the seed and the resamples of intervals."""
         kinds = [_NO_KINDS]
         for metric in self.columns["metric"].values:
-            rows = np.flatnonzero(self.columns["metric"].recode({metric: 0}) == 0)
+            rows = np.flatnonzero(self.columns["metric"].equals(metric))
             found, kind = self._metric(metric, rows, self.counted.get(metric))
             self.kind[rows] = kind + sum(len(each.code) for each in kinds)
             kinds.append(found)
@@ -295,17 +274,13 @@ def _labels_and_credits(counts: Ints, code: Ints, number: Floats, majority: Rule
         nothing = np.full(len(code), np.nan)
         return {"reference": np.full(len(code), -1), "label": nothing, "credits": dict.fromkeys(CREDITS, nothing)}
     raters = counts.sum(axis=1)
+    shares_of_hits = (share_of_hits(majority), share_of_hits(majority, failed_wrong=True))
+    statistics = (*shares_of_hits, share_of_pairs("judge", 0), share_of_pairs("human", 0))
     return {
         "reference": np.maximum(aggregate_counts(counts, majority), -1),
         "label": np.where(raters > 0, counts @ number / np.maximum(raters, 1), np.nan),
-        "credits": {name: item_credits(statistic, counts, code) for name, statistic in _credit_statistics(majority).items()},
+        "credits": {name: item_credits(statistic, counts, code) for name, statistic in zip(CREDITS, statistics, strict=True)},
     }
-
-
-def _credit_statistics(majority: Rule) -> dict[str, Statistic]:
-    """The statistics of `CREDITS`, under the rule by which several annotators become one reference."""
-    hits = (share_of_hits(majority), share_of_hits(majority, failed_wrong=True))
-    return dict(zip(CREDITS, (*hits, share_of_pairs("judge", 0), share_of_pairs("human", 0)), strict=True))
 
 
 def points_of(scale: Scale, classes: Classes) -> Floats:

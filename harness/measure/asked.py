@@ -5,17 +5,17 @@ A question that was not asked is neither wrong nor unreadable.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import msgspec
 import numpy as np
 
 from harness.data.columns import CodedColumn, combination_ids, first_rows
-from harness.data.dataset import Dataset
-from harness.measure.cells import Cell, factorise, key_column
+from harness.measure.cells import Cell
+from harness.measure.judged import JudgedData, factorise
 from harness.measure.options import CompareOptions
-from harness.measure.units import LabelCounts, Units, countable, item_key, joined_units
+from harness.measure.units import Units, countable, item_key, joined_units
 from harness.model import CONDITION
 from harness.stats import MISSING, NO_MAJORITY, aggregate_counts
 
@@ -23,32 +23,27 @@ _FEW = 3  # names that a sentence lists
 _QUESTION = (*CONDITION, "metric")
 
 
-def add_asked(
-    cells: Sequence[Cell], data: Dataset, units: Units, unasked: Units, counted: Mapping[str, LabelCounts], options: CompareOptions
-) -> list[Cell]:
+def add_asked(cells: Sequence[Cell], judged: JudgedData, options: CompareOptions) -> list[Cell]:
     """Add to the cells `n_asked` and `not_asked`: how many labelled questions judges were asked, and how many not.
 
     A question is an item and a metric under one condition of one judge, with a reference (at the level of systems: with a label); asked
     several times, it counts once.
     """
-    both = joined_units([units, unasked])
-    asked = np.arange(len(both)) < len(units)
-    rows = np.flatnonzero(countable(both, counted, options))
-    both, asked = both.take(rows), asked[rows]
-    keys, which = factorise({name: key_column(name, data, both, counted) for name in options.by}, len(both))
-    once = first_rows(combination_ids([*_columns(both), both.source], which * len(data.items) + both.item))
+    both = joined_units([judged.units, judged.unasked])
+    rows = np.flatnonzero(countable(both, judged.counted, options))
+    both, asked = both.take(rows), rows < len(judged.units)
+    keys, which = judged.of(both).keyed(options.by)
+    once = first_rows(combination_ids([*_columns(both), both.source], which * len(judged.data.items) + both.item))
     number = [np.bincount(which[once[part]], minlength=len(keys)).tolist() for part in (asked[once], ~asked[once])]
     found = {tuple(key.values()): pair for key, pair in zip(keys, zip(*number, strict=True), strict=True)}
     counts = [found.get(tuple(cell.key.values()), (0, 0)) for cell in cells]
     return [msgspec.structs.replace(cell, n_asked=n, not_asked=left) for cell, (n, left) in zip(cells, counts, strict=True)]
 
 
-def not_asked_notes(
-    data: Dataset, units: Units, unasked: Units, counted: Mapping[str, LabelCounts], options: CompareOptions
-) -> Iterator[str]:
+def not_asked_notes(judged: JudgedData, options: CompareOptions) -> Iterator[str]:
     """Yield a sentence on how many labelled questions judges were not asked, by language; none if all were asked."""
-    left = _by_judge(data, unasked, counted, options)
-    every = _by_judge(data, joined_units([units, unasked]), counted, options) if left else {}
+    left = _by_judge(judged.of(judged.unasked), options)
+    every = _by_judge(judged.of(joined_units([judged.units, judged.unasked])), options) if left else {}
     judges: dict[tuple[Any, ...], list[str]] = {}
     for judge, languages in left.items():
         judges.setdefault(tuple((tag, n, every[judge][tag]) for tag, n in sorted(languages.items())), []).append(str(judge))
@@ -58,16 +53,16 @@ def not_asked_notes(
         yield f"Not asked, so neither right nor wrong (labelled items times metrics): {who} {_list(where, 'languages')}."
 
 
-def unread_notes(data: Dataset, units: Units, counted: Mapping[str, LabelCounts], options: CompareOptions) -> Iterator[str]:
+def unread_notes(judged: JudgedData, options: CompareOptions) -> Iterator[str]:
     """Yield sentences, at the level of systems, on items that count in people's means and have no readable score of the judge."""
-    unread = _by_judge(data, units.take(units.judgments.score.codes < 0), counted, options)
-    every = _by_judge(data, units, counted, options) if unread else {}
+    unread = _by_judge(judged.of(judged.units.take(judged.units.judgments.score.codes < 0)), options)
+    every = _by_judge(judged, options) if unread else {}
     for judge, languages in unread.items():
         where = [f"{n:,} of {every[judge][tag]:,} in {tag}" for tag, n in sorted(languages.items())]
         yield f"People's means rest on items without a readable score of {judge} too (items times metrics): {_list(where, 'languages')}."
 
 
-def dropped_notes(units: Units, counted: Mapping[str, LabelCounts], options: CompareOptions) -> Iterator[str]:
+def dropped_notes(judged: JudgedData, options: CompareOptions) -> Iterator[str]:
     """Yield a sentence on how many judged items have no reference, because no class is the commonest; none if all have one.
 
     Only the rule `drop` leaves items out; the median always exists, and `strict` counts such items as disagreement.
@@ -75,9 +70,10 @@ def dropped_notes(units: Units, counted: Mapping[str, LabelCounts], options: Com
     if options.level != "item" or options.majority != "drop":
         return
     where = []
-    for metric, of in counted.items():
-        judged = np.unique(units.item[units.judgments.metric.recode({metric: 0}) == 0])
-        found = aggregate_counts(of.counts[judged], options.majority)
+    units = judged.units
+    for metric, of in judged.counted.items():
+        items = np.unique(units.item[units.judgments.metric.equals(metric)])
+        found = aggregate_counts(of.counts[items], options.majority)
         if dropped := int((found == NO_MAJORITY).sum()):
             where.append(f"{dropped:,} of {int((found != MISSING).sum()):,} in {metric}")
     if where:
@@ -87,19 +83,19 @@ def dropped_notes(units: Units, counted: Mapping[str, LabelCounts], options: Com
         )
 
 
-def uneven_notes(data: Dataset, units: Units, counted: Mapping[str, LabelCounts], options: CompareOptions) -> Iterator[str]:
+def uneven_notes(judged: JudgedData, options: CompareOptions) -> Iterator[str]:
     """Yield a sentence on judges that have more repeats of some items than of others in one cell; none if repeats are even.
 
     The judgments of a cell count alike, by design: `n_ref` is items times repeats. So uneven repeats weight the items.
     """
     if options.level != "item":
         return
-    classes = {metric: 0 for metric, of in counted.items() if not of.classes.continuous}  # correlations of numbers average repeats
-    counts = countable(units, counted, options) & (units.judgments.metric.recode(classes) == 0)
-    kept = units.take(np.flatnonzero(counts))
-    of_cell = combination_ids([key_column(name, data, kept, counted) for name in options.by], np.zeros(len(kept), np.int8))
+    classes = {metric: 0 for metric, of in judged.counted.items() if not of.classes.continuous}  # correlations of numbers average repeats
+    counts = countable(judged.units, judged.counted, options) & (judged.units.judgments.metric.recode(classes) == 0)
+    kept = judged.units.take(np.flatnonzero(counts))
+    of_cell = combination_ids(judged.of(kept).columns(options.by).values(), np.zeros(len(kept), np.int8))
     alike = combination_ids([*_columns(kept), kept.source], of_cell)
-    question = combination_ids([], alike.astype(np.int64) * len(data.items) + kept.item)
+    question = combination_ids([], alike.astype(np.int64) * len(judged.data.items) + kept.item)
     once, times = first_rows(question), np.bincount(question)
     least, most = (np.full(int(alike.max(initial=-1)) + 1, start) for start in (len(kept), 0))
     np.minimum.at(least, alike[once], times)
@@ -121,11 +117,11 @@ def _list(names: Sequence[str], what: str) -> str:
     return ", ".join(names[:_FEW]) + (f" and {more} more {what} (--json has all)" if more > 0 else "")
 
 
-def _by_judge(data: Dataset, units: Units, counted: Mapping[str, LabelCounts], options: CompareOptions) -> dict[Any, dict[Any, int]]:
+def _by_judge(judged: JudgedData, options: CompareOptions) -> dict[Any, dict[Any, int]]:
     """`{judge: {language: number of questions with a reference}}`; each question counts once."""
-    kept = units.take(np.flatnonzero(countable(units, counted, options)))
+    kept = judged.units.take(np.flatnonzero(countable(judged.units, judged.counted, options)))
     once = kept.take(first_rows(combination_ids(_columns(kept), kept.item)))
-    keys, which = factorise({"judge": once.judgments.judge, "language": item_key(data, "language").take(once.item)}, len(once))
+    keys, which = factorise({"judge": once.judgments.judge, "language": item_key(judged.data, "language").take(once.item)}, len(once))
     found: dict[Any, dict[Any, int]] = {}
     for key, count in zip(keys, np.bincount(which, minlength=len(keys)).tolist(), strict=True):
         found.setdefault(key["judge"], {})[key["language"]] = count

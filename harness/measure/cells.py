@@ -10,25 +10,24 @@ from typing import Any, NamedTuple
 import msgspec
 import numpy as np
 
-from harness.data.columns import CodedColumn, Codes, combination_ids, first_rows, rows_by_number
-from harness.data.dataset import Dataset
-from harness.measure.commonest_class import majority_classes
-from harness.measure.design import LEAST_FOR_GAIN, Design
-from harness.measure.options import ALWAYS, POOLED, CompareOptions
+from harness.data.columns import CodedColumn, Codes, combination_ids, rows_by_number
+from harness.measure.design import LEAST_FOR_GAIN
+from harness.measure.judged import JudgedData, factorise
+from harness.measure.options import CompareOptions
 from harness.measure.paired_annotators import HUMAN_F1, NO_INTERVAL, PairedAnnotators
 from harness.measure.score_cells import NAMES as SCORE_NAMES
 from harness.measure.score_cells import NOT_CLASSES, NOT_INTERVAL, ScoreCells, ScoredCell
-from harness.measure.units import Classes, LabelCounts, Units, item_key
-from harness.model import CONDITION
+from harness.measure.unit_agreement import majority_classes
+from harness.measure.units import Classes, item_key
 from harness.stats import (
     LEVELS,
     RARE,
     Difference,
     Distribution,
+    Estimated,
     Interval,
     Rows,
     aggregate_counts,
-    agreement_level,
     benjamini_yekutieli,
     cell_statistics,
     coverage,
@@ -69,18 +68,11 @@ _NOTHING = {
 
 
 class Cell(msgspec.Struct, frozen=True):
-    """The numbers of one cell. `key` names its language, task, …, with `*` where the cell pools; `undefined` has a reason for every null.
+    """The numbers of one cell."""
 
-    `n_ref` counts the judgments that were asked for and have a reference; `n` counts those of them with a readable score. `n_asked`
-    counts different questions (item, metric and condition; repeats count once); `not_asked` counts labelled questions that the judge
-    was not asked. `score_counts`, on interval scales, has the numbers of source texts and second ratings that statistics rest on.
-    `sample_gain`, where texts were drawn with different probabilities, is the variance of `pa_failed_wrong` in a simple random sample of as
-    many texts, divided by that in this sample.
-    """
-
-    key: dict[str, Any]
-    n_ref: int
-    n: int
+    key: dict[str, Any]  # its language, task, …, with `*` where the cell pools
+    n_ref: int  # judgments that were asked for and have a reference
+    n: int  # those of them with a readable score
     coverage: float | None
     failures: dict[str, int]
     groups: int
@@ -92,12 +84,14 @@ class Cell(msgspec.Struct, frozen=True):
     distribution_labels: dict[str, float] | None
     distribution_judge: dict[str, float] | None
     distribution_by_agreement: dict[str, Any] | None
-    undefined: dict[str, str]
-    n_asked: int = 0
-    not_asked: int = 0
+    undefined: dict[str, str]  # a reason for every null
+    n_asked: int = 0  # different questions (item, metric and condition; repeats count once)
+    not_asked: int = 0  # labelled questions that the judge was not asked
     versus: dict[str, Any] | None = None
     systems: list[dict[str, Any]] | None = None
-    score_counts: dict[str, int] | None = None
+    score_counts: dict[str, int] | None = None  # on interval scales: source texts and second ratings that statistics rest on
+    # Where texts were drawn with different probabilities: the variance of `pa_failed_wrong` in a simple random sample of as many texts,
+    # divided by that in this sample.
     sample_gain: float | None = None
 
     @property
@@ -124,48 +118,28 @@ class Cell(msgspec.Struct, frozen=True):
         return self.intervals.get(name.removesuffix("_ci")) if name.endswith("_ci") else getattr(self, name)
 
 
-def make_cells(
-    data: Dataset,
-    units: Units,
-    counted: Mapping[str, LabelCounts],
-    options: CompareOptions,
-    baseline: Mapping[tuple[str, str], Any] | None = None,
-    design: Design | None = None,
-) -> list[Cell]:
-    """Cells of `units`, sorted by their keys.
-
-    Args:
-        data: the items that units index.
-        units: judgments of any metrics.
-        counted: `{metric: votes}`; units of other metrics have no labels.
-        options: the keys to group by, the rule of the aggregate, seed and resamples.
-        baseline: `{(item_id, metric): score}` of a majority baseline that has learnt from development items. Pairs that are missing
-            get the commonest reference of the item's language, task and metric in the cell.
-        design: how the labelled items were drawn; None if each counts once.
-
-    Raises:
-        UsageError: for a key that no item has.
-    """
-    columns = {name: key_column(name, data, units, counted) for name in options.by}
-    tables = [(classes[0], metrics, *_of_metrics(metrics, units, columns)) for classes, metrics in _scales(counted, units).items()]
+def make_cells(judged: JudgedData, options: CompareOptions) -> list[Cell]:
+    """Cells of the units, sorted by their keys. Raises UsageError for a key that no item has."""
+    columns = judged.columns(options.by)
+    tables = [(classes, metrics, *_of_metrics(metrics, judged, columns)) for classes, metrics in _scales(judged)]
     if sum(len(keys) for _, _, keys, _ in tables) <= MANY_CELLS:
         options = msgspec.structs.replace(options, intervals=None)
     found: list[Cell] = []
     for classes, metrics, keys, rows in tables:
-        found += _CellTable(data, units, (keys, rows), counted, classes, options, design).cells(metrics, baseline)
+        found += _CellTable(judged, keys, rows, classes, options).cells(metrics)
     return with_q(sorted(found, key=lambda cell: sort_key(cell.key)))
 
 
-def pools_scales(data: Dataset, units: Units, counted: Mapping[str, LabelCounts], by: Sequence[str]) -> bool:
+def pools_scales(judged: JudgedData, by: Sequence[str]) -> bool:
     """Whether cells with these keys would pool metrics on different scales, which nothing can be computed of."""
-    columns = {name: key_column(name, data, units, counted) for name in by}
-    keys = [tuple(key.items()) for metrics in _scales(counted, units).values() for key in _of_metrics(metrics, units, columns)[0]]
+    columns = judged.columns(by)
+    keys = [tuple(key.items()) for _, metrics in _scales(judged) for key in _of_metrics(metrics, judged, columns)[0]]
     return len(set(keys)) < len(keys)
 
 
-def _of_metrics(metrics: Sequence[str], units: Units, columns: Mapping[str, CodedColumn]) -> tuple[list[dict[str, Any]], list[Ints]]:
+def _of_metrics(metrics: Sequence[str], judged: JudgedData, columns: Mapping[str, CodedColumn]) -> tuple[list[dict[str, Any]], list[Ints]]:
     """The keys of the cells of some metrics, and the units of each cell."""
-    here = np.flatnonzero(units.judgments.metric.recode(dict.fromkeys(metrics, 0)) == 0)
+    here = np.flatnonzero(judged.units.judgments.metric.among(metrics))
     keys, cell = factorise({name: column.take(here) for name, column in columns.items()}, len(here))
     return keys, [here[rows] for rows in rows_by_number(cell, len(keys))]
 
@@ -185,34 +159,14 @@ def with_q(cells: Sequence[Cell]) -> list[Cell]:
     ]
 
 
-def key_column(name: str, data: Dataset, units: Units, counted: Mapping[str, LabelCounts]) -> CodedColumn:
-    """The value of the key `name` for every unit."""
-    if name in ("metric", *CONDITION, "repeat", "order"):
-        column: CodedColumn = getattr(units.judgments, name)
-        return column
-    if name == "source":
-        return units.source
-    if name == "agreement":
-        return _agreement(units, counted)
-    return item_key(data, name).take(units.item)
-
-
-def _agreement(units: Units, counted: Mapping[str, LabelCounts]) -> CodedColumn:
-    level = np.full(len(units), -1, np.int32)
-    for metric, of in counted.items():
-        here = units.judgments.metric.recode({metric: 0}) == 0
-        level[here] = agreement_level(of.counts[units.item[here]], None)
-    return CodedColumn(LEVELS, level)
-
-
-def _scales(counted: Mapping[str, LabelCounts], units: Units) -> dict[tuple[Classes, Any], list[str]]:
+def _scales(judged: JudgedData) -> list[tuple[Classes, list[str]]]:
     """The metrics that have units, grouped by scale: metrics on one scale are counted together."""
     found: dict[Any, tuple[Classes, list[str]]] = {}
-    for metric in units.judgments.metric.values:
-        if metric in counted:
-            classes = counted[metric].classes
+    for metric in judged.units.judgments.metric.values:
+        if metric in judged.counted:
+            classes = judged.counted[metric].classes
             found.setdefault(classes.key, (classes, []))[1].append(metric)
-    return {(classes, key): metrics for key, (classes, metrics) in found.items()}
+    return list(found.values())
 
 
 class _LabelPatterns(NamedTuple):
@@ -237,23 +191,15 @@ class _CellTable:
     """The cells of metrics on one scale: their keys, and the units of each."""
 
     def __init__(
-        self,
-        data: Dataset,
-        units: Units,
-        of: tuple[Sequence[dict[str, Any]], Sequence[Ints]],
-        counted: Mapping[str, LabelCounts],
-        classes: Classes,
-        options: CompareOptions,
-        design: Design | None,
+        self, judged: JudgedData, keys: Sequence[dict[str, Any]], rows: Sequence[Ints], classes: Classes, options: CompareOptions
     ) -> None:
-        self.data, self.units, (self.keys, self.rows) = data, units, of
-        self.counted, self.classes, self.options, self.design = counted, classes, options, design
-        self.drawing = options.drawing
-        self.groups = item_key(data, "group").codes
-        self.place = combination_ids([item_key(data, name) for name in ("language", "task")], np.zeros(len(data.items), np.int8))
+        self.judged, self.keys, self.rows, self.classes, self.options = judged, keys, rows, classes, options
+        self.data, self.units, self.design, self.drawing = judged.data, judged.units, judged.design, options.drawing
+        self.groups = item_key(self.data, "group").codes
+        self.place = combination_ids([item_key(self.data, name) for name in ("language", "task")], np.zeros(len(self.data.items), np.int8))
 
-    def cells(self, metrics: Sequence[str], baseline: Mapping[tuple[str, str], Any] | None) -> list[Cell]:
-        every, kind = distinct_counts(np.concatenate([self.counted[metric].counts for metric in metrics]))
+    def cells(self, metrics: Sequence[str]) -> list[Cell]:
+        every, kind = distinct_counts(np.concatenate([self.judged.counted[metric].counts for metric in metrics]))
         labels = _LabelPatterns(every, kind, {metric: number * len(self.data.items) for number, metric in enumerate(metrics)})
         counts = rows = tabulate_cells(every, ((own.pattern, own.score, own.group) for own in self._labelled(labels)))
         if self.design:
@@ -267,14 +213,14 @@ class _CellTable:
             item = self.units.judgments.metric.take(own.rows).recode(labels.start) + self.units.item[own.rows]
             pairs.append(people.weighted_f1(item, weights))
             found = reference[own.pattern]
-            failed.append(self._failures(own.rows if self.options.majority == "strict" else own.rows[found >= 0]))
+            failed.append(self.units.failures(own.rows if self.options.majority == "strict" else own.rows[found >= 0]))
             if not self.classes.continuous:
-                versus.append(self._versus(own, self._baseline(baseline, own, found), found))
+                versus.append(self._versus(own, self._baseline(own, found), found))
             gains.append(self._gain(own, found))
         made = self._assemble(rows, counts, failed, self._tested(versus), pairs, gains)
         if self.classes.kind != "interval":
             return made
-        scored = ScoreCells(self.data, self.units, self.counted, metrics, self.options, self.design).cells(self.keys, self.rows)
+        scored = ScoreCells(self.judged, metrics, self.options).cells(self.keys, self.rows)
         return [self._with_scores(cell, of) for cell, of in zip(made, scored, strict=True)]
 
     def _with_scores(self, cell: Cell, of: ScoredCell) -> Cell:
@@ -308,18 +254,12 @@ class _CellTable:
             weight = relative_weights(self.design.weight[item[known]]) if self.design else None
             yield _LabelledUnits(rows[known], pattern[known], score, self.groups[item[known]], weight)
 
-    def _failures(self, rows: Ints) -> dict[str, int]:
-        kinds = self.units.judgments.failure.take(rows)
-        unread = self.units.judgments.score.codes[rows] < 0
-        counts = np.bincount(kinds.codes[unread & (kinds.codes >= 0)], minlength=len(kinds.values)).tolist()
-        return {str(kind): count for kind, count in sorted(zip(kinds.values, counts, strict=True)) if count}
-
-    def _baseline(self, baseline: Mapping[tuple[str, str], Any] | None, own: _LabelledUnits, reference: Ints) -> Ints:
+    def _baseline(self, own: _LabelledUnits, reference: Ints) -> Ints:
         """The majority baseline's class for every labelled unit of a cell; a stratum is a language, task and metric."""
         item, metric, items = self.units.item[own.rows], self.units.judgments.metric.take(own.rows), self.data.items
         stratum = combination_ids([metric], self.place[item])
         questions = ((items[i].item_id, m) for i, m in zip(item.tolist(), metric, strict=True))
-        return majority_classes(reference, self.classes, stratum, baseline, questions, own.weight)
+        return majority_classes(reference, self.classes, stratum, self.judged.baseline, questions, own.weight)
 
     def _versus(self, own: _LabelledUnits, guessed: Ints, reference: Ints) -> tuple[float | None, DifferenceToTest]:
         """The baseline's agreement, and the difference from it."""
@@ -377,7 +317,8 @@ class _CellTable:
         cells = []
         for c, key in enumerate(self.keys):
             undefined = absent | reasons(values, found, c)
-            counted = (number(covered[c]), self.shares(labels[c]), self.shares(judge[c]), self._levels(by_agreement, c))
+            shares = (named_shares(classes, labels[c]), named_shares(classes, judge[c]))
+            counted = (number(covered[c]), *shares, self._levels(by_agreement, c))
             why = pairs[c].reason
             undefined |= {HUMAN_F1: why} if why else {f"{HUMAN_F1}_ci": NO_INTERVAL}
             undefined |= {name: why for (name, why), value in zip(_NOTHING.items(), counted, strict=True) if value is None}
@@ -411,21 +352,16 @@ class _CellTable:
         return {
             level: {
                 "items": int(found.items[cell, i]),
-                "labels": self.shares(found.labels[cell, i]),
-                "judge": self.shares(found.judge[cell, i]),
+                "labels": named_shares(self.classes, found.labels[cell, i]),
+                "judge": named_shares(self.classes, found.judge[cell, i]),
             }
             for i, level in enumerate(LEVELS)
         }
 
-    def shares(self, shares: Floats) -> dict[str, float] | None:
-        return named_shares(self.classes, shares)
-
 
 def named_shares(classes: Classes, shares: Floats) -> dict[str, float] | None:
     """Shares by class; on an interval scale, only scores that occur. None without any score, and of continuous scores."""
-    if classes.continuous:
-        return None
-    if np.isnan(shares).any():
+    if classes.continuous or np.isnan(shares).any():
         return None
     if classes.kind == "interval":
         found: dict[str, float] = {}
@@ -434,17 +370,6 @@ def named_shares(classes: Classes, shares: Floats) -> dict[str, float] | None:
                 found[f"{float(score):g}"] = found.get(f"{float(score):g}", 0.0) + share
         return found
     return {str(score): share for score, share in zip(classes.scores, shares.tolist(), strict=True)}
-
-
-def factorise(columns: Mapping[str, CodedColumn], rows: int) -> tuple[list[dict[str, Any]], Ints]:
-    """The distinct keys, each with all names of `ALWAYS`, and for every row the number of its key."""
-    code = combination_ids(columns.values(), np.zeros(rows, np.int8))
-    names = [*(name for name in ALWAYS if name not in columns), *columns]
-    keys = []
-    for row in first_rows(code).tolist():
-        own = {name: (column.values[column.codes[row]] if column.codes[row] >= 0 else None) for name, column in columns.items()}
-        keys.append({name: own.get(name, POOLED) for name in dict.fromkeys((*ALWAYS, *names))})
-    return keys, code
 
 
 def reasons(values: Mapping[str, Estimates], found: Mapping[str, Sequence[Interval]], cell: int) -> dict[str, str]:
@@ -463,13 +388,13 @@ def bounds(interval: Interval) -> tuple[float, float] | None:
     return None if math.isnan(interval.lo) else (interval.lo, interval.hi)
 
 
-def as_difference(found: Difference) -> dict[str, Any]:
-    """A paired difference as a JSON object."""
-    return {
-        "diff": number(found.diff),
+def as_difference(found: Difference | Estimated) -> dict[str, Any]:
+    """A paired difference as a JSON object; one that states its hypothesis has that too."""
+    row = {
+        "diff": number(found.diff if isinstance(found, Difference) else found.value),
         "ci": bounds(found.interval),
         "p": number(found.p),
         "n": found.n,
         "reason": found.reason or found.interval.reason,
-        "hypothesis": found.hypothesis,
     }
+    return row | {"hypothesis": found.hypothesis} if isinstance(found, Difference) else row

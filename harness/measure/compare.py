@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 import numpy as np
+from numpy.typing import NDArray
 
 from harness.content.specs import Asked
 from harness.content.tags import resolve, suggest
@@ -18,12 +19,12 @@ from harness.errors import UsageError
 from harness.judges import Panel
 from harness.measure.asked import add_asked, dropped_notes, not_asked_notes, uneven_notes, unread_notes
 from harness.measure.cells import Cell, make_cells, pools_scales, sort_key, with_q
-from harness.measure.design import SIGNED, Design, design_notes, design_of
-from harness.measure.error_notes import error_notes
+from harness.measure.design import SIGNED, design_notes, design_of
+from harness.measure.judged import JudgedData
 from harness.measure.options import Annotators, CompareOptions, annotators_needed
-from harness.measure.score_notes import score_notes
+from harness.measure.reader_notes import error_notes, score_notes
 from harness.measure.systems import system_cells
-from harness.measure.units import LabelCounts, Units, as_text, asked_and_not, continuous_metrics, item_key, joined_units, units_of, votes
+from harness.measure.units import as_text, asked_and_not, continuous_metrics, item_key, joined_units, units_of, votes
 from harness.measure.versus import add_versus
 from harness.model import CONDITION, SAMPLING
 from harness.signature import ComparisonSignature
@@ -44,16 +45,12 @@ CI_SIGNED = "wilson/hall/cluster-bootstrap-2"
 
 
 class Recording(msgspec.Struct, frozen=True):
-    """One data set with the judgments that are compared with its labels.
-
-    `asked`: which labelled items without a judgment count as asked, and so as failures; None if the judgments are complete,
-    as in a run.
-    """
+    """One data set with the judgments that are compared with its labels."""
 
     name: str
     data: Dataset
     judgments: Judgments
-    asked: Asked | None = None
+    asked: Asked | None = None  # which labelled items without a judgment count as asked, and failed; None: judgments are complete
     baseline: Mapping[tuple[str, str], Any] | None = None
     notes: tuple[str, ...] = ()  # for readers of its numbers
     panels: Mapping[str, Panel] = {}  # the panels among its judges, by name
@@ -97,40 +94,14 @@ class Comparison(msgspec.Struct, frozen=True):
         return pd.DataFrame([{name: value for name, value in row.items() if value != {}} for row in rows])
 
 
-class JudgedData(msgspec.Struct, frozen=True):
-    """Judgments laid beside the labels of one data set: of one source, or of several on the same items and labels.
-
-    Attributes:
-        data: the items and labels that are compared.
-        units: one row a judgment of what judges were asked; `missing` where there is none.
-        unasked: labelled items that judges were not asked about.
-        counted: `{metric: votes}`.
-        baseline: `{(item_id, metric): score}` that a majority baseline has learnt from development items; None if nothing was.
-        design: how the labelled items were drawn; None if each counts once.
-        design_notes: why stated probabilities are not used.
-    """
-
-    data: Dataset
-    units: Units
-    unasked: Units
-    counted: Mapping[str, LabelCounts]
-    baseline: Mapping[tuple[str, str], Any] | None
-    design: Design | None = None
-    design_notes: tuple[str, ...] = ()
-
-
 class AlignedData(msgspec.Struct, frozen=True):
-    """The sources of a comparison, restricted and laid out: what cells and verdicts are computed from.
+    """The sources of a comparison, restricted and laid out: what cells and verdicts are computed from."""
 
-    `by` are the keys to group by: those of the options, with `source` first where there are several. `sources` are what the options keep
-    of each source, under distinct names.
-    """
-
-    by: tuple[str, ...]
+    by: tuple[str, ...]  # the keys to group by: those of the options, with `source` first where there are several
     judged: tuple[JudgedData, ...]
     notes: tuple[str, ...]
     signature: str
-    sources: tuple[Recording, ...] = ()
+    sources: tuple[Recording, ...] = ()  # what the options keep of each source, under distinct names
 
     def signed(self, **parts: str | tuple[str, ...]) -> str:
         """The signature with further parts."""
@@ -166,7 +137,7 @@ def judged_data(sources: Sequence[Recording], options: CompareOptions) -> tuple[
 def compare_aligned(laid_out: AlignedData, options: CompareOptions) -> Comparison:
     """The comparison of what `align` gave. Raises as `compare`."""
     by = laid_out.by
-    apart = "metric" not in by and any(pools_scales(one.data, one.units, one.counted, by) for one in laid_out.judged)
+    apart = "metric" not in by and any(pools_scales(judged, by) for judged in laid_out.judged)
     options = msgspec.structs.replace(options, by=(*by, "metric") if apart else by)
     made = [_cells(judged, options) for judged in laid_out.judged]
     cells = sorted((cell for found, _ in made for cell in found), key=lambda cell: sort_key(cell.key))
@@ -222,7 +193,10 @@ def _judged_data(parts: Sequence[_Part], options: CompareOptions) -> JudgedData:
     continuous = frozenset[str]().union(*(continuous_metrics(part.whole.data, part.whole.judgments.clean) for part in parts))
     counted = votes(data, judged, first.needed, options.standardise, continuous)
     _refuse_median_of_names(counted, options)
-    laid = [_asked_units(part, counted) for part in parts]
+    laid = [
+        asked_and_not(units_of(data, part.judgments, part.name), data, counted, part.whole.asked, part.whole.judgments.clean)
+        for part in parts
+    ]
     units, unasked = (joined_units(each) for each in zip(*laid, strict=True))
     design, why = design_of(data, counted) if options.level == "item" else (None, ())
     return JudgedData(data, units, unasked, counted, _baseline(parts), design, why)
@@ -230,30 +204,24 @@ def _judged_data(parts: Sequence[_Part], options: CompareOptions) -> JudgedData:
 
 def _cells(judged: JudgedData, options: CompareOptions) -> tuple[list[Cell], list[str]]:
     """The cells of one data set, and notes for their reader."""
-    data, units, unasked, counted = judged.data, judged.units, judged.unasked, judged.counted
-    notes = [*not_asked_notes(data, units, unasked, counted, options), *score_notes(data, units, counted, options)]
-    notes += [
-        *dropped_notes(units, counted, options),
-        *uneven_notes(data, units, counted, options),
-        *error_notes(data, units.judgments),
-        *data.labels.sighted_notes(),
+    notes = [
+        *not_asked_notes(judged, options),
+        *score_notes(judged, options),
+        *dropped_notes(judged, options),
+        *uneven_notes(judged, options),
+        *error_notes(judged.data, judged.units.judgments),
+        *judged.data.labels.sighted_notes(),
     ]
     if options.level == "system":
-        cells = system_cells(data, units, counted, options)
-        notes += unread_notes(data, units, counted, options)
+        cells = system_cells(judged, options)
+        notes += unread_notes(judged, options)
     else:
-        cells = make_cells(data, units, counted, options, judged.baseline, judged.design)
-        cells = add_versus(cells, data, units, counted, options, judged.design) if options.versus else cells
+        cells = make_cells(judged, options)
+        cells = add_versus(cells, judged, options) if options.versus else cells
         notes += judged.design_notes
         if judged.design:
-            notes += design_notes(judged.design, counted, [cell.sample_gain for cell in cells])
-    return add_asked(cells, data, units, unasked, counted, options), notes
-
-
-def _asked_units(part: _Part, counted: Mapping[str, LabelCounts]) -> tuple[Units, Units]:
-    """The units of a part that were asked, and those that were not."""
-    units = units_of(part.data, part.judgments, part.name)
-    return asked_and_not(units, part.data, counted, part.whole.asked, part.whole.judgments.clean)
+            notes += design_notes(judged.design, judged.counted, [cell.sample_gain for cell in cells])
+    return add_asked(cells, judged, options), notes
 
 
 def _baseline(parts: Sequence[_Part]) -> Mapping[tuple[str, str], Any] | None:
@@ -264,22 +232,28 @@ def _baseline(parts: Sequence[_Part]) -> Mapping[tuple[str, str], Any] | None:
 
 def restrict(source: Recording, options: CompareOptions) -> tuple[Dataset, Judgments]:
     """The data and judgments that `where` and `judges` keep. Raises UsageError, with the possible names, if nothing is kept."""
-    data, judgments = source.data, source.judgments.clean
-    wanted = dict(options.where) | ({"judge": options.judges} if options.judges else {})
-    for name in ("metric", *CONDITION):
-        if name in wanted:
-            column = getattr(judgments, name)
-            judgments = judgments.take(matching(column, wanted.pop(name), name))
-    if wanted:
-        data = only_where(data, wanted)
-        judgments = judgments.for_items(data.by_id)
-    if "metric" in options.where:
-        data = of_metrics(data, options.where["metric"])
-    if not len(judgments):
+    judgments = source.judgments.clean
+    data, rows = restricted_rows(source.data, judgments, options)
+    if not len(rows):
         raise UsageError(f"{source.name} has no judgments to compare; judgments.jsonl should hold some, or name a run")
     if not len(data.labels):
         raise UsageError(f"{source.name} has no labels to compare with; labels.jsonl should hold some")
-    return data, judgments
+    return data, judgments if len(rows) == len(judgments) else judgments.take(rows)
+
+
+def restricted_rows(data: Dataset, judgments: Judgments, options: CompareOptions) -> tuple[Dataset, NDArray[np.int64]]:
+    """The data, and the rows of the judgments, that `where` and `judges` keep."""
+    kept = np.ones(len(judgments), bool)
+    wanted = dict(options.where) | ({"judge": options.judges} if options.judges else {})
+    for name in ("metric", *CONDITION):
+        if name in wanted:
+            kept &= matching(getattr(judgments, name), wanted.pop(name), name)
+    if wanted:
+        data = only_where(data, wanted)
+        kept &= judgments.item.among(data.by_id)
+    if "metric" in options.where:
+        data = of_metrics(data, options.where["metric"])
+    return data, np.flatnonzero(kept)
 
 
 def only_where(data: Dataset, wanted: Mapping[str, Sequence[str]]) -> Dataset:
@@ -293,7 +267,7 @@ def only_where(data: Dataset, wanted: Mapping[str, Sequence[str]]) -> Dataset:
 
 def of_metrics(data: Dataset, metrics: Sequence[str]) -> Dataset:
     """The same items with their labels on some metrics only."""
-    kept = data.labels.metric.recode(dict.fromkeys(metrics, 0)) == 0
+    kept = data.labels.metric.among(metrics)
     return msgspec.structs.replace(data, labels=data.labels.take(kept))
 
 
@@ -316,6 +290,11 @@ def _refuse_median_of_names(counted: Mapping[str, Any], options: CompareOptions)
 def _signature(parts: Sequence[_Part], judged: Sequence[JudgedData], options: CompareOptions) -> str:
     """The signature: everything that can change a number of a comparison."""
     abouts = [part.whole.data.about for part in parts]
+    panels = (
+        f"{name}@members={' + '.join(panel.members)}/rule={panel.rule}/ties={panel.ties}"
+        for part in parts
+        for name, panel in part.whole.panels.items()
+    )
     return str(
         ComparisonSignature(
             data=tuple(f"{a.id}@{a.version}+{p.whole.data.sha256[:12]}" for a, p in zip(abouts, parts, strict=True)),
@@ -334,16 +313,6 @@ def _signature(parts: Sequence[_Part], judged: Sequence[JudgedData], options: Co
             harness=version("judge-harness"),
             standardise=options.standardise,
             weights=SIGNED if any(one.design for one in judged) else "none",
-            panels=_signed_panels([part.whole for part in parts]),
+            panels=tuple(dict.fromkeys(panels)),
         )
     )
-
-
-def _signed_panels(sources: Sequence[Recording]) -> tuple[str, ...]:
-    """The panels of the sources for a signature: `panel/jury@members=a + b/rule=majority/ties=none`."""
-    identities = dict.fromkeys(
-        "/".join([f"{name}@members={' + '.join(panel.members)}", f"rule={panel.rule}", f"ties={panel.ties}"])
-        for source in sources
-        for name, panel in source.panels.items()
-    )
-    return tuple(identities)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from harness.data.columns import CodedColumn, combination_ids, rows_by_number
+from harness.data.columns import CodedColumn, rows_by_values
 from harness.measure.answers import KEYS, AnswerTable
 from harness.measure.cells import bounds, number
 from harness.measure.options import POOLED, Drawing
@@ -127,10 +127,8 @@ def rows_by_level(columns: Mapping[str, CodedColumn], levels: Iterable[Sequence[
     """`(key, rows)` of every cell of every level, in the order of first use. `columns` are all of `KEYS`; a key has `*` where it pools."""
     size = len(columns[KEYS[0]])
     for level in levels:
-        names = (*level, *CONDITION)
-        for rows in rows_by_number(combination_ids([columns[name] for name in names], np.zeros(size, np.int8))):
-            own = {name: next(iter(columns[name].take(rows[:1]))) for name in names}
-            yield {name: own.get(name, POOLED) for name in KEYS}, rows
+        for own, rows in rows_by_values({name: columns[name] for name in (*level, *CONDITION)}, size):
+            yield dict.fromkeys(KEYS, POOLED) | own, rows
 
 
 def section(title: str, rows: Iterable[Row], **more: Any) -> dict[str, Any] | None:

@@ -49,10 +49,6 @@ def design_of(data: Dataset, counted: Mapping[str, LabelCounts]) -> tuple[Design
 
     There is no design, and every text counts once, if no text states a probability, if all labelled texts have the same, if some have none,
     or if the dataset card does not say that they are a random sample.
-
-    Args:
-        data: the items.
-        counted: `{metric: votes}`: which items are labelled.
     """
     probability = stated_probabilities(data)
     labelled = np.logical_or.reduce([of.counts.sum(axis=1) > 0 for of in counted.values()]) if counted else np.zeros(len(data.items), bool)
@@ -75,13 +71,7 @@ def design_of(data: Dataset, counted: Mapping[str, LabelCounts]) -> tuple[Design
 
 
 def design_notes(design: Design, counted: Mapping[str, LabelCounts], gains: Sequence[float | None]) -> Iterator[str]:
-    """Yield a sentence on what is weighted, one on what is not, and one on the gain.
-
-    Args:
-        design: of the labelled items.
-        counted: `{metric: votes}`.
-        gains: of the cells, `Cell.sample_gain`.
-    """
+    """Yield a sentence on what is weighted, one on what is not, and one on the gain (`Cell.sample_gain` of every cell)."""
     labelled = np.logical_or.reduce([of.counts.sum(axis=1) > 0 for of in counted.values()])
     low, high = 1 / design.weight[labelled].max(), 1 / design.weight[labelled].min()
     yield (

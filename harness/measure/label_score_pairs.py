@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from harness.data.columns import NO_VALUE, combination_ids, first_rows, rows_by_number
+from harness.data.columns import NO_VALUE, CodedColumn, rows_by_values
 from harness.measure.outcomes import OUTCOMES, RIGHT, WRONG, Outcomes
 from harness.measure.scores import numbers
 from harness.model import CONDITION, Scale, Score
@@ -41,45 +41,30 @@ class ReliabilityPoint:
 
 @dataclass(frozen=True)
 class LabelScorePairs:
-    """One cell.
+    """One cell."""
 
-    Attributes:
-        key: source and the keys of `CELL` (None where there is none).
-        classes: of the scale, from the worst to the best where it says which is best; empty where there are too many.
-        counts: judgments by aggregate of the labels (rows) and by score (columns, the last one without a readable score).
-        ends: the ends of the scale as numbers; None on a scale without order.
-        by_mean: scores along the annotators' mean, of all unchanged texts with two annotators; empty without numbers.
-        reliability: empty without confidences.
-    """
-
-    key: dict[str, Any]
-    classes: tuple[Score, ...]
-    counts: tuple[tuple[int, ...], ...]
-    ends: tuple[float, float] | None
-    by_mean: tuple[MeanPoint, ...]
-    reliability: tuple[ReliabilityPoint, ...]
+    key: dict[str, Any]  # source and the keys of `CELL`; None where there is none
+    classes: tuple[Score, ...]  # from the worst to the best where the scale says which is best; empty where there are too many
+    counts: tuple[tuple[int, ...], ...]  # judgments by aggregate of the labels (rows) and by score (the last column: none was readable)
+    ends: tuple[float, float] | None  # of the scale as numbers; None on a scale without order
+    by_mean: tuple[MeanPoint, ...]  # scores along the annotators' mean, of all unchanged texts with two annotators
+    reliability: tuple[ReliabilityPoint, ...]  # empty without confidences
 
 
 def label_score_pairs(judged: Outcomes, source: str | None = None) -> Iterator[LabelScorePairs]:
     """The pairs of every cell: of the units that its agreement rests on, unreadable answers included; no cell without such a unit.
 
-    Args:
-        judged: the outcomes of one recording.
-        source: its name where there are several.
+    `source` is the name of the recording where there are several.
     """
     units, data = judged.units, judged.data
-    columns = {name: getattr(units.judgments, name) for name in _KEYS}
-    languages = list(dict.fromkeys(item.language for item in data.items))
-    place = {tag: code for code, tag in enumerate(languages)}
-    language = np.array([place[item.language] for item in data.items], np.int64)[units.item]
-    code = combination_ids(columns.values(), language)
+    language = CodedColumn.from_values(item.language for item in data.items).take(units.item)
+    columns = {"language": language, **{name: getattr(units.judgments, name) for name in _KEYS}}
     means: dict[str, tuple[Floats, Ints]] = {}
-    for first, rows in zip(first_rows(code).tolist(), rows_by_number(code, int(code.max(initial=-1)) + 1), strict=True):
+    for own, rows in rows_by_values(columns, len(units)):
         kept, clean = rows[judged.compared[rows]], rows[units.judgments.perturbation.codes[rows] == NO_VALUE]
         if not len(kept):
             continue
-        values = {name: column.values[column.codes[first]] if column.codes[first] >= 0 else None for name, column in columns.items()}
-        key = {"source": source, "language": languages[int(language[first])], **values}
+        key = {"source": source, **own}
         metric = str(key["metric"])
         if metric not in means:
             means[metric] = _label_means(judged, metric)
@@ -128,7 +113,7 @@ def _ends(scale: Scale) -> tuple[float, float] | None:
 def _label_means(judged: Outcomes, metric: str) -> tuple[Floats, Ints]:
     """The annotators' mean of every item and their number, (items,); NaN without numbers."""
     labels, items = judged.data.labels, len(judged.data.items)
-    here = labels.metric.recode({metric: 0}) == 0
+    here = labels.metric.equals(metric)
     item = labels.item.take(here).recode(judged.data.positions)
     score = numbers(labels.score.take(here))
     known = ~np.isnan(score)
@@ -147,12 +132,11 @@ def _by_mean(judged: Outcomes, rows: Ints, mean: Floats, raters: Ints) -> tuple[
     different = np.unique(label)
     edges = different if len(different) <= _MOST_MEANS else np.unique(np.quantile(label, np.arange(_BINS) / _BINS))
     part = np.searchsorted(edges, label, side="right")
-    return tuple(_mean_point(label[part == n], score[part == n]) for n in np.unique(part).tolist())
-
-
-def _mean_point(label: Floats, score: Floats) -> MeanPoint:
-    low, high = np.quantile(score, (0.25, 0.75)).tolist()
-    return MeanPoint(len(label), float(label.mean()), float(score.mean()), (low, high))
+    points = []
+    for here in (part == n for n in np.unique(part).tolist()):
+        low, high = np.quantile(score[here], (0.25, 0.75)).tolist()
+        points.append(MeanPoint(int(here.sum()), float(label[here].mean()), float(score[here].mean()), (low, high)))
+    return tuple(points)
 
 
 def _reliability(judged: Outcomes, rows: Ints) -> tuple[ReliabilityPoint, ...]:

@@ -50,26 +50,19 @@ class Drawing(TypedDict):
 
 
 class CompareOptions(msgspec.Struct, frozen=True):
-    """How judgments are compared with labels.
-
-    `annotators` None means two or more; one or more if no item has two, and at the level of systems, whose reference is a mean. `where`
-    keeps only the items, metrics, judges or variants that it names. `versus`, such as `("judge", "x")`, adds to every cell its paired
-    difference from the cell of that judge. `standardise` "annotator": correlations on interval scales use people's scores standardised
-    within annotator; errors, leniency and accuracies stay on the scores as given. `intervals` names the statistics that have
-    an interval in a grid of more than 500 cells; None: all, as in smaller ones.
-    """
+    """How judgments are compared with labels."""
 
     by: tuple[str, ...] = (*ALWAYS, "temperature")
-    annotators: Annotators | None = None
+    annotators: Annotators | None = None  # None: two or more; one or more if no item has two, and for systems, whose reference is a mean
     majority: Rule = "drop"
     level: Level = "item"
-    where: Mapping[str, tuple[str, ...]] = {}
+    where: Mapping[str, tuple[str, ...]] = {}  # the items, metrics, judges or variants to keep
     judges: tuple[str, ...] | None = None
-    versus: tuple[str, str] | None = None
+    versus: tuple[str, str] | None = None  # such as ("judge", "x"): every cell has its paired difference from the cell of that judge
     seed: int = 0
     resamples: int = RESAMPLES
-    standardise: Standardise = "none"
-    intervals: frozenset[str] | None = None
+    standardise: Standardise = "none"  # of people's scores within annotator, for correlations alone; errors and the like are as given
+    intervals: frozenset[str] | None = None  # the statistics that have one in a grid of more than 500 cells; None: all, as in smaller ones
 
     @property
     def drawing(self) -> Drawing:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,10 +11,9 @@ from numpy.typing import NDArray
 
 from harness.data.columns import NO_VALUE, CodedColumn
 from harness.data.dataset import Dataset
-from harness.measure.compare import Recording, matching, of_metrics, only_where
+from harness.measure.compare import Recording, restricted_rows
 from harness.measure.options import CompareOptions, annotators_needed
 from harness.measure.units import LabelCounts, Units, asked_and_not, continuous_metrics, countable, joined_units, units_of, votes
-from harness.model import CONDITION
 from harness.stats import LEVELS, aggregate_counts, agreement_level
 from harness.stats.core.arrays import Ints
 
@@ -24,25 +22,19 @@ RIGHT, WRONG, FAILED, NO_REFERENCE, CHANGED, NUMBER = OUTCOMES = ("right", "wron
 
 On interval scales the reference is the annotators' mean, and no score is right or wrong: it is a `number` at some distance from the mean.
 """
-_JUDGED = ("metric", *CONDITION)
 
 
 @dataclass(frozen=True, eq=False)
 class Outcomes:
-    """The judgments of one recording, each with its outcome: of unchanged texts, of perturbed ones, and missing judgments.
-
-    `row` (units,) is the index of the judgment in the recording, -1 if it is missing. `reference` is the annotators' aggregate and
-    `agreement` how far they agree (`full`, `partial`, `none`; no value with fewer than two annotators). `outcome` is one of `OUTCOMES`.
-    `compared` marks the units that the numbers rest on: unchanged texts with a reference (at the level of systems: with a label).
-    """
+    """The judgments of one recording, each with its outcome: of unchanged texts, of perturbed ones, and missing judgments."""
 
     data: Dataset
     units: Units
-    row: Ints
-    reference: CodedColumn
-    agreement: CodedColumn
-    outcome: CodedColumn
-    compared: NDArray[np.bool_]
+    row: Ints  # (units,) the index of the judgment in the recording, -1 if it is missing
+    reference: CodedColumn  # the annotators' aggregate
+    agreement: CodedColumn  # how far they agree: `full`, `partial`, `none`; no value with fewer than two annotators
+    outcome: CodedColumn  # one of `OUTCOMES`
+    compared: NDArray[np.bool_]  # what the numbers rest on: unchanged texts with a reference (at the level of systems: with a label)
 
     def __len__(self) -> int:
         return len(self.units)
@@ -50,7 +42,7 @@ class Outcomes:
 
 def outcomes(source: Recording, options: CompareOptions) -> Outcomes:
     """The outcomes of a recording, restricted as `compare` restricts it. Raises UsageError as `compare` does."""
-    data, judged = _restricted_rows(source, options)
+    data, judged = restricted_rows(source.data, source.judgments, options)
     asked = source.judgments.take(judged)
     needed = annotators_needed(options, data.labels.max_annotators)
     continuous = continuous_metrics(source.data, source.judgments.clean)
@@ -66,31 +58,11 @@ def outcomes(source: Recording, options: CompareOptions) -> Outcomes:
     reference, agreement = _of_people(units, counted, options)
     known = countable(units, counted, msgspec.structs.replace(options, level="item"))
     compared = clean & countable(units, counted, options)
-    order_only = _of_metrics(units, [metric for metric, of in counted.items() if of.classes.order_only])
-    interval = _of_metrics(units, [metric for metric, of in counted.items() if of.scores is not None])
+    metrics = units.judgments.metric
+    order_only = metrics.among([metric for metric, of in counted.items() if of.classes.order_only])
+    interval = metrics.among([metric for metric, of in counted.items() if of.scores is not None])
     number = interval & ~order_only & (reference.codes != NO_VALUE)
     return Outcomes(data, units, row, reference, agreement, _outcome(units, clean, known & ~order_only, number, reference), compared)
-
-
-def _of_metrics(units: Units, metrics: Sequence[str]) -> NDArray[np.bool_]:
-    """The units of some metrics."""
-    return np.asarray(units.judgments.metric.recode(dict.fromkeys(metrics, 0)) == 0)
-
-
-def _restricted_rows(source: Recording, options: CompareOptions) -> tuple[Dataset, NDArray[np.int64]]:
-    """The data, and the rows of the judgments, that `where` and `judges` keep."""
-    data, judgments = source.data, source.judgments
-    kept = np.ones(len(judgments), bool)
-    wanted = dict(options.where) | ({"judge": options.judges} if options.judges else {})
-    for name in _JUDGED:
-        if name in wanted:
-            kept &= matching(getattr(judgments, name), wanted.pop(name), name)
-    if wanted:
-        data = only_where(data, wanted)
-        kept &= judgments.item.recode(dict.fromkeys(data.by_id, 0)) != NO_VALUE
-    if "metric" in options.where:
-        data = of_metrics(data, options.where["metric"])
-    return data, np.flatnonzero(kept)
 
 
 def _of_people(units: Units, counted: dict[str, LabelCounts], options: CompareOptions) -> tuple[CodedColumn, CodedColumn]:
@@ -98,7 +70,7 @@ def _of_people(units: Units, counted: dict[str, LabelCounts], options: CompareOp
     values: dict[Any, int] = {}
     reference, level = np.full(len(units), NO_VALUE, np.int32), np.full(len(units), NO_VALUE, np.int32)
     for metric, of in counted.items():
-        here = np.flatnonzero(units.judgments.metric.recode({metric: 0}) == 0)
+        here = np.flatnonzero(units.judgments.metric.equals(metric))
         counts = of.counts[units.item[here]]
         if not of.classes.continuous:
             level[here] = agreement_level(counts, None)

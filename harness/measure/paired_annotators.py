@@ -21,10 +21,7 @@ NO_INTERVAL = "no interval is computed"
 class PairedAnnotators:
     """The labels of metrics on one scale, one a row, in the order of what they are of.
 
-    Args:
-        data: the labels.
-        start: `{metric: number of its first item}`: the label of item i on the metric is of number start + i.
-        classes: the scale.
+    `start` is `{metric: number of its first item}`: the label of item i on the metric is of number start + i.
     """
 
     def __init__(self, data: Dataset, start: Mapping[str, int], classes: Classes) -> None:
@@ -35,7 +32,7 @@ class PairedAnnotators:
         if self.reason:
             return
         labels = data.labels
-        rows = np.flatnonzero(labels.metric.recode(dict.fromkeys(start, 0)) == 0)
+        rows = np.flatnonzero(labels.metric.among(start))
         of_metric = labels.metric.take(rows).recode(dict(start)).astype(np.int64)
         unit = of_metric + labels.item.take(rows).recode(data.positions)
         order = np.argsort(unit, kind="stable")

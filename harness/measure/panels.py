@@ -32,7 +32,7 @@ def with_panel(
             raise UsageError(f"{name} has the member '{member}', which judged nothing here.{choose_from(sorted(map(str, judges)), member)}")
     place = judgments.judge.recode({member: number for number, member in enumerate(panel.members)}).astype(np.int64)
     if metrics is not None:
-        place = np.where(judgments.metric.recode(dict.fromkeys(metrics, 0)) == 0, place, NO_VALUE)
+        place = np.where(judgments.metric.among(metrics), place, NO_VALUE)
     own = judgments.take(place >= 0)
     refuse_unfit_panels({name: panel}, {str(metric): scales[metric] for metric in own.metric.used})
     return Judgments.concatenate([judgments, _panel_rows(own, place[place >= 0], name, panel, scales)])

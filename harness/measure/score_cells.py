@@ -13,10 +13,10 @@ import numpy as np
 
 from harness.data.columns import combination_ids
 from harness.data.dataset import Dataset
-from harness.measure.design import Design
+from harness.measure.judged import JudgedData
 from harness.measure.options import CompareOptions
 from harness.measure.scores import ItemScores, item_scores, numbers
-from harness.measure.units import LabelCounts, Units, item_key
+from harness.measure.units import LabelCounts, item_key
 from harness.model import CONDITION
 from harness.stats.agreement.alpha import alpha_features, alpha_of_sums
 from harness.stats.agreement.continuous import (
@@ -86,26 +86,14 @@ class _Cell:
 class ScoreCells:
     """The cells of interval metrics on one scale."""
 
-    def __init__(
-        self,
-        data: Dataset,
-        units: Units,
-        counted: Mapping[str, LabelCounts],
-        metrics: Sequence[str],
-        options: CompareOptions,
-        design: Design | None = None,
-    ) -> None:
-        self.data, self.units, self.options = data, units, options
-        self.weight = design.weight if design else None  # (items,)
-        self.votes = {metric: counted[metric] for metric in metrics}
+    def __init__(self, judged: JudgedData, metrics: Sequence[str], options: CompareOptions) -> None:
+        self.data, self.units, self.options = judged.data, judged.units, options
+        self.weight = judged.design.weight if judged.design else None  # (items,)
+        self.votes = {metric: judged.counted[metric] for metric in metrics}
         self.classes = self.votes[metrics[0]].classes
-        self.group = item_key(data, "group").codes.astype(np.int64)
-        self.score = numbers(units.judgments.score)
+        self.group = item_key(self.data, "group").codes.astype(np.int64)
+        self.score = numbers(self.units.judgments.score)
         self._of_people: dict[Any, dict[str, Estimated]] = {}
-
-    @property
-    def reach(self) -> float | None:
-        return self.classes.reach
 
     @cached_property
     def segment(self) -> Ints | None:
@@ -143,7 +131,7 @@ class ScoreCells:
         votes = {name: of for name, of in self.votes.items() if name in metric.used}
         for name, of in votes.items():
             assert of.scores is not None
-            here = metric.recode({name: 0}) == 0
+            here = metric.equals(name)
             raw[here], x[here] = of.scores.raw_mean[item[here]], of.scores.mean[item[here]]
         known = ~np.isnan(raw)
         question = combination_ids([metric], item)[known]
@@ -227,7 +215,7 @@ class ScoreCells:
             return own_level | dict.fromkeys(("leniency", "alpha_interval"), _nothing(OTHER_SCALE))
         pair = np.stack([x[read] - self._centre, y[read] - self._centre], axis=1)
         alpha = alpha_features(np.full(len(pair), 2.0), pair.sum(axis=1), (pair**2).sum(axis=1))
-        signed = error_to_test("signed", x, y, group, self.reach, cell.weight, direction) if direction else _nothing(NO_BEST)
+        signed = error_to_test("signed", x, y, group, self.classes.reach, cell.weight, direction) if direction else _nothing(NO_BEST)
         of_alpha = of_group_sums(sums_by_group(alpha, _index(group[read])), alpha_of_sums, (-math.inf, 1.0))
         return own_level | {"leniency": signed, "alpha_interval": of_alpha}
 
@@ -235,7 +223,7 @@ class ScoreCells:
         """The judge's distance from the mean label in points of the scale as given."""
         if self.classes.order_only:
             return dict.fromkeys(("mae", "rmse"), _nothing(OTHER_SCALE))
-        given = (cell.raw, cell.y, cell.group, self.reach, cell.weight)
+        given = (cell.raw, cell.y, cell.group, self.classes.reach, cell.weight)
         return {"mae": error_to_test("absolute", *given), "rmse": error_to_test("squared", *given)}
 
     def _judge_ends(self, cell: _Cell) -> tuple[float | None, float | None]:
@@ -278,18 +266,15 @@ class ScoreCells:
         mask = np.ones(len(self.data.items), bool)
         for name in self.options.by:
             if name not in _JUDGED:
-                mask &= item_key(self.data, name).recode({key[name]: 0}) == 0
+                mask &= item_key(self.data, name).among([key[name]])
         return mask
 
 
 def people_statistics(data: Dataset, votes: Sequence[LabelCounts], items: Ints, group: Ints) -> dict[str, Estimated]:
     """How reliable the labels of some items are, and their level, from the scores as given.
 
-    Args:
-        data: the items.
-        votes: of the metrics that are counted together.
-        items: (n,) the items of the cell, each once.
-        group: the group of every item of the data.
+    `votes` are those of the metrics that are counted together, `items` (n,) the items of the cell, each once, and `group` has the group of
+    every item of the data.
     """
     features, alpha, labels = [], [], []
     every = [of.scores for of in votes if of.scores is not None]

@@ -20,17 +20,13 @@ from harness.stats.core.arrays import Floats, Ints
 
 @dataclass(frozen=True)
 class ItemScores:
-    """One metric's labels as numbers, sorted by item.
+    """One metric's labels as numbers, sorted by item, (labels,)."""
 
-    (labels,): `item` is an index into the items of the data, `annotator` a code, `raw` the score as given, `value` the score that
-    correlations use: standardised within annotator where this was asked for, else the same. `items` is the number of items of the data.
-    """
-
-    item: Ints
-    annotator: Ints
-    raw: Floats
-    value: Floats
-    items: int
+    item: Ints  # an index into the items of the data
+    annotator: Ints  # a code
+    raw: Floats  # the score as given
+    value: Floats  # the score that correlations use: standardised within annotator where this was asked for, else the same
+    items: int  # of the data
 
     @cached_property
     def n(self) -> Ints:
@@ -92,17 +88,11 @@ def numbers(column: CodedColumn) -> Floats:
 def item_scores(data: Dataset, metric: str, standardise: Standardise = "none", labels: Labels | None = None) -> ItemScores:
     """The labels of an interval metric as numbers.
 
-    Args:
-        data: the items that labels are about.
-        metric: its name.
-        standardise: `annotator`: `value` is standardised within the annotator's labels of a language.
-        labels: default those of the data.
-
-    Raises:
-        UsageError: if annotators cannot be followed from item to item, or have a single label, and scores are to be standardised.
+    With `standardise` "annotator", `value` is standardised within the annotator's labels of a language; that raises UsageError if
+    annotators cannot be followed from item to item, or have a single label. `labels` are those of the data by default.
     """
     every = data.labels if labels is None else labels
-    rows = np.flatnonzero(every.metric.recode({metric: 0}) == 0)
+    rows = np.flatnonzero(every.metric.equals(metric))
     item = every.item.take(rows).recode(data.positions).astype(np.int64)
     rows, item = rows[item >= 0], item[item >= 0]
     order = np.argsort(item, kind="stable")

@@ -5,17 +5,28 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from harness.measure.cells import Cell, bounds, number
-from harness.measure.pooled import OVERALL
-from harness.model import ConditionRow
-from harness.stats import Difference
+import numpy as np
+
+from harness.data.columns import combination_ids, rows_by_number
+from harness.measure.cells import BASELINE, Cell, bounds, number
+from harness.measure.compare import Recording, judged_data
+from harness.measure.options import CompareOptions
+from harness.measure.unit_agreement import baseline_hits, mean_of_questions, unit_hits
+from harness.measure.units import item_key
+from harness.model import CONDITION, ConditionRow
+from harness.stats import Difference, paired_difference
+
+OVERALL = ("language", *CONDITION)
+HYPOTHESIS = (
+    f"H0: over all metrics together the judge agrees with the annotators' aggregate as often as the {BASELINE} baseline of each language, "
+    "task and metric, on the same items, failures counted as wrong, repeats averaged; two-sided"
+)
 
 
 class LanguageSummary(ConditionRow, frozen=True, kw_only=True):
     """One judge in one language over all metrics together: its agreement with the labels beside that of the majority baseline.
 
-    `diff` is the judge minus the baseline, with its interval `ci` and its `p`, None where they are undefined. Continuous scores equal no
-    label: their metrics do not count, and `n_ref` is 0 if there are no others.
+    Continuous scores equal no label: their metrics do not count, and `n_ref` is 0 if there are no others.
     """
 
     language: str
@@ -23,9 +34,32 @@ class LanguageSummary(ConditionRow, frozen=True, kw_only=True):
     n: int
     pa_failed_wrong: float
     baseline: float
-    diff: float | None = None
+    diff: float | None = None  # the judge minus the baseline; None as `ci` and `p` where undefined
     ci: tuple[float, float] | None = None
     p: float | None = None
+
+
+def pooled_differences(source: Recording, options: CompareOptions) -> dict[tuple[Any, ...], Difference]:
+    """Every judge less the baseline over all metrics, by language, judge and condition (`OVERALL`).
+
+    Questions that share a text are one group, whatever metric they are about. The same answers give the same numbers on a board. Raises
+    UsageError as `compare` does.
+    """
+    [judged] = judged_data([source], options)
+    data, units = judged.data, judged.units
+    ours, _ = unit_hits(units, judged.counted, options)
+    theirs = baseline_hits(data, units, judged.counted, judged.baseline or {}, options)
+    question = combination_ids([units.judgments.metric], units.item)
+    group = item_key(data, "group").codes[units.item].astype(np.int64)
+    keys, which = judged.keyed(OVERALL)
+    found = {}
+    for key, rows in zip(keys, rows_by_number(which, len(keys)), strict=True):
+        first, each = np.unique(question[rows], return_index=True, return_inverse=True)[1:]
+        apart = mean_of_questions(each, ours[rows] - theirs[rows])
+        found[tuple(key[name] for name in OVERALL)] = paired_difference(
+            apart, np.zeros(len(apart)), group[rows][first], hypothesis=HYPOTHESIS
+        )
+    return found
 
 
 def summaries(by_metric: Sequence[Cell], pooled: Mapping[tuple[Any, ...], Difference] = {}) -> tuple[LanguageSummary, ...]:

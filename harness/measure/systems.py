@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 from harness.data.dataset import Dataset
 from harness.errors import UsageError
-from harness.measure.cells import NAMES, NO_REFERENCE, Cell, bounds, factorise, key_column, number
+from harness.measure.cells import NAMES, NO_REFERENCE, Cell, bounds, number
+from harness.measure.judged import JudgedData
 from harness.measure.options import CompareOptions
 from harness.measure.score_cells import NO_SEGMENT_KEY, source_texts
 from harness.measure.scores import numbers
@@ -25,7 +25,7 @@ CORRELATIONS = ("kendall_tau", "spearman", "pearson")
 _DISTRIBUTIONS = ("distribution_labels", "distribution_judge", "distribution_by_agreement")
 
 
-def system_cells(data: Dataset, units: Units, counted: Mapping[str, LabelCounts], options: CompareOptions) -> list[Cell]:
+def system_cells(judged: JudgedData, options: CompareOptions) -> list[Cell]:
     """Cells whose units are systems: correlations of the judge's mean scores with the means over items of the annotators' means.
 
     People's mean is over all items that the judge was asked about; the judge's mean is over those of them with a readable score.
@@ -36,17 +36,16 @@ def system_cells(data: Dataset, units: Units, counted: Mapping[str, LabelCounts]
     """
     if "system" in options.by:
         raise UsageError("at the level of systems a cell holds them all; leave system out of --by")
-    if not any(item.system for item in data.items):
+    if not any(item.system for item in judged.data.items):
         raise UsageError("no item names a system; give items a 'system', or compare at the level of items")
-    columns = {name: key_column(name, data, units, counted) for name in options.by}
-    if "metric" not in columns:
+    if "metric" not in options.by:
         raise UsageError("at the level of systems metrics cannot be pooled; keep metric in --by")
-    keys, code = factorise(columns, len(units))
-    cells = []
-    for number_, key in enumerate(keys):
-        if key["metric"] in counted:
-            cells.append(_cell(key, data, units.take(np.flatnonzero(code == number_)), counted[key["metric"]], options))
-    return cells
+    keys, code = judged.keyed(options.by)
+    return [
+        _cell(key, judged.data, judged.units.take(np.flatnonzero(code == place)), judged.counted[key["metric"]], options)
+        for place, key in enumerate(keys)
+        if key["metric"] in judged.counted
+    ]
 
 
 def _cell(key: dict[str, Any], data: Dataset, units: Units, of: LabelCounts, options: CompareOptions) -> Cell:
@@ -90,7 +89,7 @@ def _cell(key: dict[str, Any], data: Dataset, units: Units, of: LabelCounts, opt
         n_ref=with_reference,
         n=n,
         coverage=n / with_reference if with_reference else None,
-        failures=_failures(units, ~np.isnan(human)),
+        failures=units.failures(~np.isnan(human)),
         groups=groups,
         design_effect=None,
         few_rare_cases=False,
@@ -132,9 +131,3 @@ def _means(names: list[str], human: Floats, judge: Floats, human_items: list[int
         for name, h, j, of_h, of_j in zip(names, human, judge, human_items, judge_items, strict=True)
     ]
     return sorted((row for row in rows if row["human"] is not None), key=lambda row: (-row["human"], row["system"]))
-
-
-def _failures(units: Units, labelled: Any) -> dict[str, int]:
-    failed = units.judgments.failure.take((units.judgments.score.codes < 0) & labelled)
-    counts = np.bincount(failed.codes, minlength=len(failed.values)).tolist()
-    return {str(kind): count for kind, count in sorted(zip(failed.values, counts, strict=True)) if count}

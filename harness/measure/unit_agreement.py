@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
 
 from harness.data.columns import combination_ids
 from harness.data.dataset import Dataset
-from harness.measure.commonest_class import majority_classes
 from harness.measure.options import CompareOptions
-from harness.measure.units import LabelCounts, Units, item_key
+from harness.measure.units import Classes, LabelCounts, Units, item_key
 from harness.model import CONDITION
-from harness.stats import aggregate_counts, hits
+from harness.stats import aggregate_counts, commonest, hits
 from harness.stats.core.arrays import Floats, Ints
 from harness.stats.intervals.noninferiority import matched_gap
 
@@ -25,7 +24,7 @@ def unit_hits(units: Units, counted: Mapping[str, LabelCounts], options: Compare
     """
     hit, score = np.full(len(units), np.nan), np.full(len(units), -1, np.int64)
     for metric, of in counted.items():
-        rows = np.flatnonzero(units.judgments.metric.recode({metric: 0}) == 0)
+        rows = np.flatnonzero(units.judgments.metric.equals(metric))
         score[rows] = units.judgments.score.take(rows).recode(of.classes.index())
         if of.classes.continuous:
             continue
@@ -56,7 +55,7 @@ def baseline_hits(
     for metric, of in counted.items():
         if of.classes.continuous:
             continue
-        rows = np.flatnonzero(j.metric.recode({metric: 0}) == 0)
+        rows = np.flatnonzero(j.metric.equals(metric))
         reference = aggregate_counts(of.counts[items[rows]], options.majority)
         questions = ((item, metric) for item in j.item.take(rows))
         weight = None if weights is None else weights[items[rows]]
@@ -68,21 +67,44 @@ def baseline_hits(
     return hit
 
 
+def majority_classes(
+    reference: Ints,
+    classes: Classes,
+    stratum: Ints,
+    learnt: Mapping[tuple[str, str], Any] | None,
+    questions: Iterable[tuple[str, str]],
+    weights: Floats | None = None,
+) -> Ints:
+    """The class that the majority baseline gives to each unit, (units,): its learnt class, else the commonest of the unit's stratum.
+
+    A judge that knows only the stratum of a text gains nothing beside it when strata are pooled.
+
+    Args:
+        reference: (units,) the class of the aggregate, negative without one.
+        classes: those of the metric.
+        stratum: (units,) what has one constant: language, task and metric, and where judges are not told apart elsewhere, the judge.
+        learnt: `{(item_id, metric): score}`, from development items; questions that are missing have the constant.
+        questions: the item and metric of every unit; read only if something was learnt.
+        weights: (units,) how many units each stands for; without them each counts once.
+    """
+    constant = commonest(reference, len(classes.scores), stratum, weights)
+    if not learnt:
+        return constant
+    index = classes.index()
+    known = np.array([index.get(learnt.get(question), -1) for question in questions], np.int64)
+    return np.where(known >= 0, known, constant)
+
+
 def unit_gaps(units: Units, counted: Mapping[str, LabelCounts], score: Ints, weights: Mapping[str, Floats | None] = {}) -> Floats:
     """The judge's agreement with an item's annotators minus their agreement with each other: (units,) in [-1, 1].
 
     The judge's is the share of the annotators who gave its class, 0 for a failure; theirs the share of pairs of annotators who gave one
-    class. Both are over the same people. NaN where an item has fewer than two annotators.
-
-    Args:
-        units: one row a judgment.
-        counted: `{metric: votes}`.
-        score: (units,) class codes of the scores, negative for failures, as `unit_hits` gives them.
-        weights: `{metric: (k, k)}` how far two classes agree; without, only equal ones do.
+    class. Both are over the same people. NaN where an item has fewer than two annotators. `score` (units,) has class codes, negative for
+    failures, as `unit_hits` gives them; `weights` says, as `{metric: (k, k)}`, how far two classes agree: without, only equal ones do.
     """
     gap = np.full(len(units), np.nan)
     for metric, of in counted.items():
-        rows = np.flatnonzero(units.judgments.metric.recode({metric: 0}) == 0)
+        rows = np.flatnonzero(units.judgments.metric.equals(metric))
         gap[rows] = matched_gap(of.counts[units.item[rows]], score[rows], weights.get(metric))
     return gap
 

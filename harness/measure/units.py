@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from harness.content.specs import Asked
 from harness.content.tags import choose_from
-from harness.data.columns import NO_VALUE, CodedColumn, Codes, combination_ids, rows_by_number
+from harness.data.columns import CodedColumn, Codes, combination_ids, rows_by_number
 from harness.data.dataset import Dataset
 from harness.data.judgments import Judgments
 from harness.errors import UsageError
@@ -34,17 +34,14 @@ OWN_KEYS = ("language", "task", "system", "group")
 
 @dataclass(frozen=True, eq=False)
 class Classes:
-    """A metric's scale as class codes. `values` are the numbers that the classes stand for; None means their positions.
-
-    A continuous scale has one class, which every score on it is in: `different` are these scores, and `ends` the ends of an interval scale.
-    """
+    """A metric's scale as class codes. A continuous scale has one class, which every score on it is in."""
 
     scores: tuple[Score, ...]
     kind: Kind
-    values: tuple[float, ...] | None
+    values: tuple[float, ...] | None  # the numbers that the classes stand for; None: their positions
     direction: Direction | None
-    different: tuple[float, ...] = ()
-    ends: tuple[float | None, float | None] = (None, None)
+    different: tuple[float, ...] = ()  # the scores on a continuous scale
+    ends: tuple[float | None, float | None] = (None, None)  # of an interval scale
     order_only: bool = False  # judges answer on another scale than people: only the order of items can be compared
 
     @property
@@ -69,14 +66,11 @@ class Classes:
 
 @dataclass(frozen=True, eq=False)
 class LabelCounts:
-    """One metric's labels: how many annotators gave each class to each item, (items, k). Items with no or too few labels have zeros.
-
-    On interval scales `scores` has the labels of the same items as numbers.
-    """
+    """One metric's labels. Items with no or too few labels have zeros."""
 
     classes: Classes
-    counts: Ints
-    scores: ItemScores | None = None
+    counts: Ints  # (items, k) how many annotators gave each class
+    scores: ItemScores | None = None  # on interval scales: the labels of the same items as numbers
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,6 +86,13 @@ class Units:
 
     def take(self, rows: NDArray[Any]) -> Units:
         return Units(self.item[rows], self.judgments.take(rows), self.source.take(rows))
+
+    def failures(self, rows: NDArray[Any]) -> dict[str, int]:
+        """How many of these rows have no score, by the name of the failure."""
+        kinds = self.judgments.failure.take(rows)
+        unread = self.judgments.score.take(rows).codes < 0
+        counts = np.bincount(kinds.codes[unread & (kinds.codes >= 0)], minlength=len(kinds.values)).tolist()
+        return {str(kind): count for kind, count in sorted(zip(kinds.values, counts, strict=True)) if count}
 
 
 def classes_of(scale: Scale, scores: Iterable[Score] = (), *, continuous: bool = False) -> Classes:
@@ -127,7 +128,7 @@ def continuous_metrics(data: Dataset, judgments: Judgments) -> frozenset[str]:
     metrics = [metric for metric in {*data.labels.metric.used, *judgments.metric.used} if data.label_scale(metric).kind == "interval"]
     for metric in metrics:
         for table in (data.labels, judgments):
-            rows = table.metric.recode({metric: 0}) == 0
+            rows = table.metric.equals(metric)
             different.setdefault(scale[metric], set()).update(table.score.take(rows).used)
     return frozenset(metric for metric in metrics if len(different[scale[metric]]) > MAX_VALUES or metric in data.label_scales)
 
@@ -156,7 +157,7 @@ def votes(
         scale, given = data.label_scale(metric), labels.score.take(here)
         used: list[Score] = []
         if scale.kind == "interval":
-            judged = judgments.score.take(judgments.metric.recode({metric: 0}) == 0)
+            judged = judgments.score.take(judgments.metric.equals(metric))
             used = [*given.used, *judged.used]
         classes = replace(classes_of(scale, used, continuous=metric in continuous), order_only=metric in data.label_scales)
         counts = count_long(item[here], given.recode(classes.index()), len(data.items), len(classes.scores))
@@ -188,17 +189,12 @@ def asked_and_not(
 ) -> tuple[Units, Units]:
     """The units of the questions that judges were asked, and those of the questions that they were not; both of labelled items.
 
-    Args:
-        units: the existing judgments of unchanged texts.
-        data: the items that units index.
-        counted: `{metric: votes}`; items without votes are never missing.
-        asked: which items count as asked besides those with a judgment; None if the judgments are complete, as in a run.
-        every: all judgments of unchanged texts; `units` may be a part of them. The selection does not change which items were asked.
+    First `units`, the existing judgments of unchanged texts, with the failure `missing` for each item that was asked about and has none: a
+    judge must not gain by leaving out hard items. Second the items that were not asked about, without score or failure. Both are limited to
+    the languages, tasks, metrics and conditions of which a judge has any judgment, and to items with votes.
 
-    Returns:
-        First, `units`, with the failure `missing` for each item that was asked about and has no judgment: a judge must not gain by
-        leaving out hard items. Second, the items that were not asked about, without score or failure. Both are limited to the languages,
-        tasks, metrics and conditions of which a judge has any judgment.
+    `asked` says which items count as asked besides those with a judgment; None if the judgments are complete, as in a run. `every` are all
+    judgments of unchanged texts, of which `units` may be a part: the selection does not change which items were asked.
     """
     nothing = units.take(np.arange(0))
     if asked is None:
@@ -217,7 +213,7 @@ def asked_and_not(
         absent = labelled[metric] & (place.codes == place.codes[units.item[row]])
         absent[units.item[rows]] = False
         if absent.any():
-            was_shown = shown.items(JudgeCondition(*(next(iter(column.take(rows[:1]))) for column in condition)))
+            was_shown = shown.items(JudgeCondition(*(column.at(row) for column in condition)))
             missing.append((row, np.flatnonzero(absent & was_shown)))
             unasked.append((row, np.flatnonzero(absent & ~was_shown)))
     added = _units_without_score(units, data, missing, Failure.MISSING)
@@ -248,19 +244,13 @@ class ShownToJudges:
                 return ~self.none
             case "any-row":
                 columns = [getattr(self.judgments, name) for name in CONDITION]
-                same = np.logical_and.reduce([_rows_with_value(column, value) for column, value in zip(columns, condition, strict=True)])
+                same = np.logical_and.reduce([column.equals(value) for column, value in zip(columns, condition, strict=True)])
                 found = self.none.copy()
                 found[self.item[same & (self.item >= 0)]] = True
                 return found
             case "column":
                 judge = condition.judge
                 return np.array([value is True or (isinstance(value, list) and judge in value) for value in self.column], bool)
-
-
-def _rows_with_value(column: CodedColumn, value: Any) -> NDArray[np.bool_]:
-    """Mask of the rows that hold a value; for None, of the rows without a value."""
-    found: NDArray[np.bool_] = column.codes == NO_VALUE if value is None else column.recode({value: 0}) == 0
-    return found
 
 
 def _units_without_score(units: Units, data: Dataset, absent: Sequence[tuple[int, Ints]], failure: Failure | None) -> Units:
@@ -282,7 +272,7 @@ def countable(units: Units, counted: Mapping[str, LabelCounts], options: Compare
     """
     found = np.zeros(len(units), bool)
     for metric, of in counted.items():
-        here = np.flatnonzero(units.judgments.metric.recode({metric: 0}) == 0)
+        here = np.flatnonzero(units.judgments.metric.equals(metric))
         known = of.counts.sum(axis=1) > 0
         if options.level == "item" and options.majority != "strict":
             known &= aggregate_counts(of.counts, options.majority) >= 0

@@ -13,15 +13,20 @@ from harness.content.tags import suggest
 from harness.data.columns import CodedColumn, combination_ids, last_matching_rows, rows_by_number
 from harness.data.dataset import Dataset
 from harness.errors import UsageError
-from harness.measure.cells import Cell, as_difference, factorise, key_column, number
-from harness.measure.design import Design
+from harness.measure.cells import Cell, as_difference, number
+from harness.measure.judged import JudgedData
 from harness.measure.options import CompareOptions
-from harness.measure.score_differences import scores_apart
+from harness.measure.score_cells import NO_SEGMENT_KEY, NOT_CLASSES, WITHIN, source_texts
+from harness.measure.scores import numbers
 from harness.measure.unit_agreement import unit_hits
 from harness.measure.units import LabelCounts, Units, as_text, item_key
 from harness.model import CONDITION
 from harness.stats import MarginTest, benjamini_yekutieli, mcnemar, paired_difference, stuart_maxwell
+from harness.stats.agreement.continuous import correlation_difference, joined_groups, mean_of_segments, segment_correlations
+from harness.stats.agreement.correlation import NAMES as CORRELATIONS
 from harness.stats.core.arrays import Floats, Ints
+from harness.stats.core.sums import Estimated
+from harness.stats.intervals.intervals import no_interval
 
 HYPOTHESIS = (
     "H0: both agree with the annotators' aggregate equally often, on the same items, failures counted as wrong; two-sided. "
@@ -31,45 +36,40 @@ HYPOTHESIS_OF_SCORES = (
     "H0: both correlate with people's scores equally (the statistic that is named), on the same items; two-sided. q: Benjamini-Yekutieli "
     "over all cells of this grid"
 )
+DIFFERENCES = ("kendall_tau_within", "pearson_within", "kendall_tau", "pearson", "spearman")
+"""On continuous scores, the correlations whose differences are computed."""
 PAIRED_BY = ("judge", "variant", "temperature", "source")
 
 
-def add_versus(
-    cells: Sequence[Cell],
-    data: Dataset,
-    units: Units,
-    counted: Mapping[str, LabelCounts],
-    options: CompareOptions,
-    design: Design | None = None,
-) -> list[Cell]:
+def add_versus(cells: Sequence[Cell], judged: JudgedData, options: CompareOptions) -> list[Cell]:
     """The cells with `versus`: `{with, diff, ci, p, q, n, hypothesis, margins, mcnemar}`, null in the cells of that one.
 
     `diff` is this cell's `pa_failed_wrong` minus the other's on the items that both were asked; `margins` is the Stuart-Maxwell test that
     both use the classes equally often, `mcnemar` McNemar's (chi², texts as units) that both are right equally often. On continuous scores
-    it is a difference of correlations (see `scores_apart`), and `statistic` and `differences` say of which. With a `design`, `diff`, its
-    interval and p weight each text; the tests of margins count it once. Raises UsageError for a key
-    that judgments cannot be paired by, and for an unknown name.
+    it is a difference of correlations, and `statistic` and `differences` say of which. With a design, `diff`, its interval and p weight
+    each text; the tests of margins count it once. Raises UsageError for a key that judgments cannot be paired by, and for an unknown name.
     """
     assert options.versus
     name, wanted = options.versus
     if name not in PAIRED_BY or name not in options.by:
         raise UsageError(f"judgments are paired by {', '.join(PAIRED_BY)}, if it is one of the keys in --by; got '{name}'")
-    column = key_column(name, data, units, counted)
+    units, counted = judged.units, judged.counted
+    column = judged.column(name)
     names = {as_text(value): code for code, value in enumerate(column.values)}
     if wanted not in names:
         raise UsageError(f"no {name} '{wanted}'.{suggest(wanted, list(names))}\n         choose from: {', '.join(sorted(names))}")
     partner = _partners(units, column, names[wanted], name)
-    keys, which = factorise({key: key_column(key, data, units, counted) for key in options.by}, len(units))
+    keys, which = judged.keyed(options.by)
     hit, score = unit_hits(units, counted, options)
-    group = item_key(data, "group").codes[units.item].astype(np.int64)
-    weight = design.weight[units.item] if design else None
+    group = item_key(judged.data, "group").codes[units.item].astype(np.int64)
+    weight = judged.design.weight[units.item] if judged.design else None
     found: dict[tuple[Any, ...], dict[str, Any]] = {}
     for key, rows in zip(keys, rows_by_number(which, len(keys)), strict=True):
         scales = [counted[metric].classes.scores for metric in units.judgments.metric.take(rows).used if metric in counted]
         if as_text(key[name]) != wanted and scales:  # a cell's metrics are on one scale
             rows = rows[partner[rows] >= 0]
             if len(scales[0]) == 1:
-                pair = scores_apart(data, units, counted, rows, partner[rows], HYPOTHESIS_OF_SCORES)
+                pair = _scores_apart(judged, rows, partner[rows])
             else:
                 pair = _pair(hit, score, group, rows, partner[rows], len(scales[0]), weight)
             found[tuple(key.values())] = {"with": wanted} | pair
@@ -106,3 +106,63 @@ def _pair(hit: Floats, score: Ints, group: Ints, ours: Ints, theirs: Ints, k: in
 
 def _test(found: MarginTest) -> dict[str, Any]:
     return {"statistic": number(found.statistic), "df": found.df, "p": number(found.p), "n": found.n, "reason": found.reason}
+
+
+def _scores_apart(judged: JudgedData, ours: Ints, theirs: Ints) -> dict[str, Any]:
+    """The difference on continuous scores: of the correlation that `statistic` names, within source texts where the card names them, else
+    over all items. `differences` has that of every correlation in `DIFFERENCES`."""
+    units = judged.units
+    item = units.item[ours].astype(np.int64)
+    score = numbers(units.judgments.score)
+    x = _people(units, judged.counted, ours, item)
+    used = ~(np.isnan(x) | np.isnan(score[ours]) | np.isnan(score[theirs]))
+    item, x, first, second = item[used], x[used], score[ours][used], score[theirs][used]
+    question = combination_ids([units.judgments.metric.take(ours[used])], item)
+    found = correlation_differences(judged.data, question, item, x, first, second)
+    tested = "kendall_tau_within" if judged.data.about.segment else "kendall_tau"
+    each = {name: as_difference(one) for name, one in found.items()}
+    return each[tested] | {
+        "hypothesis": HYPOTHESIS_OF_SCORES,
+        "statistic": tested,
+        "differences": each,
+        "margins": None,
+        "mcnemar": None,
+        "undefined": {"margins": NOT_CLASSES, "mcnemar": NOT_CLASSES},
+    }
+
+
+def correlation_differences(data: Dataset, question: Ints, item: Ints, x: Floats, first: Floats, second: Floats) -> dict[str, Estimated]:
+    """By name, the correlation of `first` with people's mean `x` minus that of `second`, none of them NaN, (answers,).
+
+    `item` is the index of each answer's item, `question` is equal for answers on one item and metric.
+    """
+    group = item_key(data, "group").codes.astype(np.int64)
+    found = {name: correlation_difference(method, x, first, second, group[item]) for method, name in CORRELATIONS.items()}
+    within = _within(data, question, item, (x, first, second), group)
+    return {name: (found | within)[name] for name in DIFFERENCES}
+
+
+def _people(units: Units, counted: Mapping[str, LabelCounts], rows: Ints, item: Ints) -> Floats:
+    """The mean label of every unit's item, as correlations use it."""
+    metric, x = units.judgments.metric.take(rows), np.full(len(rows), np.nan)
+    for name in metric.used:
+        if name in counted and (scores := counted[name].scores) is not None:
+            here = metric.equals(name)
+            x[here] = scores.mean[item[here]]
+    return x
+
+
+def _within(data: Dataset, question: Ints, item: Ints, columns: Sequence[Floats], group: Ints) -> dict[str, Estimated]:
+    """Differences within source texts: those on which both correlations are defined, repeats of an item averaged."""
+    if not data.about.segment:
+        return dict.fromkeys(WITHIN, Estimated(math.nan, 0, no_interval(0, NO_SEGMENT_KEY), math.nan, NO_SEGMENT_KEY))
+    segments = source_texts(data)
+    known = segments >= 0
+    cluster = joined_groups(segments[known], group[known])
+    _, first, which = np.unique(question, return_index=True, return_inverse=True)
+    times = np.maximum(np.bincount(which, minlength=len(first)), 1)
+    x, ours, theirs = (np.bincount(which, column, minlength=len(first)) / times for column in columns)
+    of, against = (segment_correlations(x, y, segments[item[first]]) for y in (ours, theirs))
+    return {
+        name: mean_of_segments(getattr(of, method) - getattr(against, method), cluster[of.segment], None) for name, method in WITHIN.items()
+    }

@@ -18,8 +18,7 @@ from harness.model import Failure, Scale, Score
 from harness.parse.prose import is_refusal
 from harness.parse.reasoning import without_reasoning
 from harness.parse.values import Reading, failed_reading, read_choice
-from harness.parse.vocabulary import Vocabulary
-from harness.parse.written_numbers import NUMBER, to_number
+from harness.parse.vocabulary import NUMBER, Vocabulary, to_number
 
 MAX_TEXT_CHARACTERS = 20_000  # a longer answer is read up to here
 _DASHES = "-‐‑–—~〜～"
@@ -49,15 +48,12 @@ def read_text(text: str, scale: Scale, vocabulary: Vocabulary, *, finish_reason:
     """
     whole, text = text, unicodedata.normalize("NFC", without_reasoning(text)[:MAX_TEXT_CHARACTERS])
     choices = list(dict.fromkeys(_choices(text, scale, vocabulary)))
-    reading = read_choice(choices[0], scale, vocabulary) if choices else _without_choice(whole, finish_reason)
+    without_choice = Failure.TRUNCATED if finish_reason == "length" and whole.strip() else Failure.MISSING
+    reading = read_choice(choices[0], scale, vocabulary) if choices else failed_reading(without_choice)
     if reading.score is None:
         refused = refusal or finish_reason == "content_filter" or is_refusal(text, vocabulary)
         return failed_reading(Failure.REFUSED, reading.raw_choice) if refused else reading
     return Reading(reading.score, None, reading.raw_choice, None, " ".join(choices[1:]) or None)
-
-
-def _without_choice(text: str, finish_reason: str | None) -> Reading:
-    return failed_reading(Failure.TRUNCATED if finish_reason == "length" and text.strip() else Failure.MISSING)
 
 
 def _choices(text: str, scale: Scale, vocabulary: Vocabulary) -> Iterator[str]:

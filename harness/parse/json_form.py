@@ -39,15 +39,12 @@ class JsonPairs(list[tuple[str, object]]):
 
 
 class ExtractedJson(NamedTuple):
-    """The JSON objects of a text.
-
-    `cut`: the last object breaks off. `malformed`: something looks like an object but is not JSON, so no object can be trusted.
-    """
+    """The JSON objects of a text."""
 
     objects: tuple[JsonPairs, ...]
     prose: str  # the text around the objects, with a NUL in the place of each object
-    cut: bool = False
-    malformed: bool = False
+    cut: bool = False  # the last object breaks off
+    malformed: bool = False  # something looks like an object but is not JSON, so no object can be trusted
 
 
 def extract_json(text: str) -> ExtractedJson:

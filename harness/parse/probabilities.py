@@ -20,14 +20,9 @@ def score_probabilities(tokens: Sequence[Token], scales: Mapping[str, Scale], *,
     the class that it equals or for the only class that begins with it. Tokens of the same class are added. The log-probabilities are those
     before any grammar was applied. The endpoint names only the likeliest tokens; a class without a token has probability 0.
 
-    Args:
-        tokens: the tokens of the reply, in order; those of marked reasoning are skipped.
-        scales: the scale of each requested metric.
-        joint: whether the answer has one member for each metric.
-
-    Returns:
-        `{metric: {class: probability}}`; the probabilities of a metric sum to 1. A metric is left out if its scale is an interval, if the
-        answer has no score, if no alternative begins a class, or if the answer's own token may begin several classes (the "1" of "10").
+    The result is `{metric: {class: probability}}`; the probabilities of a metric sum to 1. A metric is left out if its scale is an
+    interval, if the answer has no score, if no alternative begins a class, or if the answer's own token may begin several classes (the "1"
+    of "10"). Tokens of marked reasoning are skipped; a `joint` answer has one member for each metric.
 
     >>> tokens = [Token('{"score": ', {}), Token("2", {"2": -0.1, "1": -2.4, " ": -9.0}), Token("}", {})]
     >>> probabilities = score_probabilities(tokens, {"m": Scale(kind="ordinal", classes=(0, 1, 2), best=2)}, joint=False)

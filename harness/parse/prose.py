@@ -10,8 +10,7 @@ from typing import NamedTuple
 
 from harness.model import Failure, Scale
 from harness.parse.values import Reading, agreed_reading, failed_reading, read_choice
-from harness.parse.vocabulary import Vocabulary, folded, folded_opening
-from harness.parse.written_numbers import numbers_in
+from harness.parse.vocabulary import Vocabulary, folded, folded_opening, numbers_in
 
 _OPENING_CHARACTERS = 200  # a refusal must begin within them
 _LOOKAHEAD_CHARACTERS = 80  # searched for a second score after an announced one
@@ -21,14 +20,11 @@ _NO_LETTER = r"(?![^\W_])(?![%％]|[.,]\d)"  # not 2nd, not 2%
 
 
 class AnnouncedChoice(NamedTuple):
-    """A choice that follows an announcing word.
-
-    `firm`: it follows a colon or an equals sign. `alone`: the rest of its sentence holds no other choice.
-    """
+    """A choice that follows an announcing word."""
 
     raw: str
-    firm: bool
-    alone: bool
+    firm: bool  # it follows a colon or an equals sign
+    alone: bool  # the rest of its sentence holds no other choice
 
 
 def read_announced_choice(text: str, scale: Scale, vocabulary: Vocabulary) -> Reading | None:

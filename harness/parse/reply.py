@@ -14,8 +14,7 @@ from harness.parse.json_form import ExtractedJson, JsonPairs, Number, extract_js
 from harness.parse.prose import find_announced_choices, is_refusal, read_announced_choice
 from harness.parse.reasoning import without_reasoning
 from harness.parse.values import MAX_CHOICE_CHARACTERS, Reading, agreed_reading, clean, failed_reading, read_bare_choice, read_choice
-from harness.parse.vocabulary import Vocabulary, bundled_vocabulary
-from harness.parse.written_numbers import numbers_in
+from harness.parse.vocabulary import Vocabulary, bundled_vocabulary, numbers_in
 
 # Most replies are exactly the requested object with a plain number. This shortcut reads them as the full parser would.
 _PLAIN_OBJECT = re.compile(
@@ -48,19 +47,9 @@ def read_reply(
     - MISSING: the text is empty, or its JSON has nothing about this metric;
     - NOT_JSON: anything else.
 
-    Args:
-        text: the reply, verbatim. It may be any text; the time is linear in its length.
-        scales: the scale of each requested metric; exactly one in a single call.
-        joint: whether the call was about several metrics.
-        finish_reason: why the judge stopped, as the OpenAI interface reports it.
-        refusal: the provider's refusal message, if any.
-        vocabulary: the words that announce scores and begin refusals; the default is that of the bundled packs.
-
-    Returns:
-        One reading for each metric of `scales`, in the same order.
-
-    Raises:
-        ValueError: for a single call with no metric or several.
+    The time is linear in the length of the text. `finish_reason` and `refusal` are what the OpenAI interface reports; `vocabulary` has the
+    words that announce scores and begin refusals (default: that of the bundled packs). Raises ValueError for a single call with no metric
+    or several.
 
     >>> scale = Scale(kind="ordinal", classes=(0, 1, 2), best=2)
     >>> read_reply('{"justification": "Fluent.", "score": 2}', {"fluency": scale}, joint=False)
@@ -106,7 +95,8 @@ def _read_plain_object(text: str, scales: Mapping[str, Scale]) -> dict[str, Read
 
 def _members(extracted: ExtractedJson, metrics: Collection[str], *, joint: bool) -> Iterator[tuple[str, object]]:
     """The members that carry the name of a metric; in a single call also each object as a whole."""
-    by_name = _metrics_by_folded_name(metrics)
+    count = Counter(map(_fold, metrics))  # metrics with equal folded names are not found by them
+    by_name = {_fold(metric): metric for metric in metrics if count[_fold(metric)] == 1}
     for i, pairs in enumerate(extracted.objects):
         whole = not (extracted.cut and i == len(extracted.objects) - 1)
         body = _unwrap(pairs, by_name) if whole else pairs
@@ -208,12 +198,6 @@ def _failure_without_choice(text: str, extracted: ExtractedJson, *, cut: bool) -
 
 def _blank(text: str) -> bool:
     return not text.strip("\ufeff \t\r\n")
-
-
-def _metrics_by_folded_name(metrics: Collection[str]) -> dict[str, str]:
-    """Metrics by folded name, without those whose folded names are equal."""
-    count = Counter(map(_fold, metrics))
-    return {_fold(metric): metric for metric in metrics if count[_fold(metric)] == 1}
 
 
 def _fold(key: str) -> str:

@@ -10,8 +10,7 @@ from decimal import Decimal
 import msgspec
 
 from harness.model import ErrorSpan, Failure, Scale, Score
-from harness.parse.vocabulary import Vocabulary
-from harness.parse.written_numbers import to_number
+from harness.parse.vocabulary import Vocabulary, to_number
 
 MAX_CHOICE_CHARACTERS = 200  # a reading keeps no more of a choice; the store has the whole reply
 
@@ -30,19 +29,14 @@ _LITERALS = {
 
 
 class Reading(msgspec.Struct, frozen=True, repr_omit_defaults=True):
-    """What a reply says about one metric. Exactly one of `score` and `failure` is set.
-
-    `raw_choice` is the choice as written (its first 200 characters), or None if the reply has none. `further_numbers` are the other
-    numbers of a free text that could be scores, separated by spaces; None if there are none. `spans` are the errors of the
-    answer, not placed in the text yet; None if it has no list of them.
-    """
+    """What a reply says about one metric. Exactly one of `score` and `failure` is set."""
 
     score: Score | None
     failure: Failure | None
-    raw_choice: str | None
+    raw_choice: str | None  # as written (its first 200 characters); None if the reply has none
     justification: str | None
-    further_numbers: str | None = None
-    spans: tuple[ErrorSpan, ...] | None = None
+    further_numbers: str | None = None  # of a free text, which could be scores, separated by spaces; None if there are none
+    spans: tuple[ErrorSpan, ...] | None = None  # the errors of the answer, not placed in the text yet; None if it has no list of them
 
 
 def clean(text: str) -> str:
@@ -60,11 +54,7 @@ def read_choice(raw: str, scale: Scale, vocabulary: Vocabulary, *, number_first:
     First `raw` is compared with the named classes: exactly, then in any case if only one matches. Then it is read as a number, which may
     have a unit (2 points) or a maximum (2/2, 2 out of 2). Decimal commas are accepted on interval scales only.
 
-    Args:
-        raw: the choice as written.
-        scale: the metric's scale.
-        vocabulary: the words for units and for "out of".
-        number_first: prefer the numeric class if both 1 and "1" are classes.
+    With `number_first`, the numeric class is preferred if both 1 and "1" are classes.
 
     >>> from harness.parse import bundled_vocabulary
     >>> words = bundled_vocabulary()

@@ -3,8 +3,7 @@
 docs/studies.md lists them.
 """
 
-from harness.perturb.chance import Chance
-from harness.perturb.kind import Change, Doses, Kind
+from harness.perturb.kind import Chance, Change, Doses, Kind
 from harness.perturb.perturbation import Perturbation, Perturbed, apply, parse_perturbation
 from harness.perturb.registry import registered
 from harness.perturb.segments import SEGMENTERS, Words

@@ -6,8 +6,7 @@ import unicodedata
 from collections.abc import Sequence
 
 from harness.model import Item
-from harness.perturb.chance import Chance, dosed_count
-from harness.perturb.kind import Change, Doses, Kind
+from harness.perturb.kind import Chance, Change, Doses, Kind, dosed_count
 from harness.perturb.segments import Words
 from harness.text import extends, is_word, sentences
 

@@ -7,8 +7,7 @@ import unicodedata
 from collections.abc import Sequence
 
 from harness.model import Item
-from harness.perturb.chance import Chance, dosed_count
-from harness.perturb.kind import Change, Doses, Kind
+from harness.perturb.kind import Chance, Change, Doses, Kind, dosed_count
 from harness.perturb.segments import Words
 
 # Digits of any script, with marks inside as in 1,234.5 or 10:30 or 2024-05-01.

@@ -1,9 +1,10 @@
-"""A kind of perturbation: its doses, its expected effect on scores, and the pure function that changes a text."""
+"""A kind of perturbation: its doses, its expected effect on scores, the pure function that changes a text, and what it draws with."""
 
 from __future__ import annotations
 
+import random
 from collections.abc import Mapping, Sequence
-from typing import Literal, NamedTuple, Protocol
+from typing import Literal, NamedTuple, Protocol, TypeVar
 
 import msgspec
 
@@ -11,6 +12,7 @@ from harness.model import Item
 from harness.perturb.segments import Words
 
 Direction = Literal[-1, 0, 1]
+T = TypeVar("T")
 
 
 class Doses(NamedTuple):
@@ -39,16 +41,46 @@ class Perturb(Protocol):
 
 
 class Kind(msgspec.Struct, frozen=True):
-    """One kind of perturbation.
-
-    `moves` names metrics whose scores should fall (-1), stay (0) or rise (1); other metrics may do anything. `heeds_segmenter` is set for
-    kinds that work on words. `broken` is the reason why a plug-in cannot be loaded, and empty for all other kinds.
-    """
+    """One kind of perturbation."""
 
     name: str
     summary: str
     doses: Doses | None
-    heeds_segmenter: bool
-    moves: Mapping[str, Direction]
+    heeds_segmenter: bool  # whether it works on words
+    moves: Mapping[str, Direction]  # metrics whose scores should fall (-1), stay (0) or rise (1); others may do anything
     perturb: Perturb
-    broken: str = ""
+    broken: str = ""  # why a plug-in cannot be loaded
+
+
+class Chance:
+    """Draws from a seed, the same on all platforms: it uses only `Random.random`, the one method whose sequence Python promises to keep."""
+
+    def __init__(self, seed: int) -> None:
+        self._random = random.Random(seed).random
+
+    def below(self, count: int) -> int:
+        """Return a number from 0 to `count` - 1. `count` is at least 1."""
+        return int(self._random() * count)
+
+    def pick(self, among: Sequence[T]) -> T:
+        """Return one element of a sequence that is not empty."""
+        return among[self.below(len(among))]
+
+    def some(self, count: int, wanted: int) -> list[int]:
+        """Return `wanted` different numbers below `count`, in random order.
+
+        With the same seed, a smaller `wanted` gives the first numbers of a larger one: a greater dose chooses all that a smaller one does.
+        """
+        remaining = list(range(count))
+        draw = self._random
+        chosen = []
+        for size in range(count, count - wanted, -1):  # the last remaining number takes the place of the chosen one
+            place = int(draw() * size)
+            chosen.append(remaining[place])
+            remaining[place] = remaining[size - 1]
+        return chosen
+
+
+def dosed_count(dose: float | None, count: int) -> int:
+    """Return `dose * count`, rounded half up."""
+    return int((dose or 0.0) * count + 0.5)

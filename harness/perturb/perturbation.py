@@ -17,7 +17,7 @@ from harness.errors import HarnessError, UsageError
 from harness.foreign import message_of, what_it_did
 from harness.model import Item
 from harness.perturb.kind import Change, Kind
-from harness.perturb.registry import check_names, is_bundled, kind_named
+from harness.perturb.registry import is_bundled, kind_named, plug_ins
 from harness.perturb.segments import SEGMENTERS, Words
 
 
@@ -42,15 +42,11 @@ def _dose_text(dose: float) -> str:
 
 
 class Perturbed(msgspec.Struct, frozen=True):
-    """An item after a perturbation: only its output texts differ.
-
-    `applied` is False if no output text could be changed; `item` is then the original item, and `realised` is empty. With several output
-    texts, `realised` holds means over the changed ones.
-    """
+    """An item after a perturbation: only its output texts differ."""
 
     item: Item
-    applied: bool
-    realised: dict[str, float]
+    applied: bool  # False if no output text could be changed; `item` is then the original item, and `realised` is empty
+    realised: dict[str, float]  # with several output texts, means over the changed ones
 
 
 def parse_perturbation(text: str, segmenter: str = "icu") -> tuple[Perturbation, ...]:
@@ -63,7 +59,7 @@ def parse_perturbation(text: str, segmenter: str = "icu") -> tuple[Perturbation,
     >>> [str(one) for one in parse_perturbation("shuffle-words:0.05,0.1", "whitespace")]
     ['shuffle-words:0.05@whitespace', 'shuffle-words:0.1@whitespace']
     """
-    check_names()
+    plug_ins()  # a name that is registered twice is an error, whatever is asked for
     form, at, named_segmenter = text.strip().partition("@")
     name, colon, doses = form.partition(":")
     kind = kind_named(name)
@@ -137,7 +133,8 @@ def apply(
         if text_seed is None:
             continue
         change = _change(kind, item, pool, text_seed, perturbation.dose, Words(text, item.language, segmenter, field, lexicon))
-        change = change and change._replace(text=_normalized_like(text, change.text))
+        if change and unicodedata.is_normalized("NFC", text):  # new neighbours may compose with each other
+            change = change._replace(text=unicodedata.normalize("NFC", change.text))
         if change and change.text != text:
             changes[field] = change
     if not changes:
@@ -177,11 +174,6 @@ def _text_seed(name: str, item_id: str, text: str, seed: int) -> int | None:
         return int.from_bytes(hashlib.sha256(msgspec.json.encode([name, item_id, seed, text])).digest()[:8], "big")
     except UnicodeEncodeError:
         return None
-
-
-def _normalized_like(original: str, text: str) -> str:
-    """New neighbours may compose with each other, so a text that was in normal form C is brought back into it."""
-    return unicodedata.normalize("NFC", text) if unicodedata.is_normalized("NFC", original) else text
 
 
 def _means(every: Sequence[dict[str, float]]) -> dict[str, float]:

@@ -10,7 +10,7 @@ from harness.content.tags import choose_from
 from harness.errors import UsageError
 from harness.foreign import ctrl_c, what_it_did
 from harness.model import Item
-from harness.perturb import additions, changed_numbers, characters, damage_of_data, ordering, partner, synonyms
+from harness.perturb import additions, changed_numbers, changed_words, characters, replaced_texts
 from harness.perturb.kind import Change, Kind
 from harness.perturb.segments import Words
 
@@ -19,17 +19,17 @@ GROUP = "harness.perturbations"
 BUNDLED: dict[str, Kind] = {
     kind.name: kind
     for kind in (
-        ordering.SHUFFLE_WORDS,
-        ordering.DROP_WORDS,
+        changed_words.SHUFFLE_WORDS,
+        changed_words.DROP_WORDS,
         additions.REPEAT_SENTENCES,
-        partner.SWAP_LANGUAGE,
+        replaced_texts.SWAP_LANGUAGE,
         characters.STRIP_DIACRITICS,
         characters.TYPOS,
-        synonyms.SWAP_SYNONYMS,
-        ordering.TRUNCATE,
+        changed_words.SWAP_SYNONYMS,
+        changed_words.TRUNCATE,
         changed_numbers.NUMBER_SWAP,
         additions.INJECT,
-        damage_of_data.ATTENTION_CHECK,
+        replaced_texts.ATTENTION_CHECK,
     )
 }
 
@@ -39,18 +39,17 @@ def registered() -> dict[str, Kind]:
 
     Raises UsageError when a name is registered twice; the message names both packages.
     """
-    return BUNDLED | {name: _kind_or_broken(point) for name, point in sorted(_plug_ins().items())}
+    return BUNDLED | {name: _kind_or_broken(point) for name, point in sorted(plug_ins().items())}
 
 
 def kind_named(name: str) -> Kind:
     """Return the kind with this name. Raises UsageError if there is none or it cannot be loaded."""
     if name in BUNDLED:
         return BUNDLED[name]
-    plug_ins = _plug_ins()
-    if name not in plug_ins:
-        known = sorted({*BUNDLED, *plug_ins})
-        raise UsageError(f"no perturbation '{name}'.{choose_from(known, name)}")
-    return _load(plug_ins[name])
+    points = plug_ins()
+    if name not in points:
+        raise UsageError(f"no perturbation '{name}'.{choose_from(sorted({*BUNDLED, *points}), name)}")
+    return _load(points[name])
 
 
 def is_bundled(kind: Kind) -> bool:
@@ -58,14 +57,9 @@ def is_bundled(kind: Kind) -> bool:
     return BUNDLED.get(kind.name) is kind
 
 
-def check_names() -> None:
-    """Raise UsageError when a name is registered twice."""
-    _plug_ins()
-
-
 @cache  # installed packages do not change during a run, and a plan looks up a kind for every item
-def _plug_ins() -> dict[str, EntryPoint]:
-    """The entry points of other packages by name. Nothing is imported."""
+def plug_ins() -> dict[str, EntryPoint]:
+    """The entry points of other packages by name. Nothing is imported. Raises UsageError when a name is registered twice."""
     points: dict[str, EntryPoint] = {}
     for point in entry_points(group=GROUP):
         if point.name in BUNDLED:

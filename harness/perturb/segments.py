@@ -56,25 +56,20 @@ class Words:
 @lru_cache(maxsize=16)
 def split_text(text: str, language: str, segmenter: str) -> SplitText:
     """Split a text. No part begins inside a grapheme, so parts may change places."""
-    parts, roles = _split_by_icu(text, language) if segmenter == "icu" else _split_at_whitespace(text)
+    if segmenter == "icu":
+        parts = words(text, language)
+        roles = list(map(_role, parts))
+    else:
+        parts = [part for part in re.split(r"(\s+)", text) if part]
+        roles = [_OTHER if part.isspace() else _CONTINUED if extends(part[0]) else _WORD for part in parts]
     if _CONTINUED in roles:
         parts, roles = _join_graphemes(parts, roles)
     return SplitText(tuple(parts), tuple(compress(range(len(parts)), roles)))
 
 
-def _split_by_icu(text: str, language: str) -> tuple[list[str], list[int]]:
-    parts = words(text, language)
-    return parts, list(map(_role, parts))
-
-
 @lru_cache(maxsize=1 << 16)
 def _role(part: str) -> int:
     return _CONTINUED if extends(part[0]) else int(is_word(part))
-
-
-def _split_at_whitespace(text: str) -> tuple[list[str], list[int]]:
-    parts = [part for part in re.split(r"(\s+)", text) if part]
-    return parts, [_OTHER if part.isspace() else _CONTINUED if extends(part[0]) else _WORD for part in parts]
 
 
 def _join_graphemes(parts: list[str], roles: list[int]) -> tuple[list[str], list[int]]:

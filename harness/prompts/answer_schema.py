@@ -17,7 +17,8 @@ def answer_schema(scale: Scale, variant: Variant) -> dict[str, Any]:
     if scale.kind == "interval":
         score = {"type": "number", "minimum": scale.min, "maximum": scale.max}
     if variant.answer == "spans":
-        return object_schema({"errors": _errors_schema(), "score": score})
+        error = {"text": {"type": "string", "maxLength": SPAN_CHARACTERS}, "severity": {"enum": list(SEVERITIES)}}
+        return object_schema({"errors": {"type": "array", "maxItems": MAX_SPANS, "items": object_schema(error)}, "score": score})
     justification = {"type": "string", "maxLength": JUSTIFICATION_CHARACTERS}
     keys = {
         "before": {"justification": justification, "score": score},
@@ -25,12 +26,6 @@ def answer_schema(scale: Scale, variant: Variant) -> dict[str, Any]:
         "none": {"score": score},
     }
     return object_schema(keys[variant.justification])
-
-
-def _errors_schema() -> dict[str, Any]:
-    severity = {"enum": list(SEVERITIES)}
-    error = object_schema({"text": {"type": "string", "maxLength": SPAN_CHARACTERS}, "severity": severity})
-    return {"type": "array", "maxItems": MAX_SPANS, "items": error}
 
 
 def object_schema(properties: dict[str, Any]) -> dict[str, Any]:

@@ -1,4 +1,7 @@
-"""A prompt of the user's own: messages with variables, and a rule that reads the answer. Item texts never pass through a format."""
+"""Prompts and wordings of a rubric of the user's own, each named with the hash of its content (`polite@1f2e3d4c`).
+
+Item texts never pass through a format.
+"""
 
 from __future__ import annotations
 
@@ -11,17 +14,16 @@ from typing import Annotated, Literal
 import msgspec
 
 from harness.content.problems import line_of
-from harness.content.specs import Text, read_spec
+from harness.content.specs import Rubric, Text, read_spec
 from harness.content.tags import english_name
-from harness.errors import ContentError
-from harness.model import Item, Scale, Score
+from harness.errors import ContentError, UsageError
+from harness.model import Item, Scale, Score, Variant, is_own_name, parse_variant
 from harness.parse import AnswerRule
 from harness.prompts.templates import PromptTemplate, TemplateMessage, TextSlot
 
 LANGUAGE = "language"
 """The variable that is the English name of the item's language; all others are fields of the item."""
 _VARIABLE = re.compile(r"\{\{\s*([\w.-]+)\s*\}\}")
-_NAME = re.compile(r"[A-Za-z0-9][\w.-]{0,63}")
 
 
 class OwnMessage(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -32,23 +34,14 @@ class OwnMessage(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class OwnPrompt(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A prompt file.
+    """A prompt file."""
 
-    Attributes:
-        metric: what is scored; labels of this metric are what the scores are compared with.
-        message: the messages in their order.
-        read: how the score is read: `json:<key>`, or `regex:<pattern>` with one group.
-        map: scores for words.
-        scale: the scale that the prompt states; it must be that of the metric.
-        max_tokens: the longest answer.
-    """
-
-    metric: Text
+    metric: Text  # what is scored; labels of this metric are what the scores are compared with
     message: Annotated[tuple[OwnMessage, ...], msgspec.Meta(min_length=1)]
-    read: Text = "json:score"
-    map: dict[str, Score] = {}
-    scale: Scale | None = None
-    max_tokens: Annotated[int, msgspec.Meta(ge=1, le=32_768)] = 512
+    read: Text = "json:score"  # how the score is read: `json:<key>`, or `regex:<pattern>` with one group
+    map: dict[str, Score] = {}  # scores for words
+    scale: Scale | None = None  # the scale that the prompt states; it must be that of the metric
+    max_tokens: Annotated[int, msgspec.Meta(ge=1, le=32_768)] = 512  # of the answer
 
     @property
     def rule(self) -> AnswerRule:
@@ -90,20 +83,42 @@ def _parts(text: str, language: str) -> Iterator[str | TextSlot]:
 
 
 def load_own_prompt(path: Path) -> tuple[str, OwnPrompt]:
-    """Read a prompt file: its name with the hash of its content (`polite@1f2e3d4c`), and the prompt.
+    """Read a prompt file: its name and the prompt.
 
     Raises ContentError with the line for a file that is no prompt, and for a reading rule that cannot be.
     """
     prompt = read_spec(path, OwnPrompt)
-    if not _NAME.fullmatch(path.stem):
-        raise ContentError(f"'{path.stem}' cannot be the name of a prompt; use letters, digits, '-', '_' and '.'", path)
+    name = _own_name(path, prompt, "a prompt")
     try:
         prompt.rule.check()
     except ValueError as err:
         raise ContentError(str(err), path, line_of(path, r"^\s*read\s*=")) from None
-    if not any(name != LANGUAGE for name in prompt.variables):
+    if not any(variable != LANGUAGE for variable in prompt.variables):
         raise ContentError(
             "no message shows a text of the item; write {{output}} where it should stand", path, line_of(path, r"^\s*text\s*=")
         )
-    digest = hashlib.sha256(msgspec.json.encode(prompt, order="sorted")).hexdigest()
-    return f"{path.stem}@{digest[:8]}", prompt
+    return name, prompt
+
+
+def load_own_rubric(path: Path) -> tuple[str, Rubric]:
+    """Read a rubric file, which is like those in rubrics/: its name and the rubric.
+
+    Raises ContentError with the line for a file that is no rubric.
+    """
+    rubric = read_spec(path, Rubric)
+    return _own_name(path, rubric, "a rubric"), rubric
+
+
+def _own_name(path: Path, spec: OwnPrompt | Rubric, what: str) -> str:
+    digest = hashlib.sha256(msgspec.json.encode(spec, order="sorted")).hexdigest()
+    if not is_own_name(name := f"{path.stem}@{digest[:8]}"):
+        raise ContentError(f"'{path.stem}' cannot be the name of {what}; use letters, digits, '-', '_' and '.'", path)
+    return name
+
+
+def with_rubric(text: str, name: str) -> Variant:
+    """A variant that shows this rubric. Raises UsageError for one that cannot: a joint call, instructions in another language."""
+    try:
+        return parse_variant(f"{text}+rubric:{name}")
+    except ValueError as err:
+        raise UsageError(str(err)) from None

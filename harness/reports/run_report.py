@@ -18,12 +18,10 @@ from harness.errors import UsageError
 from harness.judges import traits_of
 from harness.measure.cells import Cell
 from harness.measure.compare import CI_METHOD, compare
-from harness.measure.coverage import RunCoverage, run_coverage
-from harness.measure.failure_counts import failures_by_condition
+from harness.measure.coverage import RunCoverage, failures_by_condition, run_coverage
 from harness.measure.options import BY_METRIC, of_rule
-from harness.measure.pooled import pooled_differences
 from harness.measure.recorded_run import recording, signature
-from harness.measure.summaries import LanguageSummary, summaries
+from harness.measure.summaries import LanguageSummary, pooled_differences, summaries
 from harness.model import JudgeIdentity, RealisedPerturbation, Score
 from harness.reports.answer import LabelPages, label_pages
 from harness.reports.sections.section import SectionInput

@@ -39,7 +39,7 @@ LISTS = (
 ENGLISH = "en"  # the language of the program: its words stand in names, messages and prompts; only its refusals are looked for
 ALSO_ENGLISH = {"note", "score", "point", "points", "body"}
 ALSO_A_TAG = {"es"}
-LATIN_KEYS = {"qwertyuiop", "asdfghjkl", "zxcvbnm"}  # perturb/keys.py: the keys of Latin script where a lexicon lists none
+LATIN_KEYS = {"qwertyuiop", "asdfghjkl", "zxcvbnm"}  # perturb/characters.py: the keys of Latin script where a lexicon lists none
 
 
 def test_every_pack_has_a_lexicon() -> None:

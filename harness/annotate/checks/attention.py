@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from harness.data.damaged_texts import AttentionCheck
 from harness.data.dataset import Dataset
+from harness.data.further_tables import AttentionCheck
 from harness.measure.cells import bounds, number
 from harness.measure.options import POOLED
 from harness.stats import proportion_interval

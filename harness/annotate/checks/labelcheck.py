@@ -17,8 +17,9 @@ from harness.data.columns import CodedColumn, Codes, rows_by_number
 from harness.data.dataset import Dataset
 from harness.data.judgments import Judgments
 from harness.errors import UsageError
-from harness.measure.cells import bounds, factorise, named_shares, number, reasons, sort_key
+from harness.measure.cells import bounds, named_shares, number, reasons, sort_key
 from harness.measure.compare import CI_METHOD, matching, of_metrics, only_where
+from harness.measure.judged import factorise
 from harness.measure.options import Annotators, CompareOptions, Drawing
 from harness.measure.score_cells import NO_SECOND, NOT_CLASSES, NOT_INTERVAL, people_statistics, second_ratings, source_texts
 from harness.measure.scores import ItemScores

@@ -30,22 +30,17 @@ RANKED_BY = ("pa_failed_wrong", "pa_pairwise", "judge_loo")
 
 @dataclass(frozen=True, eq=False)
 class Questions:
-    """The labelled pairs of item and metric of a data set.
-
-    `item`, `metric`, `language` and `group` (units,) are the numbers of each pair's item, metric, language and group. `votes` has the
-    annotators' labels by metric. `credits` (units, k) is the credit of each class as an answer: NaN where the labels say nothing, and
-    beyond the classes of the metric's scale.
-    """
+    """The labelled pairs of item and metric of a data set, by number (units,)."""
 
     data: Dataset
-    votes: dict[str, LabelCounts]
+    votes: dict[str, LabelCounts]  # by metric
     metrics: tuple[str, ...]
     languages: tuple[str, ...]
     item: Ints
     metric: Ints
     language: Ints
     group: Ints
-    credits: Floats
+    credits: Floats  # (units, k) of each class as an answer: NaN where labels say nothing, and beyond the classes of the metric's scale
 
     def __len__(self) -> int:
         return len(self.item)
@@ -67,18 +62,14 @@ class Questions:
 
 @dataclass(frozen=True, eq=False)
 class AnswerMatrix:
-    """The answers of several judges to the same questions under one variant.
-
-    `score` (judges, repeats, units) is the class that the judge gave, -1 without one; `failure`, of the same shape, is the index in
-    `FAILURES` of the reason. `was_asked` (judges, languages): whether a judge was asked anything in a language.
-    """
+    """The answers of several judges to the same questions under one variant."""
 
     questions: Questions
     variant: str
     judges: tuple[str, ...]
-    score: NDArray[np.int16]
-    failure: NDArray[np.int8]
-    was_asked: NDArray[np.bool_]
+    score: NDArray[np.int16]  # (judges, repeats, units) the class that the judge gave, -1 without one
+    failure: NDArray[np.int8]  # of the same shape: the index in `FAILURES` of the reason
+    was_asked: NDArray[np.bool_]  # (judges, languages) anything
 
 
 def questions_of(data: Dataset, judged: Sequence[Judgments], options: CompareOptions, rank_by: str, metrics: Sequence[str]) -> Questions:
@@ -89,7 +80,9 @@ def questions_of(data: Dataset, judged: Sequence[Judgments], options: CompareOpt
     """
     if rank_by not in RANKED_BY:
         raise UsageError(f"judges cannot be ranked by '{rank_by}'.{choose_from((*RANKED_BY, 'kendall_tau_within'), rank_by)}")
-    counted = votes(data, _used(data, judged), annotators_needed(options, data.labels.max_annotators)) if len(data.labels) else {}
+    intervals = any(scale.kind == "interval" for scale in data.scales.values())
+    used = Judgments.concatenate(judged) if judged and intervals else Judgments.from_rows([])
+    counted = votes(data, used, annotators_needed(options, data.labels.max_annotators)) if len(data.labels) else {}
     counted = {metric: counted[metric] for metric in metrics if metric in counted}
     if continuous := [metric for metric, of in counted.items() if of.classes.continuous]:
         raise UsageError(
@@ -114,11 +107,6 @@ def questions_of(data: Dataset, judged: Sequence[Judgments], options: CompareOpt
         group.codes[item].astype(np.int64),
         credits,
     )
-
-
-def _used(data: Dataset, judged: Sequence[Judgments]) -> Judgments:
-    intervals = any(scale.kind == "interval" for scale in data.scales.values())
-    return Judgments.concatenate(judged) if judged and intervals else Judgments.from_rows([])
 
 
 def _credits(of: LabelCounts, items: Ints, options: CompareOptions, rank_by: str, width: int) -> Floats:
@@ -159,7 +147,7 @@ def _fill(
     metric = given.metric.recode({name: code for code, name in enumerate(questions.metrics)})
     unit = place[metric, given.item.recode(questions.data.positions)]
     repeat = np.array([*given.repeat.values, 0], np.int64)[given.repeat.codes]
-    kept = (unit >= 0) & (given.variant.recode({variant: 0}) == 0) & (repeat < len(score))
+    kept = (unit >= 0) & given.variant.equals(variant) & (repeat < len(score))
     why = np.array([*(FAILURES.index(str(kind)) for kind in given.failure.values), _NO_ROW], np.int8)[given.failure.codes]
     for code, name in enumerate(questions.metrics):
         rows = np.flatnonzero(kept & (metric == code))

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -10,7 +11,7 @@ import msgspec
 
 from harness.data.dataset import Dataset
 from harness.data.judgments import Judgments
-from harness.measure.options import CompareOptions
+from harness.measure.options import POOLED, CompareOptions
 from harness.stats.intervals.intervals import MIN_GROUPS
 
 Pair = tuple[float, float]
@@ -18,27 +19,17 @@ Pair = tuple[float, float]
 
 @dataclass(frozen=True, eq=False)
 class RankingInput:
-    """What the tables of a ranking are made of.
+    """What the tables of a ranking are made of."""
 
-    Attributes:
-        data: what was judged, with its labels.
-        training: what the majority baseline learns from; development items only.
-        judgments: by judge. A judge without judgments in a language is not in its tables; other missing judgments count as wrong.
-        options: which items count, how annotators become one reference, seed and resamples.
-        metrics, variants, languages: of the tables, in their order.
-        repeats: how often each question was asked.
-        rank_by: `pa_failed_wrong`, `pa_pairwise` or `judge_loo`; on continuous scores `kendall_tau_within`.
-    """
-
-    data: Dataset
-    training: Dataset
-    judgments: Mapping[str, Judgments]
-    options: CompareOptions
+    data: Dataset  # what was judged, with its labels
+    training: Dataset  # what the majority baseline learns from; development items only
+    judgments: Mapping[str, Judgments]  # by judge; one without any in a language is not in its tables, others that are missing are wrong
+    options: CompareOptions  # which items count, how annotators become one reference, seed and resamples
     metrics: Sequence[str]
     variants: Sequence[str]
     languages: Sequence[str]
-    repeats: int = 1
-    rank_by: str = "pa_failed_wrong"
+    repeats: int = 1  # how often each question was asked
+    rank_by: str = "pa_failed_wrong"  # or `pa_pairwise`, `judge_loo`; on continuous scores `kendall_tau_within`
 
 
 class MatchedPair(msgspec.Struct, frozen=True):
@@ -55,33 +46,24 @@ BesideBaseline = Literal["above", "below", "not shown", "too few texts"]
 
 
 class RankedJudge(msgspec.Struct, frozen=True):
-    """One judge in one table. Shares are fractions; what is undefined is None.
-
-    `value` is the statistic that the table ranks by, over all `n_ref` questions (times repeats), of which `n` have a readable answer.
-    `rank` 1 is the best; None for a baseline, which is no competitor. `rank_ci` is its interval and `group` its letters; with too few
-    texts, and for baselines, they are None and empty (with too few texts on continuous scores `rank` is None too). `baseline_diff` is
-    the value minus the majority baseline's on the same questions; `beats_baseline` says whether its interval lies above 0 (None without an
-    interval). `statistics` are the board's columns; a table that pools metrics has their means over the metrics, None if one of them is
-    undefined; `leniency` is a fraction of the scale's length. `matched` exists if several native annotators labelled the items;
-    `consistency`, the share of questions with the same answer at every repeat, exists if questions were repeated.
-    """
+    """One judge in one table. Shares are fractions; what is undefined is None."""
 
     judge: str
-    rank: int | None
-    rank_ci: tuple[int, int] | None
-    group: str
-    value: float
+    rank: int | None  # 1 is the best; None for a baseline, which is no competitor, and on continuous scores with too few texts
+    rank_ci: tuple[int, int] | None  # None for baselines, and with too few texts; then `group` is empty
+    group: str  # its letters
+    value: float  # the statistic that the table ranks by, over all questions
     value_ci: Pair | None
-    baseline_diff: float
+    baseline_diff: float  # the value minus the majority baseline's on the same questions
     baseline_ci: Pair | None
-    beats_baseline: bool | None
-    n_ref: int
-    n: int
+    beats_baseline: bool | None  # whether that interval lies above 0; None without one
+    n_ref: int  # questions times repeats
+    n: int  # those with a readable answer
     coverage: float
     failures: dict[str, int]
-    statistics: dict[str, float | None]
-    matched: MatchedPair | None
-    consistency: float | None
+    statistics: dict[str, float | None]  # the board's columns; pooled metrics: means, None if one is undefined; leniency: of the length
+    matched: MatchedPair | None  # if several native annotators labelled the items
+    consistency: float | None  # the share of questions with the same answer at every repeat, if questions were repeated
 
     @property
     def beside_baseline(self) -> BesideBaseline:
@@ -100,11 +82,7 @@ class AnnotatorFigures(msgspec.Struct, frozen=True):
 
 
 class Ranking(msgspec.Struct, frozen=True):
-    """One table: a language under a variant, on one metric or (`*`) on `metrics` together. Rows are sorted by rank; baselines follow.
-
-    `baseline` is the majority baseline's value. `groups` are (first, last) places of judges that are not shown to differ. `reason` says
-    why there are no groups and no intervals of ranks (with continuous scores no ranks at all): they need `texts_needed` independent texts.
-    """
+    """One table: a language under a variant, on one metric or (`*`) on `metrics` together."""
 
     language: str
     variant: str
@@ -112,11 +90,11 @@ class Ranking(msgspec.Struct, frozen=True):
     metrics: tuple[str, ...]
     questions: int
     texts: int
-    baseline: float
-    rows: tuple[RankedJudge, ...]
+    baseline: float  # the majority baseline's value
+    rows: tuple[RankedJudge, ...]  # by rank; baselines follow
     people: AnnotatorFigures | None
-    groups: tuple[tuple[int, int], ...]
-    reason: str | None
+    groups: tuple[tuple[int, int], ...]  # (first, last) places of judges that are not shown to differ
+    reason: str | None  # why there are no groups and intervals of ranks (continuous scores: no ranks): they need `texts_needed` texts
     texts_needed: int = MIN_GROUPS
 
 
@@ -129,6 +107,40 @@ class Gain(msgspec.Struct, frozen=True):
     variant: str
     diff: float
     interval: Pair | None
+
+
+Statistics = Sequence[dict[str, float | None]]
+"""The board's columns by name, of each judge."""
+
+
+class RankedTables(ABC):
+    """The tables of one language and variant. `judges` were asked there about `metrics`."""
+
+    judges: Sequence[str]
+    metrics: Sequence[str]
+
+    def rankings(self, names: Sequence[str], unranked: Collection[str]) -> Iterator[Ranking]:
+        """The table that pools the metrics, then that of each. `names` are the columns, `unranked` the judges without ranks."""
+        if not self.judges or not self.metrics:
+            return
+        own = self.statistics(names)
+        judges = range(len(self.judges))
+        pooled = [{name: mean_of_known([own[metric][j][name] for metric in self.metrics]) for name in names} for j in judges]
+        yield self.table(POOLED, tuple(self.metrics), pooled, unranked)
+        for metric in self.metrics:
+            yield self.table(metric, (metric,), own[metric], unranked)
+
+    @abstractmethod
+    def statistics(self, names: Sequence[str]) -> Mapping[str, Statistics]:
+        """`{metric: the columns of each judge}`."""
+
+    @abstractmethod
+    def table(self, metric: str, metrics: tuple[str, ...], statistics: Statistics, unranked: Collection[str]) -> Ranking:
+        """The table of one metric, or of several together."""
+
+    @abstractmethod
+    def gains(self, baseline: str) -> Iterator[Gain]:
+        """Every judge against the answers that a baseline would give."""
 
 
 def mean_of_known(values: Sequence[float | None]) -> float | None:

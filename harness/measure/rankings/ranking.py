@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from functools import cache, cached_property
 from itertools import product
 
 import msgspec
@@ -10,10 +11,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from harness.measure.cells import bounds, number
-from harness.measure.options import POOLED, CompareOptions, Drawing
-from harness.measure.rankings.answer_matrix import FAILURES, AnswerMatrix, Questions, answer_matrix, guesses, questions_of
-from harness.measure.rankings.ranked import AnnotatorFigures, Gain, MatchedPair, RankedJudge, Ranking, RankingInput, mean_of_known
-from harness.measure.rankings.score_ranking import RANKED_BY_ORDER, order_gains, rank_by_order
+from harness.measure.options import CompareOptions, Drawing
+from harness.measure.rankings.answer_matrix import FAILURES, MAJORITY, AnswerMatrix, Questions, answer_matrix, guesses, questions_of
+from harness.measure.rankings.ranked import (
+    AnnotatorFigures,
+    Gain,
+    MatchedPair,
+    RankedJudge,
+    RankedTables,
+    Ranking,
+    RankingInput,
+    Statistics,
+)
+from harness.measure.rankings.score_ranking import RANKED_BY_ORDER, score_tables
 from harness.measure.units import Classes
 from harness.model import BY_PEOPLE
 from harness.stats import (
@@ -37,27 +47,11 @@ def rank(
 ) -> tuple[Ranking, ...]:
     """All tables, by language, variant and metric; the table that pools metrics comes first.
 
-    Args:
-        given: what is ranked.
-        statistics: names of `harness.stats.judge_statistics`, for `RankedJudge.statistics`.
-        unranked: the judges that have values and no ranks: baselines.
-        on_label_scale: judges whose continuous scores are on the scale of people's labels, where the board's answers are on another one.
-
-    Raises:
-        UsageError: for another `rank_by`, and if no item has as many annotators as the options require.
+    `statistics` are names of `harness.stats.judge_statistics`, for `RankedJudge.statistics`; `unranked` the judges that have values and no
+    ranks: baselines; `on_label_scale` judges whose continuous scores are on the scale of people's labels, where the board's answers are on
+    another one. Raises UsageError for another `rank_by`, and if no item has as many annotators as the options require.
     """
-    if given.rank_by in RANKED_BY_ORDER:
-        return rank_by_order(given, statistics, unranked, on_label_scale)
-    questions = questions_of(given.data, list(given.judgments.values()), given.options, given.rank_by, given.metrics)
-    if not len(questions):
-        return ()
-    guessed = questions.credit_of(guesses(questions, given.training, given.options))
-    by_people = set(given.data.labels.source.used) <= BY_PEOPLE
-    found: list[Ranking] = []
-    for language, variant in product(given.languages, given.variants):
-        answers = answer_matrix(questions, given.judgments, variant, given.repeats)
-        found += _Tables(answers, language, guessed, by_people, given.options).rankings(statistics, unranked)
-    return tuple(found)
+    return tuple(table for tables in _tables(given, on_label_scale) for table in tables.rankings(statistics, unranked))
 
 
 def gains_over(baselines: Sequence[str], given: RankingInput) -> Iterator[Gain]:
@@ -65,65 +59,57 @@ def gains_over(baselines: Sequence[str], given: RankingInput) -> Iterator[Gain]:
 
     `majority` is the same as in the tables: learnt from development items, or else the commonest reference.
     """
+    return (gain for tables in _tables(given) for baseline in baselines for gain in tables.gains(baseline))
+
+
+def _tables(given: RankingInput, on_label_scale: Collection[str] = ()) -> Iterator[RankedTables]:
+    """The tables of each language and variant."""
     if given.rank_by in RANKED_BY_ORDER:
-        yield from order_gains(baselines, given)
+        yield from score_tables(given, on_label_scale)
         return
     questions = questions_of(given.data, list(given.judgments.values()), given.options, given.rank_by, given.metrics)
     if not len(questions):
         return
-    theirs = {name: questions.credit_of(guesses(questions, given.training, given.options, name)) for name in baselines}
+    earned = cache(lambda baseline: questions.credit_of(guesses(questions, given.training, given.options, baseline)))
     for language, variant in product(given.languages, given.variants):
-        answers = answer_matrix(questions, given.judgments, variant, given.repeats)
-        tables = _Tables(answers, language, theirs[baselines[0]], False, given.options)
-        for name, earned in theirs.items():
-            yield from tables.gains(name, earned)
+        yield _Tables(answer_matrix(questions, given.judgments, variant, given.repeats), language, earned, given.options)
 
 
-class _Tables:
-    """The tables of one language and variant."""
-
-    def __init__(self, answers: AnswerMatrix, language: str, baseline_credits: Floats, by_people: bool, options: CompareOptions) -> None:
+class _Tables(RankedTables):
+    def __init__(self, answers: AnswerMatrix, language: str, earned: Callable[[str], Floats], options: CompareOptions) -> None:
         self.answers, self.language, self.options = answers, language, options
-        self.questions = answers.questions
+        self.questions, self.earned = answers.questions, earned
         code = self.questions.languages.index(language) if language in self.questions.languages else -1
         self.units = np.flatnonzero((self.questions.language == code) & ~np.isnan(self.questions.credits[:, 0]))
         self.present = np.flatnonzero(answers.was_asked[:, code]) if code >= 0 else np.empty(0, np.int64)
+        self.judges = [answers.judges[number_] for number_ in self.present.tolist()]
+        self.metric = self.questions.metric[self.units]
+        self.metrics = [name for code, name in enumerate(self.questions.metrics) if (self.metric == code).any()]
         self.drawing = options.drawing
         self.score = answers.score[self.present][:, :, self.units]
         self.failure = answers.failure[self.present][:, :, self.units]
         self.credits = self.questions.credit_of(self.score, self.units).mean(axis=1)
-        self.baseline_credits = baseline_credits[self.units]
         self.group = self.questions.group[self.units]
         self.same = _same_every_time(self.score, self.failure)
-        self.left_out = _LeftOut(self.questions, self.units, self.score) if by_people else None
 
-    def rankings(self, statistics: Sequence[str], unranked: Collection[str]) -> Iterator[Ranking]:
-        if not len(self.present) or not len(self.units):
-            return
-        metric = self.questions.metric[self.units]
-        asked = [(code, name) for code, name in enumerate(self.questions.metrics) if (metric == code).any()]
-        own = self._statistics(statistics, [name for _, name in asked])
-        pooled = [
-            {name: mean_of_known([own[metric][j][name] for _, metric in asked]) for name in statistics} for j in range(len(self.present))
-        ]
-        yield self._table(POOLED, tuple(name for _, name in asked), np.arange(len(self.units)), pooled, unranked)
-        for code, name in asked:
-            yield self._table(name, (name,), np.flatnonzero(metric == code), own[name], unranked)
+    @cached_property
+    def baseline_credits(self) -> Floats:
+        return self.earned(MAJORITY)[self.units]
 
-    def gains(self, baseline: str, earned: Floats) -> Iterator[Gain]:
-        for j, number_ in enumerate(self.present.tolist() if len(self.units) else ()):
-            found = paired_difference(self.credits[j], earned[self.units], self.group)
-            yield Gain(self.answers.judges[number_], baseline, self.language, self.answers.variant, found.diff, bounds(found.interval))
+    @cached_property
+    def left_out(self) -> _LeftOut | None:
+        by_people = set(self.questions.data.labels.source.used) <= BY_PEOPLE
+        return _LeftOut(self.questions, self.units, self.score) if by_people else None
 
-    def _table(
-        self,
-        metric: str,
-        metrics: tuple[str, ...],
-        at: NDArray[np.intp],
-        statistics: Sequence[dict[str, float | None]],
-        unranked: Collection[str],
-    ) -> Ranking:
-        beside = np.array([self.answers.judges[j] in unranked for j in self.present.tolist()], bool)
+    def gains(self, baseline: str) -> Iterator[Gain]:
+        earned = self.earned(baseline)[self.units]
+        for judge, credits in zip(self.judges, self.credits, strict=True) if len(self.units) else ():
+            found = paired_difference(credits, earned, self.group)
+            yield Gain(judge, baseline, self.language, self.answers.variant, found.diff, bounds(found.interval))
+
+    def table(self, metric: str, metrics: tuple[str, ...], statistics: Statistics, unranked: Collection[str]) -> Ranking:
+        at = np.flatnonzero(np.isin(self.metric, [self.questions.metrics.index(name) for name in metrics]))
+        beside = np.array([judge in unranked for judge in self.judges], bool)
         ranks, rows = self._ranked_judges(np.flatnonzero(~beside), at, statistics)
         of_baselines, baselines = self._ranked_judges(np.flatnonzero(beside), at, statistics)
         rows += [msgspec.structs.replace(row, rank=None, rank_ci=None, group="") for row in baselines]
@@ -141,9 +127,7 @@ class _Tables:
             reason=(of_baselines if beside.all() else ranks).reason,
         )
 
-    def _ranked_judges(
-        self, judges: NDArray[np.intp], at: NDArray[np.intp], statistics: Sequence[dict[str, float | None]]
-    ) -> tuple[Ranks, list[RankedJudge]]:
+    def _ranked_judges(self, judges: NDArray[np.intp], at: NDArray[np.intp], statistics: Statistics) -> tuple[Ranks, list[RankedJudge]]:
         """Some judges ranked among themselves, the best first."""
         ranks = rank_judges(self.credits[np.ix_(judges, at)], self.group[at], self.baseline_credits[at], **self.drawing)
         order = np.argsort(-ranks.value, kind="stable").tolist()
@@ -155,7 +139,7 @@ class _Tables:
         kinds = np.bincount(self.failure[j][:, at][~read], minlength=len(FAILURES)).tolist()
         gain = bounds(ranks.gains[place])
         return RankedJudge(
-            judge=self.answers.judges[self.present[j]],
+            judge=self.judges[j],
             rank=int(ranks.rank[place]),
             rank_ci=None if ranks.reason else (int(ranks.lo[place]), int(ranks.hi[place])),
             group=ranks.letters[place],
@@ -173,10 +157,10 @@ class _Tables:
             consistency=float(self.same[j, at].mean()) if self.same is not None else None,
         )
 
-    def _statistics(self, names: Sequence[str], metrics: Sequence[str]) -> dict[str, list[dict[str, float | None]]]:
-        """`{metric: the statistics of each judge}`; metrics on one scale are tabulated together."""
+    def statistics(self, names: Sequence[str]) -> Mapping[str, Statistics]:
+        """Metrics on one scale are tabulated together."""
         scales: dict[object, list[str]] = {}
-        for metric in metrics:
+        for metric in self.metrics:
             scales.setdefault(self.questions.votes[metric].classes.key, []).append(metric)
         return {metric: values for alike in scales.values() for metric, values in self._of_scale(names, alike).items()}
 
@@ -187,7 +171,7 @@ class _Tables:
         chosen = [statistic for statistic in every if statistic.name in names]
         counts, score, cell = [], [], []
         for place, metric in enumerate(metrics):
-            at = np.flatnonzero(self.questions.metric[self.units] == self.questions.metrics.index(metric))
+            at = np.flatnonzero(self.metric == self.questions.metrics.index(metric))
             times = judges * self.score.shape[1]
             counts.append(np.tile(self.questions.counts(metric, self.units[at]), (times, 1)))
             score.append(self.score[:, :, at].reshape(-1))

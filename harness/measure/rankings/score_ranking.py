@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cache, cached_property, partial
 from itertools import product
 
 import numpy as np
@@ -23,8 +23,9 @@ from harness.data.judgments import Judgments
 from harness.errors import UsageError
 from harness.judges.baselines import BASELINES, TrainingCounts
 from harness.measure.cells import bounds, number
+from harness.measure.judged import JudgedData
 from harness.measure.options import POOLED, CompareOptions, Standardise
-from harness.measure.rankings.ranked import Gain, RankedJudge, Ranking, RankingInput, mean_of_known
+from harness.measure.rankings.ranked import Gain, RankedJudge, RankedTables, Ranking, RankingInput, Statistics
 from harness.measure.score_cells import ScoreCells, source_texts
 from harness.measure.scores import ItemScores, item_scores, numbers
 from harness.measure.units import LabelCounts, classes_of, item_key, units_of
@@ -43,18 +44,18 @@ KEYS = ("language", "metric", "judge", "variant")
 
 @dataclass(frozen=True)
 class ScoreQuestions:
-    """The labels that judges of continuous scores are compared with.
-
-    `labels` has every metric's scores, for the items of `data`; `people` their means (items,) as correlations use them, NaN without a
-    label. `segment` and `language` (items,) are codes: the source text, -1 without one, and the language.
-    """
+    """The labels that judges of continuous scores are compared with."""
 
     data: Dataset
     training: Dataset
-    labels: Mapping[str, ItemScores]
-    segment: Ints
-    language: Ints
+    labels: Mapping[str, ItemScores]  # by metric, for the items of `data`
+    segment: Ints  # (items,) the code of the source text, -1 without one
+    language: Ints  # (items,) its code
     languages: tuple[str, ...]
+
+    @cached_property
+    def learnt(self) -> TrainingCounts:
+        return TrainingCounts(self.training)
 
     @cached_property
     def group(self) -> Ints:
@@ -96,37 +97,21 @@ def score_questions(data: Dataset, training: Dataset, metrics: Sequence[str]) ->
     return ScoreQuestions(data, training, labels, source_texts(data), language.codes.astype(np.int64), tuple(language.values))
 
 
-def rank_by_order(
-    given: RankingInput, statistics: Sequence[str], unranked: Collection[str], on_label_scale: Collection[str]
-) -> tuple[Ranking, ...]:
-    """All tables of a board of continuous scores; arguments as `ranking.rank`. Fewer than 20 independent texts: no ranks."""
+def score_tables(given: RankingInput, on_label_scale: Collection[str] = ()) -> Iterator[RankedTables]:
+    """The tables of a board of continuous scores; arguments as `ranking.rank`. Fewer than 20 independent texts: no ranks."""
     questions = score_questions(given.data, given.training, given.metrics)
-    return tuple(
-        table
-        for language, variant in product(given.languages, given.variants)
-        for table in _ScoreTables(questions, given, language, variant, on_label_scale).rankings(statistics, unranked)
-    )
+    baseline = cache(partial(_baseline_scores, questions))
+    for language, variant in product(given.languages, given.variants):
+        yield _ScoreTables(questions, given, language, variant, baseline, on_label_scale)
 
 
-def order_gains(baselines: Sequence[str], given: RankingInput) -> Iterator[Gain]:
-    """Every judge's credit minus that of the scores which these baselines would give; arguments as `ranking.gains_over`."""
-    questions = score_questions(given.data, given.training, given.metrics)
-    learnt = TrainingCounts(given.training)
-    for language in given.languages:
-        theirs = {name: _baseline_scores(questions, learnt, name, language) for name in baselines}
-        for variant in given.variants:
-            tables = _ScoreTables(questions, given, language, variant)
-            for name, scores in theirs.items():
-                yield from tables.gains(name, scores)
-
-
-def _baseline_scores(questions: ScoreQuestions, learnt: TrainingCounts, baseline: str, language: str) -> dict[str, Floats]:
+def _baseline_scores(questions: ScoreQuestions, baseline: str, language: str) -> dict[str, Floats]:
     """`{metric: what a baseline gives to the items of a language}`."""
     rule, found = BASELINES[baseline], {}
     for metric in questions.labels:
         scale = questions.data.label_scale(metric)
         items = [questions.data.items[place] for place in questions.items(metric, language).tolist()]
-        given = [rule(item, metric, scale, learnt, "") for item in items]
+        given = [rule(item, metric, scale, questions.learnt, "") for item in items]
         found[metric] = np.array([math.nan if score is None else float(score) for score in given])
     return found
 
@@ -142,29 +127,32 @@ class _Answers:
     same: NDArray[np.bool_] | None
 
 
-class _ScoreTables:
-    """The tables of one language and variant."""
-
+class _ScoreTables(RankedTables):
     def __init__(
-        self, questions: ScoreQuestions, given: RankingInput, language: str, variant: str, on_label_scale: Collection[str] = ()
+        self,
+        questions: ScoreQuestions,
+        given: RankingInput,
+        language: str,
+        variant: str,
+        baseline: Callable[[str, str], dict[str, Floats]],
+        on_label_scale: Collection[str],
     ) -> None:
         self.questions, self.language, self.variant, self.on_label_scale = questions, language, variant, on_label_scale
+        self.baseline = baseline
         self.repeats, self.options = given.repeats, given.options
         self.items = {metric: questions.items(metric, language) for metric in questions.labels}
         self.items = {metric: items for metric, items in self.items.items() if len(items)}
-        own = {judge: _of_variant(said, variant) for judge, said in given.judgments.items()}
-        asked = {judge: said for judge, said in own.items() if self._was_asked(said)}
-        self.judgments, self.judges = asked, tuple(asked)
+        clean = {judge: said.clean for judge, said in given.judgments.items()}
+        own = {judge: said.take(said.variant.equals(variant)) for judge, said in clean.items()}
+        asked = {judge: said for judge, said in own.items() if any(len(self._places(said, metric)[0]) for metric in self.items)}
+        self.judgments, self.judges, self.metrics = asked, tuple(asked), tuple(self.items)
         self.answers = {judge: {m: self._answers(said, m) for m in self.items} for judge, said in asked.items()}
-
-    def _was_asked(self, given: Judgments) -> bool:
-        return any(len(self._places(given, metric)[0]) for metric in self.items)
 
     def _places(self, given: Judgments, metric: str) -> tuple[Ints, Ints]:
         """The rows of a metric that are about the items of the table, and the item of each as its place in `items`."""
         place = np.full(len(self.questions.data.items) + 1, -1, np.int64)
         place[self.items[metric]] = np.arange(len(self.items[metric]))
-        at = np.where(given.metric.recode({metric: 0}) == 0, place[given.item.recode(self.questions.data.positions)], -1)
+        at = np.where(given.metric.equals(metric), place[given.item.recode(self.questions.data.positions)], -1)
         rows = np.flatnonzero(at >= 0)
         return rows, at[rows]
 
@@ -186,22 +174,13 @@ class _ScoreTables:
             same = ((n == self.repeats) & (low == high)) | ((n == 0) & (np.bincount(at, minlength=size) == self.repeats))
         return _Answers(np.where(n > 0, mean, np.nan), int(read.sum()), failures, same)
 
-    def rankings(self, statistics: Sequence[str], unranked: Collection[str]) -> Iterator[Ranking]:
+    def gains(self, baseline: str) -> Iterator[Gain]:
+        """The judge's credit minus that of the scores which the baseline would give."""
         if not self.judges:
             return
-        values = {metric: {judge: self._statistics(judge, metric, statistics) for judge in self.judges} for metric in self.items}
-        pooled = {
-            judge: {name: mean_of_known([values[m][judge][name] for m in self.items]) for name in statistics} for judge in self.judges
-        }
-        yield self._table(POOLED, tuple(self.items), pooled, unranked)
-        for metric in self.items:
-            yield self._table(metric, (metric,), values[metric], unranked)
-
-    def gains(self, baseline: str, scores: Mapping[str, Floats]) -> Iterator[Gain]:
-        metrics = tuple(self.items)
-        theirs, cluster = self._credits(scores, metrics)
+        theirs, cluster = self._credits(self.baseline(baseline, self.language), self.metrics)
         for judge in self.judges:
-            ours, _ = self._credits({metric: self.answers[judge][metric].scores for metric in metrics}, metrics)
+            ours, _ = self._credits({metric: self.answers[judge][metric].scores for metric in self.metrics}, self.metrics)
             found = mean_of_segments(ours - theirs, cluster, None if theirs.any() else (-1.0, 1.0))
             yield Gain(judge, baseline, self.language, self.variant, found.value, bounds(found.interval))
 
@@ -215,9 +194,7 @@ class _ScoreTables:
             clusters.append(self.questions.cluster[np.unique(self.questions.segment[self.items[metric]])[known]])
         return np.concatenate(credits), np.concatenate(clusters)
 
-    def _table(
-        self, metric: str, metrics: tuple[str, ...], statistics: Mapping[str, Mapping[str, float | None]], unranked: Collection[str]
-    ) -> Ranking:
+    def table(self, metric: str, metrics: tuple[str, ...], statistics: Statistics, unranked: Collection[str]) -> Ranking:
         own = [self._credits({m: self.answers[judge][m].scores for m in metrics}, metrics) for judge in self.judges]
         cluster = own[0][1]
         credits = np.stack([each for each, _ in own])
@@ -225,7 +202,7 @@ class _ScoreTables:
         ranked = [j for j, judge in enumerate(self.judges) if judge not in unranked]
         ranks = self._ranks(credits[ranked], cluster) if texts >= MIN_TEXTS else None
         place = {j: number for number, j in enumerate(ranked)}
-        rows = [self._row(j, metrics, credits[j], cluster, ranks, place.get(j), statistics[judge]) for j, judge in enumerate(self.judges)]
+        rows = [self._row(j, metrics, credits[j], cluster, ranks, place.get(j), statistics[j]) for j in range(len(self.judges))]
         return Ranking(
             language=self.language,
             variant=self.variant,
@@ -253,7 +230,7 @@ class _ScoreTables:
         cluster: Ints,
         ranks: Ranks | None,
         place: int | None,
-        statistics: Mapping[str, float | None],
+        statistics: dict[str, float | None],
     ) -> RankedJudge:
         """One judge, which has this place in the arrays of `ranks` (None: no rank). The baseline is any constant, whose credit is 0."""
         found = mean_of_segments(credits, cluster)
@@ -275,13 +252,16 @@ class _ScoreTables:
             n=read,
             coverage=read / asked,
             failures=dict(sorted(sum((each.failures for each in answers), Counter[str]()).items())),
-            statistics=dict(statistics),
+            statistics=statistics,
             matched=None,
             consistency=float(np.concatenate(same).mean()) if same else None,
         )
 
+    def statistics(self, names: Sequence[str]) -> Mapping[str, Statistics]:
+        """From each judge's scores alone: another judge changes none of them."""
+        return {metric: [self._statistics(judge, metric, names) for judge in self.judges] for metric in self.metrics}
+
     def _statistics(self, judge: str, metric: str, names: Sequence[str]) -> dict[str, float | None]:
-        """The board's columns for one judge and metric, from this judge's scores alone: another judge changes none of them."""
         if not names:
             return {}
         q = self.questions
@@ -294,18 +274,11 @@ class _ScoreTables:
             order_only=metric in q.data.label_scales and judge not in self.on_label_scale,
         )
         labelled = (q.labels[metric].n > 0).astype(np.int64)[:, None]
-        votes = {metric: LabelCounts(classes, labelled, q.labels[metric])}
-        cells = ScoreCells(
-            q.data, units, votes, [metric], CompareOptions(by=KEYS, seed=self.options.seed, resamples=self.options.resamples)
-        )
+        judged = JudgedData(q.data, units, units.take(np.arange(0)), {metric: LabelCounts(classes, labelled, q.labels[metric])})
+        cells = ScoreCells(judged, [metric], CompareOptions(by=KEYS, **self.options.drawing))
         key = {"language": self.language, "task": POOLED, "metric": metric, "judge": judge, "variant": self.variant}
         [found] = cells.cells([key], [np.arange(len(units))])
         values = {name: found.values[name].value for name in names if name in found.values}
         if "leniency" in values and classes.reach:
             values["leniency"] /= classes.reach
         return {name: number(values.get(name)) for name in names}
-
-
-def _of_variant(given: Judgments, variant: str) -> Judgments:
-    clean = given.clean
-    return clean.take(clean.variant.recode({variant: 0}) == 0)

@@ -14,8 +14,7 @@ from harness.measure.cells import Cell
 from harness.measure.compare import Recording, compare
 from harness.measure.options import BY_METRIC, POOLED, CompareOptions
 from harness.measure.outcomes import outcomes
-from harness.measure.pooled import pooled_differences
-from harness.measure.summaries import summaries
+from harness.measure.summaries import pooled_differences, summaries
 from harness.model import SIDE
 from harness.render.comparison import comparison_table, distinguishing_keys
 from harness.render.html.ablations import run_grids

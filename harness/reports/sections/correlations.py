@@ -10,7 +10,7 @@ import numpy as np
 from harness.measure.answers import AnswerTable
 from harness.measure.condition_rows import Row, level_of, new_row, put_difference, put_gap, put_number, section, with_q
 from harness.measure.score_cells import NO_SEGMENT_KEY, source_texts
-from harness.measure.score_differences import DIFFERENCES, correlation_differences
+from harness.measure.versus import DIFFERENCES, correlation_differences
 from harness.reports.sections.section import BY_METRIC, Found, Section, SectionTable, of_answers, q_value, tests_shown
 from harness.reports.sections.variants import ITSELF, SAME
 from harness.reports.tables.column import COEFFICIENT, COUNT_OR_BLANK, Column

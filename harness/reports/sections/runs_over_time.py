@@ -10,8 +10,9 @@ import numpy as np
 
 from harness.data.columns import combination_ids
 from harness.measure.cells import Cell
-from harness.measure.compare import AlignedData, JudgedData, compare_aligned
+from harness.measure.compare import AlignedData, compare_aligned
 from harness.measure.condition_rows import Row, new_row, section, with_q
+from harness.measure.judged import JudgedData
 from harness.measure.options import POOLED, CompareOptions
 from harness.measure.units import Units
 from harness.model import CELL, SAMPLING

@@ -13,9 +13,8 @@ from harness.data.judgments import Judgments
 from harness.data.labels import Labels
 from harness.measure.cells import Cell
 from harness.measure.options import CompareOptions
-from harness.measure.pooled import pooled_differences
 from harness.measure.recorded_run import recording
-from harness.measure.summaries import LanguageSummary, summaries
+from harness.measure.summaries import LanguageSummary, pooled_differences, summaries
 from harness.model import Failure, Item, Judgment, Label, Scale
 from harness.stats import Difference, Interval
 

@@ -206,10 +206,10 @@ def plug_in(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Callabl
     def add(*points: tuple[str, str]) -> None:
         known = [EntryPoint(name, value, registry.GROUP) for name, value in points]
         monkeypatch.setattr(registry, "entry_points", lambda group: known if group == registry.GROUP else [])
-        registry._plug_ins.cache_clear()
+        registry.plug_ins.cache_clear()
 
     yield add
-    registry._plug_ins.cache_clear()
+    registry.plug_ins.cache_clear()
 
 
 def test_a_strangers_kind_is_used_like_ours(plug_in: Callable[..., None], output: Callable[..., str]) -> None:

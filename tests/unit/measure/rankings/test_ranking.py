@@ -15,11 +15,10 @@ from harness.data.labels import Labels
 from harness.errors import UsageError
 from harness.measure.compare import compare
 from harness.measure.options import BY_METRIC, POOLED, CompareOptions
-from harness.measure.pooled import pooled_differences
 from harness.measure.rankings.ranked import Ranking, RankingInput
 from harness.measure.rankings.ranking import gains_over, rank
 from harness.measure.recorded_run import recording
-from harness.measure.summaries import summaries
+from harness.measure.summaries import pooled_differences, summaries
 from harness.model import Failure, Item, Judgment, Label, Scale
 
 TEXTS = 20

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from harness.data.judgments import Judgments
-from harness.measure.failure_counts import failures_by_condition
+from harness.measure.coverage import failures_by_condition
 from harness.model import Failure
 from harness.render.html.spending import failure_key, failures_table
 from harness.render.pictured import failure_shares

@@ -1,21 +1,22 @@
-"""Replaced texts: an item gets the output of an item in another language."""
+"""Replaced texts: an item gets the output of an item in another language, or the damaged version of its own."""
 
 from __future__ import annotations
 
 import math
 from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, NamedTuple, TypeVar
 
+from harness.data.further_tables import ORIGINAL
 from harness.model import Item
-from harness.perturb.chance import Chance
-from harness.perturb.kind import Change, Kind
+from harness.perturb.kind import Chance, Change, Kind
 from harness.perturb.segments import Words
 
 NEAREST = 8  # a partner is drawn from so many texts of similar length
 
 _Origin = tuple[str, str]
+T = TypeVar("T")
 
 
 class _Candidate(NamedTuple):
@@ -88,16 +89,17 @@ def _parallel_keys(item: Item) -> list[tuple[str, str, str]]:
     return [(item.task, kind, name) for kind, name in identities if name]
 
 
-# The index of the last pool, by field: a plan perturbs many items with the same pool. Only tuples are kept, as they cannot change.
-_last_index: dict[str, tuple[Sequence[Item], _TextIndex]] = {}
+# What was made of the last pool, by name: a plan perturbs many items with the same pool. Only tuples are kept, as they cannot change.
+_of_last_pool: dict[str, tuple[Sequence[Item], Any]] = {}
 
 
-def _index_of(pool: Sequence[Item], field: str) -> _TextIndex:
+def _made_of(pool: Sequence[Item], name: str, make: Callable[[Sequence[Item]], T]) -> T:
     if not isinstance(pool, tuple):
-        return _TextIndex(pool, field)
-    if field not in _last_index or _last_index[field][0] is not pool:
-        _last_index[field] = pool, _TextIndex(pool, field)
-    return _last_index[field][1]
+        return make(pool)
+    if name not in _of_last_pool or _of_last_pool[name][0] is not pool:
+        _of_last_pool[name] = pool, make(pool)
+    made: T = _of_last_pool[name][1]
+    return made
 
 
 def swap_language(item: Item, pool: Sequence[Item], seed: int, dose: float | None, words: Words) -> Change | None:
@@ -106,13 +108,31 @@ def swap_language(item: Item, pool: Sequence[Item], seed: int, dose: float | Non
     The order of the pool does not matter. Realised: `parallel`, 1 if the partner has the same source, else 0; `length`, the ratio of its
     UTF-8 bytes to those of the text.
     """
-    index = _index_of(pool, words.field)
+    index = _made_of(pool, words.field, lambda items: _TextIndex(items, words.field))
     parallel = index.parallel_texts(item, words.text)
     candidates = parallel or index.texts_of_similar_length(item, words.text)
     if not candidates:
         return None
     partner = Chance(seed).pick(candidates)
     return Change(partner.text, {"parallel": float(bool(parallel)), "length": partner.size / len(words.text.encode())})
+
+
+def _damaged(pool: Iterable[Item]) -> dict[str, list[Item]]:
+    """The damaged texts in a pool by the id of their original, sorted by their own."""
+    index: defaultdict[str, list[Item]] = defaultdict(list)
+    for each in sorted(pool, key=lambda each: each.item_id):
+        if original := each.fields.get(ORIGINAL):
+            index[str(original)].append(each)
+    return index
+
+
+def attention_check(item: Item, pool: Sequence[Item], seed: int, dose: float | None, words: Words) -> Change | None:
+    """Take the damaged version of the text from the data folder's `attention_checks`, the first one by id; None without one."""
+    for damaged in _made_of(pool, f"damaged {ORIGINAL}", _damaged).get(item.item_id, ()):
+        text = damaged.fields.get(words.field)
+        if isinstance(text, str) and text.strip():
+            return Change(text, {})
+    return None
 
 
 SWAP_LANGUAGE = Kind(
@@ -122,4 +142,12 @@ SWAP_LANGUAGE = Kind(
     heeds_segmenter=False,
     moves={"linguistic_acceptability": -1},
     perturb=swap_language,
+)
+ATTENTION_CHECK = Kind(
+    name="attention-check",
+    summary="the damaged version of the text in the data folder's attention_checks",
+    doses=None,
+    heeds_segmenter=False,
+    moves={},
+    perturb=attention_check,
 )

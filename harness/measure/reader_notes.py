@@ -1,26 +1,59 @@
-"""Notes on continuous scores for readers of a comparison: possible and impossible statements."""
+"""Notes for readers of a comparison: on marked errors without a place in their text, and on continuous scores."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 import numpy as np
 
+from harness.data.columns import CodedColumn
 from harness.data.dataset import Dataset
+from harness.data.judgments import Judgments
+from harness.data.marked_errors import OUTPUT, lies_in, rows_with_errors
+from harness.measure.judged import JudgedData
 from harness.measure.options import CompareOptions
 from harness.measure.score_cells import second_ratings
-from harness.measure.units import LabelCounts, Units, item_key
+from harness.measure.units import LabelCounts, item_key
 
 
-def score_notes(data: Dataset, units: Units, counted: Mapping[str, LabelCounts], options: CompareOptions) -> Iterator[str]:
+def error_notes(data: Dataset, judgments: Judgments) -> Iterator[str]:
+    """Yield a sentence where errors of people, or of judges, lie outside their text or quote words that are not in it."""
+    tables = {"people": data.labels, "people of the second round": data.second_spans, "judges": judgments}
+    for who, table in tables.items():
+        marked, empty, outside, unplaced = _counts(data, table.item, table.spans) if table is not None else (0, 0, 0, 0)
+        lost = [
+            *([f"with an empty place: {empty:,}"] if empty else []),
+            *([f"outside their text: {outside:,}"] if outside else []),
+            *([f"with words that are not in it: {unplaced:,}"] if unplaced else []),
+        ]
+        if lost:
+            yield f"Errors that {who} marked: {marked:,}; {'; '.join(lost)}. They are counted, and pages cannot show them in the text."
+
+
+def _counts(data: Dataset, item: CodedColumn, column: CodedColumn) -> tuple[int, int, int, int]:
+    """How many errors were marked; how many of them have an empty place, one outside the text, or none although something is quoted."""
+    marked = empty = outside = unplaced = 0
+    for row, errors in rows_with_errors(column):
+        text = str(data.by_id[item.values[item.codes[row]]].fields.get(OUTPUT, ""))
+        marked += len(errors)
+        for error in errors:
+            placed = error.start is not None or error.end is not None
+            nothing = placed and error.start == error.end
+            empty += nothing
+            outside += placed and not nothing and not lies_in(error, text)
+            unplaced += not placed and not error.missing
+    return marked, empty, outside, unplaced
+
+
+def score_notes(judged: JudgedData, options: CompareOptions) -> Iterator[str]:
     """Yield sentences on interval metrics whose items have one annotator each, on second ratings, and on standardised scores."""
     if options.level == "system":
         return
+    data, used = judged.data, judged.units.judgments.metric.used
     language = item_key(data, "language")
-    standardised = False
-    judged = [metric for metric, of in counted.items() if of.scores is not None and metric in units.judgments.metric.used]
-    yield from (_other_scale(data, metric) for metric in judged if counted[metric].classes.order_only)
-    numbers = [metric for metric in judged if not counted[metric].classes.order_only]
+    counted = {metric: of for metric, of in judged.counted.items() if of.scores is not None and metric in used}
+    yield from (_other_scale(data, metric) for metric, of in counted.items() if of.classes.order_only)
+    numbers = [metric for metric, of in counted.items() if not of.classes.order_only]
     if numbers:
         yield (
             f"Verdicts on {', '.join(numbers)}: scores are numbers, so verdicts rest on closeness (1 minus the distance of two scores, "
@@ -28,9 +61,7 @@ def score_notes(data: Dataset, units: Units, counted: Mapping[str, LabelCounts],
             "constant is the median label of other texts."
         )
     for metric, of in counted.items():
-        if of.scores is None or metric not in units.judgments.metric.used:
-            continue
-        standardised |= options.standardise != "none"
+        assert of.scores is not None
         for code, tag in enumerate(language.values):
             here = language.codes == code
             n = of.scores.n[here]
@@ -50,7 +81,7 @@ def score_notes(data: Dataset, units: Units, counted: Mapping[str, LabelCounts],
             single = _single(data, of, here)
             if single:
                 yield f"{single:,} source texts have one output with a label ({metric}, {tag}); within a source text they say nothing."
-    if standardised:
+    if counted and options.standardise != "none":
         yield (
             "Correlations use people's scores standardised within annotator. Errors, leniency, means and pairs right are on the scores as "
             "given, because standardising destroys ties and points."

@@ -1,0 +1,93 @@
+"""Further tables of a data folder: texts that were damaged on purpose (`attention_checks`), with the scores that people gave to them and to
+their originals; and errors that people marked in a second round, without scores (`second_spans`). They are no reference of any judge."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import numpy as np
+
+from harness.data.columns import NO_VALUE, CodedColumn, read_columns
+from harness.data.labels import first_line, unknown_items
+from harness.data.marked_errors import checked_errors
+from harness.errors import ContentError, refuse_faults
+from harness.model import Item, Scale
+from harness.tables import read_rows
+
+ORIGINAL = "original_item_id"
+"""The key of a damaged text that names the item whose output was damaged."""
+
+
+class AttentionCheck(msgspec.Struct, frozen=True):
+    """One row of `attention_checks`: a damaged `output` of an item, and if a person scored it, that score beside the original's."""
+
+    item_id: str
+    original_item_id: str
+    output: str
+    annotator_id: str = ""
+    score: float | None = None
+    score_of_original: float | None = None
+    campaign: str = ""  # a round of labelling
+    metric: str = ""  # empty where the data have one metric for them
+
+    def as_item(self, original: Item) -> Item:
+        """The damaged text as an item of its own kind, which no other item can be taken for."""
+        fields = original.fields | {"output": self.output, ORIGINAL: original.item_id}
+        return msgspec.structs.replace(original, item_id=self.item_id, task=f"attention check of {original.task}", fields=fields)
+
+
+def read_checks(path: Path, items: Mapping[str, Item], scales: Mapping[str, Scale]) -> tuple[AttentionCheck, ...]:
+    """Read a table of attention checks. Raises ContentError with `file:line` for the first wrong row."""
+    found = []
+    for line, row in read_rows(path):
+        try:
+            check = msgspec.convert(row, AttentionCheck)
+        except msgspec.ValidationError as err:
+            raise ContentError(f"not an attention check: {err}", path, line) from None
+        if check.original_item_id not in items:
+            raise ContentError(f"an attention check of item '{check.original_item_id}', which is not among the items", path, line)
+        if check.metric and check.metric not in scales:
+            raise ContentError(f"metric '{check.metric}' has no scale; choose from: {', '.join(scales)}", path, line)
+        if (check.score is None) != (check.score_of_original is None):
+            raise ContentError("score and score_of_original go together; write both or neither", path, line)
+        found.append(check)
+    return tuple(found)
+
+
+class SecondSpansRow(msgspec.Struct):
+    """The keys of a row of `second_spans`; other keys are ignored."""
+
+    item_id: str
+    annotator_id: str
+    spans: msgspec.Raw = msgspec.Raw(b"")
+
+
+@dataclass(frozen=True, eq=False)
+class SecondSpans:
+    """Columns (rows,): the item, the annotator, and the errors that he or she marked in its text, a tuple of `ErrorSpan`."""
+
+    item: CodedColumn
+    annotator: CodedColumn
+    spans: CodedColumn
+
+    def __len__(self) -> int:
+        return len(self.item)
+
+    def for_items(self, ids: Iterable[str]) -> SecondSpans:
+        """The rows of some items."""
+        kept = np.flatnonzero(self.item.among(ids))
+        return SecondSpans(*(column.take(kept) for column in (self.item, self.annotator, self.spans)))
+
+
+def read_second_spans(path: Path, items: Mapping[str, Any]) -> SecondSpans:
+    """Read the table. Raises ContentError with `file:line` for an unknown item, a row without `spans` or with wrong ones."""
+    rows = read_columns(path, SecondSpansRow, "a row of marked errors")
+    refuse_faults(unknown_items(rows, items, "row of marked errors"), path)
+    spans = checked_errors(rows, path)
+    if (spans.codes == NO_VALUE).any():
+        raise ContentError("no 'spans'; write [] if the person marked no error", path, first_line(rows, spans.codes == NO_VALUE))
+    return SecondSpans(rows["item_id"], rows["annotator_id"], spans)
