@@ -13,7 +13,7 @@ import msgspec
 
 from harness.content import Library
 from harness.content.specs import Asked, DatasetCard
-from harness.engines import Settings, check_engine
+from harness.engines import JudgeOpening, Settings, check_engine
 from harness.errors import IncompleteRun, UsageError
 from harness.exchange.labels.folder import data_toml, write_folder
 from harness.exchange.labels.pairs_of_outputs import PARALLEL_SOURCE
@@ -28,7 +28,7 @@ from harness.runs.asking import AskingPlace, CostEstimate, ReplyReading, Watcher
 from harness.runs.plan import Plan
 from harness.runs.prices import price_of
 from harness.runs.runner import check_prices, open_with, remote_hosts
-from harness.runs.specification import RunSpec
+from harness.runs.specification import ChosenJudges
 from harness.runs.writing import GenerateSpec, WritingSources, writing_plan, writing_sources
 from harness.store import Store
 from harness.store.opening import FILE
@@ -72,13 +72,12 @@ def generate_outputs(spec: GenerateSpec, out: Path, watcher: Watcher, settings: 
     Raises UsageError, ContentError, JudgeError and StoreError as `run`, and IncompleteRun if calls have no answer: the folder then holds
     the answers so far, and the same command continues.
     """
-    library, run_spec = Library(*spec.content), _run_spec(spec)
+    library = Library(*spec.content)
     _refuse_other_folder(out)
     check_engine(settings)
     sources = writing_sources(spec, library)
     refuse_in_repository(out, sources.everything.about)
-    environment = Environment(os.environ)
-    judges, openings = open_with(run_spec, JudgeOptions(spec.base_url, environment, sources.everything, spec.seed, settings.timeout))
+    judges, openings = _open_writers(spec, sources, settings.timeout)
     check_engine(settings, judges)
     check_prices(judges, settings)
     _refuse_unsuitable(judges, sources)
@@ -104,15 +103,16 @@ def planned_writing(spec: GenerateSpec, settings: Settings) -> tuple[list[tuple[
     """The estimate of each writer, by its name, and the plan, for a dry run: nothing is asked or stored."""
     library = Library(*spec.content)
     sources = writing_sources(spec, library)
-    judges, _ = open_with(_run_spec(spec), JudgeOptions(spec.base_url, Environment(os.environ), sources.everything, spec.seed))
+    judges, _ = _open_writers(spec, sources)
     _refuse_unsuitable(judges, sources)
     plan = writing_plan(spec, sources, library)
     prices = ((judge.identity, price_for_engine(judge.identity, settings)) for judge in judges)
     return [(identity.name, estimate_cost(plan.calls(identity), price)) for identity, price in prices], plan
 
 
-def _run_spec(spec: GenerateSpec) -> RunSpec:
-    return RunSpec(judges=spec.writers, base_url=spec.base_url, base_urls=spec.base_urls, seed=spec.seed)
+def _open_writers(spec: GenerateSpec, sources: WritingSources, timeout: float | None = None) -> tuple[list[Judge], dict[str, JudgeOpening]]:
+    options = JudgeOptions(spec.base_url, Environment(os.environ), sources.everything, spec.seed, timeout)
+    return open_with(ChosenJudges(judges=spec.writers, base_urls=spec.base_urls), options)
 
 
 def _refuse_unsuitable(judges: Sequence[Judge], sources: WritingSources) -> None:

@@ -31,7 +31,7 @@ from harness.runs.preparation import Prepared, prepare, with_panels
 from harness.runs.prices import price_of
 from harness.runs.protocol import Majority, RunProtocol
 from harness.runs.record import run_place, write_record
-from harness.runs.specification import RunSpec
+from harness.runs.specification import ChosenJudges, RunSpec
 from harness.runs.store_notes import begin_fresh_run, finish_fresh_run, note_address, unfinished_fresh_run
 from harness.runs.studies import refuse_judges_without_texts
 from harness.store import Store
@@ -76,11 +76,11 @@ def open_judges(spec: RunSpec, prepared: Prepared, environment: Mapping[str, str
     return open_with(with_panels(spec), judge_options(spec, prepared, environment))[0]
 
 
-def open_with(spec: RunSpec, options: JudgeOptions) -> tuple[list[Judge], dict[str, JudgeOpening]]:
+def open_with(chosen: ChosenJudges, options: JudgeOptions) -> tuple[list[Judge], dict[str, JudgeOpening]]:
     """The judges of a specification, opened with these options, and what each was opened with, by its name."""
-    if not spec.judges or len(set(spec.judges)) != len(spec.judges):
-        raise UsageError(f"name each judge once; got: {', '.join(spec.judges) or 'none'}")
-    by_name = _options_by_judge(spec, options)
+    if not chosen.judges or len(set(chosen.judges)) != len(chosen.judges):
+        raise UsageError(f"name each judge once; got: {', '.join(chosen.judges) or 'none'}")
+    by_name = _options_by_judge(chosen, options)
     judges = [open_judge(name, opts) for name, opts in by_name.items()]
     names = [judge.identity.name for judge in judges]
     for name in names:
@@ -92,12 +92,12 @@ def open_with(spec: RunSpec, options: JudgeOptions) -> tuple[list[Judge], dict[s
     return judges, openings
 
 
-def _options_by_judge(spec: RunSpec, options: JudgeOptions) -> dict[str, JudgeOptions]:
+def _options_by_judge(chosen: ChosenJudges, options: JudgeOptions) -> dict[str, JudgeOptions]:
     """The options of each judge, with its own endpoint if it has one. Raises UsageError if a judge with an endpoint is not in the run."""
-    for name in spec.base_urls:
-        if name not in spec.judges:
-            raise UsageError(f"--base-url names '{name}', which is not a judge of this run; its judges: {', '.join(spec.judges)}")
-    return {name: msgspec.structs.replace(options, base_url=spec.base_urls.get(name, options.base_url)) for name in spec.judges}
+    for name in chosen.base_urls:
+        if name not in chosen.judges:
+            raise UsageError(f"--base-url names '{name}', which is not a judge of this run; its judges: {', '.join(chosen.judges)}")
+    return {name: msgspec.structs.replace(options, base_url=chosen.base_urls.get(name, options.base_url)) for name in chosen.judges}
 
 
 def run(spec: RunSpec, out: Path, watcher: Watcher, settings: Settings) -> RunResult:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import msgspec
@@ -19,7 +20,8 @@ from harness.runs.shown_items import ShownItems
 from harness.runs.specification import read_names
 
 
-class GenerateSpec(msgspec.Struct, frozen=True):
+@dataclass(frozen=True)
+class GenerateSpec:
     """What a user asks models to write. Without `data`, the inputs are those of the language packs' control items."""
 
     task: str
@@ -28,7 +30,7 @@ class GenerateSpec(msgspec.Struct, frozen=True):
     data: Path | None = None
     content: tuple[Path, ...] = ()
     base_url: str | None = None
-    base_urls: dict[str, str] = {}
+    base_urls: Mapping[str, str] = field(default_factory=dict)
     temperature: float = 0.0
     top_p: float | None = None
     own_language: bool = False  # the request in the language of the items
