@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterator
 from contextlib import suppress
 from functools import cache
 from importlib.metadata import version
+from operator import add
 from pathlib import Path
 
 import msgspec
+from msgspec.structs import astuple
 
 from harness.data.judgment_file import JudgmentWriter
 from harness.errors import StoreError
@@ -39,18 +40,14 @@ class Spent(msgspec.Struct):
 
     def add(self, reply: Reply) -> None:
         self.calls += 1
-        self.usage = _sum(self.usage, reply.usage)
+        self.usage = added_usage(self.usage, reply.usage)
         if reply.batched:
-            self.batched = _sum(self.batched, reply.usage)
+            self.batched = added_usage(self.batched, reply.usage)
         self.seconds = round(self.seconds + reply.seconds, 6)
 
 
-def _sum(one: Usage, other: Usage) -> Usage:
-    return Usage(*(a + b for a, b in zip(_counts(one), _counts(other), strict=True)))
-
-
-def _counts(usage: Usage) -> tuple[int, ...]:
-    return usage.prompt_tokens, usage.cached_tokens, usage.completion_tokens, usage.reasoning_tokens
+def added_usage(one: Usage, other: Usage) -> Usage:
+    return Usage(*map(add, astuple(one), astuple(other)))
 
 
 class RunAnswers(msgspec.Struct):
@@ -197,15 +194,10 @@ def _inputs_hash(prepared: Prepared, plan: Plan, store: Store) -> str:
     reading = _reading_code_hash() + prepared.vocabulary.digest
     digest = hashlib.sha256(msgspec.json.encode(prepared.protocol.flat(), order="sorted") + reading.encode())
     for identity in prepared.protocol.judges.identities:
-        for part in _last_attempts(identity, plan, store):
-            digest.update(part)
+        calls = plan.calls(identity)
+        for call_id, number in zip(calls.ids(), store.last_attempts(calls.ids()), strict=True):
+            digest.update(f"{call_id}{number};".encode())
     return digest.hexdigest()
-
-
-def _last_attempts(identity: JudgeIdentity, plan: Plan, store: Store) -> Iterator[bytes]:
-    calls = plan.calls(identity)
-    for call_id, number in zip(calls.ids(), store.last_attempts(calls.ids()), strict=True):
-        yield f"{call_id}{number};".encode()
 
 
 @cache

@@ -24,7 +24,7 @@ from harness.offensive import refuse_in_repository
 from harness.parse import Vocabulary, clean_text, vocabulary_of, writing_failure
 from harness.parse.language import UNDETERMINED, detect_language
 from harness.runs.answers import Spent
-from harness.runs.asking import AskingPlace, CostEstimate, ReplyReading, Watcher, ask_judges, estimate_cost, price_for_engine
+from harness.runs.asking import AskingPlace, CostEstimate, ReplyReading, Watcher, ask_judges, estimate_cost, price_for_engine, why_stopped
 from harness.runs.plan import Plan
 from harness.runs.prices import price_of
 from harness.runs.runner import check_prices, open_with, remote_hosts
@@ -93,7 +93,7 @@ def generate_outputs(spec: GenerateSpec, out: Path, watcher: Watcher, settings: 
         made = _write(out, spec, found, [judge.identity for judge in judges], settings)
     missing = sum(summary.missing for summary in made.summaries)
     if missing:
-        reason = next((why for asked in sessions for why in (asked.stopped, asked.last_loss) if why), "interrupted")
+        reason = why_stopped(sessions, "interrupted")
         message = f"calls without an answer: {missing} ({reason}). Run the same command again: all answers are kept"
         raise IncompleteRun(message, made, interrupted=any(asked.interrupted for asked in sessions))
     return made

@@ -6,7 +6,7 @@ Names become items, labels, versions and conditions. What does not exist or does
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple, NoReturn
@@ -21,7 +21,7 @@ from harness.data.asked_data import comparable_rubrics, with_compared_labels, wi
 from harness.data.named_folders import located
 from harness.errors import ContentError, UsageError
 from harness.judges.panel import refuse_unfit_panels, split_panels
-from harness.model import Condition, Item
+from harness.model import Item
 from harness.parse import Vocabulary, vocabulary_of
 from harness.prompts import PromptTemplates
 from harness.prompts.templates import program_hash
@@ -30,7 +30,7 @@ from harness.runs.derivation import ReadingRules
 from harness.runs.plan import Plan, PlanSources, make_plan
 from harness.runs.protocol import AskedJudges, AskedTexts, Majority, ReferenceRule, RunProtocol, WordingVersions
 from harness.runs.self_preference_data import PAIR_METRICS, SINGLE_METRICS, first_pairs, question_filter, refuse_no_question, with_pairs
-from harness.runs.sources import load_board
+from harness.runs.sources import first_items, load_board
 from harness.runs.specification import DEFAULT_BOARD, ChosenTexts, ChosenWordings, RunSpec
 from harness.runs.studies import SELF_PREFERENCE, with_preset
 from harness.store import Store
@@ -75,7 +75,9 @@ class Prepared(msgspec.Struct, frozen=True):
         """The plan of the run; prompt templates are cached in `store`."""
         templates = PromptTemplates(store, self.protocol.wording.prompts)
         texts = self.protocol.texts
-        is_asked = question_filter(self.data) if texts.study == SELF_PREFERENCE else _asks_only(texts.only)
+        only = {metric: frozenset(items) for metric, items in texts.only.items()}
+        asks_only = (lambda item, metric, condition: item.item_id in only.get(metric, ())) if only else None
+        is_asked = question_filter(self.data) if texts.study == SELF_PREFERENCE else asks_only
         sources = PlanSources(self.training, self.examples, self._pool())
         return make_plan(self.data, self.library, self.protocol.questions, templates, sources, is_asked)
 
@@ -117,12 +119,6 @@ class Prepared(msgspec.Struct, frozen=True):
         return load_bundled(self.library, self.library.tags_with_items()).items
 
 
-def _asks_only(only: Mapping[str, Collection[str]]) -> Callable[[Item, str, Condition], bool] | None:
-    """Which questions are asked where only some are; None where all are."""
-    chosen = {metric: frozenset(items) for metric, items in only.items()}
-    return (lambda item, metric, condition: item.item_id in chosen.get(metric, ())) if only else None
-
-
 def with_panels(spec: RunSpec) -> RunSpec:
     """The specification with its panels read, and their members among its judges. Raises as `split_panels`."""
     judges, panels = split_panels(spec.judges)
@@ -148,13 +144,14 @@ def prepare(spec: RunSpec, library: Library | None = None) -> Prepared:
 def _prepare_board(spec: RunSpec, name: str, library: Library) -> Prepared:
     board = library.board(name)
     _check_versions(board, library)
-    known = {tag for tag in board.languages if tag not in board.packs or _has_items(tag, board, library)}
+    with_items = {tag for tag in board.packs if (pack := library.pack_path(tag, board)) is not None and item_files(pack)}
+    known = {tag for tag in board.languages if tag not in board.packs or tag in with_items}
     if spec.languages is not None:
         _refuse_other_packs(spec.languages, known, board, library)
-    languages = tuple(sorted(resolve(spec.languages, known, "items"))) if spec.languages is not None else tuple(sorted(known))
+    languages = _languages(spec, known)
     source = load_board(board, library, languages, spec.data)
     tasks = _choose(spec.tasks, board.tasks, "task")
-    items = _first_items([item for item in source.items if item.task in tasks], spec.limit)
+    items = first_items((item for item in source.items if item.task in tasks), spec.limit)
     chosen = _Chosen(items, tasks, _choose(spec.metrics, board.rubrics, "metric"), languages)
     return _resolve_protocol(replace(spec, data=source.folder), source.everything, library, chosen, board)
 
@@ -163,8 +160,7 @@ def _prepare_folder(spec: RunSpec, folder: Path, library: Library) -> Prepared:
     everything = with_our_names(load_folder(folder, library), library)
     if spec.study == SELF_PREFERENCE:
         return _prepare_self_preference(spec, everything, library)
-    known = sorted({item.language for item in everything.items})
-    languages = tuple(sorted(resolve(spec.languages, known, "items"))) if spec.languages is not None else tuple(known)
+    languages = _languages(spec, {item.language for item in everything.items})
     own_only = bool(spec.prompts or spec.own_prompts) and not spec.variants  # then no task or rubric words the question
     known_tasks = {item.task for item in everything.items} & (
         set(library.task_files) if not own_only else {i.task for i in everything.items}
@@ -193,7 +189,7 @@ def _prepare_folder(spec: RunSpec, folder: Path, library: Library) -> Prepared:
     if spec.unlabelled:
         asks = {task: (_askable(task, library) | _labelled(task, everything) | own_metrics) & frozenset(metrics) for task in tasks}
         everything = msgspec.structs.replace(everything, asks=asks)
-    return _resolve_protocol(spec, everything, library, _Chosen(_first_items(items, spec.limit), tasks, metrics, languages))
+    return _resolve_protocol(spec, everything, library, _Chosen(first_items(items, spec.limit), tasks, metrics, languages))
 
 
 def _refuse_unworded_metrics(folder: Path, data: Dataset, tasks: Sequence[Task]) -> NoReturn:
@@ -226,8 +222,7 @@ def _refuse_unknown_tasks(folder: Path, data: Dataset) -> NoReturn:
 def _prepare_self_preference(spec: RunSpec, everything: Dataset, library: Library) -> Prepared:
     """Pairs of the data with computed answers, and each text of them alone."""
     metrics = _choose(spec.metrics, (*PAIR_METRICS, *SINGLE_METRICS), "metric")
-    known = sorted({item.language for item in everything.items})
-    languages = tuple(sorted(resolve(spec.languages, known, "items"))) if spec.languages is not None else tuple(known)
+    languages = _languages(spec, {item.language for item in everything.items})
     of_languages = everything.only(item for item in everything.items if item.language in languages)
     data = with_pairs(of_languages, library, metrics)
     tasks = _choose(spec.tasks, sorted({item.task for item in data.items}), "task")
@@ -318,6 +313,11 @@ def _has_constructed_labels(data: Dataset, board: Board | None) -> bool:
     return bool(data.labels) and all(label.source == "constructed" for label in data.labels)
 
 
+def _languages(chosen: ChosenTexts, known: Collection[str]) -> tuple[str, ...]:
+    known = sorted(known)
+    return tuple(known if chosen.languages is None else sorted(resolve(chosen.languages, known, "items")))
+
+
 def _choose(names: Sequence[str] | None, known: Sequence[str] | Mapping[str, str], kind: str) -> tuple[str, ...]:
     if names is None:
         return tuple(known)
@@ -327,11 +327,6 @@ def _choose(names: Sequence[str] | None, known: Sequence[str] | Mapping[str, str
     if len(set(names)) != len(names):
         raise UsageError(f"a {kind} is named twice in '{','.join(names)}'; name each once")
     return tuple(names)
-
-
-def _has_items(tag: str, board: Board, library: Library) -> bool:
-    pack = library.pack_path(tag, board)
-    return pack is not None and bool(item_files(pack))
 
 
 def _refuse_other_packs(texts: Sequence[str], known: set[str], board: Board, library: Library) -> None:
@@ -369,17 +364,3 @@ def _check_versions(board: Board, library: Library) -> None:
                 f"the board is frozen on {kind} {name}@{frozen}, but the content has {name}@{current}; make a new version of the board",
                 path,
             )
-
-
-def _first_items(items: Sequence[Item], limit: int | None) -> list[Item]:
-    """The first `limit` items of each language and task."""
-    if limit is None:
-        return list(items)
-    taken: dict[tuple[str, str], int] = {}
-    kept: list[Item] = []
-    for item in items:
-        cell = (item.language, item.task)
-        taken[cell] = taken.get(cell, 0) + 1
-        if taken[cell] <= limit:
-            kept.append(item)
-    return kept

@@ -44,11 +44,7 @@ def write_record(
         "schema_version": 2,
         "run": protocol.name,
         "protocol": protocol.flat(),
-        "missing": answers.missing,
-        "answered_by": answers.answered_by,
-        "forms": answers.forms,
-        "left_out": answers.left_out,
-        "reasoning": answers.reasoning,
+        **{name: getattr(answers, name) for name in ("missing", "answered_by", "forms", "left_out", "reasoning")},
         "spent": {
             judge: {language: _with_cost(spent, prices.get(judge)) for language, spent in by.items()} for judge, by in answers.spent.items()
         },

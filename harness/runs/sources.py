@@ -5,7 +5,9 @@ Data outside the packs are identified by a hash of their content or by a commit,
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from operator import attrgetter
 from pathlib import Path
 
 import msgspec
@@ -68,6 +70,17 @@ def load_board(board: Board, library: Library, languages: Sequence[str], given: 
         asked = everything.only(items).asked_metrics
         _refuse_gaps([item for item in items if asked.get(item.item_id)], library, source.folder)
     return BoardSource(everything, items, source.folder)
+
+
+def first_items(items: Iterable[Item], limit: int | None, key: Callable[[Item], object] = attrgetter("language", "task")) -> list[Item]:
+    """The first `limit` items of each language and task, or of each `key`; all without a limit."""
+    taken: Counter[object] = Counter()
+    kept = []
+    for item in items:
+        taken[key(item)] += 1
+        if limit is None or taken[key(item)] <= limit:
+            kept.append(item)
+    return kept
 
 
 # ---- data that are not in the packs
