@@ -25,7 +25,7 @@ from harness.engines.work import CallSequence, Engine, JudgeWork, Outcome, Setti
 from harness.errors import JudgeError
 from harness.judges.base import NoReply
 from harness.judges.batches import Batching, BatchRefused, ProviderBatch
-from harness.judges.chat import EndpointCapabilities
+from harness.judges.capabilities import EndpointCapabilities
 from harness.judges.rate_limits import LONGEST_WAIT_SECONDS
 from harness.store import Store, StoredBatch
 
