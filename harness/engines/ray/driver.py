@@ -184,16 +184,12 @@ class Driver:
                         f"the Ray cluster has had no room for a worker for {PLACEMENT_SECONDS:.0f} s: each needs one free CPU. "
                         "Free one or add a node ('ray status' shows what uses them), then run the same command again"
                     )
-                else:
-                    self._show_waiting("room on the Ray cluster")
+                for judge in self._judges if not self._at_work else ():
+                    judge.progress.waiting_for = "room on the Ray cluster"
+                    self._watch(judge.work, judge.progress)
             return node.result()
         finally:
             node.cancel()
-
-    def _show_waiting(self, reason: str) -> None:
-        for judge in self._judges:
-            judge.progress.waiting_for = reason
-            self._watch(judge.work, judge.progress)
 
     def _lose(self, worker: _PoolWorker) -> None:
         """A worker is lost: its calls are for others."""

@@ -20,6 +20,7 @@ from harness.data import Dataset
 from harness.engines.budget import Budget, Limits, ends_waits
 from harness.engines.local import CallSession
 from harness.engines.ray.messages import Assignment, AttemptResult, Exchange, FinishedCall, JudgeStatus, WorkerReady
+from harness.engines.reply_writer import ReplySink
 from harness.engines.work import CallSequence, JudgeWork
 from harness.errors import HarnessError, JudgeError
 from harness.judges import Judge, open_judge
@@ -39,7 +40,7 @@ def pack_calls(calls: Sequence[AssignedCall]) -> bytes:
     return pickle.dumps(calls, protocol=5)
 
 
-class _AttemptCollector:
+class _AttemptCollector(ReplySink):
     """The results of attempts, for each call that is not finished."""
 
     def __init__(self) -> None:
@@ -47,15 +48,6 @@ class _AttemptCollector:
 
     async def write(self, call: Call, reply: Reply | None, loss: str | None = None) -> None:
         self._results[call.call_id].append((reply, loss))
-
-    def put_calls(self, calls: Sequence[Call]) -> None:
-        """Nothing is stored here."""
-
-    def check(self) -> None:
-        """Nothing is stored here, so nothing can fail."""
-
-    def commit(self) -> None:
-        """Nothing is stored here."""
 
     def pop(self, call: Call) -> list[AttemptResult]:
         return self._results.pop(call.call_id, [])
