@@ -26,7 +26,17 @@ from harness.judges.registry import raising
 from harness.model import Call, JudgeIdentity, Reply
 from harness.tables import sha256_of
 
-ARGUMENTS = ("messages", "item", "metric", "metrics", "schema", "temperature", "seed", "repeat")
+_ARGUMENTS: dict[str, Callable[[Call], Any]] = {
+    "messages": lambda call: [{"role": message.role, "content": message.content} for message in call.prompt.messages],
+    "item": lambda call: _item(call),
+    "metric": lambda call: call.query.metrics[0],
+    "metrics": lambda call: list(call.query.metrics),
+    "schema": lambda call: call.prompt.schema,
+    "temperature": lambda call: call.temperature,
+    "seed": lambda call: call.seed,
+    "repeat": lambda call: call.query.repeat,
+}
+ARGUMENTS = tuple(_ARGUMENTS)
 """What a function may ask for by the names of its parameters."""
 
 
@@ -147,18 +157,6 @@ def _written(returned: Any, call: Call) -> str | None:
     if isinstance(returned, dict) and set(returned) == set(metrics):
         return json.dumps(answer_object(returned, None, joint), ensure_ascii=False, default=str)
     return None
-
-
-_ARGUMENTS: dict[str, Callable[[Call], Any]] = {
-    "messages": lambda call: [{"role": message.role, "content": message.content} for message in call.prompt.messages],
-    "item": lambda call: _item(call),
-    "metric": lambda call: call.query.metrics[0],
-    "metrics": lambda call: list(call.query.metrics),
-    "schema": lambda call: call.prompt.schema,
-    "temperature": lambda call: call.temperature,
-    "seed": lambda call: call.seed,
-    "repeat": lambda call: call.query.repeat,
-}
 
 
 def _item(call: Call) -> dict[str, Any]:

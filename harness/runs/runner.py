@@ -25,7 +25,7 @@ from harness.model import JudgeIdentity, RealisedPerturbation, Score
 from harness.offensive import refuse_in_repository
 from harness.runs.answers import RunAnswers, update_judgments
 from harness.runs.asking import AskingPlace, JudgeSummary, Watcher, ask_judges, reading_of, why_stopped
-from harness.runs.first_language import FirstLanguage
+from harness.runs.live_rows import FirstLanguage
 from harness.runs.plan import Plan, PlannedCalls
 from harness.runs.preparation import Prepared, prepare, with_panels
 from harness.runs.prices import price_of
