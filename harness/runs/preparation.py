@@ -162,15 +162,14 @@ def _prepare_folder(spec: RunSpec, folder: Path, library: Library) -> Prepared:
         return _prepare_self_preference(spec, everything, library)
     languages = _languages(spec, {item.language for item in everything.items})
     own_only = bool(spec.prompts or spec.own_prompts) and not spec.variants  # then no task or rubric words the question
-    known_tasks = {item.task for item in everything.items} & (
-        set(library.task_files) if not own_only else {i.task for i in everything.items}
-    )
+    known_tasks = {item.task for item in everything.items if own_only or item.task in library.task_files}
     if not known_tasks:
         _refuse_unknown_tasks(folder, everything)
     tasks = _choose(spec.tasks, sorted(known_tasks), "task")
+    our_tasks = [library.task(name) for name in tasks if name in library.task_files]
     asked = set(everything.labels.metric.used)
     if spec.unlabelled and (spec.metrics or not asked):  # pairs show what a judge does without labels too
-        asked |= {metric for name in tasks if name in library.task_files for metric in library.task(name).metrics}
+        asked |= {metric for task in our_tasks for metric in task.metrics}
     own_metrics = frozenset(prompt.metric for prompt in read_prompts(spec).values())
     if spec.unlabelled:  # a prompt of one's own words the question, so the data need no label on it
         asked |= own_metrics & set(everything.scales)
@@ -182,7 +181,7 @@ def _prepare_folder(spec: RunSpec, folder: Path, library: Library) -> Prepared:
             f'[metrics.{unscaled[0]}], then in lines of their own kind = "ordinal", classes = [1, 2, 3, 4, 5], best = 5'
         )
     if not (known_metrics or comparable):
-        _refuse_unworded_metrics(folder, everything, [library.task(name) for name in tasks if name in library.task_files])
+        _refuse_unworded_metrics(folder, everything, our_tasks)
     metrics = _choose(spec.metrics, [*known_metrics, *comparable], "metric") if spec.metrics or not known_metrics else tuple(known_metrics)
     everything = with_compared_labels(everything, [comparable[name] for name in metrics if name in comparable])
     items = [item for item in everything.items if item.language in languages and item.task in tasks and item.split == "test"]

@@ -34,13 +34,9 @@ class BoardSource(msgspec.Struct, frozen=True):
 
 
 def load_board(board: Board, library: Library, languages: Sequence[str], given: Path | None = None) -> BoardSource:
-    """A board's data in some of its languages. Sealed labels are left out, even if the data hold them.
+    """A board's data in some of its languages; `given` is the data folder that the user names.
 
-    Args:
-        board: the board.
-        library: its tasks, rubrics, languages and dataset cards.
-        languages: only items in these languages.
-        given: the data folder that the user names.
+    Sealed labels are left out, even if the data hold them.
 
     Raises:
         MissingData: without its data; the message says how to get them.

@@ -13,8 +13,6 @@ from importlib.metadata import version
 from itertools import count
 from typing import Protocol, TypeVar
 
-import msgspec
-
 from harness.engines.budget import Budget
 from harness.engines.local import Watch
 from harness.engines.ray.leases import Lease, LeaseTable
@@ -62,18 +60,19 @@ class _JudgeProgress:
     def update(self, worker: int, status: JudgeStatus) -> None:
         """Take in the status that a worker reports."""
         self._statuses[worker] = status
-        statuses, progress = self._statuses.values(), self.progress
-        progress.retries = sum(one.retries for one in statuses)
-        progress.reasked = sum(one.reasked for one in statuses)
-        progress.most_in_flight = sum(one.most_in_flight for one in statuses)
-        progress.waiting_for = next((one.waiting_for for one in statuses if one.waiting_for), "")
+        parts, progress = [status.progress for status in self._statuses.values()], self.progress
+        progress.retries = sum(one.retries for one in parts)
+        progress.reasked = sum(one.reasked for one in parts)
+        progress.most_in_flight = sum(one.most_in_flight for one in parts)
+        progress.waiting_for = next((one.waiting_for for one in parts if one.waiting_for), "")
         self.last_loss = status.last_loss or self.last_loss
 
     def lose(self, worker: int) -> None:
         """That worker is lost: its calls are for others, and nothing waits for what it waited for."""
         self.leases.return_calls(worker)
         if worker in self._statuses:
-            self.update(worker, msgspec.structs.replace(self._statuses[worker], waiting_for=""))
+            self._statuses[worker].progress.waiting_for = ""
+            self.update(worker, self._statuses[worker])
 
 
 class _WorkerSlot:

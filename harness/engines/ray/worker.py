@@ -76,8 +76,7 @@ class _JudgeQueue:
 
     def status(self) -> JudgeStatus:
         outcome = self.session.outcome(interrupted=False)
-        counts = outcome.progress
-        return JudgeStatus(self.wanted_calls, counts.retries, counts.reasked, counts.most_in_flight, counts.waiting_for, outcome.last_loss)
+        return JudgeStatus(self.wanted_calls, outcome.progress, outcome.last_loss)
 
 
 class Worker:
