@@ -87,13 +87,6 @@ class Plan:
     def __len__(self) -> int:
         return len(self._tokens["max_output"]) * self._repeats
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Plan):
-            return NotImplemented
-        return (self.seed, self._prompt_ids) == (other.seed, other._prompt_ids) and list(self.queries()) == list(other.queries())
-
-    __hash__ = None  # type: ignore[assignment]
-
     @property
     def realised(self) -> tuple[RealisedPerturbation, ...]:
         return tuple(self._renderer.items.realised.values())
