@@ -148,7 +148,9 @@ class _Outputs:
         self.sources = sources
         self.rows: list[dict[str, Any]] = []
         self.summaries: dict[tuple[str, str], WriterSummary] = {}
-        self.request = f"{spec.task}@{library.writing(spec.task).version}"
+        request = f"{spec.task}@{library.writing(spec.task).version}"
+        how = {name: getattr(spec, name) for name in ("own_language", "temperature", "top_p", "seed")}
+        self.asked = {"request": request, **how}
         self._spec, self._library, self._vocabulary = spec, library, vocabulary
 
     def read(self, identity: JudgeIdentity, plan: Plan, store: Store) -> None:
@@ -178,8 +180,7 @@ class _Outputs:
         row = _item_row(msgspec.structs.replace(source, parallel_id=None))
         row |= {PARALLEL_SOURCE: source.parallel_id} if source.parallel_id else {}
         row |= {"item_id": f"{source.item_id}|{identity.name}", "system": identity.name, output: written.text}
-        about = {"request": self.request, "own_language": self._spec.own_language, "temperature": self._spec.temperature}
-        about |= {"top_p": self._spec.top_p, "seed": self._spec.seed, "model": reply.model, "left_out": reply.left_out}
+        about = self.asked | {"model": reply.model, "left_out": reply.left_out}
         about |= {"removed": written.removed, "cut": cut, "language": detected}
         raw = {"raw_output": reply.text} if written.removed else {}
         return {**row, "written": about, **raw}
@@ -244,11 +245,7 @@ def _note(spec: GenerateSpec, found: _Outputs, identities: Sequence[JudgeIdentit
     return {
         "schema_version": 1,
         "task": spec.task,
-        "request": found.request,
-        "own_language": spec.own_language,
-        "temperature": spec.temperature,
-        "top_p": spec.top_p,
-        "seed": spec.seed,
+        **found.asked,
         "data_sha256": found.sources.everything.sha256,
         "writers": identities,
         "written": summaries,

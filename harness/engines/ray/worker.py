@@ -119,10 +119,7 @@ class Worker:
         return judge
 
     async def exchange(self, number: int, received: int, calls: bytes, exhausted: str) -> bytes:
-        """Take on calls; return what was finished after the first `received` calls. `exhausted` names a budget that is used up, if any.
-
-        Returns an encoded `Exchange` as soon as there is something to report.
-        """
+        """Take on calls; return an encoded `Exchange` as soon as there is something to report: see `WorkerHandle`."""
         self._forget(received)
         if number > self._last_exchange:  # otherwise the driver repeats an exchange
             self._last_exchange = number
@@ -172,7 +169,7 @@ class Worker:
         return msgspec.msgpack.encode(Exchange(self._first, self._finished, statuses, self._problems))
 
     async def end(self, received: int) -> bytes:
-        """Stop asking and close the judges; return what was finished after the first `received` calls."""
+        """Stop asking and close the judges; return what was finished since."""
         self._forget(received)
         for task in self._tasks:
             task.cancel()
