@@ -121,7 +121,8 @@ class Chat:
     async def _works(self, call: Call, form: str) -> bool:
         """Whether the endpoint answers a call in an answer format. The answer is not kept: it may be another one than the call gets."""
         response = await self._send(self.request(call, replace(self.capabilities, form=form)))
-        works = response.status == HTTPStatus.OK and _has_choices(response)
+        completion = _completion_in(response) if response.status == HTTPStatus.OK else None
+        works = completion is not None and bool(completion.choices)
         if works:
             self._working_forms.add(form)
         return works
@@ -131,7 +132,7 @@ class Chat:
 
         Raises NoReply and FatalReply as `ask`.
         """
-        if response.status != 200 and not _has_completion(response):
+        if response.status != 200 and not (200 < response.status < 300 and _completion_in(response)):
             return self._interpret_refusal(request, response, seconds)
         reply = self._read_reply(call, request, response.body, seconds)
         self._answered = True
@@ -270,20 +271,12 @@ class Chat:
         return without_half_characters(self._redact.quote(text, most))
 
 
-def _has_choices(response: Response) -> bool:
+def _completion_in(response: Response) -> Completion | None:
+    """The completion that a response holds, perhaps with another 2xx status than 200; None if it holds none."""
     try:
-        completion = read_completion(response.body)
+        return read_completion(response.body)
     except ValueError:
-        return False
-    return completion is not None and bool(completion.choices)
-
-
-def _has_completion(response: Response) -> bool:
-    """Whether a response with another 2xx status holds a completion all the same."""
-    try:
-        return 200 < response.status < 300 and read_completion(response.body) is not None
-    except ValueError:
-        return False
+        return None
 
 
 def _advice(status: int, model: str) -> str:
