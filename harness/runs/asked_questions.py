@@ -31,6 +31,8 @@ def asked_questions(spec: RunSpec, metrics: Sequence[str], data: Dataset, board:
     own_rubrics = {**spec.own_rubrics, **rubrics_read}
     metrics = _metrics_of_prompts(spec, metrics, own_prompts, data)
     variants = _variants(spec, board, own_prompts, rubrics_read)
+    if unknown := sorted({variant.prompt for variant in variants if variant.prompt} - own_prompts.keys()):
+        raise UsageError(f"the prompt '{unknown[0]}' is not here; --prompt FILE asks with a prompt of your own")
     return AskedQuestions(
         metrics=_metrics_of_rubrics(metrics, variants, own_rubrics, data),
         conditions=_conditions(spec, variants, spec.temperatures or ((board.temperature,) if board else (0.0,))),

@@ -68,9 +68,10 @@ def test_a_perturbation_that_is_named_twice_is_made_once() -> None:
         (RunSpec(perturbations=("shuffle-words",), segmenters=("mecab",)), "no segmenter 'mecab'"),
         (RunSpec(perturbations=("inject@icu",)), "does not work on words, so it has no segmenter"),
         (RunSpec(top_ps=(0.5, 0.5)), "twice"),
+        (RunSpec(variants=("prompt:polite@1f2e3d4c",)), "the prompt 'polite@1f2e3d4c' is not here; --prompt FILE asks with a prompt"),
         (RunSpec(variants=("own-language",)), "no native reader has reviewed the instructions in 'cs'; --allow-unreviewed uses them"),
     ],
-    ids=["axis", "order", "kind", "dose", "without dose", "segmenter", "no segmenter", "top-p", "unreviewed"],
+    ids=["axis", "order", "kind", "dose", "without dose", "segmenter", "no segmenter", "top-p", "own prompt", "unreviewed"],
 )
 def test_a_condition_that_cannot_be_is_explained(spec: RunSpec, words: str) -> None:
     with pytest.raises(UsageError, match=words):
