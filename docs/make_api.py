@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import inspect
 import re
 import types
@@ -47,6 +48,7 @@ _MEMBERS = {
     "NotebookReport": ("as_json",),
     "Verdict": ("answer",),
 }  # elsewhere all public methods are shown
+_NO_DEFAULT = (msgspec.NODEFAULT, dataclasses.MISSING)
 _PARTS = ("Args:", "Attributes:", "Raises:", "Returns:")
 
 
@@ -97,14 +99,16 @@ def _member(name: str, thing: Any) -> Iterator[str]:
     else:
         yield from ("```python", _signature(name, thing), "```")
     yield from ("", *_documented(thing))
-    if inspect.isclass(thing) and issubclass(thing, msgspec.Struct):
+    if _has_fields(thing):
         yield from _fields(thing)
 
 
 def _signature(name: str, thing: Any) -> str:
     """How a thing is called, a line for each parameter where there are several."""
-    if inspect.isclass(thing) and (issubclass(thing, msgspec.Struct) or issubclass(thing, Exception)):
-        return f"{name}(...)" if issubclass(thing, msgspec.Struct) else name
+    if _has_fields(thing):
+        return f"{name}(...)"
+    if inspect.isclass(thing) and issubclass(thing, Exception):
+        return name
     signature = inspect.signature(thing)
     parameters = list(_parameters(value for value in signature.parameters.values() if value.name != "self"))
     returned = "" if inspect.isclass(thing) else f" -> {_annotation(signature.return_annotation)}"
@@ -129,15 +133,19 @@ def _annotation(annotation: Any) -> str:
 
 
 def _shown(default: Any) -> str:
-    return f"{type(default).__name__}()" if isinstance(default, msgspec.Struct) else "..." if callable(default) else repr(default)
+    return f"{type(default).__name__}()" if _has_fields(type(default)) else "..." if callable(default) else repr(default)
 
 
-def _fields(kind: type[msgspec.Struct]) -> Iterator[str]:
-    """The fields of a struct that its docstring does not explain."""
+def _has_fields(thing: Any) -> bool:
+    return inspect.isclass(thing) and (issubclass(thing, msgspec.Struct) or dataclasses.is_dataclass(thing))
+
+
+def _fields(kind: type) -> Iterator[str]:
+    """The fields of a struct or dataclass that its docstring does not explain."""
     annotations = {name: text for base in reversed(kind.__mro__) for name, text in getattr(base, "__annotations__", {}).items()}
     explained = inspect.getdoc(kind) or ""
-    defaults = {field.name: field for field in msgspec.structs.fields(kind)}
-    rest = [name for name in kind.__struct_fields__ if not re.search(rf"^ +[\w, ]*\b{name}\b[\w, ]*:", explained, re.MULTILINE)]
+    defaults = {field.name: field for field in (dataclasses.fields if dataclasses.is_dataclass(kind) else msgspec.structs.fields)(kind)}
+    rest = [name for name in defaults if not re.search(rf"^ +[\w, ]*\b{name}\b[\w, ]*:", explained, re.MULTILINE)]
     if rest:
         yield from ("", "Fields:", "")
         comments = _comments(kind)
@@ -153,8 +161,8 @@ def _comments(kind: type) -> dict[str, str]:
 
 
 def _default(field: Any) -> str:
-    if field.default is msgspec.NODEFAULT:
-        return "" if field.default_factory is msgspec.NODEFAULT else " = …"
+    if field.default in _NO_DEFAULT:
+        return "" if field.default_factory in _NO_DEFAULT else " = …"
     shown = _shown(field.default)
     return f" = {shown}" if len(shown) < 60 else " = …"
 

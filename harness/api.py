@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from datetime import UTC, date, datetime
 from functools import cache
 from importlib.metadata import version
@@ -464,7 +465,7 @@ def _planned_improvement(
         raise UsageError("candidates are asked about a data folder; pass its path")
     if card is not None:
         raise UsageError("--card describes recorded answers; candidates are asked about a folder with its own data.toml")
-    spec = msgspec.structs.replace(asking.spec, data=Path(source))
+    spec = replace(asking.spec, data=Path(source))
     return planned(msgspec.structs.replace(asking, spec=spec), msgspec.structs.replace(counted, judges=None), options)
 
 

@@ -6,6 +6,7 @@ import argparse
 import math
 from collections.abc import Callable
 from datetime import date
+from inspect import signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -208,8 +209,8 @@ def check_figure(path: Path | None) -> None:
 
 
 def given_fields(arguments: argparse.Namespace, options: Any, **flags: str) -> dict[str, Any]:
-    """The fields of an options struct that flags give: those of a field's name, or of the name in `flags`. Others keep their default."""
-    values = {field: getattr(arguments, flags.get(field, field), None) for field in options.__struct_fields__}
+    """The fields of an options class that flags give: those of a field's name, or of the name in `flags`. Others keep their default."""
+    values = {field: getattr(arguments, flags.get(field, field), None) for field in signature(options).parameters}
     return {field: tuple(value) if isinstance(value, list) else value for field, value in values.items() if value is not None}
 
 

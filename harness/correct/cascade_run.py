@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -99,7 +100,7 @@ def run_cascade(spec: RunSpec, held: CascadeCertificate, out: Path, watcher: Wat
 def _only(spec: RunSpec, asked: Sequence[Question]) -> RunSpec:
     metrics = dict.fromkeys(metric for _, metric, _ in asked)
     only = {metric: tuple(item for item, its, _ in asked if its == metric) for metric in metrics}
-    return msgspec.structs.replace(spec, only=only)
+    return replace(spec, only=only)
 
 
 def _is_needed(held: CascadeCertificate, step: CertifiedStep, question: Question) -> bool:
@@ -120,7 +121,7 @@ def step_spec(spec: RunSpec, step: CertifiedStep) -> RunSpec:
         )
     judge = step.judge
     own = bool(parse_variant(judge.variant).prompt)
-    return msgspec.structs.replace(
+    return replace(
         spec,
         judges=(judge.name,),
         variants=None if own else (judge.variant,),

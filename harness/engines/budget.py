@@ -31,14 +31,9 @@ class Budget:
         self._clock = clock
         self._start = clock()
         self._calls = 0
-        self._spent = 0.0
+        self.spent = 0.0  # US dollars so far
         self._reserved = 0.0
         self.exhausted = ""
-
-    @property
-    def spent(self) -> float:
-        """US dollars spent so far."""
-        return self._spent
 
     def take(self, cost: float) -> bool:
         """Count a new call of about that cost, if it may go out. Returns whether it may; once a call may not, no later call may."""
@@ -47,8 +42,8 @@ class Budget:
         limits = self._limits
         if limits.calls is not None and self._calls >= limits.calls:
             self.exhausted = f"--max-calls {limits.calls} is used up"
-        elif limits.cost is not None and self._spent + self._reserved + cost > limits.cost:
-            self.exhausted = f"--max-cost {limits.cost:g} is used up (${self._spent:.4f} spent)"
+        elif limits.cost is not None and self.spent + self._reserved + cost > limits.cost:
+            self.exhausted = f"--max-cost {limits.cost:g} is used up (${self.spent:.4f} spent)"
         elif self.late:
             pass
         else:
@@ -84,4 +79,4 @@ class Budget:
     def settle(self, reserved: float, cost: float) -> None:
         """Book the real cost of a call in place of what was reserved."""
         self._reserved -= reserved
-        self._spent += cost
+        self.spent += cost

@@ -24,12 +24,7 @@ class AdaptiveConcurrency:
         self._window: list[float] = []
         self._best = float("inf")
         self._was_full = False
-        self._generation = 0
-
-    @property
-    def generation(self) -> int:
-        """Changes with each halving: calls that were in flight before say nothing about the present limit."""
-        return self._generation
+        self.generation = 0  # changes with each halving: calls that were in flight before say nothing about the present limit
 
     def record(self, seconds: float, *, full: bool) -> None:
         """A reply came after `seconds`. `full`: all permits were taken when its call went out."""
@@ -50,9 +45,9 @@ class AdaptiveConcurrency:
 
     def reduce(self, generation: int) -> None:
         """The endpoint was overloaded by a call of that generation: halve the limit, once for all calls of the generation."""
-        if generation == self._generation:
+        if generation == self.generation:
             self.limit = max(1, self.limit // 2)
-            self._generation += 1
+            self.generation += 1
             self._doubling = False
             self._window = []
 

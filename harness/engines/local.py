@@ -138,11 +138,7 @@ class CallSession:
             if self.free_places >= self._rate_limiter.concurrency.limit // _REFILLS_PER_LIMIT:
                 self._call_ended.set()
             self._budget.settle(reserved, sum(charged(self._work, call, reply) for reply in replies))
-        if not replies:
-            self._progress.lost += 1
-        else:
-            self._progress.done += 1
-            self._progress.unreadable += self._work.unreadable(call, replies[-1]) > 0
+        self._progress.count(self._work, call, replies[-1] if replies else None)
         self._watch(self._work, self._progress)
 
     async def _collect_replies(self, call: Call, tokens: int, replies: list[Reply]) -> None:

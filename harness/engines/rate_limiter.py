@@ -39,7 +39,7 @@ class RateLimiter:
     def __init__(self, concurrency: int | None = None, rpm: float | None = None, tpm: float | None = None) -> None:
         self.concurrency = FixedConcurrency(concurrency) if concurrency else AdaptiveConcurrency()
         self._rpm, self._tpm = rpm, tpm
-        self._in_flight = 0
+        self.in_flight = 0
         self._queue: deque[tuple[int, asyncio.Future[Permit]]] = deque()
         self._next = 0.0  # loop time of the next attempt that rpm, tpm and pauses allow
         self._timer: asyncio.TimerHandle | None = None
@@ -51,10 +51,6 @@ class RateLimiter:
     @cached_property
     def _loop(self) -> asyncio.AbstractEventLoop:
         return asyncio.get_running_loop()  # looked up once: in Python 3.11 each lookup is a system call
-
-    @property
-    def in_flight(self) -> int:
-        return self._in_flight
 
     async def acquire(self, tokens: int = 0) -> Permit:
         """Wait for a permit for a call of about that many tokens. Raises Closed once the rate limiter is closed."""
@@ -69,14 +65,14 @@ class RateLimiter:
             return await future
         except asyncio.CancelledError:
             if future.done() and not future.cancelled() and future.exception() is None:
-                self._in_flight -= 1
+                self.in_flight -= 1
             raise
 
     def release(
         self, permit: Permit, *, seconds: float | None = None, used_tokens: int | None = None, status: RateLimitStatus | None = None
     ) -> None:
         """Give a permit back, with what is known of its attempt: the seconds to its reply, its tokens, the rate limit status after it."""
-        self._in_flight -= 1
+        self.in_flight -= 1
         if seconds is not None:
             self.concurrency.record(seconds, full=permit.full)
         if used_tokens is not None and self._tpm:
@@ -126,13 +122,13 @@ class RateLimiter:
             future.set_result(self._grant(tokens))
 
     def _has_permit(self) -> bool:
-        return self._in_flight < (1 if self._probing else self.concurrency.limit)
+        return self.in_flight < (1 if self._probing else self.concurrency.limit)
 
     def _grant(self, tokens: int) -> Permit:
-        self._in_flight += 1
+        self.in_flight += 1
         if self._rpm or self._tpm:
             self._next = max(self._next, self._loop.time()) + self._interval(tokens)
-        return Permit(self.concurrency.generation, tokens, self._in_flight >= self.concurrency.limit)
+        return Permit(self.concurrency.generation, tokens, self.in_flight >= self.concurrency.limit)
 
     def _interval(self, tokens: int) -> float:
         """Seconds to the next attempt."""

@@ -5,20 +5,20 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Sequence
 from functools import cached_property
-from typing import Protocol
 
 from harness.model import Call, JudgeIdentity, Reply
 from harness.store import Attempt, Store
 
 
-class ReplySink(Protocol):
-    """Takes the calls and the attempts of a session."""
+class ReplySink:
+    """Takes the calls and the attempts of a session. One that stores nothing only writes."""
 
     def put_calls(self, calls: Sequence[Call]) -> None:
         """Take calls that will be asked soon."""
 
     def write(self, call: Call, reply: Reply | None, loss: str | None = None) -> Awaitable[None]:
         """Take an attempt at once; `loss` is the reason why there is no reply. Await the result until the attempt is safe."""
+        raise NotImplementedError
 
     def check(self) -> None:
         """Make all earlier attempts safe, and raise the error that prevented it for any of them. Called before each call goes out."""
@@ -27,7 +27,7 @@ class ReplySink(Protocol):
         """Make all attempts safe now."""
 
 
-class ReplyWriter:
+class ReplyWriter(ReplySink):
     """Writes the attempts of one judge to the store."""
 
     def __init__(self, store: Store, identity: JudgeIdentity) -> None:

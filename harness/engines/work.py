@@ -133,6 +133,14 @@ class Progress(msgspec.Struct):
     done_at_provider: int = 0
     notes: list[str] = []
 
+    def count(self, work: JudgeWork, call: Call, reply: Reply | None) -> None:
+        """Count a call that is asked no more, with the reply that counts; None: it was given up."""
+        if reply is None:
+            self.lost += 1
+        else:
+            self.done += 1
+            self.unreadable += work.unreadable(call, reply) > 0
+
 
 class Engine(msgspec.Struct, frozen=True, omit_defaults=True):
     """The engine, for run.json. For a cluster: its nodes, the most actors at work, actors that were lost, and replies that came twice."""

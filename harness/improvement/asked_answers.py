@@ -6,6 +6,7 @@ Few-shot examples come from the choosing half and development items, never from 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -50,7 +51,7 @@ def asked_data(spec: RunSpec, compare: CompareOptions) -> AskedData:
     """Load the data that candidates are asked about. Raises as `prepare`, and UsageError where no text has a commonest label."""
     where = dict(compare.where)
     metrics, languages, tasks = (where.pop(name, None) for name in ("metric", "language", "task"))
-    spec = msgspec.structs.replace(spec, metrics=metrics or spec.metrics, languages=languages or spec.languages, tasks=tasks or spec.tasks)
+    spec = replace(spec, metrics=metrics or spec.metrics, languages=languages or spec.languages, tasks=tasks or spec.tasks)
     prepared = prepare(spec)
     data = only_where(prepared.data, where) if where else prepared.data
     known = of_metrics(data, prepared.protocol.questions.metrics)
@@ -61,7 +62,7 @@ def asked_data(spec: RunSpec, compare: CompareOptions) -> AskedData:
     questions = labelled_questions(known, compare)
     if not len(questions):
         raise UsageError(f"no text of {spec.data} has a commonest label on {', '.join(prepared.protocol.questions.metrics)}")
-    spec = msgspec.structs.replace(spec, metrics=tuple(sorted({each.metric for each in questions.questions})))
+    spec = replace(spec, metrics=tuple(sorted({each.metric for each in questions.questions})))
     return AskedData(spec, prepared, compare, questions)
 
 
@@ -157,7 +158,7 @@ class AskedAnswers:
 
 def about(spec: RunSpec, items: Iterable[str]) -> RunSpec:
     """The specification for these items alone, on all its metrics, so that a joint call names the same metrics in every step."""
-    return msgspec.structs.replace(spec, only=dict.fromkeys(spec.metrics or (), tuple(items)))
+    return replace(spec, only=dict.fromkeys(spec.metrics or (), tuple(items)))
 
 
 def with_examples(candidates: Mapping[JudgeCondition, AskedCandidate], asked: AskedData, choosing: ChooseHalf, out: Path) -> RunSpec:
@@ -165,7 +166,7 @@ def with_examples(candidates: Mapping[JudgeCondition, AskedCandidate], asked: As
     few_shot = any(not each.prompt and parse_variant(each.variant).shots for each in candidates.values())
     if not few_shot or has_development_items(asked.prepared.training, choosing):
         return asked.spec
-    return msgspec.structs.replace(asked.spec, examples=write_pool(choosing, asked.prepared.training, out))
+    return replace(asked.spec, examples=write_pool(choosing, asked.prepared.training, out))
 
 
 def alike_but_for_variant(candidates: Mapping[JudgeCondition, AskedCandidate]) -> list[dict[JudgeCondition, AskedCandidate]]:
@@ -181,7 +182,7 @@ def run_spec(alike: Mapping[JudgeCondition, AskedCandidate], base: RunSpec) -> R
     members = list(alike.values())
     variants = tuple(each.variant for each in members if not each.prompt)
     prompts = tuple(Path(each.prompt) for each in members if each.prompt)
-    return msgspec.structs.replace(members[0].spec(base), variants=variants or None, prompts=prompts)
+    return replace(members[0].spec(base), variants=variants or None, prompts=prompts)
 
 
 def _recording(results: Sequence[RunResult], candidates: Iterable[JudgeCondition]) -> Recording:

@@ -6,6 +6,7 @@ import math
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
+from dataclasses import replace
 from datetime import date
 from functools import partial
 from pathlib import Path
@@ -237,7 +238,7 @@ def planned(asking: Asking, compare: CompareOptions, options: ImproveOptions) ->
     if not (asking.judges or asking.candidates):
         raise UsageError("name who is asked: --judge openai/MODEL, repeatable")
     metric = named_metric(asking.candidates)
-    spec = asking.spec if metric is None else msgspec.structs.replace(asking.spec, metrics=(metric,))
+    spec = asking.spec if metric is None else replace(asking.spec, metrics=(metric,))
     asked = asked_data(spec, compare)
     candidates = conditions_of(asking.candidates or default_candidates(asking.judges, asked.prepared, spec.allow_unreviewed), asked)
     starting_point(tuple(candidates), options.start)

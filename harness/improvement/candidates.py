@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -48,7 +49,7 @@ class AskedCandidate(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     def spec(self, base: RunSpec) -> RunSpec:
         """The specification of a run that asks this candidate."""
         members = split_panels((self.judge,))[0]
-        return msgspec.structs.replace(
+        return replace(
             base,
             judges=(self.judge,),
             base_urls={judge: url for judge, url in base.base_urls.items() if judge in members},

@@ -69,22 +69,20 @@ class TrainingCounts:
 
     @cached_property
     def _lengths(self) -> dict[tuple[str, ...], _GroupedCounts]:
-        """Text lengths, by (language, task, split) and by (language, task)."""
-        counts: dict[tuple[str, ...], _GroupedCounts] = defaultdict(_GroupedCounts)
-        for item in self.data.items:
-            for key in ((item.language, item.task, item.split), (item.language, item.task)):
-                counts[key].add(item.group, self.text_length(item))
-        return counts
+        return self._count_items(self.text_length)
 
     @cached_property
-    def _ratios(self) -> dict[tuple[str, ...], dict[str, list[float]]]:
-        """Logarithms of the ratio of the lengths of text and source, by (language, task) or (language, task, split), then by group."""
-        ratios: dict[tuple[str, ...], dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
+    def _ratios(self) -> dict[tuple[str, ...], _GroupedCounts]:
+        return self._count_items(self.log_length_ratio)
+
+    def _count_items(self, measure: Callable[[Item], float | None]) -> dict[tuple[str, ...], _GroupedCounts]:
+        """A measure of all items that have it, by (language, task, split) and by (language, task)."""
+        counts: dict[tuple[str, ...], _GroupedCounts] = defaultdict(_GroupedCounts)
         for item in self.data.items:
-            if (ratio := self.log_length_ratio(item)) is not None:
+            if (value := measure(item)) is not None:
                 for key in ((item.language, item.task, item.split), (item.language, item.task)):
-                    ratios[key][item.group].append(ratio)
-        return ratios
+                    counts[key].add(item.group, value)
+        return counts
 
     @property
     def has_development(self) -> bool:
@@ -107,9 +105,8 @@ class TrainingCounts:
         """The ratios of lengths (as logarithms, rising) outside the group of `item`."""
         key = (item.language, item.task, item.group)
         if key not in self._other_ratios:
-            places = ((item.language, item.task, "dev"), (item.language, item.task))
-            others = ([r for g, own in self._ratios.get(p, {}).items() if g != item.group for r in own] for p in places)
-            self._other_ratios[key] = tuple(sorted(next(filter(None, others), [])))
+            others = self._without_group(self._ratios, item, "dev") or self._without_group(self._ratios, item)
+            self._other_ratios[key] = tuple(sorted(map(float, others.elements())))
         return self._other_ratios[key]
 
     def text_length(self, item: Item) -> int:

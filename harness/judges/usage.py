@@ -35,7 +35,7 @@ def stored_reply(text: str | bytes) -> Reply:
         reply = _decode(text)
     except msgspec.ValidationError:
         reply = msgspec.convert(with_possible_counts(msgspec.json.decode(text)), Reply)
-    usage = Usage(*map(token_count, _counts(reply.usage)))
+    usage = Usage(*map(token_count, msgspec.structs.astuple(reply.usage)))
     return reply if usage == reply.usage else msgspec.structs.replace(reply, usage=usage)
 
 
@@ -45,10 +45,6 @@ def with_possible_counts(reply: Any) -> Any:
     if not isinstance(usage, dict):
         return reply
     return {**reply, "usage": {name: token_count(usage.get(name)) for name in Usage.__struct_fields__}}
-
-
-def _counts(usage: Usage) -> tuple[int, int, int, int]:
-    return usage.prompt_tokens, usage.cached_tokens, usage.completion_tokens, usage.reasoning_tokens
 
 
 _decode = msgspec.json.Decoder(Reply).decode

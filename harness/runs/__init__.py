@@ -1,6 +1,6 @@
 """A run, from its specification to its judgments. The rest of the program imports the names below, not the modules.
 
-specification → preparation (protocol, sources) → plan → asking (prices) → answers (derivation) → runner, record, evidence.
+specification → preparation (protocol, sources, asked_questions) → plan → asking (prices) → answers (derivation) → runner, record, evidence.
 
 Names are imported on first use, because importing this package should cost nothing.
 """

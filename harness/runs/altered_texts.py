@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from harness.errors import UsageError
 from harness.exchange.labels.folder import data_toml, write_folder
 from harness.model import Item
 from harness.perturb import apply, parse_perturbation
+from harness.runs.sources import first_items
 from harness.tables import to_jsonl
 from harness.text import sentences
 
@@ -55,7 +57,7 @@ def alter_texts(
     perturbations = [each for text in changes for each in parse_perturbation(text)]
     rows: list[dict[str, Any]] = []
     not_changed: Counter[tuple[str, str]] = Counter()
-    for item in _first(flawless, limit):
+    for item in first_items(flawless, limit, attrgetter("language")):
         original = _beginning(item)
         rows.append(_row(item, original, IDENTICAL, original))
         for perturbation in perturbations:
@@ -68,14 +70,6 @@ def alter_texts(
     if not rows:
         raise UsageError("the language packs hold no flawless texts in these languages")
     return AlteredTexts(tuple(rows), dict(not_changed))
-
-
-def _first(items: Sequence[Item], limit: int | None) -> Iterator[Item]:
-    taken: Counter[str] = Counter()
-    for item in items:
-        taken[item.language] += 1
-        if limit is None or taken[item.language] <= limit:
-            yield item
 
 
 def _beginning(item: Item) -> str:

@@ -33,14 +33,9 @@ class AskAgain(msgspec.Struct, frozen=True):
 def ask_again(
     result: RunResult, wanted: AskAgain, out: Path, watcher: Watcher, settings: Settings, base_url: str | None = None
 ) -> Judgments:
-    """Ask the calls that have no reply in `out` yet, and return all their judgments.
+    """Ask a part of a run's questions: the calls that have no reply in the results folder `out` yet. Returns all their judgments.
 
-    Args:
-        result: the run whose questions are asked.
-        wanted: the part of them that is asked. Where one call is about several metrics, it is about those of the run.
-        out: the results folder of this time.
-        watcher, settings: as `run` takes them.
-        base_url: the endpoint of the judge; by default its usual one.
+    Where one call is about several metrics, it is about those of the run. `base_url` is the judge's endpoint; by default its usual one.
 
     Raises:
         UsageError: for a judge that is not one of the run, and an endpoint that is not its own.

@@ -4,24 +4,27 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cache
 from importlib.metadata import version
+from operator import add
 from pathlib import Path
 
 import msgspec
+from msgspec.structs import astuple
 
 from harness.data.judgment_file import JudgmentWriter
 from harness.errors import StoreError
+from harness.judges.panel import Panel, Vote
 from harness.judges.refusals import is_endpoint_refusal
-from harness.model import JudgeIdentity, Reply, Usage
+from harness.model import Failure, JudgeIdentity, Judgment, Query, Reply, Scale, Usage
 from harness.parse.error_spans import count_spans
 from harness.parse.reasoning import reasoning_end
 from harness.runs.derivation import derive_judgments
-from harness.runs.panel_judgments import PanelVotes
 from harness.runs.plan import Plan
 from harness.runs.preparation import Prepared
+from harness.runs.protocol import RunProtocol
 from harness.store import Store
 from harness.tables import sha256_of, write_atomic
 
@@ -39,18 +42,14 @@ class Spent(msgspec.Struct):
 
     def add(self, reply: Reply) -> None:
         self.calls += 1
-        self.usage = _sum(self.usage, reply.usage)
+        self.usage = added_usage(self.usage, reply.usage)
         if reply.batched:
-            self.batched = _sum(self.batched, reply.usage)
+            self.batched = added_usage(self.batched, reply.usage)
         self.seconds = round(self.seconds + reply.seconds, 6)
 
 
-def _sum(one: Usage, other: Usage) -> Usage:
-    return Usage(*(a + b for a, b in zip(_counts(one), _counts(other), strict=True)))
-
-
-def _counts(usage: Usage) -> tuple[int, ...]:
-    return usage.prompt_tokens, usage.cached_tokens, usage.completion_tokens, usage.reasoning_tokens
+def added_usage(one: Usage, other: Usage) -> Usage:
+    return Usage(*map(add, astuple(one), astuple(other)))
 
 
 class RunAnswers(msgspec.Struct):
@@ -192,20 +191,65 @@ def _read_judge(
     answers.spent[name] = dict(sorted(spent.items()))
 
 
+class PanelVotes:
+    """What the members of a run's panels said, in the order of the run's questions; None where a call has no reply.
+
+    The judgments of panels are computed from them, question by question. Nothing is asked twice.
+    """
+
+    def __init__(self, protocol: RunProtocol) -> None:
+        self._panels = protocol.judges.panels
+        self._votes: dict[str, list[Vote | None]] = {member: [] for panel in self._panels.values() for member in panel.members}
+
+    def add(self, judgment: Judgment) -> None:
+        if judgment.judge in self._votes:
+            self._votes[judgment.judge].append(judgment.failure if judgment.score is None else judgment.score)
+
+    def skip(self, judge: str, query: Query) -> None:
+        """Note that a judge has no reply to a query."""
+        if judge in self._votes:
+            self._votes[judge] += [None] * len(query.metrics)
+
+    def judgments(self, plan: Plan, scales: Mapping[str, Scale]) -> Iterator[Judgment]:
+        """The judgments of every panel, in the order of the queries. A question that a member has not answered yet has none."""
+        for name, panel in self._panels.items():
+            every = zip(*(self._votes[member] for member in panel.members), strict=True)
+            questions = ((query, metric) for query in plan.queries() for metric in query.metrics)
+            for (query, metric), votes in zip(questions, every, strict=True):
+                given = [vote for vote in votes if vote is not None]
+                if len(given) == len(votes):
+                    yield _judgment(name, panel, query, metric, given, scales[metric])
+
+
+def _judgment(name: str, panel: Panel, query: Query, metric: str, votes: Sequence[Vote], scale: Scale) -> Judgment:
+    """A panel's judgment of one question; members' scores are in the item's own order, and so is the panel's."""
+    vote = panel.score(votes, scale)
+    score, failure = (None, vote) if isinstance(vote, Failure) else (vote, None)
+    return Judgment(
+        item_id=query.item.item_id,
+        language=query.item.language,
+        task=query.item.task,
+        metric=metric,
+        judge=name,
+        condition=query.condition,
+        repeat=query.repeat,
+        score=score,
+        failure=failure,
+        raw_choice=None,
+        justification=None,
+        call_id="",
+    )
+
+
 def _inputs_hash(prepared: Prepared, plan: Plan, store: Store) -> str:
     """The hash of everything that decides what the judgments are: what was asked, the last reply to each call, and how it is read."""
     reading = _reading_code_hash() + prepared.vocabulary.digest
     digest = hashlib.sha256(msgspec.json.encode(prepared.protocol.flat(), order="sorted") + reading.encode())
     for identity in prepared.protocol.judges.identities:
-        for part in _last_attempts(identity, plan, store):
-            digest.update(part)
+        calls = plan.calls(identity)
+        for call_id, number in zip(calls.ids(), store.last_attempts(calls.ids()), strict=True):
+            digest.update(f"{call_id}{number};".encode())
     return digest.hexdigest()
-
-
-def _last_attempts(identity: JudgeIdentity, plan: Plan, store: Store) -> Iterator[bytes]:
-    calls = plan.calls(identity)
-    for call_id, number in zip(calls.ids(), store.last_attempts(calls.ids()), strict=True):
-        yield f"{call_id}{number};".encode()
 
 
 @cache
@@ -213,6 +257,6 @@ def _reading_code_hash() -> str:
     """Hash of the code that turns replies into judgments: when it changes, all replies are read again."""
     package = Path(__file__).parent.parent
     readers = [package / "runs" / "derivation.py", package / "data" / "judgment_file.py", *sorted((package / "parse").glob("*.py"))]
-    files = [Path(__file__), package / "patterns.py", package / "runs" / "panel_judgments.py", package / "judges" / "panel.py", *readers]
+    files = [Path(__file__), package / "patterns.py", package / "judges" / "panel.py", *readers]
     code = b"".join(path.read_bytes() for path in files)
     return hashlib.sha256(code + version("py3langid").encode()).hexdigest()

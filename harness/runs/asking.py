@@ -121,6 +121,19 @@ class JudgeSummary(msgspec.Struct):
     under_way: int = 0
     notes: list[str] = []
 
+    def end(self, outcome: Outcome, seconds: float) -> None:
+        """Take over how asking ended after these seconds."""
+        done = outcome.progress
+        self.asked, self.lost, self.retries, self.reasked = done.done, done.lost, done.retries, done.reasked
+        self.most_in_flight, self.notes, self.seconds = done.most_in_flight, done.notes, round(seconds, 3)
+        self.interrupted, self.stopped, self.last_loss = outcome.interrupted, outcome.stopped, outcome.last_loss
+        self.batches, self.under_way = outcome.batches, outcome.under_way
+
+
+def why_stopped(summaries: Sequence[JudgeSummary], otherwise: str = "") -> str:
+    """The first reason why calls have no answer."""
+    return next((why for asked in summaries for why in (asked.stopped, asked.last_loss) if why), otherwise)
+
 
 def ask_judges(
     judges: Sequence[Judge],
@@ -135,26 +148,25 @@ def ask_judges(
     Returns how it went for each judge, and what the engine reports about itself.
     """
     store, reading, settings, _ = place
-    works, records = [], []
-    engine = Engine(settings.engine)
+    works, summaries = [], {}
     for judge in judges:
         every, missing = calls_to_ask(judge, plan, place)
         price = price_for_engine(judge.identity, settings)
+        stored = len(every) - len(missing)
         if settings.batches != "collect":
-            watcher.planned(judge.identity, estimate_cost(missing, price), len(every) - len(missing))
-        records.append(JudgeSummary(judge.identity, len(every) - len(missing)))
-        if len(missing) < len(every) and (warning := _other_addresses(judge, store, len(every) - len(missing))):
+            watcher.planned(judge.identity, estimate_cost(missing, price), stored)
+        summaries[judge.identity.name] = JudgeSummary(judge.identity, stored)
+        if stored and (warning := _other_addresses(judge, store, stored)):
             watcher.note(warning)
         if len(missing):
             if reading.rows is not None:
                 reading.rows.expect(judge.identity, missing)
-            opening = openings.get(judge.identity.name)
-            works.append(_work(judge, missing, place, price, opening, answered_before=len(missing) < len(every)))
-    if works:
-        # not a daemon: a process that ends while libraries are half loaded may crash
-        loading = Thread(target=_load_libraries, args=[reading.justifications])
-        engine = _ask_all(works, store, watcher, settings, {record.judge.name: record for record in records}, loading, replied)
-    return records, engine
+            works.append(_work(judge, missing, place, price, openings.get(judge.identity.name), answered_before=stored > 0))
+    engine, start = Engine(settings.engine), time.perf_counter()
+    for work, outcome in zip(works, _ask_all(works, place, watcher, replied) if works else (), strict=True):
+        summaries[work.judge.identity.name].end(outcome, time.perf_counter() - start)
+        engine = outcome.engine
+    return list(summaries.values()), engine
 
 
 def calls_to_ask(judge: Judge, plan: Plan, place: AskingPlace) -> tuple[PlannedCalls, PlannedCalls]:
@@ -187,7 +199,7 @@ def _answered(calls: PlannedCalls, place: AskingPlace) -> NDArray[np.bool_]:
     """Which calls have a reply that counts. With --reask, refusals do not count."""
     store, reading, settings, since = place
     if reading.reask:
-        again = _asked_again(reading, settings, refused=True)
+        again = _asked_again(reading, settings)
         replies = zip(calls, store.replies(calls.ids(), since), strict=True)
         return np.fromiter((reply is not None and not again(call, reply) for call, reply in replies), bool)
     if settings.reask_endpoint:
@@ -196,20 +208,16 @@ def _answered(calls: PlannedCalls, place: AskingPlace) -> NDArray[np.bool_]:
     return np.fromiter((number is not None for number in store.last_attempts(calls.ids(), since)), bool)
 
 
-def _asked_again(reading: ReplyReading, settings: Settings, *, refused: bool) -> Callable[[Call, Reply], bool]:
-    """Whether a call is asked again in spite of its reply: because the endpoint refused it, or (with `refused`) the judge."""
-    failures = reading.failures
+def _asked_again(reading: ReplyReading, settings: Settings) -> Callable[[Call, Reply], bool]:
+    """Whether a call is asked again in spite of its reply: because the endpoint refused it, or (with --reask) the judge."""
+    failures, refused_by_judge = reading.failures, reading.reask
 
     def again(call: Call, reply: Reply) -> bool:
         if settings.reask_endpoint and is_endpoint_refusal(reply):
             return True
-        return refused and Failure.REFUSED in failures(call.query, reply)
+        return refused_by_judge and Failure.REFUSED in failures(call.query, reply)
 
-    return again
-
-
-def _never(call: Call, reply: Reply) -> bool:
-    return False
+    return again if settings.reask_endpoint or refused_by_judge else lambda call, reply: False
 
 
 def _work(
@@ -222,7 +230,6 @@ def _work(
     answered_before: bool,
 ) -> JudgeWork:
     _, reading, settings, since = place
-    again = _asked_again(reading, settings, refused=reading.reask)
     count, rows = reading.count_failures, reading.rows
 
     def unreadable(call: Call, reply: Reply) -> int:
@@ -236,7 +243,7 @@ def _work(
         calls,
         answered_before=answered_before,
         unreadable=unreadable,
-        ask_again=again if reading.reask or settings.reask_endpoint else _never,
+        ask_again=_asked_again(reading, settings),
         tokens=estimate_usage if needs_estimate else lambda call: Usage(),
         cost=price.cost if price else lambda usage: 0.0,
         since=since,
@@ -245,46 +252,27 @@ def _work(
     )
 
 
-def _ask_all(
-    works: Sequence[JudgeWork],
-    store: Store,
-    watcher: Watcher,
-    settings: Settings,
-    records: Mapping[str, JudgeSummary],
-    loading: Thread,
-    replied: Callable[[], None],
-) -> Engine:
-    """Ask all calls. `loading` is started when a model has answered first, so that it does not delay the first requests."""
-    start = time.perf_counter()
+def _ask_all(works: Sequence[JudgeWork], place: AskingPlace, watcher: Watcher, replied: Callable[[], None]) -> list[Outcome]:
+    """Ask all calls. Libraries are loaded when a model has answered first, so that this does not delay the first requests."""
     show = watcher.progress([work.judge.identity for work in works])
+    # not a daemon: a process that ends while libraries are half loaded may crash
+    loading = Thread(target=_load_libraries, args=[place.reading.justifications])
     noted: set[str] = set()
 
     def watch(work: JudgeWork, progress: Progress) -> None:
         name = work.judge.identity.name
         if progress.done and name not in noted:
             noted.add(name)
-            note_address(store, work.judge)
+            note_address(place.store, work.judge)
             if loading.ident is None and not traits_of(work.judge.identity).is_baseline:
                 loading.start()
         show(work.judge.identity, progress)
         replied()
 
     try:
-        outcomes = ask_all(works, store, settings, watch)
+        return ask_all(works, place.store, place.settings, watch)
     finally:
         watcher.finished()
-    for work, outcome in zip(works, outcomes, strict=True):
-        _record_outcome(records[work.judge.identity.name], outcome, time.perf_counter() - start)
-    return outcomes[0].engine
-
-
-def _record_outcome(record: JudgeSummary, outcome: Outcome, seconds: float) -> None:
-    done = outcome.progress
-    record.asked, record.lost, record.retries, record.reasked = done.done, done.lost, done.retries, done.reasked
-    record.most_in_flight = done.most_in_flight
-    record.seconds = round(seconds, 3)
-    record.interrupted, record.stopped, record.last_loss = outcome.interrupted, outcome.stopped, outcome.last_loss
-    record.batches, record.under_way, record.notes = outcome.batches, outcome.under_way, done.notes
 
 
 def estimate_cost(calls: PlannedCalls, price: Price | None) -> CostEstimate:

@@ -34,22 +34,15 @@ def read_metrics(query: Query, reply: Reply, rules: ReadingRules) -> dict[str, R
 
     A call that the endpoint refused has no score: `missing`, or `refused`. Answers to prompts of the user's own are read by their rule.
     """
-    scales, vocabulary = rules.scales, rules.vocabulary
+    scales, vocabulary = {metric: rules.scales[metric] for metric in query.metrics}, rules.vocabulary
+    ended = {"finish_reason": reply.finish_reason, "refusal": reply.refusal}
     if own := rules.own_prompts.get(query.condition.variant.prompt):
         [metric] = query.metrics
-        reason, refusal = reply.finish_reason, reply.refusal
-        return {metric: read_by_rule(reply.text, own.rule, scales[metric], vocabulary, finish_reason=reason, refusal=refusal)}
+        return {metric: read_by_rule(reply.text, own.rule, scales[metric], vocabulary, **ended)}
     if query.condition.variant.answer == "text":
         [metric] = query.metrics
-        return {metric: read_text(reply.text, scales[metric], vocabulary, finish_reason=reply.finish_reason, refusal=reply.refusal)}
-    return read_reply(
-        reply.text,
-        {metric: scales[metric] for metric in query.metrics},
-        joint=query.condition.variant.call == "joint",
-        finish_reason=reply.finish_reason,
-        refusal=reply.refusal,
-        vocabulary=vocabulary,
-    )
+        return {metric: read_text(reply.text, scales[metric], vocabulary, **ended)}
+    return read_reply(reply.text, scales, joint=query.condition.variant.call == "joint", vocabulary=vocabulary, **ended)
 
 
 def reply_failures(query: Query, reply: Reply, rules: ReadingRules) -> list[Failure]:

@@ -13,7 +13,7 @@ import msgspec
 
 from harness.content import Library
 from harness.content.specs import Asked, DatasetCard
-from harness.engines import Settings, check_engine
+from harness.engines import JudgeOpening, Settings, check_engine
 from harness.errors import IncompleteRun, UsageError
 from harness.exchange.labels.folder import data_toml, write_folder
 from harness.exchange.labels.pairs_of_outputs import PARALLEL_SOURCE
@@ -24,11 +24,11 @@ from harness.offensive import refuse_in_repository
 from harness.parse import Vocabulary, clean_text, vocabulary_of, writing_failure
 from harness.parse.language import UNDETERMINED, detect_language
 from harness.runs.answers import Spent
-from harness.runs.asking import AskingPlace, CostEstimate, ReplyReading, Watcher, ask_judges, estimate_cost, price_for_engine
+from harness.runs.asking import AskingPlace, CostEstimate, ReplyReading, Watcher, ask_judges, estimate_cost, price_for_engine, why_stopped
 from harness.runs.plan import Plan
 from harness.runs.prices import price_of
 from harness.runs.runner import check_prices, open_with, remote_hosts
-from harness.runs.specification import RunSpec
+from harness.runs.specification import ChosenJudges
 from harness.runs.writing import GenerateSpec, WritingSources, writing_plan, writing_sources
 from harness.store import Store
 from harness.store.opening import FILE
@@ -72,13 +72,12 @@ def generate_outputs(spec: GenerateSpec, out: Path, watcher: Watcher, settings: 
     Raises UsageError, ContentError, JudgeError and StoreError as `run`, and IncompleteRun if calls have no answer: the folder then holds
     the answers so far, and the same command continues.
     """
-    library, run_spec = Library(*spec.content), _run_spec(spec)
+    library = Library(*spec.content)
     _refuse_other_folder(out)
     check_engine(settings)
     sources = writing_sources(spec, library)
     refuse_in_repository(out, sources.everything.about)
-    environment = Environment(os.environ)
-    judges, openings = open_with(run_spec, JudgeOptions(spec.base_url, environment, sources.everything, spec.seed, settings.timeout))
+    judges, openings = _open_writers(spec, sources, settings.timeout)
     check_engine(settings, judges)
     check_prices(judges, settings)
     _refuse_unsuitable(judges, sources)
@@ -94,7 +93,7 @@ def generate_outputs(spec: GenerateSpec, out: Path, watcher: Watcher, settings: 
         made = _write(out, spec, found, [judge.identity for judge in judges], settings)
     missing = sum(summary.missing for summary in made.summaries)
     if missing:
-        reason = next((why for asked in sessions for why in (asked.stopped, asked.last_loss) if why), "interrupted")
+        reason = why_stopped(sessions, "interrupted")
         message = f"calls without an answer: {missing} ({reason}). Run the same command again: all answers are kept"
         raise IncompleteRun(message, made, interrupted=any(asked.interrupted for asked in sessions))
     return made
@@ -104,15 +103,16 @@ def planned_writing(spec: GenerateSpec, settings: Settings) -> tuple[list[tuple[
     """The estimate of each writer, by its name, and the plan, for a dry run: nothing is asked or stored."""
     library = Library(*spec.content)
     sources = writing_sources(spec, library)
-    judges, _ = open_with(_run_spec(spec), JudgeOptions(spec.base_url, Environment(os.environ), sources.everything, spec.seed))
+    judges, _ = _open_writers(spec, sources)
     _refuse_unsuitable(judges, sources)
     plan = writing_plan(spec, sources, library)
     prices = ((judge.identity, price_for_engine(judge.identity, settings)) for judge in judges)
     return [(identity.name, estimate_cost(plan.calls(identity), price)) for identity, price in prices], plan
 
 
-def _run_spec(spec: GenerateSpec) -> RunSpec:
-    return RunSpec(judges=spec.writers, base_url=spec.base_url, base_urls=spec.base_urls, seed=spec.seed)
+def _open_writers(spec: GenerateSpec, sources: WritingSources, timeout: float | None = None) -> tuple[list[Judge], dict[str, JudgeOpening]]:
+    options = JudgeOptions(spec.base_url, Environment(os.environ), sources.everything, spec.seed, timeout)
+    return open_with(ChosenJudges(judges=spec.writers, base_urls=spec.base_urls), options)
 
 
 def _refuse_unsuitable(judges: Sequence[Judge], sources: WritingSources) -> None:
@@ -148,7 +148,9 @@ class _Outputs:
         self.sources = sources
         self.rows: list[dict[str, Any]] = []
         self.summaries: dict[tuple[str, str], WriterSummary] = {}
-        self.request = f"{spec.task}@{library.writing(spec.task).version}"
+        request = f"{spec.task}@{library.writing(spec.task).version}"
+        how = {name: getattr(spec, name) for name in ("own_language", "temperature", "top_p", "seed")}
+        self.asked = {"request": request, **how}
         self._spec, self._library, self._vocabulary = spec, library, vocabulary
 
     def read(self, identity: JudgeIdentity, plan: Plan, store: Store) -> None:
@@ -178,8 +180,7 @@ class _Outputs:
         row = _item_row(msgspec.structs.replace(source, parallel_id=None))
         row |= {PARALLEL_SOURCE: source.parallel_id} if source.parallel_id else {}
         row |= {"item_id": f"{source.item_id}|{identity.name}", "system": identity.name, output: written.text}
-        about = {"request": self.request, "own_language": self._spec.own_language, "temperature": self._spec.temperature}
-        about |= {"top_p": self._spec.top_p, "seed": self._spec.seed, "model": reply.model, "left_out": reply.left_out}
+        about = self.asked | {"model": reply.model, "left_out": reply.left_out}
         about |= {"removed": written.removed, "cut": cut, "language": detected}
         raw = {"raw_output": reply.text} if written.removed else {}
         return {**row, "written": about, **raw}
@@ -244,11 +245,7 @@ def _note(spec: GenerateSpec, found: _Outputs, identities: Sequence[JudgeIdentit
     return {
         "schema_version": 1,
         "task": spec.task,
-        "request": found.request,
-        "own_language": spec.own_language,
-        "temperature": spec.temperature,
-        "top_p": spec.top_p,
-        "seed": spec.seed,
+        **found.asked,
         "data_sha256": found.sources.everything.sha256,
         "writers": identities,
         "written": summaries,

@@ -87,13 +87,6 @@ class Plan:
     def __len__(self) -> int:
         return len(self._tokens["max_output"]) * self._repeats
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Plan):
-            return NotImplemented
-        return (self.seed, self._prompt_ids) == (other.seed, other._prompt_ids) and list(self.queries()) == list(other.queries())
-
-    __hash__ = None  # type: ignore[assignment]
-
     @property
     def realised(self) -> tuple[RealisedPerturbation, ...]:
         return tuple(self._renderer.items.realised.values())
@@ -257,18 +250,10 @@ def make_plan(
 ) -> Plan:
     """Plan queries about every item of `data`, on those of the metrics for which it has a label (or may have, if labels are sealed).
 
-    The order is language, task, group, item, condition, then metric, so that a local model reads what calls share only once.
-
-    Args:
-        data: the items that are judged, with their labels.
-        library: tasks, rubrics and languages.
-        asked: the metrics, and the conditions under which each item is asked about.
-        templates: prompt templates, cached in the store.
-        sources: of examples, and of texts that perturbations put in.
-        is_asked: whether a metric of an item is asked about under a condition; by default always.
+    The order is language, task, group, item, condition, then metric, so that a local model reads what calls share only once. `is_asked`
+    says whether a metric of an item is asked about under a condition; by default always.
     """
     items = sorted(data.items, key=lambda item: (item.language, item.task, item.group, item.item_id))
-
     about = {name: own.metric for name, own in asked.own_prompts.items()} | {name: own.id for name, own in asked.own_rubrics.items()}
 
     def queries() -> Iterator[Query]:

@@ -6,33 +6,32 @@ Names become items, labels, versions and conditions. What does not exist or does
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from itertools import product
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, NamedTuple, NoReturn
+from typing import NamedTuple, NoReturn
 
 import msgspec
 
 from harness.content import Board, Library, Task
 from harness.content.library import item_files
-from harness.content.specs import Rubric
 from harness.content.tags import choose_from, resolve
 from harness.data import Dataset, load_bundled, load_folder
 from harness.data.asked_data import comparable_rubrics, with_compared_labels, with_our_names
 from harness.data.named_folders import located
 from harness.errors import ContentError, UsageError
 from harness.judges.panel import refuse_unfit_panels, split_panels
-from harness.model import SAMPLING, Condition, Item, Scale, Variant, parse_variant
+from harness.model import Item
 from harness.parse import Vocabulary, vocabulary_of
-from harness.perturb import parse_perturbation
-from harness.prompts import OwnPrompt, PromptTemplates, is_english, load_own_prompt, load_own_rubric, with_rubric
+from harness.prompts import PromptTemplates
 from harness.prompts.templates import program_hash
+from harness.runs.asked_questions import asked_questions, instruction_versions, read_prompts, refuse_unsuitable
 from harness.runs.derivation import ReadingRules
 from harness.runs.plan import Plan, PlanSources, make_plan
-from harness.runs.protocol import AskedJudges, AskedQuestions, AskedTexts, Majority, ReferenceRule, RunProtocol, WordingVersions
+from harness.runs.protocol import AskedJudges, AskedTexts, Majority, ReferenceRule, RunProtocol, WordingVersions
 from harness.runs.self_preference_data import PAIR_METRICS, SINGLE_METRICS, first_pairs, question_filter, refuse_no_question, with_pairs
-from harness.runs.sources import load_board
-from harness.runs.specification import DEFAULT_BOARD, RunSpec
+from harness.runs.sources import first_items, load_board
+from harness.runs.specification import DEFAULT_BOARD, ChosenTexts, ChosenWordings, RunSpec
 from harness.runs.studies import SELF_PREFERENCE, with_preset
 from harness.store import Store
 from harness.text import quoted, short_repr
@@ -76,7 +75,9 @@ class Prepared(msgspec.Struct, frozen=True):
         """The plan of the run; prompt templates are cached in `store`."""
         templates = PromptTemplates(store, self.protocol.wording.prompts)
         texts = self.protocol.texts
-        is_asked = question_filter(self.data) if texts.study == SELF_PREFERENCE else _asks_only(texts.only)
+        only = {metric: frozenset(items) for metric, items in texts.only.items()}
+        asks_only = (lambda item, metric, condition: item.item_id in only.get(metric, ())) if only else None
+        is_asked = question_filter(self.data) if texts.study == SELF_PREFERENCE else asks_only
         sources = PlanSources(self.training, self.examples, self._pool())
         return make_plan(self.data, self.library, self.protocol.questions, templates, sources, is_asked)
 
@@ -118,16 +119,10 @@ class Prepared(msgspec.Struct, frozen=True):
         return load_bundled(self.library, self.library.tags_with_items()).items
 
 
-def _asks_only(only: Mapping[str, Collection[str]]) -> Callable[[Item, str, Condition], bool] | None:
-    """Which questions are asked where only some are; None where all are."""
-    chosen = {metric: frozenset(items) for metric, items in only.items()}
-    return (lambda item, metric, condition: item.item_id in chosen.get(metric, ())) if only else None
-
-
 def with_panels(spec: RunSpec) -> RunSpec:
     """The specification with its panels read, and their members among its judges. Raises as `split_panels`."""
     judges, panels = split_panels(spec.judges)
-    return msgspec.structs.replace(spec, judges=judges, panels={**spec.panels, **panels}) if panels else spec
+    return replace(spec, judges=judges, panels={**spec.panels, **panels}) if panels else spec
 
 
 def prepare(spec: RunSpec, library: Library | None = None) -> Prepared:
@@ -138,7 +133,7 @@ def prepare(spec: RunSpec, library: Library | None = None) -> Prepared:
     library = library or Library(*spec.content)
     spec = with_preset(with_panels(spec), library)
     if spec.data is not None:
-        spec = msgspec.structs.replace(spec, data=located(spec.data, library))  # the run keeps the folder that a name means
+        spec = replace(spec, data=located(spec.data, library))  # the run keeps the folder that a name means
     if spec.data is not None and spec.board is None:
         return _prepare_folder(spec, spec.data, library)
     if spec.unlabelled:
@@ -149,34 +144,33 @@ def prepare(spec: RunSpec, library: Library | None = None) -> Prepared:
 def _prepare_board(spec: RunSpec, name: str, library: Library) -> Prepared:
     board = library.board(name)
     _check_versions(board, library)
-    known = {tag for tag in board.languages if tag not in board.packs or _has_items(tag, board, library)}
+    with_items = {tag for tag in board.packs if (pack := library.pack_path(tag, board)) is not None and item_files(pack)}
+    known = {tag for tag in board.languages if tag not in board.packs or tag in with_items}
     if spec.languages is not None:
         _refuse_other_packs(spec.languages, known, board, library)
-    languages = tuple(sorted(resolve(spec.languages, known, "items"))) if spec.languages is not None else tuple(sorted(known))
+    languages = _languages(spec, known)
     source = load_board(board, library, languages, spec.data)
     tasks = _choose(spec.tasks, board.tasks, "task")
-    items = _first_items([item for item in source.items if item.task in tasks], spec.limit)
+    items = first_items((item for item in source.items if item.task in tasks), spec.limit)
     chosen = _Chosen(items, tasks, _choose(spec.metrics, board.rubrics, "metric"), languages)
-    return _resolve_protocol(msgspec.structs.replace(spec, data=source.folder), source.everything, library, chosen, board)
+    return _resolve_protocol(replace(spec, data=source.folder), source.everything, library, chosen, board)
 
 
 def _prepare_folder(spec: RunSpec, folder: Path, library: Library) -> Prepared:
     everything = with_our_names(load_folder(folder, library), library)
     if spec.study == SELF_PREFERENCE:
         return _prepare_self_preference(spec, everything, library)
-    known = sorted({item.language for item in everything.items})
-    languages = tuple(sorted(resolve(spec.languages, known, "items"))) if spec.languages is not None else tuple(known)
+    languages = _languages(spec, {item.language for item in everything.items})
     own_only = bool(spec.prompts or spec.own_prompts) and not spec.variants  # then no task or rubric words the question
-    known_tasks = {item.task for item in everything.items} & (
-        set(library.task_files) if not own_only else {i.task for i in everything.items}
-    )
+    known_tasks = {item.task for item in everything.items if own_only or item.task in library.task_files}
     if not known_tasks:
         _refuse_unknown_tasks(folder, everything)
     tasks = _choose(spec.tasks, sorted(known_tasks), "task")
+    our_tasks = [library.task(name) for name in tasks if name in library.task_files]
     asked = set(everything.labels.metric.used)
     if spec.unlabelled and (spec.metrics or not asked):  # pairs show what a judge does without labels too
-        asked |= {metric for name in tasks if name in library.task_files for metric in library.task(name).metrics}
-    own_metrics = _metrics_with_own_prompts(spec)
+        asked |= {metric for task in our_tasks for metric in task.metrics}
+    own_metrics = frozenset(prompt.metric for prompt in read_prompts(spec).values())
     if spec.unlabelled:  # a prompt of one's own words the question, so the data need no label on it
         asked |= own_metrics & set(everything.scales)
     known_metrics = sorted(asked if own_only else asked & set(library.rubric_files))
@@ -187,14 +181,14 @@ def _prepare_folder(spec: RunSpec, folder: Path, library: Library) -> Prepared:
             f'[metrics.{unscaled[0]}], then in lines of their own kind = "ordinal", classes = [1, 2, 3, 4, 5], best = 5'
         )
     if not (known_metrics or comparable):
-        _refuse_unworded_metrics(folder, everything, [library.task(name) for name in tasks if name in library.task_files])
+        _refuse_unworded_metrics(folder, everything, our_tasks)
     metrics = _choose(spec.metrics, [*known_metrics, *comparable], "metric") if spec.metrics or not known_metrics else tuple(known_metrics)
     everything = with_compared_labels(everything, [comparable[name] for name in metrics if name in comparable])
     items = [item for item in everything.items if item.language in languages and item.task in tasks and item.split == "test"]
     if spec.unlabelled:
         asks = {task: (_askable(task, library) | _labelled(task, everything) | own_metrics) & frozenset(metrics) for task in tasks}
         everything = msgspec.structs.replace(everything, asks=asks)
-    return _resolve_protocol(spec, everything, library, _Chosen(_first_items(items, spec.limit), tasks, metrics, languages))
+    return _resolve_protocol(spec, everything, library, _Chosen(first_items(items, spec.limit), tasks, metrics, languages))
 
 
 def _refuse_unworded_metrics(folder: Path, data: Dataset, tasks: Sequence[Task]) -> NoReturn:
@@ -227,8 +221,7 @@ def _refuse_unknown_tasks(folder: Path, data: Dataset) -> NoReturn:
 def _prepare_self_preference(spec: RunSpec, everything: Dataset, library: Library) -> Prepared:
     """Pairs of the data with computed answers, and each text of them alone."""
     metrics = _choose(spec.metrics, (*PAIR_METRICS, *SINGLE_METRICS), "metric")
-    known = sorted({item.language for item in everything.items})
-    languages = tuple(sorted(resolve(spec.languages, known, "items"))) if spec.languages is not None else tuple(known)
+    languages = _languages(spec, {item.language for item in everything.items})
     of_languages = everything.only(item for item in everything.items if item.language in languages)
     data = with_pairs(of_languages, library, metrics)
     tasks = _choose(spec.tasks, sorted({item.task for item in data.items}), "task")
@@ -236,11 +229,6 @@ def _prepare_self_preference(spec: RunSpec, everything: Dataset, library: Librar
     items = [item for item in first if item.task in tasks]
     refuse_no_question(data, items, languages, metrics, library)
     return _resolve_protocol(spec, data, library, _Chosen(items, tasks, metrics, languages))
-
-
-def _metrics_with_own_prompts(spec: RunSpec) -> frozenset[str]:
-    prompts = {**spec.own_prompts, **dict(map(load_own_prompt, spec.prompts))}
-    return frozenset(prompt.metric for prompt in prompts.values())
 
 
 def _labelled(task: str, data: Dataset) -> frozenset[str]:
@@ -272,18 +260,18 @@ def _resolve_protocol(spec: RunSpec, everything: Dataset, library: Library, chos
     if not data.items:
         raise UsageError("there is nothing to judge: no item has these languages and tasks")
     examples = _examples_of(spec, library)
-    questions, variants = _questions(spec, chosen.metrics, data, board)
+    questions = asked_questions(spec, chosen.metrics, data, board)
+    variants = {condition.variant for condition in questions.conditions}
     known_tasks = [library.task(name) for name in chosen.tasks if name in library.task_files]
     rubrics = {name: library.rubric(name) for name in questions.metrics if name in library.rubric_files}
     refuse_unfit_panels(spec.panels, {name: data.scales[name] for name in questions.metrics})
-    _refuse_unsuitable(spec, known_tasks, {name: rubric.scale for name, rubric in rubrics.items()})
-    with_shots = any(parse_variant(text).shots for text in variants)
+    refuse_unsuitable(spec, known_tasks, {name: rubric.scale for name, rubric in rubrics.items()})
     wording = WordingVersions(
         tasks={name: "0" for name in chosen.tasks} | {task.id: task.version for task in known_tasks},
         rubrics={name: rubric.version for name, rubric in rubrics.items()},
         prompts=program_hash(),
-        instructions=_instruction_versions(spec, library, variants, chosen.languages, [task.id for task in known_tasks], list(rubrics)),
-        examples=(examples or everything).sha256[:12] if with_shots else "",
+        instructions=instruction_versions(spec, library, variants, chosen.languages, [task.id for task in known_tasks], rubrics),
+        examples=(examples or everything).sha256[:12] if any(variant.shots for variant in variants) else "",
         examples_from=str(spec.examples.resolve()) if spec.examples and examples else "",
     )
     rule = ReferenceRule(board.majority, board.annotators) if board else ReferenceRule()
@@ -293,100 +281,29 @@ def _resolve_protocol(spec: RunSpec, everything: Dataset, library: Library, chos
     return prepared.with_majority(spec.majority) if spec.majority else prepared
 
 
-def _asked_texts(spec: RunSpec, data: Dataset, source: str, board: Board | None, languages: tuple[str, ...]) -> AskedTexts:
+def _asked_texts(chosen: ChosenTexts, data: Dataset, source: str, board: Board | None, languages: tuple[str, ...]) -> AskedTexts:
     return AskedTexts(
         source=f"{board.id}@{board.version}" if board else source,
         title=board.title if board else source,
         constructed=_has_constructed_labels(data, board),
-        data=str(spec.data.resolve()) if spec.data else None,
-        content=tuple(str(path.resolve()) for path in spec.content),
+        data=str(chosen.data.resolve()) if chosen.data else None,
+        content=tuple(str(path.resolve()) for path in chosen.content),
         board=board.id if board else None,
         languages=languages,
-        limit=spec.limit,
+        limit=chosen.limit,
         data_sha256=data.sha256,
-        study=spec.study,
-        unlabelled=spec.unlabelled,
-        only=dict(spec.only),
+        study=chosen.study,
+        unlabelled=chosen.unlabelled,
+        only=dict(chosen.only),
     )
 
 
-def _questions(spec: RunSpec, metrics: Sequence[str], data: Dataset, board: Board | None) -> tuple[AskedQuestions, tuple[str, ...]]:
-    """What is asked, and the variants as texts."""
-    own_prompts = {**spec.own_prompts, **dict(map(load_own_prompt, spec.prompts))}
-    rubrics_read = dict(map(load_own_rubric, spec.rubrics))
-    own_rubrics = {**spec.own_rubrics, **rubrics_read}
-    metrics = _metrics_of_prompts(spec, metrics, own_prompts, data)
-    variants = _with_rubrics(_variants(spec, board, own_prompts), rubrics_read)
-    asked = AskedQuestions(
-        metrics=_metrics_of_rubrics(metrics, variants, own_rubrics, data),
-        conditions=_conditions(spec, variants, spec.temperatures or ((board.temperature,) if board else (0.0,))),
-        repeats=spec.repeats or (board.repeats if board else 1),
-        seed=spec.seed,
-        reask=spec.reask,
-        own_prompts=own_prompts,
-        own_rubrics=own_rubrics,
-    )
-    return asked, variants
-
-
-def _examples_of(spec: RunSpec, library: Library) -> Dataset | None:
+def _examples_of(wording: ChosenWordings, library: Library) -> Dataset | None:
     """The data set that few-shot examples are taken from, all its items as development items; None: the data that are judged."""
-    if spec.examples is None:
+    if wording.examples is None:
         return None
-    found = with_our_names(load_folder(spec.examples, library), library)
+    found = with_our_names(load_folder(wording.examples, library), library)
     return msgspec.structs.replace(found, items=tuple(msgspec.structs.replace(item, split="dev") for item in found.items))
-
-
-def _variants(spec: RunSpec, board: Board | None, own_prompts: Mapping[str, OwnPrompt]) -> tuple[str, ...]:
-    """The variants that are asked: those of the user or the board, and the user's own prompts. Own prompts alone replace the usual ones."""
-    if len(own_prompts) < len(spec.prompts):
-        raise UsageError("two of the prompts are the same; name each prompt once")
-    usual = () if own_prompts else board.variants if board else ("single",)
-    return (*(spec.variants or usual), *(str(Variant(prompt=name)) for name in own_prompts))
-
-
-def _metrics_of_prompts(spec: RunSpec, metrics: Sequence[str], own_prompts: Mapping[str, OwnPrompt], data: Dataset) -> tuple[str, ...]:
-    """The metrics that are asked about: with own prompts alone, only theirs. Raises UsageError for a prompt that does not fit the data."""
-    for name, prompt in own_prompts.items():
-        if prompt.metric not in metrics:
-            choices = choose_from(metrics, prompt.metric)
-            raise UsageError(f"the prompt '{name}' is about the metric '{prompt.metric}', which is not asked.{choices}")
-        if problem := prompt.problem_with(data.scales[prompt.metric], data.items):
-            raise UsageError(f"the prompt '{name}' {problem}")
-    if own_prompts and not spec.variants:
-        asked = {prompt.metric for prompt in own_prompts.values()}
-        return tuple(metric for metric in metrics if metric in asked)
-    return tuple(metrics)
-
-
-def _with_rubrics(variants: Sequence[str], rubrics: Mapping[str, Rubric]) -> tuple[str, ...]:
-    """The variants with each rubric of the user's own, in place of the usual one; prompts of their own as they are."""
-    if not rubrics:
-        return tuple(variants)
-    shown = [str(with_rubric(text, name)) for text in variants if not _variant(text).prompt for name in rubrics]
-    return (*shown, *(text for text in variants if _variant(text).prompt))
-
-
-def _metrics_of_rubrics(metrics: Sequence[str], variants: Sequence[str], rubrics: Mapping[str, Rubric], data: Dataset) -> tuple[str, ...]:
-    """The metrics that are asked about: with own rubrics alone, only theirs. Raises UsageError for a rubric that does not fit the data."""
-    for name, rubric in rubrics.items():
-        if rubric.id not in metrics:
-            raise UsageError(f"the rubric '{name}' is about the metric '{rubric.id}', which is not asked.{choose_from(metrics, rubric.id)}")
-        if rubric.scale != (scale := data.scales[rubric.id]):
-            raise UsageError(f"the rubric '{name}' has the scale {rubric.scale.describe()}, but '{rubric.id}' has {scale.describe()}")
-    shown = [_variant(text).rubric for text in variants]
-    if unknown := sorted({name for name in shown if name} - rubrics.keys()):
-        raise UsageError(f"the rubric '{unknown[0]}' is not here; --rubric FILE asks with a rubric of your own")
-    asked = {rubrics[name].id for name in shown if name}
-    return tuple(metric for metric in metrics if metric in asked) if all(shown) else tuple(metrics)
-
-
-def _variant(text: str) -> Variant:
-    """Raises UsageError for a text that is no variant."""
-    try:
-        return parse_variant(text)
-    except ValueError as err:
-        raise UsageError(str(err)) from None
 
 
 def _has_constructed_labels(data: Dataset, board: Board | None) -> bool:
@@ -395,95 +312,9 @@ def _has_constructed_labels(data: Dataset, board: Board | None) -> bool:
     return bool(data.labels) and all(label.source == "constructed" for label in data.labels)
 
 
-def _samplings(spec: RunSpec, temperatures: Sequence[float]) -> Iterator[dict[str, Any]]:
-    """Every combination of values of the axes of `SAMPLING`; their fields in a specification have an s behind the name."""
-    values = {name: getattr(spec, f"{name}s") for name in SAMPLING} | {"temperature": map(float, temperatures)}
-    return (dict(zip(values, each, strict=True)) for each in product(*values.values()))
-
-
-def _conditions(spec: RunSpec, variants: Sequence[str], temperatures: Sequence[float]) -> tuple[Condition, ...]:
-    """Every variant under every sampling, in every order, on the unchanged text and on every change of it.
-
-    A change is a perturbation, or the names of the systems in the headings.
-
-    Raises UsageError for a condition that is named twice, also under two names: each answer would count twice.
-    """
-    perturbations = [
-        "",
-        *(str(each) for segmenter in spec.segmenters for text in spec.perturbations for each in parse_perturbation(text, segmenter)),
-    ]
-    try:
-        conditions = [
-            Condition(parse_variant(text), **sampling, perturbation=perturbation, order=order, shown_source=shown_source)
-            for text in variants
-            for sampling in _samplings(spec, temperatures)
-            for perturbation in dict.fromkeys(perturbations)  # without words, a perturbation is the same for every segmenter
-            for shown_source in dict.fromkeys(("none", *spec.shown_sources))
-            for order in spec.orders
-            if spec.crossed or text == variants[0] or sampling["temperature"] == temperatures[0]
-        ]
-    except ValueError as err:
-        raise UsageError(str(err)) from None
-    repeated = next((condition for condition in conditions if conditions.count(condition) > 1), None)
-    if repeated is not None:
-        raise UsageError(f"'{repeated.words()}' is given twice; name each variant and temperature once, and use --repeats to ask again")
-    return tuple(conditions)
-
-
-def _refuse_unsuitable(spec: RunSpec, tasks: Sequence[Task], scales: Mapping[str, Scale]) -> None:
-    """Raise UsageError for an order or a shown source that the tasks or scales do not allow."""
-    if spec.study == SELF_PREFERENCE:  # it asks about single texts too, but never in another order
-        tasks = [task for task in tasks if task.is_pair]
-        scales = {metric: scale for metric, scale in scales.items() if metric not in SINGLE_METRICS}
-    single = [task.id for task in tasks if not task.is_pair]
-    for asked, what in (("swapped" in spec.orders, "an order"), ("swapped" in spec.shown_sources, "sources that can be swapped")):
-        if asked and single:
-            raise UsageError(
-                f"only pairs have {what}, and an item of '{single[0]}' has one text; choose pairs with --tasks, or leave it out"
-            )
-    without = [metric for metric, scale in scales.items() if not scale.swap]
-    if "swapped" in spec.orders and without:
-        raise UsageError(
-            f"the scale of '{without[0]}' does not say what its classes become when the texts change places; add a line such as "
-            'swap = { A = "B", B = "A" } to its rubric, choose other metrics with --metrics, or leave out --order'
-        )
-
-
-def _instruction_versions(
-    spec: RunSpec, library: Library, variants: Sequence[str], languages: Sequence[str], tasks: Sequence[str], rubrics: Sequence[str]
-) -> dict[str, str]:
-    """Versions of the instructions in other languages.
-
-    Raises UsageError if there are none, or if no native reader has reviewed them, unless allowed: for all languages at once, and with the
-    tasks and rubrics of the run that they lack.
-    """
-    asked = {(variant, language) for variant in map(parse_variant, variants) for language in languages if variant.asks_about(language)}
-    questions = {variant.instructions_in(language) for variant, language in asked}
-    reasons = {variant.reasons_in(language) for variant, language in asked}
-    tags = sorted(tag for tag in questions | reasons if not is_english(tag))
-    faults, known = [], [tag for tag in tags if tag in library.instruction_files]
-    if absent := quoted(tag for tag in tags if tag not in known):
-        faults += [
-            f"no instructions in {absent} for a variant with own-language.{choose_from(library.instruction_files)}",
-            "A variant without own-language asks in English; 'Add a language' in CONTRIBUTING.md says how to write them",
-        ]
-    unread = quoted(tag for tag in known if not library.instructions(tag).reviewed_by)
-    if unread and not spec.allow_unreviewed:
-        faults += [
-            f"no native reader has reviewed the instructions in {unread}; --allow-unreviewed uses them, and every table then says so"
-        ]
-    if faults:
-        gaps = [_lacking(library, tag, tasks, rubrics) for tag in known if tag in questions]
-        raise UsageError("\n         ".join(filter(None, [*faults, *gaps])))
-    return {tag: library.instructions(tag).version for tag in tags}
-
-
-def _lacking(library: Library, tag: str, tasks: Sequence[str], rubrics: Sequence[str]) -> str:
-    """A sentence on the tables that the instructions of a language lack; empty if they have all."""
-    written = library.instructions(tag)
-    absent = [f"[tasks.{name}]" for name in tasks if name not in written.tasks]
-    absent += [f"[rubrics.{name}]" for name in rubrics if name not in written.rubrics]
-    return f"'{tag}' also lacks {', '.join(absent)}: translate them, or choose others with --tasks and --metrics" if absent else ""
+def _languages(chosen: ChosenTexts, known: Collection[str]) -> tuple[str, ...]:
+    known = sorted(known)
+    return tuple(known if chosen.languages is None else sorted(resolve(chosen.languages, known, "items")))
 
 
 def _choose(names: Sequence[str] | None, known: Sequence[str] | Mapping[str, str], kind: str) -> tuple[str, ...]:
@@ -495,11 +326,6 @@ def _choose(names: Sequence[str] | None, known: Sequence[str] | Mapping[str, str
     if len(set(names)) != len(names):
         raise UsageError(f"a {kind} is named twice in '{','.join(names)}'; name each once")
     return tuple(names)
-
-
-def _has_items(tag: str, board: Board, library: Library) -> bool:
-    pack = library.pack_path(tag, board)
-    return pack is not None and bool(item_files(pack))
 
 
 def _refuse_other_packs(texts: Sequence[str], known: set[str], board: Board, library: Library) -> None:
@@ -537,17 +363,3 @@ def _check_versions(board: Board, library: Library) -> None:
                 f"the board is frozen on {kind} {name}@{frozen}, but the content has {name}@{current}; make a new version of the board",
                 path,
             )
-
-
-def _first_items(items: Sequence[Item], limit: int | None) -> list[Item]:
-    """The first `limit` items of each language and task."""
-    if limit is None:
-        return list(items)
-    taken: dict[tuple[str, str], int] = {}
-    kept: list[Item] = []
-    for item in items:
-        cell = (item.language, item.task)
-        taken[cell] = taken.get(cell, 0) + 1
-        if taken[cell] <= limit:
-            kept.append(item)
-    return kept

@@ -57,10 +57,7 @@ def price_of(identity: JudgeIdentity, own: Path | None = None) -> Price | None:
     """
     own_prices = _read_prices(own) if own else {}
     model = asked_model(identity)
-    for name in (
-        identity.name,
-        f"{identity.provider}/{model}",
-    ):  # a judge with a label may have its own price
+    for name in (identity.name, f"{identity.provider}/{model}"):  # a judge with a label may have its own price
         if name in own_prices:
             return own_prices[name]
     if traits_of(identity).is_free:

@@ -44,11 +44,7 @@ def write_record(
         "schema_version": 2,
         "run": protocol.name,
         "protocol": protocol.flat(),
-        "missing": answers.missing,
-        "answered_by": answers.answered_by,
-        "forms": answers.forms,
-        "left_out": answers.left_out,
-        "reasoning": answers.reasoning,
+        **{name: getattr(answers, name) for name in ("missing", "answered_by", "forms", "left_out", "reasoning")},
         "spent": {
             judge: {language: _with_cost(spent, prices.get(judge)) for language, spent in by.items()} for judge, by in answers.spent.items()
         },
@@ -67,10 +63,8 @@ def _with_cost(spent: Spent, price: Price | None) -> dict[str, Any]:
 
 
 def _earlier_sessions(path: Path) -> list[Any]:
-    try:
-        return list(msgspec.json.decode(path.read_bytes())["sessions"])
-    except (OSError, msgspec.DecodeError, KeyError, TypeError):
-        return []  # missing or damaged; the file is derived and will be written again
+    sessions = (_read(path) or {}).get("sessions")
+    return sessions if isinstance(sessions, list) else []  # missing or damaged; the file is derived and will be written again
 
 
 def run_place(given: str | Path, out: Path) -> tuple[str, Path]:
@@ -99,8 +93,11 @@ def _what_it_is(path: Path) -> str:
 
 def run_record(out: Path, name: str) -> dict[str, Any] | None:
     """What the run.json of a run says; None where it is absent or cannot be read."""
+    return _read(out / "runs" / name / "run.json")
+
+
+def _read(path: Path) -> dict[str, Any] | None:
     try:
-        record: dict[str, Any] = msgspec.json.decode((out / "runs" / name / "run.json").read_bytes())
+        return msgspec.json.decode(path.read_bytes(), type=dict[str, Any])
     except (OSError, msgspec.DecodeError):
         return None
-    return record if isinstance(record, dict) else None

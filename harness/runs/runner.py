@@ -24,14 +24,14 @@ from harness.judges.base import Environment
 from harness.model import JudgeIdentity, RealisedPerturbation, Score
 from harness.offensive import refuse_in_repository
 from harness.runs.answers import RunAnswers, update_judgments
-from harness.runs.asking import AskingPlace, JudgeSummary, Watcher, ask_judges, reading_of
-from harness.runs.first_language import FirstLanguage
+from harness.runs.asking import AskingPlace, JudgeSummary, Watcher, ask_judges, reading_of, why_stopped
+from harness.runs.live_rows import FirstLanguage
 from harness.runs.plan import Plan, PlannedCalls
 from harness.runs.preparation import Prepared, prepare, with_panels
 from harness.runs.prices import price_of
 from harness.runs.protocol import Majority, RunProtocol
 from harness.runs.record import run_place, write_record
-from harness.runs.specification import RunSpec
+from harness.runs.specification import ChosenJudges, RunSpec
 from harness.runs.store_notes import begin_fresh_run, finish_fresh_run, note_address, unfinished_fresh_run
 from harness.runs.studies import refuse_judges_without_texts
 from harness.store import Store
@@ -76,11 +76,18 @@ def open_judges(spec: RunSpec, prepared: Prepared, environment: Mapping[str, str
     return open_with(with_panels(spec), judge_options(spec, prepared, environment))[0]
 
 
-def open_with(spec: RunSpec, options: JudgeOptions) -> tuple[list[Judge], dict[str, JudgeOpening]]:
-    """The judges of a specification, opened with these options, and what each was opened with, by its name."""
-    if not spec.judges or len(set(spec.judges)) != len(spec.judges):
-        raise UsageError(f"name each judge once; got: {', '.join(spec.judges) or 'none'}")
-    by_name = _options_by_judge(spec, options)
+def open_with(chosen: ChosenJudges, options: JudgeOptions) -> tuple[list[Judge], dict[str, JudgeOpening]]:
+    """The judges of a specification, opened with these options, and what each was opened with, by its name.
+
+    A judge's own endpoint goes before that of the options. Raises UsageError for one of a judge that is not in the run.
+    """
+    if not chosen.judges or len(set(chosen.judges)) != len(chosen.judges):
+        raise UsageError(f"name each judge once; got: {', '.join(chosen.judges) or 'none'}")
+    for name in chosen.base_urls:
+        if name not in chosen.judges:
+            raise UsageError(f"--base-url names '{name}', which is not a judge of this run; its judges: {', '.join(chosen.judges)}")
+    addresses = {name: chosen.base_urls.get(name, options.base_url) for name in chosen.judges}
+    by_name = {name: msgspec.structs.replace(options, base_url=address) for name, address in addresses.items()}
     judges = [open_judge(name, opts) for name, opts in by_name.items()]
     names = [judge.identity.name for judge in judges]
     for name in names:
@@ -90,14 +97,6 @@ def open_with(spec: RunSpec, options: JudgeOptions) -> tuple[list[Judge], dict[s
             )
     openings = {judge.identity.name: JudgeOpening(*opened) for opened, judge in zip(by_name.items(), judges, strict=True)}
     return judges, openings
-
-
-def _options_by_judge(spec: RunSpec, options: JudgeOptions) -> dict[str, JudgeOptions]:
-    """The options of each judge, with its own endpoint if it has one. Raises UsageError if a judge with an endpoint is not in the run."""
-    for name in spec.base_urls:
-        if name not in spec.judges:
-            raise UsageError(f"--base-url names '{name}', which is not a judge of this run; its judges: {', '.join(spec.judges)}")
-    return {name: msgspec.structs.replace(options, base_url=spec.base_urls.get(name, options.base_url)) for name in spec.judges}
 
 
 def run(spec: RunSpec, out: Path, watcher: Watcher, settings: Settings) -> RunResult:
@@ -246,15 +245,14 @@ def _raise_if_incomplete(result: RunResult, sessions: Sequence[JudgeSummary], se
     if missing and settings.batches != "wait":
         raise IncompleteRun(f"calls without an answer: {missing}. {_batch_advice(result, sessions)}")
     if missing:
-        reason = next((why for asked in sessions for why in (asked.stopped, asked.last_loss) if why), "no reason was given")
-        raise IncompleteRun(f"calls without an answer: {missing} ({reason}). {again}", result)
+        raise IncompleteRun(f"calls without an answer: {missing} ({why_stopped(sessions, 'no reason was given')}). {again}", result)
 
 
 def _batch_advice(result: RunResult, sessions: Sequence[JudgeSummary]) -> str:
     under_way = sum(asked.under_way for asked in sessions)
     if not under_way:
-        reason = next((f" ({why})" for asked in sessions for why in (asked.stopped, asked.last_loss) if why), "")
-        return f"None of them is in a batch{reason}; run the same command again to ask them"
+        why = why_stopped(sessions)
+        return f"None of them is in a batch{f' ({why})' if why else ''}; run the same command again to ask them"
     out = result.folder.parent.parent
     return (
         f"{under_way} calls are with the provider: 'harness batch status --out {out}' shows their progress, "
@@ -301,6 +299,7 @@ def _prepare_stored(name: str, store: Store, out: Path) -> Prepared:
         problem = f"no run '{name}'" if not matching else f"'{name}' matches several runs"
         raise UsageError(f"{problem} in {out}.{choose_from(matching or list(runs), name)}")
     protocol = RunProtocol.read(runs[matching[0]])
+    worded = (str(each.variant) for each in protocol.questions.conditions if not each.variant.prompt)  # beside the user's own prompts
     spec = RunSpec(
         board=protocol.texts.board,
         data=Path(protocol.texts.data) if protocol.texts.data else None,
@@ -315,7 +314,7 @@ def _prepare_stored(name: str, store: Store, out: Path) -> Prepared:
         study=protocol.texts.study,
         own_prompts=protocol.questions.own_prompts,
         own_rubrics=protocol.questions.own_rubrics,
-        variants=_worded_variants(protocol) if protocol.questions.own_prompts or protocol.questions.own_rubrics else None,
+        variants=tuple(dict.fromkeys(worded)) if protocol.questions.own_prompts or protocol.questions.own_rubrics else None,
         allow_unreviewed=True,
     )
     prepared = prepare(spec)
@@ -325,11 +324,6 @@ def _prepare_stored(name: str, store: Store, out: Path) -> Prepared:
             protocol.texts.data or "languages",
         )
     return msgspec.structs.replace(prepared, protocol=protocol)
-
-
-def _worded_variants(protocol: RunProtocol) -> tuple[str, ...]:
-    """The variants of a run that this program words, beside the prompts of the user's own."""
-    return tuple(dict.fromkeys(str(each.variant) for each in protocol.questions.conditions if not each.variant.prompt))
 
 
 def planned_calls(prepared: Prepared, judges: Sequence[Judge]) -> dict[str, PlannedCalls]:

@@ -14,6 +14,7 @@ from harness.data.labels import Labels
 from harness.errors import UsageError
 from harness.exchange.labels.pairs_of_outputs import COMPUTED, make_pairs
 from harness.model import Condition, Item, Label, Variant
+from harness.runs.sources import first_items
 from harness.text_measures import CONTROL_MEASURES, control_answer, control_refusal
 
 RECOGNITION, PREFERENCE = "authorship", "forced_preference"
@@ -95,16 +96,9 @@ def refused_controls(languages: Iterable[str], metrics: Collection[str], library
 
 def first_pairs(items: Sequence[Item], limit: int | None) -> list[Item]:
     """The first `limit` pairs of each language and task, and the texts of these pairs alone."""
-    taken: dict[tuple[str, str], int] = {}
-    kept, texts = [], set()
-    for item in items:
-        if "output_a" in item.fields:
-            taken[item.language, item.task] = taken.get((item.language, item.task), 0) + 1
-            if limit is not None and taken[item.language, item.task] > limit:
-                continue
-            texts |= {(item.language, item.group, str(item.fields.get(system_key))) for _, system_key, _ in _SIDES}
-            kept.append(item)
-    return kept + [item for item in items if "output_a" not in item.fields and (item.language, item.group, str(item.system)) in texts]
+    pairs = first_items((item for item in items if "output_a" in item.fields), limit)
+    texts = {(pair.language, pair.group, str(pair.fields.get(system_key))) for pair in pairs for _, system_key, _ in _SIDES}
+    return pairs + [item for item in items if "output_a" not in item.fields and (item.language, item.group, str(item.system)) in texts]
 
 
 def refuse_no_question(data: Dataset, items: Sequence[Item], languages: Sequence[str], metrics: Collection[str], library: Library) -> None:

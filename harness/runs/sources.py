@@ -5,7 +5,9 @@ Data outside the packs are identified by a hash of their content or by a commit,
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from operator import attrgetter
 from pathlib import Path
 
 import msgspec
@@ -32,13 +34,9 @@ class BoardSource(msgspec.Struct, frozen=True):
 
 
 def load_board(board: Board, library: Library, languages: Sequence[str], given: Path | None = None) -> BoardSource:
-    """A board's data in some of its languages. Sealed labels are left out, even if the data hold them.
+    """A board's data in some of its languages; `given` is the data folder that the user names.
 
-    Args:
-        board: the board.
-        library: its tasks, rubrics, languages and dataset cards.
-        languages: only items in these languages.
-        given: the data folder that the user names.
+    Sealed labels are left out, even if the data hold them.
 
     Raises:
         MissingData: without its data; the message says how to get them.
@@ -68,6 +66,17 @@ def load_board(board: Board, library: Library, languages: Sequence[str], given: 
         asked = everything.only(items).asked_metrics
         _refuse_gaps([item for item in items if asked.get(item.item_id)], library, source.folder)
     return BoardSource(everything, items, source.folder)
+
+
+def first_items(items: Iterable[Item], limit: int | None, key: Callable[[Item], object] = attrgetter("language", "task")) -> list[Item]:
+    """The first `limit` items of each language and task, or of each `key`; all without a limit."""
+    taken: Counter[object] = Counter()
+    kept = []
+    for item in items:
+        taken[key(item)] += 1
+        if limit is None or taken[key(item)] <= limit:
+            kept.append(item)
+    return kept
 
 
 # ---- data that are not in the packs

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any
-
-import msgspec
 
 from harness.content.library import Library
 from harness.content.tags import choose_from
@@ -62,9 +61,7 @@ def with_preset(spec: RunSpec, library: Library) -> RunSpec:
         raise UsageError(f"--study {spec.study} needs {_NEEDS_DATA[spec.study]}, and pass their folder with --data")
     defaults = RunSpec()
     preset = _PRESETS[spec.study]
-    return msgspec.structs.replace(
-        spec, **{name: value for name, value in preset.items() if getattr(spec, name) == getattr(defaults, name)}
-    )
+    return replace(spec, **{name: value for name, value in preset.items() if getattr(spec, name) == getattr(defaults, name)})
 
 
 def _with_languages(spec: RunSpec, library: Library) -> RunSpec:
@@ -76,7 +73,7 @@ def _with_languages(spec: RunSpec, library: Library) -> RunSpec:
         raise UsageError(f"--study {LANGUAGES} compares English with another language; name one, such as --langs ja")
     variants = dict.fromkeys(text.replace("{}", tag) for tag in others for text in _LANGUAGE_VARIANTS)
     languages = tuple(dict.fromkeys((*others, "en")))
-    return msgspec.structs.replace(spec, board=board, languages=languages, variants=spec.variants or tuple(variants))
+    return replace(spec, board=board, languages=languages, variants=spec.variants or tuple(variants))
 
 
 def own_system(protocol: RunProtocol, judge: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import msgspec
@@ -17,7 +18,7 @@ from harness.runs.asking import AskingPlace, CostEstimate, Watcher, calls_to_ask
 from harness.runs.plan import Plan
 from harness.runs.runner import OpenedRun, RunResult, ask_opened, open_run
 from harness.runs.sources import usual_folder
-from harness.runs.specification import RunSpec
+from harness.runs.specification import ChosenTexts, RunSpec
 from harness.store import Store
 
 
@@ -41,7 +42,7 @@ def board_specs(spec: RunSpec, collection: BoardCollection, library: Library) ->
         has = {"languages": sorted(board.languages), "tasks": [*board.tasks], "metrics": [*board.rubrics]}
         own = {what: tuple(name for name in names if name in wanted[what]) for what, names in has.items()}
         if all(own.values()):
-            chosen.append(msgspec.structs.replace(spec, board=board.id, **own))
+            chosen.append(replace(spec, board=board.id, languages=own["languages"], tasks=own["tasks"], metrics=own["metrics"]))
     if not chosen:
         raise UsageError(f"no board of '{collection.id}' has these languages, tasks and metrics together; leave out one of them")
     return chosen
@@ -55,7 +56,7 @@ def _known(names: Sequence[str] | None, known: Sequence[str], kind: str) -> Sequ
     return every if names is None else names
 
 
-def absent_cards(specs: Sequence[RunSpec], library: Library) -> dict[str, DatasetCard]:
+def absent_cards(specs: Sequence[ChosenTexts], library: Library) -> dict[str, DatasetCard]:
     """`{board: card of its data}` of the boards whose data are not on this machine."""
     data = {str(spec.board): library.board(str(spec.board)).data for spec in specs}
     cards = {name: one.dataset_card for name, one in data.items() if isinstance(one, BoardData) and not one.hub}

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from operator import attrgetter
 from pathlib import Path
 
 import msgspec
@@ -16,10 +18,12 @@ from harness.model import Condition, Item, Prompt, Query, Score, Variant
 from harness.prompts import PromptTemplate, WritingPrompt, given_texts, is_english, writing_prompt
 from harness.runs.plan import Plan
 from harness.runs.shown_items import ShownItems
+from harness.runs.sources import first_items
 from harness.runs.specification import read_names
 
 
-class GenerateSpec(msgspec.Struct, frozen=True):
+@dataclass(frozen=True)
+class GenerateSpec:
     """What a user asks models to write. Without `data`, the inputs are those of the language packs' control items."""
 
     task: str
@@ -28,7 +32,7 @@ class GenerateSpec(msgspec.Struct, frozen=True):
     data: Path | None = None
     content: tuple[Path, ...] = ()
     base_url: str | None = None
-    base_urls: dict[str, str] = {}
+    base_urls: Mapping[str, str] = field(default_factory=dict)
     temperature: float = 0.0
     top_p: float | None = None
     own_language: bool = False  # the request in the language of the items
@@ -65,7 +69,8 @@ def writing_sources(spec: GenerateSpec, library: Library) -> WritingSources:
     chosen = set(resolve(spec.languages or languages, languages, "items"))
     of_languages = [item for item in everything.items if item.language in chosen and item.split == "test"]
     own = [item for item in of_languages if item.task == task.id]
-    items = tuple(_inputs(own or [item for item in of_languages if item.task == writing.inputs_of], task, spec.limit))
+    inputs = _inputs(own or [item for item in of_languages if item.task == writing.inputs_of], task)
+    items = tuple(first_items(inputs, spec.limit, attrgetter("language")))
     if not items:
         raise UsageError(f"no item of {spec.data or 'the language packs'} has the inputs of '{task.id}' ({', '.join(_input_names(task))})")
     groups = {(item.language, item.group) for item in items}
@@ -77,19 +82,17 @@ def _input_names(task: Task) -> list[str]:
     return [name for name, field in task.fields.items() if field.role == "input"]
 
 
-def _inputs(items: Sequence[Item], task: Task, limit: int | None) -> Iterator[Item]:
+def _inputs(items: Sequence[Item], task: Task) -> Iterator[Item]:
     """One item for each different input of a language, named after its group, without an output."""
     seen: dict[tuple[str, ...], None] = {}
     in_group: dict[tuple[str, str], int] = {}
-    by_language: dict[str, int] = {}
     keys = (*_input_names(task), *task.language_keys[1:])
     for item in items:
         texts = {name: item.fields[name] for name in keys if item.fields.get(name)}
         key = (item.language, item.group, *(str(item.fields.get(name, "")).strip() for name in keys))
-        if key in seen or not given_texts(item, task) or by_language.get(item.language, 0) == limit:
+        if key in seen or not given_texts(item, task):
             continue
         seen[key] = None
-        by_language[item.language] = by_language.get(item.language, 0) + 1
         number = in_group[item.language, item.group] = in_group.get((item.language, item.group), 0) + 1
         name = item.group if number == 1 else f"{item.group}-{number}"
         yield Item(name, item.language, task.id, "test", item.group, None, item.parallel_id, texts)

@@ -1,21 +1,14 @@
-"""Writing attempts, and reading the last replies of calls.
-
-Writing is the hot path: a call and its prompt are encoded once, not with every attempt.
-"""
+"""Writing attempts. It is the hot path: a call and its prompt are encoded once, not with every attempt."""
 
 from __future__ import annotations
 
 import sqlite3
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import islice
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
 
 import msgspec
 from isal import isal_zlib
 
-from harness.errors import StoreError
-from harness.judges.usage import stored_reply
 from harness.model import Call, JudgeIdentity, Prompt, Reply
 from harness.store.opening import checksum, transaction
 
@@ -106,35 +99,3 @@ def _call_row(call: Call, judge: str, identity: str) -> tuple[object, ...]:
         query.repeat,
         call.seed,
     )
-
-
-FetchRows = Callable[..., list[tuple[Any, ...]]]  # the rows of a query with its parameters
-_IDS_PER_QUERY = 500
-_LAST_ATTEMPT = "SELECT MAX(attempt) FROM attempts WHERE call_id = value AND reply IS NOT NULL{since}"
-_LAST_REPLY = "SELECT reply FROM attempts WHERE call_id = value AND reply IS NOT NULL{since} ORDER BY attempt DESC LIMIT 1"
-
-
-def last_attempts(fetch: FetchRows, call_ids: Iterable[str], since: float | None = None) -> Iterator[int | None]:
-    """For each id, in order, the number of its last attempt that has a reply; None if it has none. Streams."""
-    return (attempt for _, attempt in _look_up(fetch, _LAST_ATTEMPT.format(since=_received_after(since)), call_ids))
-
-
-def last_replies(fetch: FetchRows, call_ids: Iterable[str], since: float | None = None) -> Iterator[Reply | None]:
-    """For each id, in order, its last reply; None if it has none. Streams. Raises StoreError for a damaged reply."""
-    for call_id, reply in _look_up(fetch, _LAST_REPLY.format(since=_received_after(since)), call_ids):
-        try:
-            yield None if reply is None else stored_reply(reply)
-        except msgspec.DecodeError as err:
-            raise StoreError(f"the reply of call {call_id} is damaged ({err}); 'harness store check' lists all damaged replies") from None
-
-
-def _received_after(since: float | None) -> str:
-    return "" if since is None else f" AND received > {since!r}"
-
-
-def _look_up(fetch: FetchRows, subquery: str, call_ids: Iterable[str]) -> Iterator[tuple[str, Any]]:
-    """`(call id, value of the subquery)`. Ids go to SQLite in chunks, as a JSON list, so a million ids need no more memory than 500."""
-    remaining = iter(call_ids)
-    while chunk := list(islice(remaining, _IDS_PER_QUERY)):
-        rows = fetch(f"SELECT ({subquery}) FROM json_each(?) ORDER BY key", msgspec.json.encode(chunk).decode())
-        yield from zip(chunk, (value for (value,) in rows), strict=True)

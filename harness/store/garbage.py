@@ -50,16 +50,17 @@ def collect(folder: Path, *, dry_run: bool = False, endpoint_refusals: bool = Fa
     before = _bytes(store_path(folder))
     if dry_run:
         with Store.reading(folder) as store, explaining_errors(folder):
-            refusals = len(_refusals(store.db)) if endpoint_refusals else 0
+            refused = _refusals(store.db) if endpoint_refusals else []
             rows = {table: cursor.fetchone()[0] for table, cursor in _on_garbage(store.db, "SELECT COUNT(*)").items()}
     else:
         with Store.writing(folder) as store, explaining_errors(folder):
             with transaction(store.db):
-                refusals = _remove_refusals(store.db) if endpoint_refusals else 0
+                refused = _refusals(store.db) if endpoint_refusals else []
+                store.db.executemany("DELETE FROM attempts WHERE call_id = ? AND attempt = ?", refused)
                 rows = {table: cursor.rowcount for table, cursor in _on_garbage(store.db, "DELETE").items()}
                 _renumber(store.db)
-            _shrink(store.db, rewrite=bool(refusals) or any(rows.values()))
-    return RemovedRows(**rows, bytes_before=before, bytes_after=_bytes(folder / FILE), refusals=refusals)
+            _shrink(store.db, rewrite=bool(refused) or any(rows.values()))
+    return RemovedRows(**rows, bytes_before=before, bytes_after=_bytes(folder / FILE), refusals=len(refused))
 
 
 def _refusals(db: sqlite3.Connection) -> list[tuple[str, int]]:
@@ -70,12 +71,6 @@ def _refusals(db: sqlite3.Connection) -> list[tuple[str, int]]:
             if is_endpoint_refusal(stored_reply(reply)):
                 refusals.append((call_id, number))
     return refusals
-
-
-def _remove_refusals(db: sqlite3.Connection) -> int:
-    refusals = _refusals(db)
-    db.executemany("DELETE FROM attempts WHERE call_id = ? AND attempt = ?", refusals)
-    return len(refusals)
 
 
 def _on_garbage(db: sqlite3.Connection, statement: str) -> dict[str, sqlite3.Cursor]:

@@ -7,20 +7,23 @@ import time
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
 from harness.errors import StoreError
+from harness.judges.usage import stored_reply
 from harness.model import Call, JudgeIdentity, Reply
 from harness.prompts.templates import PromptTemplate
-from harness.store import attempts, opening, schema
+from harness.store import opening, schema
 from harness.store.attempts import Attempt, AttemptWriter
 from harness.store.checkpoints import Checkpoints
 from harness.store.opening import checksum, explaining_errors
 from harness.tables import make_folder
 
+_IDS_PER_QUERY = 500
 SUBMITTED = "submitted"  # the state of a batch until it is settled
 _EXPORT = """
 SELECT call_id, prompt_id, judge, item_id, metrics, condition, temperature, repeat,
@@ -163,14 +166,29 @@ class Store:
 
     def last_attempts(self, call_ids: Iterable[str], since: float | None = None) -> Iterator[int | None]:
         """For each id, in order, the number of its last attempt with a reply (received after `since`); None if it has none. Streams."""
-        return attempts.last_attempts(self._fetch, call_ids, since)
+        return (attempt for _, attempt in self._look_up("MAX(attempt)", call_ids, since))
 
     def replies(self, call_ids: Iterable[str], since: float | None = None) -> Iterator[Reply | None]:
         """For each id, in order, its last reply (received after `since`); None if it has none. Streams.
 
         Raises StoreError for a damaged reply.
         """
-        return attempts.last_replies(self._fetch, call_ids, since)
+        for call_id, reply in self._look_up("reply", call_ids, since, "ORDER BY attempt DESC LIMIT 1"):
+            try:
+                yield None if reply is None else stored_reply(reply)
+            except msgspec.DecodeError as err:
+                raise StoreError(
+                    f"the reply of call {call_id} is damaged ({err}); 'harness store check' lists all damaged replies"
+                ) from None
+
+    def _look_up(self, value: str, call_ids: Iterable[str], since: float | None, order: str = "") -> Iterator[tuple[str, Any]]:
+        """`(call id, value)` of attempts with a reply. Ids go to SQLite in chunks, so a million ids need no more memory than 500."""
+        received = "" if since is None else f" AND received > {since!r}"
+        query = f"SELECT {value} FROM attempts WHERE call_id = value AND reply IS NOT NULL{received} {order}"
+        remaining = iter(call_ids)
+        while chunk := list(islice(remaining, _IDS_PER_QUERY)):
+            rows = self._fetch(f"SELECT ({query}) FROM json_each(?) ORDER BY key", msgspec.json.encode(chunk).decode())
+            yield from zip(chunk, (found for (found,) in rows), strict=True)
 
     def put_batch(self, batch_id: str, run: str, judge: str, calls: Sequence[str]) -> None:
         """Record a submitted batch in the state `submitted`. A batch that is already recorded stays as it is."""

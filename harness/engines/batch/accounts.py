@@ -46,8 +46,7 @@ class CallAccounts:
             self._budget.settle(0.0, cost)
             return
         self._budget.settle(self._reserved(call), cost)
-        self.progress.done += 1
-        self.progress.unreadable += self._work.unreadable(call, reply) > 0
+        self.progress.count(self._work, call, reply)
 
     def record_stored(self, call: Call) -> None:
         """Count a call whose reply was already in the store."""

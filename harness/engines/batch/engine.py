@@ -25,7 +25,7 @@ from harness.engines.work import CallSequence, Engine, JudgeWork, Outcome, Setti
 from harness.errors import JudgeError
 from harness.judges.base import NoReply
 from harness.judges.batches import Batching, BatchRefused, ProviderBatch
-from harness.judges.chat import EndpointCapabilities
+from harness.judges.capabilities import EndpointCapabilities
 from harness.judges.rate_limits import LONGEST_WAIT_SECONDS
 from harness.store import Store, StoredBatch
 
@@ -243,18 +243,18 @@ class _BatchSession:
 
 def states_of(judge: Batching, batch_ids: Iterable[str]) -> dict[str, ProviderBatch | str]:
     """Each batch in its present state, or the reason why the state is unknown. Raises JudgeError for a judge that cannot ask."""
-    return run_loop(_states_of(judge, batch_ids))
-
-
-async def _states_of(judge: Batching, batch_ids: Iterable[str]) -> dict[str, ProviderBatch | str]:
-    provider = judge.batches()
     states: dict[str, ProviderBatch | str] = {}
-    try:
-        for batch_id in batch_ids:
-            try:
-                states[batch_id] = await provider.retrieve(batch_id)
-            except (NoReply, JudgeError) as err:
-                states[batch_id] = str(err)
-    finally:
-        await provider.close()
+
+    async def retrieve_all() -> None:
+        provider = judge.batches()
+        try:
+            for batch_id in batch_ids:
+                try:
+                    states[batch_id] = await provider.retrieve(batch_id)
+                except (NoReply, JudgeError) as err:
+                    states[batch_id] = str(err)
+        finally:
+            await provider.close()
+
+    run_loop(retrieve_all())
     return states

@@ -7,9 +7,8 @@ import json
 import shutil
 import tempfile
 from collections.abc import AsyncGenerator, Collection, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from types import TracebackType
 from typing import IO, Any
 
 import msgspec
@@ -100,29 +99,23 @@ def _read_line(text: bytes) -> ResultLine:
         raise ValueError(str(err)) from None
 
 
-class Results:
+class Results(ExitStack):
     """The result lines of a batch by call id. If there are several lines for a call, the first one counts.
 
     Invalid lines, and lines about calls of other batches, are counted and ignored. Only positions in the files stay in memory.
     """
 
     def __init__(self, calls: Collection[str]) -> None:
+        super().__init__()
         self._calls = frozenset(calls)
         self._files: list[IO[bytes]] = []
         self._positions: dict[str, tuple[int, int]] = {}
         self.answers: set[str] = set()  # ids of calls whose line is an answer
         self.ignored = {"invalid": 0, "about other calls": 0, "repeated": 0}
 
-    def __enter__(self) -> Results:
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, err: BaseException | None, trace: TracebackType | None) -> None:
-        for file in self._files:
-            file.close()
-
     def add(self, path: Path) -> None:
         """Read a file of results. The file has to exist as long as this object is in use."""
-        file = open(path, "rb")  # noqa: SIM115 (closed by __exit__)
+        file = self.enter_context(open(path, "rb"))  # noqa: SIM115
         self._files.append(file)
         position = 0
         for text in iter(lambda: file.readline(LONGEST_LINE), b""):

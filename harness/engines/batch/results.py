@@ -20,7 +20,7 @@ from harness.engines.work import CallSequence, JudgeWork, with_ids
 from harness.errors import EndpointRefusal, FatalReply, JudgeError
 from harness.judges.base import NoReply
 from harness.judges.batches import Batches, BatchRefused, ProviderBatch
-from harness.judges.chat import EndpointCapabilities
+from harness.judges.capabilities import EndpointCapabilities
 from harness.judges.completion import error_text
 from harness.judges.transport import Response
 from harness.model import Call, Reply

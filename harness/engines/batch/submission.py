@@ -18,7 +18,8 @@ from harness.engines.work import CallSequence, with_ids
 from harness.errors import FatalReply
 from harness.judges.base import NoReply
 from harness.judges.batches import Batches, BatchRefused, LineError, ProviderBatch
-from harness.judges.chat import FORMS, Chat, EndpointCapabilities
+from harness.judges.capabilities import FORMS, EndpointCapabilities
+from harness.judges.chat import Chat
 from harness.judges.transport import Response
 from harness.store import StoredBatch
 

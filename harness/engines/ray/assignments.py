@@ -12,14 +12,15 @@ from harness.engines.work import JudgeOpening, JudgeWork, Settings, for_judge
 from harness.errors import UsageError
 from harness.judges import Environment, traits_of
 from harness.judges.local import context_needed
-from harness.model import Call
 
 
 def assign_judges(works: Sequence[JudgeWork], settings: Settings, workers: int) -> list[dict[int, Assignment]]:
     """For each worker, `{index of a work: its assignment}`. A judge with low limits is assigned to some of the workers only."""
     by_worker: list[dict[int, Assignment]] = [{} for _ in range(workers)]
     for index, work in enumerate(works):
-        identity, opening, start_calls = work.judge.identity, _travelling_opening(work), _start_calls(work)
+        identity, opening = work.judge.identity, _travelling_opening(work)
+        # The largest call stands for all of them: a judge that looks at calls before it starts needs to know how large they get.
+        start_calls = (max(work.calls, key=context_needed),) if traits_of(work.judge).needs_calls_to_start else ()
         for assigned, share in zip(by_worker, divide_limits(settings, identity.name, workers), strict=False):
             assigned[index] = Assignment(identity, opening, share, start_calls, work.answered_before)
     return [assigned for assigned in by_worker if assigned]
@@ -59,8 +60,3 @@ def _travelling_opening(work: JudgeWork) -> JudgeOpening:
     options = work.opening.options
     environment = options.environment.read if isinstance(options.environment, Environment) else dict(options.environment)
     return JudgeOpening(work.opening.name, msgspec.structs.replace(options, training=None, environment=environment))
-
-
-def _start_calls(work: JudgeWork) -> tuple[Call, ...]:
-    """The largest call stands for all of them: a judge that looks at calls before it starts needs to know how large they get."""
-    return (max(work.calls, key=context_needed),) if traits_of(work.judge).needs_calls_to_start else ()

@@ -13,13 +13,12 @@ from importlib.metadata import version
 from itertools import count
 from typing import Protocol, TypeVar
 
-import msgspec
-
 from harness.engines.budget import Budget
 from harness.engines.local import Watch
 from harness.engines.ray.leases import Lease, LeaseTable
 from harness.engines.ray.messages import (
     Assignment,
+    AttemptResult,
     Exchange,
     ExchangeLost,
     FinishedCall,
@@ -61,18 +60,19 @@ class _JudgeProgress:
     def update(self, worker: int, status: JudgeStatus) -> None:
         """Take in the status that a worker reports."""
         self._statuses[worker] = status
-        statuses, progress = self._statuses.values(), self.progress
-        progress.retries = sum(one.retries for one in statuses)
-        progress.reasked = sum(one.reasked for one in statuses)
-        progress.most_in_flight = sum(one.most_in_flight for one in statuses)
-        progress.waiting_for = next((one.waiting_for for one in statuses if one.waiting_for), "")
+        parts, progress = [status.progress for status in self._statuses.values()], self.progress
+        progress.retries = sum(one.retries for one in parts)
+        progress.reasked = sum(one.reasked for one in parts)
+        progress.most_in_flight = sum(one.most_in_flight for one in parts)
+        progress.waiting_for = next((one.waiting_for for one in parts if one.waiting_for), "")
         self.last_loss = status.last_loss or self.last_loss
 
     def lose(self, worker: int) -> None:
         """That worker is lost: its calls are for others, and nothing waits for what it waited for."""
         self.leases.return_calls(worker)
         if worker in self._statuses:
-            self.update(worker, msgspec.structs.replace(self._statuses[worker], waiting_for=""))
+            self._statuses[worker].progress.waiting_for = ""
+            self.update(worker, self._statuses[worker])
 
 
 class _WorkerSlot:
@@ -183,16 +183,12 @@ class Driver:
                         f"the Ray cluster has had no room for a worker for {PLACEMENT_SECONDS:.0f} s: each needs one free CPU. "
                         "Free one or add a node ('ray status' shows what uses them), then run the same command again"
                     )
-                else:
-                    self._show_waiting("room on the Ray cluster")
+                for judge in self._judges if not self._at_work else ():
+                    judge.progress.waiting_for = "room on the Ray cluster"
+                    self._watch(judge.work, judge.progress)
             return node.result()
         finally:
             node.cancel()
-
-    def _show_waiting(self, reason: str) -> None:
-        for judge in self._judges:
-            judge.progress.waiting_for = reason
-            self._watch(judge.work, judge.progress)
 
     def _lose(self, worker: _PoolWorker) -> None:
         """A worker is lost: its calls are for others."""
@@ -204,8 +200,7 @@ class Driver:
             judge = self._judges[index]
             judge.lose(worker.number)
             if judge.failure is not None:
-                for lease in judge.leases.stop():
-                    self._count(judge, lease, None)
+                self._give_up(judge, judge.leases.stop())
         self._check_done()
 
     async def _dismiss(self, worker: _PoolWorker) -> None:
@@ -244,8 +239,7 @@ class Driver:
     def _exhausted_budget(self) -> str:
         if self._budget.late:
             for judge in self._judges:
-                for lease in judge.leases.drop_returned():
-                    self._count(judge, lease, None)
+                self._give_up(judge, judge.leases.drop_returned())
         return self._budget.exhausted
 
     def _lease_calls(self, worker: _PoolWorker) -> list[AssignedCall]:
@@ -274,7 +268,7 @@ class Driver:
             if attempts:
                 self._store.put_attempts(attempts, judge.work.judge.identity)
             for lease, call in finished:
-                self._count(judge, lease, call)
+                self._count(judge, lease, call.attempts)
                 if call.reply is not None:
                     worker.answered.add(index)
                     worker.slot.failures = 0
@@ -299,16 +293,16 @@ class Driver:
         refused = (list(worker.slot.assignments)[position] for position in exchange.problems)
         return {index for index in refused if index not in worker.answered and self._judges[index].progress.done}
 
-    def _count(self, judge: _JudgeProgress, lease: Lease, call: FinishedCall | None) -> None:
-        """Count a settled call; None: it is not asked any more."""
-        reply = call.reply if call else None
-        replies = [reply for reply, _ in call.attempts if reply is not None] if call else []
+    def _give_up(self, judge: _JudgeProgress, leases: Sequence[Lease]) -> None:
+        """Count settled calls that are not asked any more."""
+        for lease in leases:
+            self._count(judge, lease, ())
+
+    def _count(self, judge: _JudgeProgress, lease: Lease, attempts: Sequence[AttemptResult]) -> None:
+        """Count a settled call."""
+        replies = [reply for reply, _ in attempts if reply is not None]
         self._budget.settle(lease.reserved, sum(charged(judge.work, lease.call, each) for each in replies))
-        if reply is None:
-            judge.progress.lost += 1
-        else:
-            judge.progress.done += 1
-            judge.progress.unreadable += judge.work.unreadable(lease.call, reply) > 0
+        judge.progress.count(judge.work, lease.call, replies[-1] if replies else None)
 
     def _stop(self, worker: _PoolWorker, index: int, problem: str) -> None:
         """Stop a judge that would refuse every worker. Raises WorkerLost if it answers others and has never answered this one."""
@@ -318,8 +312,7 @@ class Driver:
         if index not in worker.answered and judge.progress.done:
             raise WorkerLost(f"on node {worker.node}: {problem}")
         judge.failure = JudgeError(problem)
-        for lease in judge.leases.stop():
-            self._count(judge, lease, None)
+        self._give_up(judge, judge.leases.stop())
         if len(self._judges) > 1:
             judge.progress.notes.append(f"stopped: {problem}")
         self._watch(judge.work, judge.progress)

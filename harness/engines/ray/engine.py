@@ -37,12 +37,8 @@ def ask_all(works: Sequence[JudgeWork], store: Store, settings: Settings, watch:
     with _connected(settings.cluster):
         assigned = assign_judges(works, settings, settings.cluster.actors or len(_nodes()))
         driver = Driver(works, assigned, store, settings.budget, watch, _ActorPool(works))
-        interrupted = run_loop(_run(driver))
+        interrupted = run_loop(run_side_by_side([driver.run()]))
         return driver.outcomes(interrupted=interrupted)
-
-
-async def _run(driver: Driver) -> bool:
-    return await run_side_by_side([driver.run()])
 
 
 @contextmanager

@@ -11,7 +11,7 @@ from typing import Protocol
 
 import msgspec
 
-from harness.engines.work import JudgeOpening, Settings
+from harness.engines.work import JudgeOpening, Progress, Settings
 from harness.model import Call, JudgeIdentity, Reply
 
 AttemptResult = tuple[Reply | None, str | None]  # the reply, or the reason why there is none
@@ -55,10 +55,7 @@ class JudgeStatus(msgspec.Struct, frozen=True, array_like=True):
     """The status of one judge at one worker: how many more calls it wants, and counts since it was opened."""
 
     wanted_calls: int
-    retries: int
-    reasked: int
-    most_in_flight: int
-    waiting_for: str
+    progress: Progress
     last_loss: str | None
 
 

@@ -20,6 +20,7 @@ from harness.data import Dataset
 from harness.engines.budget import Budget, Limits, ends_waits
 from harness.engines.local import CallSession
 from harness.engines.ray.messages import Assignment, AttemptResult, Exchange, FinishedCall, JudgeStatus, WorkerReady
+from harness.engines.reply_writer import ReplySink
 from harness.engines.work import CallSequence, JudgeWork
 from harness.errors import HarnessError, JudgeError
 from harness.judges import Judge, open_judge
@@ -39,7 +40,7 @@ def pack_calls(calls: Sequence[AssignedCall]) -> bytes:
     return pickle.dumps(calls, protocol=5)
 
 
-class _AttemptCollector:
+class _AttemptCollector(ReplySink):
     """The results of attempts, for each call that is not finished."""
 
     def __init__(self) -> None:
@@ -47,15 +48,6 @@ class _AttemptCollector:
 
     async def write(self, call: Call, reply: Reply | None, loss: str | None = None) -> None:
         self._results[call.call_id].append((reply, loss))
-
-    def put_calls(self, calls: Sequence[Call]) -> None:
-        """Nothing is stored here."""
-
-    def check(self) -> None:
-        """Nothing is stored here, so nothing can fail."""
-
-    def commit(self) -> None:
-        """Nothing is stored here."""
 
     def pop(self, call: Call) -> list[AttemptResult]:
         return self._results.pop(call.call_id, [])
@@ -84,8 +76,7 @@ class _JudgeQueue:
 
     def status(self) -> JudgeStatus:
         outcome = self.session.outcome(interrupted=False)
-        counts = outcome.progress
-        return JudgeStatus(self.wanted_calls, counts.retries, counts.reasked, counts.most_in_flight, counts.waiting_for, outcome.last_loss)
+        return JudgeStatus(self.wanted_calls, outcome.progress, outcome.last_loss)
 
 
 class Worker:
@@ -128,10 +119,7 @@ class Worker:
         return judge
 
     async def exchange(self, number: int, received: int, calls: bytes, exhausted: str) -> bytes:
-        """Take on calls; return what was finished after the first `received` calls. `exhausted` names a budget that is used up, if any.
-
-        Returns an encoded `Exchange` as soon as there is something to report.
-        """
+        """Take on calls; return an encoded `Exchange` as soon as there is something to report: see `WorkerHandle`."""
         self._forget(received)
         if number > self._last_exchange:  # otherwise the driver repeats an exchange
             self._last_exchange = number
@@ -181,7 +169,7 @@ class Worker:
         return msgspec.msgpack.encode(Exchange(self._first, self._finished, statuses, self._problems))
 
     async def end(self, received: int) -> bytes:
-        """Stop asking and close the judges; return what was finished after the first `received` calls."""
+        """Stop asking and close the judges; return what was finished since."""
         self._forget(received)
         for task in self._tasks:
             task.cancel()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import tomllib
 from collections.abc import Callable
@@ -99,8 +100,9 @@ def test_every_field_of_a_specification_has_a_flag() -> None:
     flags = {action.dest for action in command_parser(build_parser(), "run")._actions}
     # read from other flags, or set by studies, `improve` and a cascade
     read_already = {"panels", "own_prompts", "own_rubrics", "base_urls", "crossed", "only"}
-    assert {field for field in RunSpec.__struct_fields__ if RUN_FLAGS.get(field, field) not in flags} == read_already
-    assert set(RUN_FLAGS) <= set(RunSpec.__struct_fields__)
+    fields = {field.name for field in dataclasses.fields(RunSpec)}
+    assert {field for field in fields if RUN_FLAGS.get(field, field) not in flags} == read_already
+    assert set(RUN_FLAGS) <= fields
 
 
 BY_LANGUAGE = """

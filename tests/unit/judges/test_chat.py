@@ -13,7 +13,8 @@ import pytest
 
 from harness.errors import FatalReply
 from harness.judges.base import NoReply
-from harness.judges.chat import TOP_TOKENS, Chat
+from harness.judges.capabilities import TOP_TOKENS
+from harness.judges.chat import Chat
 from harness.judges.transport import Response
 from harness.model import Call, Condition, Item, Message, Prompt, Query, Reply, Token, parse_variant
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,7 @@ from harness.runs import RunProtocol, RunSpec, open_judges, prepare
 )
 def test_a_condition_named_twice_is_refused(spec: RunSpec) -> None:
     with pytest.raises(UsageError, match="twice"):
-        prepare(msgspec.structs.replace(spec, languages=("cs",)))
+        prepare(replace(spec, languages=("cs",)))
 
 
 def conditions(**spec: Any) -> list[str]:
@@ -67,13 +68,14 @@ def test_a_perturbation_that_is_named_twice_is_made_once() -> None:
         (RunSpec(perturbations=("shuffle-words",), segmenters=("mecab",)), "no segmenter 'mecab'"),
         (RunSpec(perturbations=("inject@icu",)), "does not work on words, so it has no segmenter"),
         (RunSpec(top_ps=(0.5, 0.5)), "twice"),
+        (RunSpec(variants=("prompt:polite@1f2e3d4c",)), "the prompt 'polite@1f2e3d4c' is not here; --prompt FILE asks with a prompt"),
         (RunSpec(variants=("own-language",)), "no native reader has reviewed the instructions in 'cs'; --allow-unreviewed uses them"),
     ],
-    ids=["axis", "order", "kind", "dose", "without dose", "segmenter", "no segmenter", "top-p", "unreviewed"],
+    ids=["axis", "order", "kind", "dose", "without dose", "segmenter", "no segmenter", "top-p", "own prompt", "unreviewed"],
 )
 def test_a_condition_that_cannot_be_is_explained(spec: RunSpec, words: str) -> None:
     with pytest.raises(UsageError, match=words):
-        prepare(msgspec.structs.replace(spec, languages=spec.languages or ("cs",)))
+        prepare(replace(spec, languages=spec.languages or ("cs",)))
 
 
 def test_english_items_are_asked_about_in_their_own_language_anyway() -> None:
@@ -109,12 +111,12 @@ def test_equal_specifications_are_the_same_run_and_others_are_not() -> None:
     others = [
         RunSpec(languages=("cs",)),
         *(
-            msgspec.structs.replace(same, **{name: value})
+            replace(same, **{name: value})
             for name, value in {"seed": 1, "repeats": 2, "top_ps": (0.5,), "perturbations": ("inject",), "variants": ("few-shot",)}.items()
         ),
     ]
     assert len({first.name, *(prepare(other).protocol.name for other in others)}) == len(others) + 1
-    assert first.name == prepare(msgspec.structs.replace(same, segmenters=("whitespace",))).protocol.name  # nothing is cut into words
+    assert first.name == prepare(replace(same, segmenters=("whitespace",))).protocol.name  # nothing is cut into words
 
 
 def test_a_protocol_of_an_earlier_store_is_read_with_the_axes_that_it_does_not_name() -> None:

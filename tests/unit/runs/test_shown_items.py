@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import msgspec
 import pytest
 
 from harness.content import Library
@@ -104,7 +104,7 @@ def test_an_order_needs_pairs_and_a_scale_that_can_be_swapped(tmp_path: Path, ch
     (tmp_path / "labels.jsonl").write_text("\n".join(labels))
     spec = RunSpec(data=tmp_path, tasks=("compare_responses",))
     with pytest.raises(UsageError, match=words):
-        prepare(msgspec.structs.replace(spec, **change))
+        prepare(replace(spec, **change))
 
 
 def test_pairs_without_labels_are_asked_about_all_metrics_of_their_task(tmp_path: Path) -> None:

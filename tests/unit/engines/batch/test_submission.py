@@ -20,7 +20,7 @@ from harness.engines.budget import Budget
 from harness.engines.polling import Polling
 from harness.judges import NoReply
 from harness.judges.batches import Batches, BatchRefused, ProviderBatch
-from harness.judges.chat import EndpointCapabilities
+from harness.judges.capabilities import EndpointCapabilities
 from harness.store import Store
 
 FILE = RequestFile(Path("requests.jsonl"), ("a", "b"))

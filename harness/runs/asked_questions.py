@@ -1,0 +1,199 @@
+"""The questions of a run: its metrics, variants and conditions, from the specification and the board."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from itertools import product
+from typing import Any
+
+from harness.content import Board, Library, Task
+from harness.content.specs import Rubric
+from harness.content.tags import choose_from
+from harness.data import Dataset
+from harness.errors import UsageError
+from harness.model import SAMPLING, Condition, Scale, Variant, parse_variant
+from harness.perturb import parse_perturbation
+from harness.prompts import OwnPrompt, is_english, load_own_prompt, load_own_rubric, with_rubric
+from harness.runs.protocol import AskedQuestions
+from harness.runs.self_preference_data import SINGLE_METRICS
+from harness.runs.specification import ChosenConditions, ChosenWordings, RunSpec
+from harness.runs.studies import SELF_PREFERENCE
+from harness.text import quoted
+
+
+def asked_questions(spec: RunSpec, metrics: Sequence[str], data: Dataset, board: Board | None) -> AskedQuestions:
+    """What is asked about the chosen metrics.
+
+    Raises UsageError for a prompt or rubric of the user's own that does not fit the data, and for a variant or condition that cannot be.
+    """
+    own_prompts = read_prompts(spec)
+    rubrics_read = dict(map(load_own_rubric, spec.rubrics))
+    own_rubrics = {**spec.own_rubrics, **rubrics_read}
+    metrics = _metrics_of_prompts(spec, metrics, own_prompts, data)
+    variants = _variants(spec, board, own_prompts, rubrics_read)
+    if unknown := sorted({variant.prompt for variant in variants if variant.prompt} - own_prompts.keys()):
+        raise UsageError(f"the prompt '{unknown[0]}' is not here; --prompt FILE asks with a prompt of your own")
+    return AskedQuestions(
+        metrics=_metrics_of_rubrics(metrics, variants, own_rubrics, data),
+        conditions=_conditions(spec, variants, spec.temperatures or ((board.temperature,) if board else (0.0,))),
+        repeats=spec.repeats or (board.repeats if board else 1),
+        seed=spec.seed,
+        reask=spec.reask,
+        own_prompts=own_prompts,
+        own_rubrics=own_rubrics,
+    )
+
+
+def read_prompts(wording: ChosenWordings) -> dict[str, OwnPrompt]:
+    """All prompts of the user's own, by name and hash."""
+    return {**wording.own_prompts, **dict(map(load_own_prompt, wording.prompts))}
+
+
+def _metrics_of_prompts(
+    wording: ChosenWordings, metrics: Sequence[str], own_prompts: Mapping[str, OwnPrompt], data: Dataset
+) -> tuple[str, ...]:
+    """The metrics that are asked about: with own prompts alone, only theirs. Raises UsageError for a prompt that does not fit the data."""
+    for name, prompt in own_prompts.items():
+        if prompt.metric not in metrics:
+            choices = choose_from(metrics, prompt.metric)
+            raise UsageError(f"the prompt '{name}' is about the metric '{prompt.metric}', which is not asked.{choices}")
+        if problem := prompt.problem_with(data.scales[prompt.metric], data.items):
+            raise UsageError(f"the prompt '{name}' {problem}")
+    asked = {prompt.metric for prompt in own_prompts.values()}
+    return tuple(metric for metric in metrics if wording.variants or not own_prompts or metric in asked)
+
+
+def _variants(
+    wording: ChosenWordings, board: Board | None, own_prompts: Mapping[str, OwnPrompt], rubrics: Collection[str]
+) -> tuple[Variant, ...]:
+    """The variants that are asked: those of the user or the board, and the user's own prompts. Own prompts alone replace the usual ones.
+
+    Each rubric of the user's own takes the place of the usual one in every variant that is no prompt.
+    """
+    if len(own_prompts) < len(wording.prompts):
+        raise UsageError("two of the prompts are the same; name each prompt once")
+    usual = () if own_prompts else board.variants if board else ("single",)
+    texts = wording.variants or usual
+    variants = [_variant(text) for text in texts]
+    if rubrics:
+        usual_wording = [text for text, variant in zip(texts, variants, strict=True) if not variant.prompt]
+        with_rubrics = [with_rubric(text, name) for text in usual_wording for name in rubrics]
+        variants = [*with_rubrics, *(variant for variant in variants if variant.prompt)]
+    return (*variants, *(Variant(prompt=name) for name in own_prompts))
+
+
+def _variant(text: str) -> Variant:
+    """Raises UsageError for a text that is no variant."""
+    try:
+        return parse_variant(text)
+    except ValueError as err:
+        raise UsageError(str(err)) from None
+
+
+def _metrics_of_rubrics(
+    metrics: Sequence[str], variants: Sequence[Variant], rubrics: Mapping[str, Rubric], data: Dataset
+) -> tuple[str, ...]:
+    """The metrics that are asked about: with own rubrics alone, only theirs. Raises UsageError for a rubric that does not fit the data."""
+    for name, rubric in rubrics.items():
+        if rubric.id not in metrics:
+            raise UsageError(f"the rubric '{name}' is about the metric '{rubric.id}', which is not asked.{choose_from(metrics, rubric.id)}")
+        if rubric.scale != (scale := data.scales[rubric.id]):
+            raise UsageError(f"the rubric '{name}' has the scale {rubric.scale.describe()}, but '{rubric.id}' has {scale.describe()}")
+    shown = [variant.rubric for variant in variants]
+    if unknown := sorted({name for name in shown if name} - rubrics.keys()):
+        raise UsageError(f"the rubric '{unknown[0]}' is not here; --rubric FILE asks with a rubric of your own")
+    asked = {rubrics[name].id for name in shown if name}
+    return tuple(metric for metric in metrics if metric in asked or not all(shown))
+
+
+def _conditions(chosen: ChosenConditions, variants: Sequence[Variant], temperatures: Sequence[float]) -> tuple[Condition, ...]:
+    """Every variant under every sampling, in every order, on the unchanged text and on every change of it.
+
+    A change is a perturbation, or the names of the systems in the headings.
+
+    Raises UsageError for a condition that is named twice, also under two names: each answer would count twice.
+    """
+    perturbations = [
+        "",
+        *(str(each) for segmenter in chosen.segmenters for text in chosen.perturbations for each in parse_perturbation(text, segmenter)),
+    ]
+    conditions = [
+        Condition(variant, **sampling, perturbation=perturbation, order=order, shown_source=shown_source)
+        for variant in variants
+        for sampling in _samplings(chosen, temperatures)
+        for perturbation in dict.fromkeys(perturbations)  # without words, a perturbation is the same for every segmenter
+        for shown_source in dict.fromkeys(("none", *chosen.shown_sources))
+        for order in chosen.orders
+        if chosen.crossed or variant == variants[0] or sampling["temperature"] == temperatures[0]
+    ]
+    repeated = next((condition for condition in conditions if conditions.count(condition) > 1), None)
+    if repeated is not None:
+        raise UsageError(f"'{repeated.words()}' is given twice; name each variant and temperature once, and use --repeats to ask again")
+    return tuple(conditions)
+
+
+def _samplings(chosen: ChosenConditions, temperatures: Sequence[float]) -> Iterator[dict[str, Any]]:
+    """Every combination of values of the axes of `SAMPLING`; their fields in a specification have an s behind the name."""
+    values = {name: getattr(chosen, f"{name}s") for name in SAMPLING} | {"temperature": map(float, temperatures)}
+    return (dict(zip(values, each, strict=True)) for each in product(*values.values()))
+
+
+def refuse_unsuitable(spec: RunSpec, tasks: Sequence[Task], scales: Mapping[str, Scale]) -> None:
+    """Raise UsageError for an order or a shown source that the tasks or scales do not allow."""
+    if spec.study == SELF_PREFERENCE:  # it asks about single texts too, but never in another order
+        tasks = [task for task in tasks if task.is_pair]
+        scales = {metric: scale for metric, scale in scales.items() if metric not in SINGLE_METRICS}
+    single = [task.id for task in tasks if not task.is_pair]
+    for asked, what in (("swapped" in spec.orders, "an order"), ("swapped" in spec.shown_sources, "sources that can be swapped")):
+        if asked and single:
+            raise UsageError(
+                f"only pairs have {what}, and an item of '{single[0]}' has one text; choose pairs with --tasks, or leave it out"
+            )
+    without = [metric for metric, scale in scales.items() if not scale.swap]
+    if "swapped" in spec.orders and without:
+        raise UsageError(
+            f"the scale of '{without[0]}' does not say what its classes become when the texts change places; add a line such as "
+            'swap = { A = "B", B = "A" } to its rubric, choose other metrics with --metrics, or leave out --order'
+        )
+
+
+def instruction_versions(
+    wording: ChosenWordings,
+    library: Library,
+    variants: Collection[Variant],
+    languages: Sequence[str],
+    tasks: Sequence[str],
+    rubrics: Collection[str],
+) -> dict[str, str]:
+    """Versions of the instructions in other languages.
+
+    Raises UsageError if there are none, or if no native reader has reviewed them, unless allowed: for all languages at once, and with the
+    tasks and rubrics of the run that they lack.
+    """
+    asked = [(variant, language) for variant in variants for language in languages if variant.asks_about(language)]
+    questions = {variant.instructions_in(language) for variant, language in asked}
+    reasons = {variant.reasons_in(language) for variant, language in asked}
+    tags = sorted(tag for tag in questions | reasons if not is_english(tag))
+    faults, known = [], [tag for tag in tags if tag in library.instruction_files]
+    if absent := quoted(tag for tag in tags if tag not in known):
+        faults += [
+            f"no instructions in {absent} for a variant with own-language.{choose_from(library.instruction_files)}",
+            "A variant without own-language asks in English; 'Add a language' in CONTRIBUTING.md says how to write them",
+        ]
+    unread = quoted(tag for tag in known if not library.instructions(tag).reviewed_by)
+    if unread and not wording.allow_unreviewed:
+        faults += [
+            f"no native reader has reviewed the instructions in {unread}; --allow-unreviewed uses them, and every table then says so"
+        ]
+    if faults:
+        gaps = [_lacking(library, tag, tasks, rubrics) for tag in known if tag in questions]
+        raise UsageError("\n         ".join(filter(None, [*faults, *gaps])))
+    return {tag: library.instructions(tag).version for tag in tags}
+
+
+def _lacking(library: Library, tag: str, tasks: Collection[str], rubrics: Collection[str]) -> str:
+    """A sentence on the tables that the instructions of a language lack; empty if they have all."""
+    written = library.instructions(tag)
+    absent = [f"[tasks.{name}]" for name in tasks if name not in written.tasks]
+    absent += [f"[rubrics.{name}]" for name in rubrics if name not in written.rubrics]
+    return f"'{tag}' also lacks {', '.join(absent)}: translate them, or choose others with --tasks and --metrics" if absent else ""
