@@ -27,14 +27,18 @@ ShownSource = Literal["none", "correct", "swapped"]
 
 
 class Scale(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The scores that a metric can take."""
+    """The scores that a metric can take.
+
+    `nominal` and `ordinal` scales list their `classes`, ordinal ones from low to high; `interval` scales have `min` and `max`. `best` is
+    the most desirable score. `swap` says what each class becomes when two compared texts change places.
+    """
 
     kind: Literal["nominal", "ordinal", "interval"]
-    classes: tuple[int | str, ...] = ()  # of nominal and ordinal scales, ordinal ones from low to high
-    min: float | None = None  # of interval scales, as max
+    classes: tuple[int | str, ...] = ()
+    min: float | None = None
     max: float | None = None
-    best: int | float | str | None = None  # the most desirable score
-    swap: dict[str, str] = {}  # what each class becomes when two compared texts change places
+    best: int | float | str | None = None
+    swap: dict[str, str] = {}
 
     def exchanged(self, score: Score) -> Score:
         """The score that means the same once the two compared texts have changed places.

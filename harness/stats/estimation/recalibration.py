@@ -151,7 +151,7 @@ def cross_fitted(
     Raises:
         ValueError: with a single fold.
 
-    >>> cross_fitted([0.9] * 8, [1, 1, 1, 0] * 2, [0, 0, 0, 0, 1, 1, 1, 1]).round(3).tolist()[::4]
+    >>> cross_fitted([0.9] * 8, [1, 1, 1, 0] * 2, [0, 0, 0, 0, 1, 1, 1, 1], fit_isotonic).round(3).tolist()[::4]
     [0.75, 0.75]
     """
     p, y, fold = np.asarray(confidence, np.float64), np.asarray(right), np.asarray(folds)

@@ -55,6 +55,7 @@ def halve(
 
     Reference: Jamieson & Talwalkar (2016).
 
+    >>> import numpy as np
     >>> right = np.array([[0, 1, 0], [1, 1, 0], [0, 0, 1], [1, 1, 1.0]])
     >>> halve(lambda columns, n: right[:n, list(columns)], texts=4, candidates=2, shares=(0.5, 1.0)).chosen
     1
