@@ -495,9 +495,7 @@ class DatasetCard(_Spec, frozen=True):
     sampling: Sampling = "unknown"  # how the texts were chosen
     labelled_from: date | None = None  # when people labelled them: the first day, and the last one
     labelled_to: date | None = None
-    epsilon: Annotated[float, msgspec.Meta(ge=0, lt=1)] | None = (
-        None  # the discount of the alternative annotator test that suits these people
-    )
+    epsilon: Annotated[float, msgspec.Meta(ge=0, lt=1)] | None = None  # the discount of the alternative annotator test for these people
     alt_scoring: AltScoring | None = None  # how that test scores on ordered scales (None: accuracy); on others it is always accuracy
     task: str = ""  # of labels and judgments whose item is missing, so that their row names the language
     group: Text = "group"  # the key of the items that holds their group
