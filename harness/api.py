@@ -78,7 +78,7 @@ def run(
     out: Path | str = "results",
     *,
     watcher: Watcher | None = None,
-    settings: Settings = Settings(),  # noqa: B008 (frozen)
+    settings: Settings = Settings(),
     may_send: bool = False,
 ) -> RunResult:
     """Ask the calls that have no reply yet, and read the run from the store, like `harness run`.
@@ -101,7 +101,7 @@ def generate(
     out: Path | str,
     *,
     watcher: Watcher | None = None,
-    settings: Settings = Settings(),  # noqa: B008 (frozen)
+    settings: Settings = Settings(),
     may_send: bool = False,
 ) -> Generated:
     """Let models write the outputs of a task into a data folder, like `harness generate`.

@@ -94,8 +94,8 @@ class RecordedJudgments:
         A metric that is compared with labels of another one, or has another name in the data, has the judgments of that one.
         """
         given = self._judgments
-        mine = given.judge.recode({identity.model: 0}) == 0
-        own = given.take(mine & (given.variant.recode({identity.settings.get("variant", ""): 0}) == 0))
+        mine = given.judge.equals(identity.model)
+        own = given.take(mine & given.variant.equals(identity.settings.get("variant", "")))
         if (np.array([*own.repeat.values, 0])[own.repeat.codes] > 0).any():
             raise UsageError(f"'{identity.model}' judged items more than once; recorded scores need one judgment of every item")
         ours = {self._name_in_data(metric): metric for metric in self._prepared.protocol.questions.metrics}

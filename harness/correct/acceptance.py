@@ -107,7 +107,7 @@ class Acceptances(CellResults, frozen=True):
     schema_version: int = 1
 
 
-def accept(sources: Sequence[Recording], compare: CompareOptions, options: AcceptOptions = AcceptOptions()) -> Acceptances:  # noqa: B008 (frozen)
+def accept(sources: Sequence[Recording], compare: CompareOptions, options: AcceptOptions = AcceptOptions()) -> Acceptances:
     """Find the lowest confidence from which on a share 1 - alpha of a judge's answers gives people's aggregate, with probability 1 - delta.
 
     Raises UsageError unless the labelled items are a random sample, by the dataset card or by `options.sampling`; where votes are asked for

@@ -56,7 +56,7 @@ def _charged(run: RunResult | None, judge: str, own: Path | None) -> AnswerPrice
     price = price_of(identity, own) if identity else None
     if run is None or price is None or not (spent := run.answers.spent.get(judge)):
         return None
-    answers = int((run.judgments.judge.recode({judge: 0}) == 0).sum())
+    answers = int(run.judgments.judge.equals(judge).sum())
     dollars = sum(price.cost(each.usage) - price.cost(each.batched) + price.in_batch().cost(each.batched) for each in spent.values())
     return AnswerPrice(1000 * dollars / answers, FREE if traits_of(judge).is_free else CHARGED) if answers else None
 

@@ -132,7 +132,7 @@ class Calibrated(msgspec.Struct, frozen=True):
         return found
 
 
-def calibrate(source: Recording, compare: CompareOptions, options: CalibrateOptions = CalibrateOptions()) -> Calibrated:  # noqa: B008
+def calibrate(source: Recording, compare: CompareOptions, options: CalibrateOptions = CalibrateOptions()) -> Calibrated:
     """Learn maps from a judge's scores to people's, and say what they are worth.
 
     Raises UsageError for several judges or conditions, with what to choose; where there is nothing to learn from; and as `measure.compare`.
@@ -197,7 +197,7 @@ def text_lengths(data: Dataset) -> Floats:
     return found
 
 
-def calibrated_metric(given: MapInput, options: CalibrateOptions = CalibrateOptions()) -> CalibratedMetric:  # noqa: B008 (frozen)
+def calibrated_metric(given: MapInput, options: CalibrateOptions = CalibrateOptions()) -> CalibratedMetric:
     """The maps of one metric, held against its labels."""
     if options.length and given.kind != "ordered":
         raise UsageError(f"--with length is for ordered classes, and {given.key['metric']} has none; choose with --where metric=NAME")

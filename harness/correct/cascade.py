@@ -149,7 +149,7 @@ class AcceptedCascades(CellResults, frozen=True):
 def accept_cascade(
     source: Recording,
     compare: CompareOptions,
-    options: AcceptOptions = AcceptOptions(),  # noqa: B008 (frozen)
+    options: AcceptOptions = AcceptOptions(),
     units: Units = "design_effect",
     pricing: Pricing | None = None,
     order: Order = "price",

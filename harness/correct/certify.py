@@ -63,10 +63,10 @@ class JudgedRun(msgspec.Struct, frozen=True):
 def certify(
     source: Recording,
     compare: CompareOptions,
-    decision: DecisionOptions = DecisionOptions(),  # noqa: B008 (frozen)
-    acceptance: AcceptOptions = AcceptOptions(),  # noqa: B008 (frozen)
+    decision: DecisionOptions = DecisionOptions(),
+    acceptance: AcceptOptions = AcceptOptions(),
     asked: JudgedRun | None = None,
-    maps: CalibrateOptions = CalibrateOptions(),  # noqa: B008 (frozen)
+    maps: CalibrateOptions = CalibrateOptions(),
     condition: JudgeCondition | None = None,
 ) -> Certificate:
     """The certificate of one judge under one condition.

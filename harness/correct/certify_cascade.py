@@ -26,7 +26,7 @@ def certify_cascade(
     found: AcceptedCascades,
     source: Recording,
     compare: CompareOptions,
-    options: AcceptOptions = AcceptOptions(),  # noqa: B008 (frozen)
+    options: AcceptOptions = AcceptOptions(),
     asked: JudgedRun | None = None,
 ) -> CascadeCertificate:
     """The certificate of what `accept_cascade` found, with the same arguments; `asked` is how a run asked, None for recorded judgments."""

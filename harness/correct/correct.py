@@ -96,7 +96,7 @@ class Corrected(CellResults, frozen=True):
     schema_version: int = 1
 
 
-def correct(sources: Sequence[Recording], compare: CompareOptions, options: CorrectOptions = CorrectOptions()) -> Corrected:  # noqa: B008 (frozen)
+def correct(sources: Sequence[Recording], compare: CompareOptions, options: CorrectOptions = CorrectOptions()) -> Corrected:
     """Estimate means, class shares and differences from the judge alone, from the labels alone, and from both.
 
     Items count from one annotator on, if `compare` does not say otherwise. Raises UsageError unless the dataset card says that the labelled

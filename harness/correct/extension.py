@@ -135,8 +135,8 @@ class _Probe:
 def extend(
     certificate: Certificate,
     source: Recording,
-    compare: CompareOptions = CompareOptions(),  # noqa: B008 (frozen)
-    options: ExtendOptions = ExtendOptions(),  # noqa: B008 (frozen)
+    compare: CompareOptions = CompareOptions(),
+    options: ExtendOptions = ExtendOptions(),
     asked: JudgedRun | None = None,
 ) -> ExtensionResult:
     """Test for every target of the source whether the certificate may serve it.

@@ -73,7 +73,7 @@ class LabelBudget(CellResults, frozen=True):
 def label_budget(
     sources: Sequence[Recording],
     options: CompareOptions,
-    decision: DecisionOptions = DecisionOptions(),  # noqa: B008 (frozen)
+    decision: DecisionOptions = DecisionOptions(),
     *,
     half_width: float = 0.05,
     borrow: bool = False,

@@ -292,4 +292,4 @@ def judged_rows(source: Recording, condition: JudgeCondition) -> Judgments:
 def with_value(rows: Judgments, name: str, value: Any) -> Judgments:
     """The rows whose column `name` has this value; None finds the rows without one."""
     column = getattr(rows, name)
-    return rows.take(column.codes < 0 if value is None else column.recode({value: 0}) == 0)
+    return rows.take(column.equals(value))

@@ -201,7 +201,7 @@ class CellTester:
         self.given = numbers(units.judgments.score)
         self.intervals = {metric: _Distances(judged, metric, votes, self.given) for metric, votes in counted.items() if votes.scores}
         for metric, of in self.intervals.items():
-            rows = np.flatnonzero(units.judgments.metric.recode({metric: 0}) == 0)
+            rows = np.flatnonzero(units.judgments.metric.equals(metric))
             self.gap[rows], self.right[rows], self.baseline[rows] = of.units(rows)
 
     def cell(self, key: dict[str, Any], rows: Ints) -> Generator[SampleOfGroups, ClusterMean, _Measured]:
@@ -262,7 +262,7 @@ class CellTester:
             level=Level(level, correction.reach, same_level_p(level, correction.reach) <= options.alpha),
             gain=correction.gain,
             few_rare_cases=correction.few_rare_cases,
-            alt_samples={str(name): sample.only(by_task.recode({name: 0}) == 0) for name in by_task.used} if sample and by_task else {},
+            alt_samples={str(name): sample.only(by_task.equals(name)) for name in by_task.used} if sample and by_task else {},
         )
         given = pairs and pairs[1][labelled]
         answers = self._answers(key["metric"], items[labelled], codes[labelled], given, commonest.judge and commonest.judge[0])

@@ -169,7 +169,7 @@ _READ: dict[str, Callable[[Verdict], Any]] = {name: attrgetter("".join(place)) f
 }
 
 
-def verdicts(sources: Sequence[Recording], compare: CompareOptions, options: DecisionOptions = DecisionOptions()) -> tuple[Verdict, ...]:  # noqa: B008 (frozen)
+def verdicts(sources: Sequence[Recording], compare: CompareOptions, options: DecisionOptions = DecisionOptions()) -> tuple[Verdict, ...]:
     """Verdicts on every judge of the sources, by language and metric. Raises UsageError as `measure.compare` does.
 
     Args:

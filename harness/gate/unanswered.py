@@ -91,7 +91,7 @@ def unanswered_rows(recording: Recording, judged: JudgedData) -> dict[CellKey, U
         was_shown = shown.items(condition) if recording.asked.rule == "column" else np.ones(len(data.items), bool)
         for metric, votes in judged.counted.items():
             asked = (votes.counts.sum(axis=1) > 0) & was_shown
-            here = (conditions == number) & (units.judgments.metric.recode({metric: 0}) == 0)
+            here = (conditions == number) & units.judgments.metric.equals(metric)
             times = np.bincount(units.item[here], minlength=len(data.items))
             for code in np.unique(language.codes[asked]).tolist():
                 if missed := _missed(times[asked & (language.codes == code)]):

@@ -128,7 +128,7 @@ class Explained(msgspec.Struct, frozen=True):
         return found
 
 
-def explain(source: Recording, compare: CompareOptions, options: ExplainOptions = ExplainOptions()) -> Explained:  # noqa: B008 (frozen)
+def explain(source: Recording, compare: CompareOptions, options: ExplainOptions = ExplainOptions()) -> Explained:
     """Regress a judge's scores minus people's mean on covariates of the texts, for every judge, condition and metric with numbers.
 
     Baselines are left out. Raises UsageError for unknown covariates, for lengths of data without texts, where no metric has scores that are

@@ -106,15 +106,15 @@ def _credit(data: Dataset, metric: str, scores: Sequence[Any]) -> Floats:
 def _labels(judged: JudgedData, metric: str) -> _Choices:
     data, labels = judged.data, judged.data.labels
     item = labels.item.recode(data.positions).astype(np.int64)
-    rows = np.flatnonzero((labels.metric.recode({metric: 0}) == 0) & np.isin(item, judged.units.item))
+    rows = np.flatnonzero(labels.metric.equals(metric) & np.isin(item, judged.units.item))
     return _Choices(item[rows], np.zeros(len(rows), np.int64), _credit(data, metric, list(labels.score.take(rows))))
 
 
 def _of_judges(judged: JudgedData, metric: str) -> Iterator[tuple[dict[str, Any], _Choices]]:
-    units = judged.units.take(np.flatnonzero(judged.units.judgments.metric.recode({metric: 0}) == 0))
+    units = judged.units.take(np.flatnonzero(judged.units.judgments.metric.equals(metric)))
     rows = units.judgments
     share = _credit(judged.data, metric, list(rows.score))
-    swapped = (rows.order.recode({"swapped": 0}) == 0).astype(np.int64)
+    swapped = rows.order.equals("swapped").astype(np.int64)
     conditions = list(zip(*(getattr(rows, name) for name in CONDITION), strict=True))
     codes = {condition: code for code, condition in enumerate(dict.fromkeys(conditions))}
     code = np.array([codes[condition] for condition in conditions], np.int64)

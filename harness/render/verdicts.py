@@ -149,7 +149,7 @@ class AnswerLine(NamedTuple):
     command: str = ""
 
 
-def answer_lines(verdicts: Sequence[Verdict], pages: LabelPages = LabelPages()) -> Iterator[AnswerLine]:  # noqa: B008 (frozen)
+def answer_lines(verdicts: Sequence[Verdict], pages: LabelPages = LabelPages()) -> Iterator[AnswerLine]:
     """The answer in at most six lines; none without a verdict."""
     if sides := judged_sides(verdicts):
         yield from lines_of(answer_of(sides, pages))

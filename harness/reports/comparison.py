@@ -71,7 +71,7 @@ class DecidedComparison(Comparison, frozen=True, kw_only=True):
 def compare(
     sources: Sequence[Recording],
     options: CompareOptions,
-    decision: DecisionOptions = DecisionOptions(),  # noqa: B008 (frozen)
+    decision: DecisionOptions = DecisionOptions(),
     *,
     full: bool = False,
     sections: bool = True,

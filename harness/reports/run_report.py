@@ -104,8 +104,8 @@ def report(
     judgments: Judgments,
     data: Dataset,
     training: Dataset,
-    about: AboutRun = AboutRun(),  # noqa: B008 (frozen)
-    decision: DecisionOptions = DecisionOptions(),  # noqa: B008 (frozen)
+    about: AboutRun = AboutRun(),
+    decision: DecisionOptions = DecisionOptions(),
 ) -> Report:
     """The whole report of a run. `decision` are the thresholds of its verdicts."""
     answers = about.answers

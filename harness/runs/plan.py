@@ -245,7 +245,7 @@ def make_plan(
     library: Library,
     asked: AskedQuestions,
     templates: PromptTemplates,
-    sources: PlanSources = PlanSources(),  # noqa: B008 (frozen)
+    sources: PlanSources = PlanSources(),
     is_asked: Callable[[Item, str, Condition], bool] | None = None,
 ) -> Plan:
     """Plan queries about every item of `data`, on those of the metrics for which it has a label (or may have, if labels are sealed).

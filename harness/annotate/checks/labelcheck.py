@@ -88,7 +88,7 @@ class _MetricCells(NamedTuple):
 
     def rows_of_cells(self, metric: str) -> list[Ints]:
         """The rows of one metric's labels, cell by cell."""
-        rows = np.flatnonzero(self.data.labels.metric.recode({metric: 0}) == 0)
+        rows = np.flatnonzero(self.data.labels.metric.equals(metric))
         return [rows[here] for here in rows_by_number(self.cell[self.at[rows]], len(self.keys))]
 
 

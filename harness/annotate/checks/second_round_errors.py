@@ -21,7 +21,7 @@ def error_agreement(data: Dataset, metric: str, items: Ints) -> dict[str, Any] |
     """
     if data.second_spans is None:
         return None
-    labels = data.labels.take(data.labels.metric.recode({metric: 0}) == 0)
+    labels = data.labels.take(data.labels.metric.equals(metric))
     inside = np.zeros(len(data.items), bool)
     inside[items] = True
     first, second = (_marked(data, table.item, table.spans) for table in (labels, data.second_spans))

@@ -105,7 +105,7 @@ class _Reading(NamedTuple):
     items: dict[str, Item]
 
 
-def make_pages(data: Dataset, source: str, to: Path, library: Library, options: PageOptions = PageOptions()) -> PagesSummary:  # noqa: B008
+def make_pages(data: Dataset, source: str, to: Path, library: Library, options: PageOptions = PageOptions()) -> PagesSummary:
     """Write one page for each annotator, and the record, into the folder `to`.
 
     The labels of development items explain the practice; no other label of `data` is read. `source` is the data folder as the user named

@@ -70,7 +70,7 @@ def _reasons(recording: Recording, texts: Path | None, judge: str, language: str
     if texts is None:
         return
     changed = np.logical_or.reduce([getattr(judged, name).codes >= 0 for name in UNCHANGED])
-    asked = (judged.judge.recode({judge: 0}) == 0) & (judged.justification.codes >= 0) & (judged.score.codes >= 0)
+    asked = judged.judge.equals(judge) & (judged.justification.codes >= 0) & (judged.score.codes >= 0)
     rows = np.flatnonzero(asked & ~changed)
     kept = judged.take(rows)
     reasons = read_columns_at(texts, ("justification",), rows)["justification"]

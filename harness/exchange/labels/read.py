@@ -49,7 +49,7 @@ class SourceOptions(msgspec.Struct, frozen=True):
 
 def read_source(
     source: str,
-    options: SourceOptions = SourceOptions(),  # noqa: B008 (frozen)
+    options: SourceOptions = SourceOptions(),
     *,
     annotator: str | None = None,
 ) -> SourceTable:

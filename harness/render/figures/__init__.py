@@ -45,7 +45,7 @@ _SECTIONS: dict[str, tuple[str, Callable[..., Drawn]]] = {
 }
 
 
-def draw_figures(report_json: Mapping[str, Any], folder: Path, options: FigureOptions = FigureOptions()) -> list[Path]:  # noqa: B008 (frozen)
+def draw_figures(report_json: Mapping[str, Any], folder: Path, options: FigureOptions = FigureOptions()) -> list[Path]:
     """Draw every figure that a report has the numbers for, into a folder that is created if it does not exist; the files in their order.
 
     `report_json` is what `report.json` holds. Raises UsageError without the extra `figures`, StoreError where the folder cannot be written.

@@ -29,7 +29,7 @@ _AROUND = 1.6  # inches above and below the rows
 _MOST_ROWS = int((style.MOST_INCHES - _AROUND) / _LINE)
 
 
-def draw_answer(verdicts: Sequence[Verdict], signature: str, options: FigureOptions = FigureOptions()) -> Drawn | None:  # noqa: B008
+def draw_answer(verdicts: Sequence[Verdict], signature: str, options: FigureOptions = FigureOptions()) -> Drawn | None:
     """The figure of an answer; None without a verdict on a judge. It is 8 inches high at most, and says what it leaves out."""
     sides = judged_sides(verdicts)
     if not sides:
@@ -147,7 +147,7 @@ def _label(panel: Any, matrix: VerdictMatrix, lines: int) -> None:
     panel.spines[:].set_visible(False)
 
 
-def write_answer(comparison: DecidedComparison, path: Path, options: FigureOptions = FigureOptions()) -> None:  # noqa: B008 (frozen)
+def write_answer(comparison: DecidedComparison, path: Path, options: FigureOptions = FigureOptions()) -> None:
     """Draw the answer of a comparison into a file. Raises UsageError where it has no verdict, and as `form_of` does."""
 
     def draw(own: FigureOptions) -> Drawn:

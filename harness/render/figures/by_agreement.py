@@ -40,7 +40,7 @@ class _Grid(NamedTuple):
     columns: Sequence[tuple[str, Mapping[int, Row]]]
 
 
-def draw_by_agreement(comparison: Comparison, path: Path, options: FigureOptions = FigureOptions()) -> None:  # noqa: B008 (frozen)
+def draw_by_agreement(comparison: Comparison, path: Path, options: FigureOptions = FigureOptions()) -> None:
     """Draw, for each cell, the shares of the classes where three annotators agree fully, partly and not at all.
 
     There is a row for each cell and a column for each level of agreement. If no cell has items with three annotators, there is one
@@ -58,7 +58,7 @@ def draw_by_agreement(comparison: Comparison, path: Path, options: FigureOptions
     style.write_figure(path, lambda own: draw_distributions(rows, comparison.signature, own), options)
 
 
-def draw_distributions(rows: Sequence[Row], signature: str, options: FigureOptions = FigureOptions()) -> Drawn:  # noqa: B008 (frozen)
+def draw_distributions(rows: Sequence[Row], signature: str, options: FigureOptions = FigureOptions()) -> Drawn:
     """The figure of flat cells that have shares of classes, by level of agreement or as a whole."""
     kept, left = _chosen(rows)
     grid = _grid(kept, options)

@@ -35,7 +35,7 @@ def draw_agreement(
     section: Section,
     signature: str,
     baselines: Mapping[str, float] = {},
-    options: FigureOptions = FigureOptions(),  # noqa: B008 (frozen)
+    options: FigureOptions = FigureOptions(),
 ) -> Drawn:
     """The section `variants`: a dot for each variant, beside the agreement of people on the same items.
 
@@ -107,7 +107,7 @@ def _of_case(rows: Iterable[Row], case: Case, keys: Sequence[str] = CONDITION) -
     return [row for row in rows if panels.context_of(row, keys) == case]
 
 
-def draw_consistency(section: Section, signature: str, options: FigureOptions = FigureOptions()) -> Drawn:  # noqa: B008 (frozen)
+def draw_consistency(section: Section, signature: str, options: FigureOptions = FigureOptions()) -> Drawn:
     """The section `consistency`: a panel for each kind of sameness, in it a dot for each judge and condition."""
     rows = panels.rows_at_level(section["rows"], "language")
     languages = panels.different(rows, "language")
@@ -144,7 +144,7 @@ def draw_consistency(section: Section, signature: str, options: FigureOptions = 
     return panels.draw_dots(figure, signature, options)
 
 
-def draw_injection(section: Section, signature: str, options: FigureOptions = FigureOptions()) -> Drawn:  # noqa: B008 (frozen)
+def draw_injection(section: Section, signature: str, options: FigureOptions = FigureOptions()) -> Drawn:
     """The section `injection`: a panel for each metric, in it a dot for each way in which scores change."""
     rows = panels.rows_at_level(section["rows"], "language", "metric")
     languages, metrics = panels.different(rows, "language"), panels.different(rows, "metric")
@@ -172,7 +172,7 @@ def draw_injection(section: Section, signature: str, options: FigureOptions = Fi
     return panels.draw_dots(figure, signature, options)
 
 
-def draw_sensitivity(rows: Sequence[Row], signature: str, options: FigureOptions = FigureOptions()) -> Drawn:  # noqa: B008 (frozen)
+def draw_sensitivity(rows: Sequence[Row], signature: str, options: FigureOptions = FigureOptions()) -> Drawn:
     """One metric of the section `perturbations`, by language and by task: a dot for each kind of change."""
     kinds = panels.different(rows, "perturbation")
     levels = {aspect: panels.rows_at_level(rows, aspect, "metric") for aspect in _ASPECTS[:2]}

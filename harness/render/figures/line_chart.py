@@ -21,7 +21,7 @@ _TEMPERATURE = f"{_COUNTED}, at each temperature."
 _EXAMPLES = f"{_COUNTED}, by the number of examples that stand before the text for each class."
 
 
-def draw_temperature(section: Section, signature: str, options: FigureOptions = FigureOptions()) -> Drawn:  # noqa: B008 (frozen)
+def draw_temperature(section: Section, signature: str, options: FigureOptions = FigureOptions()) -> Drawn:
     """The figure of the section `temperature`: a line for each judge and variant."""
     lines = tuple(name for name in CONDITION if name != "temperature")
     return _draw_lines(
@@ -29,7 +29,7 @@ def draw_temperature(section: Section, signature: str, options: FigureOptions = 
     )
 
 
-def draw_few_shot(section: Section, signature: str, options: FigureOptions = FigureOptions()) -> Drawn:  # noqa: B008 (frozen)
+def draw_few_shot(section: Section, signature: str, options: FigureOptions = FigureOptions()) -> Drawn:
     """The figure of the section `few_shot`: a line for each judge, temperature and variant without its examples."""
     rows = [{**row, "otherwise": str(msgspec.structs.replace(parse_variant(row["variant"]), shots=0))} for row in section["rows"]]
     lines = ("judge", "otherwise", *SAMPLING)

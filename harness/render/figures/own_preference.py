@@ -18,7 +18,7 @@ _CAPTION = (
 )
 
 
-def draw_own_preference(section: Section, signature: str, options: FigureOptions = FigureOptions()) -> Drawn:  # noqa: B008 (frozen)
+def draw_own_preference(section: Section, signature: str, options: FigureOptions = FigureOptions()) -> Drawn:
     """The figure of the section `self_preference`: a panel for recognition and one for each control question with points."""
     panels = [("recognition", "recognition", section["points"], section["line"])]
     panels += [(one["metric"], "right", one["points"], one["line"]) for one in section["control_lines"]]

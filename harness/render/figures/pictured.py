@@ -36,7 +36,7 @@ _GAP, _HEADING = 0.14, 0.35  # inches between panels, and of a panel's heading
 _PER_INCH = 15  # characters of the title and the caption
 
 
-def draw_doses(found: DoseResponse, signature: str, options: FigureOptions = FigureOptions()) -> Drawn:  # noqa: B008 (frozen)
+def draw_doses(found: DoseResponse, signature: str, options: FigureOptions = FigureOptions()) -> Drawn:
     """The figure of one kind of change, asked of one judge under one condition.
 
     Panels have fixed places: to find them for dozens of panels would take matplotlib seconds.
@@ -84,7 +84,7 @@ _BAR = 0.3  # inches of a condition
 _NAME_LETTERS = 28  # characters in a line of a name
 
 
-def draw_failures(found: FailureShares, signature: str, options: FigureOptions = FigureOptions()) -> Drawn:  # noqa: B008 (frozen)
+def draw_failures(found: FailureShares, signature: str, options: FigureOptions = FigureOptions()) -> Drawn:
     """The figure of failures by condition and kind."""
     conditions, left = fitting(found.conditions, [_BAR] * len(found.conditions), 1.4, "condition")
     found = replace(found, conditions=tuple(conditions))

@@ -141,7 +141,7 @@ def finish_with_legend(
     text: str,
     signature: str,
     options: FigureOptions,
-    legend: Legend = Legend(),  # noqa: B008 (frozen)
+    legend: Legend = Legend(),
 ) -> Drawn:
     """Add the legend of all panels, taken from `panel`, which has all series, and the caption `text`; then `finish`."""
     heading = textwrap.fill(terminal_safe(title), int(options.width * _TITLE_CHARACTERS_PER_INCH)) if legend.headed else ""

@@ -238,7 +238,7 @@ def _scale(sources: Sequence[BrowserSource], metric: str) -> dict[str, Any]:
         numbers = [end for end in (scale.min, scale.max) if end is not None]
         if len(numbers) < 2:
             tables = [table for source in sources for table in (source.outcomes.data.labels, source.outcomes.units.judgments)]
-            numbers = [float(score) for table in tables for score in table.score.take(table.metric.recode({metric: 0}) == 0).used]
+            numbers = [float(score) for table in tables for score in table.score.take(table.metric.equals(metric)).used]
     ends = {"low": min(numbers, default=0.0), "high": max(numbers, default=0.0)}
     order_only = any(metric in source.outcomes.data.label_scales for source in sources)  # no label is a point of the judge's scale
     ends |= {"order_only": True} if order_only else {}

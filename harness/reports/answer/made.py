@@ -18,7 +18,7 @@ _MOST_STEPS = 3
 _HOWEVER = ", however it is asked"
 
 
-def answer_of(sides: Sides, pages: LabelPages = LabelPages()) -> Answer:  # noqa: B008 (frozen)
+def answer_of(sides: Sides, pages: LabelPages = LabelPages()) -> Answer:
     """The answer of verdicts by judge and condition, baselines left out; `pages` says how people label more of the data.
 
     Raises ValueError without any verdict.

@@ -36,7 +36,7 @@ def free_text(data: Dataset, judgments: Judgments, options: CompareOptions) -> F
     judgments, _, group, columns = PlacedJudgments.of(data, judgments, judgments.variant.recode(spoken) == 0)
     read = judgments.failure.codes < 0
     further = judgments.further_numbers.codes >= 0
-    refused = judgments.failure.recode({str(Failure.REFUSED): 0}) == 0
+    refused = judgments.failure.equals(str(Failure.REFUSED))
     drawing = options.drawing
     rows: list[Row] = []
     for key, cell in rows_by_level(columns, LEVELS):

@@ -111,7 +111,7 @@ def _choices(data: Dataset, judgments: Judgments) -> _Choices:
         group=placed.group,
         share=np.array(share, np.float64),
         stated=np.array([np.nan if value is None else value for value in judgments.share_a], np.float64),
-        swapped=np.asarray(judgments.order.recode({"swapped": 0}) == 0),
+        swapped=judgments.order.equals("swapped"),
         equal=np.array(equal, bool)[place],
         first=codes[0][place],
         second=codes[1][place],

@@ -76,7 +76,7 @@ def joint_cascade(
     groups: ArrayLike | None = None,
     *,
     path: ThresholdPath | None = None,
-    promise: CascadePromise = CascadePromise(),  # noqa: B008 (frozen)
+    promise: CascadePromise = CascadePromise(),
     seed: int = 0,
 ) -> Cascade:
     """Find thresholds for each judge, so that the promise holds.
@@ -129,7 +129,7 @@ def split_cascade(
     right: Sequence[ArrayLike],
     groups: ArrayLike,
     *,
-    promise: CascadePromise = CascadePromise(),  # noqa: B008 (frozen)
+    promise: CascadePromise = CascadePromise(),
     seed: int = 0,
 ) -> Cascade:
     """The same promise as `joint_cascade`, tested along a path that a part of the labels finds (`risk_path`).

@@ -28,7 +28,7 @@ ORDER = tuple(SKILL)
 def _found(
     folder: Path,
     judges: tuple[str, ...] = ORDER,
-    options: AcceptOptions = AcceptOptions(),  # noqa: B008 (frozen)
+    options: AcceptOptions = AcceptOptions(),
     units: Units = "design_effect",
     **compare: Any,
 ) -> AcceptedCascade:

@@ -133,7 +133,7 @@ class Run:
         self,
         workers: int = 2,
         limits: Limits = Limits(),  # noqa: B008
-        settings: Settings = Settings(),  # noqa: B008
+        settings: Settings = Settings(),
         clock: Callable[[], float] = time.monotonic,
     ) -> Outcome:
         """Fails where it takes more than half a minute."""
