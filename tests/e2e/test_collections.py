@@ -22,6 +22,7 @@ from harness.data import load_folder
 from tests.e2e.conftest import Answer, Endpoint, Request
 
 Cli = Callable[..., Any]
+Command = Callable[..., Any]
 COMMIT = "a" * 40
 PEOPLE = ("p1", "p2", "p3")
 TEXTS = 60  # in each language, each by itself
@@ -240,12 +241,13 @@ def test_a_judge_that_copies_a_person_may_be_used_on_every_board(cli: Cli, endpo
     assert [style for style, _ in found["answer"]["sentences"]] == ["good", "good"] and found["left_out"] == []
 
 
-def test_judges_that_guess_may_be_used_for_nothing(cli: Cli, endpoint: Endpoint, content: Path) -> None:
+def test_judges_that_guess_may_be_used_for_nothing(command: Command, endpoint: Endpoint, content: Path) -> None:
+    """In a process of its own: one interpreter for the threads of so many requests and for their client takes ten times as long."""
     endpoint.script = guessing(endpoint)
     judges = [word for number in range(5) for word in ("--judge", f"openai/guess-{number}")]
-    done = cli(*asked(endpoint, content, *judges, "--yes", "--json"))
-    assert done.code == 0, done.err
-    given = [verdict for board in json.loads(done.out)["boards"].values() for verdict in board["verdicts"]]
+    done = command(*asked(endpoint, content, *judges, "--yes", "--json"))
+    assert done.returncode == 0, done.stderr
+    given = [verdict for board in json.loads(done.stdout)["boards"].values() for verdict in board["verdicts"]]
     assert len(given) == 5 * 4 and {verdict["verdict"] for verdict in given} == {"do not use"}
 
 
