@@ -243,11 +243,11 @@ def test_a_judge_that_copies_a_person_may_be_used_on_every_board(cli: Cli, endpo
 
 def test_judges_that_guess_may_be_used_for_nothing(command: Command, endpoint: Endpoint, content: Path) -> None:
     endpoint.script = guessing(endpoint)
-    judges = [word for number in range(2) for word in ("--judge", f"openai/guess-{number}")]
+    judges = [word for number in range(5) for word in ("--judge", f"openai/guess-{number}")]
     done = command(*asked(endpoint, content, *judges, "--yes", "--json"))
     assert done.returncode == 0, done.stderr
     given = [verdict for board in json.loads(done.stdout)["boards"].values() for verdict in board["verdicts"]]
-    assert len(given) == 2 * 4 and {verdict["verdict"] for verdict in given} == {"do not use"}
+    assert len(given) == 5 * 4 and {verdict["verdict"] for verdict in given} == {"do not use"}
 
 
 def test_nothing_is_fetched_or_asked_without_consent(cli: Cli, endpoint: Endpoint, content: Path, refused: Callable[..., None]) -> None:

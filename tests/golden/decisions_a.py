@@ -74,7 +74,7 @@ def check_alternative_annotator(case: Case, data: Path) -> None:
     if "data" in case["inputs"]:
         _check_recorded(case, data / Path(case["inputs"]["data"]).name)
     elif "differences" in case["inputs"]:
-        [found] = aa.advantage_tests([aa.Differences(np.asarray(case["inputs"]["differences"], float))], case["inputs"]["epsilon"])
+        [found] = aa.advantage_tests([aa.AnnotatorDifferences(np.asarray(case["inputs"]["differences"], float))], case["inputs"]["epsilon"])
         assert_equal({"p_t": found.p_published, "p_safe": found.p}, case["expected"], case["tolerance"])
     else:
         _check_synthetic(case)

@@ -154,7 +154,7 @@ def alternative_annotator_tests(cells: Sequence[LabelledByAnnotators], rule: Ann
     return [_summary(of_cell, rule.q, rule.min_items) for of_cell in tested]
 
 
-class Differences(NamedTuple):
+class AnnotatorDifferences(NamedTuple):
     """The d of one annotator's items: -1 (the judge is strictly better), 0 or 1 (the person is); their groups, and those of `p_guarded`."""
 
     d: Floats
@@ -162,7 +162,7 @@ class Differences(NamedTuple):
     guarded_groups: ArrayLike | None = None
 
 
-def _compared_with_annotators(cell: LabelledByAnnotators, rule: AnnotatorRule) -> list[Differences]:
+def _compared_with_annotators(cell: LabelledByAnnotators, rule: AnnotatorRule) -> list[AnnotatorDifferences]:
     values, scores = _as_values(cell.labels, cell.scoring), _as_values(cell.judge, cell.scoring)
     if values.ndim != 2 or scores.shape != values.shape[:1]:
         raise ShapeError(f"labels {values.shape} must be (items, annotators) and judge {scores.shape} of the same items")
@@ -174,11 +174,11 @@ def _compared_with_annotators(cell: LabelledByAnnotators, rule: AnnotatorRule) -
     for annotator in range(values.shape[1]):
         rows = kept & known[:, annotator]
         d = _differences(values[rows], scores[rows], annotator, cell.scoring)
-        compared.append(Differences(d, *(None if of is None else of[rows] for of in codes)))
+        compared.append(AnnotatorDifferences(d, *(None if of is None else of[rows] for of in codes)))
     return compared
 
 
-def advantage_tests(cells: Sequence[Differences], epsilon: float, variance: ClusterVariance = "cr2") -> list[AdvantageTest]:
+def advantage_tests(cells: Sequence[AnnotatorDifferences], epsilon: float, variance: ClusterVariance = "cr2") -> list[AdvantageTest]:
     """One-sided tests that people are strictly better than the judge less often, by more than epsilon, than the judge is.
 
     t = (mean d - epsilon) / error with the cluster variance and the degrees of freedom of `cluster_mean`; p = P(t(freedom) <= t). If no
@@ -190,7 +190,7 @@ def advantage_tests(cells: Sequence[Differences], epsilon: float, variance: Clus
 
     Reference: Calderon, Reichart & Dror (2025); Hall (1992) for the guarded p.
 
-    >>> samples = [Differences(np.array(d)) for d in ([0.0] * 40, [1.0] * 6 + [-1.0] * 10 + [0.0] * 44)]
+    >>> samples = [AnnotatorDifferences(np.array(d)) for d in ([0.0] * 40, [1.0] * 6 + [-1.0] * 10 + [0.0] * 44)]
     >>> alike, varied = advantage_tests(samples, epsilon=0.1)
     >>> alike.p_published, round(alike.p, 4), alike.reason
     (nan, 0.0148, 'no variation between groups')
@@ -204,7 +204,7 @@ def advantage_tests(cells: Sequence[Differences], epsilon: float, variance: Clus
     return [_advantage(*each, epsilon, variance) for each in zip(cells, means, guarded, strict=True)]
 
 
-def _advantage(one: Differences, found: ClusterMean, guarded: float, epsilon: float, variance: ClusterVariance) -> AdvantageTest:
+def _advantage(one: AnnotatorDifferences, found: ClusterMean, guarded: float, epsilon: float, variance: ClusterVariance) -> AdvantageTest:
     from scipy.special import stdtr
 
     n, groups, mean = found.n, found.groups, found.mean

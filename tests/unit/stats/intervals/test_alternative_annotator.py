@@ -16,8 +16,8 @@ from harness.stats.core.arrays import Floats, ShapeError
 from harness.stats.intervals.alternative_annotator import (
     AdvantageTest,
     AlternativeAnnotatorTest,
+    AnnotatorDifferences,
     AnnotatorRule,
-    Differences,
     LabelledByAnnotators,
     Scoring,
     advantage_tests,
@@ -34,7 +34,7 @@ def alternative_annotator_test(
 
 
 def advantage_test(d: ArrayLike, epsilon: float, groups: ArrayLike | None = None) -> AdvantageTest:
-    return advantage_tests([Differences(np.asarray(d, np.float64), groups, groups)], epsilon)[0]
+    return advantage_tests([AnnotatorDifferences(np.asarray(d, np.float64), groups, groups)], epsilon)[0]
 
 
 def by_hand(labels: Floats, judge: Floats, scoring: Scoring) -> list[list[int]]:
