@@ -33,27 +33,19 @@ def test_the_page_of_columns_is_current() -> None:
     assert (ROOT / "docs" / "columns.md").read_text(encoding="utf-8") == page(), "run: python docs/make_columns.py"
 
 
-def test_what_is_written_by_hand_stays_short() -> None:
-    """All pages but those that a program writes whole, in words as `wc -w` counts them."""
-    generated = {ROOT / "docs" / f"{name}.md" for name in ("api", "cli", "columns", "coverage")}
-    words = {page.name: len(page.read_text(encoding="utf-8").split()) for page in {*ROOT.glob("docs/*.md")} - generated}
-    assert sum(words.values()) <= 60_000, dict(sorted(words.items(), key=lambda each: -each[1]))
-
-
 def test_the_table_of_the_boards_page_has_what_the_boards_have() -> None:
     table = runpy.run_path(str(ROOT / "docs" / "make_boards.py"))["table"]()
     assert table in (ROOT / "docs" / "leaderboards.md").read_text(encoding="utf-8"), "run: python docs/make_boards.py"
     assert {row.count("|") for row in table.splitlines()} == {6} and "%" in table
 
 
-def test_the_readme_is_short_and_opens_with_what_the_atlas_has() -> None:
+def test_the_readme_opens_with_what_the_atlas_has() -> None:
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     made = runpy.run_path(str(ROOT / "docs" / "make_atlas.py"))
     table = made["table"]()
     assert f"{made['counts']()}\n{table}" in readme, "run: python docs/make_atlas.py"
     assert len({row.count("|") for row in table.splitlines()}) == 1 and "comet-22, 2 of 3 metrics" in table
     assert made["digest"]().encode() in (ROOT / "docs" / "figures" / "atlas.png").read_bytes(), "run: python docs/make_atlas.py"
-    assert len(readme.splitlines()) <= 120
 
 
 def test_the_readme_shows_the_first_six_lines_of_what_other_pages_show_whole() -> None:
