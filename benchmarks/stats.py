@@ -1,7 +1,7 @@
 """What a million labels cost, as ratios to other ways of computing the same: `make bench`.
 
-Prints CPU seconds (all threads), the smallest of some rounds, and never asserts; the limits that are tests are in
-tests/unit/stats/test_speed.py. Data: 135 cells x 2,470 items x 3 annotators on three classes, and one judge, as arrays.
+Prints CPU seconds (all threads), the smallest of some rounds, beside the limits that we keep. Data: 135 cells x 2,470 items x 3
+annotators on three classes, and one judge, as arrays.
 """
 
 from __future__ import annotations

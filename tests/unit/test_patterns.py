@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -70,12 +69,10 @@ def run(cli: Callable[..., Any], folder: Path, monkeypatch: pytest.MonkeyPatch, 
 
 
 def test_a_hostile_answer_is_a_failure_with_a_name(cli: Callable[..., Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    begin = time.monotonic()
     done = run(cli, tmp_path, monkeypatch, texts=12, hostile=2)
     assert done.code == 0, done.err
     [cell] = json.loads(done.out)["cells"]
     assert cell["failures"] == {"slow_pattern": 2} and cell["n"] == 10 and cell["pa"] == 1.0
-    assert time.monotonic() - begin < 60
 
 
 def test_a_pattern_that_ends_on_few_answers_stops_the_run_with_what_would_be_right(

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass
 
 import numpy as np
@@ -145,17 +144,6 @@ def test_a_rule_of_ones_own() -> None:
 
     found = about_more(gap, better, np.arange(60), rule=from_100)
     assert found.planned is not None and 100 <= found.planned <= 100 * GROWTH + 1
-
-
-def test_a_grid_takes_seconds() -> None:
-    """135 cells in 5 seconds of processor time, in groups of five."""
-    rng = np.random.default_rng(3)
-    drawn = [WORLDS["likert5"].draw(rng, 200) for _ in range(20)]
-    about_more(*drawn[0], np.arange(200) // 5, cells=135)  # imports scipy
-    begin = time.process_time()
-    for gap, better in drawn:
-        about_more(gap, better, np.arange(200) // 5, cells=135)
-    assert (time.process_time() - begin) / len(drawn) < 5 / 135
 
 
 if __name__ == "__main__":
