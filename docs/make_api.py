@@ -14,7 +14,7 @@ import msgspec
 
 import harness
 from harness.decide.verdicts import Verdict
-from harness.notebook import NotebookComparison, NotebookReport
+from harness.notebook import DrawnFigure, NotebookComparison, NotebookReport
 
 PAGE = Path(__file__).with_name("api.md")
 # The order of the page: what newcomers need first. Every public name is here once.
@@ -40,7 +40,7 @@ ORDER = (
         "HarnessError",
     ),
 )
-RETURNED = (NotebookReport, NotebookComparison, Verdict)
+RETURNED = (NotebookReport, NotebookComparison, DrawnFigure, Verdict)
 _MEMBERS = {
     "Dataset": (),
     "Library": (),

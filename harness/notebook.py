@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -102,19 +103,31 @@ class NotebookComparison(DecidedComparison, frozen=True, kw_only=True):
         drawn = draw_answer(self.verdicts, self.signature, FigureOptions(forms=("svg",)))
         if drawn is None:
             raise UsageError("there is no verdict on a judge to draw")
-        return DrawnFigure(drawn["svg"].decode())
+        return DrawnFigure(drawn["svg"].decode(), self)
 
 
 class DrawnFigure(msgspec.Struct, frozen=True):
     """A drawing as SVG, which a notebook shows; `svg` is the file's text."""
 
     svg: str
+    comparison: NotebookComparison
 
     def __repr__(self) -> str:
         return f"<DrawnFigure: {len(self.svg):,} characters of SVG>"
 
     def _repr_svg_(self) -> str:
         return self.svg
+
+    def save(self, path: Path | str) -> Path:
+        """Draw the figure into a file and return its path; the name ends in `.svg`, `.pdf` or `.png`.
+
+        Raises:
+            UsageError: for another ending, and without the extra `figures`.  StoreError: if the file cannot be written.
+        """
+        from harness.render.figures import write_answer
+
+        write_answer(self.comparison, Path(path))
+        return Path(path)
 
 
 def _cell_key(cell: Cell) -> CellKey | None:

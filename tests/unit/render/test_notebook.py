@@ -81,6 +81,15 @@ def test_a_notebook_draws_the_answer(compared: NotebookComparison) -> None:
         msgspec.structs.replace(compared, verdicts=()).figure()
 
 
+def test_a_figure_is_saved_in_the_form_of_its_name(compared: NotebookComparison, tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    figure = compared.figure()
+    assert figure.save(tmp_path / "answer.svg").read_text("utf-8") == figure.svg
+    assert figure.save(str(tmp_path / "answer.pdf")).read_bytes().startswith(b"%PDF")
+    with pytest.raises(harness.HarnessError, match="SVG, PDF or PNG"):
+        figure.save(tmp_path / "answer.gif")
+
+
 def test_one_key_to_group_by_may_be_a_text(tmp_path: Path, compared: NotebookComparison) -> None:
     where = {"metric": compared.cells[0]["metric"]}
     found = harness.compare(judged_folder(tmp_path / "made", labelled=0.9, noise=0.05), by="language", where=where)
