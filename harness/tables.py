@@ -22,7 +22,7 @@ from typing import IO, Any, TypeVar, cast
 
 import msgspec
 
-from harness.errors import ContentError, StoreError
+from harness.errors import ContentError, StoreError, unreadable
 from harness.text import looks_like_formula
 
 PRIVATE_FILE, PRIVATE_FOLDER = 0o600, 0o700  # modes of files and folders with texts, labels or replies (docs/running.md)
@@ -150,7 +150,7 @@ def open_bytes(path: Path, line: Callable[[], int | None] = lambda: None) -> Ite
     except (gzip.BadGzipFile, zlib.error) as err:
         raise ContentError(f"not a whole gzip file ({err}); fetch it again", path, line()) from None
     except OSError as err:
-        raise ContentError(f"cannot be read: {err.strerror or err}", path) from None
+        raise unreadable(err, path) from None
 
 
 def parquet_table(path: Path, columns: list[str] | None = None) -> Any:

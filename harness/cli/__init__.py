@@ -12,19 +12,22 @@ from typing import NoReturn
 
 from harness.cli.parser import build_parser, command_parser
 from harness.cli.streams import checked_output, interrupted_once
-from harness.errors import HarnessError
+from harness.errors import HarnessError, explained_system_errors
 from harness.exit_codes import INTERRUPTED
 
 _ASKING = ("run", "generate", "improve", "batch", "study", "board")  # commands that ask judges
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run one command and return its exit code. Only HarnessError is caught: any other exception is a bug."""
+    """Run one command and return its exit code.
+
+    HarnessError is caught, and errors of the system are one by then; any other exception is a bug.
+    """
     verbose = False
     if argv is None:
         sys.excepthook = _show_bug
     try:
-        with interrupted_once(), checked_output():
+        with explained_system_errors(), interrupted_once(), checked_output():
             parts = parse(sys.argv[1:] if argv is None else argv)
             verbose = parts[0].verbose
             return max([_run(arguments) for arguments in parts])

@@ -32,7 +32,7 @@ from harness.annotate.answers.page_record import RECORD, LabellingPage, read_rec
 from harness.annotate.answers.page_results import RESULT, SCHEMA_VERSION, PageResult, checksum
 from harness.annotate.pages.document import data_of, document
 from harness.annotate.pages.listen import LOOPBACK
-from harness.errors import ContentError, HarnessError
+from harness.errors import ContentError, HarnessError, unreadable
 from harness.tables import make_folder, write_atomic
 from harness.text import terminal_safe
 
@@ -144,7 +144,7 @@ def _page_with_server(path: Path, token: str) -> str:
     try:
         text = path.read_text("utf-8")
     except OSError as err:
-        raise ContentError(f"cannot be read: {err.strerror or err}", path) from None
+        raise unreadable(err, path) from None
     data, language = data_of(text), _LANGUAGE.search(text)
     if not data or not language:
         raise ContentError("not a page that 'harness labels page' wrote; make the pages again", path)
