@@ -36,6 +36,7 @@ from harness.exit_codes import CONTENT, FETCH, INCOMPLETE, INTERRUPTED, JUDGE, O
 
 _MOST_FAULTS = 6  # of a file, in one message
 _LONGEST_NAME = 200  # of a file, in a message: longer ones are cut
+_NO_FOLDER = "the current folder no longer exists, or cannot be entered; change to another folder"
 _NO_FILE = (errno.ENOENT, errno.EISDIR, errno.ENOTDIR)  # the name is wrong; whatever else fails, the system refuses
 _ADVICE = {
     errno.EACCES: "check the rights of the file and of the folders above it, or choose another",
@@ -104,10 +105,10 @@ class UnreadableFile(ContentError):
     exit_code = STORE
 
 
-def unreadable(err: OSError, path: Path | str) -> ContentError:
-    """Return the error of a file that cannot be read: one of the name where no file has it, else one of access."""
+def unreadable(err: OSError, path: Path | str, what: str = "") -> ContentError:
+    """Return the error of a file that cannot be read: one of the name where no file has it, else one of access. `what` says what it is."""
     kind = ContentError if err.errno in _NO_FILE else UnreadableFile
-    return kind(f"cannot be read: {err.strerror or err}", path)
+    return kind(f"{what} cannot be read: {err.strerror or err}".lstrip(), path)
 
 
 def refuse_faults(faults: Iterable[tuple[int, str]], path: Path | str) -> None:
@@ -197,16 +198,25 @@ def explain_system_error(err: BaseException) -> HarnessError | None:
     sqlite3 = sys.modules.get("sqlite3")  # importing it would cost every command time
     if sqlite3 is not None and isinstance(err, sqlite3.Error):
         return StoreError(f"a store cannot be used ({err}); is the disk full or read-only, or is the file no store of this program?")
+    if isinstance(err, RuntimeError) and str(err).startswith("Symlink loop"):  # of pathlib, before Python 3.13
+        return AccessError(f"{str(err).removeprefix('Symlink loop from ')} cannot be used; {_ADVICE[errno.ELOOP]}")
     if not isinstance(err, OSError):
         return None
-    try:
-        os.getcwd()
-    except OSError:
-        return AccessError("the current folder no longer exists, or cannot be entered; change to another folder")
+    if not _in_a_folder():
+        return AccessError(_NO_FOLDER)
     name = os.fsdecode(err.filename) if isinstance(err.filename, (str, bytes, os.PathLike)) else "a file"
     name = name if len(name) <= _LONGEST_NAME else f"{name[: _LONGEST_NAME // 2]}…{name[-_LONGEST_NAME // 2 :]}"
     message = f"cannot be used ({err.strerror or err}); {_ADVICE.get(err.errno or 0, 'try again, or choose another')}"
     return ContentError(message, name) if err.errno in _NO_FILE else AccessError(f"{name} {message}")
+
+
+def _in_a_folder() -> bool:
+    """Return False where the current folder was removed, so that no relative path leads anywhere."""
+    try:
+        os.getcwd()
+    except OSError:
+        return False
+    return True
 
 
 @contextmanager
@@ -214,7 +224,13 @@ def explained_system_errors() -> Iterator[None]:
     """Let errors of the system leave the block as sentences. A closed pipe is no error: its reader has seen enough."""
     try:
         yield
-    except (HarnessError, BrokenPipeError):
+    except BrokenPipeError:
+        raise
+    except (UsageError, ContentError, StoreError) as err:
+        if _in_a_folder():
+            raise
+        raise AccessError(f"{_NO_FOLDER} ({err})") from err
+    except HarnessError:
         raise
     except Exception as err:
         sentence = explain_system_error(err)

@@ -26,6 +26,7 @@ from harness.errors import ContentError, StoreError, unreadable
 from harness.text import looks_like_formula
 
 PRIVATE_FILE, PRIVATE_FOLDER = 0o600, 0o700  # modes of files and folders with texts, labels or replies (docs/running.md)
+TABLE_ENDS = (".jsonl", ".jsonl.gz", ".parquet")
 MAX_LINE_BYTES = 16 * 1024 * 1024
 _BLOCK_BYTES = 1 << 18  # of a JSONL file that are decoded together
 T = TypeVar("T")
@@ -38,7 +39,7 @@ def find_table(folder: Path, name: str) -> Path | None:
 
     Raises ContentError when there are several, because any of them could be the right one.
     """
-    paths = [path for end in (".jsonl", ".jsonl.gz", ".parquet") if (path := folder / f"{name}{end}").is_file()]
+    paths = [path for end in TABLE_ENDS if (path := folder / f"{name}{end}").is_file()]
     if len(paths) > 1:
         raise ContentError(f"'{name}' is here twice ({', '.join(path.name for path in paths)}); keep one of them", folder)
     return paths[0] if paths else None

@@ -14,7 +14,7 @@ import msgspec
 import platformdirs
 
 from harness.content.tags import choose_from, suggest
-from harness.errors import JudgeError, UsageError
+from harness.errors import JudgeError, StoreError, UsageError
 from harness.redaction import Redactor, environment_secrets
 from harness.tables import sha256_of
 
@@ -129,7 +129,7 @@ def pull(name: str) -> Path:
                 _download(model, Path(folder))
                 _extract(model, Path(folder))
         except OSError as err:
-            raise JudgeError(f"{model.path.parent} cannot be written ({err.strerror or err}); make room or set HARNESS_CACHE") from None
+            raise StoreError(f"{model.path.parent} cannot be written ({err.strerror or err}); make room or set HARNESS_CACHE") from None
     return model.path
 
 
