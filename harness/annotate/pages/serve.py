@@ -122,7 +122,7 @@ class _OnlyHosts:
 
 
 def _of_same_site(headers: Headers) -> bool:
-    """Return whether a request comes from a page of this server, or from no page: browsers say so, and scripts of pages cannot change it."""
+    """Return whether a request comes from a page of this server, or from no page: browsers say it, scripts cannot."""
     if site := headers.get("sec-fetch-site"):  # sent to this machine and over https; a proxy does not change it
         return site in ("same-origin", "none")
     origin = headers.get("origin")
