@@ -121,6 +121,15 @@ def _decoding_message(line: bytes, err: Exception) -> str:
     return f"not a JSON object ({reason}); one object a line is expected"
 
 
+def refuse_half_characters(value: Any, path: Path | str, line: int | None = None) -> None:
+    """Raise ContentError where a value that no JSON file held, such as one of a frame, has half of a character (a lone surrogate)."""
+    try:
+        msgspec.json.encode(value)
+    except UnicodeEncodeError as err:
+        half = f"U+{ord(err.object[err.start]):04X}"
+        raise ContentError(f"{half} is half of a character (a lone surrogate); write whole characters", path, line) from None
+
+
 def _blocks(path: Path) -> Iterator[tuple[int, bytes]]:
     """A file in pieces of whole lines, each with the number of its first line; a line that is too long comes cut."""
     number, rest = 1, b""

