@@ -403,6 +403,23 @@ def test_nobody_is_overwritten(make: Callable[..., str], submit: Callable[..., A
     assert everything(submission.parent) == before
 
 
+def test_the_steps_for_another_checkout_work_as_they_stand(
+    make: Callable[..., str], submit: Callable[..., Any], content: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fork = tmp_path / "my fork"
+    shutil.copytree(content, fork)
+    subprocess.run(["git", "init", "-q", str(fork)], check=True)
+    run = make("baseline/majority")
+    (tmp_path / "beside").mkdir()
+    monkeypatch.chdir(tmp_path / "beside")
+    said = submit(run, "--into", "../my fork").out
+    steps = [line.partition("[ ] ")[2] for line in said.splitlines() if "[ ] cd " in line or "[ ] git add " in line]
+    assert len(steps) == 2 and steps[0] == "cd '../my fork'", said
+    subprocess.run(["bash", "-ec", "\n".join(steps)], check=True)
+    staged = subprocess.run(["git", "diff", "--cached", "--name-only"], cwd=fork, check=True, capture_output=True, text=True).stdout
+    assert "leaderboards/mini/submissions/baseline-majority/judge.toml" in staged
+
+
 def test_ones_own_submission_is_replaced_when_that_is_asked_for(
     make: Callable[..., str], submit: Callable[..., Any], check: Callable[..., Any], place: Path, refused: Refused
 ) -> None:

@@ -257,7 +257,8 @@ def test_nothing_is_fetched_or_asked_without_consent(cli: Cli, endpoint: Endpoin
     planned = cli(*asked(endpoint, content, *COPY, "--dry-run"))
     assert planned.code == 0 and not (content.parent / "home" / "made_insults").exists()
     assert re.search(
-        r"made-insults: at most [\d,]+ calls of each judge, by its card: its data are not here; 'harness data get made_insults' fetches", planned.out
+        r"made-insults: at most [\d,]+ calls of each judge, by its card: its data are not here; 'harness data get made_insults' fetches",
+        planned.out,
     )
 
 
