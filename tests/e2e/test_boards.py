@@ -538,6 +538,10 @@ def _too_likely(rows: list[dict[str, Any]]) -> None:
     rows[0]["reply"]["tokens"] = [["2", {"2": 1e300}]]
 
 
+def _endless(rows: list[dict[str, Any]]) -> None:
+    rows[0]["reply"]["text"] = "x" * 10_000_000
+
+
 EDITS: dict[str, tuple[Edit, str, str]] = {
     "duplicate": (_twice, ".gz:6: ", "the same call as line 5; each call has one reply"),
     "foreign": (_foreign, ": ", "is not a call of mini@1.0.0 for this judge"),
@@ -550,6 +554,7 @@ EDITS: dict[str, tuple[Edit, str, str]] = {
     "extra key": (_extra_key, ".gz:1: ", "not a row of 'harness store export' (Object contains unknown field score"),
     "wrong type": (_wrong_type, ".gz:1: ", "not a row of 'harness store export' (Expected str, got int"),
     "negative tokens": (_negative, ".gz:1: ", "impossible numbers: token counts range from 0"),
+    "endless reply": (_endless, ".gz:1: ", "a reply of 10,000,000 characters; the limit is 1,000,000"),
     "impossible odds": (_too_likely, ".gz:1: ", "logarithms of probabilities are 0 or less"),
 }
 
