@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from harness.errors import ContentError
+from harness.errors import ContentError, unreadable
 from harness.tables import arrow
 
 _ZSTANDARD = 93  # Python reads it in archives from 3.14 on only, so these bytes go to pyarrow
@@ -91,4 +91,4 @@ def open_archive(path: Path, limit: int, what: str) -> Iterator[Archive]:
     except (zipfile.BadZipFile, zlib.error, NotImplementedError, RuntimeError, ValueError, KeyError, EOFError) as err:
         raise ContentError(f"not a readable {what} ({err})", path) from None
     except OSError as err:
-        raise ContentError(f"cannot be read: {err.strerror or err}", path) from None
+        raise unreadable(err, path) from None

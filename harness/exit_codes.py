@@ -5,8 +5,8 @@
 2    an invalid flag, name or combination
 3    a content or data file is wrong
 4    a judge cannot be reached, used or trusted; published data cannot be fetched
-5    the results cannot be stored or written
-6    the run ended, but some calls have no reply; a board was not checked, because its data are not here
+5    the results cannot be stored or written, or the system refuses a file or a folder
+6    the run ended, but some calls have no reply; a board was not checked, because its data are not here; data that a card cannot confirm
 7    the evidence does not suffice to say whether a gate, an extension or a watch holds
 130  interrupted by Ctrl-C
 """

@@ -26,6 +26,10 @@ Order = Literal["forward", "swapped"]
 ShownSource = Literal["none", "correct", "swapped"]
 
 
+MOST_CLASSES = 128  # of a scale: tables of all triples of classes take 8 bytes an entry
+MOST_SCORE = 1e12  # of a scale, in either direction: squares and sums of cubes stay numbers
+
+
 class Scale(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The scores that a metric can take.
 

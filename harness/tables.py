@@ -22,10 +22,11 @@ from typing import IO, Any, TypeVar, cast
 
 import msgspec
 
-from harness.errors import ContentError, StoreError
+from harness.errors import ContentError, StoreError, unreadable
 from harness.text import looks_like_formula
 
 PRIVATE_FILE, PRIVATE_FOLDER = 0o600, 0o700  # modes of files and folders with texts, labels or replies (docs/running.md)
+TABLE_ENDS = (".jsonl", ".jsonl.gz", ".parquet")
 MAX_LINE_BYTES = 16 * 1024 * 1024
 _BLOCK_BYTES = 1 << 18  # of a JSONL file that are decoded together
 T = TypeVar("T")
@@ -38,7 +39,7 @@ def find_table(folder: Path, name: str) -> Path | None:
 
     Raises ContentError when there are several, because any of them could be the right one.
     """
-    paths = [path for end in (".jsonl", ".jsonl.gz", ".parquet") if (path := folder / f"{name}{end}").is_file()]
+    paths = [path for end in TABLE_ENDS if (path := folder / f"{name}{end}").is_file()]
     if len(paths) > 1:
         raise ContentError(f"'{name}' is here twice ({', '.join(path.name for path in paths)}); keep one of them", folder)
     return paths[0] if paths else None
@@ -120,6 +121,15 @@ def _decoding_message(line: bytes, err: Exception) -> str:
     return f"not a JSON object ({reason}); one object a line is expected"
 
 
+def refuse_half_characters(value: Any, path: Path | str, line: int | None = None) -> None:
+    """Raise ContentError where a value that no JSON file held, such as one of a frame, has half of a character (a lone surrogate)."""
+    try:
+        msgspec.json.encode(value)
+    except UnicodeEncodeError as err:
+        half = f"U+{ord(err.object[err.start]):04X}"
+        raise ContentError(f"{half} is half of a character (a lone surrogate); write whole characters", path, line) from None
+
+
 def _blocks(path: Path) -> Iterator[tuple[int, bytes]]:
     """A file in pieces of whole lines, each with the number of its first line; a line that is too long comes cut."""
     number, rest = 1, b""
@@ -150,7 +160,7 @@ def open_bytes(path: Path, line: Callable[[], int | None] = lambda: None) -> Ite
     except (gzip.BadGzipFile, zlib.error) as err:
         raise ContentError(f"not a whole gzip file ({err}); fetch it again", path, line()) from None
     except OSError as err:
-        raise ContentError(f"cannot be read: {err.strerror or err}", path) from None
+        raise unreadable(err, path) from None
 
 
 def parquet_table(path: Path, columns: list[str] | None = None) -> Any:

@@ -14,6 +14,9 @@ from functools import lru_cache
 _UNSAFE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]")
 _LINE_BREAKS = re.compile(r"\s*[\n\r\u2028\u2029]\s*")
 _INVISIBLE = {"Cc", "Cf", "Zs", "Zl", "Zp", "Mn"}  # categories: controls, joiners, spaces, combining marks
+# GitHub reads a command where a line begins with `::`, after whatever white space, and where `##[` stands anywhere in a line.
+INKLESS = r"[\s\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]*"
+_LOG_COMMAND = re.compile(rf"(?:^|[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]){INKLESS}:(?=:)|##(?=\[)")
 _CONTROLS = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")  # C0 and C1 but tab, line feed and carriage return
 
 
@@ -57,6 +60,15 @@ def terminal_safe(text: str) -> str:
     'a[31mbc'
     """
     return _UNSAFE.sub("", text)
+
+
+def without_log_commands(text: str) -> str:
+    """Return lines of a log with a space inside of what GitHub would carry out as a command of the workflow.
+
+    >>> without_log_commands("::add-mask::x\\n  ::error::y\\na::b ##[endgroup]")
+    ': :add-mask::x\\n  : :error::y\\na::b ## [endgroup]'
+    """
+    return _LOG_COMMAND.sub(r"\g<0> ", text)
 
 
 def one_line(text: str) -> str:

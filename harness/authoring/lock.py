@@ -19,7 +19,7 @@ import msgspec
 from harness.content.library import KINDS, LOCK, OLD_CARDS, AnySpec, ContentKind, Library
 from harness.content.problems import Problem, line_of, problem_from_error
 from harness.content.specs import Board, DatasetCard, Pack, read_spec
-from harness.errors import ContentError
+from harness.errors import ContentError, unreadable
 from harness.tables import write_atomic
 
 _ACCEPT = "run 'harness check --accept'"
@@ -181,4 +181,4 @@ def _bytes(path: Path) -> bytes:
     try:
         return path.read_bytes()
     except OSError as err:
-        raise ContentError(f"cannot be read: {err.strerror or err}", path) from None
+        raise unreadable(err, path) from None

@@ -16,6 +16,7 @@ from harness.content.specs import read_spec
 from harness.errors import ContentError
 from harness.model import JudgeIdentity
 from harness.tables import to_toml, write_atomic
+from harness.text import looks_like_formula
 
 CARD = "judge.toml"
 MAX_NAME = 120  # characters of a name, title, family or setting
@@ -23,6 +24,8 @@ MAX_TEXT = 500  # characters of contact and notes
 _NAME_LENGTHS = {"name": MAX_NAME, "title": MAX_NAME, "provider": 40, "model": MAX_NAME, "board": MAX_NAME}
 _LONG_TEXTS = ("contact", "exposure_note", "origin")
 _MARKUP = re.compile(r"[<>&`|\[\]{}*\\\"]|://")
+_TAG = re.compile(r"<[a-z/!?][^@>]*>|<[a-z/!?][^>]*$|&(#\d+|#x[0-9a-f]+|[a-z]{2,}\d*);|\]\s*\(|`", re.IGNORECASE)  # not <name@example.org>
+_CODE = re.compile(r"(?<![a-z])(javascript|vbscript|data|file)\s*:", re.IGNORECASE)  # addresses that run or open something
 # Characters without a visible shape: a joiner, Hangul fillers, two Khmer vowels, the Braille blank, variation selectors.
 _SELECTORS = (*range(0xFE00, 0xFE10), *range(0xE0100, 0xE01F0))
 _INVISIBLE = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0" + "".join(map(chr, _SELECTORS)))
@@ -135,7 +138,9 @@ def card_complaints(card: JudgeCard) -> Iterator[tuple[str, str]]:
     for key, limit in _NAME_LENGTHS.items():
         yield from ((key, message) for message in name_complaints(getattr(card, key), limit))
     if not any(name_complaints(card.title)):
-        yield from (("title", message) for message in title_complaints(card.title))
+        yield from (("title", message) for message in (*title_complaints(card.title), *active_complaints(card.title)))
+    for key in _LONG_TEXTS:
+        yield from ((key, message) for message in active_complaints(getattr(card, key)))
     for key in _LONG_TEXTS:
         yield from ((key, message) for message in text_complaints(getattr(card, key), MAX_TEXT))
     for family in card.families:
@@ -170,6 +175,20 @@ def text_complaints(text: str, limit: int) -> Iterator[str]:
         yield f"{len(text)} characters; the limit is {limit}"
     if hidden := next((c for c in text if c in _INVISIBLE or unicodedata.category(c) in ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp")), None):
         yield f"'{quote(text)}' contains the invisible character U+{ord(hidden):04X}; remove it"
+
+
+def active_complaints(text: str) -> Iterator[str]:
+    """List what a program could run in a text for people: a formula of a spreadsheet, a tag or a link of a page, an address that is code.
+
+    >>> list(active_complaints("Ana Li <ana@example.org>, https://example.org/a?b=1")), len(list(active_complaints("=1+1")))
+    ([], 1)
+    """
+    if looks_like_formula(text):
+        yield f"'{quote(text)}' begins like a formula of a spreadsheet; begin with a letter or a digit"
+    if tag := _TAG.search(text[: 4 * MAX_TEXT]):
+        yield f"'{quote(text)}' contains '{quote(tag[0], 20)}', which is markup; write plain text"
+    if code := _CODE.search(text[: 4 * MAX_TEXT]):
+        yield f"'{quote(text)}' contains '{code[0].lower()}', an address that runs or opens something; write an e-mail address or https://"
 
 
 def quote(text: str, limit: int = 60) -> str:

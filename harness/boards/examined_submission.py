@@ -15,7 +15,7 @@ from harness.boards.expected import Baselines, ExpectedCalls, ExpectedRow
 from harness.boards.problems import SubmissionProblems, folder_problems
 from harness.boards.recorded import differing
 from harness.boards.recorded_scores import as_judgments, read_scores
-from harness.boards.replies import REPLIES, SCORES, ReplyRow, impossible_numbers, read_lines, strict_row
+from harness.boards.replies import MAX_REPLY, REPLIES, SCORES, ReplyRow, impossible_numbers, read_lines, strict_row
 from harness.content.problems import Problem
 from harness.data.columns import CodedColumn
 from harness.data.judgment_file import text_hash
@@ -182,6 +182,9 @@ class _ReplyReader:
         differing = _differing_fields(row, self._expected.rows[queries[0]], self._card.name)
         if differing:
             self._problems.add(self._path, number, f"differs from what its call id stands for in {', '.join(differing)}")
+        if len(row.reply.text) > MAX_REPLY:
+            self._problems.add(self._path, number, f"a reply of {len(row.reply.text):,} characters; the limit is {MAX_REPLY:,}")
+            return False
         if complaint := impossible_numbers(row.reply):
             self._problems.add(self._path, number, f"impossible numbers: {complaint}")
             return False

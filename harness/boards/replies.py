@@ -25,6 +25,7 @@ SCORES = "scores.jsonl.gz"  # of recorded scores, in place of replies
 MAX_COMPRESSED = 64 << 20  # bytes
 MAX_TEXT = 256 << 20  # bytes, uncompressed
 SPARE_LINES = 1000  # lines that are read beyond one for each call: enough to report mistakes, few enough to read quickly
+MAX_REPLY = 1_000_000  # characters of one reply: no judge writes so many, and readers of a board should not have to load them
 _MAX_TOKENS = 10**9
 _MAX_SECONDS = 10**7
 

@@ -11,20 +11,23 @@ from types import TracebackType
 from typing import NoReturn
 
 from harness.cli.parser import build_parser, command_parser
-from harness.cli.streams import checked_output, interrupted_once
-from harness.errors import HarnessError
+from harness.cli.streams import checked_output, guarded_log, interrupted_once
+from harness.errors import HarnessError, explained_system_errors
 from harness.exit_codes import INTERRUPTED
 
 _ASKING = ("run", "generate", "improve", "batch", "study", "board")  # commands that ask judges
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run one command and return its exit code. Only HarnessError is caught: any other exception is a bug."""
+    """Run one command and return its exit code.
+
+    HarnessError is caught, and errors of the system are one by then; any other exception is a bug.
+    """
     verbose = False
     if argv is None:
         sys.excepthook = _show_bug
     try:
-        with interrupted_once(), checked_output():
+        with explained_system_errors(), interrupted_once(), checked_output(), guarded_log():
             parts = parse(sys.argv[1:] if argv is None else argv)
             verbose = parts[0].verbose
             return max([_run(arguments) for arguments in parts])
@@ -89,6 +92,7 @@ def _show_bug(kind: type[BaseException], err: BaseException, trace: TracebackTyp
 def _clean(text: str) -> str:
     """Text that is safe to print: without control characters and secrets."""
     from harness.redaction import Redactor, environment_secrets
-    from harness.text import terminal_safe
+    from harness.text import terminal_safe, without_log_commands
 
-    return Redactor(environment_secrets(os.environ))(terminal_safe(text))
+    cleaned = Redactor(environment_secrets(os.environ))(terminal_safe(text))
+    return without_log_commands(cleaned) if os.environ.get("GITHUB_ACTIONS") else cleaned

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from collections.abc import Iterator, Sequence
 from functools import partial
@@ -16,6 +17,7 @@ from harness.content.specs import DatasetCard
 from harness.content.tags import suggest
 from harness.data.named_folders import data_home, fetched_folder, how_to_get, megabytes, raw_bytes
 from harness.errors import AbsentRawFile, MissingData, UsageError
+from harness.exit_codes import OTHER_ERROR, UNCHECKED
 from harness.offensive import refuse_in_repository
 from harness.published.listing import cards_in, listed
 from harness.tables import to_json
@@ -80,26 +82,36 @@ def fetch_sets(
 
 
 def check(arguments: argparse.Namespace) -> int:
-    from harness.published.folders import RECORD
+    from harness.published.folders import RECORD, unconfirmed
     from harness.published.folders import check as check_folder
 
     library, home = Library(*arguments.content), arguments.to or data_home()
-    here = [path.parent.name for path in sorted(home.glob(f"*/{RECORD}"))]
+    present = os.listdir(home) if home.exists() else []
+    names = arguments.names or sorted(
+        name for name in present if (home / name / RECORD).is_file() or (name in library.dataset_card_files and fetched_folder(name, home))
+    )
+    if not names:
+        raise MissingData(f"no set that 'harness data get' wrote is in {home}, so nothing was checked; name its folder with --to")
+    cards = [library.dataset_card(name) for name in names]
     rows = [
         {"name": card.id, "path": str(problem.path), "message": problem.message}
-        for card in map(library.dataset_card, arguments.names or here)
+        for card in cards
         for problem in check_folder(card, _here(card, home))
     ]
+    wrong = {row["name"] for row in rows}
+    open_sets = {card.id: why for card in cards if card.id not in wrong and (why := unconfirmed(card, _here(card, home)))}
     if arguments.json:
         sys.stdout.write(to_json(rows))
     else:
         for row in rows:
             print(terminal_safe(f"{row['path']} {row['message']}"))
-        checked = len(arguments.names or here)
-        print(
-            f"{len(rows)} problems" if rows else f"{checked} data {'set is' if checked == 1 else 'sets are'} as published", file=sys.stderr
-        )
-    return 1 if rows else 0
+        for name, why in open_sets.items():
+            print(terminal_safe(f"{name} is as its own record says, which its card cannot confirm: {why}"), file=sys.stderr)
+        checked = len(names) - len(open_sets)
+        if rows or checked:
+            said = f"{len(rows)} problems" if rows else f"{checked} data {'set is' if checked == 1 else 'sets are'} as published"
+            print(said, file=sys.stderr)
+    return OTHER_ERROR if rows else UNCHECKED if open_sets else 0
 
 
 def remove(arguments: argparse.Namespace) -> int:

@@ -8,7 +8,8 @@ from typing import Any
 import msgspec
 
 from harness.cli.text_columns import columns, cut_to
-from harness.content import Library
+from harness.content import Board, Library
+from harness.content.specs import DatasetCard
 from harness.content.tags import english_name
 from harness.data.named_folders import how_to_get
 from harness.engines import Settings, check_engine
@@ -82,6 +83,7 @@ class CollectionDryRun(msgspec.Struct, frozen=True):
     languages: list[dict[str, Any]]
     judges: list[dict[str, Any]]
     absent: list[str]
+    absent_calls: dict[str, int]  # by board: at most so many of each judge, counted from the cards of data that are not here
 
     def as_json(self, spec: dict[str, Any]) -> str:
         """One object for programs."""
@@ -93,7 +95,12 @@ class CollectionDryRun(msgspec.Struct, frozen=True):
         lines = [[_row_name(row, "board", several), *_calls_and_cost(row)] for row in self.boards]
         lines += [[_row_name(row, "language", several), *_calls_and_cost(row)] for row in self.languages]
         shown = columns([[terminal_safe(cell) for cell in line] for line in lines])
-        return "".join(f"{line}\n" for line in (terminal_safe(self.title), *shown, *map(spending, self.judges), *self.absent))
+        return "".join(f"{line}\n" for line in (terminal_safe(self.title), *shown, *map(spending, self.judges), *self._not_here()))
+
+    def _not_here(self) -> Iterator[str]:
+        yield from self.absent
+        if calls := sum(self.absent_calls.values()):
+            yield f"in all at most {calls:,} further calls of each judge, whose tokens and price are known once the data are here"
 
 
 def _row_name(row: dict[str, Any], key: str, several: bool) -> str:
@@ -111,6 +118,8 @@ def plan_of_collection(title: str, specs: Sequence[RunSpec], library: Library, s
     Raises what preparing a run raises.
     """
     absent = absent_cards(specs, library)
+    chosen = {str(spec.board): spec for spec in specs}
+    further = {name: _calls_by_card(chosen[name], library.board(name), card) for name, card in absent.items()}
     boards: list[dict[str, Any]] = []
     languages: dict[tuple[str, str], CostEstimate] = {}
     judges: dict[str, CostEstimate] = {}
@@ -132,8 +141,22 @@ def plan_of_collection(title: str, specs: Sequence[RunSpec], library: Library, s
         boards,
         [{"language": tag, "judge": name, **msgspec.structs.asdict(each)} for (tag, name), each in sorted(languages.items())],
         [{"judge": name, **msgspec.structs.asdict(each)} for name, each in judges.items()],
-        [f"{name} is not counted: its data are not here; {how_to_get(card)}" for name, card in absent.items()],
+        [
+            f"{name}: at most {further[name]:,} calls of each judge, by its card: its data are not here; {how_to_get(card)}"
+            for name, card in absent.items()
+        ],
+        further,
     )
+
+
+def _calls_by_card(spec: RunSpec, board: Board, card: DatasetCard) -> int:
+    """Return the most calls that a judge can be asked on a board: the texts that it lists, else those of its card, times the questions."""
+    languages = spec.languages or tuple(board.languages)
+    listed = [board.items.get(tag, ()) for tag in languages] if board.items else []
+    texts = sum(map(len, listed)) if listed else card.converted["items"].rows if "items" in card.converted else 0
+    if spec.limit:
+        texts = min(texts, spec.limit * len(languages) * len(board.tasks))
+    return texts * len(spec.metrics or board.rubrics) * len(spec.variants or board.variants) * (spec.repeats or board.repeats)
 
 
 def spending(row: dict[str, Any]) -> str:

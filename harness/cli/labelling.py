@@ -20,7 +20,7 @@ from harness.content import Library
 from harness.content.specs import LabelMapping
 from harness.content.tags import canonical
 from harness.data import Dataset, load_bundled, load_folder
-from harness.errors import ContentError, UsageError
+from harness.errors import ContentError, UsageError, unreadable
 from harness.exchange.labels.mapping import load_mapping, parse_pairs
 from harness.measure.compare import Recording
 from harness.offensive import WARNING, hides_texts, refuse_in_repository
@@ -185,7 +185,7 @@ def _about(path: Path | None) -> str:
     try:
         text = path.read_text("utf-8")
     except OSError as err:
-        raise ContentError(f"cannot be read: {err.strerror or err}", path) from None
+        raise unreadable(err, path) from None
     except UnicodeDecodeError:
         raise ContentError("not UTF-8; save the file as UTF-8", path) from None
     if not text.strip():

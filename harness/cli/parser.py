@@ -38,8 +38,10 @@ _EXIT_CODES = """exit codes:
   2    a flag or a name is wrong, or flags exclude each other
   3    a content or data file is wrong (the message gives file:line)
   4    a judge cannot be reached, used or trusted
-  5    the results folder is in use, full, read-only, damaged or of a newer version; or standard output cannot be written
-  6    the run ended, but some calls have no answer; the same command continues it. 'harness board check': a board's data are not here
+  5    the results folder is in use, full, read-only, damaged or of a newer version; the system refuses a file or a folder (its
+       rights, a name that is too long, no locks, no current folder); or standard output cannot be written
+  6    the run ended, but some calls have no answer; the same command continues it. 'harness board check': a board's data are not here;
+       'harness data check': a set that its card cannot confirm
   7    the evidence does not suffice yet: for a limit of 'harness gate', an extension by 'harness certify', or
        'harness watch check'
   130  interrupted (Ctrl-C); the same command continues

@@ -186,18 +186,22 @@ def engine_settings(arguments: argparse.Namespace) -> Settings:
     )
 
 
-def _latest(out: Path) -> str:
-    """The name of the latest run in a results folder."""
+def _latest(out: Path) -> RunResult:
+    """Return the latest run in a results folder that has an answer: one that ended before its first call says nothing."""
     with Store.reading(out) as store:
-        known = list(store.runs())
-    if not known:
+        names = list(store.runs())
+    if not names:
         raise UsageError(f"there are no runs in {out} yet; start one with 'harness run'")
-    return known[-1]
+    opened = (reopen(name, out) for name in reversed(names))
+    answered = next((run for run in opened if any(run.answers.answered_by.values()) or any(run.judgments.score.used)), None)
+    if answered is not None and answered.name != names[-1]:
+        print(terminal_safe(f"note: this is {answered.name}; the latest run, {names[-1]}, has no answer yet"), file=sys.stderr)
+    return answered or reopen(names[-1], out)
 
 
 def report(arguments: argparse.Namespace) -> int:
     page_path(arguments.html)  # a wrong name is refused before anything that takes time
-    result = reopen(arguments.run or _latest(arguments.out), arguments.out)
+    result = reopen(arguments.run, arguments.out) if arguments.run else _latest(arguments.out)
     if arguments.majority:
         result = result.with_majority(arguments.majority)
     form = next((name for name in ("md", "csv", "latex") if getattr(arguments, name)), None)

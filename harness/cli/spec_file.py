@@ -11,7 +11,7 @@ from typing import Any
 
 from harness.content.problems import line_of
 from harness.content.tags import canonical, suggest
-from harness.errors import ContentError, UsageError
+from harness.errors import ContentError, UsageError, unreadable
 from harness.judges.panel import is_panel_file, panel_file_in
 from harness.tables import to_toml, write_atomic
 
@@ -121,8 +121,10 @@ def _as_arguments(path: Path, flags: dict[str, Any], given: dict[str, Any], pars
 def _read(path: Path) -> dict[str, Any]:
     try:
         return tomllib.loads(path.read_text("utf-8"))
+    except FileNotFoundError as err:
+        raise UsageError(f"{FLAG} {path} cannot be read: {err.strerror}") from None
     except OSError as err:
-        raise UsageError(f"{FLAG} {path} cannot be read: {err.strerror or err}") from None
+        raise unreadable(err, path) from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as err:
         raise ContentError(f"not valid TOML: {err}", path) from None
 

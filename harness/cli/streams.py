@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import codecs
+import io
 import os
+import re
 import signal
 import sys
 import threading
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from types import FrameType
 from typing import Any, TextIO, cast
 
 from harness.errors import OutputError
+from harness.text import INKLESS, without_log_commands
 
 
 @contextmanager
@@ -26,6 +30,8 @@ def checked_output() -> Iterator[None]:
     if sys.stdout is None:
         raise OutputError("standard output is closed, so results would be lost; redirect it to a file, or to /dev/null")
     original = sys.stdout
+    if isinstance(original, io.TextIOWrapper) and not original.isatty() and not codecs.lookup(original.encoding).name.startswith("utf"):
+        original.reconfigure(encoding="utf-8")  # files and pipes of Windows are cp1252, in which most languages cannot be written
     sys.stdout = cast("TextIO", _CheckedStream(original))
     try:
         try:
@@ -55,6 +61,41 @@ def told_warnings() -> Iterator[None]:
         yield
     for text in dict.fromkeys(str(warning.message) for warning in found):
         print(f"note: {text}", file=sys.stderr)
+
+
+@contextmanager
+def guarded_log() -> Iterator[None]:
+    """In the block, and in a job of GitHub, texts of both streams cannot give commands to the workflow: others wrote them."""
+    if not os.environ.get("GITHUB_ACTIONS"):
+        yield
+        return
+    before = sys.stdout, sys.stderr
+    sys.stdout, sys.stderr = (cast("TextIO", _LogStream(stream)) for stream in before)
+    try:
+        yield
+    finally:
+        sys.stdout, sys.stderr = before
+
+
+class _LogStream:
+    """A stream of a job's log. What was written before counts: a line may arrive in parts."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+        self._begun = "\n"  # what a command may have begun with
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
+
+    def write(self, text: str) -> int:
+        line = self._begun + text
+        self._stream.write(without_log_commands(line)[len(self._begun) :])
+        tail = re.search(rf"[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]{INKLESS}(:?)\Z|(##?)\Z", line)
+        self._begun = "." if tail is None else tail[2] or f"\n{tail[1]}"  # a dot: in the middle of a line
+        return len(text)
+
+    def writelines(self, lines: Iterable[str]) -> None:
+        self.write("".join(lines))
 
 
 class _CheckedStream:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import uuid
 from pathlib import Path
 
-from harness.errors import ContentError
+from harness.errors import unreadable
 from harness.tables import open_bytes, parquet_table
 
 LABELS = "labels.age"
@@ -48,5 +48,5 @@ def sealed_file_problem(path: Path) -> str:
         with path.open("rb") as file:
             start = file.read(len(_AGE))
     except OSError as err:
-        raise ContentError(f"cannot be read: {err.strerror or err}", path) from None
+        raise unreadable(err, path) from None
     return "" if start == _AGE else "not a file encrypted with age; 'harness board seal' creates it"

@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal, TypeVar, get_args
 import msgspec
 
 from harness.content.misplaced import key_line, wrong_key
-from harness.errors import ContentError
+from harness.errors import ContentError, unreadable
 from harness.model import AltScoring, AnnotatorKind, Scale, Score, Source
 
 Text = Annotated[str, msgspec.Meta(min_length=1)]
@@ -531,7 +531,7 @@ def read_spec(path: Path, kind: type[S]) -> S:
         text = path.read_bytes().decode()
         content = tomllib.loads(text)
     except OSError as err:
-        raise ContentError(f"cannot be read: {err.strerror or err}", path) from None
+        raise unreadable(err, path) from None
     except UnicodeDecodeError as err:
         raise ContentError("not UTF-8; save the file as UTF-8", path, err.object[: err.start].count(b"\n") + 1) from None
     except RecursionError:

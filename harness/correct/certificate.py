@@ -35,7 +35,7 @@ from harness.correct.certified_cell import (
 from harness.correct.label_sets import Per
 from harness.decide.options import DecisionOptions
 from harness.decide.rule import VerdictName
-from harness.errors import CertificateError, ContentError, StaleCertificate, UsageError, UseForbidden
+from harness.errors import CertificateError, ContentError, StaleCertificate, UsageError, UseForbidden, unreadable
 from harness.measure.options import Annotators, CompareOptions, Rule, Standardise
 from harness.model import CONDITION, JudgeCondition, JudgeIdentity, Sampling, Scale, Score
 
@@ -317,7 +317,7 @@ def _read(path: Path) -> bytes:
         with open(path, "rb") as file:
             raw = file.read(MAX_BYTES + 1)
     except OSError as err:
-        raise ContentError(f"cannot be read: {err.strerror or err}", path) from None
+        raise unreadable(err, path) from None
     if len(raw) > MAX_BYTES:
         raise ContentError(f"larger than {MAX_BYTES >> 20} MiB; this is no certificate", path)
     return raw

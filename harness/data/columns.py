@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from harness.errors import ContentError
-from harness.tables import json_batches, parquet_table
+from harness.tables import json_batches, parquet_table, refuse_half_characters
 
 Codes = NDArray[np.signedinteger[Any]]
 Row = TypeVar("Row", bound=msgspec.Struct)
@@ -153,12 +153,17 @@ class _Numbering(dict[Any, int]):
     """The code of each value, given out at first use; of None, that of no value."""
 
     def __missing__(self, value: Any) -> int:
-        code = self[value] = NO_VALUE if value is None else len(self) - (None in self)
+        code = self[_unsigned(value)] = NO_VALUE if value is None else len(self) - (None in self)
         return code
 
     def numbered(self) -> tuple[Any, ...]:
         """The values in the order of their codes."""
         return tuple(value for value in self if value is not None)
+
+
+def _unsigned(value: Any) -> Any:
+    """Return 0.0 for -0.0, which is the same score under another name, and any other value as it is."""
+    return value + 0.0 if isinstance(value, float) else value
 
 
 def combination_ids(columns: Iterable[CodedColumn], start: NDArray[Any]) -> NDArray[np.int64]:
@@ -348,6 +353,8 @@ def checked_columns(source: Mapping[str, CodedColumn], rows: int, row: type[Row]
                 msgspec.convert(dict(value) if _is_object(value) else value, field.type)
             except msgspec.ValidationError as err:
                 raise ContentError(f"not {what} ({err} in column '{name}')", path, int(np.argmax(column.codes == code)) + 1) from None
+            if not isinstance(value, (int, float)):
+                refuse_half_characters(value, path, int(np.argmax(column.codes == code)) + 1)
         if field.required and (column.codes == NO_VALUE).any():
             raise ContentError(f"not {what}: '{name}' is empty", path, int(np.argmax(column.codes == NO_VALUE)) + 1)
     return Columns(columns, np.arange(1, rows + 1))
@@ -368,9 +375,9 @@ def from_arrow(column: Any) -> CodedColumn:
     coded = whole.dictionary_encode()
     if isinstance(coded, pa.ChunkedArray):  # for an empty or very large column
         coded = coded.combine_chunks() if coded.num_chunks == 1 else pa.chunked_array(coded.chunks).unify_dictionaries().combine_chunks()
-    values = [None if value != value else value for value in coded.dictionary.to_pylist()]  # pandas writes a gap as NaN
+    values = [None if value != value else _unsigned(value) for value in coded.dictionary.to_pylist()]  # pandas writes a gap as NaN
     codes = arrow_codes(coded.indices)
-    kept = {value: code for code, value in enumerate(value for value in values if value is not None)}
+    kept = {value: code for code, value in enumerate(dict.fromkeys(value for value in values if value is not None))}
     return CodedColumn(tuple(kept), np.array([*(kept.get(value, NO_VALUE) for value in values), NO_VALUE], np.int32)[codes])
 
 

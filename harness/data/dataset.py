@@ -25,7 +25,7 @@ from harness.data.columns import Columns
 from harness.data.further_tables import AttentionCheck, SecondSpans, read_checks, read_second_spans
 from harness.data.judgments import Judgments, checked_judgments, read_judgment_rows
 from harness.data.labels import Labels, checked_labels, first_line, read_label_rows, read_labels
-from harness.data.named_folders import located
+from harness.data.named_folders import data_home, located
 from harness.errors import ContentError, UsageError, refuse_faults
 from harness.model import Item, Label, Scale
 from harness.offensive import without_quotations
@@ -178,9 +178,13 @@ def rubric_scales(library: Library) -> dict[str, Scale]:
 
 
 def card_of_folder(folder: Path, library: Library, card: str | None = None) -> DatasetCard:
-    """The dataset card of a data folder: the one named `card`, else its data.toml, else the card with the name of the folder."""
-    if card:
-        return library.dataset_card(card)
+    """The dataset card of a data folder: the one named `card`, else its data.toml, else the card with the name of the folder.
+
+    A data.toml that somebody put into what `harness data get` wrote does not count: the folder is called by the published set's name.
+    """
+    name = folder.resolve().name
+    if card or (name in library.dataset_card_files and folder.resolve() == (data_home() / name).resolve()):
+        return library.dataset_card(card or name)
     path = folder / "data.toml"
     if path.is_file():
         about = read_spec(path, DatasetCard)
@@ -188,7 +192,6 @@ def card_of_folder(folder: Path, library: Library, card: str | None = None) -> D
             for message, _ in scale_complaints(scale, needs_best=False):
                 raise ContentError(f"[metrics.{metric}]: {message}", path, line_of(path, key_pattern(metric)))
         return about
-    name = folder.resolve().name
     return library.dataset_card(name) if name in library.dataset_card_files else DatasetCard(id=name)
 
 

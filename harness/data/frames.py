@@ -19,6 +19,7 @@ from harness.data.labels import LabelRow
 from harness.errors import ContentError, UsageError
 from harness.model import AnnotatorKind, Item, Scale, Source
 from harness.offensive import hides_texts
+from harness.tables import refuse_half_characters
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -49,6 +50,7 @@ def from_frames(
     Raises:
         ContentError: with the frame and the wrong row (from 1).  UsageError: for an invalid scale, and for what is no frame.
     """
+    refuse_half_characters(name, "name")
     about = DatasetCard(id=name, annotators=annotators, source=source, task="" if items is not None else "task")
     labels, judgments, items = _pandas("labels", labels), _pandas("judgments", judgments), _pandas("items", items)
     label_rows = _columns(labels, LabelRow, "a label", Path("labels"))
@@ -107,6 +109,7 @@ def _scales(stated: Mapping[str, Scale | Mapping[str, Any]]) -> dict[str, Scale]
             scales[metric] = msgspec.convert(msgspec.to_builtins(scale), Scale)
         except msgspec.ValidationError as err:
             raise UsageError(f"invalid scale for '{metric}': {err}") from None
+        refuse_half_characters([metric, scales[metric]], "scales")
         for message, _ in scale_complaints(scales[metric], needs_best=False):
             raise UsageError(f"invalid scale for '{metric}': {message}")
     return scales
@@ -119,6 +122,7 @@ def _items(frame: DataFrame) -> list[Item]:
         own = {key: fields.pop(key) for key in ITEM_KEYS if key in fields}
         try:
             items.append(msgspec.convert({"group": own.get("item_id", ""), **own, "fields": fields}, Item))
+            refuse_half_characters([own, {key: value for key, value in fields.items() if isinstance(value, str)}], "items", number)
         except msgspec.ValidationError as err:
             raise ContentError(f"not an item: {err}", "items", number) from None
         for problem in item_problems(items[-1]):

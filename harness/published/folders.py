@@ -21,7 +21,7 @@ from harness.foreign import what_it_did
 from harness.published import plain_table
 from harness.published.fetch import Progress, fetch, raw_files, raw_folder
 from harness.published.raw import RawFiles, Row, Tables, error_in_row
-from harness.tables import find_table, jsonl_lines, make_folder, open_bytes, to_json, write_atomic
+from harness.tables import TABLE_ENDS, find_table, jsonl_lines, make_folder, open_bytes, to_json, write_atomic
 
 GROUP = "harness.published"
 RECORD = "fetched.json"
@@ -80,18 +80,43 @@ def get(
 
 
 def check(card: DatasetCard, folder: Path) -> list[TableProblem]:
-    """Hold a data folder against its card and its own record: every table is read and hashed again."""
+    """Hold a data folder against its card: every table is read and hashed again, and nothing else may be in the folder.
+
+    The folder's own record, which anybody can edit, has to hold too, and counts alone for what the card cannot know only: `unconfirmed`.
+    """
     record = read_record(folder)
-    expected = record.tables | ({} if record.missing else card.converted)
     problems = []
-    for name, table in expected.items():
+    if record.card != f"{card.id}@{card.version}":
+        message = f"is of {record.card}, and the card is {card.id}@{card.version}; fetch the set again with 'harness data get {card.id}'"
+        problems.append(TableProblem(folder / RECORD, message))
+    raw = {f"{source.repository}/{file.path}" for source, file in raw_files(card)}
+    if strange := next((name for name in record.missing if name not in raw), None):
+        problems.append(TableProblem(folder / RECORD, f"calls '{strange}' missing, which is no raw file of the card"))
+    for name in sorted(record.tables.keys() | (() if record.missing else card.converted.keys())):
         path = find_table(folder, name)
         if path is None:
             problems.append(TableProblem(folder / f"{name}.jsonl.gz", "is missing"))
-        elif not _is_as(found := _table_of(path), table):
-            message = f"has {found.rows:,} rows with SHA-256 {found.sha256}; it should have {table.rows:,} with {table.sha256}"
-            problems.append(TableProblem(path, message))
+            continue
+        found = _table_of(path)
+        for table in filter(None, (None if record.missing else card.converted.get(name), record.tables.get(name))):
+            if not _is_as(found, table):
+                message = f"has {found.rows:,} rows with SHA-256 {found.sha256}; it should have {table.rows:,} with {table.sha256}"
+                problems.append(TableProblem(path, message))
+                break
+    named = {f"{name}{end}" for name in record.tables.keys() & card.converted.keys() for end in TABLE_ENDS}
+    for path in sorted(folder.iterdir()):
+        if path.name not in named and path.name != RECORD and not path.name.startswith("."):
+            problems.append(TableProblem(path, "is no part of the published set; move it elsewhere"))
     return problems
+
+
+def unconfirmed(card: DatasetCard, folder: Path) -> str:
+    """Return why nobody but the folder's own record says what its tables hold; empty where the card says it of all of them."""
+    record = read_record(folder)
+    if record.missing:
+        return f"{len(record.missing)} of its raw files were missing when it was converted"
+    unhashed = sorted(name for name in record.tables if not card.converted.get(name, ConvertedTable(0, "")).sha256)
+    return f"its card has no hash of {', '.join(unhashed)}" if unhashed else ""
 
 
 def read_record(folder: Path) -> FetchRecord:

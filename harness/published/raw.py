@@ -10,7 +10,7 @@ from pathlib import Path, PurePosixPath
 from traceback import walk_tb
 from typing import Any
 
-from harness.errors import ContentError
+from harness.errors import ContentError, unreadable
 from harness.foreign import message_of
 
 Row = dict[str, Any]
@@ -130,7 +130,7 @@ class RawFiles:
         try:
             return file.read_bytes().decode(encoding)
         except OSError as err:
-            raise ContentError(f"cannot be read: {err.strerror or err}", file) from None
+            raise unreadable(err, file) from None
         except UnicodeDecodeError as err:
             raise ContentError(f"not UTF-8 at byte {err.start}; the released file is UTF-8", file) from None
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import msgspec
 
-from harness.errors import ContentError
+from harness.errors import ContentError, unreadable
 from harness.judges.identity import asked_model, is_at_openai, traits_of
 from harness.model import JudgeIdentity, Usage
 
@@ -91,7 +91,7 @@ def _read_prices(path: Path) -> dict[str, Price]:
     try:
         return msgspec.toml.decode(path.read_bytes(), type=dict[str, Price])
     except OSError as err:
-        raise ContentError(f"cannot be read: {err.strerror or err}", path) from None
+        raise unreadable(err, path) from None
     except msgspec.MsgspecError as err:
         raise ContentError(
             f'no price list ({err}); an entry is ["openai/<model>"] with input and output (US dollars for a million tokens) and as_of',

@@ -376,6 +376,20 @@ def test_a_full_disk_loses_nothing_and_the_same_command_goes_on(
 
 @pytest.mark.slow
 @pytest.mark.needs("mount")
+@pytest.mark.parametrize("size", ["size=100k", "size=3m", "size=5500k", "size=64m,nr_inodes=30"])
+def test_a_full_disk_leaves_all_pages_of_a_site_or_none(cli: Cli, small_disk: Callable[[str], Path], size: str, refused: Refused) -> None:
+    disk = small_disk(size)
+    refused(cli("atlas", "--html", disk / "site" / "pages"), STORE, "No space left on device", "make room")
+    assert list(disk.iterdir()) == []
+    (disk / "earlier").mkdir()
+    (disk / "earlier" / "index.html").write_text("earlier pages")
+    refused(cli("atlas", "--html", disk / "earlier"), STORE, "No space left on device")
+    assert [path.name for path in (disk / "earlier").iterdir()] == ["index.html"]
+    assert (disk / "earlier" / "index.html").read_text() == "earlier pages"
+
+
+@pytest.mark.slow
+@pytest.mark.needs("mount")
 def test_a_disk_that_fills_up_later_keeps_what_was_there(
     command: Cli, small_disk: Callable[[str], Path], refused: Refused, replies: Callable[[Path], Any]
 ) -> None:

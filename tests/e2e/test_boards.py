@@ -403,6 +403,23 @@ def test_nobody_is_overwritten(make: Callable[..., str], submit: Callable[..., A
     assert everything(submission.parent) == before
 
 
+def test_the_steps_for_another_checkout_work_as_they_stand(
+    make: Callable[..., str], submit: Callable[..., Any], content: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fork = tmp_path / "my fork"
+    shutil.copytree(content, fork)
+    subprocess.run(["git", "init", "-q", str(fork)], check=True)
+    run = make("baseline/majority")
+    (tmp_path / "beside").mkdir()
+    monkeypatch.chdir(tmp_path / "beside")
+    said = submit(run, "--into", "../my fork").out
+    steps = [line.partition("[ ] ")[2] for line in said.splitlines() if "[ ] cd " in line or "[ ] git add " in line]
+    assert len(steps) == 2 and steps[0] == "cd '../my fork'", said
+    subprocess.run(["bash", "-ec", "\n".join(steps)], check=True)
+    staged = subprocess.run(["git", "diff", "--cached", "--name-only"], cwd=fork, check=True, capture_output=True, text=True).stdout
+    assert "leaderboards/mini/submissions/baseline-majority/judge.toml" in staged
+
+
 def test_ones_own_submission_is_replaced_when_that_is_asked_for(
     make: Callable[..., str], submit: Callable[..., Any], check: Callable[..., Any], place: Path, refused: Refused
 ) -> None:
@@ -521,6 +538,10 @@ def _too_likely(rows: list[dict[str, Any]]) -> None:
     rows[0]["reply"]["tokens"] = [["2", {"2": 1e300}]]
 
 
+def _endless(rows: list[dict[str, Any]]) -> None:
+    rows[0]["reply"]["text"] = "x" * 10_000_000
+
+
 EDITS: dict[str, tuple[Edit, str, str]] = {
     "duplicate": (_twice, ".gz:6: ", "the same call as line 5; each call has one reply"),
     "foreign": (_foreign, ": ", "is not a call of mini@1.0.0 for this judge"),
@@ -533,6 +554,7 @@ EDITS: dict[str, tuple[Edit, str, str]] = {
     "extra key": (_extra_key, ".gz:1: ", "not a row of 'harness store export' (Object contains unknown field score"),
     "wrong type": (_wrong_type, ".gz:1: ", "not a row of 'harness store export' (Expected str, got int"),
     "negative tokens": (_negative, ".gz:1: ", "impossible numbers: token counts range from 0"),
+    "endless reply": (_endless, ".gz:1: ", "a reply of 10,000,000 characters; the limit is 1,000,000"),
     "impossible odds": (_too_likely, ".gz:1: ", "logarithms of probabilities are 0 or less"),
 }
 

@@ -14,6 +14,7 @@ import harness
 from harness.content.library import Library, bundled_root
 from harness.judge_atlas.atlas_file import FILE, read_atlas
 from harness.judge_atlas.atlas_rows import rows_of_set
+from harness.published.fetch import raw_files
 from tests.e2e.loopback import Loopback, Quiet
 
 pytestmark = [pytest.mark.needs("raw data"), pytest.mark.needs("shared data")]
@@ -76,7 +77,24 @@ def test_from_a_name_to_numbers(origin: Origin, cli: Callable[..., Any], shared_
     assert refused.code == 2 and "Pass --yes to agree" in refused.err and "licence: " in refused.err and not origin.asked
     fetched = cli("data", "get", "adparaphrase_ja", "--yes")
     assert fetched.code == 0 and Path(fetched.out.strip()) == tmp_path / "home" / "adparaphrase_ja", fetched.err
-    assert cli("data", "check").code == 0
+    nothing = cli("data", "check", "--to", tmp_path / "elsewhere")
+    assert nothing.code == 2 and "so nothing was checked" in nothing.err
+    assert cli("data", "check").err == "1 data set is as published\n"
+    record = tmp_path / "home" / "adparaphrase_ja" / "fetched.json"
+    whole = json.loads(record.read_text())
+    [raw] = [f"{source.repository}/{file.path}" for source, file in raw_files(Library().dataset_card("adparaphrase_ja"))][:1]
+    record.write_text(json.dumps(whole | {"missing": [raw]}))
+    partial = cli("data", "check")
+    assert partial.code == 6 and "its card cannot confirm: 1 of its raw files" in partial.err and "as published" not in partial.err
+    record.write_text(json.dumps(whole))
+    (record.parent / "data.toml").write_text('id = "mine"\n')
+    overridden = cli("data", "check")
+    assert overridden.code == 1 and "data.toml is no part of the published set" in overridden.out
+    assert json.loads(cli("labels", "check", "adparaphrase_ja", "--json").out)["signature"].startswith("data:adparaphrase_ja@")
+    (record.parent / "data.toml").unlink()
+    record.rename(tmp_path / "fetched.json")
+    assert cli("data", "check").code == 3
+    (tmp_path / "fetched.json").rename(record)
     named, by_path = (
         cli("labels", "check", "adparaphrase_ja", "--json"),
         cli("labels", "check", str(shared_data / "adparaphrase_ja"), "--json"),

@@ -257,3 +257,16 @@ def test_make_run_asks_the_most_labels_for_the_fewest_tokens_and_says_that_it_is
 def test_a_run_of_first_texts_says_that_it_is_a_part(cli: Cli, out: Path) -> None:
     done = cli("run", "--langs", "cs", "--limit", "1", "--judge", "baseline/majority", "--out", out)
     assert "part of the board: at most 1 of the texts of each language and task. Without --limit the same command asks the rest" in done.err
+
+
+def test_a_run_without_an_answer_is_not_the_latest_run(cli: Callable[..., Any], closed_url: str, out: Path) -> None:
+    assert cli("run", "--langs", "cs", "--limit", "1", "--judge", "baseline/random", "--out", out).code == 0
+    asked = ("run", "--langs", "cs", "--limit", "1", "--judge", "openai/m", "--base-url", closed_url, "--max-minutes", "0.01", "--out", out)
+    assert cli(*asked).code in (4, 6)
+    shown = cli("report", "--out", out)
+    assert (
+        shown.code == 0
+        and "baseline/random" in shown.out
+        and "the latest run, controls-cs-m-" in shown.err
+        and "has no answer yet" in shown.err
+    )

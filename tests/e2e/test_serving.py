@@ -205,7 +205,8 @@ def test_a_second_device_goes_on_and_an_old_state_takes_nothing_away(browser: An
             wait_until(other, "sitting.kept === page.strings.saved_server && !sitting.server.sending")
             wait_until(one, "sitting.kept === page.strings.saved_server && !sitting.server.sending")
         assert kept(pages) == scores(said)
-        with urllib.request.urlopen(urllib.request.Request(link + "answers", json.dumps(old).encode())) as answer:
+        as_json = {"content-type": "application/json"}
+        with urllib.request.urlopen(urllib.request.Request(link + "answers", json.dumps(old).encode(), as_json)) as answer:
             assert len([one for one in json.load(answer)["answers"] if one["scores"]]) == 6
         assert kept(pages) == scores(said)
 

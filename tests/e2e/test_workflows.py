@@ -152,6 +152,13 @@ def test_the_action_holds_a_run_to_its_policy(
     assert (tmp_path / "gate.xml").is_file() and outcome in machine.summary.read_text("utf-8")
 
 
+def test_the_action_finds_its_program_where_windows_puts_it(machine: Machine, tmp_path: Path) -> None:
+    (machine.temp / "program" / "bin").rename(machine.temp / "program" / "Scripts")
+    inputs = {"RUN": "nowhere", "POLICY": "none.toml", "JUNIT": "gate.xml", "INCONCLUSIVE": "fail"}
+    done = machine.run(_shell(ROOT / "action.yml", "gate"), tmp_path, **inputs)
+    assert done.returncode == 3 and "none.toml: cannot be read" in done.stderr, done
+
+
 @pytest.mark.slow
 def test_the_action_lets_an_inconclusive_result_pass_where_it_is_told_to(
     machine: Machine, tmp_path: Path, cli: Callable[..., Any], out: Path

@@ -9,7 +9,7 @@ from typing import Literal
 
 import msgspec
 
-from harness.errors import ContentError
+from harness.errors import ContentError, unreadable
 from harness.model import Item, Scale, Score
 
 RECORD = "pages.json"
@@ -115,7 +115,7 @@ def read_record(path: Path) -> PageRecord:
     try:
         record = msgspec.json.decode(path.read_bytes(), type=PageRecord)
     except OSError as err:
-        raise ContentError(f"cannot be read: {err.strerror or err}", path) from None
+        raise unreadable(err, path) from None
     except msgspec.DecodeError as err:
         raise ContentError(f"not a record of labelling pages ({err}); restore the file that 'harness labels page' wrote", path) from None
     if record.schema_version != SCHEMA_VERSION:

@@ -28,18 +28,18 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from harness.annotate.answers.merging import merged
-from harness.annotate.answers.page_record import RECORD, LabellingPage, read_record
+from harness.annotate.answers.page_record import RECORD, LabellingPage, PageRecord, read_record
 from harness.annotate.answers.page_results import RESULT, SCHEMA_VERSION, PageResult, checksum
+from harness.annotate.answers.result_checks import result_fault, with_possible_times
 from harness.annotate.pages.document import data_of, document
 from harness.annotate.pages.listen import LOOPBACK
-from harness.errors import ContentError, HarnessError
+from harness.errors import ContentError, HarnessError, unreadable
 from harness.tables import make_folder, write_atomic
 from harness.text import terminal_safe
 
 RESULTS = "results"
 _TOKENS = "tokens.json"
 _MOST_BYTES = 20_000_000
-_SESSION = re.compile(r"[0-9a-f]{16}")
 _LANGUAGE = re.compile(r'<html lang="([\w-]+)"')
 _UNKNOWN = "There is no page at this address. Please check the link that you were given."
 _HEADERS = {"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer"}
@@ -71,6 +71,7 @@ def application(folder: Path, pages: list[ServedPage], *, hosts: tuple[str, ...]
     `hosts` are the names by which browsers may address it (`*`: any), so that a foreign site cannot reach it by a name of its own.
     """
     by_token = {served.token: served.page for served in pages}
+    record = read_record(folder / RECORD)
     make_folder(folder / RESULTS, private=True)
 
     def of_page(answer: Callable[[Request, LabellingPage], Awaitable[Response]]) -> Callable[[Request], Awaitable[Response]]:
@@ -86,15 +87,21 @@ def application(folder: Path, pages: list[ServedPage], *, hosts: tuple[str, ...]
 
     @of_page
     async def earlier(request: Request, page: LabellingPage) -> Response:
+        if not _of_same_site(request.headers):
+            return PlainTextResponse("another site may not ask for answers", 403, headers=_HEADERS)
         kept = _earlier(page, folder / RESULTS, request.query_params.get("session", ""))
         return _answers(kept) if kept else Response(status_code=204, headers=_HEADERS)
 
     @of_page
     async def take(request: Request, page: LabellingPage) -> Response:
+        if not _of_same_site(request.headers):
+            return PlainTextResponse("another site may not send answers", 403, headers=_HEADERS | {"Connection": "close"})
+        if request.headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
+            return PlainTextResponse("answers come as application/json", 415, headers=_HEADERS | {"Connection": "close"})
         body = await _body(request)
         if body is None:
             return PlainTextResponse("the answers are too large", 413, headers=_HEADERS | {"Connection": "close"})
-        return _keep(body, page, folder / RESULTS)
+        return _keep(body, page, record, folder / RESULTS)
 
     answers = "/{token}/answers"
     routes = [Route("/{token}/", show), Route(answers, earlier, methods=["GET"]), Route(answers, take, methods=["POST"])]
@@ -112,6 +119,14 @@ class _OnlyHosts:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         own = scope["type"] != "http" or "*" in self.hosts or _host(Headers(scope=scope).get("host", "")) in self.hosts
         await (self.app if own else PlainTextResponse("this server has another name", 400, headers=_HEADERS))(scope, receive, send)
+
+
+def _of_same_site(headers: Headers) -> bool:
+    """Return whether a request comes from a page of this server, or from no page: browsers say it, scripts cannot."""
+    if site := headers.get("sec-fetch-site"):  # sent to this machine and over https; a proxy does not change it
+        return site in ("same-origin", "none")
+    origin = headers.get("origin")
+    return origin is None or urlsplit(origin).netloc == headers.get("host", "")
 
 
 def _host(header: str) -> str | None:
@@ -144,14 +159,14 @@ def _page_with_server(path: Path, token: str) -> str:
     try:
         text = path.read_text("utf-8")
     except OSError as err:
-        raise ContentError(f"cannot be read: {err.strerror or err}", path) from None
+        raise unreadable(err, path) from None
     data, language = data_of(text), _LANGUAGE.search(text)
     if not data or not language:
         raise ContentError("not a page that 'harness labels page' wrote; make the pages again", path)
     return document(data, interface_language=language[1], token=token)
 
 
-def _keep(body: bytes, page: LabellingPage, folder: Path) -> Response:
+def _keep(body: bytes, page: LabellingPage, record: PageRecord, folder: Path) -> Response:
     """Merge the answers of one sitting into its file. What is not a result of this page is refused, and nothing is written.
 
     The answer to the browser has all answers of the file, if these are more or later ones than it sent.
@@ -159,8 +174,9 @@ def _keep(body: bytes, page: LabellingPage, folder: Path) -> Response:
     result = _result(body)
     if result is None:
         return PlainTextResponse("not a result of a labelling page", 400, headers=_HEADERS)
-    if not _of_page(result, page) or not _SESSION.fullmatch(result.session):
-        return PlainTextResponse("not a result of this page", 400, headers=_HEADERS)
+    if fault := result_fault(result, page, record):
+        return PlainTextResponse(fault, 400, headers=_HEADERS)
+    result = with_possible_times(result)
     path = folder / f"{Path(page.file).stem}-{result.session}.json"
     before = _result(path.read_bytes()) if path.is_file() else None
     if path.is_file() and not (before and _of_page(before, page)):

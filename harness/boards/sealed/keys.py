@@ -8,7 +8,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from harness.errors import ContentError, UsageError
+from harness.errors import ContentError, UsageError, unreadable
 
 _MAX_KEY_BYTES = 1 << 16
 
@@ -48,7 +48,7 @@ def read_identities(key: Path) -> list[Any]:
         lines = [line.strip() for line in raw.decode("ascii").splitlines()]
         identities = [library.x25519.Identity.from_str(line) for line in lines if line and not line.startswith("#")]
     except OSError as err:
-        raise ContentError(f"the key cannot be read: {err.strerror or err}", key) from None
+        raise unreadable(err, key, "the key") from None
     except (UnicodeDecodeError, library.IdentityError):
         identities = []
     if not identities or len(raw) > _MAX_KEY_BYTES:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import shlex
 import sys
 from collections.abc import Mapping, Sequence
@@ -70,7 +71,12 @@ def _print_written(written: Sequence[WrittenSubmission]) -> int:
 
 def _next_steps(written: Sequence[WrittenSubmission], board: str) -> list[str]:
     first = written[0].folder
-    folders = " ".join(shlex.quote(str(one.folder)) for one in written)
+    absolute = first.resolve()
+    checkout = next(
+        (above for above in absolute.parents if (above / ".git").exists()), absolute.parents[3]
+    )  # leaderboards/BOARD/submissions
+    folders = " ".join(shlex.quote(one.folder.resolve().relative_to(checkout).as_posix()) for one in written)
+    elsewhere = [] if checkout == Path.cwd() else [f"  [ ] cd {shlex.quote(os.path.relpath(checkout))}"]
     hosts = sorted({str(one.card.settings["endpoint"]) for one in written if "endpoint" in one.card.settings})
     names = ", ".join(one.card.name for one in written)
     return [
@@ -79,6 +85,7 @@ def _next_steps(written: Sequence[WrittenSubmission], board: str) -> list[str]:
         + ("" if written[0].card.contact else "; contact is empty"),
         *([f"  [ ] judge.toml names the endpoint ({', '.join(hosts)}): may that be public?"] if hosts else []),
         "  [ ] do the terms of the model's provider allow you to publish the replies?",
+        *elsewhere,
         f"  [ ] git switch -c submit-{first.name}",
         f"  [ ] harness board check {shlex.quote(board)}",
         f"  [ ] git add {folders}",

@@ -9,7 +9,7 @@ import re
 import secrets
 from pathlib import Path
 
-from harness.errors import StoreError, UsageError
+from harness.errors import AccessError, StoreError, UsageError
 
 _SALT_BYTES = 32
 SALT_NOTE = "annotators are pseudonyms made with the salt "
@@ -35,7 +35,7 @@ def read_salt(path: Path, *, outside: Path) -> bytes:
     except FileNotFoundError:
         return _create_salt(path)
     except OSError as err:
-        raise UsageError(f"the salt {path} cannot be read ({err.strerror or err}); choose another --salt-file") from None
+        raise AccessError(f"the salt {path} cannot be read ({err.strerror or err}); choose another --salt-file") from None
 
 
 def _create_salt(path: Path) -> bytes:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import msgspec
 
-from harness.errors import ContentError, UsageError
+from harness.errors import ContentError, UsageError, unreadable
 from harness.exchange.labels import argilla, filled_sheet, hub, label_studio, records
 from harness.exchange.labels.delimited import read_delimited
 from harness.exchange.labels.table import SourceTable
@@ -109,7 +109,7 @@ def _kind_of_first_bytes(path: Path) -> str | None:
         with path.open("rb") as file:
             start = file.read(8)
     except OSError as err:
-        raise ContentError(f"cannot be read: {err.strerror or err}", path) from None
+        raise unreadable(err, path) from None
     if start.startswith(OLD_EXCEL):
         raise ContentError("an old Excel workbook (.xls), or one with a password; save it as .xlsx without one", path)
     return "xlsx" if start.startswith(b"PK\x03\x04") else "parquet" if start.startswith(b"PAR1") else None

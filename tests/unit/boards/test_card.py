@@ -79,7 +79,19 @@ def test_what_can_stand_in_a_card_is_not_complained_about() -> None:
         ({"title": "<i>"}, "title", "contains '<'"),
         ({"title": "see https://x.example"}, "title", "contains '://'"),
         ({"title": "x" * 121}, "title", "121 characters"),
+        ({"title": "=1+1"}, "title", "begins like a formula"),
+        ({"title": "\uff1dA1"}, "title", "begins like a formula"),
+        ({"title": "javascript:alert(1)"}, "title", "an address that runs"),
         ({"contact": "x" * 501}, "contact", "501 characters"),
+        ({"contact": "x" * 10_000_000}, "contact", "10000000 characters"),
+        ({"contact": "@SUM(A1:A9)"}, "contact", "begins like a formula"),
+        ({"contact": "JavaScript :alert(1)"}, "contact", "an address that runs"),
+        ({"contact": "data:text/html;base64,PHNjcmlwdD4="}, "contact", "an address that runs"),
+        ({"contact": "me <img src=x onerror=alert(1)>"}, "contact", "which is markup"),
+        ({"contact": "me <script"}, "contact", "which is markup"),
+        ({"contact": "me &lt;script"}, "contact", "which is markup"),
+        ({"contact": "[me](https://x.example)"}, "contact", "which is markup"),
+        ({"exposure_note": "-2+3"}, "exposure_note", "begins like a formula"),
         ({"exposure_note": "\x00"}, "exposure_note", "U+0000"),
         ({"families": ("a", "`b`")}, "families", "contains '`'"),
         ({"settings": {"<x>": "y"}}, "settings", "markup"),
@@ -91,6 +103,11 @@ def test_what_can_stand_in_a_card_is_not_complained_about() -> None:
 def test_what_cannot_stand_in_a_card_is_named_with_its_key(fields: dict[str, Any], key: str, words: str) -> None:
     [(complained, message)] = card_complaints(changed(**fields))
     assert complained == key and words in message
+
+
+@pytest.mark.parametrize("contact", ["Ana Li <ana@example.org>", "https://example.org/a?b=1&c=2", "R&D; ask 5 < 6", "the metadata: none"])
+def test_a_contact_can_be_written_as_people_write_it(contact: str) -> None:
+    assert not list(card_complaints(changed(contact=contact)))
 
 
 def test_the_first_complaint_is_raised_with_its_line(tmp_path: Path) -> None:

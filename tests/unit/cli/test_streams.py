@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import io
 import os
+import re
 import signal
 import subprocess
 import sys
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import pytest
+
+from harness.cli.streams import _CheckedStream, guarded_log
+from harness.errors import OutputError
 
 FAILED, INTERRUPTED = 5, 130
 COMMANDS = [("list", "languages"), ("list", "languages", "--json"), ("--help",)]
@@ -38,12 +45,54 @@ def test_an_output_that_takes_nothing_is_said_in_one_sentence(arguments: tuple[s
     assert said.startswith("harness: standard output") and words in said
 
 
+@pytest.mark.parametrize("encoding", ["cp1252", "ascii", "latin-1"])
 @pytest.mark.parametrize("arguments", COMMANDS[:2], ids=" ".join)
-def test_an_output_without_the_characters_is_said_in_one_sentence(arguments: tuple[str, ...]) -> None:
-    done = shell("", *arguments, PYTHONIOENCODING="ascii")
-    assert done.returncode == FAILED
-    [said] = done.stderr.splitlines()
-    assert "standard output accepts ascii only" in said and said.endswith("set PYTHONIOENCODING=utf-8")
+def test_a_file_or_a_pipe_gets_utf_8_where_its_encoding_lacks_letters(arguments: tuple[str, ...], encoding: str) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "harness", *arguments],
+        env=os.environ | {"PYTHONIOENCODING": encoding},
+        capture_output=True,
+        check=False,
+        stdin=subprocess.DEVNULL,
+    )
+    assert done.returncode == 0 and "中文" in done.stdout.decode("utf-8"), done.stderr
+
+
+def test_a_terminal_without_the_letters_is_said_in_one_sentence() -> None:
+    stream = _CheckedStream(io.TextIOWrapper(io.BytesIO(), "ascii"))
+    with pytest.raises(OutputError, match="standard output accepts ascii only, but the results hold the character U\\+4E2D; set"):
+        stream.write("中")
+
+
+COMMAND_LINES = ["::add-mask::x", "  ::error::y", "\r::group::z", "\t\x1b::stop-commands::t", "a\n\u2028::warning::b", "a ##[endgroup]"]
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 100])
+@pytest.mark.parametrize("name", ["stdout", "stderr"])
+def test_no_text_gives_a_command_to_a_job_of_github(monkeypatch: pytest.MonkeyPatch, name: str, size: int) -> None:
+    """However a line is cut into parts: rich and print write in parts."""
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")
+    stream = io.StringIO()
+    monkeypatch.setattr(sys, name, stream)
+    with guarded_log():
+        for line in COMMAND_LINES:
+            for start in range(0, len(line), size):
+                getattr(sys, name).write(line[start : start + size])
+            print(file=getattr(sys, name))
+        print("agreement::shown and #[1]", file=getattr(sys, name))
+    said = stream.getvalue()
+    assert not re.search(r"(^|[\n\r\u2028])[\s\x1b]*::|##\[", said)
+    assert said.count(": :") == 5 and "## [endgroup]" in said and "agreement::shown and #[1]" in said
+    assert said.replace(": :", "::").replace("## [", "##[") == "\n".join([*COMMAND_LINES, "agreement::shown and #[1]", ""])
+
+
+def test_errors_of_files_give_no_command_either(cli: Callable[..., Any], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")
+    done = cli("compare", "x\n::add-mask::y")
+    assert done.code == 2 and "\n: :add-mask::y" in done.err
+    monkeypatch.delenv("GITHUB_ACTIONS")
+    assert "\n::add-mask::y" in cli("compare", "x\n::add-mask::y").err
 
 
 def test_messages_do_not_get_into_the_results_where_standard_error_is_closed() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import hashlib
 import json
 from collections.abc import Iterator
@@ -88,6 +89,65 @@ def test_a_part_is_converted_only_on_demand_and_says_so(mirror: Path, tmp_path: 
     folder = folders.get(card(), tmp_path / "home", partial=True)
     record = folders.read_record(folder)
     assert record.missing == ("owner/name/data/b.json",) and record.tables["items"].rows == 1 and folders.check(card(), folder) == []
+
+
+def set_record(folder: Path, **changed: object) -> None:
+    record = msgspec.json.decode((folder / "fetched.json").read_bytes())
+    (folder / "fetched.json").write_bytes(msgspec.json.encode(record | changed))
+
+
+def edit_table(folder: Path) -> dict[str, object]:
+    """Change a score of the set, and return the tables as a record that hides the change would have them."""
+    path = folder / "items.jsonl.gz"
+    data = gzip.decompress(path.read_bytes()).replace(b"a", b"b", 1)
+    path.write_bytes(gzip.compress(data))
+    return {"items": {"rows": data.count(b"\n"), "sha256": hashlib.sha256(data).hexdigest()}}
+
+
+def test_a_record_that_was_edited_with_its_tables_proves_nothing(mirror: Path, tmp_path: Path) -> None:
+    folder = folders.get(card(), tmp_path / "home")
+    set_record(folder, tables=edit_table(folder))
+    [problem] = folders.check(card(), folder)
+    assert problem.path.name == "items.jsonl.gz" and "it should have 2" in problem.message
+    set_record(folder, tables={})
+    assert "it should have 2" in folders.check(card(), folder)[0].message
+
+
+def test_tables_that_are_called_partial_are_not_confirmed(mirror: Path, tmp_path: Path) -> None:
+    folder = folders.get(card(), tmp_path / "home")
+    assert folders.unconfirmed(card(), folder) == ""
+    set_record(folder, tables=edit_table(folder), missing=["owner/name/data/b.json"])
+    assert folders.check(card(), folder) == [] and "1 of its raw files were missing" in folders.unconfirmed(card(), folder)
+    set_record(folder, missing=["labels"])
+    assert "calls 'labels' missing, which is no raw file of the card" in folders.check(card(), folder)[0].message
+
+
+def test_a_record_of_another_version_is_a_problem(mirror: Path, tmp_path: Path) -> None:
+    folder = folders.get(card(), tmp_path / "home")
+    set_record(folder, card="made@0.9.0")
+    assert [problem.message for problem in folders.check(card(), folder)] == [
+        "is of made@0.9.0, and the card is made@1.0.0; fetch the set again with 'harness data get made'"
+    ]
+
+
+@pytest.mark.parametrize("name", ["data.toml", "second_ratings.jsonl", "labels.parquet", "notes"])
+def test_what_the_card_does_not_have_is_a_problem(mirror: Path, tmp_path: Path, name: str) -> None:
+    folder = folders.get(card(), tmp_path / "home")
+    (folder / name).write_text("")
+    table = {"rows": 0, "sha256": hashlib.sha256(b"").hexdigest()}
+    for tables in ({}, {name.partition(".")[0]: table}):
+        set_record(folder, tables=folders.read_record(folder).tables | tables)
+        assert any(
+            problem.path == folder / name and "no part of the published set" in problem.message for problem in folders.check(card(), folder)
+        )
+
+
+def test_a_card_without_hashes_confirms_nothing_and_the_record_has_to_hold(mirror: Path, tmp_path: Path) -> None:
+    bare = card(converted={"items": ConvertedTable(2, "")})
+    folder = folders.get(bare, tmp_path / "home")
+    assert folders.check(bare, folder) == [] and folders.unconfirmed(bare, folder) == "its card has no hash of items"
+    edit_table(folder)
+    assert "it should have 2" in folders.check(bare, folder)[0].message
 
 
 def test_there_is_no_part_without_a_file(mirror: Path, tmp_path: Path) -> None:

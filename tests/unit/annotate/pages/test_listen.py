@@ -98,6 +98,7 @@ def test_three_hundred_megabytes_are_not_read(link: str, headers: dict[str, str]
 
 
 def test_what_was_changed_by_another_program_is_kept_aside(pages: Path) -> None:
+    from harness.annotate.answers.page_record import read_record
     from harness.annotate.pages.serve import _keep, served_pages
     from tests.unit.annotate.pages.test_serve import result
 
@@ -105,5 +106,5 @@ def test_what_was_changed_by_another_program_is_kept_aside(pages: Path) -> None:
     (pages / "results").mkdir(exist_ok=True)
     path = pages / "results" / f"eva-{'0' * 16}.json"
     path.write_text("{}", "utf-8")
-    assert _keep(result(served), served.page, path.parent).status_code == 204
+    assert _keep(result(served), served.page, read_record(pages / "pages.json"), path.parent).status_code == 204
     assert path.with_name(f"{path.name}.1").read_text() == "{}" and '"session"' in path.read_text()

@@ -6,8 +6,10 @@ import json
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
+from harness.annotate.answers.page_results import PageAnswer, checksum
 from harness.annotate.pages.page import PageOptions, make_pages
 from harness.cli import main
 from harness.content import Library
@@ -19,6 +21,7 @@ pytest.importorskip("starlette", reason="needs the extra serve")
 from harness.annotate.pages.serve import ServedPage, application, served_pages
 
 LIBRARY = Library()
+METRIC = LIBRARY.task("summarize").metrics[0]
 
 
 @pytest.fixture(scope="module")
@@ -28,12 +31,16 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def ask(app: Any, method: str, path: str, body: bytes = b"", host: str = "127.0.0.1:8765") -> tuple[int, bytes, dict[str, str]]:
+def ask(
+    app: Any, method: str, path: str, body: bytes = b"", host: str = "127.0.0.1:8765", **further: str
+) -> tuple[int, bytes, dict[str, str]]:
     """One request, without a network: status, body and headers of the answer."""
     import asyncio
 
     parts: list[dict[str, Any]] = []
-    headers = [(b"host", host.encode()), (b"content-length", str(len(body)).encode()), (b"content-type", b"application/json")]
+    named = {"host": host, "content-length": str(len(body)), "content-type": "application/json"}
+    named |= {name.replace("_", "-"): value for name, value in further.items()}
+    headers = [(name.encode(), value.encode()) for name, value in named.items()]
     scope = {"type": "http", "method": method, "path": path, "raw_path": path.encode(), "query_string": b"", "headers": headers}
     scope |= {"http_version": "1.1", "scheme": "http", "server": ("127.0.0.1", 8765), "root_path": ""}
 
@@ -79,9 +86,9 @@ def test_a_page_may_ask_its_own_server_only(folder: Path, pages: list[ServedPage
 def test_answers_are_kept_in_the_file_of_their_sitting(folder: Path, pages: list[ServedPage]) -> None:
     app = application(folder, pages)
     assert ask(app, "POST", f"/{pages[0].token}/answers", result(pages[0]))[0] == 204
-    assert ask(app, "POST", f"/{pages[0].token}/answers", result(pages[0], saved="2027"))[0] == 204
+    assert ask(app, "POST", f"/{pages[0].token}/answers", result(pages[0], saved="2026-02-01T10:00:00.000Z"))[0] == 204
     [path] = (folder / "results").glob("eva-*.json")
-    assert json.loads(path.read_text())["saved"] == "2027" and path.stat().st_mode & 0o077 == 0
+    assert json.loads(path.read_text())["saved"] == "2026-02-01T10:00:00.000Z" and path.stat().st_mode & 0o077 == 0
 
 
 @pytest.mark.parametrize("changes", [{"page": "x"}, {"annotator": "adam"}, {"session": "../../etc"}, {"checksum": "0"}, {"answers": 3}])
@@ -89,6 +96,71 @@ def test_what_does_not_belong_to_the_page_is_refused(folder: Path, pages: list[S
     before = sorted((folder / "results").glob("*"))
     assert ask(application(folder, pages), "POST", f"/{pages[0].token}/answers", result(pages[0], **changes))[0] == 400
     assert sorted((folder / "results").glob("*")) == before
+
+
+def answered(served: ServedPage, *, saved: str = "2026-01-31T09:30:00.000Z", session: str = "0" * 16, **said: Any) -> bytes:
+    """A result with one answer to the first text of the page."""
+    plain = {"key": served.page.items[0].key, "practice": False, "place": 1, "scores": {}, "errors": None, "no_errors": False}
+    answer = msgspec.convert(plain | {"skip": None, "comment": None, "ms": 10} | said, PageAnswer)
+    return result(served, answers=[msgspec.to_builtins(answer)], checksum=checksum([answer]), saved=saved, session=session)
+
+
+@pytest.mark.parametrize(
+    ("said", "words"),
+    [
+        ({"scores": {"summary_quality": 99}}, b"a metric that the page does not ask about"),
+        ({"scores": {METRIC: 99}}, b"not on the scale"),
+        ({"scores": {METRIC: "best"}}, b"not on the scale"),
+        ({"scores": {METRIC: 1e308}}, b"not on the scale"),
+        ({"key": "nobody"}, b"a text that the page does not have"),
+        ({"comment": "x" * 4001}, b"more than 4,000 letters"),
+        ({"changed": "~junk"}, b"'changed' is a time"),
+        ({"changed": "9999" + "9" * 400}, b"'changed' is a time"),
+        ({"ms": 10**15}, b"an impossible time"),
+        ({"errors": [{"field": "nowhere", "start": 0, "end": 1, "severity": "minor"}]}, b"outside of the texts"),
+        ({"reviews": {"nothing": {"reasons": [], "words": ""}}}, b"a review of a metric"),
+        ({"saved": "~"}, b"'saved' is a time"),
+    ],
+)
+def test_what_the_page_cannot_say_is_refused(folder: Path, pages: list[ServedPage], said: dict[str, Any], words: bytes) -> None:
+    before = sorted((folder / "results").glob("*"))
+    status, body, _ = ask(application(folder, pages), "POST", f"/{pages[0].token}/answers", answered(pages[0], **said))
+    assert status == 400 and words in body
+    assert sorted((folder / "results").glob("*")) == before
+
+
+def test_an_answer_from_the_future_can_be_changed_again(folder: Path, pages: list[ServedPage]) -> None:
+    app, address = application(folder, pages), f"/{pages[1].token}/answers"
+    future = {"changed": "9999-12-31T23:59:59.000Z", "saved": "9999-12-31T23:59:59.000Z", "session": "f" * 16}
+    assert ask(app, "POST", address, answered(pages[1], scores={METRIC: 0}, **future))[0] in (200, 204)
+    [path] = (folder / "results").glob("adam-*.json")
+    kept = json.loads(path.read_text())
+    assert kept["saved"] < "9999" and kept["answers"][0]["changed"] < "9999"
+    later = {"changed": f"{kept['answers'][0]['changed'][:-4]}999Z", "saved": kept["saved"], "session": "f" * 16}
+    ask(app, "POST", address, answered(pages[1], scores={METRIC: 1}, **later))
+    assert json.loads(path.read_text())["answers"][0]["scores"] == {METRIC: 1}
+
+
+@pytest.mark.parametrize(
+    ("headers", "status"),
+    [
+        ({"content_type": "text/plain"}, 415),
+        ({"content_type": "application/x-www-form-urlencoded"}, 415),
+        ({"content_type": "application/json; charset=utf-8"}, 204),
+        ({"origin": "https://evil.example"}, 403),
+        ({"origin": "null"}, 403),
+        ({"origin": "http://127.0.0.1:9999"}, 403),
+        ({"origin": "http://127.0.0.1:8765"}, 204),
+        ({"sec_fetch_site": "cross-site"}, 403),
+        ({"sec_fetch_site": "same-site"}, 403),
+        ({"sec_fetch_site": "same-origin", "origin": "https://proxy.example"}, 204),
+    ],
+)
+def test_another_site_sends_nothing(folder: Path, pages: list[ServedPage], headers: dict[str, str], status: int) -> None:
+    address = f"/{pages[0].token}/answers"
+    assert ask(application(folder, pages), "POST", address, result(pages[0]), **headers)[0] == status
+    if status == 403:
+        assert ask(application(folder, pages), "GET", address, **headers)[0] == 403
 
 
 @pytest.mark.parametrize("path", ["/", "/nobody/", "/pages.json", "/%2e%2e/pages.json", "/nobody/answers"])
