@@ -180,19 +180,21 @@ class CallSession:
                 if not await self._wait_after(err, policy):
                     return None
             except EndpointRefusal as err:
-                if isinstance(err, UnexplainedRefusal) and await self._is_about_text(err):
+                if isinstance(err, UnexplainedRefusal) and await self._is_about_text(err, again=policy.failures > 0):
                     written = self._writer.write(call, err.reply)
                     self._count_reply(permit, err.reply, time.perf_counter() - start)
                     await written
                     return err.reply
                 await self._writer.write(call, None, err.reason)
+                most_waits = 1 if self._progress.done else FIRST_ATTEMPTS - 1
+                waits = isinstance(err, UnexplainedRefusal) and policy.failures < most_waits
+                if not waits:
+                    self._count_refusal(err)
                 self._rate_limiter.release(permit, status=rate_limit_status_of(self._judge))
-                if isinstance(err, UnexplainedRefusal) and not self._progress.done and policy.failures < FIRST_ATTEMPTS - 1:
-                    policy.record_failure(counts=True)
-                    await self._sleep(backoff(policy.failures))  # meanwhile other calls may be answered
-                    continue
-                self._count_refusal(err)
-                return None
+                if not waits:
+                    return None
+                policy.record_failure(counts=True)
+                await self._sleep(backoff(policy.failures))  # other calls may be answered meanwhile
             except JudgeError as err:
                 self._stop(err)
                 self._rate_limiter.release(permit)
@@ -214,21 +216,23 @@ class CallSession:
         used_tokens = reply.usage.prompt_tokens + reply.usage.completion_tokens
         self._rate_limiter.release(permit, seconds=seconds, used_tokens=used_tokens or None, status=rate_limit_status_of(self._judge))
 
-    async def _is_about_text(self, err: UnexplainedRefusal) -> bool:
-        """Whether a refusal without a known reason is about the text of its call: the endpoint still answers a call that it has answered.
+    async def _is_about_text(self, err: UnexplainedRefusal, *, again: bool) -> bool:
+        """Whether a refusal without a known reason is about the text of its call.
 
-        That call is asked once for each wording of a refusal; its second answer is not stored.
+        It is if it comes again although the endpoint still answers another call that it has answered. That call is asked once for each
+        wording of a refusal; its second answer is not stored.
         """
         wording = _DIGITS.sub("", err.reason)
         if wording in self._about_texts:
             return True
-        if self._answered_call is None:
+        answered = (self._answered_call or self._work.answered_call()) if again else None
+        if answered is None:
             return False
         try:
-            reply = await self._judge.answer(self._answered_call)
+            reply = await self._judge.answer(answered)
         except (NoReply, EndpointRefusal):
             return False
-        self._budget.settle(0.0, charged(self._work, self._answered_call, reply))
+        self._budget.settle(0.0, charged(self._work, answered, reply))
         if len(self._about_texts) < _MOST_WORDINGS:
             self._about_texts.add(wording)
         return True

@@ -64,6 +64,7 @@ class Chat:
         self._shape = shape
         self.capabilities = EndpointCapabilities()
         self._answered = False
+        self._all_forms_refused = False  # for a reason that was not named
         self._working_forms: set[str] = set()  # answer formats that the endpoint has answered in
         self._testing_form = False
         self._broken: Counter[str] = Counter()  # by call, answers with 500 to formats that never worked
@@ -131,9 +132,9 @@ class Chat:
     async def _reply_in_looser_form(self, call: Call, request: Request) -> Reply | None:
         """The reply to a call that was refused without a reason, in a looser answer format, which is used from then on; None without one.
 
-        Once an endpoint has answered in a format, its refusals are not about the format.
+        Once an endpoint has answered in a format, or refused them all, its refusals are not about the format.
         """
-        if self._answered and request.form == self.capabilities.form:
+        if (self._answered or self._all_forms_refused) and request.form == self.capabilities.form:
             return None
         for form in FORMS[FORMS.index(request.form) + 1 :]:
             looser = self.request(call, replace(self.capabilities, form=form))
@@ -145,6 +146,7 @@ class Chat:
             if self.capabilities.form == request.form:  # otherwise another call has found out
                 self.capabilities = replace(self.capabilities, form=form)
             return reply if isinstance(reply, Reply) else await self.ask(call)
+        self._all_forms_refused = True
         return None
 
     def loosen(self, request: Request) -> bool:

@@ -34,8 +34,8 @@ NAMED_FAILURES = {
     "policy": "refused",
     "too-long": "missing",
 }
-REFUSED = {"307": "307", "204": "204", "400": "400", "403-page": "403", "413-page": "413"}  # by the endpoint, and what is said of it
-ODD = ("other-model", "huge-body", "surrogates")
+REFUSED = {"307": "307", "204": "204", "403-page": "403", "413-page": "413"}  # by the endpoint, and what is said of it
+ODD = ("other-model", "huge-body", "surrogates", "400")
 
 
 class Disturbed:
