@@ -198,6 +198,7 @@ def _latest(out: Path) -> str:
 def report(arguments: argparse.Namespace) -> int:
     page_path(arguments.html)  # a wrong name is refused before anything that takes time
     result = reopen(arguments.run or _latest(arguments.out), arguments.out)
+    result.refuse_unanswered()
     if arguments.majority:
         result = result.with_majority(arguments.majority)
     form = next((name for name in ("md", "csv", "latex") if getattr(arguments, name)), None)
