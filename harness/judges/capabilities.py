@@ -110,8 +110,7 @@ class EndpointCapabilities(msgspec.Struct, frozen=True):
     def with_less_output(self, message: str, request: Request) -> EndpointCapabilities | None:
         """What is left after a refusal of so long an answer, by a limit that holds for every text; None if it cannot be shorter."""
         asked = request.output_tokens
-        allowed = [number for number in _numbers(message) if number < asked]
-        shorter = max(allowed, default=asked // 2)
+        shorter = max((number for number in _numbers(message) if _LEAST_OUTPUT <= number < asked), default=asked // 2)
         if shorter < _LEAST_OUTPUT:
             return None
         return replace(self, most_output=min(shorter, self.most_output or shorter))  # another call in flight may have been refused first
