@@ -32,7 +32,7 @@ _INPUT = re.compile(
     r"输入|上下文"
 )
 _TOO_LONG = re.compile(
-    r"context[_ ]length|context[_ ]size|context[_ ]limit|context[_ ]window|context overflow|context is full|exceeds? (?:the )?context|"
+    r"context[_ ]length|context[_ ]size|context[_ ]limit|context[_ ]?window|context overflow|context is full|exceeds? (?:the )?context|"
     r"maximum context|max_context|max[_ ]model[_ ]len|maximum model length|length limit|greater than the context|"
     r"longer than the (?:context|model)|(?<!took )(?<!taking )too[_ ]long(?! to)|"
     r"too many (?:input |prompt )?tokens|too large for (?:the )?(?:model|context)|does not fit|"
@@ -53,11 +53,11 @@ _POLICY = re.compile(
     r"sensitive[_ ]?(?:content|information|words?|chat|input|text|topic|check|material)|new_sensitive|"
     r"(?:unsafe|harmful|offensive|illegal|objectionable|explicit|toxic|abusive|hateful|disallowed|violent) "
     r"(?:content|information|input|text|material|prompt|language|request)|"
-    r"violat\w+.{0,60}(?:polic|guideline|terms|rule|law)|(?:polic|guideline)\w* violat|invalid_prompt|jailbreak|"
+    r"violat\w{0,6}.{0,60}(?:polic|guideline|terms|rule|law)|(?:polic|guideline)\w{0,4} violat|invalid_prompt|jailbreak|"
     r"敏感|违规|違規|不安全|违法|违禁|审核|審核|不当内容|不良信息|高风险|内容安全|不適切|부적절"
 )
 _RATE = re.compile(
-    r"rate[_ -]?limit|too[_ ]many[_ ]requests|throttl|overloaded|requests? per|tokens per|concurren\w+ (?:limit|request)|slow down|"
+    r"rate[_ -]?limit|too[_ ]many[_ ]requests|throttl|overloaded|requests? per|tokens per|concurren\w{1,3} (?:limit|request)|slow down|"
     r"速率|频率"
 )
 _INTERVAL = re.compile(r"per[\s_-]?(second|minute|hour|day)|/ ?(s|sec|min|minute|h|hour)\b|\b[rtq]p[smhd]\b|(try again|retry) (in|after)")
@@ -69,8 +69,8 @@ _SPENT = re.compile(
     r"余额不足|欠费"
 )
 _MONEY = re.compile(r"billing|credit|payment|out of funds|balance")
-_FAILED_GENERATION = re.compile(r"json_validate_failed|tool_use_failed|output_parse_failed|fail\w* to (?:generate|validate) json")
-_PARAMETER = re.compile(r"logprob|temperature|top_p\b|\bseed\b|max_\w*tokens|\brole\b|unsupported parameter")
+_FAILED_GENERATION = re.compile(r"json_validate_failed|tool_use_failed|output_parse_failed|fail\w{0,3} to (?:generate|validate) json")
+_PARAMETER = re.compile(r"logprob|temperature|top_p\b|\bseed\b|max_\w{0,20}tokens|\brole\b|unsupported parameter")
 # Why a key may not be used, which a 403 says more often than anything about a text.
 _ACCESS = re.compile(r"permission|access|api[_ ]?key|authori[sz]|credential|country|region|location|firewall|forbidden|message: blocked\b")
 _STORED = re.compile(r"(\d{3}): (.*)", re.DOTALL)
@@ -144,7 +144,7 @@ def read_refusal(body: bytes) -> Refusal:
         if name == "failed_generation":
             generation = generation or text
             continue
-        parts.append((name, text))
+        parts.append((name, text[:_LONGEST_WORDS]))
         size += len(text)
         if size > _LONGEST_WORDS:
             break
