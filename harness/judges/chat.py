@@ -19,6 +19,7 @@ from harness.judges.completion import Answer, as_text, error_text, read_answer, 
 from harness.judges.rate_limits import LONGEST_WAIT_SECONDS, RateLimitStatus, read_rate_limit_status, retry_after, wait_in_text
 from harness.judges.refusals import Refusal, Subject, is_page, kind_of_limit, read_refusal, reason_about_item
 from harness.judges.streams import joined_stream
+from harness.judges.transport import Response
 from harness.model import SYSTEM_ROLE, Call, Message, Reply, Token
 from harness.parse.finish_reasons import was_cut
 from harness.parse.reasoning import reasoning_end
@@ -26,7 +27,7 @@ from harness.parse.reply import MAX_REPLY_CHARACTERS
 from harness.redaction import Redactor
 
 if TYPE_CHECKING:
-    from harness.judges.transport import Response, Sender
+    from harness.judges.transport import Sender
 
 TRANSIENT = frozenset({408, 409, 425, 429})  # and every 5xx
 _PARAMETER_REFUSALS = (400, 404, 422, 501)  # may be about a parameter, a role or an answer format
@@ -180,7 +181,11 @@ class Chat:
         """
         if response.status != 200 and not (200 < response.status < 300 and _answer_in(response)):
             return self._interpret_refusal(request, response, seconds)
-        reply = self._read_reply(call, request, joined_stream(response.body), seconds)
+        body = joined_stream(response.body)
+        refused = _refusal_in(body)
+        if refused is not None:
+            return self._interpret_refusal(request, refused, seconds)
+        reply = self._read_reply(call, request, body, seconds)
         self._answered = True
         self._working_forms.add(request.form)
         if _reasoned_to_the_end(reply) and self._more_room(request):
@@ -379,6 +384,15 @@ def _reasoned_to_the_end(reply: Reply) -> bool:
         return False
     signs = reply.usage.reasoning_tokens or reply.reasoning_characters
     return bool(signs) or not reply.text[reasoning_end(reply.text) :].strip()
+
+
+def _refusal_in(body: bytes) -> Response | None:
+    """The response that a body with status 200 stands for, if it is an error about a text: gateways and streams answer so."""
+    error = error_text(body) if b'"error"' in body else None
+    refusal = msgspec.json.encode({"error": {"message": error}})
+    if error is None or read_refusal(refusal).subject(HTTPStatus.BAD_REQUEST) not in ("length", "policy"):
+        return None
+    return Response(HTTPStatus.BAD_REQUEST, {}, refusal)
 
 
 def _answer_in(response: Response) -> Answer | None:

@@ -8,13 +8,14 @@ from typing import Any
 import msgspec
 
 _BEGINNINGS = (b"data:", b"event:", b"id:", b"retry:", b":")
+_END = b"[DONE]"
 _TEXTS = ("content", "refusal", "reasoning_content", "reasoning")  # members of a message that come in pieces
 
 
 def joined_stream(body: bytes) -> bytes:
     """Return the completion whose pieces a stream holds, as JSON; any other body as it is.
 
-    A stream that broke off has no finish reason: its completion then holds an error, so that the call is asked again.
+    A stream that broke off has neither a finish reason nor an end: its completion then holds an error, so that the call is asked again.
 
     >>> joined_stream(b'data: {"choices": [{"delta": {"content": "4"}, "finish_reason": "stop"}]}\\n\\ndata: [DONE]\\n\\n')
     b'{"choices":[{"index":0,"message":{"content":"4"},"finish_reason":"stop"}]}'
@@ -37,7 +38,8 @@ def joined_stream(body: bytes) -> bytes:
             logprobs = part.get("logprobs")
             if isinstance(logprobs, dict) and isinstance(logprobs.get("content"), list):
                 tokens += logprobs["content"]
-    if not choice.get("finish_reason") and not completion.get("error"):
+    has_ended = choice.get("finish_reason") or body.rstrip().endswith(_END)
+    if not has_ended and not completion.get("error"):
         completion["error"] = {"message": "the stream broke off"}
     message = {name: "".join(texts) for name, texts in pieces.items()}
     if tools:

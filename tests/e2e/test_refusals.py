@@ -367,3 +367,17 @@ def test_a_run_without_an_answer_is_no_result(
     done = cli(*command, *source, "--out", out)
     refused(done, 6, f"run {run} has no answer yet", "calls without one: 4")
     assert done.out == ""
+
+
+@pytest.mark.parametrize("streams", [False, True])
+@pytest.mark.parametrize(
+    ("words", "failure"), [("the request exceeds the available context size", "missing"), ("flagged by moderation", "refused")]
+)
+def test_a_refusal_of_a_text_that_comes_with_the_status_of_success_is_one(
+    ask: Cli, endpoint: Any, streams: bool, words: str, failure: str
+) -> None:
+    error = {"error": {"message": words, "code": 400}}
+    answer = type(endpoint.resetting())(body=f"data: {json.dumps(error)}\n\n" if streams else error)
+    endpoint.script = refusing(endpoint, answer, lambda number: number == 1)
+    done = ask(*ONE, "--json")
+    assert (done.code, failures(done), len(endpoint.requests)) == (0, {failure: 1}, CALLS)
