@@ -243,7 +243,7 @@ class Batches:
 
     def _raise_refusal(self, action: str, status: int, refusal: Refusal, wait: float | None) -> None:
         message = "no reason given" if is_page(refusal.message) else self.chat.quote(refusal.message) or "no reason given"
-        limit = kind_of_limit(refusal.words) if status == 429 else ""
+        limit = kind_of_limit(refusal.words, waits=wait is not None) if status == 429 else ""
         if limit == "spent":
             raise BatchRefused(
                 f"{self._host} says that the quota is used up: {message}. Add credit, then run the same command again", status

@@ -32,7 +32,8 @@ _OPTIONAL_PARAMETERS = {"logprob": ("logprobs", "top_logprobs"), **{name: (name,
 _RENAMED = re.compile(r"unsupported|not supported|not compatible|\buse\b|instead|deprecated|unknown|unrecogni[sz]ed|not permitted|replaced")
 # How endpoints say that a model is only served as a stream.
 _STREAM_ONLY = re.compile(
-    r"\bonly\b.{0,60}\bstream|\bstream\w{0,6}\W{0,3}(?:only|mode|=|:|is required|must|needs|set to true)|\bnon[- ]?stream|"
+    r"\bonly\b.{0,60}\bstream|\bstream\w{0,6}\W{0,3}(?:only|mode|=|:|is required|must|needs|set to true)|"
+    r"\bstream_?(?:only|required)|\bnon[- ]?stream|"
     r"(?:must|needs?|requires?|enable|please|use|set)\b.{0,30}\bstream|not support http call",
     re.DOTALL,
 )

@@ -338,6 +338,8 @@ class Chat:
         if subject == "length":
             return self.capabilities.with_less_reasoning(refusal.words, request)
         adapted = None
+        if status == HTTPStatus.PAYMENT_REQUIRED and request.reasoning_tokens and "fewer max_tokens" in refusal.words:
+            return self.capabilities.with_less_reasoning(refusal.words, request)  # the account can afford a shorter answer
         if subject == "output limit":
             adapted = self.capabilities.with_less_output(refusal.words, request)
         elif status == _BROKEN:
@@ -350,7 +352,7 @@ class Chat:
 
     def _limit_error(self, status: int, message: str, words: str, wait: float | None) -> NoReply | FatalReply:
         """What a limit means: a rate, which passes, or a limit that is not renewed soon. `wait` is what the headers ask for."""
-        limit = kind_of_limit(words)
+        limit = kind_of_limit(words, waits=wait is not None)
         if limit == "spent":
             return FatalReply(
                 f"{self._host} says that the quota is used up: {message}. Add credit or use another key, then run the same command again"

@@ -12,7 +12,7 @@ from typing import Any, Literal, TypeGuard
 
 import msgspec
 
-from harness.judges.usage import usage_of
+from harness.judges.usage import token_count, usage_of
 from harness.model import Token, Usage
 from harness.parse.finish_reasons import ending_of
 
@@ -66,13 +66,20 @@ class Completion(msgspec.Struct):
 
     @property
     def token_counts(self) -> Usage:
-        """The counts of tokens; 0 for counts that are missing or impossible."""
-        return usage_of(
+        """The counts of tokens; 0 for counts that are missing or impossible.
+
+        Tokens that are in the total alone are reasoning: so Gemini counts it.
+        """
+        usage = usage_of(
             _member(self.usage, "prompt_tokens"),
             _member(self.usage, "prompt_tokens_details", "cached_tokens"),
             _member(self.usage, "completion_tokens"),
             _member(self.usage, "completion_tokens_details", "reasoning_tokens"),
         )
+        hidden = token_count(_member(self.usage, "total_tokens")) - usage.prompt_tokens - usage.completion_tokens
+        if hidden <= 0 or not usage.prompt_tokens or usage.reasoning_tokens:
+            return usage
+        return msgspec.structs.replace(usage, completion_tokens=usage.completion_tokens + hidden, reasoning_tokens=hidden)
 
 
 _decode = msgspec.json.Decoder(Completion).decode

@@ -17,9 +17,10 @@ from harness.model import Reply
 
 Subject = Literal["output limit", "length", "policy", "rate", "unknown"]
 
-# A refusal can be about the text of a call only with one of these statuses. With 500 only the length is believed, as llama.cpp says it so.
+# A refusal can be about the text of a call only with one of these statuses. With 500 and 502 only the length is believed: llama.cpp and
+# gateways say it so.
 _ABOUT_A_TEXT = frozenset({400, 403, 413, 422, 451})
-_BROKEN = 500
+_BROKEN = frozenset({500, 502})
 _OUTPUT = re.compile(
     r"max[_ ]?(?:completion[_ ]|output[_ ]|new[_ ])?tokens|maxoutputtokens|maximum tokens|(?:output|completion) tokens|num_predict"
 )
@@ -35,7 +36,7 @@ _TOO_LONG = re.compile(
     r"context[_ ]length|context[_ ]size|context[_ ]limit|context[_ ]?window|context overflow|context is full|exceeds? (?:the )?context|"
     r"maximum context|max_context|max[_ ]model[_ ]len|maximum model length|length limit|greater than the context|"
     r"longer than the (?:context|model)|(?<!took )(?<!taking )too[_ ]long(?! to)|"
-    r"too many (?:input |prompt )?tokens|too large for (?:the )?(?:model|context)|does not fit|"
+    r"too many (?:input |prompt )?tokens|too large (?:for (?:the )?(?:model|context)|to process)|context shift|does not fit|"
     r"tokens? limit exceeded|model(?:'s)? (?:max\w* )?tokens? limit|exceeds? (?:the )?tokens? limit|request_too_large|"
     r"string_above_max_length|inputs?`? (?:token count|tokens? exceed|tokens \+|length)|"
     r"prompt (?:length|tokens? exceed|exceeds|contains too many)|"
@@ -60,7 +61,9 @@ _RATE = re.compile(
     r"rate[_ -]?limit|too[_ ]many[_ ]requests|throttl|overloaded|requests? per|tokens per|concurren\w{1,3} (?:limit|request)|slow down|"
     r"速率|频率"
 )
-_INTERVAL = re.compile(r"per[\s_-]?(second|minute|hour|day)|/ ?(s|sec|min|minute|h|hour)\b|\b[rtq]p[smhd]\b|(try again|retry) (in|after)")
+_INTERVAL = re.compile(
+    r"per[\s_-]?(second|minute|hour|day)|/ ?(s|sec|min|minute|h|hour)\b|\b[rtq]p[smhd]\b|(try again|retry) (in|after)|retry_?(delay|after)"
+)
 _DAY = re.compile(r"per[\s_-]?day|\brpd\b|\btpd\b|daily")
 _QUOTA = re.compile(r"quota|daily|per[\s_-]?(?:second|minute|hour|day|month)")
 _SPENT = re.compile(
@@ -104,9 +107,9 @@ class Refusal(msgspec.Struct, frozen=True):
 
     def subject(self, status: int) -> Subject:
         """Return what the refusal is about."""
-        if (status not in _ABOUT_A_TEXT and status != _BROKEN) or is_page(self.message):
+        if status not in _ABOUT_A_TEXT | _BROKEN or is_page(self.message):
             return "unknown"
-        if status != _BROKEN and _OUTPUT.search(self.words) and _LIMIT.search(self.words) and not _INPUT.search(self.words):
+        if status not in _BROKEN and _OUTPUT.search(self.words) and _LIMIT.search(self.words) and not _INPUT.search(self.words):
             return "output limit"
         if about := reason_about_item(status, self.words):
             return about
@@ -122,9 +125,11 @@ class Refusal(msgspec.Struct, frozen=True):
 
         It is not if a proxy sent it, or if it names a parameter or the right to ask.
         """
-        if not self.is_error or status not in _ABOUT_A_TEXT or _PARAMETER.search(self.words):
+        if status not in _ABOUT_A_TEXT or is_page(self.message) or _PARAMETER.search(self.words):
             return False
-        return status != HTTPStatus.FORBIDDEN or not _ACCESS.search(self.words)
+        if status in (HTTPStatus.FORBIDDEN, HTTPStatus.REQUEST_ENTITY_TOO_LARGE):
+            return self.is_error and not _ACCESS.search(self.words)
+        return True
 
 
 def read_refusal(body: bytes) -> Refusal:
@@ -168,8 +173,8 @@ def _parts(value: Any, name: str, depth: int) -> Iterator[tuple[str, str]]:
         case dict():
             for key, member in value.items():
                 if key == "failed_generation":
-                    if isinstance(member, str) and member.strip():
-                        yield key, member
+                    if generation := member if isinstance(member, str) else json.dumps(member, ensure_ascii=False) if member else "":
+                        yield key, generation
                 elif key not in _ECHOES:
                     yield from _parts(member, key, depth + 1)
         case list():
@@ -198,12 +203,12 @@ def reason_about_item(status: int, message: str) -> Literal["length", "policy"] 
 
     None: the refusal says nothing of the item. A web page (of a proxy or firewall) is never about an item.
     """
-    if (status not in _ABOUT_A_TEXT and status != _BROKEN) or is_page(message):
+    if status not in _ABOUT_A_TEXT | _BROKEN or is_page(message):
         return None
     words = message.lower()
     if _TOO_LONG.search(words) and not (_RATE.search(words) or _QUOTA.search(words)):
         return "length"
-    return "policy" if status != _BROKEN and _POLICY.search(words) else None
+    return "policy" if status not in _BROKEN and _POLICY.search(words) else None
 
 
 def is_page(text: str) -> bool:
@@ -211,10 +216,11 @@ def is_page(text: str) -> bool:
     return text.lstrip("\ufeff \t\r\n").startswith("<") and not re.match(r"\s*<\d+>", text)  # DashScope begins with `<400>`
 
 
-def kind_of_limit(message: str) -> Literal["rate", "day", "spent"]:
+def kind_of_limit(message: str, *, waits: bool = False) -> Literal["rate", "day", "spent"]:
     """The limit that a 429 names: a rate, which is soon renewed, the limit of the day, or the account's money.
 
-    Many providers send every reader of a limit to the page about billing; so a limit that is called a rate is one.
+    Many providers point to the page about billing whatever the limit is. So a limit that is called a rate is one, and so is one that
+    `waits`: with a header that says when to ask again.
 
     >>> [kind_of_limit(text) for text in ("Quota exceeded: requests per minute", "Limit: 50 per day", "insufficient_quota")]
     ['rate', 'day', 'spent']
@@ -224,7 +230,7 @@ def kind_of_limit(message: str) -> Literal["rate", "day", "spent"]:
         return "spent"
     if _DAY.search(words):
         return "day"
-    if _INTERVAL.search(words) or _RATE.search(words):
+    if waits or _INTERVAL.search(words) or _RATE.search(words):
         return "rate"
     return "spent" if _MONEY.search(words) else "rate"
 
