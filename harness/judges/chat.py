@@ -133,11 +133,13 @@ class Chat:
     async def _reply_in_looser_form(self, call: Call, request: Request) -> Reply | None:
         """The reply to a call that was refused without a reason, in a looser answer format, which is used from then on; None without one.
 
-        Once an endpoint has answered in a format, or refused them all, its refusals are not about the format.
+        The same format is tried once more first, as a refusal may be an exception. Once an endpoint has answered in a format, or refused
+        them all, its refusals are not about the format.
         """
-        if (self._answered or self._all_forms_refused) and request.form == self.capabilities.form:
+        usual = self.capabilities.form if call.prompt.schema else FORMS[-1]
+        if (self._answered or self._all_forms_refused) and request.form == usual:
             return None
-        for form in FORMS[FORMS.index(request.form) + 1 :]:
+        for form in FORMS[FORMS.index(request.form) :]:
             looser = self.request(call, replace(self.capabilities, form=form))
             start = time.perf_counter()
             try:

@@ -66,7 +66,9 @@ def test_texts_that_are_refused_are_failures_of_these_texts(
     assert (done.code, failures(done)) == (0, {failure: CALLS // 2}), done.err
     assert any(words in (reply["refusal"] or reply["error"] or "") for reply in replies(out))
     asked = len(endpoint.requests)
-    assert ask(*ONE).code == 0 and len(endpoint.requests) == asked  # nothing is left to ask
+    again = ask(*ONE)
+    assert again.code == 0 and len(endpoint.requests) == asked  # nothing is left to ask
+    assert "--reask endpoint" not in done.err + again.err
 
 
 def test_a_row_of_refusals_without_a_reason_does_not_end_a_run_whose_other_calls_are_answered(cli: Cli, endpoint: Any, out: Path) -> None:
@@ -154,7 +156,7 @@ def test_looser_answer_formats_are_tried_where_a_first_refusal_names_nothing(ask
     endpoint.script = script
     assert ask(*ONE).code == 0
     assert [request.form for request in endpoint.requests][-CALLS:] == [taken] * CALLS
-    assert len(endpoint.requests) == CALLS + (2 if taken == "json_object" else 3)
+    assert len(endpoint.requests) == CALLS + (3 if taken == "json_object" else 4)
 
 
 def test_an_endpoint_that_refuses_everything_without_a_reason_ends_the_run(ask: Cli, endpoint: Any, refused: Callable[..., None]) -> None:
