@@ -24,6 +24,7 @@ TOP_TOKENS = 20  # the limit of the interface
 FEW_TOKENS = 5  # the limit of some endpoints
 REASONING_TOKENS = 8192  # extra output tokens for a model that reasons before it answers
 _LEAST_OUTPUT = 16  # tokens
+_LEAST_STEP = 32  # tokens
 _MOST_NUMBERS = 12  # of a message
 _LEAST_REASONING_TOKENS = 256  # fewer extra tokens are not worth a further request
 # Words of a refusal -> parameters that are left out from then on. Some models accept none of them.
@@ -126,7 +127,7 @@ class EndpointCapabilities(msgspec.Struct, frozen=True):
         numbers = [number for number in _numbers(message) if number != request.output_tokens]
         own = request.output_tokens - request.reasoning_tokens
         rests = [first - second - own for first in numbers for second in numbers]
-        most = request.reasoning_tokens * 7 // 8
+        most = request.reasoning_tokens - _LEAST_STEP  # so that a series of refusals ends
         shorter = max((rest for rest in rests if _LEAST_REASONING_TOKENS <= rest <= most), default=request.reasoning_tokens // 2)
         return replace(self, reasoning_tokens=shorter if shorter >= _LEAST_REASONING_TOKENS else 0, reasoning_refused=True)
 
