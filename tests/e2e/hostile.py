@@ -17,7 +17,8 @@ Faults, by what a client can make of them:
     nothing came back         429, 429-retry-after, 429-ratelimit, 500, 502-html, 503, reset-before, reset-head, reset-body,
                               cut-json, html, not-utf8, stall, 429-quota-per-minute, nested, endless-head, endless-header,
                               no-choices
-    the endpoint refuses        307, 204, 400, 403-page, 413-page
+    the endpoint refuses        307, 204, 403-page, 413-page
+    the endpoint or the text    400
     a good answer all the same  reset-after, slow-body, wrong-type, other-model, huge-body, surrogates, odd-usage, long-headers, escapes
     an answer without a score   refusal, prose-refusal, length, policy, too-long
 """
