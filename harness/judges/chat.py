@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -393,7 +394,7 @@ def _reasoned_to_the_end(reply: Reply) -> bool:
 def _refusal_in(body: bytes) -> Response | None:
     """The response that a body with status 200 stands for, if it is an error about a text: gateways and streams answer so."""
     error = error_text(body) if b'"error"' in body else None
-    refusal = msgspec.json.encode({"error": {"message": error}})
+    refusal = json.dumps({"error": {"message": error}}).encode()  # msgspec writes no halves of characters
     if error is None or read_refusal(refusal).subject(HTTPStatus.BAD_REQUEST) not in ("length", "policy"):
         return None
     return Response(HTTPStatus.BAD_REQUEST, {}, refusal)

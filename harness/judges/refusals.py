@@ -87,6 +87,7 @@ _ECHOES = frozenset({
 })  # fmt: skip
 _LONGEST_PARSED = 1_000_000  # bytes of a body that are read as JSON
 _LONGEST_WORDS = 20_000  # characters of a body that are searched
+_MOST_SENTENCES = 12  # in a message
 _DEEPEST = 12
 
 
@@ -156,7 +157,7 @@ def read_refusal(body: bytes) -> Refusal:
     sentences: list[str] = []
     for name, text in parts:
         said = name in _SENTENCES and (name not in ("param", "reason") or " " in text.strip())
-        if said and not any(text in sentence for sentence in sentences):
+        if said and len(sentences) < _MOST_SENTENCES and not any(text in sentence for sentence in sentences):
             sentences.append(text.strip())
     message = ": ".join(filter(None, sentences)) or body[:_LONGEST_WORDS].decode(errors="replace")
     code = next((text for name, text in parts if name == "code"), "")
@@ -173,8 +174,8 @@ def _parts(value: Any, name: str, depth: int) -> Iterator[tuple[str, str]]:
         case dict():
             for key, member in value.items():
                 if key == "failed_generation":
-                    if generation := member if isinstance(member, str) else json.dumps(member, ensure_ascii=False) if member else "":
-                        yield key, generation
+                    if member and not (isinstance(member, str) and member.isspace()):
+                        yield key, member if isinstance(member, str) else json.dumps(member, ensure_ascii=False)
                 elif key not in _ECHOES:
                     yield from _parts(member, key, depth + 1)
         case list():

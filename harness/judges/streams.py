@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from typing import Any
-
-import msgspec
 
 _BEGINNINGS = (b"data:", b"event:", b"id:", b"retry:", b":")
 _END = b"[DONE]"
@@ -18,7 +17,7 @@ def joined_stream(body: bytes) -> bytes:
     A stream that broke off has neither a finish reason nor an end: its completion then holds an error, so that the call is asked again.
 
     >>> joined_stream(b'data: {"choices": [{"delta": {"content": "4"}, "finish_reason": "stop"}]}\\n\\ndata: [DONE]\\n\\n')
-    b'{"choices":[{"index":0,"message":{"content":"4"},"finish_reason":"stop"}]}'
+    b'{"choices": [{"index": 0, "message": {"content": "4"}, "finish_reason": "stop"}]}'
     """
     if not body.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(_BEGINNINGS):
         return body
@@ -45,7 +44,7 @@ def joined_stream(body: bytes) -> bytes:
     if tools:
         message["tool_calls"] = list(tools.values())
     choice = {"index": 0, "message": message, **choice} | ({"logprobs": {"content": tokens}} if tokens else {})
-    return msgspec.json.encode(completion | {"choices": [choice]})
+    return json.dumps(completion | {"choices": [choice]}).encode()
 
 
 def _events(body: bytes) -> Iterator[dict[str, Any]]:
@@ -54,8 +53,8 @@ def _events(body: bytes) -> Iterator[dict[str, Any]]:
         if not line.lstrip().startswith(b"data:"):
             continue
         try:
-            event = msgspec.json.decode(line.lstrip()[len(b"data:") :])
-        except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError):
+            event = json.loads(line.lstrip()[len(b"data:") :])  # and not msgspec: a piece may end in half a character
+        except (ValueError, RecursionError):
             continue
         if isinstance(event, dict):
             yield event

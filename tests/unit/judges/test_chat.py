@@ -451,3 +451,10 @@ def test_an_account_that_can_afford_a_shorter_answer_is_asked_for_one() -> None:
     assert reply.text == '{"score": 1}' and 2000 <= reply.reasoning_room < 3000
     with pytest.raises(FatalReply, match="402"):
         Endpoint(lambda body: refusal(words, 402)).ask(call())
+
+
+def test_an_error_with_the_status_of_success_may_hold_half_a_character() -> None:
+    body = b'{"error": {"message": "flagged by moderation \\ud83d"}}'
+    [reply] = Endpoint(lambda _: Response(200, {}, body)).ask(call())
+    assert reply.refusal == "flagged by moderation \ufffd"
+    assert msgspec.json.decode(msgspec.json.encode(reply), type=Reply) == reply

@@ -172,6 +172,7 @@ def test_the_subject_of_a_refusal_in_the_words_of_many_providers(message: str, s
         (b'{"base_resp": {"status_code": 1026, "status_msg": "new_sensitive"}}', "new_sensitive"),
         (b'{"error": {"message": "Param Incorrect", "param": "max_tokens is too large"}}', "Param Incorrect: max_tokens is too large"),
         (b"{}", "{}"),
+        (b'{"error": {"message": "half a \\ud83d"}}', "half a \ud83d"),
         (b"plain words", "plain words"),
         (b"", ""),
         (b'{"error": ' + b"[" * 100_000, '{"error": ' + "[" * 19_990),
@@ -214,3 +215,13 @@ def test_which_refusals_without_a_reason_may_be_about_a_text(status: int, sent: 
 def test_a_long_body_is_cut_before_it_is_searched() -> None:
     refusal = read_refusal(json.dumps({"error": {"message": "violat" * 200_000, "code": "too long"}}).encode())
     assert len(refusal.words) <= 40_000 and refusal.subject(400) == "unknown"
+
+
+@pytest.mark.parametrize(
+    ("generation", "text"),
+    [('{"score": 1,}', '{"score": 1,}'), ({"score": 1}, '{"score": 1}'), ("", None), (" \n", None), (None, None), ({}, None)],
+)
+def test_the_text_of_a_failed_generation(generation: Any, text: str | None) -> None:
+    sent = body("Failed to generate JSON", "json_validate_failed", failed_generation=generation)
+    refusal = read_refusal(body("Provider returned error", metadata={"raw": sent.decode()}))
+    assert (refusal.generation, refusal.failed_generation) == (text, True)

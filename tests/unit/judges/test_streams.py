@@ -38,6 +38,12 @@ def test_texts_reasoning_tools_tokens_and_counts_are_joined() -> None:
     assert answer.logprobs == {"content": [token]} and (answer.usage.prompt_tokens, answer.usage.completion_tokens) == (7, 2)
 
 
+def test_a_character_that_two_pieces_share_is_whole_again() -> None:
+    halves = b'data: {"choices": [{"delta": {"content": "\\ud83d"}}]}\n\ndata: {"choices": [{"delta": {"content": "\\ude00"}}]}\n\n'
+    answer = read_answer(joined_stream(halves + stream(piece("stop"))))
+    assert answer is not None and answer.text == "😀"
+
+
 @pytest.mark.parametrize("body", [b'{"choices": []}', b"", b"<html>data: {}", b"[]", b"dates: {}"])
 def test_any_other_body_stays_as_it_is(body: bytes) -> None:
     assert joined_stream(body) == body
