@@ -43,7 +43,7 @@ _TOO_LONG = re.compile(
     r"max(?:imum)?[_ ](?:prompt|input)[_ ](?:length|size|tokens)|maximum number of (?:input )?tokens|exceeds the limit of \d|"
     r"exceeds? (?:the )?(?:model(?:'s)? )?(?:max\w*|maximum allowed) (?:input |prompt )?(?:length|tokens|size)|"
     r"reduce (?:the|your) (?:length|size|number of tokens|prompt|input|message)|shorten (?:the|your)|"
-    r"(?:超过|超出).{0,12}(?:长度|上下文)|长度超|(?:输入|文本|上下文|内容)过长"
+    r"(?:超过|超出).{0,12}(?:长度|上下文)|长度超|(?:输入|上下文|内容)过长"
 )
 _POLICY = re.compile(
     r"content[_ -]?filter|content[_ -]?(?:management )?polic|content[_ -]?moderation|content exists risk|content (?:safety|security|risk)|"
