@@ -194,6 +194,7 @@ class CallSession:
                 if not waits:
                     return None
                 policy.record_failure(counts=True)
+                self._progress.retries += 1
                 await self._sleep(backoff(policy.failures))  # other calls may be answered meanwhile
             except JudgeError as err:
                 self._stop(err)

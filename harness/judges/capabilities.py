@@ -29,6 +29,7 @@ _MOST_NUMBERS = 12  # of a message
 _LEAST_REASONING_TOKENS = 256  # fewer extra tokens are not worth a further request
 # Words of a refusal -> parameters that are left out from then on. Some models accept none of them.
 _OPTIONAL_PARAMETERS = {"logprob": ("logprobs", "top_logprobs"), **{name: (name,) for name in SAMPLING}, "seed": ("seed",)}
+_COUNTED = re.compile(r"\b\d{1,2}\b|more than|at most|too many|maximum|exceed")  # a refusal of so many alternatives, not of all
 # "max_tokens is not supported, use max_completion_tokens": not every refusal that names both says so.
 _RENAMED = re.compile(r"unsupported|not supported|not compatible|\buse\b|instead|deprecated|unknown|unrecogni[sz]ed|not permitted|replaced")
 # How endpoints say that a model is only served as a stream.
@@ -98,8 +99,11 @@ class EndpointCapabilities(msgspec.Struct, frozen=True):
             return replace(self, stream=True)
         if "max_completion_tokens" in words and "max_tokens" in sent and _RENAMED.search(words):
             return replace(self, length_name="max_completion_tokens", reasoning_tokens=REASONING_TOKENS)
-        if "top_logprobs" in words and sent.get("top_logprobs", 0) > FEW_TOKENS:
-            return replace(self, top_tokens=FEW_TOKENS)
+        if "top_logprobs" in words or ("logprob" in words and _COUNTED.search(words)):
+            asked = sent.get("top_logprobs", 0)
+            fewer = max((number for number in _numbers(words) if 0 < number < asked), default=FEW_TOKENS)
+            if fewer < asked:
+                return replace(self, top_tokens=min(fewer, self.top_tokens))
         if refused := next((names for word, names in _OPTIONAL_PARAMETERS.items() if word in words and set(names) & set(sent)), ()):
             return replace(self, left_out=tuple(sorted({*self.left_out, *refused})))
         if without := self.without_system_role(message, request):

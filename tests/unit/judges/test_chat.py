@@ -238,6 +238,26 @@ def test_an_endpoint_that_gives_few_alternatives_is_asked_for_few() -> None:
     assert first.tokens and second.tokens and not first.left_out
 
 
+@pytest.mark.parametrize(
+    ("words", "allowed"),
+    [
+        ("Cannot request more than 5 logprobs.", 5),
+        ("Requested sample logprobs of 20, which is more than allowed: 5", 5),
+        ("logprobs must be at most 3, got 20", 3),
+        ("too many logprobs", 5),
+        ("top_logprobs must be between 0 and 10", 10),
+    ],
+)
+def test_as_many_alternatives_are_asked_for_as_a_refusal_allows(words: str, allowed: int) -> None:
+    def few(body: Body) -> Response:
+        return refusal(words) if body.get("top_logprobs", 0) > allowed else said(logprobs=content({"token": "1", "logprob": -0.1}))
+
+    endpoint = Endpoint(few)
+    first, second = endpoint.ask_in_turn(PROBABLE, PROBABLE)
+    assert [body.get("top_logprobs") for body in endpoint.bodies] == [20, allowed, allowed]
+    assert first.tokens and second.tokens and not first.left_out
+
+
 def test_an_endpoint_may_refuse_one_after_the_other() -> None:
     endpoint = Endpoint(without(*SAMPLING))
     [reply] = endpoint.ask(call("score-only+probabilities", top_p=0.9))
