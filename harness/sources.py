@@ -80,6 +80,7 @@ def _open_source(source: Source, card: str | None, out: Path) -> OpenedSource:
     if isinstance(source, Dataset):
         return OpenedSource(_recorded(source, source.id))
     if isinstance(source, RunResult):
+        source.refuse_unanswered()
         recording = recorded_run.recording(
             source.judgments, source.prepared.data, source.prepared.training, source.name, source.protocol.judges.panels
         )

@@ -202,6 +202,7 @@ def _latest(out: Path) -> RunResult:
 def report(arguments: argparse.Namespace) -> int:
     page_path(arguments.html)  # a wrong name is refused before anything that takes time
     result = reopen(arguments.run, arguments.out) if arguments.run else _latest(arguments.out)
+    result.refuse_unanswered()
     if arguments.majority:
         result = result.with_majority(arguments.majority)
     form = next((name for name in ("md", "csv", "latex") if getattr(arguments, name)), None)

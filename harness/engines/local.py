@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import time
 from collections.abc import Callable, Coroutine, Iterator, Sequence
 from contextlib import suppress
@@ -13,10 +14,10 @@ from harness.engines.budget import Budget
 from harness.engines.concurrent import run_together
 from harness.engines.rate_limiter import Closed, Permit, RateLimiter
 from harness.engines.reply_writer import ReplySink, ReplyWriter
-from harness.engines.retry import MAX_ATTEMPTS, MAX_REFUSALS, CircuitBreaker, RetryPolicy, backoff
+from harness.engines.retry import FIRST_ATTEMPTS, MAX_ATTEMPTS, MAX_REFUSALS, CircuitBreaker, RetryPolicy, backoff
 from harness.engines.work import JudgeWork, Outcome, Progress, Settings, charged, for_judge
 from harness.errors import EndpointRefusal, FatalReply, JudgeError
-from harness.judges.base import NoReply, rate_limit_status_of
+from harness.judges.base import NoReply, UnexplainedRefusal, rate_limit_status_of
 from harness.judges.rate_limits import LONGEST_WAIT_SECONDS
 from harness.model import Call, Reply
 from harness.store import Store
@@ -24,6 +25,8 @@ from harness.store import Store
 MAX_REASKS = 3
 _CALLS_PER_PERMIT = 2  # calls that were begun, for each call that may be in flight: some of them wait before their next attempt
 _STORED_TOGETHER = 128  # calls: a longer commit would delay replies that arrive meanwhile
+_MOST_WORDINGS = 100  # of refusals that are remembered
+_DIGITS = re.compile(r"\w*\d\w*")  # of numbers and ids, in which refusals for one reason differ
 _REFILLS_PER_LIMIT = 4  # calls begin a quarter of the limit at a time: to wake the session for each of them would cost more
 
 Watch = Callable[[JudgeWork, Progress], None]
@@ -60,6 +63,8 @@ class CallSession:
         self._progress = Progress(total=len(work.calls))
         self._last_loss: str | None = None
         self._refusals = 0  # by the endpoint, since its last reply
+        self._answered_call: Call | None = None
+        self._about_texts: set[str] = set()  # wordings of refusals that turned out to be about the text of a call
         self._begun = 0
         self._call_ended: asyncio.Event = asyncio.Event()
         self._ended: asyncio.Event = asyncio.Event()
@@ -175,15 +180,29 @@ class CallSession:
                 if not await self._wait_after(err, policy):
                     return None
             except EndpointRefusal as err:
+                if isinstance(err, UnexplainedRefusal) and await self._is_about_text(err, again=policy.failures > 0):
+                    written = self._writer.write(call, err.reply)
+                    self._count_reply(permit, err.reply, time.perf_counter() - start)
+                    await written
+                    return err.reply
                 await self._writer.write(call, None, err.reason)
-                self._count_refusal(err)
+                most_waits = 1 if self._progress.done else FIRST_ATTEMPTS - 1
+                waits = isinstance(err, UnexplainedRefusal) and policy.failures < most_waits
+                if not waits:
+                    self._count_refusal(err)
                 self._rate_limiter.release(permit, status=rate_limit_status_of(self._judge))
-                return None
+                if not waits:
+                    return None
+                policy.record_failure(counts=True)
+                self._progress.retries += 1
+                await self._sleep(backoff(policy.failures))  # other calls may be answered meanwhile
             except JudgeError as err:
                 self._stop(err)
                 self._rate_limiter.release(permit)
                 return None
             else:
+                if reply.text:
+                    self._answered_call = call
                 written = self._writer.write(call, reply)  # committed before the call that gets the permit now goes out
                 self._count_reply(permit, reply, time.perf_counter() - start)
                 await written
@@ -197,6 +216,27 @@ class CallSession:
         self._progress.waiting_for = ""
         used_tokens = reply.usage.prompt_tokens + reply.usage.completion_tokens
         self._rate_limiter.release(permit, seconds=seconds, used_tokens=used_tokens or None, status=rate_limit_status_of(self._judge))
+
+    async def _is_about_text(self, err: UnexplainedRefusal, *, again: bool) -> bool:
+        """Whether a refusal without a known reason is about the text of its call.
+
+        It is if it comes again although the endpoint still answers another call that it has answered. That call is asked once for each
+        wording of a refusal; its second answer is not stored.
+        """
+        wording = _DIGITS.sub("", err.reason)
+        if wording in self._about_texts:
+            return True
+        answered = (self._answered_call or self._work.answered_call()) if again else None
+        if answered is None:
+            return False
+        try:
+            reply = await self._judge.answer(answered)
+        except (NoReply, EndpointRefusal):
+            return False
+        self._budget.settle(0.0, charged(self._work, answered, reply))
+        if len(self._about_texts) < _MOST_WORDINGS:
+            self._about_texts.add(wording)
+        return True
 
     def _count_refusal(self, err: EndpointRefusal) -> None:
         """The endpoint refused a call for a reason that is not the item's: the call is lost. Repeated refusals stop the judge."""

@@ -46,7 +46,7 @@ class JudgeWork(msgspec.Struct, frozen=True):
 
     `answered_before`: the judge has answered calls of this run in earlier commands. `unreadable` counts the metrics of a reply without a
     score. `ask_again` says whether a call has to be asked again after this reply. `tokens` estimates the tokens of a call (prompt and
-    answer), and `cost` is the price of tokens in US dollars.
+    answer), and `cost` is the price of tokens in US dollars. `answered_call` gives a call that the judge has answered before, if any.
     """
 
     judge: Judge
@@ -56,6 +56,7 @@ class JudgeWork(msgspec.Struct, frozen=True):
     ask_again: Callable[[Call, Reply], bool] = lambda call, reply: False
     tokens: Callable[[Call], Usage] = lambda call: Usage()
     cost: Callable[[Usage], float] = lambda usage: 0.0
+    answered_call: Callable[[], Call | None] = lambda: None
     since: float | None = None  # replies received before this time (seconds since 1970) do not count
     run: str = ""  # the run's name; batches are recorded under it
     opening: JudgeOpening | None = None  # for engines that ask from other machines; `ask_again` travels there too

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 import msgspec
 
+from harness.errors import EndpointRefusal
 from harness.judges.rate_limits import RateLimitStatus
 from harness.model import Call, JudgeIdentity, Reply
 
@@ -26,6 +27,20 @@ class NoReply(Exception):
         self.retry_after = retry_after
         self.busy = busy
         self.down = down
+
+
+class UnexplainedRefusal(EndpointRefusal):
+    """The endpoint refused a call and named no reason that is known: it may be about the text, or about every call.
+
+    Where other calls are answered, it is about the text; then `reply` is the reply to the call.
+    """
+
+    def __init__(self, reason: str, advice: str, reply: Reply) -> None:
+        super().__init__(reason, advice)
+        self.reply = reply
+
+    def __reduce__(self) -> tuple[type[UnexplainedRefusal], tuple[str, str, Reply]]:  # type: ignore[override]  # workers of a cluster send it
+        return type(self), (self.reason, self.advice, self.reply)
 
 
 class JudgeOptions(msgspec.Struct, frozen=True):
@@ -94,7 +109,8 @@ class Judge(Protocol):
         """Make one attempt.
 
         Raises NoReply when a further attempt may help, FatalReply when every call would fail in the same way, and its subclass
-        EndpointRefusal when the endpoint refused this call for a reason that has nothing to do with the item.
+        EndpointRefusal when the endpoint refused this call for a reason that has nothing to do with the item, or, as UnexplainedRefusal,
+        for a reason that is not known.
         """
 
     async def stop(self) -> None: ...

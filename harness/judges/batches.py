@@ -18,9 +18,8 @@ from harness.errors import JudgeError
 from harness.judges.base import NoReply
 from harness.judges.capabilities import EndpointCapabilities
 from harness.judges.chat import TRANSIENT, Chat
-from harness.judges.completion import error_text
-from harness.judges.rate_limits import LONGEST_WAIT_SECONDS, retry_after
-from harness.judges.refusals import kind_of_limit
+from harness.judges.rate_limits import LONGEST_WAIT_SECONDS, retry_after, wait_in_text
+from harness.judges.refusals import Refusal, is_page, kind_of_limit, read_refusal
 from harness.model import Call
 
 if TYPE_CHECKING:
@@ -234,16 +233,17 @@ class Batches:
         except openai.APITimeoutError:
             raise NoReply(f"{self._host}: no answer in time", down=True) from None
         except openai.APIStatusError as err:
-            message = self.chat.quote(error_text(await err.response.aread()) or "no reason given")
-            self._raise_refusal(action, err.status_code, message, retry_after(err.response.headers))
+            refusal = read_refusal(await err.response.aread())
+            self._raise_refusal(action, err.status_code, refusal, retry_after(err.response.headers))
         except Exception as err:
             if not isinstance(err, (openai.APIError, *_transport_errors())):
                 raise
             cause = self.chat.quote(str(err.__cause__ or err)) or type(err).__name__
             raise NoReply(f"{self._host}: no connection ({cause})", down=True) from None
 
-    def _raise_refusal(self, action: str, status: int, message: str, wait: float | None) -> None:
-        limit = kind_of_limit(message) if status == 429 else ""
+    def _raise_refusal(self, action: str, status: int, refusal: Refusal, wait: float | None) -> None:
+        message = "no reason given" if is_page(refusal.message) else self.chat.quote(refusal.message) or "no reason given"
+        limit = kind_of_limit(refusal.words, waits=wait is not None) if status == 429 else ""
         if limit == "spent":
             raise BatchRefused(
                 f"{self._host} says that the quota is used up: {message}. Add credit, then run the same command again", status
@@ -253,6 +253,7 @@ class Batches:
                 f"{self._host} says that the limit of the day is reached: {message}. Run the same command again tomorrow", status
             )
         if status in TRANSIENT or (status >= 500 and status != 501):
+            wait = wait_in_text(refusal.words) if wait is None and limit else wait
             raise NoReply(f"{self._host} answered {status}: {message}", wait, busy=status in (429, 503), down=status >= 500)
         raise BatchRefused(f"{self._host} would not {action} ({status}: {message}). {_advice(status)}", status)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -13,24 +14,32 @@ import msgspec
 from msgspec.structs import replace
 
 from harness.errors import EndpointRefusal, FatalReply
-from harness.judges.base import NoReply
+from harness.judges.base import NoReply, UnexplainedRefusal
 from harness.judges.capabilities import FORMS, REASONING_TOKENS, EndpointCapabilities, Request, merged_system_role
-from harness.judges.completion import Completion, as_text, error_text, read_completion, read_tokens, without_half_characters
-from harness.judges.rate_limits import LONGEST_WAIT_SECONDS, RateLimitStatus, read_rate_limit_status, retry_after
-from harness.judges.refusals import is_page, kind_of_limit, reason_about_item
+from harness.judges.completion import Answer, as_text, error_text, read_answer, read_tokens, without_half_characters
+from harness.judges.rate_limits import LONGEST_WAIT_SECONDS, RateLimitStatus, read_rate_limit_status, retry_after, wait_in_text
+from harness.judges.refusals import Refusal, Subject, is_page, kind_of_limit, read_refusal, reason_about_item
+from harness.judges.streams import joined_stream
+from harness.judges.transport import Response
 from harness.model import SYSTEM_ROLE, Call, Message, Reply, Token
+from harness.parse.finish_reasons import was_cut
+from harness.parse.reasoning import reasoning_end
+from harness.parse.reply import MAX_REPLY_CHARACTERS
 from harness.redaction import Redactor
 
 if TYPE_CHECKING:
-    from harness.judges.transport import Response, Sender
+    from harness.judges.transport import Sender
 
 TRANSIENT = frozenset({408, 409, 425, 429})  # and every 5xx
-_PARAMETER_REFUSALS = (400, 422, 501)  # may be about a parameter, a role or an answer format
+_PARAMETER_REFUSALS = (400, 404, 422, 501)  # may be about a parameter, a role or an answer format
 _BROKEN = 500  # may be about a role, which its message then says, or about an answer format, of which it says nothing
 _MOST_BROKEN = 2  # answers with 500 to one call that are taken for an outage, before the answer format is tested
 _ROUNDS = 2  # in which an answer format has to fail, and a looser one to work, before 500 is taken as a refusal of the format
 _FATAL = frozenset({401, 402, 404})  # every further call would be refused too
+_ENOUGH_REASONING_TOKENS = 2048  # that one text left room for: other calls are asked with as many
 _LONGEST_NAME = 200  # characters of a model name or a finish reason
+LONGEST_TEXT = MAX_REPLY_CHARACTERS  # characters of a reply that are stored, and as many of what stands beside it
+_MOST_BESIDE = 8  # members of a message that are stored beside its text
 
 
 class Chat:
@@ -57,14 +66,16 @@ class Chat:
         self._shape = shape
         self.capabilities = EndpointCapabilities()
         self._answered = False
+        self._all_forms_refused = False  # for a reason that was not named
         self._working_forms: set[str] = set()  # answer formats that the endpoint has answered in
         self._testing_form = False
         self._broken: Counter[str] = Counter()  # by call, answers with 500 to formats that never worked
 
     async def ask(self, call: Call) -> Reply:
         """Make one attempt. Raises NoReply or FatalReply as the Judge protocol says."""
+        narrowed: EndpointCapabilities | None = None  # of this call, whose text leaves less room for the answer than others
         while True:
-            request = self.request(call)
+            request = self.request(call, narrowed)
             start = time.perf_counter()
             response = await self._send(request)
             try:
@@ -73,8 +84,16 @@ class Chat:
                 if response.status == _BROKEN and await self._form_is_refused(call, request):
                     continue
                 raise
-            if reply is not None:
+            except UnexplainedRefusal:
+                looser = await self._reply_in_looser_form(call, request)
+                if looser is None:
+                    raise
+                return looser
+            if isinstance(reply, Reply):
+                if narrowed is not None and narrowed.reasoning_tokens >= _ENOUGH_REASONING_TOKENS:
+                    self.capabilities = replace(self.capabilities, reasoning_tokens=narrowed.reasoning_tokens)
                 return reply
+            narrowed = reply if reply.reasoning_refused else None
 
     async def _send(self, request: Request) -> Response:
         assert self._transport is not None
@@ -112,6 +131,36 @@ class Chat:
             self.capabilities = replace(self.capabilities, form=works)
         return True
 
+    async def _reply_in_looser_form(self, call: Call, request: Request) -> Reply | None:
+        """The reply to a call that was refused without a reason, in a looser answer format, which is used from then on; None without one.
+
+        The same format is tried once more first, as a refusal may be an exception. Once an endpoint has answered in a format, or refused
+        them all, its refusals are not about the format.
+        """
+        usual = self.capabilities.form if call.prompt.schema else FORMS[-1]
+        if (self._answered or self._all_forms_refused) and request.form == usual:
+            return None
+        for form in FORMS[FORMS.index(request.form) :]:
+            looser = self.request(call, replace(self.capabilities, form=form))
+            start = time.perf_counter()
+            try:
+                reply = self.interpret(call, looser, await self._send(looser), time.perf_counter() - start)
+            except UnexplainedRefusal:
+                continue
+            if self.capabilities.form == request.form:  # otherwise another call has found out
+                self.capabilities = replace(self.capabilities, form=form)
+            return reply if isinstance(reply, Reply) else await self.ask(call)
+        self._all_forms_refused = True
+        return None
+
+    def loosen(self, request: Request) -> bool:
+        """Use a looser answer format than that of a request; return False if there is none. For batches, which cannot try."""
+        if request.form == FORMS[-1]:
+            return False
+        if self.capabilities.form == request.form:
+            self.capabilities = replace(self.capabilities, form=FORMS[FORMS.index(request.form) + 1])
+        return True
+
     async def _first_working(self, call: Call, forms: Sequence[str]) -> str | None:
         for form in forms:
             if await self._works(call, form):
@@ -121,26 +170,37 @@ class Chat:
     async def _works(self, call: Call, form: str) -> bool:
         """Whether the endpoint answers a call in an answer format. The answer is not kept: it may be another one than the call gets."""
         response = await self._send(self.request(call, replace(self.capabilities, form=form)))
-        completion = _completion_in(response) if response.status == HTTPStatus.OK else None
-        works = completion is not None and bool(completion.choices)
+        answer = _answer_in(response) if response.status == HTTPStatus.OK else None
+        works = answer is not None and answer.kind != "failed"
         if works:
             self._working_forms.add(form)
         return works
 
-    def interpret(self, call: Call, request: Request, response: Response, seconds: float) -> Reply | None:
-        """The reply in a response. None if the response has changed `capabilities`: then the call has to be asked again.
+    def interpret(self, call: Call, request: Request, response: Response, seconds: float) -> Reply | EndpointCapabilities:
+        """The reply in a response, or the capabilities with which the call has to be asked again.
 
+        These are `capabilities` from now on, unless they are only for this call, whose text leaves less room (`reasoning_refused`).
         Raises NoReply and FatalReply as `ask`.
         """
-        if response.status != 200 and not (200 < response.status < 300 and _completion_in(response)):
+        if response.status != 200 and not (200 < response.status < 300 and _answer_in(response)):
             return self._interpret_refusal(request, response, seconds)
-        reply = self._read_reply(call, request, response.body, seconds)
+        body = joined_stream(response.body)
+        refused = _refusal_in(body)
+        if refused is not None:
+            return self._interpret_refusal(request, refused, seconds)
+        reply = self._read_reply(call, request, body, seconds)
         self._answered = True
         self._working_forms.add(request.form)
-        if reply.finish_reason == "length" and reply.usage.reasoning_tokens and not request.reasoning_tokens:
-            self.capabilities = replace(self.capabilities, reasoning_tokens=REASONING_TOKENS)  # reasoning left no tokens for the answer
-            return None
+        if _reasoned_to_the_end(reply) and self._more_room(request):
+            return self.capabilities
         return reply
+
+    def _more_room(self, request: Request) -> bool:
+        """Whether calls can be asked with more tokens for reasoning than this request. If so, `capabilities` have them."""
+        if request.reasoning_tokens or request.reasoning_refused:
+            return False
+        self.capabilities = replace(self.capabilities, reasoning_tokens=self.capabilities.reasoning_tokens or REASONING_TOKENS)
+        return self.capabilities.most_output == 0 or self.capabilities.most_output > request.output_tokens
 
     async def close(self) -> None:
         if self._transport is not None:
@@ -157,11 +217,23 @@ class Chat:
         body = {
             "model": self._model,
             "messages": [{"role": message.role, "content": self._clean(message.content)} for message in messages],
-            capabilities.length_name: call.prompt.max_tokens + capabilities.reasoning_tokens,
+            capabilities.length_name: capabilities.output_tokens(call),
+            **({"stream": True} if capabilities.stream else {}),
+            **(
+                {"stream_options": {"include_usage": True}} if capabilities.stream and "stream_options" not in capabilities.left_out else {}
+            ),
             **self._answer_format(call, capabilities.form),
             **{name: value for name, value in sampling.items() if name not in left_out},
         }
-        return Request(body, capabilities.form if call.prompt.schema else FORMS[-1], left_out, capabilities.reasoning_tokens)
+        output_tokens = capabilities.output_tokens(call)
+        return Request(
+            body=body,
+            form=capabilities.form if call.prompt.schema else FORMS[-1],
+            left_out=left_out,
+            reasoning_tokens=max(0, output_tokens - call.prompt.max_tokens),
+            output_tokens=output_tokens,
+            reasoning_refused=capabilities.reasoning_refused,
+        )
 
     def _answer_format(self, call: Call, form: str) -> dict[str, Any]:
         if not call.prompt.schema:
@@ -172,60 +244,86 @@ class Chat:
         return {"response_format": {"type": "json_object"}} if form == "json_object" else {}
 
     def _read_reply(self, call: Call, request: Request, body: bytes, seconds: float) -> Reply:
-        """The reply in a body with status 200. Raises NoReply if the body holds none, FatalReply if it is the first response."""
-        completion = self._completion(body)
-        choice = completion.choice
+        """The reply in a body with status 200. Raises NoReply if it holds none or a failed generation, FatalReply as `_answer`."""
+        answer = self._answer(body, call)
+        if answer.kind == "failed":
+            raise NoReply(f"{self._host} answered with a failed generation: {self.quote(answer.problem)}")
+        whole_length = len(answer.text) if len(answer.text) > LONGEST_TEXT else 0
         return Reply(
-            text=self.safe(choice.message.text),
-            model=self._name(completion.model) or "",
+            text=self._stored(answer.text),
+            model=self._name(answer.model) or "",
             form=request.form,
-            finish_reason=self._name(choice.finish_reason),
-            refusal=self.safe(choice.message.refusal) if choice.message.refusal else None,
-            usage=completion.token_counts,
+            finish_reason=self._name(answer.finish_reason),
+            refusal=self._stored(answer.refusal) if answer.refusal else None,
+            usage=answer.usage,
             seconds=round(seconds, 6),
-            tokens=self._tokens(choice.logprobs) if call.probabilities else (),
+            tokens=self._tokens(answer.logprobs) if call.probabilities and not whole_length else (),
             left_out=request.left_out,
             reasoning_room=request.reasoning_tokens,
-            reasoning_characters=choice.message.reasoning_characters,
+            reasoning_characters=answer.reasoning_characters,
+            text_field=self._name(answer.text_field) or "",
+            beside=self._beside(answer.beside),
+            whole_length=whole_length,
         )
+
+    def _stored(self, text: str) -> str:
+        """The beginning of a text, as long as any answer may be, as it may be stored."""
+        return self.safe(text[:LONGEST_TEXT])
+
+    def _beside(self, beside: Mapping[str, str]) -> dict[str, str]:
+        """What a message holds beside its text, as it may be stored; together as long as any answer may be."""
+        stored: dict[str, str] = {}
+        free = LONGEST_TEXT
+        for name, words in beside.items():
+            cut = f" [cut: {len(words):,} characters]" if len(words) > free else ""
+            if free and len(stored) < _MOST_BESIDE:
+                stored[self._name(name) or ""] = self.safe(words[:free]) + cut
+            free = max(0, free - len(words))
+        return stored
 
     def _name(self, value: Any) -> str | None:
         """The name of a model or a finish reason; None if the endpoint does not report it."""
         return self.safe(as_text(value))[:_LONGEST_NAME] if value else None
 
-    def _completion(self, body: bytes) -> Completion:
-        """The body as a completion. If the first response is not a completion, the address is wrong; later it is a temporary error."""
+    def _answer(self, body: bytes, call: Call) -> Answer:
+        """What a body says. If the first response is not a completion, the address is wrong; later it is a temporary error."""
         try:
-            completion = read_completion(body)
-        except ValueError:
+            answer = read_answer(body, call.prompt.schema.get("required", ()))
+        except ValueError as err:
             if not body.lstrip().startswith(b"<"):
-                raise NoReply(f"{self._host} answered with a body that is not JSON") from None
-            completion = None
-        if (completion is None or completion.error) and (error := error_text(body)):
+                raise NoReply(f"{self._host} answered with a body that is not JSON that can be read ({err})") from None
+            answer = None
+        if answer is not None:
+            return answer
+        if error := error_text(body):
             raise NoReply(f"{self._host} answered with an error: {self.quote(error)}")
-        if completion is not None:
-            return completion
-        begins = self.quote(body.decode(errors="replace"), 80)
+        begins = self.quote(body[:_LONGEST_NAME].decode(errors="replace"), 80)
         problem = f"{self._host} answers, but not like a chat endpoint (it begins: {begins!r})"
         if self._answered:
             raise NoReply(problem)
         raise FatalReply(f"{problem}; the base URL usually ends in /v1")
 
-    def _interpret_refusal(self, request: Request, response: Response, seconds: float) -> Reply | None:
-        """What a status other than 200 means: ask differently (None), ask again, a refusal of this item, or a refusal by the endpoint."""
-        status = response.status
-        whole_text = error_text(response.body) or response.body.decode(errors="replace")
-        message = self.quote(whole_text, 80 if is_page(whole_text) else 300) or "no reason given"
-        if status == 429:
-            raise self._limit_error(message, retry_after(response.headers))
-        adapted = None
-        if status in _PARAMETER_REFUSALS and not is_page(message):
-            adapted = self.capabilities.adapted_to(message, request)
-        elif status == _BROKEN:
-            adapted = self.capabilities.without_system_role(message, request)
-        if adapted is not None:
-            self.capabilities = adapted
-            return None
+    def _interpret_refusal(self, request: Request, response: Response, seconds: float) -> Reply | EndpointCapabilities:
+        """What a status other than 200 means: ask differently, ask again, a refusal of this text, or a refusal by the endpoint."""
+        status, refusal = response.status, read_refusal(response.body)
+        message = self.quote(refusal.message, 80 if is_page(refusal.message) else 300) or "no reason given"
+        if refusal.generation is not None:  # the provider found the model's text to be no JSON of the schema
+            return Reply(text=self.safe(refusal.generation), model="", form=request.form, left_out=request.left_out, seconds=seconds)
+        if refusal.failed_generation:
+            if "tokens reached" in refusal.words and self._more_room(request):
+                return self.capabilities
+            raise NoReply(f"{self._host} answered {status}: {message}")
+        subject = "rate" if status == 429 else refusal.subject(status)
+        if subject == "rate":
+            raise self._limit_error(status, message, refusal.words, retry_after(response.headers))
+        if (adapted := self._adapted(request, status, refusal, subject)) is not None:
+            return adapted
+        if subject == "length":
+            stored = message if reason_about_item(status, message) else f"longer than the context length: {message}"
+            return Reply(text="", model="", form=request.form, error=f"{status}: {stored}", seconds=seconds)
+        refused = Reply(text="", model="", form=request.form, refusal=message, error=f"{status}", seconds=seconds)
+        if subject == "policy":
+            return refused
         if status in TRANSIENT or status >= 500:
             raise NoReply(
                 f"{self._host} answered {status}: {message}",
@@ -233,17 +331,31 @@ class Chat:
                 busy=status == 503,
                 down=status >= 500,
             )
-        about = reason_about_item(status, message)
-        if about == "policy":
-            return Reply(text="", model="", form=request.form, refusal=message, error=f"{status}", seconds=seconds)
-        if about == "length":
-            return Reply(text="", model="", form=request.form, error=f"{status}: {message}", seconds=seconds)
         reason, advice = f"{self._host} refused a call with {status}: {message}", _advice(status, self._model)
-        raise FatalReply(f"{reason}. {advice}") if status in _FATAL else EndpointRefusal(reason, advice)
+        if status in _FATAL:
+            raise FatalReply(f"{reason}. {advice}")
+        raise UnexplainedRefusal(reason, advice, refused) if refusal.may_be_about_text(status) else EndpointRefusal(reason, advice)
 
-    def _limit_error(self, message: str, wait: float | None) -> NoReply | FatalReply:
-        """What a 429 means: a rate limit, which passes, or a limit that is not renewed soon."""
-        limit = kind_of_limit(message)
+    def _adapted(self, request: Request, status: int, refusal: Refusal, subject: Subject) -> EndpointCapabilities | None:
+        """The capabilities with which a refused call can be asked again; None if the refusal is about its text, or about the endpoint."""
+        if subject == "length":
+            return self.capabilities.with_less_reasoning(refusal.words, request)
+        adapted = None
+        if status == HTTPStatus.PAYMENT_REQUIRED and request.reasoning_tokens and "fewer max_tokens" in refusal.words:
+            return self.capabilities.with_less_reasoning(refusal.words, request)  # the account can afford a shorter answer
+        if subject == "output limit":
+            adapted = self.capabilities.with_less_output(refusal.words, request)
+        elif status == _BROKEN:
+            adapted = self.capabilities.without_system_role(refusal.words, request)
+        elif subject == "unknown" and status in _PARAMETER_REFUSALS and not is_page(refusal.message):
+            adapted = self.capabilities.adapted_to(refusal.words, request)
+        if adapted is not None:
+            self.capabilities = adapted
+        return adapted
+
+    def _limit_error(self, status: int, message: str, words: str, wait: float | None) -> NoReply | FatalReply:
+        """What a limit means: a rate, which passes, or a limit that is not renewed soon. `wait` is what the headers ask for."""
+        limit = kind_of_limit(words, waits=wait is not None)
         if limit == "spent":
             return FatalReply(
                 f"{self._host} says that the quota is used up: {message}. Add credit or use another key, then run the same command again"
@@ -253,7 +365,7 @@ class Chat:
                 f"{self._host} says that the limit of the day is reached: {message}. Run the same command again when it is renewed: all "
                 "answers so far are kept"
             )
-        return NoReply(f"{self._host} answered 429: {message}", wait, busy=True)
+        return NoReply(f"{self._host} answered {status}: {message}", wait_in_text(words) if wait is None else wait, busy=True)
 
     def _tokens(self, logprobs: Any) -> tuple[Token, ...]:
         """The answer's tokens; none if they hold a secret, which may be spread over several tokens."""
@@ -271,10 +383,27 @@ class Chat:
         return without_half_characters(self._redact.quote(text, most))
 
 
-def _completion_in(response: Response) -> Completion | None:
-    """The completion that a response holds, perhaps with another 2xx status than 200; None if it holds none."""
+def _reasoned_to_the_end(reply: Reply) -> bool:
+    """Whether a model's reasoning left too few tokens for the answer. Not every endpoint counts the tokens, or sends the reasoning."""
+    if not was_cut(reply.finish_reason):
+        return False
+    signs = reply.usage.reasoning_tokens or reply.reasoning_characters
+    return bool(signs) or not reply.text[reasoning_end(reply.text) :].strip()
+
+
+def _refusal_in(body: bytes) -> Response | None:
+    """The response that a body with status 200 stands for, if it is an error about a text: gateways and streams answer so."""
+    error = error_text(body) if b'"error"' in body else None
+    refusal = json.dumps({"error": {"message": error}}).encode()  # msgspec writes no halves of characters
+    if error is None or read_refusal(refusal).subject(HTTPStatus.BAD_REQUEST) not in ("length", "policy"):
+        return None
+    return Response(HTTPStatus.BAD_REQUEST, {}, refusal)
+
+
+def _answer_in(response: Response) -> Answer | None:
+    """What a response says, perhaps with another 2xx status than 200; None if it holds no completion."""
     try:
-        return read_completion(response.body)
+        return read_answer(joined_stream(response.body))
     except ValueError:
         return None
 

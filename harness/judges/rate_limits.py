@@ -18,6 +18,12 @@ _EPOCH_SECONDS = 1e9  # a larger number is a time since 1970; as a span it would
 _EPOCH_MILLISECONDS = 1e12
 _PART = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m|h|d)")
 _SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
+# How the body of a refusal asks for a wait.
+_SPAN = r"\d+(?:\.\d+)? ?(?:ms|milliseconds?|s|secs?|seconds?|m|mins?|minutes?|h|hours?)(?![a-z])"
+_ASKED_WAIT = re.compile(
+    rf"(?:try again|retry)(?: \w+)? (?:in|after) (?:about )?((?:{_SPAN} ?){{1,4}})|retry_?(?:delay|after)\W{{1,4}}({_SPAN})"
+)
+_SPAN_PART = re.compile(r"(\d+(?:\.\d+)?) ?(ms|milli|[smh])")
 
 
 class RateLimitStatus(msgspec.Struct, frozen=True):
@@ -98,3 +104,17 @@ def retry_after(headers: Mapping[str, str]) -> float | None:
     if milliseconds is not None and milliseconds < _EPOCH_MILLISECONDS:
         return milliseconds / 1000
     return seconds_to_wait(headers.get("retry-after", ""))
+
+
+def wait_in_text(text: str) -> float | None:
+    """The wait in seconds that the text of a refusal asks for, at most an hour; None if it names none.
+
+    >>> [wait_in_text(text) for text in ("Please retry in 1.2s.", "try again in 7m12s", "retryDelay: 35s", "Retry later")]
+    [1.2, 432.0, 35.0, None]
+    """
+    asked = _ASKED_WAIT.search(text.lower())
+    if asked is None:
+        return None
+    parts = _SPAN_PART.findall(asked[1] or asked[2])
+    seconds = sum(float(number[:_MOST_DIGITS]) * (_SECONDS["ms"] if unit in ("ms", "milli") else _SECONDS[unit]) for number, unit in parts)
+    return min(seconds, LONGEST_WAIT_SECONDS)

@@ -161,7 +161,7 @@ def ask_judges(
         if len(missing):
             if reading.rows is not None:
                 reading.rows.expect(judge.identity, missing)
-            works.append(_work(judge, missing, place, price, openings.get(judge.identity.name), answered_before=stored > 0))
+            works.append(_work(judge, (every, missing), place, price, openings.get(judge.identity.name)))
     engine, start = Engine(settings.engine), time.perf_counter()
     for work, outcome in zip(works, _ask_all(works, place, watcher, replied) if works else (), strict=True):
         summaries[work.judge.identity.name].end(outcome, time.perf_counter() - start)
@@ -222,30 +222,35 @@ def _asked_again(reading: ReplyReading, settings: Settings) -> Callable[[Call, R
 
 def _work(
     judge: Judge,
-    calls: PlannedCalls,
+    calls: tuple[PlannedCalls, PlannedCalls],
     place: AskingPlace,
     price: Price | None,
     opening: JudgeOpening | None,
-    *,
-    answered_before: bool,
 ) -> JudgeWork:
-    _, reading, settings, since = place
+    """The work of asking a judge; `calls` are all of them, and those that have no reply that counts."""
+    store, reading, settings, since = place
     count, rows = reading.count_failures, reading.rows
+    every, missing = calls
 
     def unreadable(call: Call, reply: Reply) -> int:
         if rows is not None:
             rows.add(judge.identity, call.query, reply)
         return count(call.query, reply)
 
+    def answered_call() -> Call | None:
+        replies = zip(every, store.replies(every.ids(), since), strict=True)
+        return next((call for call, reply in replies if reply and reply.text), None)
+
     needs_estimate = settings.limits.cost is not None or bool(settings.tpm)  # otherwise nothing uses the estimate
     return JudgeWork(
         judge,
-        calls,
-        answered_before=answered_before,
+        missing,
+        answered_before=len(missing) < len(every),
         unreadable=unreadable,
         ask_again=_asked_again(reading, settings),
         tokens=estimate_usage if needs_estimate else lambda call: Usage(),
         cost=price.cost if price else lambda usage: 0.0,
+        answered_call=answered_call,
         since=since,
         run=reading.run,
         opening=opening,

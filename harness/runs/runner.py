@@ -18,7 +18,7 @@ from harness.data.judgment_file import read_judgments
 from harness.data.judgments import Judgments
 from harness.engines import JudgeOpening, Settings, check_engine
 from harness.engines.batch.record import open_batches
-from harness.errors import ContentError, IncompleteRun, UsageError
+from harness.errors import ContentError, IncompleteRun, JudgeError, UsageError
 from harness.judges import Judge, JudgeOptions, open_judge, opening_name
 from harness.judges.base import Environment
 from harness.model import JudgeIdentity, RealisedPerturbation, Score
@@ -55,6 +55,15 @@ class RunResult(msgspec.Struct, frozen=True):
     def __repr__(self) -> str:
         judges, items = self.protocol.judges.identities, self.prepared.data.items
         return short_repr(self, self.name, judges=len(judges), items=len(items), judgments=len(self.judgments))
+
+    def refuse_unanswered(self) -> None:
+        """Raise IncompleteRun if no call of the run has an answer: a report of it would look like a result."""
+        if any(self.answers.missing.values()) and not any(any(calls.values()) for calls in self.answers.forms.values()):
+            raise IncompleteRun(
+                f"run {self.name} has no answer yet, so there is nothing to show (calls without one: "
+                f"{sum(self.answers.missing.values()):,}). The 'harness run' command that began it goes on with it",
+                self,
+            )
 
     def with_majority(self, rule: Majority) -> RunResult:
         """The same answers with another rule for the annotators' reference. Raises UsageError as `Prepared.with_majority`."""
@@ -186,11 +195,18 @@ def ask_opened(opened: OpenedRun, store: Store, out: Path, watcher: Watcher, set
     prepared.refuse_empty(plan)
     started = time.time()
     run = prepared.protocol.name
+    is_new = run not in store.runs()
     store.put_run(run, msgspec.json.encode(prepared.protocol.flat()))
     since = begin_fresh_run(store, run) if settings.fresh else None
     first = FirstLanguage(prepared, plan, store, lambda part: _show_part(part, store, watcher))
     place = AskingPlace(store, reading_of(prepared, watcher), settings, since)
-    sessions, engine = ask_judges(judges, openings, plan, place, watcher, first.look)
+    try:
+        sessions, engine = ask_judges(judges, openings, plan, place, watcher, first.look)
+    except JudgeError:
+        if is_new and not _has_begun(run, judges, plan, store):
+            finish_fresh_run(store, run)
+            store.drop_run(run)  # otherwise a run without an answer would look like a result
+        raise
     stale = _count_stale(judges, plan, store, since)
     if settings.fresh and not any(stale.values()):
         finish_fresh_run(store, run)
@@ -207,6 +223,15 @@ def ask_opened(opened: OpenedRun, store: Store, out: Path, watcher: Watcher, set
         )
     _raise_if_incomplete(result, sessions, settings, stale)
     return result
+
+
+def _has_begun(run: str, judges: Sequence[Judge], plan: Plan, store: Store) -> bool:
+    """Whether a call of a run has a reply, or is in a batch."""
+    return any(
+        any(number is not None for number in store.last_attempts(plan.calls(judge.identity).ids()))
+        or store.batches(run, judge.identity.name)
+        for judge in judges
+    )
 
 
 def _show_part(part: Prepared, store: Store, watcher: Watcher) -> None:

@@ -131,6 +131,11 @@ class Store:
         with explaining_errors(self.folder):
             self.db.execute("INSERT OR IGNORE INTO runs (name, spec, created) VALUES (?, ?, ?)", (name, spec.decode(), time.time()))
 
+    def drop_run(self, name: str) -> None:
+        """Delete the record of a run; calls and replies stay."""
+        with explaining_errors(self.folder):
+            self.db.execute("DELETE FROM runs WHERE name = ?", (name,))
+
     def runs(self) -> dict[str, str]:
         """`{run name: specification as JSON}`, oldest first."""
         return dict(self._fetch("SELECT name, spec FROM runs ORDER BY number"))

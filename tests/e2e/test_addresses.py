@@ -64,8 +64,8 @@ def test_calls_that_were_lost_by_a_fresh_command_are_missing_although_older_answ
 ) -> None:
     ask()
     good = endpoint.saying({"score": 1})
-    endpoint.script = endpoint.first(good, endpoint.error(403, "Not now"))
-    refused(ask("--fresh", "--concurrency", "1"), 6, "calls without an answer: 1 of", "403: Not now")
+    endpoint.script = endpoint.first(good, endpoint.error(403, "Access denied"))
+    refused(ask("--fresh", "--concurrency", "1"), 6, "calls without an answer: 1 of", "403: Access denied")
     assert ask("--fresh").code == 0 and len(endpoint.requests) == 4 + 4 + 1
 
 

@@ -265,6 +265,45 @@ def test_a_call_that_is_refused_alone_is_a_failure_of_that_call(
 
 
 @pytest.mark.slow
+def test_a_line_that_is_refused_without_a_reason_is_a_failure_of_its_text_where_others_are_answered(
+    batch: Cli, endpoint: Any, provider: BatchServer, replies: Callable[[Path], Any], out: Path, calls: Any
+) -> None:
+    endpoint.script = endpoint.first(*[endpoint.error(400, "We would rather not read this one")] * 6)
+    assert batch().code == 0
+    found = [reply["refusal"] for reply in replies(out) if reply["refusal"]]
+    assert found == ["We would rather not read this one"] * 6 and len(replies(out)) == len(calls[0])
+    assert len(provider.batches) == 1
+
+
+@pytest.mark.slow
+def test_a_batch_that_is_refused_without_a_reason_is_asked_in_looser_formats(
+    batch: Cli, endpoint: Any, provider: BatchServer, replies: Callable[[Path], Any], out: Path, refused: Callable[..., None]
+) -> None:
+    endpoint.script = lambda request: endpoint.error(400, "Bad Request") if "response_format" in request.body else endpoint.good(request)
+    assert batch().code == 0
+    assert {reply["form"] for reply in replies(out)} == {"text"} and len(provider.batches) == 4
+    endpoint.script = lambda request: endpoint.error(400, "Bad Request")
+    refused(batch("--variant", "joint"), 4, "400: Bad Request")
+
+
+@pytest.mark.slow
+def test_room_for_reasoning_that_does_not_fit_is_made_smaller_in_the_next_batch(
+    batch: Cli, endpoint: Any, provider: BatchServer, replies: Callable[[Path], Any], out: Path
+) -> None:
+    def thinking(request: Any) -> Any:
+        asked = request.body["max_tokens"]
+        if asked + 700 > 4096:
+            return endpoint.error(
+                400, f"This model's maximum context length is 4096 tokens; {asked} were requested and the prompt has 700."
+            )
+        return endpoint.good(request) if asked > 1000 else endpoint.saying("<think>Let me see", finish="length")
+
+    endpoint.script = thinking
+    assert batch().code == 0
+    assert len(provider.batches) == 3 and all(reply["text"].startswith("{") for reply in replies(out))
+
+
+@pytest.mark.slow
 def test_a_line_that_is_refused_for_no_reason_of_the_item_is_lost_and_asked_by_the_next_command(
     batch: Cli, endpoint: Any, provider: BatchServer, replies: Callable[[Path], Any], out: Path, refused: Callable[..., None], calls: Any
 ) -> None:
@@ -957,7 +996,7 @@ def test_the_key_goes_into_one_header_and_comes_back_into_no_file(
     provider.faults["look"] = [(500, f"{KEY} overload")]
     done = batch()
     kept = everything_in(out)
-    assert done.code == 6 and "[key] may not say this" in done.err and b"Your key is [key]." in kept and b"Bearer [key] is tired" in kept
+    assert done.code == 0 and b"[key] may not say this" in kept and b"Your key is [key]." in kept and b"Bearer [key] is tired" in kept
     assert KEY.encode() not in kept and KEY not in done.out + done.err
     assert KEY.encode() not in b"".join(provider.files[made.input_file_id] for made in provider.batches.values())
     for seen in provider.seen:

@@ -49,7 +49,7 @@ def test_questions_that_were_asked_and_have_no_answer_never_pass(
     def script(request: Request) -> Answer:
         text = request.body["messages"][-1]["content"]
         if refusing and any(f"bad {n}." in text for n in range(0, 60, 4)):
-            return endpoint.error(400, "the gateway does not forward this request")
+            return endpoint.error(403, "the firewall does not forward this request")
         return endpoint.saying({"justification": "So.", "score": 0 if "bad" in text else 2}, model=request.body["model"])
 
     endpoint.script = script

@@ -24,19 +24,19 @@ CALLS = 30
 PLAIN_FAULTS = ("500", "429", "reset-body", "html")  # one of each family; the others are tested with the slow ones
 ASKED_AGAIN = (
     "429", "429-retry-after", "429-ratelimit", "500", "502-html", "503", "reset-before", "reset-head", "reset-body", "cut-json", "html",
-    "not-utf8", "stall", "429-quota-per-minute", "nested", "endless-head", "endless-header",
+    "not-utf8", "stall", "429-quota-per-minute", "nested", "endless-head", "endless-header", "no-choices",
 )  # fmt: skip
 GOOD_ALL_THE_SAME = ("reset-after", "slow-body", "wrong-type", "odd-usage", "long-headers", "escapes")
 NAMED_FAILURES = {
-    "no-choices": "missing",
     "refusal": "refused",
     "prose-refusal": "refused",
     "length": "truncated",
     "policy": "refused",
     "too-long": "missing",
 }
-REFUSED = {"307": "307", "204": "204", "400": "400", "403-page": "403", "413-page": "413"}  # by the endpoint, and what is said of it
+REFUSED = {"307": "307", "204": "204", "403-page": "403", "413-page": "413"}  # by the endpoint, and what is said of it
 ODD = ("other-model", "huge-body", "surrogates")
+UNEXPLAINED = ("400",)  # may be about the text or the endpoint: test_refusals.py
 
 
 class Disturbed:
@@ -103,7 +103,7 @@ def chat(text: str, **more: Any) -> bytes:
 
 
 def test_every_kind_of_fault_is_tried_below(hostile: Callable[..., Any]) -> None:
-    assert sorted(hostile().control()["kinds"]) == sorted((*ASKED_AGAIN, *GOOD_ALL_THE_SAME, *NAMED_FAILURES, *REFUSED, *ODD))
+    assert sorted(hostile().control()["kinds"]) == sorted((*ASKED_AGAIN, *GOOD_ALL_THE_SAME, *NAMED_FAILURES, *REFUSED, *ODD, *UNEXPLAINED))
 
 
 def test_equal_seeds_fail_alike_and_others_do_not(hostile: Callable[..., Any]) -> None:
@@ -245,7 +245,6 @@ def test_an_answer_without_a_score_is_a_named_failure_and_asked_once(
     kept = replies(run.out)
     assert len(kept) == CALLS and not lost()
     said = {
-        "no-choices": lambda reply: reply["text"] == "",
         "refusal": lambda reply: reply["refusal"] == "I'm sorry, but I can't assist with that.",
         "prose-refusal": lambda reply: reply["text"] == "I'm sorry, but I cannot rate this text.",
         "length": lambda reply: reply["finish_reason"] == "length" and len(reply["text"]) == 40,

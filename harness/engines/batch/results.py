@@ -18,7 +18,7 @@ from harness.engines.polling import Polling
 from harness.engines.retry import MAX_REFUSALS
 from harness.engines.work import CallSequence, JudgeWork, with_ids
 from harness.errors import EndpointRefusal, FatalReply, JudgeError
-from harness.judges.base import NoReply
+from harness.judges.base import NoReply, UnexplainedRefusal
 from harness.judges.batches import Batches, BatchRefused, ProviderBatch
 from harness.judges.capabilities import EndpointCapabilities
 from harness.judges.completion import error_text
@@ -49,6 +49,7 @@ class Collector:
         self._accounts = accounts
         self._polling = polling
         self._folder = folder
+        self._others_answered = False
 
     async def collect(self, record: StoredBatch, batch: ProviderBatch) -> CollectedResults:
         """Fetch the results of a batch that has ended, and store those of calls of this run that are not answered yet.
@@ -82,9 +83,10 @@ class Collector:
         """Store answers first, then the rest. Returns the refusal that every further call would get, if there is one.
 
         A refusal by the endpoint is normally about its own call. It stops the judge if the judge has never answered, or if several calls
-        in a row were refused.
+        in a row were refused. A refusal without a reason is about the text if other lines hold answers.
         """
         capabilities = capabilities_of(batch)
+        self._others_answered = bool(results.answers or self._accounts.progress.done)
         answered_before = self._accounts.progress.done
         fatal: FatalReply | None = None
         refusals: dict[str, EndpointRefusal] = {}
@@ -118,11 +120,22 @@ class Collector:
             error = _error_text(line.error) or "no reason given"
             return NoReply(f"batch {record.batch_id} did not send the call: {self._provider.chat.quote(error)}")
         response = Response(line.response.status_code, {}, bytes(line.response.body))
+        chat = self._provider.chat
+        request = chat.request(call, capabilities)
         try:
-            reply = self._provider.chat.interpret(call, self._provider.chat.request(call, capabilities), response, 0.0)
+            answer = chat.interpret(call, request, response, 0.0)
+        except UnexplainedRefusal as err:
+            if not self._others_answered:
+                return None if chat.loosen(request) else err
+            answer = err.reply
         except (NoReply, FatalReply) as err:
             return err
-        return None if reply is None else msgspec.structs.replace(reply, batched=True)
+        if isinstance(answer, Reply):
+            return msgspec.structs.replace(answer, batched=True)
+        if answer is not chat.capabilities:  # this text leaves less room; all calls of the next batch are asked alike
+            least = min(answer.reasoning_tokens, chat.capabilities.reasoning_tokens)
+            chat.capabilities = msgspec.structs.replace(chat.capabilities, reasoning_tokens=least, reasoning_refused=True)
+        return None
 
     def _write(self, meanings: Sequence[tuple[Call, LineMeaning]], cancelled: str | None) -> None:
         """Write results to the store first, then count them. Replies that the store already has are not written twice."""

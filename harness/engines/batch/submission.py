@@ -113,7 +113,8 @@ def learn_from_problems(chat: Chat, calls: CallSequence, record: StoredBatch, ba
     for call in with_ids(calls, problem_of):
         body = msgspec.json.encode({"error": {"message": problem_of[call.call_id]}})
         with suppress(NoReply, FatalReply):
-            learnt |= chat.interpret(call, chat.request(call, capabilities), Response(400, {}, body), 0.0) is None
+            answer = chat.interpret(call, chat.request(call, capabilities), Response(400, {}, body), 0.0)
+            learnt |= answer is chat.capabilities
     return learnt
 
 

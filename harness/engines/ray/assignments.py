@@ -21,8 +21,9 @@ def assign_judges(works: Sequence[JudgeWork], settings: Settings, workers: int) 
         identity, opening = work.judge.identity, _travelling_opening(work)
         # The largest call stands for all of them: a judge that looks at calls before it starts needs to know how large they get.
         start_calls = (max(work.calls, key=context_needed),) if traits_of(work.judge).needs_calls_to_start else ()
+        answered = work.answered_call() if work.answered_before else None
         for assigned, share in zip(by_worker, divide_limits(settings, identity.name, workers), strict=False):
-            assigned[index] = Assignment(identity, opening, share, start_calls, work.answered_before)
+            assigned[index] = Assignment(identity, opening, share, start_calls, work.answered_before, answered)
     return [assigned for assigned in by_worker if assigned]
 
 

@@ -21,7 +21,7 @@ class Assignment(msgspec.Struct, frozen=True):
     """One judge that a worker asks. `opening` says how to open it; its training data travel separately.
 
     `settings` hold the worker's share of the judge's limits. `start_calls` are the calls that the judge sees in `start`.
-    `answered_before` is the one of the work.
+    `answered_before` is the one of the work, `answered_call` a call that the judge has answered before.
     """
 
     identity: JudgeIdentity
@@ -29,6 +29,7 @@ class Assignment(msgspec.Struct, frozen=True):
     settings: Settings
     start_calls: tuple[Call, ...] = ()
     answered_before: bool = False
+    answered_call: Call | None = None
 
 
 class WorkerReady(msgspec.Struct, frozen=True):

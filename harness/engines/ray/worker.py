@@ -61,7 +61,13 @@ class _JudgeQueue:
         self.attempts = _AttemptCollector()
         self.budget = Budget(Limits())  # the driver keeps the real one, and reports when it is used up
         calls = cast("CallSequence", ())  # they arrive one by one
-        work = JudgeWork(judge, calls, answered_before=assignment.answered_before, ask_again=ask_again)
+        work = JudgeWork(
+            judge,
+            calls,
+            answered_before=assignment.answered_before,
+            ask_again=ask_again,
+            answered_call=lambda: assignment.answered_call,
+        )
         self.session = CallSession(work, self.attempts, assignment.settings, self.budget, lambda work, progress: None)
         self.finished = 0
         self._last_asked = time.monotonic()

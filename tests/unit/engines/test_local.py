@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import pickle
 import sqlite3
+import string
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
@@ -13,6 +15,8 @@ from msgspec.structs import replace
 from harness.engines import JudgeWork, Settings
 from harness.engines import local as engine
 from harness.engines.local import ask_all
+from harness.errors import JudgeError
+from harness.judges.base import UnexplainedRefusal
 from harness.model import Call, JudgeIdentity, Reply
 from harness.store import Store
 
@@ -52,3 +56,95 @@ def test_blocks_of_calls_are_stored_before_they_are_asked_and_each_reply_before_
         assert list(store.replies("abcde")) == [REPLY] * 5
     assert [attempts for _, attempts in judge.stored] == [0, 1, 2, 3, 4]
     assert all(calls in (2, 4, 5) and calls > attempts for calls, attempts in judge.stored)
+
+
+class Refuser:
+    """A judge whose endpoint refuses some calls without a reason, each in words of its own or in the same."""
+
+    identity = JudgeIdentity("openai", "m")
+    concurrency = 1
+    endpoint = None
+
+    def __init__(self, refuses: Callable[[str, int], bool], words: Callable[[str], str] = lambda call_id: "No") -> None:
+        self._refuses = refuses
+        self._words = words
+        self.asked: list[str] = []
+
+    async def start(self, calls: object) -> None: ...
+
+    async def stop(self) -> None: ...
+
+    async def answer(self, call: Call) -> Reply:
+        self.asked.append(call.call_id)
+        if self._refuses(call.call_id, len(self.asked)):
+            words = self._words(call.call_id)
+            raise UnexplainedRefusal(f"refused with 400: {words}", "Look into it", Reply("", "", refusal=words, error="400"))
+        return REPLY
+
+
+def refusals_of(folder: Path, judge: Refuser, make_work: Callable[..., JudgeWork], ids: str, **work: object) -> list[str | None]:
+    """The refusals in the stored replies to calls; `lost` for a call without a reply."""
+    with Store.writing(folder) as store:
+        try:
+            ask_all([replace(make_work(*ids, **work), judge=judge)], store, Settings())
+        except JudgeError as err:
+            assert "5 refusals one after the other" in str(err) or not any(store.replies(ids)), err
+        return ["lost" if reply is None else reply.refusal for reply in store.replies(ids)]
+
+
+@pytest.fixture
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nobody has to be waited for."""
+    monkeypatch.setattr(engine, "backoff", lambda attempt: 0.0)
+
+
+@pytest.mark.usefixtures("impatient")
+def test_a_refusal_without_a_reason_is_about_the_text_if_another_call_is_answered_still(
+    tmp_path: Path, make_work: Callable[..., JudgeWork]
+) -> None:
+    ids = string.ascii_lowercase
+    judge = Refuser(lambda call_id, number: call_id in "bcdefghxyz")
+    found = refusals_of(tmp_path, judge, make_work, ids)
+    assert found == ["No" if call_id in "bcdefghxyz" else None for call_id in ids]
+    assert judge.asked.count("a") == 2 and len(judge.asked) <= len(ids) + 3  # the answered call once more, the first refused ones twice
+
+
+@pytest.mark.usefixtures("impatient")
+def test_each_wording_is_checked_and_numbers_in_it_do_not_count(tmp_path: Path, make_work: Callable[..., JudgeWork]) -> None:
+    judge = Refuser(lambda call_id, number: call_id in "bcdef", lambda call_id: f"request req_7{call_id} is odd")
+    assert refusals_of(tmp_path / "ids", judge, make_work, "abcdefg").count(None) == 2
+    assert judge.asked.count("a") == 2
+    judge = Refuser(lambda call_id, number: call_id in "bcdef", lambda call_id: f"word {call_id * 3}")
+    assert refusals_of(tmp_path / "words", judge, make_work, "abcdefg").count(None) == 2
+    assert len([call_id for call_id in judge.asked if call_id not in "bcdef"]) == 2 + 5
+
+
+@pytest.mark.usefixtures("impatient")
+def test_an_endpoint_that_refuses_what_it_has_answered_is_given_up_and_no_text_is_blamed(
+    tmp_path: Path, make_work: Callable[..., JudgeWork]
+) -> None:
+    judge = Refuser(lambda call_id, number: number > 3)
+    assert set(refusals_of(tmp_path, judge, make_work, string.ascii_lowercase)) == {None, "lost"}
+    assert len(judge.asked) < 3 + 4 * 6
+
+
+@pytest.mark.usefixtures("impatient")
+def test_a_refusal_that_does_not_come_again_was_an_exception(tmp_path: Path, make_work: Callable[..., JudgeWork]) -> None:
+    judge = Refuser(lambda call_id, number: number in (1, 4, 9))
+    assert refusals_of(tmp_path, judge, make_work, "abcdefgh") == [None] * 8
+
+
+@pytest.mark.usefixtures("impatient")
+def test_refused_calls_that_are_left_alone_are_compared_with_a_call_of_an_earlier_command(
+    tmp_path: Path, make_work: Callable[..., JudgeWork], make_call: Callable[..., Call]
+) -> None:
+    judge = Refuser(lambda call_id, number: call_id != "a")
+    work = {"answered_before": True, "answered_call": lambda: make_call("a", prompt_id="prompt a")}
+    assert refusals_of(tmp_path, judge, make_work, "bc", **work) == ["No", "No"]
+    assert refusals_of(tmp_path / "alone", judge, make_work, "bc", answered_before=True) == ["lost", "lost"]
+
+
+def test_a_refusal_without_a_reason_travels_between_processes() -> None:
+    refusal = UnexplainedRefusal("refused", "Look into it", REPLY)
+    copied = pickle.loads(pickle.dumps(refusal))
+    assert (copied.reason, copied.advice, copied.reply, str(copied)) == ("refused", "Look into it", REPLY, "refused. Look into it")

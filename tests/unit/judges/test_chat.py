@@ -238,6 +238,26 @@ def test_an_endpoint_that_gives_few_alternatives_is_asked_for_few() -> None:
     assert first.tokens and second.tokens and not first.left_out
 
 
+@pytest.mark.parametrize(
+    ("words", "allowed"),
+    [
+        ("Cannot request more than 5 logprobs.", 5),
+        ("Requested sample logprobs of 20, which is more than allowed: 5", 5),
+        ("logprobs must be at most 3, got 20", 3),
+        ("too many logprobs", 5),
+        ("top_logprobs must be between 0 and 10", 10),
+    ],
+)
+def test_as_many_alternatives_are_asked_for_as_a_refusal_allows(words: str, allowed: int) -> None:
+    def few(body: Body) -> Response:
+        return refusal(words) if body.get("top_logprobs", 0) > allowed else said(logprobs=content({"token": "1", "logprob": -0.1}))
+
+    endpoint = Endpoint(few)
+    first, second = endpoint.ask_in_turn(PROBABLE, PROBABLE)
+    assert [body.get("top_logprobs") for body in endpoint.bodies] == [20, allowed, allowed]
+    assert first.tokens and second.tokens and not first.left_out
+
+
 def test_an_endpoint_may_refuse_one_after_the_other() -> None:
     endpoint = Endpoint(without(*SAMPLING))
     [reply] = endpoint.ask(call("score-only+probabilities", top_p=0.9))
@@ -410,3 +430,51 @@ def test_a_refusal_of_the_system_role_that_was_not_sent_is_a_refusal() -> None:
 def test_reasoning_beside_the_content_is_counted(message: Body, characters: int) -> None:
     [reply] = Endpoint(lambda body: said(message={"content": '{"score": 1}', **message})).ask(call())
     assert (reply.reasoning_characters, reply.text) == (characters, '{"score": 1}')
+
+
+# Room for the answer
+
+
+def cut(text: str, **usage: int) -> Response:
+    choices = [{"message": {"content": text}, "finish_reason": "length"}]
+    return Response(200, {}, json.dumps({"model": "one-2024", "choices": choices, "usage": usage}).encode())
+
+
+def test_tokens_that_are_in_the_total_alone_are_reasoning() -> None:
+    """The answer was begun, and nothing else says that the model reasoned."""
+    begun = cut('{"sco', prompt_tokens=100, completion_tokens=3, total_tokens=110)
+    endpoint = Endpoint(lambda body: said() if body["max_tokens"] > 10 else begun)
+    [reply] = endpoint.ask(call())
+    assert reply.text == '{"score": 1}' and reply.reasoning_room == 8192
+    [reply] = Endpoint(lambda body: begun).ask(call())
+    assert (reply.usage.completion_tokens, reply.usage.reasoning_tokens, reply.finish_reason) == (10, 7, "length")
+
+
+def test_reasoning_that_uses_all_room_twice_is_a_cut_answer() -> None:
+    endpoint = Endpoint(lambda body: cut("<think>"))
+    [reply] = endpoint.ask(call())
+    assert len(endpoint.bodies) == 2 and reply.finish_reason == "length"
+
+
+def test_room_that_is_refused_is_not_asked_for_again() -> None:
+    """A text that leaves no room at all is asked without, and its cut answer is the answer."""
+    endpoint = Endpoint(lambda body: refusal("maximum context length reached") if body["max_tokens"] > 10 else cut("<think>"))
+    [reply] = endpoint.ask(call())
+    assert (reply.finish_reason, reply.reasoning_room) == ("length", 0) and len(endpoint.bodies) <= 10
+
+
+def test_an_account_that_can_afford_a_shorter_answer_is_asked_for_one() -> None:
+    words = "This request requires more credits, or fewer max_tokens. You requested up to 8202 tokens, but can only afford 3000."
+    answers = {True: refusal(words, 402), False: said()}
+    endpoint = Endpoint(lambda body: cut("<think>") if body["max_tokens"] == 10 else answers[body["max_tokens"] > 3000])
+    [reply] = endpoint.ask(call())
+    assert reply.text == '{"score": 1}' and 2000 <= reply.reasoning_room < 3000
+    with pytest.raises(FatalReply, match="402"):
+        Endpoint(lambda body: refusal(words, 402)).ask(call())
+
+
+def test_an_error_with_the_status_of_success_may_hold_half_a_character() -> None:
+    body = b'{"error": {"message": "flagged by moderation \\ud83d"}}'
+    [reply] = Endpoint(lambda _: Response(200, {}, body)).ask(call())
+    assert reply.refusal == "flagged by moderation \ufffd"
+    assert msgspec.json.decode(msgspec.json.encode(reply), type=Reply) == reply

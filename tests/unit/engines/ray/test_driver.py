@@ -28,6 +28,7 @@ from harness.engines.ray.worker import Worker
 from harness.engines.work import JudgeOpening, JudgeWork, Outcome, Settings
 from harness.errors import EndpointRefusal, FatalReply, JudgeError
 from harness.judges import JudgeOptions, NoReply
+from harness.judges.base import UnexplainedRefusal
 from harness.model import Call, JudgeIdentity, Reply
 from harness.store import Store
 
@@ -445,6 +446,19 @@ def test_refusals_by_the_endpoint_are_lost_calls_and_stop_the_judge_when_they_re
     with pytest.raises(JudgeError, match=r"403: Blocked \(5 refusals one after the other\)\. Ask whoever runs the network"):
         both(workers=1)
     assert (both.answered("one"), both.answered("two")) == (4, 39)
+
+
+def test_refusals_without_a_reason_are_replies_where_the_worker_has_other_answers(
+    tmp_path: Path, make_call: Callable[..., Call], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def some(call: Call, number: int) -> Reply:
+        if call.call_id in ("one20", "one21", "one22", "one23", "one24", "one25"):
+            raise UnexplainedRefusal("refused a call with 400: No", "Look", Reply("", "", refusal="No", error="400"))
+        return good(call, number)
+
+    both = TwoJudges(tmp_path, make_call, monkeypatch, one=some, two=good)
+    both(workers=2)
+    assert (both.answered("one"), both.answered("two")) == (40 + 6 * 3, 40)  # these works ask refused calls three times more
 
 
 # How it ends
