@@ -78,7 +78,7 @@ def staleness(certificate: Certificate, source: Recording, asked: JudgedRun | No
     and if the same certificate comes out again, in all that can be made again from this source (`not_made_again`).
     """
     changed = tuple(dict.fromkeys(_changes(certificate, source, asked)))
-    return (*certificate.problems(), *(changed or _differences(certificate, source, asked)))
+    return (*(changed or _differences(certificate, source, asked)), *certificate.problems())
 
 
 def not_made_again(certificate: Certificate, source: Recording | None, asked: JudgedRun | None) -> tuple[str, ...]:

@@ -19,7 +19,7 @@ from harness.correct.certificate import Certificate
 from harness.correct.certified_cell import AcceptedScores, CorrectedMean
 from harness.correct.certify import NOT_RANDOM, certify
 from harness.correct.correct import CorrectOptions, correct
-from harness.correct.stale_certificate import check_certificate, staleness
+from harness.correct.stale_certificate import staleness
 from harness.errors import CertificateError, ContentError, StaleCertificate, UsageError, UseForbidden
 from harness.measure.compare import Recording
 from harness.measure.options import CompareOptions

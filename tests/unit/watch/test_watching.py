@@ -343,3 +343,91 @@ def test_days_count_those_on_which_the_judge_was_asked() -> None:
         Day(BEGAN + timedelta(n), {"ja/m": SeenCell(production=day_of(n, 0.8, production=0.2).cells["ja/m"].production)}) for n in range(60)
     ]
     assert check_watch(plan_of(guard=30), only, BEGAN).answer == "not yet known"
+
+
+def test_a_tail_that_was_cut_is_found(watch: Path, start: WatchStart, recorded: Callable[..., Recording], tmp_path: Path) -> None:
+    today = BEGAN + timedelta(30)
+    for number in (1, 2, 3):
+        new = recorded(
+            f"tail-{number}",
+            prompts=20,
+            labelled=0,
+            seed=number,
+            fields=lambda n, system, rng, k=number: {"group": f"{k}-{n}", "output": f"{k} {n}"},
+        )  # type: ignore[misc]
+        add_day(watch, BEGAN + timedelta(number), NewScores(new), today)
+    check(watch, today)
+    log, head = watch / "log.jsonl", watch / "head.json"
+    whole, held = log.read_bytes(), head.read_bytes()
+    for cut in (whole.splitlines(keepends=True)[:2], whole.splitlines(keepends=True)[:1], [], [whole[:-1]]):
+        log.write_bytes(b"".join(cut))
+        with pytest.raises(ContentError, match="lines, and had 3: the last ones were cut off"):
+            check(watch, today)
+    log.unlink()
+    with pytest.raises(ContentError, match="had 3"):
+        check(watch, today)
+    log.write_bytes(whole)
+    head.unlink()
+    with pytest.raises(ContentError, match="this file is gone, which says how long the log was"):
+        check(watch, today)
+    for spoilt in (b"{}", b"", held.replace(b'"hash":"', b'"hash":"0'), b'{"lines":-1,"hash":""}'):
+        head.write_bytes(spoilt)
+        with pytest.raises(ContentError, match=r"head\.json"):
+            check(watch, today)
+    lines = whole.splitlines(keepends=True)
+    log.write_bytes(b"".join(lines[:2]))  # the head was put back with the log: the certificate knows
+    head.write_bytes(json.dumps({"lines": 2, "hash": json.loads(lines[1])["hash"]}).encode())
+    with pytest.raises(ContentError, match="the log was checked to 2026-01-04, and now ends on 2026-01-03"):
+        check(watch, today)
+    log.write_bytes(whole)
+    head.write_bytes(json.dumps({"lines": 2, "hash": json.loads(lines[1])["hash"]}).encode())
+    assert check(watch, today).days == 3, "a process that was killed before it wrote the head has added its day"
+    begin(tmp_path / "other", start, WatchOptions(anchors=80), BEGAN, None)
+    for name in ("log.jsonl", "head.json"):
+        (tmp_path / "other" / name).write_bytes((watch / name).read_bytes())
+    with pytest.raises(ContentError, match="or it is of another watch"):
+        check(tmp_path / "other", today)
+    (watch / "groups" / "2026-01-03.txt").write_text("")
+    with pytest.raises(ContentError, match="this file was changed, which says what texts the day had"):
+        add_day(watch, BEGAN + timedelta(4), NewScores(start.source), today)
+
+
+def test_answers_that_cannot_be_read_are_a_change(watch: Path, recorded: Callable[..., Recording]) -> None:
+    today = BEGAN + timedelta(30)
+    for number in range(1, 9):
+        source = recorded(
+            f"unread-{number}",
+            prompts=30,
+            labelled=0,
+            seed=number,
+            fields=lambda n, system, rng, k=number: {"group": f"{k}-{n}", "output": f"{k} {n}"},  # type: ignore[misc]
+        )
+        rows = [row | ({"score": None} if number > 3 else {}) for row in source.judgments.rows()]
+        add_day(
+            watch,
+            BEGAN + timedelta(number),
+            NewScores(msgspec.structs.replace(source, judgments=type(source.judgments).from_rows(rows))),
+            today,
+        )
+        if number == 3:
+            assert check(watch, today).answer == "nothing shown"
+    found = check(watch, today)
+    assert found.answer == "not yet known" and all(cell.production.moved == "readable fell" for cell in found.cells)
+    assert found.expired is not None, "the certificate has ended"
+
+
+def test_a_clock_that_was_set_back_is_said(watch: Path, start: WatchStart) -> None:
+    add_day(watch, BEGAN + timedelta(9), NewScores(None, start.source), BEGAN + timedelta(30))
+    found = check(watch, BEGAN + timedelta(5))
+    assert found.expired is not None and "the clock is wrong" in found.expired
+    with pytest.raises(UsageError, match="is before 2026-01-10, the last day of the log"):
+        add_day(watch, BEGAN + timedelta(5), NewScores(None, start.source), BEGAN + timedelta(5))
+
+
+def test_certified_texts_under_new_ids_are_known_by_their_text(watch: Path, start: WatchStart, recorded: Callable[..., Recording]) -> None:
+    items = tuple(msgspec.structs.replace(item, item_id=f"new-{item.item_id}") for item in start.source.data.items)
+    data = msgspec.structs.replace(start.source.data, items=items)
+    rows = [row | {"item_id": f"new-{row['item_id']}"} for row in start.source.judgments.rows()]
+    renamed = msgspec.structs.replace(start.source, data=data, judgments=type(start.source.judgments).from_rows(rows))
+    with pytest.raises(UsageError, match="are those that the certificate was made from"):
+        add_day(watch, BEGAN + timedelta(1), NewScores(renamed), BEGAN + timedelta(30))
