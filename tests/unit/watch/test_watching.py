@@ -17,6 +17,7 @@ from harness.correct.certify import certify
 from harness.errors import ContentError, StaleCertificate, UsageError, UseForbidden
 from harness.measure.compare import Recording
 from harness.measure.options import CompareOptions
+from harness.render.pipelines.watch import day_sentence, stream_text
 from harness.tables import to_json
 from harness.watch import watching
 from harness.watch.daily_log import Day, Seen, SeenAnchors, SeenCell, SeenProduction, append_day, read_log
@@ -25,6 +26,7 @@ from harness.watch.setting_up import WatchStart, choose_anchors, refuse_unfit
 from harness.watch.watch_check import check_watch, who_changed
 from harness.watch.watch_plan import Anchor, Reference, WatchedCell, WatchOptions, WatchPlan, read_anchors, read_plan
 from harness.watch.watching import NewScores, add_day, begin, check
+from tests.conftest import write_rows
 from tests.judged_folder import judged_folder
 
 BEGAN = date(2026, 1, 1)
@@ -389,31 +391,37 @@ def test_a_tail_that_was_cut_is_found(watch: Path, start: WatchStart, recorded: 
         check(tmp_path / "other", today)
     (watch / "groups" / "2026-01-03.txt").write_text("")
     with pytest.raises(ContentError, match="this file was changed, which says what texts the day had"):
-        add_day(watch, BEGAN + timedelta(4), NewScores(start.source), today)
+        add_day(watch, BEGAN + timedelta(4), NewScores(new), today)
 
 
-def test_answers_that_cannot_be_read_are_a_change(watch: Path, recorded: Callable[..., Recording]) -> None:
+def edited(folder: Path, table: str, change: Callable[[dict[str, Any]], dict[str, Any]]) -> Path:
+    """The folder with changed rows in a table."""
+    path = folder / f"{table}.jsonl"
+    write_rows(path, [change(json.loads(line)) for line in path.read_text("utf-8").splitlines()])
+    return folder
+
+
+def opened(folder: Path) -> Recording:
+    return sources.open_sources([folder], None, folder.parent)[0].recording
+
+
+def test_answers_that_cannot_be_read_are_a_change(watch: Path, tmp_path: Path) -> None:
     today = BEGAN + timedelta(30)
     for number in range(1, 9):
-        source = recorded(
-            f"unread-{number}",
-            prompts=30,
-            labelled=0,
-            seed=number,
-            fields=lambda n, system, rng, k=number: {"group": f"{k}-{n}", "output": f"{k} {n}"},  # type: ignore[misc]
-        )
-        rows = [row | ({"score": None} if number > 3 else {}) for row in source.judgments.rows()]
-        add_day(
-            watch,
-            BEGAN + timedelta(number),
-            NewScores(msgspec.structs.replace(source, judgments=type(source.judgments).from_rows(rows))),
-            today,
-        )
+        folder = tmp_path / f"unread-{number}"
+        judged_folder(folder, prompts=30, labelled=0, seed=number)
+        edited(folder, "items", lambda row, k=number: row | {"group": f"{k}-{row['group']}", "output": f"{k} {row['item_id']}"})  # type: ignore[misc]
+        if number > 3:
+            edited(folder, "judgments", lambda row: row | {"score": None, "failure": "missing"})
+        added = add_day(watch, BEGAN + timedelta(number), NewScores(opened(folder)), today)
         if number == 3:
             assert check(watch, today).answer == "nothing shown"
+    assert "none of 60 texts (60 without a readable score) can be read" in day_sentence(added)
     found = check(watch, today)
     assert found.answer == "not yet known" and all(cell.production.moved == "readable fell" for cell in found.cells)
     assert found.expired is not None, "the certificate has ended"
+    shown = stream_text(found.cells[0], "production")
+    assert "readable answers 100 % then, 29 % in the mean of the last 7 days, 0 % on 2026-01-09" in shown
 
 
 def test_a_clock_that_was_set_back_is_said(watch: Path, start: WatchStart) -> None:
@@ -424,10 +432,9 @@ def test_a_clock_that_was_set_back_is_said(watch: Path, start: WatchStart) -> No
         add_day(watch, BEGAN + timedelta(5), NewScores(None, start.source), BEGAN + timedelta(5))
 
 
-def test_certified_texts_under_new_ids_are_known_by_their_text(watch: Path, start: WatchStart, recorded: Callable[..., Recording]) -> None:
-    items = tuple(msgspec.structs.replace(item, item_id=f"new-{item.item_id}") for item in start.source.data.items)
-    data = msgspec.structs.replace(start.source.data, items=items)
-    rows = [row | {"item_id": f"new-{row['item_id']}"} for row in start.source.judgments.rows()]
-    renamed = msgspec.structs.replace(start.source, data=data, judgments=type(start.source.judgments).from_rows(rows))
+def test_certified_texts_under_new_ids_are_known_by_their_text(watch: Path, tmp_path: Path) -> None:
+    folder = judged_folder(tmp_path / "renamed", prompts=300, repeats=3)
+    for table in ("items", "labels", "judgments"):
+        edited(folder, table, lambda row: row | {"item_id": f"new-{row['item_id']}"})
     with pytest.raises(UsageError, match="are those that the certificate was made from"):
-        add_day(watch, BEGAN + timedelta(1), NewScores(renamed), BEGAN + timedelta(30))
+        add_day(watch, BEGAN + timedelta(1), NewScores(opened(folder)), BEGAN + timedelta(30))
