@@ -10,13 +10,12 @@ Other numbers (or classes) that remain are kept beside the score, because a read
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Iterator
 from functools import lru_cache
 
 from harness.model import Failure, Scale, Score
+from harness.parse.normalisation import answer_of, normalised
 from harness.parse.prose import is_refusal
-from harness.parse.reasoning import without_reasoning
 from harness.parse.values import Reading, failed_reading, read_choice
 from harness.parse.vocabulary import NUMBER, Vocabulary, to_number
 
@@ -46,7 +45,7 @@ def read_text(text: str, scale: Scale, vocabulary: Vocabulary, *, finish_reason:
     >>> read_text("4.5", Scale(kind="ordinal", classes=(1, 2, 3, 4, 5), best=5), words).failure
     <Failure.OFF_SCALE: 'off_scale'>
     """
-    whole, text = text, unicodedata.normalize("NFC", without_reasoning(text)[:MAX_TEXT_CHARACTERS])
+    whole, text = text, normalised(answer_of(text)[:MAX_TEXT_CHARACTERS])
     choices = list(dict.fromkeys(_choices(text, scale, vocabulary)))
     without_choice = Failure.TRUNCATED if finish_reason == "length" and whole.strip() else Failure.MISSING
     reading = read_choice(choices[0], scale, vocabulary) if choices else failed_reading(without_choice)

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Iterator
 from functools import lru_cache
 from typing import NamedTuple
 
 from harness.model import Failure, Scale
+from harness.parse.normalisation import folded, normalised
 from harness.parse.values import Reading, agreed_reading, failed_reading, read_choice
-from harness.parse.vocabulary import Vocabulary, folded, folded_opening, numbers_in
+from harness.parse.vocabulary import Vocabulary, folded_opening, numbers_in
 
 _OPENING_CHARACTERS = 200  # a refusal must begin within them
 _LOOKAHEAD_CHARACTERS = 80  # searched for a second score after an announced one
@@ -57,7 +57,7 @@ def find_announced_choices(text: str, scale: Scale, vocabulary: Vocabulary) -> I
     >>> list(find_announced_choices("Rating 2. The score is 1.", Scale(kind="ordinal", classes=(1, 2)), bundled_vocabulary()))
     [AnnouncedChoice(raw='2', firm=False, alone=True), AnnouncedChoice(raw='1', firm=False, alone=True)]
     """
-    text = unicodedata.normalize("NFC", text)
+    text = normalised(text)
     names = tuple(c for c in scale.classes if isinstance(c, str) and c.strip())
     for match in _announcement_pattern(vocabulary, names).finditer(text):
         clause_ends = _CLAUSE_END.match(text, match.end()) is not None

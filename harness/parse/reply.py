@@ -11,8 +11,8 @@ import msgspec
 from harness.model import Failure, Scale
 from harness.parse.error_spans import read_error_spans
 from harness.parse.json_form import ExtractedJson, JsonPairs, Number, extract_json, to_json_text
+from harness.parse.normalisation import answer_of
 from harness.parse.prose import find_announced_choices, is_refusal, read_announced_choice
-from harness.parse.reasoning import without_reasoning
 from harness.parse.values import MAX_CHOICE_CHARACTERS, Reading, agreed_reading, clean, failed_reading, read_bare_choice, read_choice
 from harness.parse.vocabulary import Vocabulary, bundled_vocabulary, numbers_in
 
@@ -62,7 +62,7 @@ def read_reply(
         raise ValueError(f"a single call is about exactly one metric; this one has {len(scales)}: {', '.join(scales)}")
     if not joint and (plain := _read_plain_object(text, scales)):
         return plain
-    text = without_reasoning(text)
+    text = answer_of(text)
     vocabulary = bundled_vocabulary() if vocabulary is None else vocabulary
     extracted = extract_json(text) if len(text) <= MAX_REPLY_CHARACTERS else ExtractedJson((), "", malformed=True)
     cut = finish_reason == "length"

@@ -10,6 +10,7 @@ from decimal import Decimal
 import msgspec
 
 from harness.model import ErrorSpan, Failure, Scale, Score
+from harness.parse.normalisation import folded, normalised
 from harness.parse.vocabulary import Vocabulary, to_number
 
 MAX_CHOICE_CHARACTERS = 200  # a reading keeps no more of a choice; the store has the whole reply
@@ -86,7 +87,7 @@ def read_bare_choice(text: str, scale: Scale, vocabulary: Vocabulary) -> Reading
     >>> read_bare_choice("1 or 2", scale, words) is None
     True
     """
-    inner = text.lstrip(_LEADING_MARKS).rstrip(_TRAILING_MARKS)
+    inner = normalised(text).lstrip(_LEADING_MARKS).rstrip(_TRAILING_MARKS)
     for raw in (text, inner) if inner else (text,):
         if _named_class(raw, scale) is not None:
             return read_choice(raw, scale, vocabulary)
@@ -119,17 +120,21 @@ def failed_reading(failure: Failure, raw: str | None = None) -> Reading:
 
 
 def _named_class(raw: str, scale: Scale) -> str | None:
-    classes = [c for c in scale.classes if isinstance(c, str)]
-    matches = [c for c in classes if c == raw] or [c for c in classes if _folded(c) == _folded(raw)]
-    return matches[0] if len(matches) == 1 else None
+    """The class that is written so; else the only one that is equal to it when composed, or else folded."""
+    names = [c for c in scale.classes if isinstance(c, str)]
+    for form in (str, normalised, _folded):
+        if matches := [name for name in names if form(name) == form(raw)]:
+            return matches[0] if len(matches) == 1 else None
+    return None
 
 
 def _folded(text: str) -> str:
-    return text.strip().casefold()
+    return folded(text).strip()
 
 
 def _number_on_scale(raw: str, scale: Scale, vocabulary: Vocabulary) -> int | float | None:
-    choice = vocabulary.whole_choice.fullmatch(raw.strip())
+    raw = normalised(raw).strip()
+    choice = vocabulary.whole_choice.fullmatch(raw)
     if choice is None or (number := to_number(choice["number"])) is None:
         return None
     if choice["of"] is not None and to_number(choice["of"]) != _maximum(scale):

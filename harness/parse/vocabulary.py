@@ -18,6 +18,7 @@ import msgspec
 from harness.content import Library
 from harness.content.library import bundled_lexicons
 from harness.content.specs import Lexicon
+from harness.parse.normalisation import folded, normalised
 
 MAX_NUMBER_CHARACTERS = 200  # no judge means a longer number as a score
 
@@ -81,14 +82,9 @@ def _vocabulary(lexicons: tuple[Lexicon, ...]) -> Vocabulary:
     return Vocabulary(lexicons)
 
 
-def folded(word: str) -> str:
-    """A word in lower case and composed form, for comparison."""
-    return unicodedata.normalize("NFC", word).casefold()
-
-
 def folded_opening(text: str) -> str:
     """The beginning of a reply or refusal in lower case, with plain letters and apostrophes, for comparison."""
-    return unicodedata.normalize("NFKC", text).casefold().replace("’", "'")
+    return unicodedata.normalize("NFKC", normalised(text)).casefold().replace("’", "'")
 
 
 def _refusal_openings(lexicon: Lexicon) -> Iterator[str]:
@@ -113,7 +109,7 @@ def _is_unspaced(word: str) -> bool:
 
 def _alternatives(words: Iterable[str]) -> str:
     """A regular expression that matches one of the words, the longest first; a space matches any white space."""
-    distinct = {unicodedata.normalize("NFC", word) for word in words}
+    distinct = {normalised(word) for word in words}
     ordered = sorted(distinct, key=lambda word: (-len(word), word))
     return "(?:" + ("|".join(re.escape(word).replace("\\ ", r"\s") for word in ordered) or _NEVER) + ")"
 
