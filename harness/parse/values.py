@@ -11,7 +11,7 @@ import msgspec
 
 from harness.model import ErrorSpan, Failure, Scale, Score
 from harness.parse.normalisation import folded, normalised
-from harness.parse.vocabulary import Vocabulary, to_number
+from harness.parse.vocabulary import Vocabulary, numbers_in, to_number
 
 MAX_CHOICE_CHARACTERS = 200  # a reading keeps no more of a choice; the store has the whole reply
 
@@ -19,6 +19,7 @@ _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
 _LEADING_MARKS = " \t\r\n\u3000\ufeff*_`\"'“”‘’„«»「」『』【】()（）[]<>#"
 _TRAILING_MARKS = _LEADING_MARKS + ".!。！"
+_DESCRIPTION = re.compile(r"\s*[(（\[［【:：=＝|,，、;；。\n]\s*|\s+[-–—]\s+|\.\s+")  # what sets a choice off from words about it
 _LITERALS = {
     "null": Failure.MISSING,
     "true": Failure.OFF_SCALE,
@@ -94,6 +95,29 @@ def read_bare_choice(text: str, scale: Scale, vocabulary: Vocabulary) -> Reading
     if inner.casefold() in _LITERALS:
         return failed_reading(_LITERALS[inner.casefold()], inner)
     return read_choice(inner, scale, vocabulary) if vocabulary.whole_choice.fullmatch(inner) else None
+
+
+def read_described_choice(text: str, scale: Scale, vocabulary: Vocabulary) -> Reading | None:
+    """Read a choice with its name or a remark beside it, set off by a mark: "1 - some errors", "1 (fair)", "fair: 1".
+
+    None where there are several numbers or classes, or where words touch the choice without a mark: "1 or more".
+
+    >>> from harness.parse import bundled_vocabulary
+    >>> scale, words = Scale(kind="ordinal", classes=(0, 1, 2)), bundled_vocabulary()
+    >>> [read_described_choice(text, scale, words) is None for text in ("1 - fair", "(fair: 1)", "1 or more", "1 - 2", "1: not 2")]
+    [False, False, True, True, True]
+    """
+    inner = normalised(text[:MAX_CHOICE_CHARACTERS]).strip(_LEADING_MARKS)
+    names = [c for c in scale.classes if isinstance(c, str) and c.strip()]
+    named = [name for name in names if re.search(rf"(?<!\w){re.escape(folded(name))}(?!\w)", folded(inner))]
+    if len(text) > MAX_CHOICE_CHARACTERS or len(numbers_in(inner)) + len(named) != 1:
+        return None
+    first, _, rest = _DESCRIPTION.sub("\0", inner, count=1).partition("\0")
+    last = _DESCRIPTION.split(inner)[-1]
+    for part in (first, last) if rest.strip() else ():
+        if (reading := read_bare_choice(part, scale, vocabulary)) is not None:
+            return reading
+    return None
 
 
 def agreed_reading(readings: Iterable[Reading]) -> Reading:

@@ -49,6 +49,7 @@ class Vocabulary:
         self.lexicons = tuple(sorted(lexicons, key=lambda lexicon: lexicon.tag))
         self.digest = hashlib.sha256(msgspec.json.encode(self.lexicons)).hexdigest()
         self.announcers = _word_pattern(self._words("announcers"), before=f"(?<!{_LETTER})", after=f"(?!{_LETTER})")
+        self._announcing_end = re.compile(rf"{self.announcers}\Z", re.IGNORECASE)
         self.linking_words = _word_pattern(self._words("linking_words"), after=f"(?!{_LETTER})")
         self.endings = _alternatives(self._words("endings"))
         self.choice = _choice_pattern(_word_pattern(self._words("units"), after=r"(?!\w)"), _alternatives(self._words("out_of")))
@@ -58,6 +59,10 @@ class Vocabulary:
         self.remarks = frozenset(map(folded, self._words("remarks")))
         self.refusals = tuple(sorted({opening for lexicon in self.lexicons for opening in _refusal_openings(lexicon)}))
         self.quotations = re.compile("|".join([*_quotation_patterns(self._words("quotation_marks")), _TYPEWRITER_QUOTATIONS]))
+
+    def announces(self, name: str) -> bool:
+        """Whether a name, such as the key of a member, is a word that announces a score, or ends with one: "final rating"."""
+        return self._announcing_end.search(name) is not None
 
     def __reduce__(self) -> tuple[object, ...]:
         return _vocabulary, (self.lexicons,)

@@ -8,8 +8,8 @@ from collections.abc import Iterable, Sequence
 import msgspec
 
 from harness.model import Failure, Reply
+from harness.parse.normalisation import answer_of
 from harness.parse.prose import is_refusal
-from harness.parse.reasoning import without_reasoning
 from harness.parse.vocabulary import Vocabulary
 
 _REFUSAL_CHARACTERS = 300  # a longer text that begins like a refusal may be a story
@@ -30,7 +30,7 @@ class WrittenText(msgspec.Struct, frozen=True):
 
 def writing_failure(reply: Reply, vocabulary: Vocabulary) -> Failure | None:
     """Why a reply holds no text: `refused`, also for a short text that begins like a refusal, or `missing`; None if it holds one."""
-    text = without_reasoning(reply.text).strip()
+    text = answer_of(reply.text).strip()
     if reply.refusal or reply.finish_reason == "content_filter":
         return Failure.REFUSED
     if len(text) <= _REFUSAL_CHARACTERS and is_refusal(text, vocabulary):
@@ -55,7 +55,7 @@ def clean_text(text: str, lead_ins: Iterable[str] = ()) -> WrittenText:
     """
     removed: list[str] = []
     text = text.strip()
-    text = _changed("reasoning", text, without_reasoning(text), removed)
+    text = _changed("reasoning", text, answer_of(text), removed)
     text = _changed("fence", text, _inside(_FENCE, text), removed)
     text = _changed("lead-in", text, _without_lead_ins(text, tuple(lead_ins)), removed)
     text = _changed("quotation marks", text, _inside(_QUOTED, text), removed)

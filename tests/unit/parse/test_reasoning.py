@@ -20,6 +20,7 @@ from harness.parse import (
 from harness.parse.reasoning import reasoning_end, without_reasoning
 
 WORDS = bundled_vocabulary()
+OTHER = 'or {"score": 0}?'
 MARKED = [
     "<think>Score: 0? No.</think>\n",
     "\n<think>\n\n</think>\n\n",
@@ -31,6 +32,18 @@ MARKED = [
     "<|START_THINKING|>0<|END_THINKING|>",
     '<|channel|>analysis<|message|>{"score": 0}<|end|><|start|>assistant<|channel|>final<|message|>',
     'Okay, {"score": 0} or 1?\n</think>\n\n',
+    f"<|channel|>analysis<|message|>{OTHER}<|end|><|start|>assistant<|channel|>final <|constrain|>json<|message|>",
+    f"<|channel|>analysis<|message|>{OTHER}<|end|><|start|>assistant<|channel|>final json<|message|>",
+    f"<|start|>assistant<|channel|>analysis<|message|>{OTHER}<|end|><|start|>assistant<|channel|>final<|message|>",
+    f"<|channel|>analysis<|message|>{OTHER}<|end|>",
+    f"<|channel|>analysis<|message|>{OTHER}<|end|><|start|>assistant<|channel|>commentary to=functions.answer <|constrain|>json<|message|>",
+    f"analysisLet me see, {OTHER}assistantfinal",
+    f"<|channel>thought\n{OTHER}<channel|>",
+    f"<|im_start|>think\n{OTHER}<|im_end|>",
+    f"<|begin_of_thought|>{OTHER}<|end_of_thought|><|begin_of_solution|>",
+    f"<|inner_prefix|>{OTHER}<|inner_suffix|>",
+    f"<longcat_think>{OTHER}</longcat_think>",
+    f"<scratchpad>{OTHER}</scratchpad>",
 ]
 
 
@@ -86,7 +99,17 @@ def test_probabilities_are_those_of_the_answer(single: dict[str, Scale]) -> None
 
 
 def test_the_time_is_linear() -> None:
-    for text in ("<think>" * 40_000, "<think></think>" * 20_000, "\n</think" * 40_000, " " * 300_000, "\n" * 300_000):
+    for text in (
+        "<think>" * 40_000,
+        "<think></think>" * 20_000,
+        "\n</think" * 40_000,
+        "<|channel|>" * 30_000,
+        "<|channel|>a<|message|><|end|>" * 9_000,
+        "<|end|>" * 40_000,
+        "analysisA" * 30_000,
+        " " * 300_000,
+        "\n" * 300_000,
+    ):
         begin = time.process_time()
         reasoning_end(text)
         assert time.process_time() - begin < 1
