@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
@@ -26,6 +26,7 @@ from harness.exchange.labels.table import SourceTable
 from harness.exchange.labels.target_folder import TargetFolder, add_rows, digest_note, updated_about, without_paths
 from harness.model import AnnotatorKind, Scale
 from harness.offensive import without_quotations
+from harness.text import quoted
 
 _KINDS_WITH_USERS = ("sheet", "label-studio", "argilla")  # their annotators have an account or a name
 
@@ -115,6 +116,8 @@ class _LabelImport:
         earlier = target.second_ratings if options.second_round else target.labels
         self.seen = {(row["item_id"], row["annotator_id"], row["metric"]): (place, row["score"]) for place, row in earlier}
         self.names: set[str] = set()  # metric names of the source, and their new names
+        self.respelt: dict[str, None] = {}  # item ids that the source writes in another form
+        self.people: defaultdict[str, set[str]] = defaultdict(set)  # the spellings of each annotator
 
     # Preparing
 
@@ -210,11 +213,16 @@ class _LabelImport:
     def _annotator(self, value: Any) -> str:
         if value is None and self.mapping.annotators == "aggregate":
             return "aggregate"
-        return self.pseudonyms.pseudonym_for(id_text(value, "annotator"))
+        annotator_id = self.pseudonyms.pseudonym_for(id_text(value, "annotator"))
+        self.people[annotator_id].add(str(value).strip())
+        return annotator_id
 
     def _item(self, label: SourceLabel | BlankCell) -> str:
         value = label.item_id
-        item_id = value if isinstance(value, str) and value in self.rows.rows else self.mapping.item_prefix + id_text(value, "item id")
+        same = isinstance(value, str) and value in self.rows.rows
+        item_id = value if same else self.rows.known_id(self.mapping.item_prefix + id_text(value, "item id"))
+        if isinstance(value, str) and self.mapping.item_prefix + value.strip() != item_id:
+            self.respelt[item_id] = None
         self.rows.require(item_id, label.record, self.plan)
         return item_id
 
@@ -331,6 +339,13 @@ class _LabelImport:
         hints = [note for note in self.table.notes if " was read at commit " not in note]
         if guessed := ", ".join(f"{role} = '{column}'" for role, column in self.plan.guessed.items() if role != column):
             hints.append(f"columns were matched by name: {guessed}; change this with --column and --text")
+        if self.respelt:
+            hints.append(
+                "item ids of the source were read in one form (7.0 as 7; without invisible characters, further blanks and letters apart "
+                f"from their accents): {len(self.respelt):,}, such as {quoted([*self.respelt][:3])}"
+            )
+        if several := [person for person, spellings in self.people.items() if len(spellings) > 1]:
+            hints.append(f"annotators that are written in several ways (case, blanks, 7 and 7.0) and count as one person: {len(several):,}")
         if unread := self._unread_columns():
             hints.append(
                 f"columns that were not read: {', '.join(unread)}; name them with --column, --text or --wide-metrics if they matter"
