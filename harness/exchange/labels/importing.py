@@ -7,7 +7,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import msgspec
 
@@ -24,7 +24,7 @@ from harness.exchange.labels.read import SourceOptions, read_source
 from harness.exchange.labels.scores import UnreadableScore, id_text, read_score, require_flippable, reverse_score
 from harness.exchange.labels.table import SourceTable
 from harness.exchange.labels.target_folder import TargetFolder, add_rows, digest_note, updated_about, without_paths
-from harness.model import AnnotatorKind, Scale
+from harness.model import AnnotatorKind, Scale, Source
 from harness.offensive import without_quotations
 from harness.text import quoted
 
@@ -204,6 +204,11 @@ class _LabelImport:
             self.names |= {metric, renamed}
             row = {"item_id": self._item(label), "annotator_id": annotator_id, "metric": renamed, "score": self._score(label, renamed)}
             if label.source is not None and (source := str(label.source).strip()) != self.label_source:
+                if source not in get_args(Source):
+                    known = ", ".join(get_args(Source))
+                    raise UnreadableScore(
+                        f"'{source}' is no source of a label; the column named with --column source= holds one of: {known}"
+                    )
                 row["source"] = source
             self._refuse_repeated(label, row)
             self.labels.append(row)
