@@ -12,6 +12,7 @@ import msgspec
 import numpy as np
 
 from harness.content import Library
+from harness.content.judge_names import is_judge_name, judge_refusal
 from harness.content.problems import scale_complaints
 from harness.content.scale_text import parse_scale
 from harness.content.specs import DatasetCard
@@ -37,6 +38,7 @@ def from_frames(
     annotators: AnnotatorKind = "anonymous",
     source: Source = "native",
     name: str = "frames",
+    human: Sequence[str] = (),
 ) -> Dataset:
     """Make a data set from frames of pandas, Polars or PyArrow. They are checked like the files of a data folder.
 
@@ -52,6 +54,7 @@ def from_frames(
         annotators: whether `annotator_id` identifies a person (`persistent`), a position in a list (`positional`), or nobody (`anonymous`).
         source: who labelled: `native`, `constructed` or `model`.
         name: the name of the data set in signatures.
+        human: annotators who are people, though their names look like a judge's.
 
     Raises:
         ContentError: with the frame and the wrong row (from 1).  UsageError: for an invalid scale, and for what is no frame.
@@ -66,6 +69,10 @@ def from_frames(
         with _collected(faults):
             if (read := _pandas(table, frame)) is not None:
                 rows[table] = _columns(read, row, what, Path(table))
+    if "labels" in rows and source != "model":
+        judges = [who for who in rows["labels"]["annotator_id"].values if who not in human and is_judge_name(who)]
+        if judges:
+            faults.append(UsageError("labels: " + judge_refusal(judges, f"say that it is a person: human={judges[:1]}")))
     with _collected(faults):
         item_rows = _items(read) if (read := _pandas("items", items)) is not None else []
     for table, columns in rows.items():

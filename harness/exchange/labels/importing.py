@@ -12,6 +12,7 @@ from typing import Any, get_args
 import msgspec
 
 from harness.content import Library
+from harness.content.judge_names import is_judge_name, judge_refusal
 from harness.content.specs import DatasetCard, LabelMapping
 from harness.content.tags import choose_from, suggest
 from harness.data.dataset import own_words, rubric_scales
@@ -116,6 +117,7 @@ class _LabelImport:
         earlier = target.second_ratings if options.second_round else target.labels
         self.seen = {(row["item_id"], row["annotator_id"], row["metric"]): (place, row["score"]) for place, row in earlier}
         self.names: set[str] = set()  # metric names of the source, and their new names
+        self.judges: dict[str, None] = {}  # annotators whose names are those of judges
         self.respelt: dict[str, None] = {}  # item ids that the source writes in another form
         self.people: defaultdict[str, set[str]] = defaultdict(set)  # the spellings of each annotator
 
@@ -180,6 +182,8 @@ class _LabelImport:
             else:
                 self._import_label(entry)
         self._refuse_unused_names()
+        if self.judges:
+            raise UsageError(judge_refusal([*self.judges], f"say that it is a person: --human '{next(iter(self.judges))}'"))
         return self._write()
 
     def _entries(self) -> Iterator[SourceLabel | BlankCell]:
@@ -218,7 +222,10 @@ class _LabelImport:
     def _annotator(self, value: Any) -> str:
         if value is None and self.mapping.annotators == "aggregate":
             return "aggregate"
-        annotator_id = self.pseudonyms.pseudonym_for(id_text(value, "annotator"))
+        name = id_text(value, "annotator")
+        if self.label_source != "model" and name not in self.mapping.human and is_judge_name(name):
+            self.judges[name] = None
+        annotator_id = self.pseudonyms.pseudonym_for(name)
         self.people[annotator_id].add(str(value).strip())
         return annotator_id
 
