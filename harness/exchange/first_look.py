@@ -27,19 +27,99 @@ _TEXT_WIDTH = 25  # of the cells of a column of texts on average, at least, in L
 _MOST_CLASSES = 11  # different whole numbers of a column of scores, at most: 0 to 10
 _MOST_SYSTEMS = 20
 _MOSTLY = 0.9  # of the filled cells of a column of scores, to be told of those that are not
+_MANY = 0.25  # of the texts must look like a further language, to be one of the table's
 _READ = 50  # texts whose language is identified
 
 
 _METADATA = frozenset(["age", "gender", "sex", "round", "batch", "confidence", "certainty", "duration", "seconds", "time", "experience"])
-_GOLD = frozenset(["gold", "golden", "truth", "ground_truth", "final", "majority", "consensus", "adjudicated", "median", "mean", "average", "avg", "aggregate"])
+_GOLD = frozenset(
+    [
+        "gold",
+        "golden",
+        "truth",
+        "ground_truth",
+        "final",
+        "majority",
+        "consensus",
+        "adjudicated",
+        "median",
+        "mean",
+        "average",
+        "avg",
+        "aggregate",
+    ]
+)
 _FOOTERS = frozenset(
-    ["average", "mean", "median", "total", "totals", "sum", "count", "průměr", "součet", "celkem", "durchschnitt", "summe", "gesamt", "moyenne", "平均", "合計", "合计"]
+    [
+        "average",
+        "mean",
+        "median",
+        "total",
+        "totals",
+        "sum",
+        "count",
+        "průměr",
+        "součet",
+        "celkem",
+        "durchschnitt",
+        "summe",
+        "gesamt",
+        "moyenne",
+        "平均",
+        "合計",
+        "合计",
+    ]
 )
 _MISSING_CODES = (-1.0, -9.0, -99.0, -999.0, 9.0, 88.0, 99.0, 999.0)
 _FEW_ROWS = 10
 
 _REMARKS = frozenset(
-    ["comment", "comments", "remark", "remarks", "note", "notes", "reason", "reasons", "rationale", "explanation", "explanations", "justification", "feedback", "annotations", "poznámka", "poznámky", "komentář", "komentar", "kommentar", "kommentare", "anmerkung", "bemerkung", "commentaire", "commentaires", "remarque", "comentario", "comentarios", "comentário", "observação", "nota", "commento", "uwagi", "komentarz", "yorum", "комментарий", "коментар", "コメント", "備考", "评论", "备注", "評論", "備註", "코멘트", "메모"]
+    [
+        "comment",
+        "comments",
+        "remark",
+        "remarks",
+        "note",
+        "notes",
+        "reason",
+        "reasons",
+        "rationale",
+        "explanation",
+        "explanations",
+        "justification",
+        "feedback",
+        "annotations",
+        "poznámka",
+        "poznámky",
+        "komentář",
+        "komentar",
+        "kommentar",
+        "kommentare",
+        "anmerkung",
+        "bemerkung",
+        "commentaire",
+        "commentaires",
+        "remarque",
+        "comentario",
+        "comentarios",
+        "comentário",
+        "observação",
+        "nota",
+        "commento",
+        "uwagi",
+        "komentarz",
+        "yorum",
+        "комментарий",
+        "коментар",
+        "コメント",
+        "備考",
+        "评论",
+        "备注",
+        "評論",
+        "備註",
+        "코멘트",
+        "메모",
+    ]
 )  # names of columns in which raters write
 
 
@@ -99,6 +179,9 @@ class _Look:
         if "metric" in guessed and _column(table, guessed["metric"]).is_text:  # a column 'question' may hold users' questions
             del self.by_role["metric"], guessed["metric"]
         self.guesses += [f"{role.replace('_', ' ')}: the column '{name}', by its name" for role, name in guessed.items()]
+        self.named = {*named, *given.drop}
+        self.languages: dict[str, int] = {}  # that many of the texts look like
+        self.looked = 0
         self.used = {*named, *self.by_role.values(), *given.drop}
 
     def _open(self, role: str) -> bool:
@@ -132,6 +215,12 @@ class _Look:
                 f"what are {quoted(repeated)}? Their values repeat, and nothing is read from them; if people gave them: --wide-annotators "
                 f"{','.join(repeated)} with --scale or --category; if they do not matter: --drop {repeated[0]}"
             )
+        nested = [name for name in self.table.columns if name not in self.named and self._holds_lists(name)]
+        if nested:
+            yield f"{quoted(nested)} hold lists or objects, which may have people's scores: give each score a column or a row, or --drop {nested[0]}"
+        if len(self.languages) > 1:
+            shown = ", ".join(f"{tag} ({count} of {self.looked})" for tag, count in self.languages.items())
+            yield f"the texts look like several languages: {shown}; name the column that tells them, --column language=COLUMN, or --language TAG"
         if self.guessed_system and (not scored or (len(self.mapping.scored_columns) == 1 and self.mapping.scored_columns[0].annotator)):
             name = self.guessed_system
             yield f"'{name}' may hold people or their answers, or systems: --column annotator_id={name}, --system {name} or --drop {name}"
@@ -263,14 +352,19 @@ class _Look:
         if texts:
             self._guess("texts: " + ", ".join(f"'{column}' as {field}" for field, column in texts.items()), texts=texts)
 
+    def _holds_lists(self, name: str) -> bool:
+        """Return whether cells of a column are lists or objects, or the JSON of some."""
+        cells = (record.cells.get(name) for record in self.table.records)
+        return any(isinstance(cell, (list, dict)) or (isinstance(cell, str) and cell.lstrip()[:2] in ("[{", '{"')) for cell in cells)
+
     def _is_remark(self, name: str) -> bool:
         """Return whether a column holds what raters wrote: by its name, as lists and objects, or as it differs between rows of one item."""
         parts = set(re.findall(r"[^\W\d_]+", re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name).casefold()))
         if parts & _REMARKS or name.casefold().startswith("answer."):
             return True
-        cells = [(record.cells.get(self.by_role.get("item_id", "")), record.cells.get(name)) for record in self.table.records]
-        if any(isinstance(cell, (list, dict)) or (isinstance(cell, str) and cell.lstrip()[:2] in ("[{", '{"')) for _, cell in cells):
+        if self._holds_lists(name):
             return True
+        cells = [(record.cells.get(self.by_role.get("item_id", "")), record.cells.get(name)) for record in self.table.records]
         of_item: dict[str, str] = {}
         return "item_id" in self.by_role and any(of_item.setdefault(str(item), str(cell)) != str(cell) for item, cell in cells if cell)
 
@@ -328,7 +422,10 @@ class _Look:
         long = [cell for cell in cells if cell_len(cell) >= _TEXT_WIDTH]
         long = long[:: max(len(long) // _READ, 1)]  # from the whole table: a table may be sorted by language
         if long := long or [" ".join(filter(None, cells[:_READ]))]:
-            [(tag, count)] = Counter(identify_language(cell)[0] for cell in long).most_common(1)
+            seen = Counter(identify_language(cell)[0] for cell in long)
+            [(tag, count)] = seen.most_common(1)
+            self.looked = len(long)
+            self.languages = {other: times for other, times in seen.most_common() if times >= max(_MANY * len(long), 3) or other == tag}
             self._guess(f"language: {tag}, as {count} of {len(long)} texts look like it (--language TAG)", language=tag)
 
 

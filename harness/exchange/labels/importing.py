@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from functools import partial
@@ -325,7 +326,11 @@ class _LabelImport:
             reason = without_quotations(reason, own_words(self.library))
         ids = ("item_id", "annotator_id")
         row = {key: scrub(value) if isinstance(value, str) and key not in ids else value for key, value in refusal.row.items()}
-        return RefusedRow(scrub(refusal.place), scrub(reason), row)
+        # Only what comes from the file is scrubbed, and reasons quote it: an annotator called 'the' is no word of ours.
+        reason = re.sub(r"(?<!\w)'[^']+'(?!\w)", lambda quotation: scrub(quotation[0]), reason)
+        path = refusal.place.startswith(self.source)
+        place = scrub(self.source) + refusal.place[len(self.source) :] if path else scrub(refusal.place)
+        return RefusedRow(place, reason, row)
 
     def _notes(self) -> list[str]:
         """The changes of metrics, scores and ids, for later readers of the data. They contain no name of a person, column or file."""

@@ -119,7 +119,7 @@ def _off_scale(value: Any, scale: Scale) -> str:
     hint = "; it looks like a date made by a spreadsheet program" if _DATE_LIKE.fullmatch(shown.strip()) else ""
     similar = [c for c in scale.classes if str(c).casefold() == str(value).strip().casefold()]
     if similar:
-        hint = f"; the scale has '{similar[0]}' (map it with --category METRIC:{shown.strip()}={similar[0]})"
+        hint = f"; the scale has '{similar[0]}' (map it with --category 'METRIC:{shown.strip()}={similar[0]}')"
     return f"'{shown}' is not on the scale ({scale.describe()}){hint}"
 
 
