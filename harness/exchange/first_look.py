@@ -217,10 +217,10 @@ class _Look:
             )
         nested = [name for name in self.table.columns if name not in self.named and self._holds_lists(name)]
         if nested:
-            yield f"{quoted(nested)} hold lists or objects, which may have people's scores: give each score a column or a row, or --drop {nested[0]}"
+            yield f"{quoted(nested)} hold lists or objects, maybe with scores: give each score a column or a row, or --drop {nested[0]}"
         if len(self.languages) > 1:
             shown = ", ".join(f"{tag} ({count} of {self.looked})" for tag, count in self.languages.items())
-            yield f"the texts look like several languages: {shown}; name the column that tells them, --column language=COLUMN, or --language TAG"
+            yield f"the texts look like several languages: {shown}; name their column (--column language=COLUMN), or --language TAG"
         if self.guessed_system and (not scored or (len(self.mapping.scored_columns) == 1 and self.mapping.scored_columns[0].annotator)):
             name = self.guessed_system
             yield f"'{name}' may hold people or their answers, or systems: --column annotator_id={name}, --system {name} or --drop {name}"
@@ -236,7 +236,7 @@ class _Look:
             if all(sorted(row) == list(range(1, len(row) + 1)) for row in numbers):
                 yield f"{quoted(column.name for column in guessed)} hold ranks (1 to {len(guessed)} once in each row), which are no scores"
             elif all(abs(sum(row) - 1) < 0.01 for row in numbers):
-                yield f"{quoted(column.name for column in guessed)} add up to 1 in each row: one answer in several columns, no scores of people"
+                yield f"{quoted(column.name for column in guessed)} add up to 1 in each row: one answer in several columns, no scores"
         if not self.given.metrics and (code := _missing_code([number for column in guessed for number in column.numbers])) is not None:
             metric = self.mapping.metric or "METRIC"
             yield f"{code:g} may mean that there is no answer: empty these cells, or say the scale: --scale {metric}=LOWEST..HIGHEST"
