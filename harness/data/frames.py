@@ -78,7 +78,8 @@ def from_frames(
     for table, columns in rows.items():
         with _collected(faults):
             how = "give it one: scales={{'{metric}': '1..5:best=5'}}"
-            refuse_faults(unknown_metrics(columns, {**known_scales, **dict.fromkeys(scales or ())}, how), Path(table))
+            named = known_scales | {metric: Scale(kind="interval") for metric in scales or ()}  # a wrong scale is named already
+            refuse_faults(unknown_metrics(columns, named, how), Path(table))
     _raise_all(faults)
     label_rows = (rows["labels"], Path("labels"))
     judgment_rows = (one_row_per_score(rows["judgments"]), Path("judgments")) if "judgments" in rows else None
@@ -218,7 +219,7 @@ def _id_or_value(value: Any, column: str) -> Any:
     """Return an id as a text in one form, also where a frame holds numbers; values of other columns as they are."""
     if column not in _IDS or isinstance(value, bool) or not isinstance(value, (str, int, float, np.integer, np.floating)):
         return value
-    if isinstance(value, (float, np.floating)) and not abs(value) < 2**53:
+    if isinstance(value, (float, np.floating)) and not abs(float(value)) < 2**53:
         return value  # larger numbers have lost digits, so two ids may have become one: the check of types refuses it
     return normalised_id(str(value))
 

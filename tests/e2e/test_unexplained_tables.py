@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-TEXTS = ("The clerk explains how to reset the meter.", "Please keep the receipt, the warranty needs it.", "The shop is closed on Sundays.")
+TEXTS = ("The clerk explains how to reset the meter.", "Please keep the receipt for the warranty.", "The shop is closed on Sundays.")
 SCORES = [(1 + k * 7 % 5, 1 + (k * k + 1) % 5) for k in range(24)]
 
 
