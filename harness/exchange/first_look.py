@@ -268,8 +268,8 @@ class _Look:
                 return self._not_scored_yet()
             names = tuple(column.name for column in scores)
             if judges := [name for name in names if name not in given.human and is_judge_name(name)]:
-                people = [name for name in names if name not in judges]
-                flag = f"name people's columns alone: --wide-annotators {','.join(people) or 'COLUMNS'}; or "
+                others = ",".join(name for name in names if name not in judges) or "COLUMNS"
+                flag = f"name people's columns alone: --wide-annotators {others}; or "
                 raise UsageError(judge_refusal(judges, f"{flag}say that it is a person: --human '{judges[0]}'"))
             self.used |= set(names)
             rated = "annotator_id" in self.by_role or "annotator_id" in given.columns  # then a row is one person's
