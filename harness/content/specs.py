@@ -443,6 +443,7 @@ class LabelMapping(_Spec, frozen=True):
     wide: tuple[ScoreColumn, ...] = ()
     wide_annotators: tuple[str, ...] = ()
     wide_metrics: tuple[str, ...] = ()
+    human: tuple[str, ...] = ()  # columns and annotators that are people, though their names look like a judge's
     wide_items: str | None = None  # a pattern for columns with the scores of one item each
     drop: tuple[str, ...] = ()
     rename: dict[str, str] = {}

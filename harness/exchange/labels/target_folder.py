@@ -80,7 +80,8 @@ class TargetFolder:
 
     def pseudonyms(self, salt_file: Path | None, *, keep: bool) -> Pseudonyms:
         """The pseudonyms of annotators. Raises UsageError when those in the folder were made with another salt."""
-        pseudonyms = Pseudonyms.made_with(salt_file, outside=self.folder, keep=keep)
+        earlier = [row["annotator_id"] for _, row in (*self.labels, *self.second_ratings)]
+        pseudonyms = Pseudonyms.made_with(salt_file, outside=self.folder, keep=keep, earlier=earlier)
         notes = self.about.notes if self.about and self.labels and not keep else ()
         if any(note.startswith(SALT_NOTE) and note not in pseudonyms.notes for note in notes):
             raise UsageError(

@@ -224,7 +224,7 @@ class _ScoreImport:
         )
 
     def _item(self, score: ExternalScore) -> str:
-        item = id_text(score.item, "item id")
+        item = self.rows.known_id(id_text(score.item, "item id"))
         cells = {**score.fields, _LANGUAGE: self._language(score)} if self.options.language is None else dict(score.fields)
         cells[_TASK_CELL] = self.stated.get(item, _TASK)
         plan = self.plan
