@@ -543,6 +543,9 @@ class Reply(msgspec.Struct, frozen=True):
     left_out: tuple[str, ...] = ()  # parameters that the endpoint does not accept and that were not sent
     reasoning_room: int = 0  # extra tokens for the reasoning before the answer
     reasoning_characters: int = 0  # that the endpoint reported beside the text; reasoning within the text is counted when it is read
+    text_field: str = ""  # the member of the message in which the text stood, where it was not the content
+    beside: dict[str, str] = {}  # what else the message held, by member: reasoning, the arguments of tool calls
+    whole_length: int = 0  # characters of a text that is stored cut, as it is longer than any answer; 0: it is whole
     batched: bool = False  # sent through the provider's batch interface, which has its own prices
 
 

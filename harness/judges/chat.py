@@ -15,10 +15,11 @@ from msgspec.structs import replace
 from harness.errors import EndpointRefusal, FatalReply
 from harness.judges.base import NoReply
 from harness.judges.capabilities import FORMS, REASONING_TOKENS, EndpointCapabilities, Request, merged_system_role
-from harness.judges.completion import Completion, as_text, error_text, read_completion, read_tokens, without_half_characters
+from harness.judges.completion import Answer, as_text, error_text, read_answer, read_tokens, without_half_characters
 from harness.judges.rate_limits import LONGEST_WAIT_SECONDS, RateLimitStatus, read_rate_limit_status, retry_after
 from harness.judges.refusals import is_page, kind_of_limit, reason_about_item
 from harness.model import SYSTEM_ROLE, Call, Message, Reply, Token
+from harness.parse.reply import MAX_REPLY_CHARACTERS
 from harness.redaction import Redactor
 
 if TYPE_CHECKING:
@@ -31,6 +32,8 @@ _MOST_BROKEN = 2  # answers with 500 to one call that are taken for an outage, b
 _ROUNDS = 2  # in which an answer format has to fail, and a looser one to work, before 500 is taken as a refusal of the format
 _FATAL = frozenset({401, 402, 404})  # every further call would be refused too
 _LONGEST_NAME = 200  # characters of a model name or a finish reason
+LONGEST_TEXT = MAX_REPLY_CHARACTERS  # characters of a reply that are stored, and as many of what stands beside it
+_MOST_BESIDE = 8  # members of a message that are stored beside its text
 
 
 class Chat:
@@ -121,8 +124,8 @@ class Chat:
     async def _works(self, call: Call, form: str) -> bool:
         """Whether the endpoint answers a call in an answer format. The answer is not kept: it may be another one than the call gets."""
         response = await self._send(self.request(call, replace(self.capabilities, form=form)))
-        completion = _completion_in(response) if response.status == HTTPStatus.OK else None
-        works = completion is not None and bool(completion.choices)
+        answer = _answer_in(response) if response.status == HTTPStatus.OK else None
+        works = answer is not None and answer.kind != "failed"
         if works:
             self._working_forms.add(form)
         return works
@@ -132,7 +135,7 @@ class Chat:
 
         Raises NoReply and FatalReply as `ask`.
         """
-        if response.status != 200 and not (200 < response.status < 300 and _completion_in(response)):
+        if response.status != 200 and not (200 < response.status < 300 and _answer_in(response)):
             return self._interpret_refusal(request, response, seconds)
         reply = self._read_reply(call, request, response.body, seconds)
         self._answered = True
@@ -172,40 +175,60 @@ class Chat:
         return {"response_format": {"type": "json_object"}} if form == "json_object" else {}
 
     def _read_reply(self, call: Call, request: Request, body: bytes, seconds: float) -> Reply:
-        """The reply in a body with status 200. Raises NoReply if the body holds none, FatalReply if it is the first response."""
-        completion = self._completion(body)
-        choice = completion.choice
+        """The reply in a body with status 200. Raises NoReply if it holds none or a failed generation, FatalReply as `_answer`."""
+        answer = self._answer(body, call)
+        if answer.kind == "failed":
+            raise NoReply(f"{self._host} answered with a failed generation: {self.quote(answer.problem)}")
+        whole_length = len(answer.text) if len(answer.text) > LONGEST_TEXT else 0
         return Reply(
-            text=self.safe(choice.message.text),
-            model=self._name(completion.model) or "",
+            text=self._stored(answer.text),
+            model=self._name(answer.model) or "",
             form=request.form,
-            finish_reason=self._name(choice.finish_reason),
-            refusal=self.safe(choice.message.refusal) if choice.message.refusal else None,
-            usage=completion.token_counts,
+            finish_reason=self._name(answer.finish_reason),
+            refusal=self._stored(answer.refusal) if answer.refusal else None,
+            usage=answer.usage,
             seconds=round(seconds, 6),
-            tokens=self._tokens(choice.logprobs) if call.probabilities else (),
+            tokens=self._tokens(answer.logprobs) if call.probabilities and not whole_length else (),
             left_out=request.left_out,
             reasoning_room=request.reasoning_tokens,
-            reasoning_characters=choice.message.reasoning_characters,
+            reasoning_characters=answer.reasoning_characters,
+            text_field=self._name(answer.text_field) or "",
+            beside=self._beside(answer.beside),
+            whole_length=whole_length,
         )
+
+    def _stored(self, text: str) -> str:
+        """The beginning of a text, as long as any answer may be, as it may be stored."""
+        return self.safe(text[:LONGEST_TEXT])
+
+    def _beside(self, beside: Mapping[str, str]) -> dict[str, str]:
+        """What a message holds beside its text, as it may be stored; together as long as any answer may be."""
+        stored: dict[str, str] = {}
+        free = LONGEST_TEXT
+        for name, words in beside.items():
+            cut = f" [cut: {len(words):,} characters]" if len(words) > free else ""
+            if free and len(stored) < _MOST_BESIDE:
+                stored[self._name(name) or ""] = self.safe(words[:free]) + cut
+            free = max(0, free - len(words))
+        return stored
 
     def _name(self, value: Any) -> str | None:
         """The name of a model or a finish reason; None if the endpoint does not report it."""
         return self.safe(as_text(value))[:_LONGEST_NAME] if value else None
 
-    def _completion(self, body: bytes) -> Completion:
-        """The body as a completion. If the first response is not a completion, the address is wrong; later it is a temporary error."""
+    def _answer(self, body: bytes, call: Call) -> Answer:
+        """What a body says. If the first response is not a completion, the address is wrong; later it is a temporary error."""
         try:
-            completion = read_completion(body)
-        except ValueError:
+            answer = read_answer(body, call.prompt.schema.get("required", ()))
+        except ValueError as err:
             if not body.lstrip().startswith(b"<"):
-                raise NoReply(f"{self._host} answered with a body that is not JSON") from None
-            completion = None
-        if (completion is None or completion.error) and (error := error_text(body)):
+                raise NoReply(f"{self._host} answered with a body that is not JSON that can be read ({err})") from None
+            answer = None
+        if answer is not None:
+            return answer
+        if error := error_text(body):
             raise NoReply(f"{self._host} answered with an error: {self.quote(error)}")
-        if completion is not None:
-            return completion
-        begins = self.quote(body.decode(errors="replace"), 80)
+        begins = self.quote(body[:_LONGEST_NAME].decode(errors="replace"), 80)
         problem = f"{self._host} answers, but not like a chat endpoint (it begins: {begins!r})"
         if self._answered:
             raise NoReply(problem)
@@ -271,10 +294,10 @@ class Chat:
         return without_half_characters(self._redact.quote(text, most))
 
 
-def _completion_in(response: Response) -> Completion | None:
-    """The completion that a response holds, perhaps with another 2xx status than 200; None if it holds none."""
+def _answer_in(response: Response) -> Answer | None:
+    """What a response says, perhaps with another 2xx status than 200; None if it holds no completion."""
     try:
-        return read_completion(response.body)
+        return read_answer(response.body)
     except ValueError:
         return None
 

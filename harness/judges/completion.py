@@ -1,57 +1,68 @@
-"""Reading the body of a response: a completion, an error, or neither. Endpoints differ, so everything but the answer is optional."""
+"""Reading the body of a response with status 200: an answer, one that was filtered or cut, a failed generation, or no completion at all.
+
+Endpoints differ, so everything but the choices is optional, and everything may be of any type. `read_answer` is the reader of runs, of
+batches and of imported batch files.
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
-from typing import Any, TypeGuard
+from collections.abc import Collection, Iterator, Mapping
+from typing import Any, Literal, TypeGuard
 
 import msgspec
 
 from harness.judges.usage import usage_of
 from harness.model import Token, Usage
+from harness.parse.finish_reasons import ending_of
+
+_NOT_WORDS = ("role", "content", "refusal", "provider_specific_fields")  # the last one repeats other members
+_REASONING = ("reasoning_content", "reasoning", "reasoning_details", "reasoning_text", "thinking")
+_LONGEST_BEGINNING = 200  # characters of a text that a message quotes
+_MOST_VALUES = 4_000_000  # quotation marks and brackets of a body: the values of more would not fit into memory
+_LONG_BODY = 4 * 2**20  # bytes; shorter ones hold fewer
 
 
-class CompletionMessage(msgspec.Struct):
-    content: str | list[dict[str, Any]] | None = None
+class Answer(msgspec.Struct, frozen=True):
+    """What a completion says, verbatim, whatever member of the message it stands in.
+
+    Attributes:
+        kind: `answer`; `filtered` by the provider, or refused; `cut` at a limit of length; `failed`: the generation broke off, or brought
+            nothing at all, and the call should be asked again.
+        text: the content; where that is empty, the requested object that stands in `text_field` (reasoning, or a tool call).
+        beside: what else the message held, by member; `reasoning_characters` is the length of the reasoning in it.
+        problem: why the generation failed.
+        finish_reason, model: as the endpoint sent them; any type.
+    """
+
+    kind: Literal["answer", "filtered", "cut", "failed"]
+    text: str = ""
+    text_field: str = ""
+    finish_reason: Any = None
     refusal: str | None = None
-    reasoning_content: Any = None
-    reasoning: Any = None
-
-    @property
-    def reasoning_characters(self) -> int:
-        """The length of the reasoning that stands beside the content, or in parts of it, under the names that endpoints give it."""
-        parts = self.content if isinstance(self.content, list) else ()
-        marked = [part.get("thinking") or part.get("reasoning") for part in parts]
-        return max(sum(map(_text_length, marked)), _text_length(self.reasoning_content), _text_length(self.reasoning))
-
-    @property
-    def text(self) -> str:
-        """The content. Some endpoints send it in parts."""
-        if isinstance(self.content, list):
-            texts = (part.get("text") for part in self.content)
-            return "".join(text for text in texts if isinstance(text, str))
-        return self.content or ""
+    beside: dict[str, str] = {}
+    problem: str = ""
+    model: Any = None
+    usage: Usage = Usage()
+    logprobs: Any = None
+    reasoning_characters: int = 0
 
 
 class Choice(msgspec.Struct):
-    message: CompletionMessage
+    message: Any = None
+    text: Any = None  # of the older interface for completions
     finish_reason: Any = None
     logprobs: Any = None
+    error: Any = None
 
 
 class Completion(msgspec.Struct):
     """A body with choices."""
 
-    choices: list[Choice]
+    choices: list[Choice] | None
     model: Any = None
     usage: Any = None
     error: Any = None
-
-    @property
-    def choice(self) -> Choice:
-        """The first choice; an empty one if there is none."""
-        return self.choices[0] if self.choices else Choice(CompletionMessage())
 
     @property
     def token_counts(self) -> Usage:
@@ -68,7 +79,9 @@ _decode = msgspec.json.Decoder(Completion).decode
 
 
 def read_completion(body: bytes) -> Completion | None:
-    """The body as a completion; None for JSON that is no completion. Raises ValueError if it is not JSON."""
+    """The body as a completion; None for JSON that is no completion. Raises ValueError if it is not JSON that can be read."""
+    if len(body) > _LONG_BODY and sum(body.count(sign) for sign in (b'"', b"[", b"{")) > _MOST_VALUES:
+        raise ValueError("more values than any answer has")
     try:
         return _decode(body)
     except RecursionError:
@@ -81,6 +94,127 @@ def read_completion(body: bytes) -> Completion | None:
         return None
 
 
+def read_answer(body: bytes | Mapping[str, Any], requested: Collection[str] = ()) -> Answer | None:
+    """Sort the body of a response with status 200, as bytes or as decoded JSON. Return None if it is no completion.
+
+    `requested` are the keys of the object that was asked for. Raises ValueError if the bytes are not JSON that can be read.
+
+    >>> message = {"content": None, "reasoning_content": '{"score": 4}'}
+    >>> answer = read_answer({"choices": [{"message": message, "finish_reason": "stop"}]}, ["score"])
+    >>> answer.kind, answer.text, answer.text_field
+    ('answer', '{"score": 4}', 'reasoning_content')
+    >>> read_answer({"choices": [{"message": {"content": ""}, "finish_reason": "network_error"}]}).problem
+    "finish reason 'network_error', no text"
+    """
+    if isinstance(body, bytes):
+        completion = read_completion(body)
+    else:
+        try:
+            completion = msgspec.convert(body, Completion)
+        except (msgspec.ValidationError, RecursionError):
+            completion = None
+    try:
+        return None if completion is None else _sorted(completion, requested)
+    except RecursionError:
+        raise ValueError("nested too deeply") from None
+
+
+def _sorted(completion: Completion, requested: Collection[str]) -> Answer:
+    """The answer of a completion's first choice."""
+    usage = completion.token_counts
+    if not completion.choices:
+        problem = describe_error(completion.error) if completion.error else "no choices"
+        return Answer("failed", problem=problem, model=completion.model, usage=usage)
+    choice = completion.choices[0]
+    message = choice.message if isinstance(choice.message, dict) else {"content": choice.text if choice.message is None else choice.message}
+    text, beside, refusal = _content(message.get("content"))
+    refusal = _stated(message.get("refusal")) or refusal
+    for name, value in message.items():
+        if name not in _NOT_WORDS and (words := _words(value)) and words not in beside.values():
+            beside[name] = words
+    reason = None if choice.finish_reason is None else as_text(choice.finish_reason)
+    ending, text_field, problem = ending_of(reason), "", ""
+    texts = ["content", *(name for name in _REASONING if isinstance(message.get(name), (str, list)))]  # some send it under two names
+    if ending == "normal" and not text.strip() and not refusal:
+        text_field = next((name for name, words in beside.items() if _is_requested(words, requested)), "")
+        text = beside.pop(text_field, text)
+    if error := choice.error or completion.error:
+        problem = describe_error(error)
+    elif ending == "failed":
+        problem = f"finish reason '{reason}', {'no text' if not text else 'its text begins: ' + repr(text[:_LONGEST_BEGINNING])}"
+    elif ending == "normal" and not (text or beside or refusal or usage.completion_tokens):
+        problem = f"no text and no token of an answer, finish reason {reason!r}"
+    reasoning = max(len(beside.get(name, "")) for name in texts)
+    kind: Any = "failed" if problem else ending if ending != "normal" else "filtered" if refusal and not text.strip() else "answer"
+    return Answer(
+        kind, text, text_field, choice.finish_reason, refusal, beside, problem, completion.model, usage, choice.logprobs, reasoning
+    )
+
+
+def _content(content: Any) -> tuple[str, dict[str, str], str | None]:
+    """The text of a message's content, what its other parts hold, and its refusal. A gateway may have parsed the model's JSON."""
+    parts = [content] if isinstance(content, dict) and {"type", "text"} == content.keys() else content
+    if not isinstance(parts, list) or not all(isinstance(part, str) or _is_part(part) for part in parts):
+        return "" if content is None else _stated(content, of_any=True) or "", {}, None
+    texts, others, refusal = [], [], None
+    for part in parts:
+        if isinstance(part, str):
+            texts.append(part)
+        elif isinstance(part.get("text"), str) and not str(part.get("type", "")).startswith(("reasoning", "thinking")):
+            texts.append(part["text"])
+        elif part.get("type") == "refusal":
+            refusal = _stated(part.get("refusal"))
+        else:
+            others.append(_words({name: value for name, value in part.items() if name != "type"}))
+    beside = {"content": "".join(others)} if any(others) else {}
+    return "".join(texts), beside, refusal
+
+
+def _is_part(value: Any) -> bool:
+    """Whether it is a part of a content, and not an object that a model wrote."""
+    return isinstance(value, dict) and (isinstance(value.get("type"), str) or isinstance(value.get("text"), str))
+
+
+def _stated(value: Any, *, of_any: bool = False) -> str | None:
+    """A value as text: JSON unless it is a text. None for what says nothing (null, false, an empty text), unless it is `of_any` kind."""
+    if isinstance(value, str):
+        return value if value.strip() or of_any else None
+    if not value and not of_any:
+        return None
+    try:
+        return json.dumps(value, ensure_ascii=False)
+    except (TypeError, ValueError, RecursionError):
+        return as_text(value)
+
+
+def _words(value: Any) -> str:
+    """The words of a member of a message: a text, the texts of parts, the arguments of tool calls; JSON for anything else."""
+    match value:
+        case str():
+            return value
+        case list():
+            return "".join(map(_words, value))
+        case {"function": {"arguments": arguments}} | {"arguments": arguments}:
+            return arguments if isinstance(arguments, str) else _stated(arguments) or ""
+        case {"text": words} | {"thinking": words} | {"reasoning": words} | {"summary": words} if isinstance(words, (str, list)):
+            return _words(words)
+        case _:
+            return _stated(value) or ""
+
+
+def _is_requested(words: str, requested: Collection[str]) -> bool:
+    """Whether it is a whole JSON object with all requested keys, perhaps within an object of a single member."""
+    if not words.lstrip().startswith("{"):
+        return False
+    try:
+        value = msgspec.json.decode(words)
+    except (msgspec.MsgspecError, RecursionError):
+        return False
+    while isinstance(value, dict) and not set(requested) <= value.keys() and len(value) == 1:
+        [value] = value.values()
+    return isinstance(value, dict) and bool(value) and set(requested) <= value.keys()
+
+
 def error_text(body: bytes) -> str | None:
     """The error message in a body, uncut, with its code; None if there is none. Callers remove secrets first and cut it then."""
     try:
@@ -90,8 +224,11 @@ def error_text(body: bytes) -> str | None:
     if not isinstance(data, dict):
         return None
     error = data.get("error") or (data if data.get("object") == "error" else None) or data.get("detail")
-    if not error:
-        return None
+    return describe_error(error) if error else None
+
+
+def describe_error(error: Any) -> str:
+    """The message of an error object, uncut, with its code; the error itself as text if it is none."""
     if not isinstance(error, dict):
         return as_text(error)
     text, code = as_text(error.get("message") or error), error.get("code")
@@ -131,12 +268,6 @@ def read_tokens(logprobs: Any) -> Iterator[Token]:
 def without_half_characters(text: str) -> str:
     """Text without halves of characters: tokens may hold such halves, but no file can."""
     return text if text.isascii() else text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-
-
-def _text_length(value: Any) -> int:
-    if isinstance(value, list):
-        return sum(_text_length(part.get("text")) for part in value if isinstance(part, dict))
-    return len(value) if isinstance(value, str) else 0
 
 
 def _is_logprob(value: Any) -> TypeGuard[float]:

@@ -8,6 +8,7 @@ import msgspec
 
 from harness.errors import UsageError
 from harness.model import Failure, Scale, Score
+from harness.parse.finish_reasons import was_cut, was_filtered
 from harness.parse.json_form import JsonPairs, extract_json, to_json_text
 from harness.parse.prose import is_refusal
 from harness.parse.reasoning import without_reasoning
@@ -72,7 +73,7 @@ def read_by_rule(
         return failed_reading(Failure.SLOW_PATTERN)
     readings = [_reading(value, rule.map, scale, vocabulary) for value in found]
     reading = agreed_reading(readings) if readings else failed_reading(_failure(whole, text, finish_reason))
-    if reading.score is None and (refusal or finish_reason == "content_filter" or is_refusal(text, vocabulary)):
+    if reading.score is None and (refusal or was_filtered(finish_reason) or is_refusal(text, vocabulary)):
         return failed_reading(Failure.REFUSED, reading.raw_choice)
     return msgspec.structs.replace(reading, justification=clean(text.strip()) or None)
 
@@ -114,6 +115,6 @@ def _reading(value: str, words: Mapping[str, Score], scale: Scale, vocabulary: V
 
 
 def _failure(whole: str, answer: str, finish_reason: str | None) -> Failure:
-    if whole.strip() and finish_reason == "length":
+    if whole.strip() and was_cut(finish_reason):
         return Failure.TRUNCATED
     return Failure.NOT_JSON if answer.strip() else Failure.MISSING

@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 
 from harness.model import Failure, Scale, Score
+from harness.parse.finish_reasons import was_cut, was_filtered
 from harness.parse.prose import is_refusal
 from harness.parse.reasoning import without_reasoning
 from harness.parse.values import Reading, failed_reading, read_choice
@@ -48,10 +49,10 @@ def read_text(text: str, scale: Scale, vocabulary: Vocabulary, *, finish_reason:
     """
     whole, text = text, unicodedata.normalize("NFC", without_reasoning(text)[:MAX_TEXT_CHARACTERS])
     choices = list(dict.fromkeys(_choices(text, scale, vocabulary)))
-    without_choice = Failure.TRUNCATED if finish_reason == "length" and whole.strip() else Failure.MISSING
+    without_choice = Failure.TRUNCATED if was_cut(finish_reason) and whole.strip() else Failure.MISSING
     reading = read_choice(choices[0], scale, vocabulary) if choices else failed_reading(without_choice)
     if reading.score is None:
-        refused = refusal or finish_reason == "content_filter" or is_refusal(text, vocabulary)
+        refused = refusal or was_filtered(finish_reason) or is_refusal(text, vocabulary)
         return failed_reading(Failure.REFUSED, reading.raw_choice) if refused else reading
     return Reading(reading.score, None, reading.raw_choice, None, " ".join(choices[1:]) or None)
 

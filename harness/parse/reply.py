@@ -10,6 +10,7 @@ import msgspec
 
 from harness.model import Failure, Scale
 from harness.parse.error_spans import read_error_spans
+from harness.parse.finish_reasons import was_cut, was_filtered
 from harness.parse.json_form import ExtractedJson, JsonPairs, Number, extract_json, to_json_text
 from harness.parse.prose import find_announced_choices, is_refusal, read_announced_choice
 from harness.parse.reasoning import without_reasoning
@@ -40,10 +41,10 @@ def read_reply(
     prose that announces exactly one score. The answer to a joint call is an object with one member for each metric: such an object or
     the bare score. A readable score is never a failure. Otherwise the failure is the first that applies:
 
-    - REFUSED: no metric has a score, and the provider reports a refusal (`refusal`, or the finish reason `content_filter`) or the
+    - REFUSED: no metric has a score, and the provider reports a refusal (`refusal`, or a filter as the finish reason) or the
       text begins like a refusal in any of the languages;
     - OFF_SCALE, NOT_JSON, MISSING: there is a choice, but it is off the scale; there are two different choices; the choice is null;
-    - TRUNCATED: there is no choice, and the text was cut (the finish reason `length`, or its JSON breaks off);
+    - TRUNCATED: there is no choice, and the text was cut (a limit of length as the finish reason, or its JSON breaks off);
     - MISSING: the text is empty, or its JSON has nothing about this metric;
     - NOT_JSON: anything else.
 
@@ -65,7 +66,7 @@ def read_reply(
     text = without_reasoning(text)
     vocabulary = bundled_vocabulary() if vocabulary is None else vocabulary
     extracted = extract_json(text) if len(text) <= MAX_REPLY_CHARACTERS else ExtractedJson((), "", malformed=True)
-    cut = finish_reason == "length"
+    cut = was_cut(finish_reason)
     members = list(_members(extracted, scales, joint=joint))
     readings: dict[str, Reading] = {}
     for metric, scale in scales.items():
@@ -76,7 +77,7 @@ def read_reply(
             reading = msgspec.structs.replace(reading, failure=_failure_without_choice(text, extracted, cut=cut))
         readings[metric] = reading
     unscored = all(reading.score is None for reading in readings.values())
-    if unscored and (refusal or finish_reason == "content_filter" or is_refusal(text, vocabulary)):
+    if unscored and (refusal or was_filtered(finish_reason) or is_refusal(text, vocabulary)):
         return {metric: msgspec.structs.replace(r, failure=Failure.REFUSED) for metric, r in readings.items()}
     return readings
 

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 import msgspec
 
 from harness.model import Failure, Reply
+from harness.parse.finish_reasons import was_filtered
 from harness.parse.prose import is_refusal
 from harness.parse.reasoning import without_reasoning
 from harness.parse.vocabulary import Vocabulary
@@ -29,10 +30,15 @@ class WrittenText(msgspec.Struct, frozen=True):
 
 
 def writing_failure(reply: Reply, vocabulary: Vocabulary) -> Failure | None:
-    """Why a reply holds no text: `refused`, also for a short text that begins like a refusal, or `missing`; None if it holds one."""
+    """Why a reply holds no text: `refused`, also for a short text that begins like a refusal, `missing`, or `truncated`.
+
+    None if it holds one. A reply that was stored cut holds none.
+    """
     text = without_reasoning(reply.text).strip()
-    if reply.refusal or reply.finish_reason == "content_filter":
+    if reply.refusal or was_filtered(reply.finish_reason):
         return Failure.REFUSED
+    if reply.whole_length:
+        return Failure.TRUNCATED
     if len(text) <= _REFUSAL_CHARACTERS and is_refusal(text, vocabulary):
         return Failure.REFUSED
     return None if any(map(str.isalnum, text)) else Failure.MISSING

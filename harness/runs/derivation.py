@@ -12,6 +12,7 @@ from harness.model import ErrorSpan, Failure, JudgeIdentity, Judgment, Query, Re
 from harness.parse import Reading, Vocabulary, entropy, expected_score, read_by_rule, read_reply, read_text, score_probabilities
 from harness.parse.error_spans import place
 from harness.parse.language import detect_language, is_identifier_loaded
+from harness.parse.values import failed_reading
 from harness.prompts import OwnPrompt
 
 _MAX_DETECTED = 1 << 15  # languages that are kept until `derive_judgments` needs them
@@ -32,8 +33,11 @@ class ReadingRules(NamedTuple):
 def read_metrics(query: Query, reply: Reply, rules: ReadingRules) -> dict[str, Reading]:
     """What a reply says about each metric of a query, in the order of the texts that the judge saw.
 
-    A call that the endpoint refused has no score: `missing`, or `refused`. Answers to prompts of the user's own are read by their rule.
+    A call that the endpoint refused has no score: `missing`, or `refused`. A reply that was stored cut is not read: `truncated`. Answers to
+    prompts of the user's own are read by their rule.
     """
+    if reply.whole_length:
+        return dict.fromkeys(query.metrics, failed_reading(Failure.TRUNCATED))
     scales, vocabulary = {metric: rules.scales[metric] for metric in query.metrics}, rules.vocabulary
     ended = {"finish_reason": reply.finish_reason, "refusal": reply.refusal}
     if own := rules.own_prompts.get(query.condition.variant.prompt):

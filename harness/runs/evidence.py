@@ -16,6 +16,7 @@ from harness.data.columns import NO_VALUE, CodedColumn
 from harness.data.judgment_file import read_columns_at
 from harness.model import Reply
 from harness.parse.error_spans import decode_spans
+from harness.parse.finish_reasons import was_cut
 from harness.runs.runner import RunResult
 from harness.store import Store
 
@@ -73,4 +74,6 @@ def _judge_words(reply: Reply) -> JudgeWords:
         return JudgeWords(reply.text or reply.error, "the endpoint refused the call")
     if reply.refusal:
         return JudgeWords(reply.text or reply.refusal, "the model refused")
-    return JudgeWords(reply.text, "the answer was cut off" if reply.finish_reason == "length" else "")
+    if reply.whole_length:
+        return JudgeWords(reply.text, f"only the first {len(reply.text):,} of {reply.whole_length:,} characters are stored")
+    return JudgeWords(reply.text, "the answer was cut off" if was_cut(reply.finish_reason) else "")

@@ -22,6 +22,7 @@ from harness.judges.base import Environment
 from harness.model import Item, JudgeIdentity, Query, Reply
 from harness.offensive import refuse_in_repository
 from harness.parse import Vocabulary, clean_text, vocabulary_of, writing_failure
+from harness.parse.finish_reasons import was_cut
 from harness.parse.language import UNDETERMINED, detect_language
 from harness.runs.answers import Spent
 from harness.runs.asking import AskingPlace, CostEstimate, ReplyReading, Watcher, ask_judges, estimate_cost, price_for_engine, why_stopped
@@ -171,7 +172,7 @@ class _Outputs:
 
     def _row(self, source: Item, identity: JudgeIdentity, reply: Reply, summary: WriterSummary) -> dict[str, Any]:
         written = clean_text(reply.text, self._lead_ins(source.language))
-        cut, detected = reply.finish_reason == "length", detect_language(written.text, self._vocabulary)
+        cut, detected = was_cut(reply.finish_reason), detect_language(written.text, self._vocabulary)
         summary.texts += 1
         summary.cut += cut
         summary.other_language += detected not in (UNDETERMINED, source.language.partition("-")[0])

@@ -15,10 +15,11 @@ The clock decides nothing, so that runs can be repeated.
 Faults, by what a client can make of them:
 
     nothing came back         429, 429-retry-after, 429-ratelimit, 500, 502-html, 503, reset-before, reset-head, reset-body,
-                              cut-json, html, not-utf8, stall, 429-quota-per-minute, nested, endless-head, endless-header
+                              cut-json, html, not-utf8, stall, 429-quota-per-minute, nested, endless-head, endless-header,
+                              no-choices
     the endpoint refuses        307, 204, 400, 403-page, 413-page
     a good answer all the same  reset-after, slow-body, wrong-type, other-model, huge-body, surrogates, odd-usage, long-headers, escapes
-    an answer without a score   no-choices, refusal, prose-refusal, length, policy, too-long
+    an answer without a score   refusal, prose-refusal, length, policy, too-long
 """
 
 from __future__ import annotations
@@ -285,7 +286,7 @@ KINDS: dict[str, Kind] = {
     "cut-json": lambda a, s: Answer((http(200, said(completion(a))[:-40]),)),
     "html": lambda a, s: page(200),
     "wrong-type": lambda a, s: good(a, pieces=(http(200, said(completion(a)), "text/plain; charset=latin-1"),)),
-    "no-choices": lambda a, s: without_score(a, choices=[]),
+    "no-choices": lambda a, s: Answer((http(200, said(completion(a) | {"choices": []})),)),
     "refusal": lambda a, s: without_score(a, **completion(a, content=None, refusal=_SORRY)),
     "prose-refusal": lambda a, s: without_score(a, **completion(a, content=_PROSE)),
     "length": lambda a, s: without_score(a, **completion(a, finish="length", content=a.content[:40])),
@@ -312,7 +313,7 @@ KINDS: dict[str, Kind] = {
 # After these a client has nothing that could be an answer, and has to ask again.
 TRANSIENT = (
     "429", "429-retry-after", "429-ratelimit", "500", "502-html", "503", "reset-before", "reset-head", "reset-body", "cut-json", "html",
-    "not-utf8", "stall", "429-quota-per-minute", "nested", "endless-head", "endless-header",
+    "not-utf8", "stall", "429-quota-per-minute", "nested", "endless-head", "endless-header", "no-choices",
 )  # fmt: skip
 
 

@@ -24,11 +24,10 @@ CALLS = 30
 PLAIN_FAULTS = ("500", "429", "reset-body", "html")  # one of each family; the others are tested with the slow ones
 ASKED_AGAIN = (
     "429", "429-retry-after", "429-ratelimit", "500", "502-html", "503", "reset-before", "reset-head", "reset-body", "cut-json", "html",
-    "not-utf8", "stall", "429-quota-per-minute", "nested", "endless-head", "endless-header",
+    "not-utf8", "stall", "429-quota-per-minute", "nested", "endless-head", "endless-header", "no-choices",
 )  # fmt: skip
 GOOD_ALL_THE_SAME = ("reset-after", "slow-body", "wrong-type", "odd-usage", "long-headers", "escapes")
 NAMED_FAILURES = {
-    "no-choices": "missing",
     "refusal": "refused",
     "prose-refusal": "refused",
     "length": "truncated",
@@ -245,7 +244,6 @@ def test_an_answer_without_a_score_is_a_named_failure_and_asked_once(
     kept = replies(run.out)
     assert len(kept) == CALLS and not lost()
     said = {
-        "no-choices": lambda reply: reply["text"] == "",
         "refusal": lambda reply: reply["refusal"] == "I'm sorry, but I can't assist with that.",
         "prose-refusal": lambda reply: reply["text"] == "I'm sorry, but I cannot rate this text.",
         "length": lambda reply: reply["finish_reason"] == "length" and len(reply["text"]) == 40,

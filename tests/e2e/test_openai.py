@@ -157,7 +157,6 @@ FAILURES: dict[str, tuple[Callable[[Any], Any], str]] = {
     "prose": (lambda e: e.saying("I like it a lot."), "not_json"),
     "off-scale": (lambda e: e.saying({"justification": "Great.", "score": 9}), "off_scale"),
     "no-score": (lambda e: e.saying({"justification": "Great."}), "missing"),
-    "no-choices": (lambda e: type(e.resetting())(body=e.completion([])), "missing"),
     "filtered": (lambda e: e.error(400, "The response was filtered by the content management policy", "content_filter"), "refused"),
 }
 
