@@ -95,9 +95,7 @@ def _walk(node: Any, steps: Sequence[str], head: str, around: Mapping[str, Any])
     yield from _walk(member(node, steps[0]) or [], steps[1:], steps[0].rpartition(".")[2], around)
 
 
-def read_records(
-    path: Path, rows: Sequence[tuple[str, Mapping[str, Any]]], names: RecordNames, options: ReadOptions = ReadOptions()
-) -> ExternalScores:
+def read_records(path: Path, rows: Sequence[tuple[str, Mapping[str, Any]]], names: RecordNames, options: ReadOptions) -> ExternalScores:
     """Read `(place, fields)` records. Raises ContentError if none has the named fields, or if every one is left out."""
     if not rows:
         raise ContentError("no records", path)

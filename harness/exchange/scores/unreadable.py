@@ -94,8 +94,8 @@ def _misfit_cause(misfits: Iterable[ExternalScore], scale: Scale) -> str:
     numbers = [number for value in values if (number := _number(value)) is not None]
     if 2 * len(numbers) > len(values):
         return (
-            f"its values reach from {min(numbers):g} to {max(numbers):g}, and the scale is {scale.describe()}; give the scale that the judge "
-            "used (--scale METRIC=SCALE)"
+            f"its values reach from {min(numbers):g} to {max(numbers):g}, and the scale is {scale.describe()}; give the scale that the "
+            "judge used (--scale METRIC=SCALE)"
         )
     words = list(dict.fromkeys(str(value)[:40] for value in values))[:_MOST_WORDS]
     return (

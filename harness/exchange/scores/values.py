@@ -17,9 +17,8 @@ MOST_REPEATS = 100_000
 _LARGEST = 1e15  # of a score: above it, means and variances lose all digits
 # What tells texts, or those who scored them, apart: records of one item that differ in it are no repeats.
 _TELLING = frozenset(
-    ("annotator", "annotatorid", "coder", "evaluator", "generator", "model", "modelid", "modelname", "rater", "raterid", "reviewer")
-    + ("judge", "judgemodel", "grader", "system", "systemid", "turn", "worker", "workerid")
-)
+    ("annotator", "annotatorid", "coder", "evaluator", "generator", "grader", "judge", "judgemodel", "model", "modelid", "modelname")
+) | frozenset(("rater", "raterid", "reviewer", "system", "systemid", "turn", "worker", "workerid"))
 
 
 def read_value(value: Any, scale: Scale, categories: Mapping[str, Score]) -> Score:
@@ -73,9 +72,8 @@ def refuse_records_of_several(scores: Iterable[ExternalScore]) -> None:
         if score.unlabelled or score.human or not is_blank(score.repeat):
             continue
         first = first_of.setdefault((str(score.item), score.who, score.metric, score.variant, str(score.temperature)), score)
-        differing = [
-            name for name in score.fields if _is_telling(name) and score.fields[name] != first.fields.get(name, score.fields[name])
-        ]
+        shared = [name for name in score.fields if name in first.fields and name.rpartition(".")[2].replace("_", "").casefold() in _TELLING]
+        differing = [name for name in shared if score.fields[name] != first.fields[name]]
         if differing:
             raise UsageError(
                 f"{first.place} and {score.place} would be repeats of one question: both are of item '{score.item}', '{score.metric}' and "
@@ -83,7 +81,3 @@ def refuse_records_of_several(scores: Iterable[ExternalScore]) -> None:
                 f"(--item-from ID,{differing[0]}); where they are people, name them in --map FILE.toml ([records] annotator = "
                 f'["{differing[0]}"]); where they number the repeats, name them there too (repeat = "{differing[0]}")'
             )
-
-
-def _is_telling(name: str) -> bool:
-    return name.rpartition(".")[2].replace("_", "").casefold() in _TELLING
