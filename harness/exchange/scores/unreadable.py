@@ -83,8 +83,9 @@ class ReadingCounts:
 
 
 def _excerpt(score: ExternalScore) -> str:
-    """The reply as the judge wrote it, else the value that the other program kept, else the judge's words."""
-    text = next((str(part) for part in (score.reply, score.value, score.justification) if not is_blank(part)), "")
+    """The reply as the judge wrote it, else the value that the other program kept; where that only stands for a failure, the reason."""
+    kept = (score.justification, score.value) if score.failure else (score.value, score.justification)
+    text = next((str(part) for part in (score.reply, *kept) if not is_blank(part)), "")
     text = " ".join(text.split())
     return text if len(text) <= _MOST_CHARACTERS else text[: _MOST_CHARACTERS - 1] + "…"
 

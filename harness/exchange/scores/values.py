@@ -40,7 +40,7 @@ def read_value(value: Any, scale: Scale, categories: Mapping[str, Score]) -> Sco
     if isinstance(score, str):
         return score
     if abs(score) > _LARGEST:
-        raise UnreadableScore(f"a score of {score:.3g} is too large; scores reach from -{_LARGEST:g} to {_LARGEST:g}")
+        raise UnreadableScore(f"a score of {str(score)[:40]} is too large; scores reach from -{_LARGEST:g} to {_LARGEST:g}")
     return score + 0 if isinstance(score, int) else score + 0.0  # -0.0 becomes 0.0
 
 
