@@ -19,7 +19,7 @@ from harness.reports.tables.titles import metric_words
 
 _ENOUGH = 200  # texts of a language whose length is measured
 _TEXT_LENGTH = 8  # characters that most values of a text have at least; ids and categories are shorter, or come again
-_NOT_SHOWN = (
+_NOT_SHOWN = {
     "comment",
     "comments",
     "explanation",
@@ -32,8 +32,8 @@ _NOT_SHOWN = (
     "reason",
     "reference",
     "remark",
-)
-_NOT_SHOWN += ("remarks", "target", "timestamp", "url", "uuid")
+}
+_NOT_SHOWN |= {"remarks", "target", "timestamp", "url", "uuid"}
 
 
 class LabelPages(msgspec.Struct, frozen=True):
