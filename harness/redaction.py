@@ -19,7 +19,8 @@ _PIECE = 4
 _LONGEST_QUOTED = 100_000  # characters of a message that are searched before it is cut
 # How JSON, URLs, programs, mails and pages escape characters.
 _ESCAPE = re.compile(
-    r"\\+u00([2-7][0-9a-fA-F])|\\+u\{0*([2-7][0-9a-fA-F])\}|\\+x([2-7][0-9a-fA-F])|[%=]([2-7][0-9a-fA-F])|\\+(/)|(&#?\w{1,8};)"
+    r"\\+u([0-9a-fA-F]{4})|\\+u\{([0-9a-fA-F]{1,5})\}|\\+x([2-7][0-9a-fA-F])|[%=]([2-7][0-9a-fA-F])|\\+(/)|(&#?\w{1,8};)"
+    r"|(%[c-fC-F][0-9a-fA-F](?:%[89abAB][0-9a-fA-F]){1,3})"
 )
 _HEX = re.compile(r"(?:(?:0x|\\x|U\+00)?[0-9a-f]{2}[\s:,;_-]{0,2}){8,}", re.IGNORECASE)  # at least eight characters
 _HEX_PAIR = re.compile(r"(?:0x|\\x|U\+00)?([0-9a-f]{2})", re.IGNORECASE)
@@ -185,7 +186,7 @@ def _in_base64(secret: str) -> Iterator[str]:
 
 
 def _decoded(text: str) -> tuple[str, list[int]]:
-    """The text with decoded escapes of printable ASCII, and the position in the text of each decoded character and of the end."""
+    """The text with decoded escapes, and the position in the text of each decoded character and of the end."""
     characters: list[str] = []
     starts: list[int] = []
     last = 0
@@ -193,7 +194,7 @@ def _decoded(text: str) -> tuple[str, list[int]]:
         characters += text[last : escape.start()]
         starts += range(last, escape.start())
         code = next((group for group in escape.groups()[:4] if group), None)
-        characters.append(chr(int(code, 16)) if code else "/" if escape[5] else html.unescape(escape[6])[:1])
+        characters.append(chr(int(code, 16)) if code else "/" if escape[5] else (html.unescape(escape[6] or "") or unquote(escape[7]))[0])
         starts.append(escape.start())
         last = escape.end()
     characters += text[last:]

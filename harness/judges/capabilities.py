@@ -22,6 +22,8 @@ FEW_TOKENS = 5  # the limit of some endpoints
 REASONING_TOKENS = 8192  # extra output tokens for a model that reasons before it answers
 # Words of a refusal -> parameters that are left out from then on. Some models accept none of them.
 _OPTIONAL_PARAMETERS = {"logprob": ("logprobs", "top_logprobs"), **{name: (name,) for name in SAMPLING}, "seed": ("seed",)}
+# How endpoints say that they give fewer alternatives of a token.
+_FEWER = re.compile(r"more than|less than|at most|maximum|exceed|greater|allowed|up to|between|limit|\bmax\b")
 # How endpoints and chat templates say that they take no system message.
 _SYSTEM_REFUSED = re.compile(
     r"system.{0,20}role|role.{0,40}\bsystem\b|(?:system|developer) (?:message|prompt|instruction)s?\b.{0,40}\bnot\b|roles must alternate",
@@ -67,8 +69,11 @@ class EndpointCapabilities(msgspec.Struct, frozen=True):
         words, sent = message.lower(), request.body
         if "max_completion_tokens" in words and "max_tokens" in sent:
             return replace(self, length_name="max_completion_tokens", reasoning_tokens=REASONING_TOKENS)
-        if "top_logprobs" in words and sent.get("top_logprobs", 0) > FEW_TOKENS:
-            return replace(self, top_tokens=FEW_TOKENS)
+        if "top_logprobs" in words or ("logprobs" in words and _FEWER.search(words)):
+            asked = sent.get("top_logprobs", 0)
+            smaller = [int(number) for number in re.findall(r"\b\d{1,2}\b", words) if 0 < int(number) < asked]
+            if fewer := max(smaller, default=FEW_TOKENS if asked > FEW_TOKENS else 0):
+                return replace(self, top_tokens=fewer)
         if refused := next((names for word, names in _OPTIONAL_PARAMETERS.items() if word in words and set(names) & set(sent)), ()):
             return replace(self, left_out=tuple(sorted({*self.left_out, *refused})))
         if without := self.without_system_role(message, request):

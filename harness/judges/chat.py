@@ -50,6 +50,7 @@ class Chat:
         secrets: Iterable[str] = (),
         clean: Callable[[str], str] = str,
         shape: Callable[[Call], Any] = lambda call: call.prompt.schema,
+        further: Mapping[str, Any] = {},
     ) -> None:
         self.rate_limit_status: RateLimitStatus | None = None
         self._transport = transport
@@ -58,6 +59,7 @@ class Chat:
         self._redact = Redactor(secrets)
         self._clean = clean
         self._shape = shape
+        self._further = further  # fields of requests that the user adds
         self.capabilities = EndpointCapabilities()
         self._answered = False
         self._working_forms: set[str] = set()  # answer formats that the endpoint has answered in
@@ -163,6 +165,7 @@ class Chat:
             capabilities.length_name: call.prompt.max_tokens + capabilities.reasoning_tokens,
             **self._answer_format(call, capabilities.form),
             **{name: value for name, value in sampling.items() if name not in left_out},
+            **self._further,
         }
         return Request(body, capabilities.form if call.prompt.schema else FORMS[-1], left_out, capabilities.reasoning_tokens)
 

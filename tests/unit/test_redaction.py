@@ -67,6 +67,8 @@ ENCODED |= {
     "percent twice": quote(quote(KEY, safe="").replace("s", "%73"), safe=""),
     "nothing visible between": "\u200b".join(KEY),
     "two invisible marks between": "\u2060\u200d".join(KEY),
+    "invisible marks of JSON between": "\\u200b".join(KEY),
+    "invisible marks of URLs between": "%E2%80%8B".join(KEY),
     "capitals": KEY.upper(),
     "wide letters": "".join(chr(ord(c) + 0xFEE0) for c in KEY),
     "spelled": " ".join(KEY),
