@@ -224,6 +224,8 @@ def ask_opened(opened: OpenedRun, store: Store, out: Path, watcher: Watcher, set
     write_record(result.folder / "run.json", result.protocol, result.answers, started, sessions, settings, engine)
     if not settings.fresh and unfinished_fresh_run(store, run) is not None:
         watcher.note("a --fresh command of this run was not finished, so the run holds older and newer answers; --fresh continues it")
+    for warning in result.answers.warnings:
+        watcher.note(warning)
     if refusals := sum(result.answers.endpoint_refusals.values()):
         watcher.note(
             f"{refusals} stored replies are refusals by the endpoint, which an earlier version counted as missing; "

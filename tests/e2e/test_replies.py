@@ -203,3 +203,35 @@ def test_a_specification_file_holds_headers_and_fields(ask: Cli, endpoint: Any, 
 def test_the_version_in_a_base_url_is_kept_on_the_path(ask: Cli, endpoint: Any) -> None:
     assert ask("--base-url", f"{endpoint.url}?api-version=2024-10-21").code == 0
     assert {request.path for request in endpoint.requests} == {"/v1/chat/completions?api-version=2024-10-21"}
+
+
+# ---- prompts that were cut
+
+
+@pytest.mark.parametrize("cut", [True, False])
+def test_prompts_that_an_endpoint_cuts_in_silence_are_said(cli: Cli, endpoint: Any, out: Path, tmp_path: Path, cut: bool) -> None:
+    folder = tmp_path / "long"
+    folder.mkdir()
+    texts = [f"Text {n}. " + "A sentence of the text. " * (50 if n < 4 else 800 + 50 * n) for n in range(10)]
+    items = [{"item_id": f"i{n}", "language": "en", "task": "imported", "output": text} for n, text in enumerate(texts)]
+    (folder / "items.jsonl").write_text("".join(json.dumps(item) + "\n" for item in items))
+    labels = [{"item_id": f"i{n}", "annotator_id": who, "metric": "fluency", "score": n % 3} for n in range(10) for who in "ab"]
+    (folder / "labels.jsonl").write_text("".join(json.dumps(label) + "\n" for label in labels))
+    (folder / "data.toml").write_text('id = "long"\n[metrics.fluency]\nkind = "ordinal"\nclasses = [0, 1, 2]\nbest = 2\n')
+    (tmp_path / "p.toml").write_text(
+        'metric = "fluency"\nread = "json:score"\n[[message]]\nrole = "user"\ntext = "Rate 0, 1 or 2, as JSON with score: {{output}}"\n'
+    )
+
+    def script(request: Any) -> Any:
+        size = sum(len(message["content"]) for message in request.body["messages"]) // 4
+        body = endpoint.saying({"score": 1}).body
+        return type(endpoint.resetting())(
+            body=body | {"usage": {"prompt_tokens": min(size, 2050) if cut else size, "completion_tokens": 5}}
+        )
+
+    endpoint.script = script
+    flags = ("run", "--data", folder, "--prompt", tmp_path / "p.toml", "--judge", "openai/m", "--base-url", endpoint.url, "--out", out)
+    done = cli(*flags, "--yes", "--json")
+    assert done.code == 0
+    assert any("6 replies report the same 2,050 prompt tokens" in note for note in json.loads(done.out)["notes"]) is cut
+    assert ("to cut long prompts" in done.err) is cut
