@@ -79,8 +79,9 @@ class ReplyForms:
                 reported = f"the same {tokens:,} prompt tokens for texts of {min(lengths):,} to {max(lengths):,} characters"
                 about = reported if same else "fewer prompt tokens than their texts can have"
                 yield (
-                    f"{judge} ({language}): {len(lengths) if same else impossible:,} replies report {about}. The endpoint seems to cut "
-                    "long prompts without an error: these scores are of a part of the text. Give the model a longer context, then use --fresh."
+                    f"{judge} ({language}): {len(lengths) if same else impossible:,} replies report {about}. "
+                    "The endpoint seems to cut long prompts without an error: these scores are of a part of the text. "
+                    "Give the model a longer context, then use --fresh."
                 )
 
 
