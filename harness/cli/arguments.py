@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import argparse
+import json
 import math
 from collections.abc import Callable
 from datetime import date
 from inspect import signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-
-import msgspec
 
 from harness.errors import UsageError
 
@@ -204,8 +203,8 @@ def body_field(text: str) -> tuple[str, Any]:
     if not equals:
         raise _wrong("NAME=VALUE or JUDGE=NAME=VALUE, such as reasoning_effort=low", text)
     try:
-        return key, msgspec.json.decode(value)
-    except msgspec.DecodeError:
+        return key, json.loads(value)
+    except (ValueError, RecursionError):
         return key, value
 
 
