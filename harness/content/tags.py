@@ -191,6 +191,7 @@ def name_in(tag: str, language: str) -> str:
 
 
 _SIMILAR = 0.7  # of two names, by difflib; below this, names that mean different things are suggested for each other
+_LEAST_BEGINNING = 4  # characters of a name that stand for the whole
 
 
 def choose_from(known: Collection[str], name: str = "") -> str:
@@ -204,10 +205,11 @@ def choose_from(known: Collection[str], name: str = "") -> str:
 
 
 def suggest(name: str, known: Collection[str]) -> str:
-    """` Did you mean 'x'?` if a known name is much like this one, else an empty text.
+    """` Did you mean 'x'?` if a single known name begins with this one, or one is much like it, else an empty text.
 
     >>> suggest("coherency", ["cohesiveness", "coherence"]), suggest("politeness", ["cohesiveness", "coherence"])
     (" Did you mean 'coherence'?", '')
     """
-    near = difflib.get_close_matches(name, list(known), n=1, cutoff=_SIMILAR)
+    longer = [other for other in known if len(name) >= _LEAST_BEGINNING and other.startswith(name)]
+    near = longer if len(longer) == 1 else difflib.get_close_matches(name, list(known), n=1, cutoff=_SIMILAR)
     return f" Did you mean '{near[0]}'?" if near else ""

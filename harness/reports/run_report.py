@@ -56,7 +56,7 @@ class Report(msgspec.Struct, frozen=True):
     sealed: tuple[RunCoverage, ...] = ()  # of a run on a board whose labels are sealed: all that can be said of it
     spans: dict[str, dict[str, int]] = {}  # judge -> errors that it marked, and how many of them have no place in the text
     reasoning: dict[str, dict[str, int]] = {}  # judge -> replies in which it marks reasoning, and its characters
-    notes: tuple[str, ...] = ()  # what can be said of continuous scores, and what cannot
+    notes: tuple[str, ...] = ()  # of replies that are not as usual, and of continuous scores
     failures: tuple[dict[str, Any], ...] = ()  # judgments of each judge and condition, and how many of them could not be read, by kind
     native_data: dict[str, tuple[str, ...]] = {}  # with constructed labels: dataset cards with native ones, by language
     get_native_data: dict[str, str] = {}  # for each of these cards the command that fetches it, with its size and licence
@@ -142,7 +142,7 @@ def report(
         ),
         unlabelled=data.sealed and protocol.texts.board is None,
         sealed=run_coverage(judgments, data) if data.sealed else (),
-        notes=by_task.notes if by_task else (),
+        notes=(*answers.warnings, *(by_task.notes if by_task else ())),
         failures=failures_by_condition(judgments),
         native_data={tag: tuple(card.id for card in cards) for tag, cards in native.items()},
         pages=label_pages(PurePath(protocol.texts.data).name, data) if protocol.texts.data else LabelPages(),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -36,7 +37,7 @@ def read_value(value: Any, scale: Scale, categories: Mapping[str, Score]) -> Sco
     try:
         score = read_score(value, scale, categories)
     except UnreadableScore as error:
-        raise UnreadableScore(str(error).replace("--category METRIC:", "--map ")) from None
+        raise UnreadableScore(re.sub("--category ('?)METRIC:", r"--map \1", str(error))) from None
     if isinstance(score, str):
         return score
     if abs(score) > _LARGEST:
