@@ -7,7 +7,7 @@
 4    a judge cannot be reached, used or trusted; published data cannot be fetched
 5    the results cannot be stored or written
 6    the run ended, but some calls have no reply; a board was not checked, because its data are not here
-7    the evidence does not suffice to say whether a gate, an extension or a watch holds
+7    the evidence does not suffice to say whether a gate, an extension, a watch or a certificate holds
 130  interrupted by Ctrl-C
 """
 
@@ -15,7 +15,7 @@ from __future__ import annotations
 
 OTHER_ERROR = 1
 GATE_FAILED, GATE_INCONCLUSIVE = 1, 7
-STALE, NOTHING_ALLOWED = 1, 1  # of a certificate
+STALE, NOTHING_ALLOWED, UNCONFIRMED = 1, 1, 7  # of a certificate; unconfirmed: not all of it could be made again
 USAGE = 2
 CONTENT = 3
 JUDGE, FETCH = 4, 4

@@ -51,7 +51,14 @@ def judged_folder(
         chosen = rng.random() < labelled
         for system, level in (("a", 0.45), ("b", 0.7)):
             name = f"{system}{number}"
-            item = {"item_id": name, "language": language, "task": "chat", "system": system, "group": f"p{number}", "output": "文章。"}
+            item = {
+                "item_id": name,
+                "language": language,
+                "task": "chat",
+                "system": system,
+                "group": f"p{number}",
+                "output": f"文章 {name}。",
+            }
             items.append(item | fields(number, system, rng))
             truth = {"tone": int(rng.binomial(2, level)), "errors": int(rng.random() > level)}
             for metric, value in truth.items():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +12,7 @@ from harness.cli.arguments import check_figure, decision_options, given_fields
 from harness.cli.endings import print_result
 from harness.cli.judged import asked_source, compare_options, judged_run, key_and_value, opened_source
 from harness.errors import UsageError
-from harness.exit_codes import GATE_FAILED, GATE_INCONCLUSIVE, NOTHING_ALLOWED, STALE
+from harness.exit_codes import GATE_FAILED, GATE_INCONCLUSIVE, NOTHING_ALLOWED, STALE, UNCONFIRMED
 from harness.render.progress import working
 from harness.tables import to_json, write_atomic
 
@@ -155,40 +156,49 @@ def _check(arguments: argparse.Namespace) -> int:
     from harness.correct import certificate
     from harness.correct.stale_certificate import check_certificate
     from harness.render.certificate import print_check
+    from harness.watch.watching import record_beside
 
     if certificate.kind_of(arguments.check) == "cascade":
         return _check_cascade(arguments)
     held = certificate.read(arguments.check)
+    watch = record_beside(arguments.check) if held.watch else None
     with working("making it again"):
         recording, asked = asked_source(arguments) if arguments.source is not None else (None, None)
-        found = check_certificate(held, recording, asked)
+        found = check_certificate(held, recording, asked, watch=watch)
     if arguments.json:
         allowed = [{"language": cell.language, "metric": cell.metric, "verdict": cell.verdict} for cell in found.allowed]
-        parts = {"stale": found.stale, "unchecked": found.unchecked, "allowed": allowed}
+        parts = {"stale": found.stale, "not_made_again": found.not_made_again, "unchecked": found.unchecked, "allowed": allowed}
         sys.stdout.write(to_json({"schema_version": 1, "judge": held.judge.name, **parts}))
     else:
         print_check(held, found)
-    return STALE if found.stale else 0 if found.allowed else NOTHING_ALLOWED
+    return _checked(found.stale, found.not_made_again, found.allowed)
+
+
+def _checked(stale: Sequence[str], not_made_again: Sequence[str], allowed: Sequence[object]) -> int:
+    """The exit code of a check: a certificate holds where all of it was made again and is the same, and where it allows something."""
+    return STALE if stale else UNCONFIRMED if not_made_again else 0 if allowed else NOTHING_ALLOWED
 
 
 def _check_cascade(arguments: argparse.Namespace) -> int:
-    from harness.correct.cascade_certificate import load
-    from harness.correct.certify_cascade import cascade_staleness
+    from harness.correct.cascade_certificate import read
+    from harness.correct.certify_cascade import cascade_not_made_again, cascade_staleness
 
-    held = load(arguments.check)
+    held = read(arguments.check)
     if arguments.source is None:
         raise UsageError("name the run or data folder that the cascade is of: harness certify --check FILE RUN_OR_DIR")
     with working("making it again"):
-        stale = cascade_staleness(held, *asked_source(arguments))
-    allowed = [] if stale else [(cell.chain.language, cell.chain.metric) for cell in held.cells if cell.chain.upper is not None]
+        recording, asked = asked_source(arguments)
+        stale, absent = cascade_staleness(held, recording, asked), cascade_not_made_again(held, asked)
+    certified = [(cell.chain.language, cell.chain.metric) for cell in held.cells if cell.chain.upper is not None]
+    allowed = [] if stale or absent else certified
     if arguments.json:
         places = [{"language": language, "metric": metric} for language, metric in allowed]
-        sys.stdout.write(to_json({"stale": stale, "allowed": places, "only_if": held.only_if}))
+        sys.stdout.write(to_json({"stale": stale, "not_made_again": absent, "allowed": places, "only_if": held.only_if}))
     else:
         from harness.render.improvement.cascades import print_cascade_check
 
-        print_cascade_check(held.judges, stale, allowed, held.only_if)
-    return STALE if stale else 0 if allowed else NOTHING_ALLOWED
+        print_cascade_check(held.judges, stale, absent, allowed, held.only_if)
+    return _checked(stale, absent, allowed)
 
 
 def explain(arguments: argparse.Namespace) -> int:

@@ -18,13 +18,14 @@ from numpy.typing import ArrayLike
 from harness.content.tags import choose_from
 from harness.correct.acceptance import ONLY_IF, AcceptOptions
 from harness.correct.cascade import AcceptedCascade
-from harness.correct.certificate import CertifiedData, CertifiedJudge, ComparedBy, judge_problems, read_file
-from harness.errors import CertificateError, StaleCertificate, UsageError
+from harness.correct.certificate import CertifiedData, CertifiedJudge, ComparedBy, judge_problems
+from harness.correct.certificate_file import CHANGED, SealedFile, read_file
+from harness.errors import CertificateError, ContentError, StaleCertificate, UsageError
 from harness.model import JudgeIdentity, Scale, Score
 from harness.stats.core.arrays import Floats, Ints
 from harness.stats.selection.cascade import Units, answered_by
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 AGAIN = "make a new certificate with 'harness accept --cascade --to FILE'"
 
 
@@ -49,6 +50,10 @@ class CertifiedChain(msgspec.Struct, frozen=True, kw_only=True):
     scale: Scale
     rubric: str | None
     chain: AcceptedCascade
+
+    @property
+    def place(self) -> str:
+        return f"{self.chain.language}/{self.chain.metric}"
 
 
 class CascadeAnswers(msgspec.Struct, frozen=True, eq=False):
@@ -84,13 +89,11 @@ class CascadeAnswers(msgspec.Struct, frozen=True, eq=False):
         return tuple(names[place] for place in self.place)
 
 
-class CascadeCertificate(msgspec.Struct, frozen=True, kw_only=True):
+class CascadeCertificate(SealedFile, frozen=True, kw_only=True):
     """A chain of judges with one promise for all accepted answers.
 
     Attributes:
         kind: tells it from the certificate of one judge.
-        schema_version: of this file's form.
-        harness: the version of the program that made it.
         steps: the judges in the order in which they are asked; a person is the last.
         data: the labels.
         options: what the numbers were made with.
@@ -99,8 +102,6 @@ class CascadeCertificate(msgspec.Struct, frozen=True, kw_only=True):
     """
 
     kind: Literal["cascade"]
-    schema_version: int
-    harness: str
     steps: tuple[CertifiedStep, ...]
     data: CertifiedData
     options: CascadeOptions
@@ -111,8 +112,11 @@ class CascadeCertificate(msgspec.Struct, frozen=True, kw_only=True):
         names = self.judges
         if len(names) < 2 or len(set(names)) < len(names):
             raise ValueError("a cascade has two judges or more, each once")
+        places = [cell.place for cell in self.cells]
+        if twice := next((place for place in places if places.count(place) > 1), None):
+            raise ValueError(f"{twice} stands twice in its cells")
         for cell in self.cells:
-            place, steps = f"{cell.chain.language}/{cell.chain.metric}", cell.chain.steps
+            place, steps = cell.place, cell.chain.steps
             if tuple(step.judge for step in steps) != names:
                 raise ValueError(f"the judges of {place} are not those of the steps")
             if any(step.threshold is not None and not 0 <= step.threshold <= 1 for step in steps):
@@ -134,7 +138,7 @@ class CascadeCertificate(msgspec.Struct, frozen=True, kw_only=True):
         for cell in self.cells:
             if (cell.chain.language, cell.chain.metric) == (language, metric):
                 return cell
-        have, wanted = [f"{cell.chain.language}/{cell.chain.metric}" for cell in self.cells], f"{language}/{metric}"
+        have, wanted = [cell.place for cell in self.cells], f"{language}/{metric}"
         raise StaleCertificate(f"the certificate has nothing on {wanted}; {AGAIN} from labels in that language.{choose_from(have, wanted)}")
 
     def apply(
@@ -246,7 +250,15 @@ def load(path: Path | str) -> CascadeCertificate:
     """Read the certificate of a cascade.
 
     Raises:
-        ContentError: if the file cannot be read, is no certificate of a cascade, is cut off, has another schema version, or holds numbers
-            that are impossible.
+        ContentError: if the file cannot be read, is no certificate of a cascade, is cut off, has another schema version or other fields,
+            was changed after it was written, or holds numbers that are impossible.
     """
-    return read_file(Path(path), CascadeCertificate, "cascade", (SCHEMA_VERSION,), AGAIN)
+    held = read(path)
+    if not held.is_sealed:
+        raise ContentError(f"not a certificate: {CHANGED}; {AGAIN}", Path(path))
+    return held
+
+
+def read(path: Path | str) -> CascadeCertificate:
+    """Read the certificate of a cascade to check it, whatever its hash. Raises as `load` otherwise."""
+    return read_file(Path(path), CascadeCertificate, "cascade", SCHEMA_VERSION, AGAIN)

@@ -2,7 +2,7 @@
 
 >>> from harness import certificate
 >>> certificate.SCHEMA_VERSION
-2
+3
 
 `certificate.load("certificate.json").apply(scores, language="ja", metric="fluency", judge="openai/gpt-4o-2024-08-06")` corrects the mean of
 new scores; with `confidence=` it says which scores can be accepted. Both are refused where the certificate is stale or forbids it.
@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, date, datetime
 from pathlib import Path
-from typing import Any, Self, TypeVar
+from typing import Any, Self
 
 import msgspec
 from numpy.typing import ArrayLike
@@ -22,6 +22,7 @@ from numpy.typing import ArrayLike
 from harness.content.tags import choose_from
 from harness.correct.acceptance import Confidence
 from harness.correct.certificate_extension import CertifiedWatch, Extension
+from harness.correct.certificate_file import CHANGED, SealedFile, certificate_kind, read_file
 from harness.correct.certified_cell import (
     AGAIN,
     AcceptedScores,
@@ -35,15 +36,11 @@ from harness.correct.certified_cell import (
 from harness.correct.label_sets import Per
 from harness.decide.options import DecisionOptions
 from harness.decide.rule import VerdictName
-from harness.errors import CertificateError, ContentError, StaleCertificate, UsageError, UseForbidden
+from harness.errors import CertificateError, ContentError, StaleCertificate, UseForbidden
 from harness.measure.options import Annotators, CompareOptions, Rule, Standardise
 from harness.model import CONDITION, JudgeCondition, JudgeIdentity, Sampling, Scale, Score
 
-T = TypeVar("T")
-SCHEMA_VERSION = 2
-_READABLE = (1, SCHEMA_VERSION)
-"""Version 1 has corrections without `spread`."""
-MAX_BYTES = 16 * 1024 * 1024
+SCHEMA_VERSION = 3
 _ALLOWED: tuple[VerdictName, ...] = ("use", "use corrected")
 _NOT_EXTENDED = "and neither thresholds of acceptance nor scores and sets text by text"
 
@@ -51,13 +48,13 @@ _NOT_EXTENDED = "and neither thresholds of acceptance nor scores and sets text b
 class CertifiedJudge(Sampling, frozen=True, kw_only=True):
     """Who judged, and how. `settings` are None for recorded judgments, of which only the name is known.
 
-    `judgments` is a hash of its scores of labelled texts (None in certificates of earlier versions).
+    `judgments` is a hash of its scores of labelled texts.
     """
 
     name: str
     settings: dict[str, Any] | None
     variant: str
-    judgments: str | None = None
+    judgments: str
 
     @property
     def condition(self) -> JudgeCondition:
@@ -112,16 +109,14 @@ class CertifiedData(msgspec.Struct, frozen=True):
     labelled_to: str | None = None
 
 
-class Certificate(msgspec.Struct, frozen=True, kw_only=True):
+class Certificate(SealedFile, frozen=True, kw_only=True):
     """A judge under one condition, and what it may be used for by language and metric.
 
     Attributes:
-        schema_version: of this file's form.
-        harness: the version of the program that made it.
         judge, data: who judged, and the labels.
         prompt: hash of everything that words the prompts; None for recorded judgments.
         thresholds: when a verdict is given.
-        options: what else the numbers were made with; None in certificates of earlier versions, whose numbers cannot be made again.
+        options: what else the numbers were made with.
         signature: everything that moved a number.
         unchecked: what staleness cannot be checked by, because it was not known.
         cells: one for each language and metric.
@@ -129,8 +124,6 @@ class Certificate(msgspec.Struct, frozen=True, kw_only=True):
         watch: the watch that the certificate depends on; None where nobody watches it.
     """
 
-    schema_version: int
-    harness: str
     judge: CertifiedJudge
     data: CertifiedData
     prompt: str | None
@@ -138,27 +131,27 @@ class Certificate(msgspec.Struct, frozen=True, kw_only=True):
     signature: str
     unchecked: tuple[str, ...]
     cells: tuple[CertifiedCell, ...]
-    options: CertifiedOptions | None = None
+    options: CertifiedOptions
     extensions: tuple[Extension, ...] = ()
     watch: CertifiedWatch | None = None
 
     def __post_init__(self) -> None:
-        if self.schema_version > 1 and any(correction.spread is None for cell in self.cells for correction in cell.corrections):
-            raise ValueError(f"a correction has no spread, which schema version {self.schema_version} has")
-
-    @property
-    def can_be_made_again(self) -> bool:
-        """Whether it says how its numbers were made, and this program makes them in the same way."""
-        return self.options is not None and self.schema_version == SCHEMA_VERSION
+        places = [cell.place for cell in self.cells]
+        if twice := next((place for place in places if places.count(place) > 1), None):
+            raise ValueError(f"{twice} stands twice in its cells")
+        for line in self.extensions:
+            if f"{line.from_language}/{line.metric}" not in places:
+                raise ValueError(f"it is extended to {line.language}/{line.metric} by {line.from_language}, of which it has no cell")
 
     @property
     def allowed(self) -> tuple[CertifiedCell, ...]:
         """The cells in which the judge's scores may be used: those with the verdict `use` or `use corrected`."""
         return tuple(cell for cell in self.cells if cell.verdict in _ALLOWED)
 
-    def off_scale(self) -> tuple[str, ...]:
-        """Numbers that are impossible on their scales, in words; empty if there is none."""
-        return tuple(problem for cell in self.cells for problem in cell.off_scale())
+    def problems(self) -> tuple[str, ...]:
+        """Numbers that are impossible on their scales, and whether it was changed since it was written, in words; empty if all is well."""
+        off_scale = (problem for cell in self.cells for problem in cell.off_scale())
+        return (*off_scale, *(() if self.is_sealed else (CHANGED,)))
 
     def cell(self, language: str, metric: str) -> CertifiedCell:
         """The cell of a language and metric, or the one that was extended to it. Raises StaleCertificate where there is none."""
@@ -278,60 +271,20 @@ def load(path: Path | str) -> Certificate:
     """Read a certificate.
 
     Raises:
-        ContentError: if the file cannot be read, is no certificate, is cut off, has another schema version, or holds numbers that are
-            impossible on their scales.
+        ContentError: if the file cannot be read, is no certificate, is cut off, has another schema version or other fields, was changed
+            after it was written, or holds numbers that are impossible on their scales.
     """
     held = read(path)
-    for problem in held.off_scale():
+    for problem in held.problems():
         raise ContentError(f"not a certificate: {problem}; {AGAIN}", Path(path))
     return held
 
 
 def read(path: Path | str) -> Certificate:
-    """Read a certificate to check it, whatever its numbers. Raises as `load`, but for impossible numbers, which `off_scale` names."""
-    return read_file(Path(path), Certificate, "judge", _READABLE, AGAIN)
+    """Read a certificate to check it. Raises as `load`, but for changes and impossible numbers, which `problems` names."""
+    return read_file(Path(path), Certificate, "judge", SCHEMA_VERSION, AGAIN)
 
 
 def kind_of(path: Path | str) -> str:
     """Whether a file is the certificate of a `judge` or of a `cascade`. Raises ContentError if it cannot be read or is no JSON."""
-    return _decoded(_read(Path(path)), _Head, Path(path), AGAIN).kind
-
-
-def read_file(path: Path, form: type[T], kind: str, versions: Sequence[int], again: str) -> T:
-    """A certificate of this form from its file.
-
-    Raises ContentError for a file that is none, of another kind or of an unknown schema version; `again` says what to do.
-    """
-    raw = _read(path)
-    head = _decoded(raw, _Head, path, again)
-    if head.kind != kind:
-        raise ContentError(f"the certificate of a {head.kind}, and the certificate of a {kind} is needed", path)
-    if head.schema_version not in versions:
-        known = f"version{'s' if len(versions) > 1 else ''} {' and '.join(map(str, versions))}"
-        raise ContentError(f"schema version {head.schema_version}; this program reads {known}; {again}", path)
-    return _decoded(raw, form, path, again)
-
-
-def _read(path: Path) -> bytes:
-    try:
-        with open(path, "rb") as file:
-            raw = file.read(MAX_BYTES + 1)
-    except OSError as err:
-        raise ContentError(f"cannot be read: {err.strerror or err}", path) from None
-    if len(raw) > MAX_BYTES:
-        raise ContentError(f"larger than {MAX_BYTES >> 20} MiB; this is no certificate", path)
-    return raw
-
-
-def _decoded(raw: bytes, form: type[T], path: Path, again: str) -> T:
-    try:
-        return msgspec.json.decode(raw, type=form)
-    except (msgspec.ValidationError, UsageError) as err:
-        raise ContentError(f"not a certificate: {err}; {again}", path) from None
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as err:
-        raise ContentError(f"not a whole JSON file ({err}); copy the certificate again, or {again}", path) from None
-
-
-class _Head(msgspec.Struct):
-    schema_version: int
-    kind: str = "judge"
+    return certificate_kind(Path(path), AGAIN)

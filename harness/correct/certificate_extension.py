@@ -86,6 +86,8 @@ class CertifiedWatch(msgspec.Struct, frozen=True, kw_only=True):
         """Why the certificate does not hold on this day; None if it does."""
         if self.ended is not None:
             return f"its watch found: {self.ended}"
+        if today < self.checked_to:
+            return f"today is {today}, and it was watched until {self.checked_to}, which is later: the clock is wrong, or one of the dates"
         if today > self.checked_to + timedelta(days=self.max_age):
             return f"it was watched until {self.checked_to}, more than {self.max_age} days ago; see 'harness watch add' and 'check'"
         return None

@@ -31,7 +31,7 @@ class Correction(msgspec.Struct, frozen=True):
 
     `n` labelled items in `groups` independent groups have the means `mean_label` and `mean_judge`; variances and covariance are those of
     these two means over groups, and `spread` is what degrees of freedom and the weight of the judge are computed from, for new scores. A
-    score that cannot be read counts as `failure_value`. Without `spread` (schema version 1) groups are taken as equal.
+    score that cannot be read counts as `failure_value`.
     """
 
     share_of: Score | None
@@ -43,7 +43,7 @@ class Correction(msgspec.Struct, frozen=True):
     variance_judge: float
     covariance: float
     failure_value: float
-    spread: LabelledSpread | None = None
+    spread: LabelledSpread
 
     def __post_init__(self) -> None:
         numbers = (self.mean_label, self.mean_judge, self.variance_label, self.variance_judge, self.covariance, self.failure_value)
@@ -53,8 +53,7 @@ class Correction(msgspec.Struct, frozen=True):
             raise ValueError("a correction needs two groups, and no more groups than labels")
         if min(self.variance_label, self.variance_judge) < 0 or self.covariance**2 > self.variance_label * self.variance_judge * (1 + 1e-6):
             raise ValueError("these are no variances with their covariance")
-        if self.spread is not None:
-            self._refuse_impossible(self.spread)
+        self._refuse_impossible(self.spread)
 
     def _refuse_impossible(self, spread: LabelledSpread) -> None:
         """Raise for groups that are not those of the correction, and for sums of squares that no numbers have."""
@@ -79,7 +78,7 @@ class CertifiedThreshold(msgspec.Struct, frozen=True):
     """From which confidence on answers agree with people in a share 1 - `alpha`, with probability 1 - `delta`.
 
     `threshold` is None where nothing is certified, with the `reason`. It is about `n` labelled texts and says nothing of `left_out`
-    others, which have no commonest label (None in certificates of earlier versions, which did not count them).
+    others, which have no commonest label.
     """
 
     confidence: str
@@ -91,12 +90,12 @@ class CertifiedThreshold(msgspec.Struct, frozen=True):
     agreement_lower: float | None
     n: int
     reason: str | None
-    left_out: int | None = None
+    left_out: int
 
     @property
     def left_out_share(self) -> float | None:
-        """`left_out` as a share of the labelled texts; None where it is unknown."""
-        return None if self.left_out is None else share_left_out(self.n, self.left_out)
+        """`left_out` as a share of the labelled texts; None without labelled texts."""
+        return share_left_out(self.n, self.left_out)
 
 
 class CertifiedCell(msgspec.Struct, frozen=True, kw_only=True):
@@ -109,8 +108,7 @@ class CertifiedCell(msgspec.Struct, frozen=True, kw_only=True):
         annotators: the highest number of annotators of one item.
         corrections: parameters of the mean (first, on ordered scales) and of each class's share; empty with the `correction_reason`.
         confusion: (k, k) labelled items by people's aggregate (rows) and the judge's commonest answer (columns).
-        agreement_error: standard error, over groups, of the share of the confusion counts in which both agree; None in certificates of
-            earlier versions, and where it is undefined.
+        agreement_error: standard error, over groups, of the share of the confusion counts in which both agree; None where it is undefined.
         acceptance: the certified threshold; None with the `acceptance_reason`.
         recalibration: the map from the judge's scores to people's, text by text; None with the `recalibration_reason`.
     """
@@ -146,6 +144,9 @@ class CertifiedCell(msgspec.Struct, frozen=True, kw_only=True):
             raise ValueError(f"{self.place} has {k} classes, and values of {len(self.values)}")
         if [len(row) for row in self.confusion] != [k] * k:
             raise ValueError(f"the confusion counts of {self.place} are not of {k} classes")
+        shares = [correction.share_of for correction in self.corrections]
+        if len(set(shares)) < len(shares):
+            raise ValueError(f"a correction of {self.place} stands twice")
         if self.recalibration is not None:
             self.recalibration.refuse_other_scale(k, self.scale.kind)
         try:
@@ -286,7 +287,7 @@ def texts_of(
     """What people are expected to say of each text, or why nothing is said."""
     held = cell.recalibration
     if held is None:
-        return None, cell.recalibration_reason or "an earlier version made the certificate"
+        return None, cell.recalibration_reason
     numbers = _map_scores(cell, scores)
     if held.read == EXPECTED:
         if expected is None:

@@ -81,10 +81,10 @@ def certify(
     Raises UsageError for several judges or conditions, with what to choose; for lengths without texts; and as `measure.compare` does.
     """
     laid_out = align([source], msgspec.structs.replace(compare, judges=None))
-    made = verdicts_laid_out(laid_out, compare, decision)
-    condition = condition or one_condition([JudgeCondition.of(verdict.key) for verdict in made], compare.judges, "certify")
+    verdicts = verdicts_laid_out(laid_out, compare, decision)
+    condition = condition or one_condition([JudgeCondition.of(verdict.key) for verdict in verdicts], compare.judges, "certify")
     sets, about = maps.sets, source.data.about
-    chosen = {(v.key["language"], v.key["metric"]): v for v in made if JudgeCondition.of(v.key) == condition}
+    chosen = {(v.key["language"], v.key["metric"]): v for v in verdicts if JudgeCondition.of(v.key) == condition}
     own = msgspec.structs.replace(compare, judges=(condition.judge,))
     [judged] = judged_data([source], msgspec.structs.replace(own, annotators=compare.annotators or Annotators(1)))
     [aggregated] = judged_data([source], own)
@@ -97,7 +97,7 @@ def certify(
     ]
     found = _maps(scored, maps, judged) if about.sampling == "random" else None
     use = f"{acceptance} {sets}{' with=length' if maps.length else ''}"
-    return Certificate(
+    made = Certificate(
         schema_version=SCHEMA_VERSION,
         harness=version("judge-harness"),
         judge=certified_judge(source, condition, asked),
@@ -118,6 +118,7 @@ def certify(
             length=maps.length,
         ),
     )
+    return made.sealed()
 
 
 def certified_judge(source: Recording, condition: JudgeCondition, asked: JudgedRun | None) -> CertifiedJudge:
@@ -244,6 +245,7 @@ def _summarised(share_of: Score | None, sample: Sample, weights: Floats | None) 
     failure_value = float(np.nanmean(sample.f))
     scores = np.where(np.isnan(sample.f), failure_value, sample.f)
     found: LabelledSummary = summarise_labelled(sample.y, scores, sample.group, weights=weights)
+    assert found.spread is not None  # of any texts
     numbers = (found.mean_label, found.mean_judge, found.variance_label, found.variance_judge, found.covariance)
     return Correction(share_of, found.n, found.groups, *numbers, failure_value, found.spread)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from importlib.metadata import version
+from typing import Any
 
 import msgspec
 
@@ -11,9 +12,10 @@ from harness.correct.acceptance import AcceptOptions
 from harness.correct.cascade import AcceptedCascades, accept_cascade
 from harness.correct.cascade_certificate import SCHEMA_VERSION, CascadeCertificate, CascadeOptions, CertifiedChain, CertifiedStep
 from harness.correct.certificate import judge_problems
+from harness.correct.certificate_file import CHANGED
 from harness.correct.certify import JudgedRun, certified_data, certified_judge
 from harness.correct.scored_items import judged_rows
-from harness.correct.stale_certificate import different_values, other_condition, other_labels, other_rubric, other_scores
+from harness.correct.stale_certificate import different_values, other_condition, other_labels, other_rubric, other_scores, signed
 from harness.errors import UsageError
 from harness.measure.compare import Recording
 from harness.measure.options import CompareOptions
@@ -31,7 +33,7 @@ def certify_cascade(
 ) -> CascadeCertificate:
     """The certificate of what `accept_cascade` found, with the same arguments; `asked` is how a run asked, None for recorded judgments."""
     steps = tuple(_step(step.condition, source, asked) for step in found.cascades[0].steps)
-    return CascadeCertificate(
+    made = CascadeCertificate(
         kind="cascade",
         schema_version=SCHEMA_VERSION,
         harness=version("judge-harness"),
@@ -44,6 +46,7 @@ def certify_cascade(
             for each in found.cascades
         ),
     )
+    return made.sealed()
 
 
 def _step(condition: JudgeCondition, source: Recording, asked: JudgedRun | None) -> CertifiedStep:
@@ -55,12 +58,25 @@ def _step(condition: JudgeCondition, source: Recording, asked: JudgedRun | None)
 
 
 def cascade_staleness(held: CascadeCertificate, source: Recording, asked: JudgedRun | None = None) -> tuple[str, ...]:
-    """Why the certificate of a cascade does not hold for the run or data that it is of; empty if it holds.
+    """Why the certificate of a cascade does not hold for the run or data that it is of; empty if nothing against it was found.
 
-    It holds if judges, conditions, prompts, rubrics, scales, labels and scores are as certified, and if the same chain comes out again.
+    It holds if judges, conditions, prompts, rubrics, scales, labels and scores are as certified, and if the same certificate comes out
+    again, in all that can be made again from this source (`cascade_not_made_again`).
     """
-    changed = tuple(dict.fromkeys(_changes(held, source, asked)))
-    return changed or tuple(_differences(held, source))
+    changed = tuple(dict.fromkeys(_changes(held, source, asked))) or tuple(_differences(held, source, asked))
+    return (*changed, *(() if held.is_sealed else (CHANGED,)))
+
+
+def cascade_not_made_again(held: CascadeCertificate, asked: JudgedRun | None) -> tuple[str, ...]:
+    """What the certificate states of how runs asked, where judgments alone are there, which do not show it."""
+    if asked is not None:
+        return ()
+    stated = {
+        "prompts": any(step.prompt is not None for step in held.steps),
+        "rubrics": any(cell.rubric is not None for cell in held.cells),
+        "settings of the judges": any(step.judge.settings is not None for step in held.steps),
+    }
+    return tuple(name for name, is_stated in stated.items() if is_stated)
 
 
 def _changes(held: CascadeCertificate, source: Recording, asked: JudgedRun | None) -> Iterator[str]:
@@ -79,26 +95,38 @@ def _changes(held: CascadeCertificate, source: Recording, asked: JudgedRun | Non
     yield from other_labels(held.data, source.data)
 
 
-def _differences(held: CascadeCertificate, source: Recording) -> Iterator[str]:
-    """What comes out differently when the chain is found again; prices, which move no threshold, are not compared."""
+def _differences(held: CascadeCertificate, source: Recording, asked: JudgedRun | None) -> Iterator[str]:
+    """What comes out differently when the certificate is made again; prices, which move no threshold, are not compared."""
     options = held.options
     try:
-        again = accept_cascade(source, options.compare(held.judges), options.accept, options.units, order="named")
+        compare = options.compare(held.judges)
+        found = accept_cascade(source, compare, options.accept, options.units, order="named")
+        again = certify_cascade(found, source, compare, options.accept, asked)
     except UsageError as err:
         yield f"the certificate cannot be made again: {err}"
         return
-    ours = {(each.language, each.metric): each for each in again.cascades}
-    theirs = {(cell.chain.language, cell.chain.metric): cell.chain for cell in held.cells}
-    for place in dict.fromkeys((*theirs, *ours)):
-        name = "/".join(place)
-        if place not in ours or place not in theirs:
-            yield f"{name} is in {'the certificate' if place in theirs else 'the source'} only"
-        elif apart := different_values(_values(theirs[place]), _values(ours[place])):
+    ours, theirs = ({cell.place: cell for cell in each.cells} for each in (again, held))
+    for name in dict.fromkeys((*theirs, *ours)):
+        if name not in ours or name not in theirs:
+            yield f"{name} is in {'the certificate' if name in theirs else 'the source'} only"
+        elif apart := different_values(_values(theirs[name].chain), _values(ours[name].chain), _OF_PRICES):
             yield f"{name} differs when it is made again: {apart}"
+    if apart := different_values(_bare(held, asked), _bare(again, asked)):
+        yield f"it differs when it is made again: {apart}"
+    if signed(held.signature) != signed(again.signature):
+        yield "the signature is not that of the numbers"
 
 
-def _values(chain: msgspec.Struct) -> object:
-    """Without prices."""
-    value = msgspec.to_builtins(chain)
-    value["steps"] = [{name: part for name, part in step.items() if name not in _OF_PRICES} for step in value["steps"]]
-    return {name: part for name, part in value.items() if name not in _OF_PRICES}
+def _values(chain: msgspec.Struct) -> dict[str, object]:
+    """A chain whose steps have no prices."""
+    value: dict[str, Any] = msgspec.to_builtins(chain)
+    return value | {"steps": [{name: part for name, part in step.items() if name not in _OF_PRICES} for step in value["steps"]]}
+
+
+def _bare(held: CascadeCertificate, asked: JudgedRun | None) -> dict[str, object]:
+    """What is not compared by a sentence of its own; without what was asked, which judgments alone do not show."""
+    steps = [msgspec.structs.replace(step, prompt=None, judge=msgspec.structs.replace(step.judge, settings=None)) for step in held.steps]
+    rubrics = {cell.place: cell.rubric for cell in held.cells if asked is not None}
+    parts = {"steps": steps if asked is None else held.steps, "data": held.data, "options": held.options, "rubrics": rubrics}
+    found: dict[str, object] = msgspec.to_builtins(parts)
+    return found

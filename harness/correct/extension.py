@@ -176,7 +176,7 @@ def with_extensions(certificate: Certificate, found: ExtensionResult, today: dat
     new = [Extension(**{name: getattr(target, name) for name in _OF_TARGET}, **shared) for target in shown]
     places = {_place(line) for line in new}
     kept = [line for line in certificate.extensions if _place(line) not in places]
-    return msgspec.structs.replace(certificate, extensions=(*kept, *new))
+    return msgspec.structs.replace(certificate, extensions=(*kept, *new)).sealed()
 
 
 def _place(line: Extension) -> tuple[Any, ...]:
@@ -259,8 +259,7 @@ def _agreement(cell: ScoredItems, certified: CertifiedCell, certificate: Certifi
     """Agreement with people's aggregate, answers that cannot be read as wrong, less the certified agreement with its own error."""
     counts = np.asarray(certified.confusion, np.int64)
     known = float(np.trace(counts)) / max(int(counts.sum()), 1)
-    rule = certificate.options.majority if certificate.options else "drop"
-    truth = aggregate_counts(cell.labels, rule)
+    truth = aggregate_counts(cell.labels, certificate.options.majority)
     agrees = np.where(truth >= 0, (cell.answer == truth) - known, math.nan)
     error = certified.agreement_error  # else that of a share of as many texts as there are groups, which is no smaller
     error = math.sqrt(known * (1 - known) / max(certified.groups, 1)) if error is None else error

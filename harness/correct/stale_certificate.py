@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import UTC, date, datetime
 from typing import Any
 
@@ -12,6 +12,7 @@ import msgspec
 from harness.correct.acceptance import AcceptOptions
 from harness.correct.calibrate import CalibrateOptions
 from harness.correct.certificate import Certificate, CertifiedData, CertifiedJudge, judge_problems
+from harness.correct.certificate_extension import CertifiedWatch
 from harness.correct.certified_cell import CertifiedCell
 from harness.correct.certify import JudgedRun, certify, scores_hash
 from harness.correct.label_sets import SetOptions
@@ -22,61 +23,80 @@ from harness.measure.compare import Recording
 from harness.measure.units import as_text
 from harness.signature import ComparisonSignature
 
-_NOTHING_COMPARED: tuple[str, ...] = ("judge", "prompt", "rubric", "scale", "labels", "scores of the judge", "verdicts", "numbers")
-"""What is unchecked where a certificate is compared with nothing."""
 _SHOWN = 3  # numbers that a sentence names
 _ROUNDING = 1e-9  # relative: another processor may round the last digits otherwise
 _MAY_DIFFER: dict[str, Any] = {"judgments": (), "by": (), "harness": ""}
 """Parts of the signature: scores of other judges may have come, and this program may be newer."""
-_LATER = ("agreement_error",)
-"""Numbers that certificates of earlier versions do not have."""
-_COMPARED_BEFORE = ("verdict", "rubric")
-"""The verdict has a sentence of its own; the rubric is compared where both sides know it."""
+_OF_ITSELF = ("cells", "extensions", "harness", "schema_version", "sha256", "signature", "watch")
+"""What is not made again, or compared by a sentence of its own."""
 
 
 class CertificateCheck(msgspec.Struct, frozen=True):
-    """Why a certificate does not hold, in sentences (empty if nothing against it was found), and what could not be compared.
+    """What a check of a certificate found.
 
-    `allowed` are the cells in which the judge's scores may be used, none if it is stale; `compared` whether there was a source.
+    Attributes:
+        stale: why it does not hold, in sentences; empty if nothing against it was found.
+        not_made_again: what it says and what could not be made again, so that nobody knows whether it is as certified.
+        unchecked: what it does not state, so that it cannot become stale by it.
+        allowed: the cells in which the judge's scores may be used; none unless everything was made again and is the same.
+        compared: whether there was a source.
     """
 
     stale: tuple[str, ...]
+    not_made_again: tuple[str, ...]
     unchecked: tuple[str, ...]
     allowed: tuple[CertifiedCell, ...]
     compared: bool
 
 
 def check_certificate(
-    certificate: Certificate, source: Recording | None, asked: JudgedRun | None = None, today: date | None = None
+    certificate: Certificate,
+    source: Recording | None,
+    asked: JudgedRun | None = None,
+    today: date | None = None,
+    watch: CertifiedWatch | None = None,
 ) -> CertificateCheck:
-    """Check a certificate against the run or data that it is of; without a source, only whether its numbers are possible.
+    """Check a certificate against the run or data that it is of; without a source, only whether it is whole and its numbers possible.
 
     One with a watch is stale once the watch found a change, and where it was last checked too long before `today` (by default today, UTC).
+    `watch` is what the watch itself says, None where it is not there.
     """
-    if source is None:
-        stale, unknown = certificate.off_scale(), _NOTHING_COMPARED
-    else:
-        stale, unknown = staleness(certificate, source, asked), unchecked(certificate, asked)
-    expired = certificate.watch and certificate.watch.expired(today or datetime.now(UTC).date())
-    stale = (expired, *stale) if expired else stale
-    return CertificateCheck(stale, unknown, () if stale else certificate.allowed, source is not None)
+    stale = certificate.problems() if source is None else staleness(certificate, source, asked)
+    held, absent = certificate.watch, not_made_again(certificate, source, asked)
+    if held is not None:
+        absent += () if watch else ("the watch",)
+        stale = (*([expired] if (expired := held.expired(today or datetime.now(UTC).date())) else ()), *stale)
+        stale += ("its watch is not what the log of the watch says; give 'harness watch check' again",) if watch not in (None, held) else ()
+    allowed = () if stale or absent else certificate.allowed
+    return CertificateCheck(stale, absent, certificate.unchecked, allowed, source is not None)
 
 
 def staleness(certificate: Certificate, source: Recording, asked: JudgedRun | None = None) -> tuple[str, ...]:
-    """Why a certificate does not hold; empty if it holds.
+    """Why a certificate does not hold; empty if nothing against it was found.
 
     It holds if judge, condition, prompt, rubrics, scales, labels and the judge's scores are as certified, if no number is off its scale,
-    and if the same verdicts and numbers come out again. What it does not know is not compared (`unchecked`).
+    and if the same certificate comes out again, in all that can be made again from this source (`not_made_again`).
     """
     changed = tuple(dict.fromkeys(_changes(certificate, source, asked)))
-    return (*certificate.off_scale(), *(changed or _differences(certificate, source, asked)))
+    return (*(changed or _differences(certificate, source, asked)), *certificate.problems())
 
 
-def unchecked(certificate: Certificate, asked: JudgedRun | None) -> tuple[str, ...]:
-    """What cannot be compared, because the certificate or the source does not know it."""
-    unknown = certificate.unchecked or (() if asked else ("prompt", "rubric", "settings of the judge"))
-    scores = () if certificate.judge.judgments else ("scores of the judge",)
-    return (*unknown, *scores, *(() if certificate.can_be_made_again else ("verdicts", "numbers")))
+def not_made_again(certificate: Certificate, source: Recording | None, asked: JudgedRun | None) -> tuple[str, ...]:
+    """What a certificate says that this source cannot show, its watch apart: everything without a source."""
+    if source is None:
+        return ("everything",)
+    extended = dict.fromkeys(f"the extension to {line.language}/{line.metric}" for line in certificate.extensions)
+    return (*(stated_of_asking(certificate) if asked is None else ()), *extended)
+
+
+def stated_of_asking(certificate: Certificate) -> tuple[str, ...]:
+    """What a certificate states of how a run asked, which judgments alone do not show."""
+    stated = {
+        "the prompt": certificate.prompt,
+        "the rubrics": next((cell.rubric for cell in certificate.cells if cell.rubric is not None), None),
+        "the settings of the judge": certificate.judge.settings,
+    }
+    return tuple(name for name, value in stated.items() if value is not None)
 
 
 def _changes(certificate: Certificate, source: Recording, asked: JudgedRun | None) -> Iterator[str]:
@@ -142,43 +162,56 @@ def other_condition(judge: CertifiedJudge, source: Recording) -> Iterator[str]:
 def other_scores(judge: CertifiedJudge, source: Recording) -> Iterator[str]:
     """Whether the judge's scores of labelled texts are not as certified."""
     found = scores_hash(source, judge.condition)
-    if judge.judgments is not None and found != judge.judgments:
+    if found != judge.judgments:
         yield f"the judge's scores have changed: {found[:12]}, in the certificate {judge.judgments[:12]}"
 
 
 def _differences(certificate: Certificate, source: Recording, asked: JudgedRun | None) -> tuple[str, ...]:
-    """What comes out differently when the certificate is made again; empty if it cannot be."""
+    """What comes out differently when the certificate is made again."""
     options, judge = certificate.options, certificate.judge
-    if options is None or not certificate.can_be_made_again:
-        return ()
-    compare = options.compare((judge.name,))
     try:
+        compare = options.compare((judge.name,))
         acceptance = AcceptOptions(options.alpha, options.delta, options.confidence)
         maps = CalibrateOptions(SetOptions(options.level, options.per, options.this_draw), length=options.length)
         again = certify(source, compare, certificate.thresholds, acceptance, asked, maps, judge.condition)
     except UsageError as err:
         return (f"the certificate cannot be made again: {err}",)
+    if asked is None and stated_of_asking(certificate):
+        again = _asked_as(certificate, again)
     return tuple(certificate_differences(certificate, again))
 
 
+def _asked_as(held: Certificate, again: Certificate) -> Certificate:
+    """A certificate that was made of judgments alone, with what the other one states of how they were asked."""
+    rubrics = {cell.place: cell.rubric for cell in held.cells}
+    return msgspec.structs.replace(
+        again,
+        prompt=held.prompt,
+        unchecked=held.unchecked,
+        judge=msgspec.structs.replace(again.judge, settings=held.judge.settings),
+        cells=tuple(msgspec.structs.replace(cell, rubric=rubrics.get(cell.place)) for cell in again.cells),
+    )
+
+
 def certificate_differences(held: Certificate, again: Certificate) -> Iterator[str]:
-    """Yield a sentence for each cell, and for the signature, that differs. Numbers are equal up to rounding."""
-    theirs, ours = ({(cell.language, cell.metric): cell for cell in each.cells} for each in (held, again))
-    for place in dict.fromkeys((*theirs, *ours)):
-        name = "/".join(place)
-        if place not in ours:
+    """Yield a sentence for each cell, and for the rest, that differs. Numbers are equal up to rounding."""
+    theirs, ours = ({cell.place: cell for cell in each.cells} for each in (held, again))
+    for name in dict.fromkeys((*theirs, *ours)):
+        if name not in ours:
             yield f"{name} is in the certificate, and the source has no such numbers"
-        elif place not in theirs:
+        elif name not in theirs:
             yield f"{name} is not in the certificate, and the source has numbers for it"
         else:
-            one, other = theirs[place], ours[place]
+            one, other = theirs[name], ours[name]
             if one.verdict != other.verdict:
                 yield f"the verdict on {name} is '{one.verdict}' in the certificate, and '{other.verdict}' when it is made again"
-            if apart := different_values(msgspec.to_builtins(one), msgspec.to_builtins(other)):
+            if apart := different_values(msgspec.to_builtins(one), msgspec.to_builtins(other), ("verdict",)):
                 yield f"{name} differs when it is made again: {apart}"
     if _data(held) != _data(again):
         yield f"the labels are said to be of {' '.join(_data(held))}, and are of {' '.join(_data(again))}"
-    if _signed(held) != _signed(again):
+    if apart := different_values(msgspec.to_builtins(held), msgspec.to_builtins(again), _OF_ITSELF):
+        yield f"it differs when it is made again: {apart}"
+    if signed(held.signature) != signed(again.signature):
         yield "the signature is not that of the numbers"
 
 
@@ -187,24 +220,22 @@ def _data(certificate: Certificate) -> tuple[str, str, str]:
     return data.id, data.version, data.annotators
 
 
-def _signed(certificate: Certificate) -> ComparisonSignature | None:
+def signed(text: str) -> ComparisonSignature | None:
+    """What of a signature comes out again; None of what is none."""
     try:
-        signature = ComparisonSignature.parse(certificate.signature)
+        signature = ComparisonSignature.parse(text)
     except ValueError:
         return None
     return msgspec.structs.replace(signature, **_MAY_DIFFER)
 
 
-def different_values(held: Any, again: Any) -> str:
-    """Which values of a nested object differ, in words; empty if none does. Numbers are equal up to rounding."""
-    ours, theirs = dict(_leaves(again)), dict(_leaves(held))
-    apart = [
-        path
-        for path in dict.fromkeys((*theirs, *ours))
-        if path not in _COMPARED_BEFORE
-        and not (path in _LATER and theirs.get(path) is None)
-        and not _equal(theirs.get(path), ours.get(path))
-    ]
+def different_values(held: Any, again: Any, left_out: Sequence[str] = ()) -> str:
+    """Which values of a nested object differ, in words; empty if none does. Numbers are equal up to rounding.
+
+    `left_out` are names of the outermost level that are not compared.
+    """
+    ours, theirs = ({path: value for path, value in _leaves(each) if path.split(".")[0] not in left_out} for each in (again, held))
+    apart = [path for path in dict.fromkeys((*theirs, *ours)) if not _equal(theirs.get(path), ours.get(path))]
     shown = ", ".join(f"{path} {_text(theirs.get(path))} instead of {_text(ours.get(path))}" for path in apart[:_SHOWN])
     more = f" and {len(apart) - _SHOWN} more" if len(apart) > _SHOWN else ""
     return f"{shown}{more}"

@@ -1,6 +1,7 @@
 """The two halves of the labels: one chooses, the other confirms, once. Their types differ, so that neither stands in for the other.
 
-A data folder remembers confirmations in `confirmed.jsonl`, one line a use.
+A data folder remembers confirmations in `confirmed.jsonl`, one line a use, and the hash of that file in `confirmed.head.json`: what was
+removed or changed in one of them is found. Who removes both, or copies labels to another folder, is not found.
 """
 
 from __future__ import annotations
@@ -13,11 +14,12 @@ from pathlib import Path
 
 import msgspec
 import numpy as np
+from filelock import FileLock
 
-from harness.errors import UsageError
+from harness.errors import ContentError, UsageError
 from harness.improvement.questions import LabelledQuestion, LabelledQuestions
 from harness.stats.core.arrays import Ints
-from harness.tables import json_rows, write_atomic
+from harness.tables import PRIVATE_FILE, json_rows, write_together
 
 LEAST_GROUPS = 10
 """Independent texts that each half needs at least."""
@@ -71,7 +73,7 @@ def _text_by_text(texts: LabelledQuestions, rng: np.random.Generator) -> Ints:
     return np.array(list(chain.from_iterable(drawn[at] for at in rng.permutation(len(drawn)))), np.int64)
 
 
-FILE = "confirmed.jsonl"
+FILE, HEAD, _LOCK = "confirmed.jsonl", "confirmed.head.json", ".confirmed.lock"
 
 
 class ConfirmedUse(msgspec.Struct, frozen=True):
@@ -88,18 +90,51 @@ class ConfirmedUse(msgspec.Struct, frozen=True):
     texts: tuple[str, ...]
 
 
+class UsesHead(msgspec.Struct, frozen=True):
+    """How many uses the file has, and its SHA-256."""
+
+    uses: int
+    sha256: str
+
+
 def digests(questions: Iterable[LabelledQuestion]) -> tuple[str, ...]:
     """A digest of each question, which says nothing about its text."""
     return tuple(sorted(hashlib.sha256("\0".join(each).encode()).hexdigest()[:16] for each in questions))
 
 
 def earlier_uses(folder: Path | None, questions: Sequence[LabelledQuestion]) -> int:
-    """How many confirmations used some of these questions before; 0 without a folder."""
-    path = folder / FILE if folder else None
-    if path is None or not path.is_file():
-        return 0
-    now = set(digests(questions))
-    return sum(not now.isdisjoint(use.texts) for _, use in json_rows(path, ConfirmedUse, "a use of labels to confirm"))
+    """Return how many confirmations used some of these questions before; 0 without a folder.
+
+    Raises ContentError where uses were removed or changed, as far as one of the two files is still there.
+    """
+    return 0 if folder is None else _uses(folder, digests(questions))
+
+
+def _uses(folder: Path, texts: Iterable[str]) -> int:
+    path, now = folder / FILE, set(texts)
+    _refuse_changed(folder)
+    uses = json_rows(path, ConfirmedUse, "a use of labels to confirm") if path.is_file() else ()
+    return sum(not now.isdisjoint(use.texts) for _, use in uses)
+
+
+def _refuse_changed(folder: Path) -> None:
+    path, head = folder / FILE, folder / HEAD
+    if not path.is_file() and not head.is_file():
+        return
+    if not path.is_file():
+        raise ContentError(f"this file is gone, which says what labels confirmed ({HEAD} has its hash); restore it", path)
+    try:
+        held = msgspec.json.decode(head.read_bytes(), type=UsesHead)
+    except FileNotFoundError:
+        raise ContentError(f"this file is gone, which has the hash of {FILE}; restore it", head) from None
+    except (msgspec.DecodeError, UnicodeDecodeError) as err:
+        raise ContentError(f"not the hash of {FILE}: {err}; restore it", head) from None
+    content = path.read_bytes()
+    if hashlib.sha256(content).hexdigest() != held.sha256:
+        lines = content.count(b"\n")
+        raise ContentError(
+            f"this file has {lines:,} uses of labels and was changed after it was written with {held.uses:,}; restore it", path
+        )
 
 
 def refuse_second_use(uses: int, reuse: bool) -> None:
@@ -112,8 +147,15 @@ def refuse_second_use(uses: int, reuse: bool) -> None:
         )
 
 
-def remember(folder: Path, use: ConfirmedUse) -> None:
-    """Add a use to the folder's file. Raises StoreError where it cannot be written."""
-    path = folder / FILE
-    before = path.read_bytes() if path.is_file() else b""
-    write_atomic(path, before + msgspec.json.encode(use) + b"\n")
+def remember(folder: Path, use: ConfirmedUse, before: int) -> None:
+    """Add a use to the folder's file; `before` uses of these labels were known when the confirmation began.
+
+    Raises UsageError where another process has confirmed by them meanwhile, StoreError where the file cannot be written.
+    """
+    with FileLock(folder / _LOCK, mode=PRIVATE_FILE):
+        if _uses(folder, use.texts) != before:
+            raise UsageError("another 'harness improve' has confirmed by these labels meanwhile, so nothing is shown; see --reuse")
+        path = folder / FILE
+        content = (path.read_bytes() if path.is_file() else b"") + msgspec.json.encode(use) + b"\n"
+        head = UsesHead(content.count(b"\n"), hashlib.sha256(content).hexdigest())
+        write_together({path: content, folder / HEAD: msgspec.json.encode(head) + b"\n"})

@@ -200,7 +200,8 @@ def improve(
     if folder is not None:  # last, so that labels are not spent where something above fails; and nothing is shown if this fails
         shown, asked = any(each.shown for each in languages), tuple(str(names[at]) for at in order)
         texts = digests(confirming.questions)
-        remember(folder, ConfirmedUse(today.isoformat(), answers.labels_sha256, asked, str(names[chosen]), shown, texts))
+        use = ConfirmedUse(today.isoformat(), answers.labels_sha256, asked, str(names[chosen]), shown, texts)
+        remember(folder, use, division.uses)
     hashed = hashlib.sha256("\0".join(map(str, names)).encode()).hexdigest()[:12]
     return Improved(
         source=source.name,

@@ -28,7 +28,7 @@ def print_check(certificate: Certificate, found: CertificateCheck) -> None:
     if found.stale:
         lines = [f"{judge}: stale", *(f"  {reason}" for reason in found.stale)]
     else:
-        lines = [f"{judge}: {_outcome(certificate, found)}", *_cells(certificate), *map(_extension, certificate.extensions)]
+        lines = [f"{judge}: {_outcome(found)}", *_cells(certificate), *map(_extension, certificate.extensions)]
     print_lines([*lines, *_unchecked(found.unchecked)])
 
 
@@ -69,12 +69,12 @@ def _differences(target: ExtensionTarget, margin: str) -> Iterator[str]:
         yield f"both within the margin: p {probability(target.q)}, corrected over the targets"
 
 
-def _outcome(certificate: Certificate, found: CertificateCheck) -> str:
+def _outcome(found: CertificateCheck) -> str:
     if not found.compared:
-        return "whole, and compared with nothing; name a run or a data folder to compare it with"
-    if certificate.options is None:
-        return "what could be compared is as certified; an earlier version made it, and its numbers cannot be made again"
-    return "nothing is stale; verdicts and numbers were made again and are the same"
+        return "not shown to be as certified: nothing was made again; name the run or data folder that it is of. It says:"
+    if found.not_made_again:
+        return f"not shown to be as certified: this could not be made again: {', '.join(found.not_made_again)}. It says:"
+    return "nothing is stale; all of it was made again and is the same"
 
 
 def _extension(line: Extension) -> str:
@@ -124,15 +124,13 @@ def _acceptance(cell: CertifiedCell) -> tuple[str, str | None]:
     accepted = f"answers are accepted from {found.confidence} {rounded_up(found.threshold)} on, {percent(found.coverage)} of them"
     if found.left_out == 0:
         return accepted, None
-    if not found.left_out:
-        return f"{accepted} (texts without a commonest label are left out, and not counted here)", None
     return f"{accepted}; nothing is said of the {percent(found.left_out_share)} of labelled texts without a commonest label", None
 
 
 def _map(cell: CertifiedCell) -> tuple[str, str | None]:
     found = cell.recalibration
     if found is None:
-        return "no map", cell.recalibration_reason or "an earlier version made it"
+        return "no map", cell.recalibration_reason
     scores = "scores are calibrated text by text" if found.shown else f"scores are not calibrated ({found.advice})"
     if found.length_scale is not None:
         scores += ", and the map reads the length of the text too"

@@ -1,7 +1,12 @@
 """The log of a watch: one line a day, appended and never changed.
 
-Each line holds a hash of itself and of the line before it, so that a changed, removed or inserted line is found. A line is written with
-one call and synchronised to the disk: a process that is killed leaves a whole line, or the beginning of one, which does not count.
+Each line holds a hash of itself and of the line before it, and the first one a hash of the plan, so that a changed, removed or inserted
+line is found, and the log of another watch. `head.json` holds the number of lines and the hash of the last one, so that a tail that was
+cut is found. What is not found: the log and its head both put back to an earlier day, or written anew by somebody who computes hashes;
+the copy of the certificate, which says to which day the log was checked, finds the first of these where it was not put back too.
+
+A line is written with one call and synchronised to the disk: a process that is killed leaves a whole line, which the head does not have
+yet, or the beginning of one, which does not count.
 """
 
 from __future__ import annotations
@@ -19,9 +24,9 @@ import msgspec
 from filelock import FileLock, Timeout
 
 from harness.errors import ContentError, StoreError, UsageError
-from harness.tables import PRIVATE_FILE, json_rows
+from harness.tables import PRIVATE_FILE, json_rows, write_atomic
 
-LOG, GROUPS = "log.jsonl", "groups"
+LOG, HEAD, GROUPS = "log.jsonl", "head.json", "groups"
 DIGITS = 3
 """Values are counted to so many decimals."""
 
@@ -54,12 +59,16 @@ class SeenAnchors(msgspec.Struct, frozen=True):
 
 
 class SeenProduction(msgspec.Struct, frozen=True):
-    """Production scores of one cell on one day: texts, unread answers, texts of groups that earlier days had, and group means."""
+    """Production scores of one cell on one day: texts, unread answers, and texts of groups that earlier days had.
+
+    `level` has means of the new groups, `readable` the shares of their answers that could be read.
+    """
 
     texts: int
     unread: int
     known: int
     level: Seen | None = None
+    readable: Seen | None = None
 
 
 class SeenCell(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -81,12 +90,14 @@ class Restart(msgspec.Struct, frozen=True):
 class Day(msgspec.Struct, frozen=True, omit_defaults=True):
     """One line: the date, what was seen in each cell (`language/metric`), and the hash of this line and the one before.
 
-    A line with a `restart` has no cells. It may have the date of the day after it, and of no other one.
+    `groups` is the SHA-256 of the file of groups that came on this day for the first time; empty without any. A line with a `restart` has
+    no cells. It may have the date of the day after it, and of no other one.
     """
 
     date: date
     cells: dict[str, SeenCell]
     source: str = ""
+    groups: str = ""
     restart: Restart | None = None
     hash: str = ""
 
@@ -95,6 +106,13 @@ class Day(msgspec.Struct, frozen=True, omit_defaults=True):
         bare = msgspec.structs.replace(self, hash="")
         digest = hashlib.sha256(previous.encode() + msgspec.json.encode(bare, order="sorted")).hexdigest()
         return msgspec.structs.replace(self, hash=digest[:32])
+
+
+class Head(msgspec.Struct, frozen=True):
+    """What the log has at least: its number of lines, and the hash of the last of them, or of the plan."""
+
+    lines: int
+    hash: str
 
 
 @contextmanager
@@ -114,21 +132,40 @@ def locked(folder: Path) -> Iterator[None]:
 def read_log(folder: Path, began: str) -> list[Day]:
     """The days of the log, oldest first; a line that was cut off is not among them. The first line is chained to `began`.
 
-    Raises ContentError with `file:line`, for a line that is no day, that was changed after it was written, or whose date is out of order.
+    Raises ContentError with `file:line`, for a line that is no day, that was changed after it was written, or whose date is out of order,
+    and for a log that ends before its head.
     """
     path = folder / LOG
-    if not path.exists():
-        return []
     days: list[Day] = []
-    previous = began
-    for line, day in islice(json_rows(path, Day, "a day of a watch"), path.read_bytes().count(b"\n")):
-        if day.chained(previous).hash != day.hash:
-            raise ContentError("this line, one before it, or watch.json was changed after it was written; restore it", path, line)
+    hashes = [began]
+    lines = json_rows(path, Day, "a day of a watch") if path.exists() else iter(())
+    for line, day in islice(lines, path.read_bytes().count(b"\n") if path.exists() else 0):
+        if day.chained(hashes[-1]).hash != day.hash:
+            problem = "this line, one before it, or watch.json was changed after it was written, or it is of another watch; restore it"
+            raise ContentError(problem, path, line)
         if days and not follows(days[-1], day.date):
             raise ContentError(f"{day.date} stands after {days[-1].date}; days stand in their order", path, line)
         days.append(day)
-        previous = day.hash
+        hashes.append(day.hash)
+    head = _read_head(folder)
+    if head.lines >= len(hashes):
+        raise ContentError(f"it has {len(days):,} lines, and had {head.lines:,}: the last ones were cut off; restore it", path)
+    if head.hash != hashes[head.lines]:
+        raise ContentError("it is not the head of this log and of watch.json; restore them", folder / HEAD)
     return days
+
+
+def _read_head(folder: Path) -> Head:
+    path = folder / HEAD
+    try:
+        head = msgspec.json.decode(path.read_bytes(), type=Head)
+    except FileNotFoundError:
+        raise ContentError("this file is gone, which says how long the log was; restore it", path) from None
+    except (msgspec.DecodeError, UnicodeDecodeError) as err:
+        raise ContentError(f"not the head of a log: {err}; restore it", path) from None
+    if head.lines < 0:
+        raise ContentError("a log has 0 lines or more; restore it", path)
+    return head
 
 
 def follows(last: Day, wanted: date) -> bool:
@@ -143,7 +180,8 @@ def append_day(folder: Path, day: Day, previous: str) -> Day:
     try:
         number = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, PRIVATE_FILE)
         try:
-            os.ftruncate(number, path.read_bytes().rfind(b"\n") + 1)
+            before = path.read_bytes()
+            os.ftruncate(number, before.rfind(b"\n") + 1)
             if os.write(number, line) != len(line):
                 raise OSError(None, "the disk is full")
             os.fsync(number)
@@ -151,7 +189,12 @@ def append_day(folder: Path, day: Day, previous: str) -> Day:
             os.close(number)
     except OSError as err:
         raise StoreError(f"{path} cannot be written ({err.strerror or err}); make room, then run the same command again") from None
+    write_head(folder, Head(before.count(b"\n") + 1, added.hash))  # last: a log may have a line that its head does not have yet
     return added
+
+
+def write_head(folder: Path, head: Head) -> None:
+    write_atomic(folder / HEAD, msgspec.json.encode(head) + b"\n", private=True)
 
 
 def refuse_date(log: Sequence[Day], wanted: date, today: date) -> None:

@@ -20,6 +20,7 @@ from harness.correct.scored_items import judged_rows
 from harness.correct.stale_certificate import other_condition
 from harness.data.dataset import Dataset
 from harness.data.judgments import Judgments
+from harness.data.same_texts import text_key
 from harness.errors import ContentError, UsageError
 from harness.measure.compare import Recording
 from harness.model import Item, Score
@@ -119,6 +120,7 @@ def see_production(
                 unread=sum(level is None for levels in groups.values() for level in levels),
                 known=texts - sum(map(len, first.values())),
                 level=Seen.of(sum(levels) / len(levels) for levels in read.values() if levels),
+                readable=Seen.of(len(read[key]) / len(levels) for key, levels in first.items()),
             )
     return seen, new
 
@@ -134,21 +136,21 @@ def scores_by_group(
 
 
 def certified_texts(source: Recording, judge: CertifiedJudge, cells: Collection[WatchedCell]) -> tuple[str, ...]:
-    """Short hashes that know the judged texts of the certified cells again, in order."""
+    """Short hashes that know the judged texts of the certified cells again, by their ids and by what is read of them, in order."""
     texts = _texts(_answers(source, judge, cells))
-    return tuple(sorted({key for item, _ in texts for key in (_hash([item.item_id]), _key(source.data, item))}))
+    return tuple(sorted({key for item, _ in texts for key in (_hash([item.item_id]), *_keys(source.data, item))}))
 
 
-def without_certified(source: Recording, plan: WatchPlan, certified: Collection[str]) -> tuple[Recording, Counter[str]]:
+def without_certified(source: Recording, plan: WatchPlan, certified: frozenset[str]) -> tuple[Recording, Counter[str]]:
     """New scores without those of certified texts, and how many were left out in each cell (by its name).
 
-    A text is known by its id and its outputs, or by its id alone where the new scores come without texts. Outputs alone say too little:
-    short ones are often the same. Raises UsageError where no other text is left.
+    A text is known by its id and its outputs, by all that is read of it under whatever id, or by its id alone where the new scores come
+    without texts. Raises UsageError where no other text is left.
     """
     left_out, kept, known = Counter[str](), 0, dict[str, bool]()
     for item, cell in _texts(_answers(source, plan.judge, plan.cells)):
         if item.item_id not in known:
-            known[item.item_id] = _key(source.data, item) in certified
+            known[item.item_id] = not certified.isdisjoint(_keys(source.data, item))
         left_out[cell.name] += known[item.item_id]
         kept += not known[item.item_id]
     if not any(known.values()):
@@ -162,9 +164,7 @@ def without_certified(source: Recording, plan: WatchPlan, certified: Collection[
 
 
 def read_certified(home: Path, plan: WatchPlan) -> frozenset[str]:
-    """What `certified_texts` gave when the watch began; empty of a watch that does not know. Raises ContentError for a changed file."""
-    if not plan.certified:
-        return frozenset()
+    """What `certified_texts` gave when the watch began. Raises ContentError for a changed file."""
     path = home / CERTIFIED
     keys = tuple(path.read_text("ascii", "replace").split()) if path.is_file() else ()
     if certified_hash(keys) != plan.certified:
@@ -186,9 +186,10 @@ def _texts(answers: Iterable[Answer]) -> Collection[tuple[Item, WatchedCell]]:
     return {(item.item_id, cell.name): (item, cell) for item, cell, _ in answers}.values()
 
 
-def _key(data: Dataset, item: Item) -> str:
-    outputs = [item.fields.get(name) for name in data.outputs_of(item)]
-    return _hash([item.item_id, *outputs] if any(outputs) else [item.item_id])
+def _keys(data: Dataset, item: Item) -> tuple[str, ...]:
+    """By its id and its outputs, and by all that is read of it; by its id alone where it comes without its outputs."""
+    outputs, text = [item.fields.get(name) for name in data.outputs_of(item)], text_key(data, item)
+    return (_hash([item.item_id]),) if text is None else (_hash([item.item_id, *outputs]), text)
 
 
 def _hash(parts: list[object]) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import secrets
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import date
 from importlib.metadata import version
@@ -11,11 +12,11 @@ import msgspec
 import numpy as np
 
 from harness.correct.certificate import Certificate
-from harness.correct.certified_cell import CertifiedCell
+from harness.correct.certified_cell import AGAIN, CertifiedCell
 from harness.correct.certify import JudgedRun
 from harness.correct.label_sample import SampleOptions, draw_label_sample
 from harness.correct.scored_items import scored_items
-from harness.correct.stale_certificate import staleness
+from harness.correct.stale_certificate import staleness, stated_of_asking
 from harness.errors import StaleCertificate, UsageError, UseForbidden
 from harness.measure.compare import Recording, align
 from harness.measure.options import Annotators, CompareOptions
@@ -35,8 +36,9 @@ from harness.watch.watch_plan import (
     certified_hash,
 )
 
-TESTS = {"anchors": 4, "production": 2}
-"""One-sided tests of a cell in each stream: agreement and level of anchors, and the level of production scores, on both sides."""
+TESTS = {"anchors": 4, "production": 3}
+"""One-sided tests of a cell in each stream: agreement and level of anchors, and the level of production scores, on both sides; and whether
+fewer production answers can be read, which agreement on anchors shows too."""
 
 
 class WatchStart(msgspec.Struct, frozen=True):
@@ -50,8 +52,13 @@ class WatchStart(msgspec.Struct, frozen=True):
 
 def refuse_unfit(start: WatchStart, asked: JudgedRun | None) -> None:
     """Raise StaleCertificate where a certificate is not of this source or does not hold, UseForbidden where it allows nothing."""
-    for problem in staleness(start.certificate, start.source, asked):
-        raise StaleCertificate(f"the certificate is not of {start.source.name} as it is: {problem}")
+    held, name = start.certificate, start.source.name
+    if held.watch is not None and held.watch.ended is not None:
+        raise StaleCertificate(f"the certificate does not hold any more: its watch found: {held.watch.ended}; {AGAIN}")
+    for problem in staleness(held, start.source, asked):
+        raise StaleCertificate(f"the certificate is not of {name} as it is: {problem}")
+    if asked is None and (stated := stated_of_asking(held)):
+        raise StaleCertificate(f"the certificate is of a run, and {name} does not show {', '.join(stated)}; name the run")
     if not start.certificate.allowed:
         raise UseForbidden("the certificate allows nothing, so there is nothing to watch")
 
@@ -126,6 +133,7 @@ def make_watch_plan(
         cells=tuple(cells),
         anchors=anchors_hash(tuple(anchors)),
         certified=certified_hash(certified),
+        nonce=secrets.token_hex(8),
     )
     return plan, certified
 
@@ -166,6 +174,8 @@ def _references(
     yield _reference(cell, "anchors", "agreement", agreement, alpha)
     yield _reference(cell, "anchors", "level", level, alpha)
     yield _reference(cell, "production", "level", [[sum(group) / len(group)] for group in groups if group], alpha)
+    read = [[sum(one is not None for one in levels) / len(levels)] for levels in before.values()]
+    yield _reference(cell, "production", "readable", read, alpha)
 
 
 def _reference(cell: WatchedCell, stream: Stream, quantity: Quantity, values: Sequence[Sequence[float]], alpha: float) -> Reference:

@@ -24,6 +24,7 @@ from harness.watch.daily_log import Day, Seen
 from harness.watch.watch_plan import STREAMS, Quantity, Reference, Stream, WatchedCell, WatchPlan
 
 WatchAnswer = Literal["nothing shown", "not yet known", "the texts changed", "the judge changed", "both"]
+_OF_PRODUCTION: tuple[Quantity, ...] = ("level", "readable")
 _MOST = 700.0  # the largest logarithm of a number that a float holds
 
 
@@ -159,7 +160,7 @@ def watch_record(plan: WatchPlan, found: WatchCheck, earlier: tuple[EarlierWatch
 
 def watched(certificate: Certificate, plan: WatchPlan, found: WatchCheck) -> Certificate:
     """The certificate with its watch as the check found it."""
-    return msgspec.structs.replace(certificate, watch=watch_record(plan, found, found.earlier))
+    return msgspec.structs.replace(certificate, watch=watch_record(plan, found, found.earlier)).sealed()
 
 
 class _Evidence(msgspec.Struct, frozen=True):
@@ -179,7 +180,10 @@ def _evidence(cell: WatchedCell, stream: Stream, days: Sequence[Day], plan: Watc
     references = [reference for reference in cell.references if reference.stream == stream]
     if not with_values:
         return _Evidence((), {})
-    tests = {f"{one.quantity} {words}": (one, sign) for one in references for sign, words in ((1, "fell"), (-1, "rose"))}
+    sides = ((1, "fell"), (-1, "rose"))
+    tests = {
+        f"{one.quantity} {words}": (one, sign) for one in references for sign, words in sides if (one.quantity, sign) != ("readable", -1)
+    }
     counted = {one.quantity: _counted([seen.get(one.quantity) for _, seen in with_values]) for one in references}
     factors = np.stack([_factors(*counted[one.quantity], one, sign, plan.options.tolerance) for one, sign in tests.values()], axis=1)
     every = mixed_wealth(factors).log_e  # (days, tests)
@@ -197,7 +201,8 @@ def _seen(day: Day, cell: WatchedCell, stream: Stream) -> dict[Quantity, Seen]:
     if of_day is None:
         return {}
     if stream == "production":
-        return {"level": of_day.production.level} if of_day.production and of_day.production.level else {}
+        parts = {name: getattr(of_day.production, name, None) for name in _OF_PRODUCTION}
+        return {name: seen for name, seen in parts.items() if seen is not None}
     if of_day.anchors is None:
         return {}
     level: dict[Quantity, Seen] = {"level": of_day.anchors.level} if of_day.anchors.level else {}

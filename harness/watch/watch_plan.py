@@ -20,16 +20,17 @@ from harness.model import Score
 from harness.tables import read_rows, to_json, to_jsonl, write_together
 
 PLAN, ANCHORS, CERTIFICATE, CERTIFIED = "watch.json", "anchors.jsonl", "certificate.json", "certified.txt"
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 Stream = Literal["anchors", "production"]
 STREAMS: tuple[Stream, ...] = ("anchors", "production")
-Quantity = Literal["agreement", "level"]
+Quantity = Literal["agreement", "level", "readable"]
 
 
 class Reference(msgspec.Struct, frozen=True, kw_only=True):
     """The level of one quantity in the certified period: the mean of `n` independent values in [0, 1], and its one-sided limits.
 
-    `stream` is where it is watched. Agreement is that of the judge with people on anchors; the level is the mean score from 0 to 1.
+    `stream` is where it is watched. Agreement is that of the judge with people on anchors; the level is the mean score from 0 to 1;
+    `readable` is the share of answers that can be read.
     """
 
     stream: Stream
@@ -127,7 +128,7 @@ class WatchOptions(msgspec.Struct, frozen=True, kw_only=True):
                 raise UsageError(f"--{name.replace('_', '-')} is {getattr(self, name)}; it should be 1 or more")
 
 
-class WatchPlan(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class WatchPlan(msgspec.Struct, frozen=True, kw_only=True):
     """`watch.json`.
 
     Attributes:
@@ -138,7 +139,8 @@ class WatchPlan(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         data: id of the certified data.
         since: the first day.
         anchors: SHA-256 of anchors.jsonl.
-        certified: SHA-256 of certified.txt; empty of a watch from before there was one.
+        certified: SHA-256 of certified.txt.
+        nonce: random, so that no other watch has the same plan, whose log would pass for this one's.
     """
 
     schema_version: int
@@ -151,7 +153,8 @@ class WatchPlan(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     options: WatchOptions
     cells: tuple[WatchedCell, ...]
     anchors: str
-    certified: str = ""
+    certified: str
+    nonce: str
 
     @property
     def sha256(self) -> str:

@@ -6,6 +6,7 @@ its files: a process that is killed leaves a restart as a whole, or files that d
 
 from __future__ import annotations
 
+import hashlib
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -15,14 +16,29 @@ from pathlib import Path
 import msgspec
 
 from harness.correct import certificate
-from harness.correct.certificate_extension import EarlierWatch
+from harness.correct.certificate_extension import CertifiedWatch, EarlierWatch
 from harness.correct.scored_items import judged_rows
 from harness.correct.stale_certificate import other_condition
 from harness.data.judgments import Judgments
 from harness.errors import ContentError, UsageError
 from harness.measure.compare import Recording
-from harness.tables import make_folder, to_json, write_atomic
-from harness.watch.daily_log import GROUPS, Day, Restart, SeenAnchors, SeenCell, SeenProduction, append_day, locked, read_log, refuse_date
+from harness.tables import make_folder, sha256_of, to_json, write_atomic
+from harness.watch.daily_log import (
+    GROUPS,
+    HEAD,
+    LOG,
+    Day,
+    Head,
+    Restart,
+    SeenAnchors,
+    SeenCell,
+    SeenProduction,
+    append_day,
+    locked,
+    read_log,
+    refuse_date,
+    write_head,
+)
 from harness.watch.one_day import (
     answers_of,
     draw_anchors,
@@ -166,6 +182,8 @@ def _start(
     refuse_unanswered(anchors, {anchor.item_id: 1 for anchor in anchors}, answers, start.source.name)
     plan, certified = make_watch_plan(start, anchors, answers, options, since)
     held = watched(start.certificate, plan, check_watch(plan, [], since, earlier))
+    if number == 1:
+        write_head(folder, Head(0, plan.sha256))  # before the plan, without which a folder is no watch
     write_plan(home_of(folder, number), plan, anchors, certified, to_json(held))
     return plan
 
@@ -176,7 +194,7 @@ def _refuse_restart(watch: StartedWatch, start: WatchStart, since: date) -> None
     if since <= last:
         raise UsageError(f"a restart on {since} is not after {last}, the last day of the log; give a later --date")
     ended = certificate.load(watch.home / CERTIFICATE)
-    if msgspec.structs.replace(start.certificate, watch=None) == msgspec.structs.replace(ended, watch=None):
+    if msgspec.structs.replace(start.certificate, watch=None).sealed() == msgspec.structs.replace(ended, watch=None).sealed():
         raise UsageError(
             "the certificate is the one that the alarm has ended, with the same labels and scores; run the judge again or label new texts, "
             "make a certificate with 'harness certify', and start again with that one"
@@ -216,11 +234,11 @@ def add_day(folder: Path, day: date, new: NewScores, today: date, ask: Asking | 
             if cell.name in seen or cell.name in production or left_out[cell.name]
         }
         if groups:  # before the line: what a killed command leaves is written again, and does not count without its line
-            path = folder / GROUPS / f"{day}.txt"
-            make_folder(path.parent, private=True)
-            write_atomic(path, "".join(f"{group}\n" for group in groups), private=True)
+            make_folder(folder / GROUPS, private=True)
+            write_atomic(_groups_file(folder, day), text := "".join(f"{group}\n" for group in groups), private=True)
         source = new.production.name if new.production is not None else ""
-        return append_day(folder, Day(day, cells, source), watch.previous)
+        digest = hashlib.sha256(text.encode()).hexdigest() if groups else ""
+        return append_day(folder, Day(day, cells, source, digest), watch.previous)
 
 
 def _anchors_of(
@@ -242,17 +260,19 @@ def _anchors_of(
     return {name: seen for name, seen in found.items() if seen is not None}
 
 
+def _groups_file(folder: Path, day: date) -> Path:
+    return folder / GROUPS / f"{day}.txt"
+
+
 def _known_groups(folder: Path, days: Sequence[Day]) -> set[str]:
-    """The groups of these days, of which each that had new ones has a file of them."""
+    """The groups of these days, of which each that had new ones has a file of them. Raises ContentError for a changed file."""
     known: set[str] = set()
     for day in days:
-        if any(cell.production and cell.production.texts > cell.production.known for cell in day.cells.values()):
-            path = folder / GROUPS / f"{day.date}.txt"
-            try:
-                known.update(path.read_text("ascii", "replace").split())
-            except FileNotFoundError:
-                problem = "this file is gone, which says what texts the day had; restore it, or texts would count twice"
-                raise ContentError(problem, path) from None
+        path = _groups_file(folder, day.date)
+        if day.groups and (not path.is_file() or sha256_of(path) != day.groups):
+            gone = "was changed" if path.is_file() else "is gone"
+            raise ContentError(f"this file {gone}, which says what texts the day had; restore it, or texts would count twice", path)
+        known.update(path.read_text("ascii").split() if day.groups else ())
     return known
 
 
@@ -272,9 +292,21 @@ def check(folder: Path, today: date) -> WatchCheck:
         raise ContentError(f"this is not the certificate that the watch in {folder} was begun with; restore it", path)
     again = watched(held, plan, found)
     assert again.watch is not None
-    if again != held and again.watch.checked_to >= held.watch.checked_to:
+    if again.watch.checked_to < held.watch.checked_to:
+        raise ContentError(
+            f"the log was checked to {held.watch.checked_to}, and now ends on {again.watch.checked_to}; restore it", folder / LOG
+        )
+    if again != held:
         write_atomic(path, to_json(again), private=True)
     return found
+
+
+def record_beside(path: Path) -> CertifiedWatch | None:
+    """What the watch in whose folder a certificate stands says of it now; None for a certificate elsewhere. Raises as `open_watch`."""
+    if path.name != CERTIFICATE or not (path.parent / HEAD).is_file():
+        return None
+    watch = open_watch(path.parent)
+    return watch_record(watch.plan, check_watch(watch.plan, watch.days, watch.plan.since, watch.earlier), watch.earlier)
 
 
 def keep_certificate(watch: StartedWatch) -> None:

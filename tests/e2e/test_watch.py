@@ -272,10 +272,13 @@ def test_bad_input_is_refused_in_one_sentence(world: World, refused: Callable[..
     mixed = world.folder("mixed", [2, 0, 2, 1, 2, 1] * 3, labelled=False, first=110, judged=True)
     said = world.add(9, mixed).out
     assert "of 8 texts in 8 new groups, left out: 10 texts that the certificate was made from" in said, said
-    log = watch / "log.jsonl"
-    log.write_text(log.read_text().replace('"drawn":30', '"drawn":31'))
+    log, whole = watch / "log.jsonl", (watch / "log.jsonl").read_text()
+    log.write_text(whole.replace('"drawn":30', '"drawn":31'))
     refused(world.check(9), 3, "log.jsonl:1", "was changed after it was written")
     refused(world.add(9), 3, "log.jsonl:1")
-    log.unlink()
+    log.write_text("".join(whole.splitlines(keepends=True)[:-1]))
+    refused(world.check(9), 3, "log.jsonl", "the last ones were cut off")
+    refused(world.add(9), 3, "log.jsonl", "the last ones were cut off")
+    log.write_text(whole)
     (watch / "anchors.jsonl").write_text((watch / "anchors.jsonl").read_text().replace('"2":3', '"2":2'))
-    refused(world.add(9), 3, "anchors.jsonl", "not those that the watch began with")
+    refused(world.add(10), 3, "anchors.jsonl", "not those that the watch began with")

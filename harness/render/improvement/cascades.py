@@ -96,10 +96,14 @@ def _legend(found: AcceptedCascades) -> str:
     )
 
 
-def print_cascade_check(judges: Sequence[str], stale: Sequence[str], allowed: Sequence[tuple[str, str]], only_if: str | None) -> None:
+def print_cascade_check(
+    judges: Sequence[str], stale: Sequence[str], not_made_again: Sequence[str], allowed: Sequence[tuple[str, str]], only_if: str | None
+) -> None:
     """Print whether the certificate of a cascade still holds, and why not."""
-    lines = [f"certificate of a cascade, {' then '.join(judges)}: {'stale' if stale else 'holds'}", *(f"  {reason}" for reason in stale)]
-    if not stale:
+    unknown = f"not shown to be as certified: this could not be made again: {', '.join(not_made_again)}" if not_made_again else ""
+    lines = [f"certificate of a cascade, {' then '.join(judges)}: {'stale' if stale else unknown or 'holds'}"]
+    lines += [f"  {reason}" for reason in stale]
+    if not stale and not not_made_again:
         places = ", ".join(f"{language}/{metric}" for language, metric in allowed)
         lines.append(
             f"  answers are accepted in {places}{f'; this holds {only_if}' if only_if else ''}"

@@ -59,7 +59,9 @@ def _parts(cell: SeenCell) -> Iterator[str]:
         yield f"agreement {percent(cell.anchors.agreement.mean)} on {anchors}"
     if cell.production is not None:
         seen, texts = cell.production, f"{counted(cell.production.texts, 'text')}{_unread(cell.production.unread)}"
-        if seen.level is None:
+        if seen.level is None and seen.readable is not None:
+            yield f"no level: none of {texts} can be read"
+        elif seen.level is None:
             yield f"no new level from {texts}; {seen.known:,} of them are in groups of earlier days"
         else:
             yield f"level {percent(seen.level.mean)} of {texts} in {counted(seen.level.n, 'new group')}"
@@ -92,15 +94,19 @@ def stream_text(cell: CellState, stream: Stream) -> str:
     seen = f"alarm on {state.alarm}, {state.moved}" if state.alarm else f"no alarm, e {two_digits(state.e)} of {two_digits(state.limit)}"
     references = [reference for reference in cell.references if reference.stream == stream]
     level = "level" if cell.watched_class is None else f"share of '{cell.watched_class}'"
-    names = {"agreement": "agreement", "level": level}
-    levels = [f"{names[one.quantity]} {percent(one.mean)} then, {percent(_recent(state, one.quantity))} now" for one in references]
+    names = {"agreement": "agreement", "level": level, "readable": "readable answers"}
+    levels = [f"{names[one.quantity]} {percent(one.mean)} then, {_now(state, one.quantity)}" for one in references]
     return "; ".join((seen, *levels))
 
 
-def _recent(state: StreamState, quantity: Quantity) -> float | None:
-    """The mean of the last days, each with its number of values."""
-    days = [(day.means[quantity], day.n) for day in state.days if quantity in day.means][-RECENT:]
-    return sum(mean * n for mean, n in days) / sum(n for _, n in days) if days else None
+def _now(state: StreamState, quantity: Quantity) -> str:
+    """The last day, and the mean of the last days, each with its number of values, as one day says little."""
+    days = [day for day in state.days if quantity in day.means][-RECENT:]
+    if not days:
+        return "unknown now"
+    last = f"{percent(days[-1].means[quantity])} on {days[-1].date}"
+    mean = sum(day.means[quantity] * day.n for day in days) / sum(day.n for day in days)
+    return f"{percent(mean)} in the mean of the last {len(days)} days, {last}" if len(days) > 1 else last
 
 
 def watch_junit(found: WatchCheck) -> str:

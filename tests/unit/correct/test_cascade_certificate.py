@@ -105,7 +105,7 @@ def test_prompts_that_it_knows_have_to_be_given(made: Path) -> None:
     [
         (lambda text: text[: len(text) // 2], "not a whole JSON file"),
         (
-            lambda text: text.replace('"schema_version":1', '"schema_version":9').replace('"schema_version": 1', '"schema_version": 9'),
+            lambda text: text.replace('"schema_version": 2', '"schema_version": 1'),
             "schema",
         ),
         (lambda text: text.replace('"cascade"', '"judge"', 1), "certificate of a cascade is needed"),

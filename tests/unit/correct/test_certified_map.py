@@ -32,7 +32,7 @@ def held_of(folder: Path, *, length: bool = False, **promise: Any) -> Certificat
     [source] = open_sources([folder], None, folder)
     made = certify(source.recording, CompareOptions(), maps=CalibrateOptions(SetOptions(**promise), length=length))
     allowed = msgspec.structs.replace(made, cells=tuple(msgspec.structs.replace(cell, verdict="use corrected") for cell in made.cells))
-    (folder / "c.json").write_text(to_json(allowed), "utf-8")
+    (folder / "c.json").write_text(to_json(allowed.sealed()), "utf-8")
     return certificate.load(folder / "c.json")
 
 

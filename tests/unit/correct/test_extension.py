@@ -178,8 +178,8 @@ def test_the_certified_agreement_has_an_error_over_groups(certificate: Certifica
     )
     source = made("compared", prompts=300, seed=5)
     here, before = (of(extend(each, source), "tone").agreement.interval for each in (certificate, without))
-    assert before[0] < here[0] < here[1] < before[1], "an earlier certificate counts the error of as many texts as groups"
-    assert check_certificate(without, made("again", prompts=500)).stale == (), "what an earlier version did not write is not stale"
+    assert before[0] < here[0] < here[1] < before[1], "where it is undefined, the error is that of as many texts as groups"
+    assert any("agreement_error" in reason for reason in check_certificate(without.sealed(), made("again", prompts=500)).stale)
 
 
 def test_a_large_shift_is_refused_below_the_floor(certificate: Certificate, made: Callable[..., Recording]) -> None:
@@ -199,6 +199,8 @@ def test_a_watched_certificate_expires(certificate: Certificate) -> None:
     ended = msgspec.structs.replace(certificate, watch=msgspec.structs.replace(watch, ended="the judge changed (2026-05-07)"))
     with pytest.raises(StaleCertificate, match="its watch found: the judge changed"):
         ended.apply(**scores, today=TODAY + timedelta(days=11))  # type: ignore[arg-type]
-    assert check_certificate(ended, None, today=TODAY).stale == ("its watch found: the judge changed (2026-05-07)",)
+    assert check_certificate(ended.sealed(), None, today=TODAY).stale == ("its watch found: the judge changed (2026-05-07)",)
+    with pytest.raises(StaleCertificate, match="the clock is wrong"):
+        held.apply(**scores, today=TODAY + timedelta(days=9))  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="maximal age"):
         CertifiedWatch(since=TODAY, checked_to=TODAY - timedelta(days=1), max_age=3)

@@ -13,12 +13,12 @@ import numpy as np
 import pytest
 
 import harness
-from harness.errors import UsageError
-from harness.improvement.halves import FILE, halves
+from harness.errors import ContentError, UsageError
+from harness.improvement.halves import FILE, HEAD, ConfirmedUse, digests, earlier_uses, halves, remember
 from harness.improvement.improve import ImproveOptions
-from harness.improvement.questions import recorded_answers
+from harness.improvement.questions import LabelledQuestion, labelled_questions, recorded_answers
 from harness.measure.compare import Recording
-from harness.measure.options import CompareOptions
+from harness.measure.options import Annotators, CompareOptions
 from harness.stats.selection.confirmation import confirm
 from tests.conftest import write_rows
 
@@ -86,6 +86,7 @@ def test_the_choice_depends_on_the_choosing_half_alone(answers: Path) -> None:
     texts = recorded_answers(_recording(answers), CompareOptions())[0]
     confirming = {question.item_id for question in halves(texts, 0.6, 0)[1].texts.questions}
     (answers / FILE).unlink()
+    (answers / HEAD).unlink()
     rows = [json.loads(line) for line in (answers / "judgments.jsonl").read_text("utf-8").splitlines()]
     for row in rows:
         if row["item_id"] in confirming:
@@ -195,3 +196,45 @@ def test_an_interval_of_texts_that_do_not_differ_is_undefined() -> None:
     assert found.together.gain == 0
     assert math.isnan(found.together.low)
     assert math.isnan(found.together.high)
+
+
+def test_uses_that_were_removed_are_found_and_two_at_once_are_refused(tmp_path: Path) -> None:
+    use = ConfirmedUse("2026-01-01", "0", ("a", "b"), "b", True, digests([LabelledQuestion("ja", "m", "i1")]))
+    remember(tmp_path, use, 0)
+    with pytest.raises(UsageError, match="has confirmed by these labels meanwhile, so nothing is shown"):
+        remember(tmp_path, use, 0)
+    remember(tmp_path, use, 1)
+    whole, head = ((tmp_path / name).read_bytes() for name in ("confirmed.jsonl", "confirmed.head.json"))
+    question = [LabelledQuestion("ja", "m", "i1")]
+    assert earlier_uses(tmp_path, question) == 2 and earlier_uses(tmp_path, [LabelledQuestion("ja", "m", "i2")]) == 0
+    for spoilt in (b"", whole.splitlines(keepends=True)[0], whole.replace(b"2026", b"2025", 1), whole[:-1], whole + whole):
+        (tmp_path / "confirmed.jsonl").write_bytes(spoilt)
+        with pytest.raises(ContentError, match=r"confirmed\.jsonl: this file has \d uses of labels and was changed"):
+            earlier_uses(tmp_path, question)
+        with pytest.raises(ContentError):
+            remember(tmp_path, use, 0)
+    (tmp_path / "confirmed.jsonl").unlink()
+    with pytest.raises(ContentError, match="this file is gone, which says what labels confirmed"):
+        earlier_uses(tmp_path, question)
+    (tmp_path / "confirmed.jsonl").write_bytes(whole)
+    for spoilt in (b"{}", b"", head.replace(b'"uses"', b'"used"')):
+        (tmp_path / "confirmed.head.json").write_bytes(spoilt)
+        with pytest.raises(ContentError, match="not the hash of"):
+            earlier_uses(tmp_path, question)
+    (tmp_path / "confirmed.head.json").unlink()
+    with pytest.raises(ContentError, match="this file is gone, which has the hash of"):
+        earlier_uses(tmp_path, question)
+
+
+def test_copies_of_a_text_stay_in_one_half(tmp_path: Path) -> None:
+    texts = [f"Vět\u0061\u0301 {n // 3}." if n % 3 else f"Vět\u00e1  {n // 3}. " for n in range(90)]
+    items = [{"item_id": f"i{n}", "language": "cs", "task": "chat", "output": text} for n, text in enumerate(texts)]
+    labels = [{"item_id": f"i{n}", "annotator_id": "a", "metric": "m", "score": n % 2} for n in range(90)]
+    write_rows(tmp_path / "items.jsonl", items)
+    write_rows(tmp_path / "labels.jsonl", labels)
+    (tmp_path / "data.toml").write_text('id = "own"\n[metrics.m]\nkind = "ordinal"\nclasses = [0, 1]\nbest = 1\n', "utf-8")
+    questions = labelled_questions(harness.load(tmp_path), CompareOptions(annotators=Annotators(1)))
+    assert questions.groups == 30, "three spellings of one text are one"
+    choosing, confirming = halves(questions, 0.6, 0)
+    one, other = ({int(item[1:]) // 3 for item in half.texts.items} for half in (choosing, confirming))
+    assert not one & other and len(one | other) == 30

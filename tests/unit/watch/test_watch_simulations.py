@@ -134,8 +134,9 @@ def _plan(rng: np.random.Generator, anchors: int = 200, repeats: int = 5) -> tup
         lower, upper = limits_of_repeats(then.tolist(), alpha / 4)
         references.append(Reference(stream="anchors", quantity=quantity, mean=float(then.mean()), n=then.size, lower=lower, upper=upper))  # type: ignore[arg-type]
     before = rng.binomial(REFERENCE, LEVEL) / REFERENCE
-    limits = reference_limits(before, REFERENCE, alpha / 2)
-    references.append(Reference(stream="production", quantity="level", mean=before, n=REFERENCE, lower=limits.lower, upper=limits.upper))
+    for quantity, mean in (("level", before), ("readable", 1.0)):
+        limits = reference_limits(mean, REFERENCE, alpha / 3)
+        references.append(Reference(stream="production", quantity=quantity, mean=mean, n=REFERENCE, lower=limits.lower, upper=limits.upper))  # type: ignore[arg-type]
     cell = WatchedCell(
         language="ja", metric="m", classes=(0, 1), levels=(0.0, 1.0), span=None, watched_class=None, references=tuple(references)
     )
@@ -143,13 +144,15 @@ def _plan(rng: np.random.Generator, anchors: int = 200, repeats: int = 5) -> tup
         schema_version=1,
         harness="0",
         certificate="",
-        judge=CertifiedJudge(name="model/one", settings=None, variant="default"),
+        judge=CertifiedJudge(name="model/one", settings=None, variant="default", judgments=""),
         run=None,
         data="made",
         since=FIRST,
         options=WatchOptions(),
         cells=(cell,),
         anchors="",
+        certified="",
+        nonce="",
     )
     return plan, chance
 
@@ -157,7 +160,7 @@ def _plan(rng: np.random.Generator, anchors: int = 200, repeats: int = 5) -> tup
 def _quiet_day(number: int, chance: Floats, rng: np.random.Generator) -> Day:
     anchors = rng.random(PER_DAY) < chance[rng.integers(0, len(chance), PER_DAY)]
     seen, level = _counted(int(anchors.sum())), _counted(int(rng.binomial(PER_DAY, LEVEL)))
-    cell = SeenCell(anchors=SeenAnchors(PER_DAY, 0, seen, seen), production=SeenProduction(PER_DAY, 0, 0, level))
+    cell = SeenCell(anchors=SeenAnchors(PER_DAY, 0, seen, seen), production=SeenProduction(PER_DAY, 0, 0, level, _counted(PER_DAY)))
     return Day(FIRST + timedelta(number), {"ja/m": cell})
 
 

@@ -17,6 +17,7 @@ from harness.correct.certify import certify
 from harness.errors import ContentError, StaleCertificate, UsageError, UseForbidden
 from harness.measure.compare import Recording
 from harness.measure.options import CompareOptions
+from harness.render.pipelines.watch import day_sentence, stream_text
 from harness.tables import to_json
 from harness.watch import watching
 from harness.watch.daily_log import Day, Seen, SeenAnchors, SeenCell, SeenProduction, append_day, read_log
@@ -25,6 +26,7 @@ from harness.watch.setting_up import WatchStart, choose_anchors, refuse_unfit
 from harness.watch.watch_check import check_watch, who_changed
 from harness.watch.watch_plan import Anchor, Reference, WatchedCell, WatchOptions, WatchPlan, read_anchors, read_plan
 from harness.watch.watching import NewScores, add_day, begin, check
+from tests.conftest import write_rows
 from tests.judged_folder import judged_folder
 
 BEGAN = date(2026, 1, 1)
@@ -64,9 +66,10 @@ def test_a_plan_holds_reference_levels_between_their_limits(watch: Path, start: 
             ("anchors", "agreement"),
             ("anchors", "level"),
             ("production", "level"),
+            ("production", "readable"),
         ]
-        assert all(0 <= one.lower < one.mean < one.upper <= 1 for one in cell.references)
-        assert [one.n for one in cell.references] == [240, 240, 300], "three answers on each anchor; groups of two texts"
+        assert all(0 <= one.lower < one.mean <= one.upper <= 1 for one in cell.references)
+        assert [one.n for one in cell.references] == [240, 240, 300, 300], "three answers on each anchor; groups of two texts"
     anchors = read_anchors(watch, plan)
     labelled = start.source.data.labels.native_items()
     assert len({anchor.item_id for anchor in anchors}) == 80 and {anchor.item_id for anchor in anchors} <= labelled
@@ -78,7 +81,12 @@ def test_the_draw_is_random_with_replacement_and_the_same_again() -> None:
     anchors = [Anchor(item_id=f"i{n}", language=tag, metric="m", labels={"1": 1}) for n in range(20) for tag in ("ja", "cs")]
     plan: Any = msgspec.convert(
         {"options": {}, "schema_version": 1, "harness": "", "certificate": "", "run": None, "data": "", "since": "2026-01-01", "cells": []}
-        | {"anchors": "", "judge": {"name": "j", "settings": None, "variant": "v", "temperature": None, "top_p": None}},
+        | {
+            "anchors": "",
+            "certified": "",
+            "nonce": "",
+            "judge": {"name": "j", "settings": None, "variant": "v", "temperature": None, "top_p": None, "judgments": ""},
+        },
         WatchPlan,
     )
     days = [draw_anchors([one for one in anchors if one.language == "ja"], plan, BEGAN + timedelta(n)) for n in range(40)]
@@ -140,14 +148,6 @@ def test_texts_that_the_certificate_was_made_from_are_no_new_ones(
         add_day(watch, day + timedelta(1), NewScores(mixed), today)
 
 
-def test_a_watch_that_does_not_know_its_certified_texts_goes_on(watch: Path, start: WatchStart) -> None:
-    (watch / "certified.txt").unlink()
-    (watch / "watch.json").write_text(to_json(msgspec.structs.replace(read_plan(watch), certified="")))
-    assert "certified" not in json.loads((watch / "watch.json").read_text()), "the first line of its log is chained to it as it was"
-    seen = add_day(watch, BEGAN + timedelta(1), NewScores(start.source), BEGAN + timedelta(30)).cells["ja/tone"]
-    assert seen.certified == 0 and seen.production is not None and seen.production.texts > 0
-
-
 def day_of(number: int, share: float, *, production: float | None = None) -> Day:
     def seen(mean: float) -> Seen:
         hits = round(30 * mean)
@@ -194,8 +194,9 @@ def plan_of(level: float = 0.8, **options: Any) -> WatchPlan:
         for stream, quantity in streams
     )
     cell = WatchedCell(language="ja", metric="m", classes=(0, 1), levels=(0.0, 1.0), span=None, watched_class=None, references=references)
-    judge = {"name": "j", "settings": None, "variant": "v", "temperature": None, "top_p": None}
+    judge = {"name": "j", "settings": None, "variant": "v", "temperature": None, "top_p": None, "judgments": ""}
     fields = {"schema_version": 1, "harness": "", "certificate": "", "run": None, "data": "d", "since": "2026-01-01", "anchors": ""}
+    fields |= {"certified": "", "nonce": ""}
     plan: WatchPlan = msgspec.convert(fields | {"judge": judge, "options": options, "cells": []}, WatchPlan)
     return msgspec.structs.replace(plan, cells=(cell,))
 
@@ -344,3 +345,96 @@ def test_days_count_those_on_which_the_judge_was_asked() -> None:
         Day(BEGAN + timedelta(n), {"ja/m": SeenCell(production=day_of(n, 0.8, production=0.2).cells["ja/m"].production)}) for n in range(60)
     ]
     assert check_watch(plan_of(guard=30), only, BEGAN).answer == "not yet known"
+
+
+def test_a_tail_that_was_cut_is_found(watch: Path, start: WatchStart, recorded: Callable[..., Recording], tmp_path: Path) -> None:
+    today = BEGAN + timedelta(30)
+    for number in (1, 2, 3):
+        new = recorded(
+            f"tail-{number}",
+            prompts=20,
+            labelled=0,
+            seed=number,
+            fields=lambda n, system, rng, k=number: {"group": f"{k}-{n}", "output": f"{k} {n}"},
+        )  # type: ignore[misc]
+        add_day(watch, BEGAN + timedelta(number), NewScores(new), today)
+    check(watch, today)
+    log, head = watch / "log.jsonl", watch / "head.json"
+    whole, held = log.read_bytes(), head.read_bytes()
+    for cut in (whole.splitlines(keepends=True)[:2], whole.splitlines(keepends=True)[:1], [], [whole[:-1]]):
+        log.write_bytes(b"".join(cut))
+        with pytest.raises(ContentError, match="lines, and had 3: the last ones were cut off"):
+            check(watch, today)
+    log.unlink()
+    with pytest.raises(ContentError, match="had 3"):
+        check(watch, today)
+    log.write_bytes(whole)
+    head.unlink()
+    with pytest.raises(ContentError, match="this file is gone, which says how long the log was"):
+        check(watch, today)
+    for spoilt in (b"{}", b"", held.replace(b'"hash":"', b'"hash":"0'), b'{"lines":-1,"hash":""}'):
+        head.write_bytes(spoilt)
+        with pytest.raises(ContentError, match=r"head\.json"):
+            check(watch, today)
+    lines = whole.splitlines(keepends=True)
+    log.write_bytes(b"".join(lines[:2]))  # the head was put back with the log: the certificate knows
+    head.write_bytes(json.dumps({"lines": 2, "hash": json.loads(lines[1])["hash"]}).encode())
+    with pytest.raises(ContentError, match="the log was checked to 2026-01-04, and now ends on 2026-01-03"):
+        check(watch, today)
+    log.write_bytes(whole)
+    head.write_bytes(json.dumps({"lines": 2, "hash": json.loads(lines[1])["hash"]}).encode())
+    assert check(watch, today).days == 3, "a process that was killed before it wrote the head has added its day"
+    begin(tmp_path / "other", start, WatchOptions(anchors=80), BEGAN, None)
+    for name in ("log.jsonl", "head.json"):
+        (tmp_path / "other" / name).write_bytes((watch / name).read_bytes())
+    with pytest.raises(ContentError, match="or it is of another watch"):
+        check(tmp_path / "other", today)
+    (watch / "groups" / "2026-01-03.txt").write_text("")
+    with pytest.raises(ContentError, match="this file was changed, which says what texts the day had"):
+        add_day(watch, BEGAN + timedelta(4), NewScores(new), today)
+
+
+def edited(folder: Path, table: str, change: Callable[[dict[str, Any]], dict[str, Any]]) -> Path:
+    """The folder with changed rows in a table."""
+    path = folder / f"{table}.jsonl"
+    write_rows(path, [change(json.loads(line)) for line in path.read_text("utf-8").splitlines()])
+    return folder
+
+
+def opened(folder: Path) -> Recording:
+    return sources.open_sources([folder], None, folder.parent)[0].recording
+
+
+def test_answers_that_cannot_be_read_are_a_change(watch: Path, tmp_path: Path) -> None:
+    today = BEGAN + timedelta(30)
+    for number in range(1, 9):
+        folder = tmp_path / f"unread-{number}"
+        judged_folder(folder, prompts=30, labelled=0, seed=number)
+        edited(folder, "items", lambda row, k=number: row | {"group": f"{k}-{row['group']}", "output": f"{k} {row['item_id']}"})  # type: ignore[misc]
+        if number > 3:
+            edited(folder, "judgments", lambda row: row | {"score": None, "failure": "missing"})
+        added = add_day(watch, BEGAN + timedelta(number), NewScores(opened(folder)), today)
+        if number == 3:
+            assert check(watch, today).answer == "nothing shown"
+    assert "none of 60 texts (60 without a readable score) can be read" in day_sentence(added)
+    found = check(watch, today)
+    assert found.answer == "not yet known" and all(cell.production.moved == "readable fell" for cell in found.cells)
+    assert found.expired is not None, "the certificate has ended"
+    shown = stream_text(found.cells[0], "production")
+    assert "readable answers 100 % then, 29 % in the mean of the last 7 days, 0 % on 2026-01-09" in shown
+
+
+def test_a_clock_that_was_set_back_is_said(watch: Path, start: WatchStart) -> None:
+    add_day(watch, BEGAN + timedelta(9), NewScores(None, start.source), BEGAN + timedelta(30))
+    found = check(watch, BEGAN + timedelta(5))
+    assert found.expired is not None and "the clock is wrong" in found.expired
+    with pytest.raises(UsageError, match="is before 2026-01-10, the last day of the log"):
+        add_day(watch, BEGAN + timedelta(5), NewScores(None, start.source), BEGAN + timedelta(5))
+
+
+def test_certified_texts_under_new_ids_are_known_by_their_text(watch: Path, tmp_path: Path) -> None:
+    folder = judged_folder(tmp_path / "renamed", prompts=300, repeats=3)
+    for table in ("items", "labels", "judgments"):
+        edited(folder, table, lambda row: row | {"item_id": f"new-{row['item_id']}"})
+    with pytest.raises(UsageError, match="are those that the certificate was made from"):
+        add_day(watch, BEGAN + timedelta(1), NewScores(opened(folder)), BEGAN + timedelta(30))

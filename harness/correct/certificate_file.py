@@ -1,0 +1,127 @@
+"""The file of a certificate: how it is read and checked, by whoever reads one, and the hash by which a later edit is found.
+
+Every reader takes the same forms: JSON with exactly the fields that this program writes, each once, of this schema version, and with the
+hash of everything else. The hash finds an edit, not a forger, who can compute it: `harness certify --check FILE RUN_OR_DIR` makes all of a
+certificate again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, Self, TypeVar
+
+import msgspec
+
+from harness.errors import ContentError, UsageError
+
+MAX_BYTES = 16 * 1024 * 1024
+CHANGED = "it was changed after it was written: its hash is not that of its content"
+
+
+class SealedFile(msgspec.Struct, frozen=True, kw_only=True):
+    """What the certificates of a judge and of a cascade have in common.
+
+    Attributes:
+        schema_version: of the file's form.
+        harness: the version of the program that made it.
+        sha256: of everything else in it.
+    """
+
+    schema_version: int
+    harness: str
+    sha256: str = ""
+
+    def sealed(self) -> Self:
+        """The same with the hash of its content."""
+        return msgspec.structs.replace(self, sha256=self._content_hash())
+
+    @property
+    def is_sealed(self) -> bool:
+        """Whether its hash is that of its content."""
+        return self.sha256 == self._content_hash()
+
+    def _content_hash(self) -> str:
+        bare = msgspec.structs.replace(self, sha256="")
+        return hashlib.sha256(msgspec.json.encode(bare, order="sorted")).hexdigest()
+
+
+Sealed = TypeVar("Sealed", bound=SealedFile)
+T = TypeVar("T")
+
+
+class _Head(msgspec.Struct):
+    schema_version: int
+    kind: str = "judge"
+
+
+def certificate_kind(path: Path, again: str) -> str:
+    """Whether a file is the certificate of a `judge` or of a `cascade`. Raises ContentError if it cannot be read or is no JSON."""
+    return _decoded(_read(path), _Head, path, again).kind
+
+
+def read_file(path: Path, form: type[Sealed], kind: str, version: int, again: str) -> Sealed:
+    """A certificate of this form from its file, whatever its hash (`is_sealed`).
+
+    Raises ContentError for a file that is none, of another kind or schema version, with a field twice, with other fields, or with values
+    that contradict each other; `again` says what to do.
+    """
+    raw = _read(path)
+    head = _decoded(raw, _Head, path, again)
+    if head.kind != kind:
+        raise ContentError(f"the certificate of a {head.kind}, and the certificate of a {kind} is needed", path)
+    if head.schema_version != version:
+        raise ContentError(f"schema version {head.schema_version}; this program reads version {version} only; {again}", path)
+    held = _decoded(raw, form, path, again)
+    try:
+        written = json.loads(raw, object_pairs_hook=_each_once)
+    except (ValueError, RecursionError) as err:
+        raise ContentError(f"not a certificate: {err}; {again}", path) from None
+    for problem in _other_fields(written, json.loads(msgspec.json.encode(held))):
+        raise ContentError(f"not a certificate: {problem}; {again}", path)
+    return held
+
+
+def _read(path: Path) -> bytes:
+    try:
+        if not path.is_file() and path.exists():  # a pipe without a writer would never end
+            raise ContentError("not a file; name the file of a certificate", path)
+        with open(path, "rb") as file:
+            raw = file.read(MAX_BYTES + 1)
+    except OSError as err:
+        raise ContentError(f"cannot be read: {err.strerror or err}", path) from None
+    if len(raw) > MAX_BYTES:
+        raise ContentError(f"larger than {MAX_BYTES >> 20} MiB; this is no certificate", path)
+    return raw
+
+
+def _decoded(raw: bytes, form: type[T], path: Path, again: str) -> T:
+    try:
+        return msgspec.json.decode(raw, type=form)
+    except (msgspec.ValidationError, UsageError) as err:
+        raise ContentError(f"not a certificate: {err}; {again}", path) from None
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as err:
+        raise ContentError(f"not a whole JSON file ({err}); copy the certificate again, or {again}", path) from None
+
+
+def _each_once(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
+    """An object of JSON. Raises ValueError for a key that stands twice, of which other programs may read the other value."""
+    fields = dict(pairs)
+    if len(fields) < len(pairs):
+        names = [name for name, _ in pairs]
+        raise ValueError(f"'{next(name for name in names if names.count(name) > 1)}' stands twice in one object")
+    return fields
+
+
+def _other_fields(written: Any, understood: Any, path: str = "") -> Iterator[str]:
+    """Fields that a file has beside those that are understood, and those that it lacks, in words."""
+    if isinstance(written, dict) and isinstance(understood, dict):
+        for name in sorted(written.keys() ^ understood.keys()):
+            yield f"'{path}{name}' is no field of it" if name in written else f"its field '{path}{name}' is absent"
+        for name in sorted(written.keys() & understood.keys()):
+            yield from _other_fields(written[name], understood[name], f"{path}{name}.")
+    elif isinstance(written, list) and isinstance(understood, list):
+        for place, (one, other) in enumerate(zip(written, understood, strict=False)):
+            yield from _other_fields(one, other, f"{path}{place}.")
