@@ -42,6 +42,7 @@ class Signature(_SignatureText, frozen=True):
 
     judge: str  # provider/model, and a hash of its settings where it has any
     data: str  # name@version and the hash of the items and labels used
+    judgments: str  # hash of all judgments of the run, as in the signature of its comparison
     tasks: tuple[str, ...]  # name@version
     rubrics: tuple[str, ...]
     langs: tuple[str, ...]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import PurePath
 from typing import Any
 
@@ -20,9 +20,9 @@ from harness.measure.cells import Cell
 from harness.measure.compare import CI_METHOD, compare
 from harness.measure.coverage import RunCoverage, failures_by_condition, run_coverage
 from harness.measure.options import BY_METRIC, of_rule
-from harness.measure.recorded_run import recording, signature
+from harness.measure.recorded_run import recording, signatures
 from harness.measure.summaries import LanguageSummary, pooled_differences, summaries
-from harness.model import JudgeIdentity, RealisedPerturbation, Score
+from harness.model import RealisedPerturbation, Score
 from harness.reports.answer import LabelPages, label_pages
 from harness.reports.sections.section import SectionInput
 from harness.reports.sections.section_registry import run_sections
@@ -123,7 +123,10 @@ def report(
         title=protocol.texts.title,
         constructed_labels=protocol.texts.constructed,
         unreviewed=tuple(about.unreviewed),
-        signatures={each.name: _signature(protocol, each, decided, answers.left_out.get(each.name, {})) for each in protocol.judges.all},
+        signatures={
+            judge: str(msgspec.structs.replace(signature, decide=decided, left_out=tuple(sorted(answers.left_out.get(judge, {})))))
+            for judge, signature in signatures(protocol, judgments).items()
+        },
         ci_method=CI_METHOD,
         summaries=summaries(by_metric, pooled),
         verdicts=verdicts([source], rule, decision) if comparable else (),
@@ -163,11 +166,6 @@ def only_languages(report: Report, tags: Sequence[str]) -> Report:
         known = ", ".join(dict.fromkeys(summary.language for summary in report.summaries))
         raise UsageError(f"run {report.run} has nothing in {', '.join(tags)}; its languages: {known}")
     return shown
-
-
-def _signature(protocol: RunProtocol, identity: JudgeIdentity, decide: str, left_out: Iterable[str]) -> str:
-    known = signature(protocol, identity)
-    return str(msgspec.structs.replace(known, decide=decide, left_out=tuple(sorted(left_out))))
 
 
 def _few_shot(protocol: RunProtocol, training: Dataset, absent: Mapping[tuple[str, str, str], Sequence[Score]]) -> dict[str, Any]:
