@@ -140,6 +140,9 @@ simulations: setup
 	$(BIN)/python -m tests.worlds.test_correct_intervals
 	$(BIN)/python -m tests.worlds.test_verdicts
 	$(BIN)/python -m tests.worlds.test_acceptance
+	$(BIN)/python -m tests.worlds.test_borrow
+	$(BIN)/python -m tests.worlds.test_label_sets
+	$(BIN)/python -m tests.worlds.test_watch
 
 clean:
 	rm -rf .venv .venv-* dist build site results .mypy_cache .ruff_cache .pytest_cache .hypothesis
