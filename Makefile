@@ -143,6 +143,7 @@ simulations: setup
 	$(BIN)/python -m tests.worlds.test_borrow
 	$(BIN)/python -m tests.worlds.test_label_sets
 	$(BIN)/python -m tests.worlds.test_watch
+	$(BIN)/python -m tests.worlds.test_extend
 
 clean:
 	rm -rf .venv .venv-* dist build site results .mypy_cache .ruff_cache .pytest_cache .hypothesis
