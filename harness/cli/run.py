@@ -14,6 +14,7 @@ import msgspec
 
 from harness.api import report as make_report
 from harness.cli.arguments import addresses, decision_options, given_fields, page_path
+from harness.cli.endings import exit_code_of
 from harness.cli.streams import print_json, told_warnings
 from harness.content import Library
 from harness.content.specs import BoardData
@@ -60,8 +61,7 @@ def run(arguments: argparse.Namespace) -> int:
             show(err.result, _output(arguments))
         raise
     _keep_spec(result, arguments)
-    show(result, _output(arguments))
-    return 0
+    return exit_code_of(show(result, _output(arguments)).verdicts)
 
 
 def _run_collection(library: Library, spec: RunSpec, settings: Settings, arguments: argparse.Namespace) -> int:
@@ -230,7 +230,7 @@ def report(arguments: argparse.Namespace) -> int:
         with told_warnings():
             drawn = draw_figures(shown.as_json(), result.folder / "figures", options)
         print(*drawn, sep="\n", file=sys.stderr)
-    return 0
+    return exit_code_of(shown.verdicts)
 
 
 def _as_text(report: Report, form: str) -> str:

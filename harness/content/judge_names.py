@@ -4,42 +4,23 @@ from __future__ import annotations
 
 import re
 
-# Words for programs, and the beginnings of names of models. They win against words for people: an `llm_annotator` is no person.
-_PROGRAMS = frozenset({"ai", "auto", "bot", "machine", "automatic", "automated", "ki", "bleu", "rouge", "chrf", "comet", "bleurt"})
-_MODELS = ("llm", "gpt", "chatgpt", "claude", "gemini", "gemma", "llama", "mistral", "mixtral", "qwen", "deepseek", "prometheus", "grok")
-_ANYWHERE = ("llm", "モデル", "模型", "모델", "модел", "機械", "机器", "自動", "自动", "자동", "автомат", "машин")
-_PEOPLE = (
-    "human",
-    "person",
-    "people",
-    "annotator",
-    "rater",
-    "reviewer",
-    "expert",
-    "labeler",
-    "labeller",
-    "manual",
-    "my",
-    "native",
-    "worker",
-)
-_ROLES = frozenset({"judge", "judges", "grader", "graders", "evaluator", "evaluators", "pred", "predicted", "prediction", "predictions"})
+from harness.content.column_words import column_words
 
 
 def is_judge_name(name: str) -> bool:
-    """Return whether a name speaks for a judge: `judge_score`, `JudgeScore`, `gpt-4o`, `LLM評価`, but not `human_judge`.
+    """Return whether a name speaks for a judge: `judge_score`, `JudgeScore`, `gpt-4o`, but not `human_judge`.
 
     >>> [is_judge_name(name) for name in ("judge.score", "GPT4o", "model_rating", "human_evaluator", "Jana", "mainland")]
     [True, True, True, False, False, False]
     """
     spaced = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name)
     parts = [part.casefold() for part in re.findall(r"[^\W\d_]+", spaced)]
-    text = name.casefold()
-    if any(part in _PROGRAMS or part.startswith((*_MODELS, "model", "automat")) for part in parts):
+    text, words = name.casefold(), column_words()
+    if any(part in words.programs or part.startswith((*words.models, "model", "automat")) for part in parts):
         return True
-    if re.search(r"\bcommand[- ]r\b", text) or any(word in text for word in _ANYWHERE):
+    if re.search(r"\bcommand[- ]r\b", text) or any(word in text for word in words.programs_anywhere):
         return True
-    return not any(part.startswith(_PEOPLE) for part in parts) and not _ROLES.isdisjoint(parts)
+    return not any(part.startswith(words.people) for part in parts) and not words.judging.isdisjoint(parts)
 
 
 def judge_refusal(names: list[str], how: str) -> str:

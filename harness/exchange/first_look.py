@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import msgspec
 from rich.cells import cell_len
 
+from harness.content.column_words import column_words
 from harness.content.judge_names import is_judge_name, judge_refusal
 from harness.content.specs import LabelMapping
 from harness.errors import UsageError
@@ -31,96 +32,8 @@ _MANY = 0.25  # of the texts must look like a further language, to be one of the
 _READ = 50  # texts whose language is identified
 
 
-_METADATA = frozenset(["age", "gender", "sex", "round", "batch", "confidence", "certainty", "duration", "seconds", "time", "experience"])
-_GOLD = frozenset(
-    [
-        "gold",
-        "golden",
-        "truth",
-        "ground_truth",
-        "final",
-        "majority",
-        "consensus",
-        "adjudicated",
-        "median",
-        "mean",
-        "average",
-        "avg",
-        "aggregate",
-    ]
-)
-_FOOTERS = frozenset(
-    [
-        "average",
-        "mean",
-        "median",
-        "total",
-        "totals",
-        "sum",
-        "count",
-        "průměr",
-        "součet",
-        "celkem",
-        "durchschnitt",
-        "summe",
-        "gesamt",
-        "moyenne",
-        "平均",
-        "合計",
-        "合计",
-    ]
-)
 _MISSING_CODES = (-1.0, -9.0, -99.0, -999.0, 9.0, 88.0, 99.0, 999.0)
 _FEW_ROWS = 10
-
-_REMARKS = frozenset(
-    [
-        "comment",
-        "comments",
-        "remark",
-        "remarks",
-        "note",
-        "notes",
-        "reason",
-        "reasons",
-        "rationale",
-        "explanation",
-        "explanations",
-        "justification",
-        "feedback",
-        "annotations",
-        "poznámka",
-        "poznámky",
-        "komentář",
-        "komentar",
-        "kommentar",
-        "kommentare",
-        "anmerkung",
-        "bemerkung",
-        "commentaire",
-        "commentaires",
-        "remarque",
-        "comentario",
-        "comentarios",
-        "comentário",
-        "observação",
-        "nota",
-        "commento",
-        "uwagi",
-        "komentarz",
-        "yorum",
-        "комментарий",
-        "коментар",
-        "コメント",
-        "備考",
-        "评论",
-        "备注",
-        "評論",
-        "備註",
-        "코멘트",
-        "메모",
-    ]
-)  # names of columns in which raters write
 
 
 class LookedAtColumn(NamedTuple):
@@ -225,9 +138,11 @@ class _Look:
             name = self.guessed_system
             yield f"'{name}' may hold people or their answers, or systems: --column annotator_id={name}, --system {name} or --drop {name}"
         guessed = [] if self.given.scored_columns else [_column(self.table, wide.column) for wide in self.mapping.scored_columns]
-        if metadata := [column.name for column in guessed if _METADATA & set(re.findall(r"[^\W\d_]+", column.name.casefold()))]:
+        if metadata := [
+            column.name for column in guessed if column_words().metadata & set(re.findall(r"[^\W\d_]+", column.name.casefold()))
+        ]:
             yield f"{quoted(metadata)} look like facts about the people or the task, not scores: --drop {' '.join(metadata)}"
-        if gold := [column.name for column in guessed if column.name.casefold() in _GOLD or self._is_median(column, guessed)]:
+        if gold := [column.name for column in guessed if column.name.casefold() in column_words().gold or self._is_median(column, guessed)]:
             yield f"{quoted(gold)} may be made from the other columns (a gold label, a median), and no person: --drop {' '.join(gold)}"
         rows = [[record.cells.get(column.name) for column in guessed] for record in self.table.records]
         numbers = [[float(str(cell).replace(",", ".")) for cell in row if _NUMBER.fullmatch(str(cell).strip())] for row in rows]
@@ -241,7 +156,7 @@ class _Look:
             metric = self.mapping.metric or "METRIC"
             yield f"{code:g} may mean that there is no answer: empty these cells, or say the scale: --scale {metric}=LOWEST..HIGHEST"
         ids = [str(record.cells.get(self.by_role.get("item_id", ""), "")).strip().casefold() for record in self.table.records]
-        if footers := [self.table.records[at].place() for at, name in enumerate(ids) if name in _FOOTERS]:
+        if footers := [self.table.records[at].place() for at, name in enumerate(ids) if name in column_words().totals]:
             yield f"{', '.join(footers)}: a row of totals or means, and no text; take it out of the table"
 
     def _is_median(self, column: LookedAtColumn, guessed: Sequence[LookedAtColumn]) -> bool:
@@ -360,7 +275,7 @@ class _Look:
     def _is_remark(self, name: str) -> bool:
         """Return whether a column holds what raters wrote: by its name, as lists and objects, or as it differs between rows of one item."""
         parts = set(re.findall(r"[^\W\d_]+", re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name).casefold()))
-        if parts & _REMARKS or name.casefold().startswith("answer."):
+        if parts & column_words().remarks or name.casefold().startswith("answer."):
             return True
         if self._holds_lists(name):
             return True

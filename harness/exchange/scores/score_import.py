@@ -27,8 +27,8 @@ from harness.exchange.scores.external_scores import ExternalScore, ExternalScore
 from harness.exchange.scores.formats import OTHERS, reader_of
 from harness.exchange.scores.import_options import ScoreImportOptions, id_pattern
 from harness.exchange.scores.read import read_scores
+from harness.exchange.scores.score_values import finite_number, read_value, refuse_records_of_several, repeat_number
 from harness.exchange.scores.unreadable import ReadingCounts, UnreadableJudge
-from harness.exchange.scores.values import finite_number, read_value, refuse_records_of_several, repeat_number
 from harness.model import AnnotatorKind, Failure, Scale, Score
 from harness.offensive import without_quotations
 from harness.parse import AnswerRule, Reading, Vocabulary, read_by_rule, read_reply, vocabulary_of
