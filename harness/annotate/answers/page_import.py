@@ -19,7 +19,7 @@ from harness.content.specs import DatasetCard, LabelMapping
 from harness.data import Dataset, load_bundled, load_folder
 from harness.data.dataset import rubric_scales
 from harness.errors import ContentError, UsageError
-from harness.exchange.labels.folder import data_toml, write_folder
+from harness.exchange.labels.folder import data_toml, locked_folder, write_folder
 from harness.exchange.labels.importing import ImportOptions, ImportSummary, RefusedRow
 from harness.exchange.labels.items import item_row
 from harness.exchange.labels.target_folder import TargetFolder, digest_note, lines_of, updated_about
@@ -68,11 +68,13 @@ def import_page_results(
         )
     data = _shown_data(record, source, library)
     _refuse_changed_texts(record, data.by_id, source)
-    target = TargetFolder(to or Path(source), library, append=True)
-    work = _PageImport(record, seen, data, target, options, mapping or LabelMapping(), library)
-    if not own.one_person:
-        work.refuse_other_sessions()
-    return work.run(paths)
+    folder = to or Path(source)
+    with locked_folder(folder):  # of two imports at once, the second adds to what the first wrote
+        target = TargetFolder(folder, library, append=True)
+        work = _PageImport(record, seen, data, target, options, mapping or LabelMapping(), library)
+        if not own.one_person:
+            work.refuse_other_sessions()
+        return work.run(paths)
 
 
 def _shown_data(record: PageRecord, source: str, library: Library) -> Dataset:

@@ -12,8 +12,8 @@ import msgspec
 
 from harness.errors import ContentError
 from harness.exchange.scores.external_scores import ExternalScore, ExternalScores, Reader, Rows
-from harness.judges.completion import error_text, read_answer
-from harness.judges.refusals import reason_about_item
+from harness.judges.completion import read_answer
+from harness.judges.refusals import read_refusal
 from harness.model import Failure
 from harness.tables import to_json
 
@@ -73,9 +73,9 @@ def _missing(place: str, name: str) -> ExternalScore:
 
 def _unanswered(place: str, name: str, status: Any, body: Mapping[str, Any]) -> ExternalScore:
     """A request without an answer: refused where the provider's policy says so of this text, as in a run, else missing."""
-    message = error_text(to_json(body).encode()) or ""
-    if isinstance(status, int) and reason_about_item(status, message) == "policy":
-        return ExternalScore(place=place, item=name, fields={"custom_id": name}, failure=Failure.REFUSED, justification=message)
+    refusal = read_refusal(to_json(body).encode())
+    if isinstance(status, int) and refusal.subject(status) == "policy":
+        return ExternalScore(place=place, item=name, fields={"custom_id": name}, failure=Failure.REFUSED, justification=refusal.message)
     return _missing(place, name)
 
 
