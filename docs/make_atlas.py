@@ -1,6 +1,7 @@
-"""Writes what README.md shows of the atlas, and docs/figures/atlas.png, from leaderboards/atlas.json: `python docs/make_atlas.py`.
+"""Writes what README.md and docs/atlas.md show of the atlas, and docs/figures/atlas.png: `python docs/make_atlas.py`.
 
-`harness atlas build` writes that file from the published sets; run it first when a set or a judge is added.
+All of it comes from leaderboards/atlas.json. `harness atlas build` writes that file from the published sets; run it first when a set or a
+judge is added.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import sys
 from pathlib import Path
 
 from harness.judge_atlas.atlas_file import FILE, read_atlas
+from harness.reports.atlas_answer import wrong_use_words
 from harness.reports.atlas_matrix import QUALITIES, LanguageRow, QualitySquare, atlas_matrix
 
 ROOT = Path(__file__).parent.parent
@@ -35,6 +37,11 @@ def counts() -> str:
     atlas = read_atlas(ROOT / FILE)
     judges, languages, sets = (len({getattr(row, name) for row in atlas.rows}) for name in ("judge", "language", "set"))
     return f"{len(atlas.rows)} verdicts on {judges} judges in {languages} languages, from {sets} sets. Of nine languages:\n"
+
+
+def wrong_use() -> str:
+    """How many verdicts are *use*, and how many wrong ones are to be expected, as `harness atlas` says it."""
+    return f"> {wrong_use_words(read_atlas(ROOT / FILE).rows)}\n"
 
 
 def table() -> str:
@@ -88,6 +95,8 @@ def main() -> None:
     readme = ROOT / "README.md"
     text = BLOCK.sub(lambda block: f"{block[1]}{counts()}\n{table()}{block[2]}", readme.read_text("utf-8"))
     readme.write_text(COMMAND.sub(lambda block: f"{block[1]}{beginning(block[2])}…\n```", text), "utf-8")
+    page = ROOT / "docs" / "atlas.md"
+    page.write_text(BLOCK.sub(lambda block: f"{block[1]}{wrong_use()}{block[2]}", page.read_text("utf-8")), "utf-8")
     (ROOT / "docs" / "figures" / "atlas.png").write_bytes(picture())
 
 

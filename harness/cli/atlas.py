@@ -23,6 +23,7 @@ from harness.reports.atlas_answer import (
     language_answer,
     metric_words,
     set_words,
+    wrong_use_words,
 )
 from harness.text import terminal_safe
 
@@ -106,7 +107,8 @@ def _of_all(atlas: Atlas, rows: Sequence[AtlasRow]) -> Iterator[str]:
     if unjudged and len(rows) == len(atlas.rows):
         yield from in_lines(f"People's labels and no judge yet: {', '.join(unjudged)}", width)
     yield ""
-    for note in (*_reading(), "harness atlas --lang TAG has the numbers of a language, --json all rows, --html DIR makes pages."):
+    wrong = [words] if (words := wrong_use_words(rows)) else []
+    for note in (*_reading(), *wrong, "harness atlas --lang TAG has the numbers of a language, --json all rows, --html DIR makes pages."):
         yield from in_lines(note, width)
 
 

@@ -1,4 +1,4 @@
-"""Commands that use a judge's scores: correct, accept, calibrate, certify, explain."""
+"""Commands that use a judge's scores: correct, accept, calibrate, certify, prompt-hash, explain."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from harness.cli.arguments import check_figure, decision_options, given_fields
 from harness.cli.endings import print_result
 from harness.cli.judged import asked_source, compare_options, judged_run, key_and_value, opened_source
+from harness.cli.streams import print_json
 from harness.errors import UsageError
 from harness.exit_codes import GATE_FAILED, GATE_INCONCLUSIVE, NOTHING_ALLOWED, STALE, UNCONFIRMED
 from harness.render.progress import working
@@ -199,6 +200,29 @@ def _check_cascade(arguments: argparse.Namespace) -> int:
 
         print_cascade_check(held.judges, stale, absent, allowed, held.only_if)
     return _checked(stale, absent, allowed)
+
+
+def prompt_hash(arguments: argparse.Namespace) -> int:
+    import msgspec
+
+    from harness import sources
+    from harness.cli.text_columns import print_columns
+    from harness.text import one_line
+
+    if sources.is_data_folder(arguments.source):
+        raise UsageError(
+            f"{arguments.source} is a data folder, of whose judge no prompt is known, so its certificate states no hash and asks for none; "
+            "name a run: harness prompt-hash RUN ('harness runs' lists them)"
+        )
+    opened = sources.open_sources([arguments.source], None, arguments.out)[0]
+    asked = judged_run(opened.run)
+    assert asked is not None  # all that is no data folder is a run
+    hashes = asked.hashes(opened.recording.judgments)
+    if arguments.json:
+        return print_json({"schema_version": 1, "run": opened.recording.name, "hashes": hashes})
+    rows = [[str(value or "–") for value in msgspec.structs.astuple(each)] for each in hashes]
+    print_columns([["judge", "variant", "metric", "prompt", "rubric"], *([one_line(text) for text in row] for row in rows)])
+    return 0
 
 
 def explain(arguments: argparse.Namespace) -> int:

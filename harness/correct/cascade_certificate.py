@@ -19,7 +19,7 @@ from harness.content.tags import choose_from
 from harness.correct.acceptance import ONLY_IF, AcceptOptions
 from harness.correct.cascade import AcceptedCascade
 from harness.correct.certificate import CertifiedData, CertifiedJudge, ComparedBy, judge_problems
-from harness.correct.certificate_file import CHANGED, SealedFile, read_file
+from harness.correct.certificate_file import CHANGED, HASHES, SealedFile, read_file
 from harness.errors import CertificateError, ContentError, StaleCertificate, UsageError
 from harness.model import JudgeIdentity, Scale, Score
 from harness.stats.core.arrays import Floats, Ints
@@ -218,7 +218,7 @@ class CascadeCertificate(SealedFile, frozen=True, kw_only=True):
 
 def _refuse_other(what: str, argument: str, own: str | None, given: str | None) -> None:
     if own is not None and given is None:
-        raise CertificateError(f"pass {argument}: the certificate holds for the {what} {own} only")
+        raise CertificateError(f"pass {argument}: the certificate holds for the {what} {own} only; {HASHES}")
     if own is not None and given != own:
         raise StaleCertificate(f"the {what} is {given}, and the certificate holds for {own}; {AGAIN}")
 

@@ -22,7 +22,7 @@ from numpy.typing import ArrayLike
 from harness.content.tags import choose_from
 from harness.correct.acceptance import Confidence
 from harness.correct.certificate_extension import CertifiedWatch, Extension
-from harness.correct.certificate_file import CHANGED, SealedFile, certificate_kind, read_file
+from harness.correct.certificate_file import CHANGED, HASHES, SealedFile, certificate_kind, read_file
 from harness.correct.certified_cell import (
     AGAIN,
     AcceptedScores,
@@ -191,7 +191,8 @@ class Certificate(SealedFile, frozen=True, kw_only=True):
             scores: (items,) the judge's scores of new texts; None or NaN where none could be read.
             language, metric: which cell of the certificate.
             judge: the judge's name, or its identity, whose settings are then compared too.
-            prompt, rubric: hashes as in the certificate; needed where it has them.
+            prompt, rubric: hashes of the run that gave the scores, as `harness prompt-hash RUN` prints them; needed where the certificate
+                has them.
             scale: of the scores, if it is to be compared.
             groups: (items,) what texts share, such as a prompt; None if they are independent.
             share_of: a class whose share is estimated instead of the mean.
@@ -236,7 +237,7 @@ class Certificate(SealedFile, frozen=True, kw_only=True):
             raise StaleCertificate(f"{problem}; {AGAIN}")
         for name, own, given in (("prompt", self.prompt, prompt), ("rubric", cell.rubric, rubric)):
             if own is not None and given is None:
-                raise CertificateError(f"pass {name}=: the certificate holds for {name} {own} only")
+                raise CertificateError(f"pass {name}=: the certificate holds for {name} {own} only; {HASHES}")
             if own is not None and given != own:
                 raise StaleCertificate(f"the {name} is {given}, and the certificate holds for {own}; {AGAIN}")
         if scale is not None and scale != cell.scale:

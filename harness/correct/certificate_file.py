@@ -18,6 +18,7 @@ import msgspec
 from harness.errors import ContentError, UsageError, unreadable
 
 MAX_BYTES = 16 * 1024 * 1024
+HASHES = "'harness prompt-hash RUN' prints the hashes of a run"
 CHANGED = "it was changed after it was written: its hash is not that of its content"
 
 

@@ -21,6 +21,7 @@ from harness.correct.map_input import map_inputs
 from harness.correct.mean_estimates import NO_INCLUSION, Sample, mean_sample, share_sample
 from harness.correct.scored_items import ScoredItems, judged_rows, one_condition, scored_items
 from harness.data.dataset import Dataset
+from harness.data.judgments import Judgments
 from harness.decide.options import DecisionOptions
 from harness.decide.verdicts import Verdict, verdicts_laid_out
 from harness.measure.cells import number
@@ -37,6 +38,16 @@ from harness.tables import sha256_of
 
 NOT_RANDOM = "the labelled texts are not declared to be a random sample (sampling in data.toml)"
 _SAID = ("repeat", "order", "score", "failure", "confidence")
+
+
+class PromptHashes(msgspec.Struct, frozen=True):
+    """What a certificate states of the prompts and the rubric with which a judge was asked about a metric; None for no rubric."""
+
+    judge: str
+    variant: str
+    metric: str
+    prompt: str
+    rubric: str | None
 
 
 class JudgedRun(msgspec.Struct, frozen=True):
@@ -58,6 +69,14 @@ class JudgedRun(msgspec.Struct, frozen=True):
         """Version and hash of a metric's rubric."""
         path = self.library.rubric_files.get(metric)
         return None if path is None else f"{self.protocol.wording.rubrics.get(metric, '?')}+{sha256_of(path)[:12]}"
+
+    def hashes(self, judgments: Judgments) -> tuple[PromptHashes, ...]:
+        """Return the hashes of each judge, variant and metric of these judgments, sorted, as a certificate of them states them."""
+        rows = judgments.clean
+        return tuple(
+            PromptHashes(judge, variant, metric, self.prompt(variant), self.rubric(metric))
+            for judge, variant, metric in sorted(set(zip(rows.judge, rows.variant, rows.metric, strict=True)))
+        )
 
 
 def certify(

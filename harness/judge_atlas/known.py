@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from harness.errors import UsageError
 from harness.judge_atlas.atlas_file import Atlas, AtlasRow
@@ -12,6 +13,8 @@ from harness.judge_atlas.atlas_file import Atlas, AtlasRow
 USE, CORRECTED, AGAINST, OPEN = "use", "use corrected", "do not use", "not known yet"
 NO_VERDICT = "no verdict"  # nobody can say how far people agree
 ORDER = (USE, CORRECTED, AGAINST, OPEN)
+# the defaults of DecisionOptions, by which every verdict of an atlas was given; not imported, because an answer needs no numpy
+ALPHA, LEAST_TEXTS, LEAST_GROUPS = 0.05, 30, 20
 _NEAR = 30  # CLDR's distance of two languages; 20 for Galician and Spanish, or Belarusian and Russian
 
 
@@ -41,6 +44,27 @@ class KnownOfQuality:
     def sets(self) -> int:
         """How many sets have rows of the quality."""
         return len({row.set for row in self.rows})
+
+
+class WrongUses(NamedTuple):
+    """How many families of tests could say *use*, and how many of them at most are expected to hold a wrong one."""
+
+    families: int
+    expected: float
+
+
+def wrong_uses(rows: Iterable[AtlasRow]) -> WrongUses:
+    """Return how many families of these rows are expected to hold a wrong *use*, at most: the level of one times their number.
+
+    A family has the rows of one judge under one condition in one set, which were corrected together. It counts if one of its rows could
+    say *use*: with labels by which people can be compared, and enough texts. This holds however the families depend on each other.
+    """
+    families = {
+        (row.judge, row.condition, row.set)
+        for row in rows
+        if row.verdict != NO_VERDICT and row.texts >= LEAST_TEXTS and row.groups >= LEAST_GROUPS
+    }
+    return WrongUses(len(families), ALPHA * len(families))
 
 
 def select(atlas: Atlas, language: str | None = None, judge: str | None = None, quality: str | None = None) -> tuple[AtlasRow, ...]:

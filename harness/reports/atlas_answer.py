@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from harness.judge_atlas.atlas_file import Atlas, AtlasRow, AtlasSet
-from harness.judge_atlas.known import AGAINST, CORRECTED, NO_VERDICT, OPEN, USE, KnownOfQuality, known_of
+from harness.judge_atlas.known import AGAINST, ALPHA, CORRECTED, NO_VERDICT, OPEN, USE, KnownOfQuality, known_of, wrong_uses
 from harness.reports.answer_parts import Answer, Card, NextStep, joined
 from harness.reports.tables.numbers import counted, difference, percent, points, whole_points
 
@@ -135,6 +135,19 @@ def evidence(atlas: Atlas, rows: Iterable[AtlasRow], today: datetime.date) -> li
         }
         for row in rows
     ]
+
+
+def wrong_use_words(rows: Sequence[AtlasRow]) -> str:
+    """How many verdicts are *use*, and how many wrong ones to expect among all families of tests; empty where no row could be *use*."""
+    families, expected = wrong_uses(rows)
+    if not families:
+        return ""
+    uses = sum(row.verdict == USE for row in rows)
+    return (
+        f"{uses} of {counted(len(rows), 'verdict')} {'is' if uses == 1 else 'are'} 'use'. Families of tests that could say so: "
+        f"{families:,}, each of one judge, asked in one way, in one set. In each, the chance of a wrong 'use' is at most "
+        f"{percent(ALPHA)}; so at most {round(expected, 2):g} of them {'is' if expected == 1 else 'are'} expected to have one."
+    )
 
 
 def verdict_style(verdict: str) -> str:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 import runpy
 import sys
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -46,6 +48,12 @@ def test_the_readme_opens_with_what_the_atlas_has() -> None:
     assert f"{made['counts']()}\n{table}" in readme, "run: python docs/make_atlas.py"
     assert len({row.count("|") for row in table.splitlines()}) == 1 and "comet-22, 2 of 3 metrics" in table
     assert made["digest"]().encode() in (ROOT / "docs" / "figures" / "atlas.png").read_bytes(), "run: python docs/make_atlas.py"
+
+
+def test_the_page_of_the_atlas_says_how_many_wrong_uses_to_expect_as_the_command_prints(cli: Callable[..., Any]) -> None:
+    wrong = runpy.run_path(str(ROOT / "docs" / "make_atlas.py"))["wrong_use"]()
+    assert wrong in (ROOT / "docs" / "atlas.md").read_text(encoding="utf-8"), "run: python docs/make_atlas.py"
+    assert wrong.removeprefix("> ") in cli("atlas").out and "expected to have one" in wrong
 
 
 def test_the_readme_shows_the_first_six_lines_of_what_other_pages_show_whole() -> None:

@@ -260,3 +260,65 @@ def test_the_real_command(command: Callable[..., Any], folder: Path, tmp_path: P
     assert (done.returncode, done.stderr) == (0, "") and len(json.loads(done.stdout)["numbers"]) == 4
     assert command("certify", folder, "--to", tmp_path / "c.json").returncode == 0
     assert command("certify", "--check", tmp_path / "c.json", folder).returncode == 0
+
+
+def test_the_hashes_of_a_run_are_those_of_its_certificate_which_takes_them_for_new_texts(
+    cli: Cli, data_folder: Callable[..., Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """From a run with labels to a certificate, and from a run of new texts to what the certificate asks for."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "by_length.py").write_text("def score(item):\n    return min(len(item['output'].split()) // 4, 2)\n", "utf-8")
+    texts = [" ".join([f"slovo{number}", *["les"] * (number % 12)]) for number in range(120)]
+    folder = data_folder(*texts)
+    scores = {f"i{number}": min(len(text.split()) // 4, 2) for number, text in enumerate(texts)}
+    labels = [
+        {"item_id": item, "annotator_id": who, "metric": "task_quality", "score": score if int(item[1:]) % every else (score + 1) % 3}
+        for item, score in scores.items()
+        for who, every in (("a", 7), ("b", 5))
+    ]
+    write_rows(folder / "labels.jsonl", labels)
+    toml = 'id = "own"\nsampling = "random"\n[metrics.task_quality]\nkind = "ordinal"\nclasses = [0, 1, 2]\nbest = 2\n'
+    (folder / "data.toml").write_text(toml, "utf-8")
+    judge = ("--judge", "python:by_length:score")
+    first = cli("run", "--data", folder, *judge, "--out", "results", "--json")
+    assert first.code == 0, first.err
+    [run] = Path("results", "runs").iterdir()
+    certified = cli("certify", run, "--to", "certificate.json")
+    assert certified.code == 0, certified.out + certified.err
+    held = harness.certificate.load("certificate.json")
+    [cell] = held.cells
+    printed = {"judge": held.judge.name, "variant": held.judge.variant, "metric": cell.metric, "prompt": held.prompt, "rubric": cell.rubric}
+    assert read(cli, "prompt-hash", run) == {"schema_version": 1, "run": run.name, "hashes": [printed]}
+
+    (tmp_path / "production").mkdir()
+    new = data_folder(*(f"Nový text {text}" for text in texts), name="production/texts")
+    assert cli("run", "--data", new, *judge, "--out", "production/results", "--json").code == 0
+    [asked] = Path("production", "results", "runs").iterdir()
+    [hashes] = read(cli, "prompt-hash", asked.name, "--out", "production/results")["hashes"]
+    given: dict[str, Any] = {"language": "cs", "metric": "task_quality", "judge": hashes["judge"]}
+    with pytest.raises(harness.HarnessError, match="'harness prompt-hash RUN' prints the hashes of a run"):
+        held.apply([0, 1, 2] * 40, **given)
+    found = held.apply([0, 1, 2] * 40, **given, prompt=hashes["prompt"], rubric=hashes["rubric"])
+    assert 0 < found.estimate < 2 and not {"prompt", "rubric"} & set(found.unchecked)
+
+    shown = cli("prompt-hash", run)
+    head, line = shown.out.splitlines()
+    assert head.split() == list(printed) and line.split() == list(printed.values())
+    other = cli("run", "--data", new, *judge, "--variant", "joint", "--out", "other", "--json")
+    assert other.code == 0, other.err
+    [changed] = Path("other", "runs").iterdir()
+    [row] = [row for row in read(cli, "prompt-hash", changed)["hashes"] if row["variant"] == "joint"]
+    assert row["prompt"] != held.prompt and row["rubric"] == cell.rubric
+    with pytest.raises(harness.HarnessError, match=f"the prompt is {row['prompt']}, and the certificate holds for {held.prompt}"):
+        held.apply([0, 1, 2] * 40, **given, prompt=row["prompt"], rubric=row["rubric"])
+
+
+@pytest.mark.parametrize(
+    ("source", "words"),
+    [("made", "is a data folder, of whose judge no prompt is known"), ("nothing", "no run 'nothing'")],
+)
+def test_hashes_are_those_of_runs_only(cli: Cli, folder: Path, tmp_path: Path, source: str, words: str) -> None:
+    assert cli("run", "--langs", "ja", "--judge", "baseline/length", "--out", tmp_path / "results").code == 0
+    refused = cli("prompt-hash", tmp_path / source if source == "made" else source, "--out", tmp_path / "results")
+    assert (refused.code, refused.out) == (2, "") and "Traceback" not in refused.err
+    assert words in refused.err

@@ -104,6 +104,11 @@ harness certify (use:certify): write a judge's certificate for other programs, c
     []
     @json
 
+harness prompt-hash (use:prompt_hash): print the hashes of a run's prompts and rubrics, which a program passes to a certificate
+    source RUN: a run's folder, or the name of a run in --out
+    @out
+    @json
+
 harness gate (gate:gate): hold the limits of a policy against a run's numbers: pass (0), fail (1), inconclusive (7)
     source RUN_OR_DIR: a data folder with judgments, a run's folder, or the name of a run in --out
     --policy FILE (Path): the limits (default: gate.toml, as 'harness new gate RUN' writes it)

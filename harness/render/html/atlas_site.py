@@ -25,6 +25,7 @@ from harness.reports.atlas_answer import (
     released_words,
     set_words,
     verdict_style,
+    wrong_use_words,
 )
 from harness.reports.atlas_matrix import OTHER, QUALITIES, LanguageRow, atlas_matrix
 from harness.reports.tables.numbers import counted
@@ -78,6 +79,7 @@ def _index(atlas: Atlas, today: datetime.date, beside: Mapping[str, str]) -> str
         sets=[set_words(atlas, name) for name in atlas.sets],
         finding=_finding([row for row in rows if row.tag in judged]),
         verdicts=len(atlas.rows),
+        wrong_use=wrong_use_words(atlas.rows),
         languages=len(judged),
         signs=SIGNS,
     )

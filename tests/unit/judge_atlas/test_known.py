@@ -8,9 +8,10 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from harness.decide.options import DecisionOptions
 from harness.errors import ContentError, UsageError
 from harness.judge_atlas.atlas_file import AtlasJudge, atlas_bytes, parquet_bytes, read_atlas
-from harness.judge_atlas.known import known_of, neighbours, select
+from harness.judge_atlas.known import ALPHA, LEAST_GROUPS, LEAST_TEXTS, known_of, neighbours, select, wrong_uses
 from harness.tables import parquet_table
 from tests.unit.judge_atlas.atlases import about, atlas, row
 
@@ -108,3 +109,20 @@ def test_what_is_no_atlas_is_refused(tmp_path: Path, content: bytes, words: str)
         read_atlas(path)
     with pytest.raises(ContentError, match="harness atlas build"):
         read_atlas(tmp_path / "absent.json")
+
+
+def test_the_expected_number_of_wrong_uses_counts_families_that_could_say_use() -> None:
+    one_family = [row(), row(metric="threat", verdict="do not use"), row(language="pt-BR", verdict="not shown")]
+    others = [row(condition="prompt-2"), row(judge="other", verdict="do not use"), row(set="two", texts=30, groups=20, verdict="not shown")]
+    never = [
+        row(set="three", verdict="no verdict", agreement=None, people=None, groups=0),
+        row(set="four", texts=29, verdict="too few labels"),
+        row(set="five", groups=19, verdict="not shown"),
+    ]
+    defaults = DecisionOptions()
+    assert (defaults.alpha, defaults.items, defaults.groups) == (ALPHA, LEAST_TEXTS, LEAST_GROUPS) and defaults.family == "judge"
+    assert wrong_uses(one_family) == (1, 0.05)
+    families, expected = wrong_uses([*one_family, *others, *never])
+    assert (families, round(expected, 9)) == (4, 0.2)
+    assert wrong_uses(never) == (0, 0.0) == wrong_uses([])
+    assert wrong_uses([never[1], row(set="four", metric="threat", texts=30)]).families == 1, "one row with enough texts is enough"

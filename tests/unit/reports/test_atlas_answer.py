@@ -9,7 +9,7 @@ from harness.content.specs import DatasetCard
 from harness.judge_atlas.atlas_file import AtlasJudge, AtlasRow, atlas_bytes, read_atlas
 from harness.judge_atlas.atlas_rows import ComparedSet, across_sets, joined
 from harness.render.html.atlas_site import atlas_site
-from harness.reports.atlas_answer import AtlasAnswer, evidence, full_sentence, judge_answer, language_answer
+from harness.reports.atlas_answer import AtlasAnswer, evidence, full_sentence, judge_answer, language_answer, wrong_use_words
 from harness.reports.atlas_matrix import QUALITIES, atlas_matrix
 from harness.tables import write_atomic
 from tests.unit.judge_atlas.atlases import TODAY, about, atlas, row
@@ -146,3 +146,15 @@ def test_the_matrix_says_how_many_sets_say_so_and_where_labels_wait() -> None:
     assert harm.note == "1 of 2 metrics · 1 of 2 sets"
     assert waiting and (waiting.style, waiting.words) == ("none", "no judge yet")
     assert squares["story"] is None and line.others == (("good", "✓", 1), ("none", "·", 1))
+
+
+def test_beside_the_number_of_uses_stands_how_many_wrong_ones_to_expect() -> None:
+    every = atlas(row(), row(judge="other", verdict="do not use"), row(judge="third"), row(set="two", texts=20, verdict="too few labels"))
+    words = wrong_use_words(every.rows)
+    assert words == (
+        "2 of 4 verdicts are 'use'. Families of tests that could say so: 3, each of one judge, asked in one way, in one set. In each, the "
+        "chance of a wrong 'use' is at most 5 %; so at most 0.15 of them are expected to have one."
+    )
+    assert words.replace("'", "&#39;") in str(atlas_site(every, TODAY)["index.html"])
+    nobody = atlas(row(verdict="no verdict", groups=0))
+    assert wrong_use_words(nobody.rows) == "" and "expected to have one" not in str(atlas_site(nobody, TODAY)["index.html"])
