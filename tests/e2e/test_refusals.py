@@ -75,7 +75,7 @@ def test_a_row_of_refusals_without_a_reason_does_not_end_a_run_whose_other_calls
     endpoint.script = refusing(endpoint, endpoint.error(400, "We would rather not read this one"), lambda number: 1 <= number < 8)
     small = ("run", "--langs", "cs,ja", "--tasks", "open_prompt", "--judge", "openai/m", "--base-url", endpoint.url, "--out", out)
     done = cli(*small, *ONE, "--metrics", "linguistic_acceptability", "--json")
-    assert (done.code, failures(done)) == (0, {"refused": 7}), done.err
+    assert (done.code, failures(done)) == (4, {"refused": 7}), done.err  # 7 of 12: no verdict rests on the others
     repeated = len(endpoint.requests) - len({text_of(request) for request in endpoint.requests})
     assert repeated <= 3  # the first refusals (two texts are in turn) are asked again, and an answered call once
 
@@ -201,7 +201,7 @@ def test_any_sign_of_reasoning_brings_room_for_it(ask: Cli, endpoint: Any, kind:
 def test_an_answer_that_is_cut_without_a_sign_of_reasoning_is_truncated(ask: Cli, endpoint: Any) -> None:
     endpoint.script = lambda request: endpoint.saying('{"justification": "This text is', finish="length")
     done = ask(*ONE, "--json")
-    assert (done.code, failures(done), len(endpoint.requests)) == (0, {"truncated": CALLS}, CALLS)
+    assert (done.code, failures(done), len(endpoint.requests)) == (4, {"truncated": CALLS}, CALLS)
 
 
 NO_ROOM = {  # {0} is the length that was asked for, {1} the sum with the prompt

@@ -229,8 +229,8 @@ CHANGES = {
                 "        interval=one.texts.interval,\n        aggregate",
             },
             "decide/sentences.py": {
-                "FAILS, ONE_CLASS, WORSE, ": "FAILS, ONE_CLASS, STRICT, WORSE, ",
-                '{ONE_CLASS: "constant", ': '{STRICT: "strict", ONE_CLASS: "constant", ',
+                "FAILS, ONE_CLASS, UNREAD, ": "FAILS, ONE_CLASS, STRICT, UNREAD, ",
+                '{UNREAD: "unread", ': '{STRICT: "strict", UNREAD: "unread", ',
                 '            case "worse":\n': '            case "strict":\n                return "it is far stricter than they are"\n'
                 '            case "worse":\n',
             },
