@@ -55,6 +55,7 @@ class Signature(_SignatureText, frozen=True):
     majority: str  # how annotators become one reference
     ci: str  # how intervals are computed
     harness: str  # version of this program
+    judgments: str = "none"  # hash of what the judge's replies say
     annotators: str = ""  # annotators that an item needs: `3`, `2+`; empty: two or more, or one if no item has two
     reask: str = "none"  # which answers were requested again
     decide: str = ""  # the thresholds of the verdicts

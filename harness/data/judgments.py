@@ -138,6 +138,11 @@ class Judgments:
                 digest.update(column.codes.astype(np.int32).tobytes())
         return digest.hexdigest()
 
+    def of_judge(self, name: str) -> Judgments:
+        """Return the judgments of one judge, with the values that occur in them alone: what others answered does not change their hash."""
+        rows = self.take(self.judge.equals(name))
+        return Judgments(**{name: CodedColumn.from_values(column) for name, column in rows.columns.items()})
+
     def for_items(self, ids: Iterable[str]) -> Judgments:
         """The judgments of some items."""
         kept = self.item.among(ids)

@@ -26,8 +26,9 @@ def recording(judgments: Judgments, data: Dataset, training: Dataset, name: str 
     return Recording(name, data, judgments, baseline=guesses, panels=panels)
 
 
-def signature(protocol: RunProtocol, identity: JudgeIdentity) -> Signature:
-    """The signature of one judge's numbers in a run."""
+def signature(protocol: RunProtocol, identity: JudgeIdentity, judgments: Judgments) -> Signature:
+    """Return the signature of one judge's numbers in a run with these `judgments` of all judges."""
+    of_judge = judgments.of_judge(identity.name)
     texts, asked, wording = protocol.texts, protocol.questions, protocol.wording
     return Signature(
         judge=judge_text(identity),
@@ -46,5 +47,6 @@ def signature(protocol: RunProtocol, identity: JudgeIdentity) -> Signature:
         annotators=protocol.rule.annotators,
         ci=CI_SIGNED,
         harness=version("judge-harness"),
+        judgments=of_judge.sha256[:12] if len(of_judge) else "none",
         reask="refused" if asked.reask else "none",
     )

@@ -123,7 +123,9 @@ def report(
         title=protocol.texts.title,
         constructed_labels=protocol.texts.constructed,
         unreviewed=tuple(about.unreviewed),
-        signatures={each.name: _signature(protocol, each, decided, answers.left_out.get(each.name, {})) for each in protocol.judges.all},
+        signatures={
+            each.name: _signature(protocol, each, judgments, decided, answers.left_out.get(each.name, {})) for each in protocol.judges.all
+        },
         ci_method=CI_METHOD,
         summaries=summaries(by_metric, pooled),
         verdicts=verdicts([source], rule, decision) if comparable else (),
@@ -165,8 +167,8 @@ def only_languages(report: Report, tags: Sequence[str]) -> Report:
     return shown
 
 
-def _signature(protocol: RunProtocol, identity: JudgeIdentity, decide: str, left_out: Iterable[str]) -> str:
-    known = signature(protocol, identity)
+def _signature(protocol: RunProtocol, identity: JudgeIdentity, judgments: Judgments, decide: str, left_out: Iterable[str]) -> str:
+    known = signature(protocol, identity, judgments)
     return str(msgspec.structs.replace(known, decide=decide, left_out=tuple(sorted(left_out))))
 
 

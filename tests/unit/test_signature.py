@@ -52,7 +52,7 @@ def test_different_signatures_are_different_texts(one: Signature, other: Signatu
 def test_it_is_one_printable_line_of_a_part_for_each_field_that_is_not_as_usual(signature: Signature) -> None:
     text = str(signature)
     assert text.isascii() and text.isprintable()
-    usual: dict[str, object] = {"reask": "none", "annotators": "", "decide": "", "left_out": ()}
+    usual: dict[str, object] = {"reask": "none", "judgments": "none", "annotators": "", "decide": "", "left_out": ()}
     shown = [name for name in Signature.__struct_fields__ if name not in usual or getattr(signature, name) != usual[name]]
     assert [part.partition(":")[0] for part in text.split("|")] == shown
 

@@ -24,6 +24,7 @@ Answers = Mapping[str, Score | Failure]
 World = Callable[..., tuple[Dataset, list[Judgment]]]
 
 JUDGE = "openai/one"
+NOTHING = Judgments.from_rows(())
 
 
 def letters(count: int) -> list[str]:
@@ -60,7 +61,7 @@ def test_without_development_items_it_is_the_commonest_reference_of_the_cell(wor
 
 
 def test_every_judge_has_a_signature_that_parses_and_tells_it_from_others() -> None:
-    one, two = (recorded_run.signature(PROTOCOL, identity) for identity in PROTOCOL.judges.identities)
+    one, two = (recorded_run.signature(PROTOCOL, identity, NOTHING) for identity in PROTOCOL.judges.identities)
     assert Signature.parse(str(one)) == one
     assert one.judge == "openai/one@endpoint=a-very-long-name.of-a-host.example"
     assert two.judge == "local/two@sha256=ffffffffffff"
@@ -87,7 +88,7 @@ def test_every_judge_has_a_signature_that_parses_and_tells_it_from_others() -> N
 )
 def test_whatever_can_move_a_number_is_in_the_signature(change: dict[str, Any]) -> None:
     judge = PROTOCOL.judges.identities[0]
-    assert recorded_run.signature(PROTOCOL.with_fields(**change), judge) != recorded_run.signature(PROTOCOL, judge)
+    assert recorded_run.signature(PROTOCOL.with_fields(**change), judge, NOTHING) != recorded_run.signature(PROTOCOL, judge, NOTHING)
 
 
 @pytest.mark.parametrize(
@@ -95,7 +96,20 @@ def test_whatever_can_move_a_number_is_in_the_signature(change: dict[str, Any]) 
 )
 def test_nothing_else_is(change: dict[str, Any]) -> None:
     judge = PROTOCOL.judges.identities[0]
-    assert recorded_run.signature(PROTOCOL.with_fields(**change), judge) == recorded_run.signature(PROTOCOL, judge)
+    assert recorded_run.signature(PROTOCOL.with_fields(**change), judge, NOTHING) == recorded_run.signature(PROTOCOL, judge, NOTHING)
+
+
+def test_what_a_judge_answers_is_in_its_signature_and_in_no_other(judged: Judged) -> None:
+    """One plan, once answered with agreement and once without, has two signatures."""
+    one, two = PROTOCOL.judges.identities
+    first, second = (
+        Judgments.from_rows([judged("a", score, judge=one.name), judged("b", 0, judge=two.name), judged("a", 2, judge=one.name, repeat=1)])
+        for score in (1, 0)
+    )
+    assert recorded_run.signature(PROTOCOL, one, first) != recorded_run.signature(PROTOCOL, one, second)
+    assert recorded_run.signature(PROTOCOL, two, first) == recorded_run.signature(PROTOCOL, two, second)
+    assert recorded_run.signature(PROTOCOL, one, NOTHING).judgments == "none"
+    assert recorded_run.signature(PROTOCOL, one, first.of_judge(one.name)) == recorded_run.signature(PROTOCOL, one, first)
 
 
 def test_a_field_that_no_part_has_is_refused() -> None:
