@@ -12,7 +12,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from harness.data.columns import NO_VALUE, CodedColumn, Columns, combination_ids, read_columns
+from harness.data.columns import NO_VALUE, CodedColumn, Columns, combination_ids, read_columns, sorted_rows
 from harness.data.labels import pairs_of, unknown_items, unknown_metrics
 from harness.data.marked_errors import checked_errors
 from harness.errors import ContentError, refuse_faults
@@ -139,9 +139,15 @@ class Judgments:
         return digest.hexdigest()
 
     def of_judge(self, name: str) -> Judgments:
-        """Return the judgments of one judge, with the values that occur in them alone: what others answered does not change their hash."""
-        rows = self.take(self.judge.equals(name))
-        return Judgments(**{name: CodedColumn.from_values(column) for name, column in rows.columns.items()})
+        """Return the judgments of one judge, in an order and with values of their own: their hash does not depend on other judges, nor on
+        the order in which answers came.
+        """
+        columns = self.take(self.judge.equals(name)).columns
+        for field, column in columns.items():
+            values = sorted(column.used, key=str)
+            columns[field] = CodedColumn(tuple(values), column.recode({value: code for code, value in enumerate(values)}))
+        rows = sorted_rows(columns.values(), np.zeros(len(columns["item"]), np.int8))
+        return Judgments(**{field: column.take(rows) for field, column in columns.items()})
 
     def for_items(self, ids: Iterable[str]) -> Judgments:
         """The judgments of some items."""

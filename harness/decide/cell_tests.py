@@ -195,7 +195,7 @@ class CellTester:
         self.baseline = baseline_hits(data, units, counted, judged.baseline or {}, compare, self.design)
         self.weights = {metric: _weights(votes.classes, options) for metric, votes in counted.items()}
         self.gap = unit_gaps(units, counted, self.score, self.weights)
-        self.group = item_key(data, "group").codes.astype(np.int64)
+        self.group = data.clusters.codes.astype(np.int64)
         self.sources = _label_sources(judged)
         self.labels = AnnotatorLabels(data, counted)
         self.given = numbers(units.judgments.score)
