@@ -31,7 +31,7 @@ from harness.errors import ContentError, UsageError, refuse_faults
 from harness.model import Item, Label, Scale
 from harness.offensive import without_quotations
 from harness.tables import find_table, read_rows
-from harness.text import short_repr
+from harness.text import in_nfc, short_repr
 
 _FEW_VALUES = ("language", "task", "system")  # keys with few distinct values among a million items
 _USUAL_OUTPUTS = (("output",), ("output_a", "output_b"))  # of a single text, and of a pair
@@ -359,10 +359,10 @@ def read_items(
     line_of_id: dict[str, int] = {}
     for line, row in read_rows(path):
         row = {**shared.texts_for(row), **row} if shared else row
-        known = {key: row.pop(key) for key in ITEM_KEYS if key in row}
+        known = {key: in_nfc(row.pop(key)) for key in ITEM_KEYS if key in row}
         known |= {key: intern(known[key]) for key in _FEW_VALUES if isinstance(known.get(key), str)}
         try:
-            group = (known if group_key == "group" else row).get(group_key, known.get("item_id", ""))
+            group = in_nfc((known if group_key == "group" else row).get(group_key, known.get("item_id", "")))
             item = msgspec.convert({**known, "group": group, "fields": row}, Item)
         except msgspec.ValidationError as err:
             faults.append((line, f"not an item: {err}"))

@@ -20,6 +20,7 @@ from harness.errors import ContentError, UsageError
 from harness.model import AnnotatorKind, Item, Scale, Source
 from harness.offensive import hides_texts
 from harness.tables import refuse_half_characters
+from harness.text import in_nfc
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -119,7 +120,7 @@ def _items(frame: DataFrame) -> list[Item]:
     items = []
     for number, row in enumerate(frame.to_dict("records"), start=1):
         fields = {str(key): value for key, value in row.items() if not _is_gap(value)}
-        own = {key: fields.pop(key) for key in ITEM_KEYS if key in fields}
+        own = {key: in_nfc(fields.pop(key)) for key in ITEM_KEYS if key in fields}
         try:
             items.append(msgspec.convert({"group": own.get("item_id", ""), **own, "fields": fields}, Item))
             refuse_half_characters([own, {key: value for key, value in fields.items() if isinstance(value, str)}], "items", number)

@@ -10,6 +10,7 @@ import unicodedata
 from collections.abc import Callable, Iterator, Sequence
 
 import msgspec
+import numpy as np
 
 from harness.model import Item
 from harness.offensive import looks_like_text
@@ -68,12 +69,15 @@ def first_copies(items: Sequence[Item], outputs: Callable[[Item], Sequence[str]]
 
     Items without texts are copies where only the case of their ids differs, or blanks and characters that nobody sees.
     """
-    keys = (read_text(item, outputs(item)) or (item.language, folded_id(item.item_id)) for item in items)
-    first = dict[int, int]()
-    suspects = [(first[code], at) for at, code in enumerate(map(hash, keys)) if first.setdefault(code, at) != at]
-    for earlier, at in suspects:  # two texts may have one hash
-        one, other = ((read_text(item, outputs(item)), item.language, folded_id(item.item_id)) for item in (items[earlier], items[at]))
-        if one[0] == other[0] if one[0] or other[0] else one[1:] == other[1:]:
+
+    def key(item: Item) -> object:
+        return read_text(item, outputs(item)) or (item.language, folded_id(item.item_id))
+
+    codes = np.fromiter((hash(key(item)) for item in items), np.int64, len(items))  # a million keys would take a gigabyte
+    different, counts = np.unique(codes, return_counts=True)
+    first = dict[object, int]()
+    for at in np.flatnonzero(np.isin(codes, different[counts > 1])).tolist():
+        if (earlier := first.setdefault(key(items[at]), at)) != at:
             yield at, earlier
 
 

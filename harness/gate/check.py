@@ -110,6 +110,11 @@ def gate(source: GatedSource, policy: Policy, baseline: GatedSource | None = Non
     """
     for problem, _, _ in complaints(policy):
         raise UsageError(problem)
+    return checked(source, policy, baseline)
+
+
+def checked(source: GatedSource, policy: Policy, baseline: GatedSource | None = None) -> GateResult:
+    """Hold every limit of a policy without a look at whether it demands anything. Raises as `measure.compare` does."""
     numbers = GatedNumbers(source, policy, baseline)
     drafts = [draft for rule in policy.rule for draft in _drafts(rule, numbers)]
     checks = tuple(_decided(drafts, policy.alpha))

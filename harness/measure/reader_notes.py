@@ -102,3 +102,12 @@ def _single(data: Dataset, of: LabelCounts, here: np.ndarray[tuple[int], np.dtyp
     segment = item_key(data, data.about.segment)
     labelled = here & (of.scores.n > 0) & (segment.codes >= 0)
     return int((np.bincount(segment.codes[labelled].astype(np.int64), minlength=1) == 1).sum())
+
+
+def copy_notes(data: Dataset) -> Iterator[str]:
+    """Yield a sentence where equal texts join groups, so that fewer texts are independent than the data name groups."""
+    pairs = list(zip(data.items, data.clusters, strict=True))
+    if any(item.group != cluster for item, cluster in pairs):
+        groups = len({(item.language, item.group) for item in data.items})
+        clusters = len({(item.language, cluster) for item, cluster in pairs})
+        yield f"Equal texts under several ids count as one: of {groups:,} groups of texts {clusters:,} are independent."
