@@ -137,6 +137,13 @@ simulations: setup
 	$(BIN)/python -m tests.unit.improvement.test_calibrated_simulations
 	$(BIN)/python -m tests.unit.stats.selection.test_cascade_simulations
 	$(BIN)/python -m tests.unit.stats.intervals.test_regression_simulations
+	$(BIN)/python -m tests.worlds.test_correct_intervals
+	$(BIN)/python -m tests.worlds.test_verdicts
+	$(BIN)/python -m tests.worlds.test_acceptance
+	$(BIN)/python -m tests.worlds.test_borrow
+	$(BIN)/python -m tests.worlds.test_label_sets
+	$(BIN)/python -m tests.worlds.test_watch
+	$(BIN)/python -m tests.worlds.test_extend
 
 clean:
 	rm -rf .venv .venv-* dist build site results .mypy_cache .ruff_cache .pytest_cache .hypothesis

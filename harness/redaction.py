@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import base64
+import html
 import re
-from collections.abc import Iterable, Iterator, Mapping
+import unicodedata
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from urllib.parse import unquote, urlsplit
 
 from harness.text import terminal_safe
@@ -15,7 +17,22 @@ SHORTEST = 4  # shorter secrets could be ordinary words
 _STRIDE = 5  # any RUN consecutive characters contain one whole piece of _PIECE characters that begins at a multiple of the stride
 _PIECE = 4
 _LONGEST_QUOTED = 100_000  # characters of a message that are searched before it is cut
-_ESCAPE = re.compile(r"\\u00([2-7][0-9a-fA-F])|%([2-7][0-9a-fA-F])|\\(/)")  # how JSON and URLs escape printable ASCII
+# How JSON, URLs, programs, mails and pages escape characters.
+_ESCAPE = re.compile(
+    r"\\+u([0-9a-fA-F]{4})|\\+u\{([0-9a-fA-F]{1,5})\}|\\+x([2-7][0-9a-fA-F])|[%=]([2-7][0-9a-fA-F])|\\+(/)|(&#?\w{1,8};)"
+    r"|(%[c-fC-F][0-9a-fA-F](?:%[89abAB][0-9a-fA-F]){1,3})"
+)
+_HEX = re.compile(r"(?:(?:0x|\\x|U\+00)?[0-9a-f]{2}[\s:,;_-]{0,2}){8,}", re.IGNORECASE)  # at least eight characters
+_HEX_PAIR = re.compile(r"(?:0x|\\x|U\+00)?([0-9a-f]{2})", re.IGNORECASE)
+_CODES = re.compile(r"(?:\d{2,3}[\s,;.-]{1,3}){7,}\d{2,3}")
+_CODE = re.compile(r"\d{2,3}")
+_SPELLED = re.compile(r"(?:[^\W_][\W_]{1,8}){7,}[^\W_]")
+_LEAST_RANDOM = 16  # characters of a secret whose parts are no words of a text
+_STRIDES = (2, 3, 4)  # a secret with other characters between its own is not decoded: nothing of such a text is kept
+_ROUNDS = 3  # of escapes within escapes
+_MOST_REPLACEMENTS = 20  # ways of writing a secret in one text
+_LOWER = {upper: upper + 32 for upper in range(ord("A"), ord("Z") + 1)}  # keeps the length
+_UNSEEN_BETWEEN = re.compile(r"[^\x20-\x7e\w\s]")
 _BETWEEN = re.compile(r"[\W_]")  # what may stand between the characters of a secret that is spelled: blanks, hyphens, nothing visible
 # Environment variables that hold a key, and variables that may hold an address with a password.
 KEYS = ("OPENAI_API_KEY", "AZURE_OPENAI_API_KEY", "HF_TOKEN", "HUGGING_FACE_HUB_TOKEN")
@@ -23,21 +40,29 @@ ADDRESSES = ("http_proxy", "https_proxy", "all_proxy", "pip_index_url", "pip_ext
 
 
 class Redactor:
-    """Replaces every 8 or more consecutive characters of a secret by `[key]`: plain, JSON-escaped, percent-encoded or in base64.
+    """Replaces every 8 or more consecutive characters of a secret by `[key]`, in either direction and in any case.
 
-    Secrets of 4 to 7 characters are replaced only as a whole. Shorter secrets are ignored.
+    The secret may be plain or encoded: with escapes of JSON, URLs or HTML, in hex or other codes, in base64, in wide letters, or with
+    characters between that nobody sees. A text that still holds 8 of its characters in order, at equal distances, becomes `[key]` as a
+    whole. Secrets of 4 to 7 characters are replaced only as a whole. Shorter secrets are ignored.
 
     >>> Redactor(["sk-test-4711-secret"])("Bearer sk-test-4711-sec is cut, sk-test is short")
     'Bearer [key] is cut, sk-test is short'
+    >>> Redactor(["sk-test-4711-secret"])("terces-1174-tset-ks, 736b2d746573742d343731312d736563726574, s-k-_t_e_s_t 4 7 1 1")
+    '[key], [key], [key]'
     """
 
     def __init__(self, secrets: Iterable[str]) -> None:
         known = {secret for secret in secrets if len(secret) >= SHORTEST}
         self._short = sorted((secret for secret in known if len(secret) < RUN), key=len, reverse=True)
-        spelled = {form for secret in known - {*self._short} for form in (secret, *_in_base64(secret))}
-        forms = {form for form in spelled | {_BETWEEN.sub("", form) for form in spelled} if len(form) >= RUN}
+        both = {way for secret in known - {*self._short} for way in (secret, secret[::-1])}
+        self._random = any(len(secret) >= _LEAST_RANDOM and re.search(r"\d", secret) for secret in both)
+        spelled = {form for secret in both for form in (secret, *_in_base64(secret))}
+        forms = {form.lower() for form in spelled | {_BETWEEN.sub("", form) for form in spelled} if len(form) >= RUN}
         self._runs = frozenset(form[at : at + RUN] for form in forms for at in range(len(form) - RUN + 1))
         self._pieces = sorted({form[at : at + _PIECE] for form in forms for at in range(0, len(form) - _PIECE + 1, _STRIDE)})
+        plain = {form.lower() for form in both}
+        self._plain_pieces = sorted({form[at : at + _PIECE] for form in plain for at in range(0, len(form) - _PIECE + 1, _STRIDE)})
 
     def __call__(self, text: str) -> str:
         """The text without secrets."""
@@ -45,10 +70,51 @@ class Redactor:
             text = text.replace(secret, MARK)
         if len(text) < RUN or not self._pieces:
             return text
-        if _ESCAPE.search(text) is None:
-            return self._replace_runs(text, text, None)
-        decoded, starts = _decoded(text)
-        return self._replace_runs(text, decoded, starts)
+        for _ in range(_MOST_REPLACEMENTS):
+            replaced = (self._replace_runs(text, *view) for view in self._views(text))
+            redacted = next((other for other in replaced if other != text), None)
+            if redacted is None:
+                return MARK if self._at_distances(text.lower()) else text
+            text = redacted  # another form may stand beside it
+        return MARK
+
+    def _views(self, text: str) -> Iterator[tuple[str, Sequence[int], Sequence[int]]]:
+        """The text in each way of decoding it, with the place in it where each decoded character begins and ends."""
+        decoded = text
+        begins: Sequence[int] = range(len(text))
+        ends: Sequence[int] = range(1, len(text) + 1)
+        yield decoded, begins, ends
+        for _ in range(_ROUNDS):
+            if _ESCAPE.search(decoded) is None:
+                break
+            decoded, starts = _decoded(decoded)
+            begins, ends = [begins[at] for at in starts[:-1]], [ends[at - 1] for at in starts[1:]]
+            yield decoded, begins, ends
+        for pattern, unit, base in ((_HEX, _HEX_PAIR, 16), (_CODES, _CODE, 10)):
+            for match in pattern.finditer(decoded):
+                units = [(found, int(found[found.lastindex or 0], base)) for found in unit.finditer(decoded, *match.span())]
+                units = [(found, code) for found, code in units if code < 128]
+                characters = "".join(chr(code) for _, code in units)
+                yield characters, [begins[found.start()] for found, _ in units], [ends[found.end() - 1] for found, _ in units]
+        between = _BETWEEN if self._random or _SPELLED.search(decoded) else _UNSEEN_BETWEEN
+        if self._may_hold(between.sub("", unicodedata.normalize("NFKC", decoded))):
+            signs = [(at, letter) for at, sign in enumerate(decoded) for letter in unicodedata.normalize("NFKC", sign)]
+            seen = [(at, letter) for at, letter in signs if not between.match(letter)]
+            yield "".join(letter for _, letter in seen), [begins[at] for at, _ in seen], [ends[at] for at, _ in seen]
+
+    def _may_hold(self, text: str) -> bool:
+        """Whether a text holds four characters of a form of a secret, which any run of it has."""
+        text = text.translate(_LOWER)
+        return any(piece in text for piece in self._pieces)
+
+    def _at_distances(self, text: str) -> bool:
+        """Whether every second, third or fourth character of the text spells a part of a secret."""
+        for stride in _STRIDES:
+            for first in range(stride):
+                every = text[first::stride]
+                if any(piece in every for piece in self._plain_pieces) and any(self._runs_in(every)):
+                    return True
+        return False
 
     def quote(self, text: str, most: int = 300) -> str:
         """A message of an endpoint as one line of at most `most` characters, without secrets and terminal control characters.
@@ -61,17 +127,17 @@ class Redactor:
     def _without_spelled(self, text: str) -> str:
         """`text` without secrets between whose characters stand blanks, signs, or characters that nobody sees."""
         shown = [(position, character) for position, character in enumerate(text) if not _BETWEEN.match(character)]
-        return self._replace_runs(text, "".join(character for _, character in shown), [*(at for at, _ in shown), len(text)])
+        places = [at for at, _ in shown]
+        return self._replace_runs(text, "".join(character for _, character in shown), places, [at + 1 for at in places])
 
-    def _replace_runs(self, text: str, decoded: str, starts: list[int] | None) -> str:
-        """`text` without the runs in its decoded form. `starts` holds the position in `text` of each decoded character."""
-        if not any(piece in decoded for piece in self._pieces):
+    def _replace_runs(self, text: str, decoded: str, begins: Sequence[int], ends: Sequence[int]) -> str:
+        """`text` without the runs in its decoded form, whose characters begin and end at these places of `text`."""
+        if not self._may_hold(decoded):
             return text
         parts, last = [], 0
-        for begin, end in self._runs_in(decoded):
-            first, after = (begin, end) if starts is None else (starts[begin], starts[end])
-            parts += [text[last:first], MARK]
-            last = after
+        for begin, end in self._runs_in(decoded.translate(_LOWER)):
+            parts += [text[last : begins[begin]], MARK]
+            last = ends[end - 1]
         return "".join([*parts, text[last:]])
 
     def _runs_in(self, text: str) -> Iterator[tuple[int, int]]:
@@ -120,15 +186,15 @@ def _in_base64(secret: str) -> Iterator[str]:
 
 
 def _decoded(text: str) -> tuple[str, list[int]]:
-    """The text with decoded escapes of printable ASCII, and the position in the text of each decoded character and of the end."""
+    """The text with decoded escapes, and the position in the text of each decoded character and of the end."""
     characters: list[str] = []
     starts: list[int] = []
     last = 0
     for escape in _ESCAPE.finditer(text):
         characters += text[last : escape.start()]
         starts += range(last, escape.start())
-        code = escape[1] or escape[2]
-        characters.append(chr(int(code, 16)) if code else "/")
+        code = next((group for group in escape.groups()[:4] if group), None)
+        characters.append(chr(int(code, 16)) if code else "/" if escape[5] else (html.unescape(escape[6] or "") or unquote(escape[7]))[0])
         starts.append(escape.start())
         last = escape.end()
     characters += text[last:]

@@ -42,6 +42,7 @@ class Signature(_SignatureText, frozen=True):
 
     judge: str  # provider/model, and a hash of its settings where it has any
     data: str  # name@version and the hash of the items and labels used
+    judgments: str  # hash of all judgments of the run, as in the signature of its comparison
     tasks: tuple[str, ...]  # name@version
     rubrics: tuple[str, ...]
     langs: tuple[str, ...]
@@ -55,7 +56,6 @@ class Signature(_SignatureText, frozen=True):
     majority: str  # how annotators become one reference
     ci: str  # how intervals are computed
     harness: str  # version of this program
-    judgments: str = "none"  # hash of what the judge's replies say
     annotators: str = ""  # annotators that an item needs: `3`, `2+`; empty: two or more, or one if no item has two
     reask: str = "none"  # which answers were requested again
     decide: str = ""  # the thresholds of the verdicts

@@ -147,11 +147,11 @@ def gated_source(source: Source, card: str | None, out: Path) -> GatedSource:
     opened = _open_source(source, card, out)
     if opened.run is None:
         data = opened.recording.data
-        signature = f"data:{data.about.id}@{data.about.version}+{data.sha256[:12]}|judgments:{opened.recording.judgments.sha256[:12]}"
+        answers = opened.recording.judgments.sha256[:12]
+        signature = f"data:{data.about.id}@{data.about.version}+{data.sha256[:12]}|judgments:{answers}"
         return GatedSource(opened.recording, CompareOptions(), {"": signature})
     protocol = opened.run.protocol
-    judgments = opened.recording.judgments
-    signatures = {identity.name: str(recorded_run.signature(protocol, identity, judgments)) for identity in protocol.judges.all}
+    signatures = {judge: str(signature) for judge, signature in recorded_run.signatures(protocol, opened.run.judgments).items()}
     rule = options.of_rule(protocol.rule.majority, protocol.rule.annotators)
     return GatedSource(opened.recording, rule, signatures, unanswered_calls(opened.run))
 

@@ -18,6 +18,7 @@ _INVISIBLE = {"Cc", "Cf", "Zs", "Zl", "Zp", "Mn"}  # categories: controls, joine
 # GitHub reads a command where a line begins with `::`, after whatever white space, and where `##[` stands anywhere in a line.
 INKLESS = r"[\s\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]*"
 _LOG_COMMAND = re.compile(rf"(?:^|[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]){INKLESS}:(?=:)|##(?=\[)")
+_WHOLE_NUMBER = re.compile(r"[+-]?\d+\.0+", re.ASCII)
 _CONTROLS = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")  # C0 and C1 but tab, line feed and carriage return
 
 
@@ -63,6 +64,34 @@ def in_nfc(value: Any) -> Any:
     if not isinstance(value, str) or unicodedata.is_normalized("NFC", value):
         return value
     return unicodedata.normalize("NFC", value)
+
+
+def normalised(text: str) -> str:
+    """Return a name in one form: composed letters (NFC), no invisible characters, single blanks, none at the ends.
+
+    >>> normalised("Eva\\u200b  Nova\\u0301\\u00a0")
+    'Eva Nová'
+    """
+    return " ".join("".join(c for c in unicodedata.normalize("NFC", text) if unicodedata.category(c) != "Cf").split())
+
+
+def normalised_id(text: str) -> str:
+    """Return an id in one form, as `normalised`, and a whole number without the fraction that frames and spreadsheets write.
+
+    >>> normalised_id(" 7.0"), normalised_id("1.5"), normalised_id("007")
+    ('7', '1.5', '007')
+    """
+    name = normalised(text)
+    return name.partition(".")[0] if _WHOLE_NUMBER.fullmatch(name) else name
+
+
+def person_key(annotator_id: str) -> str:
+    """Return what two spellings of one annotator's id have in common: the normalised id in lower case.
+
+    >>> person_key("EVA  Nová") == person_key("Eva Nova\\u0301")
+    True
+    """
+    return normalised_id(annotator_id).casefold()
 
 
 def terminal_safe(text: str) -> str:

@@ -35,7 +35,7 @@ from harness.errors import ContentError
 # Folder of content -> the files of which every subfolder must have one.
 _FILE_OF_KIND: dict[str, tuple[str, ...]] = {
     "tasks": ("task.toml",),
-    "languages": ("pack.toml",),
+    "languages": ("pack.toml", "lexicon.toml"),
     "catalog": ("dataset.toml",),
     "datasets": ("data.toml",),  # dataset cards before the catalog
     "leaderboards": ("board.toml", "collection.toml"),

@@ -342,7 +342,7 @@ def _rows(identity: JudgeIdentity, expected: ExpectedCalls, store: Store) -> Ite
         if reply is None:
             raise UsageError(f"a call of {identity.name} has no answer in the store; was the store replaced? run the board again")
         row = expected.rows[queries_by_call[call_id][0]]
-        yield ReplyRow(call_id=call_id, judge=identity.name, reply=reply, **msgspec.structs.asdict(row))
+        yield ReplyRow(call_id=call_id, judge=identity.name, reply=msgspec.structs.replace(reply, beside={}), **msgspec.structs.asdict(row))
 
 
 @contextmanager

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import json
 import math
 from collections.abc import Callable
 from datetime import date
@@ -43,8 +44,8 @@ def shown_sources(text: str) -> tuple[str, ...]:
 
 
 def reask(text: str) -> tuple[str, ...]:
-    if not set(names(text)) <= {"refused", "endpoint"}:
-        raise _wrong("refused, endpoint, or both separated by a comma", text)
+    if not set(names(text)) <= {"refused", "endpoint", "missing", "truncated"}:
+        raise _wrong("refused, missing, truncated, endpoint, or several of them separated by commas", text)
     return names(text)
 
 
@@ -188,6 +189,34 @@ def base_url(text: str) -> tuple[str, str]:
     return judge, text[len(judge) + 1 :]
 
 
+def header(text: str) -> tuple[str, str]:
+    """`NAME=VALUE` for every judge, `JUDGE=NAME=VALUE` for one. The value may be a secret, and is not shown."""
+    key, equals, value = _of_request(text)
+    if not equals:
+        raise argparse.ArgumentTypeError("expected NAME=VALUE or JUDGE=NAME=VALUE, such as X-Project=42")
+    return key, value
+
+
+def body_field(text: str) -> tuple[str, Any]:
+    """`NAME=VALUE` for every judge, `JUDGE=NAME=VALUE` for one. A value that is JSON is read as such, any other is a text."""
+    key, equals, value = _of_request(text)
+    if not equals:
+        raise _wrong("NAME=VALUE or JUDGE=NAME=VALUE, such as reasoning_effort=low", text)
+    try:
+        return key, json.loads(value)
+    except (ValueError, RecursionError):
+        return key, value
+
+
+def _of_request(text: str) -> tuple[str, str, str]:
+    """The name, with its judge if there is one (whose name has a slash), the sign between, and the value."""
+    name, equals, value = text.partition("=")
+    if "/" in name and equals:
+        field, equals, value = value.partition("=")
+        name = f"{name}={field}"
+    return (name, equals, value) if name.rpartition("=")[2] else (name, "", value)
+
+
 # ---- what flags give
 
 
@@ -217,7 +246,8 @@ def given_fields(arguments: argparse.Namespace, options: Any, **flags: str) -> d
 def addresses(arguments: argparse.Namespace) -> dict[str, Any]:
     """The endpoints of `--base-url` as options have them: that of all judges, and those of single ones."""
     by_judge = dict(arguments.base_url or ())
-    return {"base_url": by_judge.pop("", None), "base_urls": by_judge}
+    requests = {name: dict(given) for name in ("headers", "body") if (given := getattr(arguments, name, None))}
+    return {"base_url": by_judge.pop("", None), "base_urls": by_judge, **requests}
 
 
 def decision_options(arguments: argparse.Namespace) -> DecisionOptions:

@@ -12,6 +12,7 @@ import msgspec
 
 from harness import api, sources
 from harness.cli.arguments import check_figure, decision_options, page_path
+from harness.cli.endings import exit_code_of
 from harness.cli.judged import compare_options, key_and_value, restrictions
 from harness.cli.parser import build_parser, command_parser
 from harness.cli.streams import print_json, told_warnings
@@ -85,7 +86,7 @@ def compare(arguments: argparse.Namespace) -> int:
 
         body = partial(render_comparison, comparison, _shows_statistics(arguments), arguments.distributions, every=arguments.all)
         show(lambda width: body(width=width), comparison.signature, whole=arguments.signature)
-    return 0
+    return exit_code_of(comparison.verdicts)
 
 
 def _shows_statistics(arguments: argparse.Namespace) -> bool:

@@ -8,14 +8,25 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from harness.cli.streams import print_json
+from harness.exit_codes import JUDGE
 from harness.reports.tables.numbers import counted
 from harness.text import terminal_safe
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
+    from harness.decide.verdicts import Verdict
+
 _SHOWN = 20  # reasons on the screen; the file lists all refused rows
 _PLACES = 3  # of rows that were refused for one reason
+
+
+def exit_code_of(verdicts: Sequence[Verdict]) -> int:
+    """Return the exit code of a comparison: that of a judge that cannot be used where most answers of a judge could not be read."""
+    from harness.render.verdicts import judged_sides
+
+    unread = any(all("unread" in verdict.words.obstacles for verdict in side) for side in judged_sides(verdicts))
+    return JUDGE if unread else 0
 
 
 class _Result(Protocol):

@@ -8,10 +8,11 @@ from pathlib import Path
 
 from harness import api, sources
 from harness.errors import UsageError
-from harness.exit_codes import GATE_FAILED, GATE_INCONCLUSIVE
+from harness.exit_codes import GATE_FAILED, GATE_INCONCLUSIVE, JUDGE
 
 
 def gate(arguments: argparse.Namespace) -> int:
+    from harness.gate.check import UNREAD
     from harness.render.pipelines.gate import gate_junit, gate_markdown
     from harness.render.pipelines.gate_terminal import print_gate
     from harness.render.progress import working
@@ -29,6 +30,8 @@ def gate(arguments: argparse.Namespace) -> int:
     if arguments.summary:
         write_atomic(arguments.summary, gate_markdown(result))
     print_gate(result, _named_again(arguments), every=arguments.all, signature=arguments.signature)
+    if result.outcome == "inconclusive" and any(UNREAD in check.obstacles for check in result.checks):
+        return JUDGE
     return {"pass": 0, "fail": GATE_FAILED, "inconclusive": GATE_INCONCLUSIVE}[result.outcome]
 
 

@@ -16,14 +16,18 @@ from harness.content import Library
 from harness.exchange.labels.mapping import parse_pairs, parse_scales
 from harness.exchange.scores.import_options import ScoreImportOptions, check_scales, parse_map, with_mapping_file
 from harness.exchange.scores.score_import import ScoreImportSummary, import_scores
+from harness.exit_codes import JUDGE
 from harness.reports.tables.numbers import counted
 from harness.text import terminal_safe
 
 
 def import_(arguments: argparse.Namespace) -> int:
     imported = import_scores(arguments.files, arguments.to, _options(arguments), Library(*arguments.content))
+    for judge in imported.unreadable:  # first of all: no verdict may rest on it
+        print(terminal_safe(str(judge)), file=sys.stderr)
     _print_summary(imported)
-    return ended(imported, partial(_facts, imported) if arguments.json else None)
+    code = ended(imported, partial(_facts, imported) if arguments.json else None)
+    return JUDGE if imported.unreadable else code
 
 
 def _options(arguments: argparse.Namespace) -> ScoreImportOptions:
@@ -46,8 +50,13 @@ def _print_summary(imported: ScoreImportSummary) -> None:
     print_refusals(imported.refused, imported.notes)
     failures = ", ".join(f"{count} {kind.replace('_', ' ')}" for kind, count in imported.failures.items())
     judgments = counted(imported.judgments, "judgment") + (f" ({failures})" if failures else "")
+    misfit = any(judge.misfit for judge in imported.unreadable)
     summary = f"{imported.kind}: {judgments} and {counted(imported.labels, 'label')} of {counted(imported.items, 'item')}"
     ending = " imported" if imported.written else " could be imported" if imported.refused else "; nothing was written"
+    if misfit and not imported.written:
+        ending += "; say what the values mean, or pass --allow-refused to import them as failures"
+    elif imported.unreadable and imported.written:
+        ending += f"; {imported.folder} holds them as failures, on which no verdict can rest"
     refused = f"; {refusals_of(imported, imported.judgments + imported.labels)}" if imported.refused else ""
     print(terminal_safe(f"{summary}{ending}{refused}"), file=sys.stderr)
 
@@ -55,5 +64,6 @@ def _print_summary(imported: ScoreImportSummary) -> None:
 def _facts(imported: ScoreImportSummary) -> dict[str, Any]:
     return msgspec.structs.asdict(imported) | {
         "folder": str(imported.folder),
+        "unreadable": [msgspec.structs.asdict(judge) for judge in imported.unreadable],
         "refused": [msgspec.structs.asdict(refusal) for refusal in imported.refused],
     }

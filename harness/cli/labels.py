@@ -49,7 +49,9 @@ def mapping_of(arguments: argparse.Namespace) -> LabelMapping:
         *("wide_items", "annotator_from_file", "sampling"),
     )
     flags: dict[str, Any] = {name: getattr(arguments, name if name != "source" else "label_source") for name in same_name}
-    flags |= {name: tuple(getattr(arguments, name) or ()) for name in ("wide_annotators", "wide_metrics", "id_from", "flip", "drop")}
+    flags |= {
+        name: tuple(getattr(arguments, name) or ()) for name in ("wide_annotators", "wide_metrics", "human", "id_from", "flip", "drop")
+    }
     flags |= {
         "columns": parse_pairs(arguments.column, "--column", ROLES),
         "texts": parse_pairs(arguments.text, "--text"),

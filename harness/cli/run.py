@@ -14,6 +14,7 @@ import msgspec
 
 from harness.api import report as make_report
 from harness.cli.arguments import addresses, decision_options, given_fields, page_path
+from harness.cli.endings import exit_code_of
 from harness.cli.streams import print_json, told_warnings
 from harness.content import Library
 from harness.content.specs import BoardData
@@ -23,7 +24,7 @@ from harness.decide.options import DecisionOptions
 from harness.engines import Cluster, Limits, Settings
 from harness.errors import IncompleteRun, StoreError, UsageError
 from harness.judges import traits_of
-from harness.model import SAMPLING
+from harness.model import SAMPLING, Failure
 from harness.offensive import refuse_in_repository
 from harness.reports.collection_answer import BoardVerdicts, answer_of_boards
 from harness.reports.run_report import Report, only_languages
@@ -60,8 +61,7 @@ def run(arguments: argparse.Namespace) -> int:
             show(err.result, _output(arguments))
         raise
     _keep_spec(result, arguments)
-    show(result, _output(arguments))
-    return 0
+    return exit_code_of(show(result, _output(arguments)).verdicts)
 
 
 def _run_collection(library: Library, spec: RunSpec, settings: Settings, arguments: argparse.Namespace) -> int:
@@ -135,12 +135,15 @@ def _spec_of(arguments: argparse.Namespace) -> dict[str, Any]:
     from harness.cli.parser import build_parser, command_parser
     from harness.cli.spec_file import spec_of
 
-    return spec_of(arguments.argv, command_parser(build_parser(), "run"))
+    flags: dict[str, Any] = spec_of(arguments.argv, command_parser(build_parser(), "run"))
+    if "header" in flags:  # their values may be secrets
+        flags["header"] = [f"{name}=…" for name, _ in arguments.headers]
+    return flags
 
 
 def _keep_spec(result: RunResult, arguments: argparse.Namespace) -> None:
     """Keep the flags with the run, without addresses, which only the store knows. A folder that cannot be written is no error here."""
-    flags = {name: value for name, value in _spec_of(arguments).items() if name not in ("base_url", "out")}
+    flags = {name: value for name, value in _spec_of(arguments).items() if name not in ("base_url", "out", "header")}
     with suppress(StoreError):
         write_atomic(result.folder / "spec.toml", to_toml(flags), private=True)
 
@@ -182,6 +185,7 @@ def engine_settings(arguments: argparse.Namespace) -> Settings:
         batches="detach" if detach else "wait",
         limits=Limits(arguments.max_cost, arguments.max_calls, arguments.max_minutes),
         reask_endpoint="endpoint" in reask,
+        reask_failures=tuple(kind for kind in (Failure.MISSING, Failure.TRUNCATED) if kind in reask),
         cluster=Cluster(arguments.ray_address or "auto", arguments.ray_actors),
     )
 
@@ -226,7 +230,7 @@ def report(arguments: argparse.Namespace) -> int:
         with told_warnings():
             drawn = draw_figures(shown.as_json(), result.folder / "figures", options)
         print(*drawn, sep="\n", file=sys.stderr)
-    return 0
+    return exit_code_of(shown.verdicts)
 
 
 def _as_text(report: Report, form: str) -> str:

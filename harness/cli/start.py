@@ -103,6 +103,8 @@ def _settled(table: SourceTable, library: Library, given: LabelMapping, *, sure:
             f"(the columns are: {', '.join(table.columns)})"
         )
     if sure:
+        if look.doubts:
+            raise UsageError("nothing was imported, as the table is not wholly explained:\n         " + "\n         ".join(look.doubts))
         return look
     if not sys.stdin.isatty():
         raise UsageError("pass --yes to take these guesses, correct them with flags, or write them down with --plan FILE.toml")

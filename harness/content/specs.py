@@ -443,6 +443,7 @@ class LabelMapping(_Spec, frozen=True):
     wide: tuple[ScoreColumn, ...] = ()
     wide_annotators: tuple[str, ...] = ()
     wide_metrics: tuple[str, ...] = ()
+    human: tuple[str, ...] = ()  # columns and annotators that are people, though their names look like a judge's
     wide_items: str | None = None  # a pattern for columns with the scores of one item each
     drop: tuple[str, ...] = ()
     rename: dict[str, str] = {}
@@ -527,6 +528,8 @@ S = TypeVar("S", bound=msgspec.Struct)
 
 def read_spec(path: Path, kind: type[S]) -> S:
     """Read one TOML file as `kind`. Raises ContentError with the line of the wrong key, and with its place if it stands elsewhere."""
+    if path.exists() and not (path.is_file() or path.is_dir()):  # reading a pipe would never end
+        raise ContentError("a pipe or a device; save its content as a file first", path)
     try:
         text = path.read_bytes().decode()
         content = tomllib.loads(text)

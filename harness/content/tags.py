@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Collection
 from functools import lru_cache
 
@@ -32,15 +33,50 @@ _MISTAKES = {
 
 @lru_cache(maxsize=1024)
 def canonical(text: str) -> str:
-    """The canonical BCP-47 form: `jpn` is `ja`, `pt_br` is `pt-BR`. Raises UsageError for a text that cannot be a tag.
+    """The canonical BCP-47 form: `jpn` is `ja`, `pt_br` is `pt-BR`.
+
+    Raises UsageError for a text that cannot be a tag, and for one that is read as a pair of languages (`en-de`).
 
     >>> canonical("pt_br"), canonical("jpn")
     ('pt-BR', 'ja')
     """
+    if languages := _pair_of_languages(text.strip()):
+        region = langcodes.standardize_tag(text.strip()) if text.strip().isascii() and ">" not in text else ""
+        in_country = (
+            f"; for {english_name(region)} write '{region}'" if region and langcodes.tag_is_valid(region) and len(region) == 5 else ""
+        )
+        names = " and ".join(map(english_name, languages))
+        raise UsageError(
+            f"'{text}' looks like a pair of languages ({names}); name the one that the texts are in, '{languages[1]}' or "
+            f"'{languages[0]}'{in_country}"
+        )
     try:
         return langcodes.standardize_tag(text.strip())
     except ValueError:
         raise UsageError(f"'{text}' cannot be a language tag; tags look like 'ja' or 'pt-BR'") from None
+
+
+_OF_MANY = ("zh", "ar", "ms", "sgn", "lv", "sw", "uz", "kok")  # a second part of three letters names one of their languages
+
+
+def _pair_of_languages(text: str) -> tuple[str, str] | None:
+    """Return the two languages that a text such as `en-de` names where its second part would else be taken for a country; or None.
+
+    In small letters only, as `en-DE` is how a country is written. Where the first language is the main one of the country (`pt-br`), or
+    the second part is no language (`en-us`), the country is meant.
+    """
+    parts = re.fullmatch(r"([a-z]{2,3})[-_>→]([a-z]{2,3})", text)
+    if not parts:
+        return None
+    first, second = (langcodes.standardize_tag(part) for part in parts.groups())
+    if not (langcodes.tag_is_valid(first) and langcodes.tag_is_valid(second)) or second[:2] != parts[2][:2]:
+        return None
+    if len(parts[2]) == 3:
+        return None if first in _OF_MANY else (first, second)
+    country = langcodes.standardize_tag(f"und-{parts[2]}")
+    if country == f"und-{parts[2].upper()}" and langcodes.tag_is_valid(country) and langcodes.get(country).maximize().language == first:
+        return None
+    return first, second
 
 
 def require_canonical(text: str) -> None:
@@ -56,7 +92,7 @@ def require_canonical(text: str) -> None:
     if not langcodes.tag_is_valid(tag):
         raise UsageError(f"'{text}' is not the tag of a known language; tags look like 'ja' or 'pt-BR'")
     if tag != text:
-        raise UsageError(f"language tag '{text}' is not canonical; write '{tag}'")
+        raise UsageError(f"language '{text}' is not canonical; write '{tag}'")
 
 
 @lru_cache(maxsize=256)
@@ -155,6 +191,7 @@ def name_in(tag: str, language: str) -> str:
 
 
 _SIMILAR = 0.7  # of two names, by difflib; below this, names that mean different things are suggested for each other
+_LEAST_BEGINNING = 4  # characters of a name that stand for the whole
 
 
 def choose_from(known: Collection[str], name: str = "") -> str:
@@ -168,10 +205,11 @@ def choose_from(known: Collection[str], name: str = "") -> str:
 
 
 def suggest(name: str, known: Collection[str]) -> str:
-    """` Did you mean 'x'?` if a known name is much like this one, else an empty text.
+    """` Did you mean 'x'?` if a single known name begins with this one, or one is much like it, else an empty text.
 
     >>> suggest("coherency", ["cohesiveness", "coherence"]), suggest("politeness", ["cohesiveness", "coherence"])
     (" Did you mean 'coherence'?", '')
     """
-    near = difflib.get_close_matches(name, list(known), n=1, cutoff=_SIMILAR)
+    longer = [other for other in known if len(name) >= _LEAST_BEGINNING and other.startswith(name)]
+    near = longer if len(longer) == 1 else difflib.get_close_matches(name, list(known), n=1, cutoff=_SIMILAR)
     return f" Did you mean '{near[0]}'?" if near else ""

@@ -15,7 +15,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from harness.errors import ContentError
+from harness.errors import ContentError, refuse_faults
 from harness.tables import json_batches, parquet_table, refuse_half_characters
 from harness.text import in_nfc
 
@@ -352,28 +352,28 @@ def _as_json(column: Any) -> CodedColumn:
 def checked_columns(source: Mapping[str, CodedColumn], rows: int, row: type[Row], what: str, path: Path) -> Columns:
     """Columns from a Parquet table or frame, one for each field of `row`, with rows numbered from 1. Each distinct value is checked once.
 
-    Raises ContentError for a missing column, a value of the wrong type, and a gap in a required column.
+    Raises ContentError for missing columns, values of the wrong type, and gaps in required columns.
     """
-    columns = {}
-    for field in msgspec.structs.fields(row):
+    fields = msgspec.structs.fields(row)
+    if missing := [f"'{field.name}'" for field in fields if field.required and field.name not in source]:
+        raise ContentError(f"not {what}: no column{'s' if missing[1:] else ''} {', '.join(missing)}", path)
+    columns, faults = {}, []
+    for field in fields:
         name = field.name
-        if name not in source:
-            if field.required:
-                raise ContentError(f"not {what}: no column '{name}'", path)
-            columns[name] = CodedColumn.empty(rows)
-            continue
-        column = columns[name] = source[name].in_nfc() if name in _NAMES else source[name]
+        column = source[name] if name in source else CodedColumn.empty(rows)
+        column = columns[name] = column.in_nfc() if name in _NAMES else column
         if field.type is msgspec.Raw:
             continue
         for code, value in enumerate(column.values):
             try:
                 msgspec.convert(dict(value) if _is_object(value) else value, field.type)
             except msgspec.ValidationError as err:
-                raise ContentError(f"not {what} ({err} in column '{name}')", path, int(np.argmax(column.codes == code)) + 1) from None
+                faults.append((int(np.argmax(column.codes == code)) + 1, f"not {what} ({err} in column '{name}')"))
             if not isinstance(value, (int, float)):
                 refuse_half_characters(value, path, int(np.argmax(column.codes == code)) + 1)
         if field.required and (column.codes == NO_VALUE).any():
-            raise ContentError(f"not {what}: '{name}' is empty", path, int(np.argmax(column.codes == NO_VALUE)) + 1)
+            faults.append((int(np.argmax(column.codes == NO_VALUE)) + 1, f"not {what}: '{name}' is empty"))
+    refuse_faults(faults, path)
     return Columns(columns, np.arange(1, rows + 1))
 
 

@@ -7,8 +7,8 @@ what its metrics mean. A folder of published data without a `data.toml` is descr
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import cached_property
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property, lru_cache
 from itertools import chain, islice
 from pathlib import Path
 from sys import intern
@@ -280,8 +280,9 @@ def assemble(
 ) -> Dataset:
     """Make a data set from items and the rows of label and judgment tables. Raises ContentError with `file:line` for wrong rows."""
     known = {item.item_id: item for item in items}
+    of_items = set(known)  # what the items say goes before what labels and judgments say of their language
     for rows, path in filter(None, (labels, judgments) if about.task else ()):
-        known |= _placeholder_items(rows, path, known, about.task)
+        known |= _placeholder_items(rows, path, known, of_items, about.task)
     return Dataset(
         about.id,
         tuple(known.values()),
@@ -324,14 +325,22 @@ def _shared_texts(folder: Path, shared: Shared | None) -> _SharedTexts:
     return _SharedTexts(shared.key, texts)
 
 
-def _placeholder_items(rows: Columns, path: Path, items: Mapping[str, Item], task: str) -> dict[str, Item]:
-    """Items without texts, for rows that name a language because their item is missing from `items`."""
+def _placeholder_items(rows: Columns, path: Path, known: Mapping[str, Item], of_items: Collection[str], task: str) -> dict[str, Item]:
+    """Return items without texts, for rows that name a language because their item is missing from the items.
+
+    Raises ContentError for a tag that is none, and for an item that rows give two languages, here or in an earlier table (`known`).
+    """
     language = rows["language"]
-    for code, tag in enumerate(language.values):
-        if problem := _tag_problem(tag):
-            raise ContentError(problem, path, first_line(rows, language.codes == code))
-    pairs = zip(rows["item_id"], language, strict=True)
-    return {name: Item(name, language, task, group=name) for name, language in dict(pairs).items() if language and name not in items}
+    faults = [
+        (first_line(rows, language.codes == code), problem) for code, tag in enumerate(language.values) if (problem := _tag_problem(tag))
+    ]
+    tags_of = {name: item.language for name, item in known.items() if name not in of_items}
+    for at, (name, tag) in enumerate(zip(rows["item_id"], language, strict=True)):
+        if tag and (earlier := tags_of.setdefault(name, tag)) != tag:
+            problem = f"language '{tag}' of item '{name}' is '{earlier}' in an earlier row; an item has one language"
+            faults.append((int(rows.lines[at]), problem))
+    refuse_faults(faults, path)
+    return {name: Item(name, tag, task, group=name) for name, tag in tags_of.items() if name not in known}
 
 
 def read_items(
@@ -408,12 +417,13 @@ def item_problems(item: Item, spec: Task | None = None, language: str | None = N
         yield from text_problems(item, spec)
 
 
+@lru_cache(maxsize=256)
 def _tag_problem(tag: str) -> str | None:
     try:
-        right = tags.canonical(tag)
+        tags.require_canonical(tag)
     except UsageError as err:
         return str(err)
-    return None if right == tag else f"language '{tag}' is not canonical; write '{right}'"
+    return None
 
 
 def text_problems(item: Item, task: Task) -> Iterator[str]:

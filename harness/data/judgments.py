@@ -12,7 +12,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from harness.data.columns import NO_VALUE, CodedColumn, Columns, combination_ids, read_columns, sorted_rows
+from harness.data.columns import NO_VALUE, CodedColumn, Columns, combination_ids, read_columns
 from harness.data.labels import pairs_of, unknown_items, unknown_metrics
 from harness.data.marked_errors import checked_errors
 from harness.errors import ContentError, refuse_faults
@@ -35,6 +35,7 @@ class JudgmentRow(Sampling, frozen=True, kw_only=True):
     score: int | float | str | None = None
     scores: list[int | float | str | None] | None = None
     failure: Failure | None = None
+    raw_choice: str | None = None  # what stood where the score should be
     perturbation: str | None = None
     order: Order | None = None
     shown_source: ShownSource | None = None
@@ -76,6 +77,7 @@ class Judgments:
     asked_language: CodedColumn  # of the justification, as detected_language
     detected_language: CodedColumn
     further_numbers: CodedColumn  # of a text; only in runs
+    raw_choice: CodedColumn  # what stood where the score should be; of recorded judges only where it is no score
     spans: CodedColumn  # the errors that recorded judges marked, a tuple; those of a run stay in its file
 
     def __init__(self, **columns: CodedColumn) -> None:
@@ -133,21 +135,10 @@ class Judgments:
         """Hash of all columns."""
         digest = hashlib.sha256()
         for name, column in self.columns.items():
-            if column.values and name != "spans":  # errors move no number
+            if column.values and name not in ("spans", "raw_choice"):  # they move no number
                 digest.update(msgspec.json.encode([_HASHED_AS.get(name, name), column.values]))
                 digest.update(column.codes.astype(np.int32).tobytes())
         return digest.hexdigest()
-
-    def of_judge(self, name: str) -> Judgments:
-        """Return the judgments of one judge, in an order and with values of their own: their hash does not depend on other judges, nor on
-        the order in which answers came.
-        """
-        columns = self.take(self.judge.equals(name)).columns
-        for field, column in columns.items():
-            values = sorted(column.used, key=str)
-            columns[field] = CodedColumn(tuple(values), column.recode({value: code for code, value in enumerate(values)}))
-        rows = sorted_rows(columns.values(), np.zeros(len(columns["item"]), np.int8))
-        return Judgments(**{field: column.take(rows) for field, column in columns.items()})
 
     def for_items(self, ids: Iterable[str]) -> Judgments:
         """The judgments of some items."""
@@ -210,14 +201,32 @@ def checked_judgments(
     for name, unchanged in UNCHANGED.items():
         rows[name] = rows[name].without(unchanged)
     repeat = _repeats(rows, path, number_rows)
+    raw_choice = _raw_choices(rows)
     score, failure = _scores_and_failures(rows, scales)
+    raw_choice = CodedColumn(raw_choice.values, np.where(score.codes == NO_VALUE, raw_choice.codes, NO_VALUE).astype(np.int32))
     names = ("metric", *CONDITION, *UNCHANGED, "expected", "entropy")
     stated = {name: rows[name] for name in names}
     spans = checked_errors(rows, path)
     confidence, share_a = _confidences(rows, score, scales, path)
     return Judgments(
-        item=rows["item_id"], repeat=repeat, score=score, failure=failure, confidence=confidence, share_a=share_a, spans=spans, **stated
+        item=rows["item_id"],
+        repeat=repeat,
+        score=score,
+        failure=failure,
+        confidence=confidence,
+        share_a=share_a,
+        raw_choice=raw_choice,
+        spans=spans,
+        **stated,
     )
+
+
+def _raw_choices(rows: Columns) -> CodedColumn:
+    """Return what stood where each score should be: the stated raw choice, else the stated score as text."""
+    if rows["raw_choice"].values:
+        return rows["raw_choice"]
+    scores = rows["score"]
+    return CodedColumn(tuple(map(str, scores.values)), scores.codes)
 
 
 def _confidences(rows: Columns, scores: CodedColumn, scales: Mapping[str, Scale], path: Path) -> tuple[CodedColumn, CodedColumn]:

@@ -172,14 +172,16 @@ def unknown_items(rows: Columns, items: Mapping[str, Any], what: str) -> Iterato
             yield first_line(rows, column.codes == code), f"a {what} of item '{item_id}', which is not among the items"
 
 
-def unknown_metrics(rows: Columns, scales: Mapping[str, Scale]) -> Iterator[tuple[int, str]]:
-    """The first line of each metric without a scale, and what is wrong."""
+def unknown_metrics(
+    rows: Columns, scales: Mapping[str, Scale], how: str = "add [metrics.{metric}] to data.toml or a rubric"
+) -> Iterator[tuple[int, str]]:
+    """The first line of each metric without a scale, and what is wrong; `how` says how a scale is given."""
     column = rows["metric"]
     for code, metric in enumerate(column.values):
         if metric not in scales:
             yield (
                 first_line(rows, column.codes == code),
-                f"metric '{metric}' has no scale; add [metrics.{metric}] to data.toml or a rubric. Choose from: {', '.join(scales)}",
+                f"metric '{metric}' has no scale; {how.format(metric=metric)}. Choose from: {', '.join(scales)}",
             )
 
 
@@ -188,7 +190,16 @@ def _off_scale(rows: Columns, scales: Mapping[str, Scale]) -> Iterator[tuple[int
     for number, (metric, score) in enumerate(pairs):
         if metric in scales and not scales[metric].holds(score):
             scale = scales[metric].describe()
-            yield first_line(rows, which == number), f"score {score!r} is outside the scale of '{metric}' ({scale})"
+            is_typed = isinstance(score, str) and scales[metric].holds(_as_number(score))
+            typed = "; it is a text, and the scale has numbers" if is_typed else ""
+            yield first_line(rows, which == number), f"score {score!r} is outside the scale of '{metric}' ({scale}){typed}"
+
+
+def _as_number(text: str) -> Score:
+    try:
+        return float(text)
+    except ValueError:
+        return text
 
 
 def _refuse_second_labels(rows: Columns, path: Path) -> None:

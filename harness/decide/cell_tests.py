@@ -14,6 +14,7 @@ from harness.data.columns import combination_ids, first_rows, rows_by_number
 from harness.decide.annotator_labels import AnnotatorLabels, AnnotatorSample, annotator_sample, annotator_tests
 from harness.decide.options import DecisionOptions
 from harness.decide.rows_by_cell import rows_by_cell
+from harness.decide.verdict_parts import AnswerCounts
 from harness.measure.judged import JudgedData
 from harness.measure.options import CompareOptions
 from harness.measure.scores import numbers
@@ -29,7 +30,9 @@ from harness.stats.intervals.judge_tests import JudgeSums, JudgeTests, judge_sum
 from harness.stats.intervals.noninferiority import pair_agreement
 from harness.stats.intervals.one_class import one_class_tests
 from harness.stats.ranking.score_gaps import distance_of_judge, distance_of_people, median_without_group
+from harness.text import one_line
 
+_LONGEST_EXAMPLE = 80  # characters of an answer that is shown
 _CONSTANT = 0.99  # a judge that gives one class this often does not vary …
 _VARIED = 0.95  # … unless people's commonest class is this common
 _UNITS = 1 << 16  # judgments of cells that are tested at once
@@ -65,11 +68,15 @@ class LabelledTexts(msgspec.Struct, frozen=True):
 
 
 class ReadableAnswers(NamedTuple):
-    """The share of answers that could be read, its one-sided 95 % upper limit, and how many of the others there are of each kind."""
+    """The share of answers that could be read, its one-sided 95 % upper limit, and how many of the others there are of each kind.
+
+    These are of texts that two people scored. `all` counts every answer of the cell, whoever scored its text.
+    """
 
     share: float
     upper: float
     failures: dict[str, int]
+    all: AnswerCounts
 
 
 class Commonest(NamedTuple):
@@ -257,7 +264,7 @@ class CellTester:
             differences=Differences(apart, against, group),
             hits=hits,
             baseline=baseline,
-            coverage=ReadableAnswers(*_coverage(read), self._failures(rows[counted])),
+            coverage=ReadableAnswers(*_coverage(read), self._failures(rows[counted]), self._answer_counts(rows)),
             commonest=commonest,
             level=Level(level, correction.reach, same_level_p(level, correction.reach) <= options.alpha),
             gain=correction.gain,
@@ -278,6 +285,17 @@ class CellTester:
             counts = interval.counts_of(commonest, items)
             judge = np.where(np.isnan(given), np.nan, given != commonest)
         return counts, np.round(judge), self.group[items]
+
+    def _answer_counts(self, rows: Ints) -> AnswerCounts:
+        """Return how many answers could not be read and why, with one of the commonest kind as it was written."""
+        failures, judgments = self._failures(rows), self.judged.units.judgments
+        example = None
+        if failures:
+            commonest = max(failures, key=lambda kind: failures[kind])
+            unread = rows[self.score[rows] < 0]
+            written = judgments.raw_choice.take(unread[judgments.failure.take(unread).equals(commonest)])
+            example = next((str(value) for value in written if value is not None), None)
+        return AnswerCounts(len(rows), failures, example and one_line(example)[:_LONGEST_EXAMPLE])
 
     def _failures(self, rows: Ints) -> dict[str, int]:
         kinds = self.judged.units.judgments.failure.take(rows[self.score[rows] < 0])

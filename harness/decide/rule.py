@@ -27,6 +27,7 @@ class DecisionInputs(msgspec.Struct, frozen=True):
         sampling: how the items were drawn: `random`, `convenience` or `unknown`.
         gain: effective labels per label, if the judge's scores of many further texts are corrected by the labels.
         interval: whether scores are numbers.
+        unread: whether more than half of the judge's answers cannot be read, here or over all cells of the judge and condition.
         aggregate: whether a label is one released score that several people were made into, as `annotators = "aggregate"` says.
     """
 
@@ -43,6 +44,7 @@ class DecisionInputs(msgspec.Struct, frozen=True):
     gain: float
     interval: bool = False
     aggregate: bool = False
+    unread: bool = False
 
 
 class Decision(NamedTuple):
@@ -53,6 +55,8 @@ class Decision(NamedTuple):
 
 
 NOT_NATIVE = Decision("no verdict", "labels are not native")
+UNREAD = Decision("no verdict", "most answers cannot be read")
+"""A set-up that does not work says nothing of a judge, neither for nor against it."""
 NOBODY = Decision("no verdict", "nobody to compare with")
 """Numbers of one person a text, or one released score made from several people: how far two people are apart is unknown, and more texts
 of the kind would not show it."""
@@ -77,6 +81,8 @@ def decide(cell: DecisionInputs, options: DecisionOptions) -> Decision:
     """
     if cell.labels not in BY_PEOPLE:
         return NOT_NATIVE
+    if cell.unread:
+        return UNREAD
     if (cell.interval or cell.aggregate) and not cell.n:
         return NOBODY
     if not has_enough(cell, options):
@@ -116,6 +122,8 @@ def passes_controls(q_better: float | None, cell: DecisionInputs, options: Decis
         cell: the other tests.
         options: the thresholds.
     """
+    if cell.unread:
+        return "not shown"
     if cell.q_base_worse <= options.alpha or cell.one_class:
         return "fails"
     return "passes" if q_better is not None and q_better <= options.alpha and cell.coverage >= options.coverage else "not shown"

@@ -10,8 +10,8 @@ from harness.content.tags import english_name
 from harness.decide.cell_tests import CellTests
 from harness.decide.more_labels import FurtherTexts
 from harness.decide.options import DecisionOptions
-from harness.decide.rule import BASE_WORSE, FAILS, ONE_CLASS, WORSE, Controls, Decision, DecisionInputs, has_enough
-from harness.decide.verdict_parts import VerdictWords
+from harness.decide.rule import BASE_WORSE, FAILS, ONE_CLASS, UNREAD, WORSE, Controls, Decision, DecisionInputs, has_enough
+from harness.decide.verdict_parts import AnswerCounts, VerdictWords
 from harness.model import BY_PEOPLE
 
 
@@ -26,7 +26,35 @@ def apart(value: float, unit: str) -> str:
 
 
 _ANNOTATORS = {"native": "native speakers", "people": "people"}
-_SHOWN = {ONE_CLASS: "constant", FAILS: "failures", WORSE: "worse", BASE_WORSE: "base_worse"}
+_SHOWN = {UNREAD: "unread", ONE_CLASS: "constant", FAILS: "failures", WORSE: "worse", BASE_WORSE: "base_worse"}
+
+
+_FAILURES = {
+    "off_scale": "off the scale",
+    "not_json": "not in the form that was asked for",
+    "truncated": "cut before the score",
+    "missing": "without a score",
+}
+
+
+def unread_words(answers: AnswerCounts) -> str:
+    """Say how many answers could not be read, why, and how one of them reads.
+
+    >>> unread_words(AnswerCounts(120, {"off_scale": 120}, "9"))
+    "none of 120 answers could be read (off the scale), such as '9'"
+    >>> unread_words(AnswerCounts(10, {"refused": 2, "truncated": 5}))
+    '7 of 10 answers could not be read (cut before the score 5, refused 2)'
+    """
+    unread = sum(answers.unread.values())
+    kinds = sorted(answers.unread.items(), key=lambda kind: -kind[1])
+    said = [f"{_FAILURES.get(kind, kind.replace('_', ' '))}{f' {count:,}' if len(kinds) > 1 else ''}" for kind, count in kinds]
+    many = (
+        f"none of {answers.asked:,} answers could be read"
+        if unread == answers.asked
+        else f"{unread:,} of {answers.asked:,} answers could not be read"
+    )
+    example = f", such as '{answers.example}'" if answers.example else ""
+    return f"{many} ({', '.join(said)}){example}"
 
 
 def equal_groups(groups: int, effective: float | None) -> str:
@@ -60,7 +88,9 @@ class VerdictInWords(NamedTuple):
         """The sentence, its reasons, what stands against `use`, and what a `use` does not cover."""
         obstacles = self._obstacles()
         reasons = tuple(map(self._clause, obstacles))
-        if self.controls == "not shown":
+        if self.tested.unread:
+            reasons = (self._clause("unread"),)
+        elif self.controls == "not shown":
             is_read = self.one.coverage.share >= self.options.coverage
             reasons = (f"it is {self._base}, which may be chance" if is_read else self._clause("coverage"),)
         sentence = self._sentence(reasons) if self.controls is None else self._controls_sentence(reasons)
@@ -82,6 +112,8 @@ class VerdictInWords(NamedTuple):
                 return f"Use {place} with corrected means only: {shown} ({self._gap}). {many}{more}{as_if}"
             case "do not use":
                 return f"Do not use {place}: {reasons[0]}{among}.{as_if}"
+            case "no verdict" if self.decision == UNREAD:
+                return f"No verdict, {place}: {reasons[0]}."
             case "no verdict":
                 why, missing = "one person scored each text. Next", "second ratings of"
                 if one.aggregate:
@@ -144,6 +176,8 @@ class VerdictInWords(NamedTuple):
         """What stands against `use`, as short names: what is shown against the judge, else the tests that it does not pass."""
         if self.decision.verdict == "use" or self.controls == "passes":
             return ()
+        if self.tested.unread and self.tested.labels in BY_PEOPLE | {"constructed"}:
+            return ("unread",)
         if self.controls == "fails":
             return ("base_worse",) if self.tested.q_base_worse <= self.options.alpha else ("constant",)
         return (_SHOWN[self.decision],) if self.decision in _SHOWN else self._missing_tests()
@@ -175,6 +209,8 @@ class VerdictInWords(NamedTuple):
                 return f"it is {self._base}, which is shown"
             case "baseline":
                 return f"it is {self._base}{', which may be chance' if one.baseline.mean > 0 else ''}"
+            case "unread":
+                return f"{unread_words(one.coverage.all)}; numbers of a set-up that does not work say nothing of a judge"
             case "failures":
                 kinds = ", ".join(f"{kind} {count}" for kind, count in one.coverage.failures.items())
                 return f"it gives no readable score for {_per_hundred(1 - share)} of 100 texts ({kinds})"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from functools import partial
 from operator import attrgetter
 from typing import Any
@@ -18,7 +18,15 @@ from harness.decide.more_labels import FurtherTexts, labels_needed
 from harness.decide.options import DecisionOptions
 from harness.decide.rule import NOBODY, Controls, Decision, DecisionInputs, decide, has_enough, passes_controls
 from harness.decide.sentences import VerdictInWords
-from harness.decide.verdict_parts import AgreementWithPeople, BaselineSide, BesideBaseline, CorrectedP, UncorrectedP, VerdictWords
+from harness.decide.verdict_parts import (
+    AgreementWithPeople,
+    AnswerCounts,
+    BaselineSide,
+    BesideBaseline,
+    CorrectedP,
+    UncorrectedP,
+    VerdictWords,
+)
 from harness.measure.cells import number, sort_key
 from harness.measure.compare import AlignedData, Recording, align
 from harness.measure.options import CompareOptions
@@ -48,6 +56,7 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True):
         bounds: lower bounds of the gap and of the difference from the baseline.
         p, corrected: p of this cell alone, and after correction over the family.
         coverage: share of readable answers.
+        answers: how many answers there are, and how many of them cannot be read.
         gain: effective labels per label if many further texts are judged.
         leniency: judge minus mean label in points.
         alt_test: the alternative annotator test, which is shown beside the verdict and is no condition of it: a constant can pass it.
@@ -69,6 +78,7 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True):
     p: UncorrectedP
     corrected: CorrectedP
     coverage: float | None
+    answers: AnswerCounts = AnswerCounts(0, {})
     gain: float | None
     leniency: float | None
     alt_test: dict[str, Any] | None
@@ -151,6 +161,9 @@ _PLACES = {
         "base_diff": "baseline.diff",
         "base_bound": "bounds.base",
         "coverage": "coverage",
+        "asked": "answers.asked",
+        "unread": "answers.unread",
+        "unread_example": "answers.example",
         "gain": "gain",
         "leniency": "leniency",
         "alt_test": "alt_test",
@@ -195,13 +208,27 @@ def verdicts_of_tests(tests: Sequence[CellTests], options: DecisionOptions) -> t
     families: dict[tuple[Any, ...], list[CellTests]] = {}
     for one in tests:
         families.setdefault(() if options.family == "all" else tuple(one.key.get(name) for name in SIDE), []).append(one)
-    decided = [one for family in families.values() for one in _family(family, options)]
+    unread = _unread_sides(tests)
+    decided = [one for family in families.values() for one in _family(family, unread, options)]
     lacking = [place for place, one in enumerate(decided) if one.lacks_labels]
     cells = [(decided[place].tests, decided[place].next_level) for place in lacking]
     planned = on_all_cores(partial(labels_needed, options=options), cells)
     needed = dict(zip(lacking, planned, strict=True))
     made = [_verdict(one, needed.get(place), options) for place, one in enumerate(decided)]
     return tuple(sorted(made, key=lambda verdict: sort_key(verdict.key)))  # languages first, as the key has them
+
+
+def _unread_sides(tests: Sequence[CellTests]) -> set[tuple[Any, ...]]:
+    """Return the judges with their conditions of whose answers more than half cannot be read, over all cells."""
+    counts: dict[tuple[Any, ...], list[int]] = {}
+    for cell in tests:
+        asked, unread = counts.setdefault(_side(cell), [0, 0])
+        counts[_side(cell)] = [asked + cell.coverage.all.asked, unread + sum(cell.coverage.all.unread.values())]
+    return {side for side, (asked, unread) in counts.items() if 2 * unread > asked}
+
+
+def _side(cell: CellTests) -> tuple[Any, ...]:
+    return tuple(cell.key.get(name) for name in SIDE)
 
 
 class _Decided(msgspec.Struct, frozen=True):
@@ -219,7 +246,7 @@ class _Decided(msgspec.Struct, frozen=True):
         return self.decision == NOBODY or self.decision.verdict in ("too few labels", "use corrected")
 
 
-def _family(tests: Sequence[CellTests], options: DecisionOptions) -> Iterator[_Decided]:
+def _family(tests: Sequence[CellTests], unread: Container[tuple[Any, ...]], options: DecisionOptions) -> Iterator[_Decided]:
     assessed = np.array([has_enough(one.texts, options) or one.texts.labels not in BY_PEOPLE for one in tests])
     use, level = _of_family(tests, "use", assessed, options)
     next_level = _next_level(int((use <= options.alpha).sum()), len(tests), options)  # cells with too few labels are tested later
@@ -230,7 +257,7 @@ def _family(tests: Sequence[CellTests], options: DecisionOptions) -> Iterator[_D
     for place, one in enumerate(tests):
         q_use, q_worse, q_base, q_base_worse, q_one_class = (number(q[place]) for q in (use, worse, base, base_worse, one_class))
         corrected = CorrectedP(q_use, q_worse, q_base, q_base_worse, q_one_class, int(assessed.sum()))
-        tested = _tested(one, options, corrected)
+        tested = _tested(one, options, corrected, unread=_side(one) in unread or one.coverage.all.mostly_unread)
         yield _Decided(one, corrected, next_level, bounds[place], tested, decide(tested, options))
 
 
@@ -262,7 +289,7 @@ def _next_level(shown: int, cells: int, options: DecisionOptions) -> float:
     return options.alpha / max(cells - shown, 1)
 
 
-def _tested(one: CellTests, options: DecisionOptions, q: CorrectedP) -> DecisionInputs:
+def _tested(one: CellTests, options: DecisionOptions, q: CorrectedP, *, unread: bool) -> DecisionInputs:
     q_use, q_worse, q_base_worse = (1.0 if value is None else value for value in (q.use, q.worse, q.base_worse))
     return DecisionInputs(
         labels=one.texts.labels,
@@ -278,6 +305,7 @@ def _tested(one: CellTests, options: DecisionOptions, q: CorrectedP) -> Decision
         gain=one.gain,
         interval=one.texts.interval,
         aggregate=one.aggregate,
+        unread=unread,
     )
 
 
@@ -299,6 +327,7 @@ def _verdict(decided: _Decided, needed: FurtherTexts | None, options: DecisionOp
         p=UncorrectedP(*map(number, (one.tests.capped.gap, one.tests.capped.base, one.variation.p))),
         corrected=corrected,
         coverage=number(one.coverage.share),
+        answers=one.coverage.all,
         gain=number(one.gain) if math.isfinite(one.gain) else None,
         leniency=number(one.level.leniency.mean),
         alt_test=one.alt_test,

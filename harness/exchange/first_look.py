@@ -5,14 +5,18 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from itertools import pairwise
+from statistics import median
 from typing import Any, NamedTuple
 
 import msgspec
 from rich.cells import cell_len
 
+from harness.content.column_words import column_words
+from harness.content.judge_names import is_judge_name, judge_refusal
 from harness.content.specs import LabelMapping
+from harness.errors import UsageError
 from harness.exchange.labels.columns_of_source import find_columns
 from harness.exchange.labels.layouts import ITEM_ID, ROW_NUMBER
 from harness.exchange.labels.table import SourceTable, Unreadable, is_blank
@@ -24,7 +28,12 @@ _TEXT_WIDTH = 25  # of the cells of a column of texts on average, at least, in L
 _MOST_CLASSES = 11  # different whole numbers of a column of scores, at most: 0 to 10
 _MOST_SYSTEMS = 20
 _MOSTLY = 0.9  # of the filled cells of a column of scores, to be told of those that are not
+_MANY = 0.25  # of the texts must look like a further language, to be one of the table's
 _READ = 50  # texts whose language is identified
+
+
+_MISSING_CODES = (-1.0, -9.0, -99.0, -999.0, 9.0, 88.0, 99.0, 999.0)
+_FEW_ROWS = 10
 
 
 class LookedAtColumn(NamedTuple):
@@ -57,6 +66,7 @@ class FirstLook(NamedTuple):
     guesses: Sequence[str]
     unused: Sequence[str]
     scored: bool
+    doubts: Sequence[str] = ()  # what the guesses leave unexplained: a wrong guess would move numbers
 
 
 def look_at(table: SourceTable, known_metrics: Collection[str], given: LabelMapping) -> FirstLook:
@@ -75,12 +85,16 @@ class _Look:
         self.table, self.known_metrics, self.given, self.mapping = table, known_metrics, given, given
         self.columns = [_column(table, name) for name in table.columns]
         self.guesses: list[str] = []
+        self.guessed_system = ""  # that no name tells
         named = {*given.named_columns.values(), *given.texts.values(), *given.id_from, *(wide.column for wide in given.scored_columns)}
         roles = [role for role in ("item_id", "annotator_id", "metric", "score", "language", "task", "system", "group") if self._open(role)]
         self.by_role, guessed = find_columns(table, {}, roles, named)
         if "metric" in guessed and _column(table, guessed["metric"]).is_text:  # a column 'question' may hold users' questions
             del self.by_role["metric"], guessed["metric"]
         self.guesses += [f"{role.replace('_', ' ')}: the column '{name}', by its name" for role, name in guessed.items()]
+        self.named = {*named, *given.drop}
+        self.languages: dict[str, int] = {}  # that many of the texts look like
+        self.looked = 0
         self.used = {*named, *self.by_role.values(), *given.drop}
 
     def _open(self, role: str) -> bool:
@@ -104,7 +118,53 @@ class _Look:
         )
         self._language()
         scored = bool(self.mapping.scored_columns) or "score" in self.by_role or "score" in self.given.columns
-        return FirstLook(self.mapping, self.guesses, [column.name for column in self._free()], scored)
+        return FirstLook(self.mapping, self.guesses, [column.name for column in self._free()], scored, list(self._doubts(scored)))
+
+    def _doubts(self, scored: bool) -> Iterator[str]:
+        """Yield a sentence on each thing that the guesses leave unexplained, with what would explain it."""
+        repeated = [column.name for column in self._free() if column.different < column.filled]
+        if repeated:
+            yield (
+                f"what are {quoted(repeated)}? Their values repeat, and nothing is read from them; if people gave them: --wide-annotators "
+                f"{','.join(repeated)} with --scale or --category; if they do not matter: --drop {repeated[0]}"
+            )
+        nested = [name for name in self.table.columns if name not in self.named and self._holds_lists(name)]
+        if nested:
+            yield f"{quoted(nested)} hold lists or objects, maybe with scores: give each score a column or a row, or --drop {nested[0]}"
+        if len(self.languages) > 1:
+            shown = ", ".join(f"{tag} ({count} of {self.looked})" for tag, count in self.languages.items())
+            yield f"the texts look like several languages: {shown}; name their column (--column language=COLUMN), or --language TAG"
+        if self.guessed_system and (not scored or (len(self.mapping.scored_columns) == 1 and self.mapping.scored_columns[0].annotator)):
+            name = self.guessed_system
+            yield f"'{name}' may hold people or their answers, or systems: --column annotator_id={name}, --system {name} or --drop {name}"
+        guessed = [] if self.given.scored_columns else [_column(self.table, wide.column) for wide in self.mapping.scored_columns]
+        if metadata := [
+            column.name for column in guessed if column_words().metadata & set(re.findall(r"[^\W\d_]+", column.name.casefold()))
+        ]:
+            yield f"{quoted(metadata)} look like facts about the people or the task, not scores: --drop {' '.join(metadata)}"
+        if gold := [column.name for column in guessed if column.name.casefold() in column_words().gold or self._is_median(column, guessed)]:
+            yield f"{quoted(gold)} may be made from the other columns (a gold label, a median), and no person: --drop {' '.join(gold)}"
+        rows = [[record.cells.get(column.name) for column in guessed] for record in self.table.records]
+        numbers = [[float(str(cell).replace(",", ".")) for cell in row if _NUMBER.fullmatch(str(cell).strip())] for row in rows]
+        numbers = [row for row in numbers if len(row) == len(guessed)]
+        if len(guessed) > 2 and numbers:
+            if all(sorted(row) == list(range(1, len(row) + 1)) for row in numbers):
+                yield f"{quoted(column.name for column in guessed)} hold ranks (1 to {len(guessed)} once in each row), which are no scores"
+            elif all(abs(sum(row) - 1) < 0.01 for row in numbers):
+                yield f"{quoted(column.name for column in guessed)} add up to 1 in each row: one answer in several columns, no scores"
+        if not self.given.metrics and (code := _missing_code([number for column in guessed for number in column.numbers])) is not None:
+            metric = self.mapping.metric or "METRIC"
+            yield f"{code:g} may mean that there is no answer: empty these cells, or say the scale: --scale {metric}=LOWEST..HIGHEST"
+        ids = [str(record.cells.get(self.by_role.get("item_id", ""), "")).strip().casefold() for record in self.table.records]
+        if footers := [self.table.records[at].place() for at, name in enumerate(ids) if name in column_words().totals]:
+            yield f"{', '.join(footers)}: a row of totals or means, and no text; take it out of the table"
+
+    def _is_median(self, column: LookedAtColumn, guessed: Sequence[LookedAtColumn]) -> bool:
+        """Return whether a column is the median of three others or more in every row."""
+        others = [other.numbers for other in guessed if other is not column]
+        if len(others) < 3 or len(column.numbers) < _FEW_ROWS or any(len(numbers) != len(column.numbers) for numbers in others):
+            return False
+        return all(value == median(row) for value, row in zip(column.numbers, zip(*others, strict=True), strict=True))
 
     def _free(self) -> list[LookedAtColumn]:
         return [column for column in self.columns if column.name not in self.used and column.filled]
@@ -122,8 +182,13 @@ class _Look:
             if not scores:
                 return self._not_scored_yet()
             names = tuple(column.name for column in scores)
+            if judges := [name for name in names if name not in given.human and is_judge_name(name)]:
+                others = ",".join(name for name in names if name not in judges) or "COLUMNS"
+                flag = f"name people's columns alone: --wide-annotators {others}; or "
+                raise UsageError(judge_refusal(judges, f"{flag}say that it is a person: --human '{judges[0]}'"))
             self.used |= set(names)
-            if all(name in self.known_metrics for name in names) or (given.metric is None and _differ(scores)):
+            rated = "annotator_id" in self.by_role or "annotator_id" in given.columns  # then a row is one person's
+            if rated or all(name in self.known_metrics for name in names) or (given.metric is None and _differ(scores)):
                 people = "(--wide-annotators, if they are people)"
                 self._guess(f"scores: the columns {quoted(names)}, each on a metric of its own {people}", wide_metrics=names)
             else:
@@ -185,14 +250,38 @@ class _Look:
         texts: dict[str, str] = {}
         source = self.given.named_columns.get("group")  # texts of one source may be told by the text itself
         for column in self.columns:
-            if column.is_text and column.filled and (column.name not in self.used or column.name == source):
+            if (
+                column.is_text
+                and column.filled
+                and not self._is_remark(column.name)
+                and (column.name not in self.used or column.name == source)
+            ):
                 texts[_field(column.name, texts)] = column.name
         if not texts and (short := [column for column in self._free() if column.phrases > _MOSTLY * column.filled]):
             longest = max(short, key=lambda column: column.width)
             texts = {_field(longest.name, ()): longest.name}
-        self.used |= set(texts.values())
+        remarks = [column.name for column in self._free() if column.name not in texts.values() and self._is_remark(column.name)]
+        if remarks:
+            self.guesses.append(f"remarks: {quoted(remarks)}; no judge sees them (--text FIELD=COLUMN, if they are a text of the item)")
+        self.used |= {*texts.values(), *remarks}
         if texts:
             self._guess("texts: " + ", ".join(f"'{column}' as {field}" for field, column in texts.items()), texts=texts)
+
+    def _holds_lists(self, name: str) -> bool:
+        """Return whether cells of a column are lists or objects, or the JSON of some."""
+        cells = (record.cells.get(name) for record in self.table.records)
+        return any(isinstance(cell, (list, dict)) or (isinstance(cell, str) and cell.lstrip()[:2] in ("[{", '{"')) for cell in cells)
+
+    def _is_remark(self, name: str) -> bool:
+        """Return whether a column holds what raters wrote: by its name, as lists and objects, or as it differs between rows of one item."""
+        parts = set(re.findall(r"[^\W\d_]+", re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name).casefold()))
+        if parts & column_words().remarks or name.casefold().startswith("answer."):
+            return True
+        if self._holds_lists(name):
+            return True
+        cells = [(record.cells.get(self.by_role.get("item_id", "")), record.cells.get(name)) for record in self.table.records]
+        of_item: dict[str, str] = {}
+        return "item_id" in self.by_role and any(of_item.setdefault(str(item), str(cell)) != str(cell) for item, cell in cells if cell)
 
     def _ids(self) -> None:
         """A column whose values all differ, or two columns that together do; else the number of the row."""
@@ -226,7 +315,7 @@ class _Look:
         self._system(second)
 
     def _pairs(self, first: LookedAtColumn, second: LookedAtColumn) -> int:
-        cells = [(record.cells.get(first.name), record.cells.get(second.name)) for record in self.table.records]
+        cells = [tuple(_cell(record.cells.get(name)) for name in (first.name, second.name)) for record in self.table.records]
         return len({pair for pair in cells if not any(map(is_blank, pair))})
 
     def _system(self, *candidates: LookedAtColumn) -> None:
@@ -235,6 +324,7 @@ class _Look:
         rows = len(self.table.records)
         for column in (*candidates, *self._free()):
             if not column.numbers and 1 < column.different <= min(_MOST_SYSTEMS, rows // 2) and column.filled == rows:
+                self.guessed_system = column.name
                 return self._use("system", column.name, f"system: the column '{column.name}'")
 
     def _language(self) -> None:
@@ -244,9 +334,13 @@ class _Look:
         from harness.parse.language import identify_language  # late: loading its model takes half a second
 
         cells = [str(record.cells.get(column) or "") for record in self.table.records for column in texts.values()]
-        long = [cell for cell in cells if cell_len(cell) >= _TEXT_WIDTH][:_READ]
+        long = [cell for cell in cells if cell_len(cell) >= _TEXT_WIDTH]
+        long = long[:: max(len(long) // _READ, 1)]  # from the whole table: a table may be sorted by language
         if long := long or [" ".join(filter(None, cells[:_READ]))]:
-            [(tag, count)] = Counter(identify_language(cell)[0] for cell in long).most_common(1)
+            seen = Counter(identify_language(cell)[0] for cell in long)
+            [(tag, count)] = seen.most_common(1)
+            self.looked = len(long)
+            self.languages = {other: times for other, times in seen.most_common() if times >= max(_MANY * len(long), 3) or other == tag}
             self._guess(f"language: {tag}, as {count} of {len(long)} texts look like it (--language TAG)", language=tag)
 
 
@@ -264,6 +358,23 @@ def _column(table: SourceTable, name: str) -> LookedAtColumn:
     numbers = tuple(float(text.replace(",", ".")) for text in texts if _NUMBER.fullmatch(text))
     phrases = sum(len(text.split()) > 1 for text in texts)
     return LookedAtColumn(name, len(cells), len(set(texts)), phrases, sum(map(cell_len, texts)) / max(len(texts), 1), numbers)
+
+
+def _missing_code(numbers: Sequence[float]) -> float | None:
+    """Return the number that stands for no answer: a usual code, far from all other scores.
+
+    >>> _missing_code([1, 2, 3, 99]), _missing_code([1, 2, -1]), _missing_code([0, 1, 2])
+    (99, -1, None)
+    """
+    for end in {min(numbers, default=0), max(numbers, default=0)} & {*_MISSING_CODES}:
+        others = [number for number in numbers if number != end]
+        if others and (end > max(others) + (max(others) - min(others)) or (end < 0 < min(others))):
+            return end
+    return None
+
+
+def _cell(value: Any) -> Any:
+    return str(value) if isinstance(value, (list, dict)) else value
 
 
 def _differ(columns: Sequence[LookedAtColumn]) -> bool:

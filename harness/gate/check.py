@@ -21,7 +21,7 @@ from harness.model import CellKey, Sampling
 from harness.text import short_repr
 
 Outcome = Literal["pass", "fail", "inconclusive"]
-BROKEN, OPEN, UNANSWERED, LABELS = "broken", "open", "unanswered", "labels"
+BROKEN, OPEN, UNANSWERED, LABELS, UNREAD = "broken", "open", "unanswered", "labels", "unread"
 """Obstacles of limits: shown to be broken, neither shown, questions without an answer, and (as of verdicts) too few labels to test."""
 _NAMED = 3  # cells that a warning names
 _BETTER_OR_EQUAL = {"use": ("use",), "use corrected": ("use", "use corrected")}
@@ -156,6 +156,9 @@ def _drafts(rule: Rule, numbers: GatedNumbers) -> Iterator[_Draft]:
 def _draft(fields: Mapping[str, Any], key: CellKey, numbers: GatedNumbers) -> _Draft:
     if reason := numbers.other_signature(key.condition.judge):
         return _Draft(Check(**fields, outcome="inconclusive", reason=reason))
+    verdict = numbers.verdicts.get(key)
+    if verdict is not None and UNREAD in verdict.words.obstacles and fields["limit"] != "unread_at_most":
+        return _Draft(Check(**fields, outcome="inconclusive", reason=verdict.words.reasons[0], obstacles=(UNREAD,)))
     if key not in numbers.cells:
         reason = f"no numbers: {numbers.unanswered[key]}"
         return _Draft(Check(**fields, outcome="inconclusive", reason=reason, obstacles=(UNANSWERED,)))

@@ -51,6 +51,8 @@ class JudgeOptions(msgspec.Struct, frozen=True):
     training: Dataset | None = None
     seed: int = 0
     timeout: float | None = None  # seconds for one attempt; None: the judge's own default
+    headers: Mapping[str, str] = {}  # further headers of requests; their values may be secrets
+    body: Mapping[str, Any] = {}  # further fields of requests
 
 
 class Environment(Mapping[str, str]):

@@ -29,7 +29,9 @@ _MOST_NUMBERS = 12  # of a message
 _LEAST_REASONING_TOKENS = 256  # fewer extra tokens are not worth a further request
 # Words of a refusal -> parameters that are left out from then on. Some models accept none of them.
 _OPTIONAL_PARAMETERS = {"logprob": ("logprobs", "top_logprobs"), **{name: (name,) for name in SAMPLING}, "seed": ("seed",)}
-_COUNTED = re.compile(r"\b\d{1,2}\b|more than|at most|too many|maximum|exceed")  # a refusal of so many alternatives, not of all
+_COUNTED = re.compile(
+    r"\b\d{1,2}\b|more than|less than|at most|too many|maximum|exceed|greater|up to|between"
+)  # a refusal of so many alternatives, not of all
 # "max_tokens is not supported, use max_completion_tokens": not every refusal that names both says so.
 _RENAMED = re.compile(r"unsupported|not supported|not compatible|\buse\b|instead|deprecated|unknown|unrecogni[sz]ed|not permitted|replaced")
 # How endpoints say that a model is only served as a stream.

@@ -56,6 +56,7 @@ class Chat:
         secrets: Iterable[str] = (),
         clean: Callable[[str], str] = str,
         shape: Callable[[Call], Any] = lambda call: call.prompt.schema,
+        further: Mapping[str, Any] = {},
     ) -> None:
         self.rate_limit_status: RateLimitStatus | None = None
         self._transport = transport
@@ -64,6 +65,7 @@ class Chat:
         self._redact = Redactor(secrets)
         self._clean = clean
         self._shape = shape
+        self._further = further  # fields of requests that the user adds
         self.capabilities = EndpointCapabilities()
         self._answered = False
         self._all_forms_refused = False  # for a reason that was not named
@@ -224,6 +226,7 @@ class Chat:
             ),
             **self._answer_format(call, capabilities.form),
             **{name: value for name, value in sampling.items() if name not in left_out},
+            **self._further,
         }
         output_tokens = capabilities.output_tokens(call)
         return Request(

@@ -6,12 +6,14 @@ costs over a millisecond of CPU a call (docs/performance.md).
 
 from __future__ import annotations
 
+import asyncio
 import os
 import ssl
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Protocol
 from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
+from weakref import WeakKeyDictionary
 
 import msgspec
 
@@ -21,12 +23,17 @@ if TYPE_CHECKING:
     import aiohttp  # late: it takes a quarter of a second, which re-reading a run should not
 
 LONGEST_BODY = 64 * 2**20  # bytes; no answer is so long
+LONGEST_REFUSAL = 2**20  # bytes of a body with another status than 2xx; the rest is not read
+LARGE_BODY = 2**20  # bytes; what goes beyond is read of one response at a time, so that many calls in flight need little memory
 _CONNECT_SECONDS = 20.0
 _IDLE_SECONDS = 15.0  # the endpoint may have closed a connection that was unused for longer
 
 
+_large_bodies: WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Lock] = WeakKeyDictionary()  # of all judges that one loop asks
+
+
 class Response(msgspec.Struct, frozen=True):
-    """A whole response, whatever its status. Header names are looked up in lower case."""
+    """A whole response, or the beginning of a long refusal. Header names are looked up in lower case."""
 
     status: int
     headers: Mapping[str, str]
@@ -74,14 +81,26 @@ class Transport:
             raise NoReply(f"no connection to {self._host} ({_described(err)})", down=True) from None
 
     async def _read(self, response: aiohttp.ClientResponse) -> bytes:
-        parts, size = [], 0
-        async for part in response.content.iter_any():
-            parts.append(part)
-            size += len(part)
-            if size > LONGEST_BODY:
-                response.close()
-                raise NoReply(f"{self._host} answered with more than {LONGEST_BODY >> 20} MiB")
-        return b"".join(parts)
+        """Return the body. Of large bodies, one is read at a time; whoever gets it works on it before the next one is read."""
+        refused = not 200 <= response.status < 300
+        limit = LONGEST_REFUSAL if refused else LONGEST_BODY
+        parts: list[bytes] = []
+        size, turn, has_turn = 0, _large_bodies.setdefault(asyncio.get_running_loop(), asyncio.Lock()), False
+        try:
+            async for part in response.content.iter_any():
+                parts.append(part)
+                size += len(part)
+                if size > limit or (response.content_length or 0) > limit:
+                    response.close()
+                    if refused:
+                        break
+                    raise NoReply(f"{self._host} answered with more than {LONGEST_BODY >> 20} MiB")
+                if size > LARGE_BODY and not has_turn:
+                    has_turn = await turn.acquire()
+            return b"".join(parts)[:limit]
+        finally:
+            if has_turn:
+                turn.release()
 
     def _open(self) -> aiohttp.ClientSession:
         import aiohttp
@@ -132,7 +151,12 @@ def _described(err: BaseException) -> str:
 
 
 def _tls_reason(err: BaseException) -> str:
-    return str(getattr(err, "reason", None) or "TLS failed").replace("_", " ").lower()
+    """What is wrong with the certificate, and where a further authority can be named."""
+    reason = str(getattr(err, "reason", None) or "TLS failed").replace("_", " ").lower()
+    named = os.environ.get("SSL_CERT_FILE")
+    if named and not os.path.isfile(named):
+        return f"{reason}; SSL_CERT_FILE names a file that does not exist"
+    return f"{reason}; SSL_CERT_FILE can name a file (PEM) with the authorities that your network trusts"
 
 
 def _certificates() -> ssl.SSLContext:

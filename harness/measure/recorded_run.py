@@ -26,13 +26,18 @@ def recording(judgments: Judgments, data: Dataset, training: Dataset, name: str 
     return Recording(name, data, judgments, baseline=guesses, panels=panels)
 
 
-def signature(protocol: RunProtocol, identity: JudgeIdentity, judgments: Judgments) -> Signature:
-    """Return the signature of one judge's numbers in a run with these `judgments` of all judges."""
-    of_judge = judgments.of_judge(identity.name)
+def signatures(protocol: RunProtocol, judgments: Judgments) -> dict[str, Signature]:
+    """Return the signature of each judge's numbers in a run, by its name."""
+    answers = judgments.sha256[:12]
+    return {identity.name: _signature(protocol, identity, answers) for identity in protocol.judges.all}
+
+
+def _signature(protocol: RunProtocol, identity: JudgeIdentity, answers: str) -> Signature:
     texts, asked, wording = protocol.texts, protocol.questions, protocol.wording
     return Signature(
         judge=judge_text(identity),
         data=f"{texts.source}+{texts.data_sha256[:12]}" + (f"+first{texts.limit}" if texts.limit else ""),
+        judgments=answers,
         tasks=tuple(f"{name}@{number}" for name, number in wording.tasks.items()),
         rubrics=tuple(f"{name}@{number}" for name, number in wording.rubrics.items()),
         langs=texts.languages,
@@ -47,6 +52,5 @@ def signature(protocol: RunProtocol, identity: JudgeIdentity, judgments: Judgmen
         annotators=protocol.rule.annotators,
         ci=CI_SIGNED,
         harness=version("judge-harness"),
-        judgments=of_judge.sha256[:12] if len(of_judge) else "none",
         reask="refused" if asked.reask else "none",
     )

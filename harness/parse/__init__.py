@@ -1,13 +1,15 @@
 """Reads the replies of judges: strict about meaning, tolerant about form, never a guess.
 
-`reply` is the entry point. It uses `json_form`, which extracts JSON objects from a text, `values`, which reads one choice on a scale, and
-`prose`, which reads everything that is not JSON. `free_text` reads answers that were asked for in the judge's own words. `vocabulary`
-holds the words of all languages that the parser looks for. `probabilities` reads scores from the probabilities of tokens; `language`
-identifies languages. `written_text` reads texts that models were asked to write.
+`reply` is the entry point. `normalisation` comes before it: it finds the answer in a reply, and makes words comparable. `reply` uses
+`json_form`, which extracts JSON objects from a text, `values`, which reads one choice on a scale, and `prose`, which reads everything
+that is not JSON. `free_text` reads answers that were asked for in the judge's own words. `vocabulary` holds the words of all languages
+that the parser looks for. `probabilities` reads scores from the probabilities of tokens; `language` identifies languages.
+`written_text` reads texts that models were asked to write.
 """
 
 from harness.parse.answer_rule import AnswerRule, read_by_rule
 from harness.parse.free_text import read_text
+from harness.parse.normalisation import answer_of, folded, normalised
 from harness.parse.probabilities import entropy, expected_score, score_probabilities
 from harness.parse.reply import read_reply
 from harness.parse.values import Reading
@@ -19,10 +21,13 @@ __all__ = [
     "Reading",
     "Vocabulary",
     "WrittenText",
+    "answer_of",
     "bundled_vocabulary",
     "clean_text",
     "entropy",
     "expected_score",
+    "folded",
+    "normalised",
     "read_by_rule",
     "read_reply",
     "read_text",

@@ -10,8 +10,8 @@ from harness.errors import UsageError
 from harness.model import Failure, Scale, Score
 from harness.parse.finish_reasons import was_cut, was_filtered
 from harness.parse.json_form import JsonPairs, extract_json, to_json_text
+from harness.parse.normalisation import answer_of, normalised
 from harness.parse.prose import is_refusal
-from harness.parse.reasoning import without_reasoning
 from harness.parse.values import MAX_CHOICE_CHARACTERS, Reading, agreed_reading, clean, failed_reading, read_choice
 from harness.parse.vocabulary import Vocabulary
 from harness.patterns import SECONDS, Pattern, SlowPattern, pattern_of
@@ -66,7 +66,7 @@ def read_by_rule(
     >>> read_by_rule("GRADE: C, no, GRADE: I", AnswerRule("regex:GRADE: ([CPI])", {"C": 2, "I": 0}), scale, words).failure
     <Failure.NOT_JSON: 'not_json'>
     """
-    whole, text = text, without_reasoning(text)
+    whole, text = text, answer_of(text)
     try:
         found = _values(text[:MAX_RULE_CHARACTERS], rule)
     except SlowPattern:
@@ -101,14 +101,14 @@ def _member(pairs: object, keys: list[str]) -> object:
     for key in keys:
         if not isinstance(pairs, JsonPairs):
             return None
-        pairs = next((value for name, value in reversed(pairs) if name == key), None)
+        pairs = next((value for name, value in reversed(pairs) if normalised(name) == normalised(key)), None)
     return pairs
 
 
 def _reading(value: str, words: Mapping[str, Score], scale: Scale, vocabulary: Vocabulary) -> Reading:
     raw = value.strip()[:MAX_CHOICE_CHARACTERS]
     if words:
-        mapped = words.get(raw)
+        mapped = words[raw] if raw in words else next((score for word, score in words.items() if normalised(word) == normalised(raw)), None)
         known = mapped is not None and scale.holds(mapped)
         return Reading(mapped, None, raw, None) if known else failed_reading(Failure.OFF_SCALE, raw)
     return read_choice(raw, scale, vocabulary)

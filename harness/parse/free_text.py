@@ -1,10 +1,14 @@
 """Reads the score of an answer in the judge's own words, by fixed rules (after Chiang & Lee 2023, appendix on parsing).
 
-1. Phrases that name the ends of the scale ("1-5", "out of 5", "/5") and numbered titles ("story 2") are removed, in all languages.
-2. The first number that remains counts; on a scale of words, the first class that is named.
-3. Numbers off the scale are the failure `off_scale`: also halves, unless the scale is an interval.
+1. Phrases that name the ends of the scale ("1-5", "out of 5", "/5"), brackets that name both ends, and numbered titles
+   ("story 2") are removed, in all languages.
+2. A score counts if the text announces it: by a word ("Rating: 4"), by the highest score beside it ("4 out of 5"), or because it stands
+   alone in the first or last line. Else the only number that remains counts; on a scale of words, the only class that is named.
+3. Several numbers (or classes) of which none is announced, or several that are, are a failure: languages differ in whether the highest
+   score or the score comes first, so the first one is no better than the last.
+4. Numbers off the scale are the failure `off_scale`: also halves, unless the scale is an interval.
 
-Other numbers (or classes) that remain are kept beside the score, because a reader of the numbers should know of them.
+Other numbers (or classes) are kept beside an announced score, because a reader of the numbers should know of them.
 """
 
 from __future__ import annotations
@@ -13,17 +17,20 @@ import re
 import unicodedata
 from collections.abc import Iterator
 from functools import lru_cache
+from typing import NamedTuple
 
 from harness.model import Failure, Scale, Score
 from harness.parse.finish_reasons import was_cut, was_filtered
-from harness.parse.prose import is_refusal
-from harness.parse.reasoning import without_reasoning
-from harness.parse.values import Reading, failed_reading, read_choice
-from harness.parse.vocabulary import NUMBER, Vocabulary, to_number
+from harness.parse.normalisation import answer_of, folded, normalised
+from harness.parse.prose import AnnouncedChoice, find_announced_choices, is_refusal
+from harness.parse.values import Reading, agreed_reading, failed_reading, read_bare_choice, read_choice
+from harness.parse.vocabulary import NUMBER, Vocabulary, numbers_in, to_number
 
 MAX_TEXT_CHARACTERS = 20_000  # a longer answer is read up to here
 _DASHES = "-‐‑–—~〜～"
 _PHRASES = ("/{max}", "／{max}", *(f"{{min}}{dash}{{max}}" for dash in _DASHES), *(f"{{min}} {dash} {{max}}" for dash in _DASHES))
+_BETWEEN = re.compile(r"\s{0,2}")
+_BRACKETS = re.compile(r"[(（\[][^()（）\[\]\n]{1,300}[)）\]]")
 _LETTER = (
     r"[^\W\d_\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]"  # of scripts with spaces between words; elsewhere a unit may follow
 )
@@ -31,45 +38,103 @@ _NO_PART = rf"(?!{_LETTER}|\s?[%％])"  # not 2nd, not 50 %
 _CLAUSE_END = r"(?=\s*(?:\Z|[\n.,;:!?)\]\"'*`、。，；：！？」』】）”»]))"
 
 
+class _Candidate(NamedTuple):
+    """A number or class in a text that may be its score, as it is written."""
+
+    raw: str
+    announced: bool
+
+
 def read_text(text: str, scale: Scale, vocabulary: Vocabulary, *, finish_reason: str | None = None, refusal: str | None = None) -> Reading:
     """Read the score that a text gives, without marked reasoning before it. The time is linear in the length of the text.
 
     Without a score, the failure is `refused` if the provider reports a refusal or the text begins like one, `off_scale` if the first
-    number is off the scale, `truncated` if the text was cut before any number, and `missing` otherwise.
+    number is off the scale, `not_json` if several numbers may be the score, `truncated` if the text was cut before any number, and
+    `missing` otherwise.
 
     >>> from harness.parse import bundled_vocabulary
     >>> five, words = Scale(kind="interval", min=1, max=5, best=5), bundled_vocabulary()
     >>> read_text("On a scale of 1-5, I give story 2 a 3.5 out of 5.", five, words).score
     3.5
-    >>> reading = read_text("A 4, perhaps a 5.", five, words)
+    >>> read_text("A 4, perhaps a 5.", five, words).failure
+    <Failure.NOT_JSON: 'not_json'>
+    >>> reading = read_text("It has 2 flaws. Rating: 4", five, words)
     >>> reading.score, reading.further_numbers
-    (4.0, '5')
+    (4.0, '2')
     >>> read_text("4.5", Scale(kind="ordinal", classes=(1, 2, 3, 4, 5), best=5), words).failure
     <Failure.OFF_SCALE: 'off_scale'>
     """
-    whole, text = text, unicodedata.normalize("NFC", without_reasoning(text)[:MAX_TEXT_CHARACTERS])
-    choices = list(dict.fromkeys(_choices(text, scale, vocabulary)))
+    whole, text = text, _with_plain_digits(normalised(answer_of(text)[:MAX_TEXT_CHARACTERS]))
+    candidates = list(_candidates(text, scale, vocabulary))
+    choices = list(dict.fromkeys(candidate.raw for candidate in candidates))
+    announced = list(dict.fromkeys(candidate.raw for candidate in candidates if candidate.announced))
     without_choice = Failure.TRUNCATED if was_cut(finish_reason) and whole.strip() else Failure.MISSING
-    reading = read_choice(choices[0], scale, vocabulary) if choices else failed_reading(without_choice)
+    readings = [read_choice(raw, scale, vocabulary) for raw in announced or choices[:1]]
+    reading = agreed_reading(readings) if readings else failed_reading(without_choice)
+    rivals = [raw for raw in choices if _may_be_meant(raw, scale) and read_choice(raw, scale, vocabulary).score != reading.score]
+    if reading.score is not None and not announced and rivals:
+        reading = failed_reading(Failure.NOT_JSON, " | ".join(choices))
     if reading.score is None:
         refused = refusal or was_filtered(finish_reason) or is_refusal(text, vocabulary)
         return failed_reading(Failure.REFUSED, reading.raw_choice) if refused else reading
-    return Reading(reading.score, None, reading.raw_choice, None, " ".join(choices[1:]) or None)
+    further = [raw for raw in choices if raw != reading.raw_choice]
+    return Reading(reading.score, None, reading.raw_choice, None, " ".join(further) or None)
 
 
-def _choices(text: str, scale: Scale, vocabulary: Vocabulary) -> Iterator[str]:
-    """The numbers of a text that may be scores, or the classes that it names, in order; each as it is written."""
+def _with_plain_digits(text: str) -> str:
+    """The text with digits of other scripts as 0 to 9, each in its place."""
+    return text if text.isascii() else "".join(str(unicodedata.decimal(c)) if c.isdecimal() else c for c in text)
+
+
+def _may_be_meant(raw: str, scale: Scale) -> bool:
+    """Whether a choice lies between the ends of the scale; a class always does."""
+    low, high = _ends(scale)
+    number = to_number(raw)
+    return number is None or not ((isinstance(low, int | float) and number < low) or (isinstance(high, int | float) and number > high))
+
+
+def _candidates(text: str, scale: Scale, vocabulary: Vocabulary) -> Iterator[_Candidate]:
+    """The numbers of a text that may be scores, or the classes that it names, in order."""
     names = tuple(c for c in scale.classes if isinstance(c, str))
+    alone = _alone_in_a_line(text, scale, vocabulary)
     if names:
+        said = {folded(choice.raw) for choice in find_announced_choices(text, scale, vocabulary) if choice.alone} | alone
         for match in _class_pattern(vocabulary, names).finditer(text):
-            yield match["word"].casefold() if match["word"] else match["after_title"] or match["alone"]
+            raw = match["word"].casefold() if match["word"] else match["after_title"] or match["alone"]
+            yield _Candidate(raw, folded(raw) in said)
         return
-    rest = _removed_pattern(vocabulary, *_ends(scale)).sub(" ", text)
+    removed = _removed_pattern(vocabulary, *_ends(scale))
+    ends = {end for match in removed.finditer(text) if match["beside"] for end in (match.start(), match.end())}
+    rest = _without_ends_in_brackets(removed.sub(lambda match: " " * len(match[0]), text), scale)
+    spans = {choice.start for choice in find_announced_choices(rest, scale, vocabulary) if choice.alone and _is_sure(choice, rest, scale)}
     signed = (scale.min or 0) < 0 or any(isinstance(c, int) and c < 0 for c in scale.classes)
     for match in re.finditer(rf"(?<!{_LETTER}){NUMBER}{_NO_PART}", rest):
         number = match[0] if signed else match[0].lstrip("-+−－")
         if to_number(number) is not None:
-            yield number
+            after = _BETWEEN.match(text, match.end())
+            beside = match.start() in ends or (after is not None and after.end() in ends) or match.end() in ends
+            yield _Candidate(number, beside or match.start() in spans or number in alone)
+
+
+def _is_sure(choice: AnnouncedChoice, text: str, scale: Scale) -> bool:
+    """Whether an announced number is no end of the scale ("the highest score is 2"), unless its announcement begins a sentence."""
+    return choice.begins or to_number(choice.raw) not in [to_number(str(end)) for end in _ends(scale) if end is not None]
+
+
+def _alone_in_a_line(text: str, scale: Scale, vocabulary: Vocabulary) -> set[str]:
+    """What stands alone in the first or last line of a text, or is its first sentence: the score, as it is written."""
+    lines = [line for line in text.strip().splitlines() if line.strip()] or [""]
+    readings = [read_bare_choice(line, scale, vocabulary) for line in {lines[0], lines[-1]}]
+    return {folded(reading.raw_choice) for reading in readings if reading is not None and reading.raw_choice is not None}
+
+
+def _without_ends_in_brackets(text: str, scale: Scale) -> str:
+    """The text with blanks in place of brackets that name both ends of the scale: "(0 = bad, 2 = good)"."""
+    low, high = _ends(scale)
+    both = {to_number(str(low)), to_number(str(high))}
+    if low is None or high is None or len(both) < 2:
+        return text
+    return _BRACKETS.sub(lambda match: " " * len(match[0]) if both <= numbers_in(match[0]) else match[0], text)
 
 
 def _ends(scale: Scale) -> tuple[Score | None, Score | None]:
@@ -87,9 +152,11 @@ def _plain(end: float | None) -> Score | None:
 def _removed_pattern(vocabulary: Vocabulary, low: Score | None, high: Score | None) -> re.Pattern[str]:
     """Matches what is no score: phrases with the ends of the scale, and numbers that name a text."""
     phrases = {phrase for phrase in (*_PHRASES, *vocabulary.scale_phrases) if ("{min}" not in phrase or low is not None)}
-    filled = [_phrase_pattern(phrase, low, high) for phrase in sorted(phrases, key=lambda phrase: (-len(phrase), phrase))]
+    filled = {phrase: _phrase_pattern(phrase, low, high) for phrase in sorted(phrases, key=lambda phrase: (-len(phrase), phrase))}
     numbered = rf"{vocabulary.numbered}\s?[#№]?\s?\d+(?!\d|[.,]\d)"
-    return re.compile("|".join([*(filled if high is not None else []), numbered]), re.IGNORECASE)
+    beside = "|".join(pattern for phrase, pattern in filled.items() if "{min}" not in phrase) if high is not None else r"(?!)"
+    ranges = [pattern for phrase, pattern in filled.items() if "{min}" in phrase] if high is not None else []
+    return re.compile("|".join([*ranges, f"(?P<beside>{beside})", numbered]), re.IGNORECASE)
 
 
 def _phrase_pattern(phrase: str, low: Score | None, high: Score | None) -> str:
@@ -111,8 +178,8 @@ def _phrase_pattern(phrase: str, low: Score | None, high: Score | None) -> str:
 @lru_cache(maxsize=64)
 def _class_pattern(vocabulary: Vocabulary, names: tuple[str, ...]) -> re.Pattern[str]:
     """Matches a named class, as one of its groups. A single letter may be a word of its own, so it must follow "text" or end a clause."""
-    letters = "|".join(re.escape(name) for name in names if len(name) == 1) or r"(?!)"
-    words = "|".join(re.escape(name) for name in sorted(names, key=len, reverse=True) if len(name) > 1) or r"(?!)"
+    letters = "|".join(re.escape(normalised(name)) for name in names if len(name) == 1) or r"(?!)"
+    words = "|".join(re.escape(normalised(name)) for name in sorted(names, key=len, reverse=True) if len(name) > 1) or r"(?!)"
     return re.compile(
         rf"(?i:{vocabulary.numbered})\s?(?P<after_title>{letters})(?![^\W_])"
         rf"|(?<![^\W_])(?:(?P<alone>{letters}){_CLAUSE_END}|(?P<word>(?i:{words}))(?![^\W_]))"

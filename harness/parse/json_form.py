@@ -2,7 +2,9 @@
 
 One pass repairs an object token by token into strict JSON; the standard library then reads it. Only the form is repaired: trailing commas,
 full-width colons and commas, bare words (`２`, `2/2`), raw line breaks and stray backslashes in strings, a missing comma after a number.
-Any other deviation from JSON makes the whole text malformed.
+An object that is not JSON then is tried once more with quotation marks that end no string where no comma, bracket or colon of JSON follows
+them (`"he says "good" twice"`), and with other marks around strings (`'score'`, `“score”`). Any other deviation from JSON makes the whole
+text malformed.
 """
 
 from __future__ import annotations
@@ -11,17 +13,33 @@ import json
 import re
 from typing import NamedTuple
 
+from harness.parse.normalisation import INVISIBLE
+
 MAX_NESTING = 64  # no answer is nested deeper; more would raise RecursionError
 
 _STRING_BODY = r'[^"\\]*+(?:\\.[^"\\]*+)*+'  # without the closing quote
 _TOKEN = re.compile(
-    rf'(?P<string>"{_STRING_BODY}")|(?P<unclosed>"{_STRING_BODY}\\?\Z)|(?P<mark>[{{}}\[\]:,：，])|(?P<word>[^\s{{}}\[\]:,：，"]++)',
+    rf'(?P<string>"{_STRING_BODY}")|(?P<unclosed>"{_STRING_BODY}\\?\Z)|(?P<mark>[{{}}\[\]:,：，])|(?P<word>[^\s{{}}\[\]:,：，"{INVISIBLE}]++)',
     re.DOTALL,
 )
 # A brace opens an object if a key, a closing brace or the end of the text follows: {like} and {{this are prose.
-_OPEN = re.compile(rf'\{{(?=\s*+(?:\}}|\Z|"{_STRING_BODY}(?:"\s*+(?:[:：]|\Z)|\\?\Z)))', re.DOTALL)
+_BLANK = rf"[\s{INVISIBLE}]*+"
+_OPEN = re.compile(rf'\{{(?={_BLANK}(?:\}}|\Z|"{_STRING_BODY}(?:"\s*+(?:[:：]|\Z)|\\?\Z)))', re.DOTALL)
+# Other marks that open a string, and those that close it: a key if a colon follows, a value if the object goes on after it.
+_CLOSING_MARKS = {**dict.fromkeys('"“”„‟＂', '"“”＂'), **dict.fromkeys("'‘’‚", "'‘’"), "«": "»", "»": "«»", "「": "」"}
+_MARK = "".join(_CLOSING_MARKS)
+_KEY = rf"[{_MARK}][^{_MARK}»」\n]{{1,100}}[{_MARK}»」]\s{{0,20}}[:：]"
+_OPEN_OTHERWISE = re.compile(rf"\{{(?={_BLANK}{_KEY})")
+_LOOSE_TOKEN = re.compile(rf"(?P<string>[{_MARK}])|(?P<mark>[{{}}\[\]:,：，])|(?P<word>[^\s{{}}\[\]:,：，{_MARK}{INVISIBLE}]++)")
+_AFTER_KEY = re.compile(rf"{_BLANK}[:：]")
+_AFTER_VALUE = re.compile(rf"{_BLANK}(?:\}}|[,，]{_BLANK}(?:\}}|{_KEY}))")
+_AFTER_ENTRY = re.compile(rf"{_BLANK}[\],，]")
+# A quotation mark, a colon and a value inside a string: where it ends is not sure, and so neither is the score.
+_INNER_MEMBER = re.compile(rf"[{_MARK}»」]\s{{0,20}}[:：]\s{{0,20}}(?:[{_MARK}\d{{\[+-]|true|false|null)", re.IGNORECASE)
+_PYTHON_WORDS = {"None": "null", "True": "true", "False": "false"}
 _STRICT_WORD = re.compile(r"-?(?:0|[1-9][0-9]*+)(?:\.[0-9]++)?(?:[eE][-+]?[0-9]++)?|true|false|null")
 _BACKSLASH = re.compile(r'\\(["\\/bfnrt]|u[0-9a-fA-F]{4})?')
+_BACKSLASH_OR_QUOTE = re.compile(r'\\(["\\/bfnrt]|u[0-9a-fA-F]{4})|["\\]')
 _PLAIN_MARK = {"：": ":", "，": ","}
 _CLOSER = {"{": "}", "[": "]"}
 
@@ -57,16 +75,26 @@ def extract_json(text: str) -> ExtractedJson:
     >>> extract_json('{"score": 1 or 2}').malformed
     True
     """
+    extracted = _extract(text, _OPEN)
+    return extracted if extracted.objects or extracted.malformed or extracted.cut else _extract(text, _OPEN_OTHERWISE)
+
+
+def _extract(text: str, opens: re.Pattern[str]) -> ExtractedJson:
     objects: list[JsonPairs] = []
     prose: list[str] = []
     end = 0
-    while opening := _OPEN.search(text, end):
+    while opening := opens.search(text, end):
         prose.append(text[end : opening.start()])
-        try:
-            source, end, cut = _repair(text, opening.start())
-            objects.append(_load(source))
-        except ValueError:
+        for repair in (_repair, _repair_quotations) if opens is _OPEN else (_repair_quotations,):
+            try:
+                source, end, cut = repair(text, opening.start())
+                pairs = _load(source)
+                break
+            except ValueError:
+                continue
+        else:
             return ExtractedJson((), text, malformed=True)
+        objects.append(pairs)
         if cut:
             return ExtractedJson(tuple(objects), "\0".join([*prose, ""]), cut=True)
     return ExtractedJson(tuple(objects), "\0".join([*prose, text[end:]]))
@@ -125,6 +153,45 @@ def _repair(text: str, start: int) -> tuple[str, int, bool]:
         previous_end = token.end()
         if not closers:
             return "".join(tokens), previous_end, False
+    return _close(tokens, closers, kind), len(text), True
+
+
+def _repair_quotations(text: str, start: int) -> tuple[str, int, bool]:
+    """As `_repair`, where quotation marks inside strings are not escaped, or others than those of JSON are around strings.
+
+    Raises ValueError also where a string holds what may be a member of the object.
+    """
+    tokens: list[str] = []
+    closers: list[str] = []
+    position, kind = start, ""
+    while token := _LOOSE_TOKEN.search(text, position):
+        kind, part, position = str(token.lastgroup), _PLAIN_MARK.get(token[0], token[0]), token.end()
+        if kind == "string":
+            follows = _AFTER_ENTRY if closers[-1] == "]" else _AFTER_KEY if tokens[-1] in "{," else _AFTER_VALUE
+            closing = re.compile(rf"\\.|[{_CLOSING_MARKS[part]}]", re.DOTALL)
+            ends = (m for m in closing.finditer(text, position) if m[0][0] != "\\" and follows.match(text, m.end()))
+            end = next(ends, None)
+            body = text[position : end.start() if end else len(text)]
+            if _INNER_MEMBER.search(body):
+                raise ValueError("a string may end at several places")
+            if end is None:
+                return _close(tokens, closers, "unclosed"), len(text), True
+            body = _BACKSLASH_OR_QUOTE.sub(lambda m: m[0] if m[1] else "\\" + m[0], body)
+            part, position = f'"{body}"', end.end()
+        elif kind == "word":
+            part = _PYTHON_WORDS.get(part, part if _STRICT_WORD.fullmatch(part) else json.dumps(part))
+        elif part in _CLOSER:
+            closers.append(_CLOSER[part])
+            if len(closers) > MAX_NESTING:
+                raise ValueError("nested too deep")
+        elif part in "}]":
+            if part != closers.pop():
+                raise ValueError("brackets do not match")
+            if tokens[-1] == ",":
+                tokens.pop()
+        tokens.append(part)
+        if not closers:
+            return "".join(tokens), position, False
     return _close(tokens, closers, kind), len(text), True
 
 

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Iterator
 from functools import lru_cache
 from typing import NamedTuple
 
 from harness.model import Failure, Scale
+from harness.parse.normalisation import folded, normalised
 from harness.parse.values import Reading, agreed_reading, failed_reading, read_choice
-from harness.parse.vocabulary import Vocabulary, folded, folded_opening, numbers_in
+from harness.parse.vocabulary import Vocabulary, folded_opening, numbers_in
 
 _OPENING_CHARACTERS = 200  # a refusal must begin within them
 _LOOKAHEAD_CHARACTERS = 80  # searched for a second score after an announced one
 _SENTENCE_END = re.compile(r"[\n!?;。！？；\0]|\.(?!\d)")
 _CLAUSE_END = re.compile(r"[^\S\n]{0,4}(?:\Z|[\n\0.,;:!?)\]}\"'*_`|<。、，；：！？」』】）”»])")
+_MARKED = re.compile(r"\[\[([^\[\]\n]{1,80})\]\]|\\f?boxed\{(?:\\\w{1,10}\{)?([^{}\n]{1,80})\}\}?")  # as judge models are trained to write
 _NO_LETTER = r"(?![^\W_])(?![%％]|[.,]\d)"  # not 2nd, not 2%
 
 
@@ -25,6 +26,8 @@ class AnnouncedChoice(NamedTuple):
     raw: str
     firm: bool  # it follows a colon or an equals sign
     alone: bool  # the rest of its sentence holds no other choice
+    begins: bool = True  # the announcing word begins its sentence
+    start: int = 0  # where the choice stands in the normalised text
 
 
 def read_announced_choice(text: str, scale: Scale, vocabulary: Vocabulary) -> Reading | None:
@@ -54,10 +57,11 @@ def find_announced_choices(text: str, scale: Scale, vocabulary: Vocabulary) -> I
     errors"); after these the clause must end with the number.
 
     >>> from harness.parse import bundled_vocabulary
-    >>> list(find_announced_choices("Rating 2. The score is 1.", Scale(kind="ordinal", classes=(1, 2)), bundled_vocabulary()))
-    [AnnouncedChoice(raw='2', firm=False, alone=True), AnnouncedChoice(raw='1', firm=False, alone=True)]
+    >>> scale = Scale(kind="ordinal", classes=(1, 2))
+    >>> [tuple(choice) for choice in find_announced_choices("Rating 2. The score is 1.", scale, bundled_vocabulary())]
+    [('2', False, True, True, 7), ('1', False, True, False, 23)]
     """
-    text = unicodedata.normalize("NFC", text)
+    text = normalised(text)
     names = tuple(c for c in scale.classes if isinstance(c, str) and c.strip())
     for match in _announcement_pattern(vocabulary, names).finditer(text):
         clause_ends = _CLAUSE_END.match(text, match.end()) is not None
@@ -67,7 +71,17 @@ def find_announced_choices(text: str, scale: Scale, vocabulary: Vocabulary) -> I
         if not clause_ends and (match["name"] or folded(match["word"]) in vocabulary.remarks):
             continue
         firm = any(sign in (match["link"] or "") + match["gap"] for sign in ":：=＝")
-        yield AnnouncedChoice(match["name"] or match["choice"], firm, _is_alone(text, match, names))
+        begins, start = match["first"] is not None, match.start("name" if match["name"] else "choice")
+        yield AnnouncedChoice(match["name"] or match["choice"], firm, _is_alone(text, match, names), begins, start)
+    for match in _MARKED.finditer(text):
+        raw = (match[1] or match[2]).strip()
+        if vocabulary.whole_choice.fullmatch(raw) or folded(raw) in map(folded, names):
+            yield AnnouncedChoice(raw, firm=True, alone=True, start=match.start(1 if match[1] else 2))
+
+
+def without_marked_choices(text: str) -> str:
+    """The text without choices in a box or in double brackets, whose braces open no object."""
+    return _MARKED.sub(" ", text)
 
 
 def is_refusal(text: str, vocabulary: Vocabulary) -> bool:
@@ -85,7 +99,7 @@ def _is_alone(text: str, match: re.Match[str], names: tuple[str, ...]) -> bool:
     """Whether the rest of the sentence holds no other choice: "1 or 2", "A, maybe B"."""
     sentence = _SENTENCE_END.split(text[match.end() : match.end() + _LOOKAHEAD_CHARACTERS], maxsplit=1)[0]
     if match["name"]:
-        others = [re.escape(name) for name in names if name.casefold() != match["name"].casefold()]
+        others = [re.escape(normalised(name)) for name in names if folded(name) != folded(match["name"])]
         return not any(re.search(rf"(?<!\w){other}(?!\w)", sentence) for other in others)
     return numbers_in(sentence) <= numbers_in(match["number"])
 
@@ -93,12 +107,12 @@ def _is_alone(text: str, match: re.Match[str], names: tuple[str, ...]) -> bool:
 @lru_cache(maxsize=64)
 def _announcement_pattern(vocabulary: Vocabulary, names: tuple[str, ...]) -> re.Pattern[str]:
     """Match an announcer, a link, and a number or a named class of the scale. All repeats are bounded, so matching stays fast."""
-    class_names = "|".join(re.escape(n) for n in sorted(names, key=len, reverse=True)) or r"(?!)"
+    class_names = "|".join(re.escape(normalised(n)) for n in sorted(names, key=len, reverse=True)) or r"(?!)"
     return re.compile(
         rf"""(?P<first>(?:^|[.!?;。！？；])[\s*_`"'#「『【（(\[]{{0,8}})?
         (?P<word>{vocabulary.announcers})
         (?:[^\S\n]?[(（][^()（）\n]{{0,40}}[)）])?
-        (?P<link>>|[\s*_`"'”」』】)\]]{{0,8}}
+        (?P<link>>|[\]】]|[\s*_`"'”」』】)\]]{{0,8}}
           (?:[:：=＝|]|[-–—](?=\s)|{vocabulary.linking_words}))?
         (?P<gap>[\s:：*_`"'“„«「『【（(\[]{{0,12}})
         (?:(?P<choice>{vocabulary.choice}){vocabulary.endings}?{_NO_LETTER}|(?P<name>{class_names})(?![^\W_]))""",

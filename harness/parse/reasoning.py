@@ -7,20 +7,40 @@ from collections.abc import Sequence
 
 from harness.model import Token
 
-# How models and their chat templates mark it: `<think>…</think>` and the like.
-_MARKS = {
-    **{f"<{name}>": f"</{name}>" for name in ("think", "thinking", "thought", "reasoning", "seed:think")},
-    "[think]": "[/think]",
-    "◁think▷": "◁/think▷",
-    "<|start_thinking|>": "<|end_thinking|>",
-    "<|begin_of_thought|>": "<|end_of_thought|>",
-    "<|channel|>analysis<|message|>": "<|channel|>final<|message|>",
+# How models and their chat templates mark it: a tag whose name says so, as `<think>…</think>`, `[THINK]` or `<|START_THINKING|>`.
+_NAME = r"[a-z\d_:.-]{0,20}(?:think|thought|reason|analy[sz]|reflect|scratchpad|monologue)[a-z\d_:.-]{0,20}"
+_OPENING = re.compile(
+    rf"""\s*+(?:<(?P<tag>{_NAME})>|\[(?P<bracket>{_NAME})\]|◁(?P<triangle>{_NAME})▷|<(?P<details>details)\b[^<>\n]{{0,40}}reasoning[^<>\n]{{0,200}}>
+    |<\|(?:start|begin)_(?P<token>{_NAME})\|>|<\|inner_(?P<inner>prefix)\|>|<\|channel>(?P<channel>{_NAME})|<\|im_start\|>\s?(?P<turn>{_NAME}))""",
+    re.IGNORECASE | re.VERBOSE,
+)
+_CLOSING = {  # by the group of the opening
+    "tag": "</{}>",
+    "bracket": "[/{}]",
+    "triangle": "◁/{}▷",
+    "details": "</{}>",
+    "token": "<|end_{}|>",
+    "inner": "<|inner_suffix|>",
+    "channel": "<channel|>",
+    "turn": "<|im_end|>",
 }
-_OPENING = re.compile(r"\s*(" + "|".join(map(re.escape, _MARKS)) + ")", re.IGNORECASE)
-_CLOSING = {opening: re.compile(re.escape(closing), re.IGNORECASE) for opening, closing in _MARKS.items()}
+# Messages of the Harmony format: each names its channel; the one to `final` is the answer, or else a last call of a function.
+_HEADER = (
+    r"(?:<\|start\|>(?P<role>[^<]{0,80}))?<\|channel\|>\s?(?P<name>[^<\s]{1,40})(?P<recipient>[^<]{0,80})"
+    r"(?:<\|constrain\|>[^<]{0,40})?<\|message\|>"
+)
+_MESSAGE = re.compile(rf"\s*+{_HEADER}", re.IGNORECASE)
+_MESSAGE_END = re.compile(rf"<\|(?:end|return|call)\|>|(?={_HEADER})", re.IGNORECASE)
+# What is left of them where a server drops the marks alone.
+_UNMARKED = re.compile(r"\s*+analysis(?=[^\W\d_])")
+_UNMARKED_END = re.compile(r"assistantfinal(?:\s?json)?")
 # Some templates put the opening mark into the prompt, so that only the closing one, on a line of its own, is in the reply.
-_LONE_CLOSING = re.compile(r"^[^\S\n]*(?:" + "|".join(map(re.escape, _MARKS.values())) + r")[^\S\n]*$", re.IGNORECASE | re.MULTILINE)
-_ANSWER = re.compile(r"""\s*[{\["'`*\d]""")
+_LONE_CLOSING = re.compile(
+    rf"^[^\S\n]*(?:</{_NAME}>|\[/{_NAME}\]|◁/{_NAME}▷|<\|end_{_NAME}\|>|<\|channel\|>final<\|message\|>)[^\S\n]*$",
+    re.IGNORECASE | re.MULTILINE,
+)
+_MOST_BLOCKS = 100  # no model thinks so often before it answers
+_ANSWER = re.compile(r"""\s*+[{\["'`*\d]""")
 
 
 def reasoning_end(text: str) -> int:
@@ -30,13 +50,29 @@ def reasoning_end(text: str) -> int:
 
     >>> [text[reasoning_end(text):] for text in ("<think>2 or 1?</think>1", "So, 2?\\n</think>\\n1", "<think>So", "1: it has </think>")]
     ['1', '\\n1', '', '1: it has </think>']
+    >>> text = "<|channel|>analysis<|message|>2?<|end|><|start|>assistant<|channel|>final <|constrain|>json<|message|>1"
+    >>> text[reasoning_end(text):]
+    '1'
     """
     end = 0
-    while opening := _OPENING.match(text, end):
-        closing = _CLOSING[opening[1].lower()].search(text, opening.end())
+    for _ in range(_MOST_BLOCKS):
+        if (opening := _OPENING.match(text, end)) is None:
+            break
+        kind = str(opening.lastgroup)
+        closing = re.compile(re.escape(_CLOSING[kind].format(opening[kind])), re.IGNORECASE).search(text, opening.end())
         if closing is None:
             return len(text)
         end = closing.end()
+    if unmarked := _UNMARKED.match(text, end):
+        closing = _UNMARKED_END.search(text, unmarked.end())
+        return closing.end() if closing else len(text)
+    while message := _MESSAGE.match(text, end):
+        closing = _MESSAGE_END.search(text, message.end())
+        after = closing.end() if closing else len(text)
+        called = "to=" in (message["role"] or "") + message["recipient"] and not _MESSAGE.match(text, after)
+        if message["name"].casefold() == "final" or called:
+            return message.end()
+        end = after
     if end == 0 and not _ANSWER.match(text) and (closing := _LONE_CLOSING.search(text)):
         return closing.end()
     return end

@@ -12,9 +12,18 @@ from harness.model import Failure, Scale
 from harness.parse.error_spans import read_error_spans
 from harness.parse.finish_reasons import was_cut, was_filtered
 from harness.parse.json_form import ExtractedJson, JsonPairs, Number, extract_json, to_json_text
-from harness.parse.prose import find_announced_choices, is_refusal, read_announced_choice
-from harness.parse.reasoning import without_reasoning
-from harness.parse.values import MAX_CHOICE_CHARACTERS, Reading, agreed_reading, clean, failed_reading, read_bare_choice, read_choice
+from harness.parse.normalisation import answer_of, folded, normalised
+from harness.parse.prose import find_announced_choices, is_refusal, read_announced_choice, without_marked_choices
+from harness.parse.values import (
+    MAX_CHOICE_CHARACTERS,
+    Reading,
+    agreed_reading,
+    clean,
+    failed_reading,
+    read_bare_choice,
+    read_choice,
+    read_described_choice,
+)
 from harness.parse.vocabulary import Vocabulary, bundled_vocabulary, numbers_in
 
 # Most replies are exactly the requested object with a plain number. This shortcut reads them as the full parser would.
@@ -63,7 +72,7 @@ def read_reply(
         raise ValueError(f"a single call is about exactly one metric; this one has {len(scales)}: {', '.join(scales)}")
     if not joint and (plain := _read_plain_object(text, scales)):
         return plain
-    text = without_reasoning(text)
+    text = answer_of(text)
     vocabulary = bundled_vocabulary() if vocabulary is None else vocabulary
     extracted = extract_json(text) if len(text) <= MAX_REPLY_CHARACTERS else ExtractedJson((), "", malformed=True)
     cut = was_cut(finish_reason)
@@ -71,6 +80,9 @@ def read_reply(
     readings: dict[str, Reading] = {}
     for metric, scale in scales.items():
         reading = _single_reading([_read_member(value, scale, vocabulary) for name, value in members if name == metric])
+        if reading.raw_choice is None:
+            named = [value for name, value in members if name == metric and isinstance(value, JsonPairs)]
+            reading = _single_reading([reading, *(_read_otherwise(value, scale, vocabulary, cut=extracted.cut) for value in named)])
         if not joint:
             reading = _add_prose(reading, extracted, scale, vocabulary, cut=cut)
         if reading.raw_choice is None:
@@ -135,6 +147,51 @@ def _read_member(value: object, scale: Scale, vocabulary: Vocabulary) -> Reading
     return msgspec.structs.replace(reading, justification=next(iter(justifications), None), spans=spans)
 
 
+def _read_otherwise(pairs: JsonPairs, scale: Scale, vocabulary: Vocabulary, *, cut: bool) -> Reading:
+    """Read an object that has no member `score`: of other members, the one that can be the score, by its key or because it is the only one.
+
+    - A member whose key announces a score ("rating", or its word in another language) counts; further numbers beside it do not.
+    - Else the only member that is a number or a class of the scale counts, unless the object is cut.
+    - Else the only object inside it is read, as in an echoed schema or a call of a function; it may be written as a string.
+
+    >>> scale, words = Scale(kind="ordinal", classes=(0, 1, 2)), bundled_vocabulary()
+    >>> objects = extract_json('{"x": 1} {"rating": 1, "n": 2} {"a": 1, "b": 2} {"name": "f", "arguments": {"score": 1}}')
+    >>> [_read_otherwise(pairs, scale, words, cut=False).score for pairs in objects.objects]
+    [1, 1, None, 1]
+    """
+    nothing = failed_reading(Failure.MISSING)
+    if any(_fold(key) == "score" for key, _ in pairs):
+        return nothing
+    choices = {
+        key: _read_value(value, scale, vocabulary)
+        for key, value in pairs
+        if isinstance(value, Number) or _is_choice(value, scale, vocabulary)
+    }
+    announced = [reading for key, reading in choices.items() if vocabulary.announces(_fold(key).replace("_", " "))]
+    if announced or (len(choices) == 1 and not cut):
+        justification = next((clean(v) for key, v in pairs if isinstance(v, str) and key not in choices), None)
+        return msgspec.structs.replace(_single_reading(announced or list(choices.values())), justification=justification)
+    inner = [found for key, value in pairs if _fold(key) not in _OWN_KEYS and (found := _object_in(value)) is not None]
+    if choices or cut or len(inner) != 1:
+        return nothing
+    reading = _read_member(inner[0], scale, vocabulary)
+    return _read_otherwise(inner[0], scale, vocabulary, cut=cut) if reading.raw_choice is None else reading
+
+
+def _is_choice(value: object, scale: Scale, vocabulary: Vocabulary) -> bool:
+    return isinstance(value, str) and (reading := read_bare_choice(value, scale, vocabulary)) is not None and reading.score is not None
+
+
+def _object_in(value: object) -> JsonPairs | None:
+    """The object that a member is: itself, in a list of one, or as the text of one."""
+    if isinstance(value, list) and not isinstance(value, JsonPairs) and len(value) == 1:
+        [value] = value
+    if isinstance(value, str) and value.lstrip()[:1] == "{":
+        extracted = extract_json(value)
+        value = extracted.objects[0] if len(extracted.objects) == 1 and not extracted.cut else None
+    return value if isinstance(value, JsonPairs) else None
+
+
 def _read_value(value: object, scale: Scale, vocabulary: Vocabulary) -> Reading:
     """Read a JSON value as a score: a number, or a string that holds only a score.
 
@@ -151,8 +208,10 @@ def _read_value(value: object, scale: Scale, vocabulary: Vocabulary) -> Reading:
     reading = read_bare_choice(value, scale, vocabulary) or read_announced_choice(value, scale, vocabulary)
     if reading is not None:
         return reading
-    if not value.strip():
+    if not normalised(value).strip():
         return failed_reading(Failure.MISSING, value)
+    if (described := read_described_choice(value, scale, vocabulary)) is not None:
+        return described
     several = len(numbers_in(value[:MAX_CHOICE_CHARACTERS])) > 1
     return failed_reading(Failure.NOT_JSON if several else Failure.OFF_SCALE, value)
 
@@ -184,7 +243,7 @@ def _add_prose(reading: Reading, extracted: ExtractedJson, scale: Scale, vocabul
         return reading
     text = extracted.prose.rpartition("\n")[0] if cut else extracted.prose
     bare = None if cut or _blank(text) else read_bare_choice(text, scale, vocabulary)
-    if bare is None and "{" not in text:
+    if bare is None and "{" not in without_marked_choices(text):
         bare = read_announced_choice(text, scale, vocabulary)
     return bare or reading
 
@@ -198,7 +257,7 @@ def _failure_without_choice(text: str, extracted: ExtractedJson, *, cut: bool) -
 
 
 def _blank(text: str) -> bool:
-    return not text.strip("\ufeff \t\r\n")
+    return not normalised(text).strip(" \t\r\n")
 
 
 def _fold(key: str) -> str:
@@ -207,4 +266,4 @@ def _fold(key: str) -> str:
     >>> _fold("Linguistic Acceptability")
     'linguistic_acceptability'
     """
-    return re.sub(r"[\s_-]+", "_", key.strip().casefold())
+    return re.sub(r"[\s_-]+", "_", folded(key).strip())

@@ -10,7 +10,8 @@ from decimal import Decimal
 import msgspec
 
 from harness.model import ErrorSpan, Failure, Scale, Score
-from harness.parse.vocabulary import Vocabulary, to_number
+from harness.parse.normalisation import folded, normalised
+from harness.parse.vocabulary import Vocabulary, numbers_in, to_number
 
 MAX_CHOICE_CHARACTERS = 200  # a reading keeps no more of a choice; the store has the whole reply
 
@@ -18,6 +19,7 @@ _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
 _LEADING_MARKS = " \t\r\n\u3000\ufeff*_`\"'“”‘’„«»「」『』【】()（）[]<>#"
 _TRAILING_MARKS = _LEADING_MARKS + ".!。！"
+_DESCRIPTION = re.compile(r"\s*[(（\[［【:：=＝|,，、;；。\n]\s*|\s+[-–—]\s+|\.\s+")  # what sets a choice off from words about it
 _LITERALS = {
     "null": Failure.MISSING,
     "true": Failure.OFF_SCALE,
@@ -86,13 +88,36 @@ def read_bare_choice(text: str, scale: Scale, vocabulary: Vocabulary) -> Reading
     >>> read_bare_choice("1 or 2", scale, words) is None
     True
     """
-    inner = text.lstrip(_LEADING_MARKS).rstrip(_TRAILING_MARKS)
+    inner = normalised(text).lstrip(_LEADING_MARKS).rstrip(_TRAILING_MARKS)
     for raw in (text, inner) if inner else (text,):
         if _named_class(raw, scale) is not None:
             return read_choice(raw, scale, vocabulary)
     if inner.casefold() in _LITERALS:
         return failed_reading(_LITERALS[inner.casefold()], inner)
     return read_choice(inner, scale, vocabulary) if vocabulary.whole_choice.fullmatch(inner) else None
+
+
+def read_described_choice(text: str, scale: Scale, vocabulary: Vocabulary) -> Reading | None:
+    """Read a choice with its name or a remark beside it, set off by a mark: "1 - some errors", "1 (fair)", "fair: 1".
+
+    None where there are several numbers or classes, or where words touch the choice without a mark: "1 or more".
+
+    >>> from harness.parse import bundled_vocabulary
+    >>> scale, words = Scale(kind="ordinal", classes=(0, 1, 2)), bundled_vocabulary()
+    >>> [read_described_choice(text, scale, words) is None for text in ("1 - fair", "(fair: 1)", "1 or more", "1 - 2", "1: not 2")]
+    [False, False, True, True, True]
+    """
+    inner = normalised(text[:MAX_CHOICE_CHARACTERS]).strip(_LEADING_MARKS)
+    names = [c for c in scale.classes if isinstance(c, str) and c.strip()]
+    named = [name for name in names if re.search(rf"(?<!\w){re.escape(folded(name))}(?!\w)", folded(inner))]
+    if len(text) > MAX_CHOICE_CHARACTERS or len(numbers_in(inner)) + len(named) != 1:
+        return None
+    first, _, rest = _DESCRIPTION.sub("\0", inner, count=1).partition("\0")
+    last = _DESCRIPTION.split(inner)[-1]
+    for part in (first, last) if rest.strip() else ():
+        if (reading := read_bare_choice(part, scale, vocabulary)) is not None:
+            return reading
+    return None
 
 
 def agreed_reading(readings: Iterable[Reading]) -> Reading:
@@ -119,17 +144,21 @@ def failed_reading(failure: Failure, raw: str | None = None) -> Reading:
 
 
 def _named_class(raw: str, scale: Scale) -> str | None:
-    classes = [c for c in scale.classes if isinstance(c, str)]
-    matches = [c for c in classes if c == raw] or [c for c in classes if _folded(c) == _folded(raw)]
-    return matches[0] if len(matches) == 1 else None
+    """The class that is written so; else the only one that is equal to it when composed, or else folded."""
+    names = [c for c in scale.classes if isinstance(c, str)]
+    for form in (str, normalised, _folded):
+        if matches := [name for name in names if form(name) == form(raw)]:
+            return matches[0] if len(matches) == 1 else None
+    return None
 
 
 def _folded(text: str) -> str:
-    return text.strip().casefold()
+    return folded(text).strip()
 
 
 def _number_on_scale(raw: str, scale: Scale, vocabulary: Vocabulary) -> int | float | None:
-    choice = vocabulary.whole_choice.fullmatch(raw.strip())
+    raw = normalised(raw).strip()
+    choice = vocabulary.whole_choice.fullmatch(raw)
     if choice is None or (number := to_number(choice["number"])) is None:
         return None
     if choice["of"] is not None and to_number(choice["of"]) != _maximum(scale):

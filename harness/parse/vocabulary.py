@@ -18,6 +18,7 @@ import msgspec
 from harness.content import Library
 from harness.content.library import bundled_lexicons
 from harness.content.specs import Lexicon
+from harness.parse.normalisation import folded, normalised
 
 MAX_NUMBER_CHARACTERS = 200  # no judge means a longer number as a score
 
@@ -48,6 +49,7 @@ class Vocabulary:
         self.lexicons = tuple(sorted(lexicons, key=lambda lexicon: lexicon.tag))
         self.digest = hashlib.sha256(msgspec.json.encode(self.lexicons)).hexdigest()
         self.announcers = _word_pattern(self._words("announcers"), before=f"(?<!{_LETTER})", after=f"(?!{_LETTER})")
+        self._announcing_end = re.compile(rf"{self.announcers}\Z", re.IGNORECASE)
         self.linking_words = _word_pattern(self._words("linking_words"), after=f"(?!{_LETTER})")
         self.endings = _alternatives(self._words("endings"))
         self.choice = _choice_pattern(_word_pattern(self._words("units"), after=r"(?!\w)"), _alternatives(self._words("out_of")))
@@ -57,6 +59,10 @@ class Vocabulary:
         self.remarks = frozenset(map(folded, self._words("remarks")))
         self.refusals = tuple(sorted({opening for lexicon in self.lexicons for opening in _refusal_openings(lexicon)}))
         self.quotations = re.compile("|".join([*_quotation_patterns(self._words("quotation_marks")), _TYPEWRITER_QUOTATIONS]))
+
+    def announces(self, name: str) -> bool:
+        """Whether a name, such as the key of a member, is a word that announces a score, or ends with one: "final rating"."""
+        return self._announcing_end.search(name) is not None
 
     def __reduce__(self) -> tuple[object, ...]:
         return _vocabulary, (self.lexicons,)
@@ -81,14 +87,9 @@ def _vocabulary(lexicons: tuple[Lexicon, ...]) -> Vocabulary:
     return Vocabulary(lexicons)
 
 
-def folded(word: str) -> str:
-    """A word in lower case and composed form, for comparison."""
-    return unicodedata.normalize("NFC", word).casefold()
-
-
 def folded_opening(text: str) -> str:
     """The beginning of a reply or refusal in lower case, with plain letters and apostrophes, for comparison."""
-    return unicodedata.normalize("NFKC", text).casefold().replace("’", "'")
+    return unicodedata.normalize("NFKC", normalised(text)).casefold().replace("’", "'")
 
 
 def _refusal_openings(lexicon: Lexicon) -> Iterator[str]:
@@ -113,7 +114,7 @@ def _is_unspaced(word: str) -> bool:
 
 def _alternatives(words: Iterable[str]) -> str:
     """A regular expression that matches one of the words, the longest first; a space matches any white space."""
-    distinct = {unicodedata.normalize("NFC", word) for word in words}
+    distinct = {normalised(word) for word in words}
     ordered = sorted(distinct, key=lambda word: (-len(word), word))
     return "(?:" + ("|".join(re.escape(word).replace("\\ ", r"\s") for word in ordered) or _NEVER) + ")"
 

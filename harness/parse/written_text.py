@@ -9,8 +9,8 @@ import msgspec
 
 from harness.model import Failure, Reply
 from harness.parse.finish_reasons import was_filtered
+from harness.parse.normalisation import answer_of
 from harness.parse.prose import is_refusal
-from harness.parse.reasoning import without_reasoning
 from harness.parse.vocabulary import Vocabulary
 
 _REFUSAL_CHARACTERS = 300  # a longer text that begins like a refusal may be a story
@@ -34,7 +34,7 @@ def writing_failure(reply: Reply, vocabulary: Vocabulary) -> Failure | None:
 
     None if it holds one. A reply that was stored cut holds none.
     """
-    text = without_reasoning(reply.text).strip()
+    text = answer_of(reply.text).strip()
     if reply.refusal or was_filtered(reply.finish_reason):
         return Failure.REFUSED
     if reply.whole_length:
@@ -61,7 +61,7 @@ def clean_text(text: str, lead_ins: Iterable[str] = ()) -> WrittenText:
     """
     removed: list[str] = []
     text = text.strip()
-    text = _changed("reasoning", text, without_reasoning(text), removed)
+    text = _changed("reasoning", text, answer_of(text), removed)
     text = _changed("fence", text, _inside(_FENCE, text), removed)
     text = _changed("lead-in", text, _without_lead_ins(text, tuple(lead_ins)), removed)
     text = _changed("quotation marks", text, _inside(_QUOTED, text), removed)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import PurePath
 from typing import Any
 
@@ -20,9 +20,9 @@ from harness.measure.cells import Cell
 from harness.measure.compare import CI_METHOD, compare
 from harness.measure.coverage import RunCoverage, failures_by_condition, run_coverage
 from harness.measure.options import BY_METRIC, of_rule
-from harness.measure.recorded_run import recording, signature
+from harness.measure.recorded_run import recording, signatures
 from harness.measure.summaries import LanguageSummary, pooled_differences, summaries
-from harness.model import JudgeIdentity, RealisedPerturbation, Score
+from harness.model import RealisedPerturbation, Score
 from harness.reports.answer import LabelPages, label_pages
 from harness.reports.sections.section import SectionInput
 from harness.reports.sections.section_registry import run_sections
@@ -56,7 +56,7 @@ class Report(msgspec.Struct, frozen=True):
     sealed: tuple[RunCoverage, ...] = ()  # of a run on a board whose labels are sealed: all that can be said of it
     spans: dict[str, dict[str, int]] = {}  # judge -> errors that it marked, and how many of them have no place in the text
     reasoning: dict[str, dict[str, int]] = {}  # judge -> replies in which it marks reasoning, and its characters
-    notes: tuple[str, ...] = ()  # what can be said of continuous scores, and what cannot
+    notes: tuple[str, ...] = ()  # of replies that are not as usual, and of continuous scores
     failures: tuple[dict[str, Any], ...] = ()  # judgments of each judge and condition, and how many of them could not be read, by kind
     native_data: dict[str, tuple[str, ...]] = {}  # with constructed labels: dataset cards with native ones, by language
     get_native_data: dict[str, str] = {}  # for each of these cards the command that fetches it, with its size and licence
@@ -124,7 +124,8 @@ def report(
         constructed_labels=protocol.texts.constructed,
         unreviewed=tuple(about.unreviewed),
         signatures={
-            each.name: _signature(protocol, each, judgments, decided, answers.left_out.get(each.name, {})) for each in protocol.judges.all
+            judge: str(msgspec.structs.replace(signature, decide=decided, left_out=tuple(sorted(answers.left_out.get(judge, {})))))
+            for judge, signature in signatures(protocol, judgments).items()
         },
         ci_method=CI_METHOD,
         summaries=summaries(by_metric, pooled),
@@ -144,7 +145,7 @@ def report(
         ),
         unlabelled=data.sealed and protocol.texts.board is None,
         sealed=run_coverage(judgments, data) if data.sealed else (),
-        notes=by_task.notes if by_task else (),
+        notes=(*answers.warnings, *(by_task.notes if by_task else ())),
         failures=failures_by_condition(judgments),
         native_data={tag: tuple(card.id for card in cards) for tag, cards in native.items()},
         pages=label_pages(PurePath(protocol.texts.data).name, data) if protocol.texts.data else LabelPages(),
@@ -165,11 +166,6 @@ def only_languages(report: Report, tags: Sequence[str]) -> Report:
         known = ", ".join(dict.fromkeys(summary.language for summary in report.summaries))
         raise UsageError(f"run {report.run} has nothing in {', '.join(tags)}; its languages: {known}")
     return shown
-
-
-def _signature(protocol: RunProtocol, identity: JudgeIdentity, judgments: Judgments, decide: str, left_out: Iterable[str]) -> str:
-    known = signature(protocol, identity, judgments)
-    return str(msgspec.structs.replace(known, decide=decide, left_out=tuple(sorted(left_out))))
 
 
 def _few_shot(protocol: RunProtocol, training: Dataset, absent: Mapping[tuple[str, str, str], Sequence[Score]]) -> dict[str, Any]:

@@ -48,6 +48,48 @@ class Spent(msgspec.Struct):
         self.seconds = round(self.seconds + reply.seconds, 6)
 
 
+class ReplyForms:
+    """What of one judge's replies a reader of its numbers should know: counted while they are read."""
+
+    def __init__(self) -> None:
+        self._text_fields: Counter[str] = Counter()
+        self._stored_cut = 0
+        self._lengths: dict[str, dict[int, list[int]]] = {}  # language -> prompt tokens as reported -> characters of the texts
+
+    def add(self, query: Query, reply: Reply) -> None:
+        """Count a reply."""
+        if reply.text_field:
+            self._text_fields[reply.text_field] += 1
+        self._stored_cut += reply.whole_length > 0
+        if reply.usage.prompt_tokens:
+            length = sum(len(value) for value in query.item.fields.values() if isinstance(value, str))
+            self._lengths.setdefault(query.item.language, {}).setdefault(reply.usage.prompt_tokens, []).append(length)
+
+    def warnings(self, judge: str) -> Iterator[str]:
+        """Return what was counted, a sentence each."""
+        for name, count in self._text_fields.items():
+            yield f"{judge}: {count:,} answers stood in '{name}', as the content was empty. They were read there."
+        if self._stored_cut:
+            yield f"{judge}: {self._stored_cut:,} replies are longer than any answer. They are stored cut and count as truncated."
+        for language, by_tokens in self._lengths.items():
+            tokens, lengths = max(by_tokens.items())
+            impossible = sum(length > _MOST_CHARACTERS * tokens for tokens, others in by_tokens.items() for length in others)
+            same = len(by_tokens) > 1 and len(lengths) >= _FEWEST_ALIKE and max(lengths) > min(lengths) * _ALIKE + _ALIKE_CHARACTERS
+            if same or impossible:
+                reported = f"the same {tokens:,} prompt tokens for texts of {min(lengths):,} to {max(lengths):,} characters"
+                about = reported if same else "fewer prompt tokens than their texts can have"
+                yield (
+                    f"{judge} ({language}): {len(lengths) if same else impossible:,} replies report {about}. "
+                    "The endpoint seems to cut long prompts without an error: these scores are of a part of the text. "
+                    "Give the model a longer context, then use --fresh."
+                )
+
+
+_MOST_CHARACTERS = 20  # of a token, on average over a text
+_FEWEST_ALIKE = 3  # replies with one and the same number of prompt tokens
+_ALIKE, _ALIKE_CHARACTERS = 1.1, 200  # texts with equally many tokens differ in length by less
+
+
 def added_usage(one: Usage, other: Usage) -> Usage:
     return Usage(*map(add, astuple(one), astuple(other)))
 
@@ -59,6 +101,7 @@ class RunAnswers(msgspec.Struct):
     format that was requested, `left_out` by the parameter that the endpoint refused. `spent` is what was used, by language.
     `spans` counts the errors that judges marked: `marked`, `unplaced` (quotations that are not in the text) and `unread`.
     `reasoning` counts the replies in which the model marks reasoning (`replies`), and its `characters`; no score is read there.
+    `warnings` are sentences about prompts that were cut in silence, answers that stood beside the content, and replies that are stored cut.
     `endpoint_refusals` counts replies that are refusals by the endpoint, which earlier versions stored as answers.
     """
 
@@ -70,6 +113,7 @@ class RunAnswers(msgspec.Struct):
     endpoint_refusals: dict[str, int] = {}
     spans: dict[str, dict[str, int]] = {}
     reasoning: dict[str, dict[str, int]] = {}
+    warnings: list[str] = []
 
 
 def update_judgments(prepared: Prepared, plan: Plan, store: Store, path: Path) -> RunAnswers:
@@ -157,6 +201,7 @@ def _read_judge(
     refusals = 0
     spans: Counter[str] = Counter()
     reasoning: Counter[str] = Counter()
+    forms = ReplyForms()
     replies = store.replies(calls.all_call_ids())
     for query, call_id, reply, first in zip(plan.queries(), calls.all_call_ids(), replies, calls.selected, strict=True):
         if reply is None:
@@ -169,6 +214,7 @@ def _read_judge(
             counts["forms"][reply.form] += 1
             counts["left_out"].update(reply.left_out)
             spent.setdefault(query.item.language, Spent()).add(reply)
+            forms.add(query, reply)
             if characters := reply.reasoning_characters + reasoning_end(reply.text):
                 reasoning.update(replies=1, characters=characters)
         asked_language = plan.asked_language(query)
@@ -189,6 +235,7 @@ def _read_judge(
     if refusals:
         answers.endpoint_refusals[name] = refusals
     answers.spent[name] = dict(sorted(spent.items()))
+    answers.warnings += forms.warnings(name)
 
 
 class PanelVotes:

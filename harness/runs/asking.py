@@ -196,9 +196,9 @@ def _other_addresses(judge: Judge, store: Store, stored: int) -> str:
 
 
 def _answered(calls: PlannedCalls, place: AskingPlace) -> NDArray[np.bool_]:
-    """Which calls have a reply that counts. With --reask, refusals do not count."""
+    """Which calls have a reply that counts. With --reask, replies of the kinds that it names do not count."""
     store, reading, settings, since = place
-    if reading.reask:
+    if reading.reask or settings.reask_failures:
         again = _asked_again(reading, settings)
         replies = zip(calls, store.replies(calls.ids(), since), strict=True)
         return np.fromiter((reply is not None and not again(call, reply) for call, reply in replies), bool)
@@ -209,15 +209,15 @@ def _answered(calls: PlannedCalls, place: AskingPlace) -> NDArray[np.bool_]:
 
 
 def _asked_again(reading: ReplyReading, settings: Settings) -> Callable[[Call, Reply], bool]:
-    """Whether a call is asked again in spite of its reply: because the endpoint refused it, or (with --reask) the judge."""
-    failures, refused_by_judge = reading.failures, reading.reask
+    """Whether a call is asked again in spite of its reply: because the endpoint refused it, or for a failure that --reask names."""
+    failures, kinds = reading.failures, {*settings.reask_failures, *([Failure.REFUSED] if reading.reask else [])}
 
     def again(call: Call, reply: Reply) -> bool:
         if settings.reask_endpoint and is_endpoint_refusal(reply):
             return True
-        return refused_by_judge and Failure.REFUSED in failures(call.query, reply)
+        return bool(kinds) and not kinds.isdisjoint(failures(call.query, reply))
 
-    return again if settings.reask_endpoint or refused_by_judge else lambda call, reply: False
+    return again if settings.reask_endpoint or kinds else lambda call, reply: False
 
 
 def _work(

@@ -10,6 +10,7 @@ import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 import msgspec
 
@@ -96,7 +97,12 @@ def open_with(chosen: ChosenJudges, options: JudgeOptions) -> tuple[list[Judge],
         if name not in chosen.judges:
             raise UsageError(f"--base-url names '{name}', which is not a judge of this run; its judges: {', '.join(chosen.judges)}")
     addresses = {name: chosen.base_urls.get(name, options.base_url) for name in chosen.judges}
-    by_name = {name: msgspec.structs.replace(options, base_url=address) for name, address in addresses.items()}
+    by_name = {
+        name: msgspec.structs.replace(
+            options, base_url=address, headers=_of_judge(chosen.headers, name, chosen), body=_of_judge(chosen.body, name, chosen)
+        )
+        for name, address in addresses.items()
+    }
     judges = [open_judge(name, opts) for name, opts in by_name.items()]
     names = [judge.identity.name for judge in judges]
     for name in names:
@@ -106,6 +112,18 @@ def open_with(chosen: ChosenJudges, options: JudgeOptions) -> tuple[list[Judge],
             )
     openings = {judge.identity.name: JudgeOpening(*opened) for opened, judge in zip(by_name.items(), judges, strict=True)}
     return judges, openings
+
+
+def _of_judge(fields: Mapping[str, Any], judge: str, chosen: ChosenJudges) -> dict[str, Any]:
+    """The headers or body fields of one judge: those of all judges, and its own, whose names follow `JUDGE=`."""
+    found = {}
+    for key, value in sorted(fields.items(), key=lambda named: "=" in named[0]):
+        name, _, field = key.rpartition("=")
+        if name and name not in chosen.judges:
+            raise UsageError(f"'{name}' is not a judge of this run; its judges: {', '.join(chosen.judges)}")
+        if name in ("", judge):
+            found[field] = value
+    return found
 
 
 def run(spec: RunSpec, out: Path, watcher: Watcher, settings: Settings) -> RunResult:
@@ -178,7 +196,13 @@ def collect_batches(
 
 def reopen_judge(identity: JudgeIdentity, base_url: str | None, timeout: float | None = None) -> Judge:
     """Open the judge of an earlier run again. Raises UsageError if the address belongs to another judge."""
-    judge = open_judge(opening_name(identity), JudgeOptions(base_url, dict(os.environ), timeout=timeout))
+    if names := identity.settings.get("headers"):
+        raise UsageError(
+            f"{identity.name} was asked with the headers {names}, whose values are not recorded; "
+            "'harness run' with the flags of the run goes on"
+        )
+    body = msgspec.json.decode(str(identity.settings.get("body", "{}")))
+    judge = open_judge(opening_name(identity), JudgeOptions(base_url, dict(os.environ), timeout=timeout, body=body))
     if judge.identity != identity:
         endpoint = identity.settings.get("endpoint", "its usual address")
         raise UsageError(f"{identity.name} was asked at {endpoint}, not at the address given; pass --base-url or set OPENAI_BASE_URL")
@@ -216,6 +240,8 @@ def ask_opened(opened: OpenedRun, store: Store, out: Path, watcher: Watcher, set
     write_record(result.folder / "run.json", result.protocol, result.answers, started, sessions, settings, engine)
     if not settings.fresh and unfinished_fresh_run(store, run) is not None:
         watcher.note("a --fresh command of this run was not finished, so the run holds older and newer answers; --fresh continues it")
+    for warning in result.answers.warnings:
+        watcher.note(warning)
     if refusals := sum(result.answers.endpoint_refusals.values()):
         watcher.note(
             f"{refusals} stored replies are refusals by the endpoint, which an earlier version counted as missing; "

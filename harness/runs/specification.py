@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from harness.content.specs import Rubric
 from harness.judges import Panel
@@ -40,6 +41,8 @@ class ChosenJudges:
     panels: Mapping[str, Panel] = field(default_factory=dict)  # the same, read already, by name; their members are among the judges
     base_url: str | None = None  # of each judge that `base_urls` does not name
     base_urls: Mapping[str, str] = field(default_factory=dict)  # judge -> its endpoint
+    headers: Mapping[str, str] = field(default_factory=dict, repr=False)  # further headers, `NAME` or `JUDGE=NAME` -> value, often a secret
+    body: Mapping[str, Any] = field(default_factory=dict)  # further fields of requests, `NAME` or `JUDGE=NAME` -> value
     own_systems: Mapping[str, str] = field(default_factory=dict)  # judge -> the system of the data that it is, if not its name
     tuned: Mapping[str, str] = field(default_factory=dict)  # judge -> the judge that it was before it was tuned
 

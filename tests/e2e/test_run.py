@@ -180,6 +180,23 @@ def test_the_rule_for_the_reference_of_a_run_and_of_its_report(cli: Cli, out: Pa
         assert f"|majority:{rule}|" in signature
 
 
+def test_other_replies_have_another_signature_in_a_run_its_report_and_a_gate(
+    ask: Cli, cli: Cli, endpoint: Any, out: Path, tmp_path: Path
+) -> None:
+    policy, held = tmp_path / "gate.toml", tmp_path / "gate.json"
+    policy.write_text("[[rule]]\nunread_at_most = 1.0\n", encoding="utf-8")
+    found = []
+    for score in (0, 1):
+        endpoint.script = lambda _, score=score: endpoint.saying({"justification": "Because.", "score": score})
+        asked = json.loads(ask("--fresh", "--json").out)
+        again = json.loads(cli("report", asked["run"], "--out", out, "--json").out)
+        cli("gate", asked["run"], "--out", out, "--policy", policy, "--json", held)
+        found.append([each["signatures"] for each in (asked, again, json.loads(held.read_bytes()))])
+        hashes = {re.search(r"\|judgments:(\w{12})\|", next(iter(text.values()))).group(1) for text in found[-1]}
+        assert len(hashes) == 1
+    assert not [text for text in found[0] if text in found[1]]
+
+
 def test_a_dry_run_asks_nobody_and_writes_nothing(ask: Cli, endpoint: Any, tmp_path: Path) -> None:
     done = ask("--dry-run", "--verbose")
     assert done.code == 0

@@ -56,6 +56,28 @@ ENCODED = {
 }
 
 
+ENCODED |= {
+    "reversed": KEY[::-1],
+    "hex": KEY.encode().hex(),
+    "hex in capitals": KEY.encode().hex(" ").upper(),
+    "hex of a program": "".join(f"\\x{ord(c):02x}" for c in KEY),
+    "codes": " ".join(str(ord(c)) for c in KEY),
+    "HTML, decimal": "".join(f"&#{ord(c)};" for c in KEY),
+    "HTML, hex": "".join(f"&#x{ord(c):X};" for c in KEY),
+    "percent twice": quote(quote(KEY, safe="").replace("s", "%73"), safe=""),
+    "nothing visible between": "\u200b".join(KEY),
+    "two invisible marks between": "\u2060\u200d".join(KEY),
+    "invisible marks of JSON between": "\\u200b".join(KEY),
+    "invisible marks of URLs between": "%E2%80%8B".join(KEY),
+    "capitals": KEY.upper(),
+    "wide letters": "".join(chr(ord(c) + 0xFEE0) for c in KEY),
+    "spelled": " ".join(KEY),
+    "spelled with signs": " - ".join(KEY),
+    "in pieces": " ".join(KEY[at : at + 3] for at in range(0, len(KEY), 3)),
+    "base64 reversed": base64.b64encode(KEY[::-1].encode()).decode(),
+}
+
+
 @pytest.mark.parametrize("how", ENCODED)
 def test_encoded_forms_are_removed(how: str) -> None:
     text = REDACT(f"before {ENCODED[how]} after")
@@ -110,3 +132,18 @@ def test_a_secret_that_is_spelled_with_blanks_is_removed_from_messages() -> None
         letters = "".join(filter(str.isalnum, quoted))
         assert "[key]" in quoted and "4711" not in letters and "secr" not in letters, quoted
     assert redact.quote("the test of a secret key") == "the test of a secret key"
+
+
+@pytest.mark.parametrize("stride", [2, 3, 4])
+def test_a_text_that_holds_the_key_at_equal_distances_is_not_kept_at_all(stride: int) -> None:
+    assert REDACT("The key is " + "".join(c + "qz."[: stride - 1] for c in KEY) + " and a score of 1") == MARK
+
+
+def test_words_that_stand_for_a_missing_key_stay_in_a_text() -> None:
+    text = "This is not needed, it is EMPTY; n.o.t. every word 12 34 56 78 is a key &amp; so on, deadbeef 0a1b"
+    assert Redactor(["not-needed", "EMPTY-KEY"])(text) == text
+
+
+def test_several_forms_side_by_side_are_all_removed() -> None:
+    text = REDACT(f"{KEY[::-1]} and {KEY.encode().hex()} and {'.'.join(KEY)} and {KEY}")
+    assert text.count(MARK) >= 3 and longest_run(text) < RUN and longest_run(text[::-1]) < RUN

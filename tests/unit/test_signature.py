@@ -22,6 +22,7 @@ _SIGNATURES = st.builds(Signature, **_FIELDS)
 ONE = Signature(
     judge="openai/llama3:8b|instruct, 50%@endpoint=host.example",
     data="controls@1.0.0+0123456789ab",
+    judgments="ba9876543210",
     tasks=("open_prompt@1.0.0", "summarize@1.0.0"),
     rubrics=("task_quality@1.0.0",),
     langs=("cs", "pt-BR"),
@@ -52,7 +53,7 @@ def test_different_signatures_are_different_texts(one: Signature, other: Signatu
 def test_it_is_one_printable_line_of_a_part_for_each_field_that_is_not_as_usual(signature: Signature) -> None:
     text = str(signature)
     assert text.isascii() and text.isprintable()
-    usual: dict[str, object] = {"reask": "none", "judgments": "none", "annotators": "", "decide": "", "left_out": ()}
+    usual: dict[str, object] = {"reask": "none", "annotators": "", "decide": "", "left_out": ()}
     shown = [name for name in Signature.__struct_fields__ if name not in usual or getattr(signature, name) != usual[name]]
     assert [part.partition(":")[0] for part in text.split("|")] == shown
 
@@ -68,7 +69,7 @@ def test_everything_in_it_shows(signature: Signature, field: str, data: st.DataO
 def test_it_can_be_read_in_a_footnote() -> None:
     assert str(ONE) == (
         "judge:openai/llama3%3A8b%7Cinstruct%2C 50%25@endpoint=host.example|data:controls@1.0.0+0123456789ab"
-        "|tasks:open_prompt@1.0.0,summarize@1.0.0|rubrics:task_quality@1.0.0|langs:cs,pt-BR"
+        "|judgments:ba9876543210|tasks:open_prompt@1.0.0,summarize@1.0.0|rubrics:task_quality@1.0.0|langs:cs,pt-BR"
         "|conditions:single T=0,joint+detailed T=0.7|repeats:5|seed:0|prompts:abc"
         "|instructions:ja@1.0.0|examples:none|segmenter:icu 77.1|majority:drop"
         "|ci:wilson/cluster-bootstrap|harness:0.1.0"

@@ -55,6 +55,9 @@ MIN_COMMON = 20
 MAX_PAIRS = 500
 CONSTANT = "answers constantly"
 APART = "agrees with nobody beyond chance"
+ONE_PERSON = "gave equal scores to every text that both scored: probably one person under two names, or a copied column"
+MIN_VARIED = 10
+"""Of the texts that two annotators share, so many must have another score than the most frequent one: else equal scores are no surprise."""
 
 
 class LabelCheck(msgspec.Struct, frozen=True):
@@ -212,7 +215,7 @@ def _metric_cells(frame: _MetricCells, metric: str, of: LabelCounts) -> list[dic
                 **further,
                 "pairs": pairs,
                 "undefined": {name: why for name, why in undefined.items() if name not in numbers.defined},
-                "flagged": _flagged(place, people, pairs),
+                "flagged": [*_flagged(place, people, pairs), *_equal_annotators(frame, place, rows_here, here)],
             }
         )
     return out
@@ -366,6 +369,30 @@ def _flagged(place: Mapping[str, Any], people: list[dict[str, Any]] | None, pair
         constant = constant and person["n"] >= MIN_COMMON
         if constant or (kappas and all(kappa is not None and kappa <= 0 for kappa in kappas)):
             found.append({**place, "annotator": person["annotator"], "n": person["n"], "why": CONSTANT if constant else APART})
+    return found
+
+
+def _equal_annotators(frame: _MetricCells, place: Mapping[str, Any], rows: Ints, items: Ints) -> list[dict[str, Any]]:
+    """Return every two annotators whose scores of the texts that both scored are all equal, though they vary.
+
+    Whether ids follow a person from text to text does not matter here: no two people agree in everything. `rows` and `items` as in
+    `_people`.
+    """
+    names, scores = (column.take(rows) for column in (frame.data.labels.annotator, frame.data.labels.score))
+    present = sorted(names.used)
+    index = np.full(len(frame.cell), -1, np.int64)
+    index[items] = np.arange(len(items))
+    at, who = index[frame.at[rows]], names.recode({name: i for i, name in enumerate(present)})
+    table = np.full((len(items), len(present)), -1, np.int64)
+    table[at[at >= 0], who[at >= 0]] = scores.codes[at >= 0]
+    scored = (table >= 0).astype(np.float32)
+    shared = np.argwhere(np.triu(scored.T @ scored, 1) >= MIN_COMMON)
+    found = []
+    for a, b in shared[: MAX_PAIRS * 10]:
+        both = table[(table[:, a] >= 0) & (table[:, b] >= 0)][:, [a, b]]
+        varied = len(both) - int(np.bincount(both[:, 0]).max())
+        if varied >= MIN_VARIED and (both[:, 0] == both[:, 1]).all():
+            found.append({**place, "annotator": f"{present[a]} and {present[b]}", "n": len(both), "why": ONE_PERSON})
     return found
 
 

@@ -48,6 +48,10 @@ harness run (run:run): ask judges and report how well they agree with the labels
     --tuned NEW=OLD ... (tuned_judge): for --study self-preference: a judge that was tuned, and the judge before; both are the system of the
         latter; repeatable
     @base-url
+    --header [JUDGE=]NAME=VALUE ... (header dest=headers): a further header of each request, for a gateway; only its name is recorded, its
+        value never; repeatable
+    --body [JUDGE=]NAME=VALUE ... (body_field dest=body): a further field of each request, such as reasoning_effort=low, or a value in
+        JSON; it is part of the judge's identity; repeatable
     [how to ask]
     --variant NAME ...: single, joint, detailed, few-shot, score-only, text, persona, ... joined by '+'; repeatable
     --prompt FILE ... (Path): a prompt of your own (TOML) instead of the usual variants; repeatable, to compare prompts; see 'harness new
@@ -66,8 +70,8 @@ harness run (run:run): ask judges and report how well they agree with the labels
     --repeats N (positive_integer): ask each question N times
     --seed N (seed default=0): seed for everything random (default: 0)
     --majority ({drop,median,strict}): how the labels of several annotators become one reference (default: the board's, or drop)
-    --reask KINDS (reask default=): refused: ask calls that the judge refused again, up to three times; endpoint: ask calls again whose
-        stored reply is a refusal by the endpoint (stored by earlier versions); both: refused,endpoint
+    --reask KINDS (reask default=): ask calls again, up to three times, whose reply was: refused (by the judge), missing, truncated;
+        endpoint: whose stored reply is a refusal by the endpoint (stored by earlier versions); several: missing,truncated
     --fresh: ask every call again, even if it has an answer; the last reply counts, and all are kept
     [speed and limits (they change no number)]
     @engine

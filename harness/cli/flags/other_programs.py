@@ -9,14 +9,14 @@ harness import (import_scores:import_): convert scores that another program made
     [how to read them]
     --from KIND ({SCORE_KINDS} dest=kind): the kind of file, if it
         cannot be detected: %(choices)s
-    --preset NAME: field names of score records: mlflow, deepeval, langfuse, langfuse-traces, langsmith, phoenix, table
+    --preset NAME: field names of score records: mlflow, deepeval, langfuse, langsmith, phoenix, openai-evals, fastchat, table, ...
     --wide-metrics COLUMNS (names): columns of a table with the scores on one metric each
     --filter NAME: lm-eval: the filter whose samples are read
     --label-from FIELD: lm-eval: the field of a document that holds people's label, e.g. doc.label
     --take-values: take the program's own scores, also where the file keeps the judge's raw reply
     @content
     [what was scored, and by whom (--map FILE.toml can hold all of this)]
-    --item-from FIELD: the field that holds the item's id, e.g. vars.item_id
+    --item-from FIELDS: the field that holds the item's id, e.g. vars.item_id; or several that make it, e.g. question_id,model,turn
     --id-pattern REGEX: parts of the id: (?P<item>.+):(?P<metric>.+); also language, judge and repeat
     --language-from FIELD: the field that holds the language, e.g. metadata.language
     --language TAG: the language of all items

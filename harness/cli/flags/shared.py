@@ -77,6 +77,7 @@ LINES = r"""
     --annotator-from-file REGEX: the annotator of all scores is in the file's name, e.g. ratings_(.+)\.csv
     --wide-annotators COLUMNS (names): columns with the scores of one annotator each
     --wide-metrics COLUMNS (names): columns with the scores on one metric each
+    --human NAMES (names): columns or annotators that are people, though their names look like a judge's
     --wide-items REGEX: columns with the scores of one item each, as forms have: \[(?P<item>[^]]+)\] (?P<metric>.+)
 
 @scores

@@ -33,7 +33,7 @@ harness generate (generate:generate_texts): let models write the outputs of a ta
     --own-language: ask in the language of the items instead of English
     --allow-unreviewed: allow instructions that no native reader has reviewed
     --seed N (seed default=0): seed of the calls (default: 0)
-    --reask KINDS (reask default=): refused: ask calls that a model refused again; endpoint; both
+    --reask KINDS (reask default=): ask calls again whose reply was: refused (by the model), missing, truncated, endpoint
     [speed and limits (they change no number)]
     @engine
     @speed

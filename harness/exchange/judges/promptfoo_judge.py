@@ -22,6 +22,7 @@ from harness.judges import Judge, JudgeOptions, NoReply, open_judge
 from harness.model import Call, Judgment, Reply, Scale
 
 ATTEMPTS = 4  # of one call; promptfoo stops an assertion that takes longer than its own limit
+LONGEST_WAIT_SECONDS = 60.0  # between two attempts, whatever the endpoint asks for
 
 
 class AssertionConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -103,9 +104,15 @@ async def _ask(judge: Judge, call: Call) -> Reply:
                 return await judge.answer(call)
             except NoReply as err:
                 policy.record_failure(counts=True)
+                wait = backoff(policy.failures) if err.retry_after is None else err.retry_after
                 if not policy.allows_another(first=False):
                     raise JudgeError(f"no reply after {policy.failures} attempts: {err}") from None
-                await asyncio.sleep(backoff(policy.failures) if err.retry_after is None else err.retry_after)
+                if wait > LONGEST_WAIT_SECONDS:
+                    raise JudgeError(
+                        f"no reply: {err}; the endpoint asks to wait {wait:,.0f} seconds, and an assertion waits at most "
+                        f"{LONGEST_WAIT_SECONDS:g}"
+                    ) from None
+                await asyncio.sleep(wait)
     finally:
         await judge.stop()
 

@@ -18,7 +18,7 @@ from typing import Any
 
 from harness.errors import ContentError
 from harness.exchange.labels.records import objects_in
-from harness.exchange.labels.table import Record, SourceTable, columns_of
+from harness.exchange.labels.table import Record, SourceTable, columns_of, is_blank
 
 _ANSWERS = ".responses"
 
@@ -75,7 +75,7 @@ def item_cells(row: Mapping[str, Any]) -> dict[str, Any]:
             plain |= {f"{part}.{k}" if k in our_columns else k: v for k, v in members.items()}
     for name in ("responses", "suggestions", "vectors", "_server_id"):
         plain.pop(name, None)
-    identity = row.get("external_id") or row.get("id")
+    identity = next((row[key] for key in ("external_id", "id") if not is_blank(row.get(key))), None)
     return {"item_id": identity, **{k: v for k, v in plain.items() if k != "id" and isinstance(v, (str, int, float))}}
 
 

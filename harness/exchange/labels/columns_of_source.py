@@ -155,7 +155,8 @@ def iterate_labels(table: SourceTable, plan: ColumnPlan, mapping: LabelMapping) 
         voters: Counter[Any] = Counter()
         for wide in plan.wide or (None,):
             score = values.get("score") if wide is None else cells.get(wide.column)
-            if is_blank(score) and (wide is not None or table.kind == "sheet"):
+            nobody = is_blank(values.get("annotator_id"))  # a text that nobody has scored
+            if is_blank(score) and (wide is not None or table.kind == "sheet" or nobody):
                 yield BlankCell(record, values.get("item_id"))
                 continue
             label = SourceLabel(

@@ -106,6 +106,9 @@ def _rows(path: Path, text: str, delimiter: str | None) -> Iterator[tuple[int, l
     line = 1
     try:
         for row in reader:
+            if delimiter == "\t" and any("\t" in cell and "\n" in cell for cell in row):
+                what = "a quotation mark that is opened here takes in the rows below it"
+                raise ContentError(f"{what}; double it inside quotation marks, or take it out", path, line)
             if any(map(str.strip, row)) and not (declared and line == 1):
                 yield line, row
             line = reader.line_num + 1

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import errno
 import gzip
 import os
 import shutil
 import tempfile
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import msgspec
+from filelock import FileLock, Timeout
 
 from harness.content.specs import DatasetCard
 from harness.errors import StoreError
 from harness.tables import PRIVATE_FILE, find_table, to_toml
+
+_LOCK_SECONDS = 60.0
 
 
 def data_toml(about: DatasetCard) -> str:
@@ -39,6 +44,33 @@ def table_file(folder: Path, name: str) -> str:
     return existing.name if existing else f"{name}.jsonl"
 
 
+@contextmanager
+def locked_folder(folder: Path) -> Iterator[None]:
+    """Hold an existing data folder, from reading it to writing it, so that of two commands that add to it none loses rows.
+
+    A command waits for the other one; inside a process, it may be held again. A folder that does not exist is not held: whoever is
+    second cannot write it. Raises StoreError.
+    """
+    if not folder.is_dir():
+        yield
+        return
+    path = folder / ".lock"
+    lock = FileLock(path, mode=PRIVATE_FILE, is_singleton=True)
+    try:
+        lock.acquire(timeout=_LOCK_SECONDS)
+    except Timeout:
+        raise StoreError(f"another command adds to {folder}; wait until it has ended, then run the same command again") from None
+    except OSError as err:
+        raise StoreError(f"{folder} cannot be written ({err.strerror or err}); choose another folder") from None
+    try:
+        yield
+    finally:
+        if lock.lock_counter == 1:
+            with suppress(OSError):  # Windows removes no open file
+                path.unlink()
+        lock.release()
+
+
 def write_folder(folder: Path, files: Mapping[str, bytes]) -> None:
     """Write the files of a folder, all or none, and compress those that end in `.gz`. Other files in the folder stay as they are.
 
@@ -61,6 +93,8 @@ def write_folder(folder: Path, files: Mapping[str, bytes]) -> None:
         finally:  # after Ctrl-C too
             shutil.rmtree(staged, ignore_errors=True)
     except OSError as err:
+        if err.errno in (errno.ENOTEMPTY, errno.EEXIST):
+            raise StoreError(f"another command wrote {folder} meanwhile; choose another folder, or add to it") from None
         raise StoreError(f"{folder} cannot be written ({err.strerror or err}); make room or choose another folder") from None
 
 

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import contextlib
-from collections import Counter
+import re
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import msgspec
 
 from harness.content import Library
+from harness.content.judge_names import is_judge_name, judge_refusal
 from harness.content.specs import DatasetCard, LabelMapping
 from harness.content.tags import choose_from, suggest
 from harness.data.dataset import own_words, rubric_scales
@@ -24,8 +26,9 @@ from harness.exchange.labels.read import SourceOptions, read_source
 from harness.exchange.labels.scores import UnreadableScore, id_text, read_score, require_flippable, reverse_score
 from harness.exchange.labels.table import SourceTable
 from harness.exchange.labels.target_folder import TargetFolder, add_rows, digest_note, updated_about, without_paths
-from harness.model import AnnotatorKind, Scale
+from harness.model import AnnotatorKind, Scale, Source
 from harness.offensive import without_quotations
+from harness.text import quoted
 
 _KINDS_WITH_USERS = ("sheet", "label-studio", "argilla")  # their annotators have an account or a name
 
@@ -115,6 +118,9 @@ class _LabelImport:
         earlier = target.second_ratings if options.second_round else target.labels
         self.seen = {(row["item_id"], row["annotator_id"], row["metric"]): (place, row["score"]) for place, row in earlier}
         self.names: set[str] = set()  # metric names of the source, and their new names
+        self.judges: dict[str, None] = {}  # annotators whose names are those of judges
+        self.respelt: dict[str, None] = {}  # item ids that the source writes in another form
+        self.people: defaultdict[str, set[str]] = defaultdict(set)  # the spellings of each annotator
 
     # Preparing
 
@@ -177,6 +183,8 @@ class _LabelImport:
             else:
                 self._import_label(entry)
         self._refuse_unused_names()
+        if self.judges:
+            raise UsageError(judge_refusal([*self.judges], f"say that it is a person: --human '{next(iter(self.judges))}'"))
         return self._write()
 
     def _entries(self) -> Iterator[SourceLabel | BlankCell]:
@@ -201,6 +209,11 @@ class _LabelImport:
             self.names |= {metric, renamed}
             row = {"item_id": self._item(label), "annotator_id": annotator_id, "metric": renamed, "score": self._score(label, renamed)}
             if label.source is not None and (source := str(label.source).strip()) != self.label_source:
+                if source not in get_args(Source):
+                    known = ", ".join(get_args(Source))
+                    raise UnreadableScore(
+                        f"'{source}' is no source of a label; the column named with --column source= holds one of: {known}"
+                    )
                 row["source"] = source
             self._refuse_repeated(label, row)
             self.labels.append(row)
@@ -210,11 +223,19 @@ class _LabelImport:
     def _annotator(self, value: Any) -> str:
         if value is None and self.mapping.annotators == "aggregate":
             return "aggregate"
-        return self.pseudonyms.pseudonym_for(id_text(value, "annotator"))
+        name = id_text(value, "annotator")
+        if self.label_source != "model" and name not in self.mapping.human and is_judge_name(name):
+            self.judges[name] = None
+        annotator_id = self.pseudonyms.pseudonym_for(name)
+        self.people[annotator_id].add(str(value).strip())
+        return annotator_id
 
     def _item(self, label: SourceLabel | BlankCell) -> str:
         value = label.item_id
-        item_id = value if isinstance(value, str) and value in self.rows.rows else self.mapping.item_prefix + id_text(value, "item id")
+        same = isinstance(value, str) and value in self.rows.rows
+        item_id = value if same else self.rows.known_id(self.mapping.item_prefix + id_text(value, "item id"))
+        if isinstance(value, str) and self.mapping.item_prefix + value.strip() != item_id:
+            self.respelt[item_id] = None
         self.rows.require(item_id, label.record, self.plan)
         return item_id
 
@@ -305,7 +326,11 @@ class _LabelImport:
             reason = without_quotations(reason, own_words(self.library))
         ids = ("item_id", "annotator_id")
         row = {key: scrub(value) if isinstance(value, str) and key not in ids else value for key, value in refusal.row.items()}
-        return RefusedRow(scrub(refusal.place), scrub(reason), row)
+        # Only what comes from the file is scrubbed, and reasons quote it: an annotator called 'the' is no word of ours.
+        reason = re.sub(r"(?<!\w)'[^']+'(?!\w)", lambda quotation: scrub(quotation[0]), reason)
+        path = refusal.place.startswith(self.source)
+        place = scrub(self.source) + refusal.place[len(self.source) :] if path else scrub(refusal.place)
+        return RefusedRow(place, reason, row)
 
     def _notes(self) -> list[str]:
         """The changes of metrics, scores and ids, for later readers of the data. They contain no name of a person, column or file."""
@@ -331,6 +356,13 @@ class _LabelImport:
         hints = [note for note in self.table.notes if " was read at commit " not in note]
         if guessed := ", ".join(f"{role} = '{column}'" for role, column in self.plan.guessed.items() if role != column):
             hints.append(f"columns were matched by name: {guessed}; change this with --column and --text")
+        if self.respelt:
+            hints.append(
+                "item ids of the source were read in one form (7.0 as 7; without invisible characters, further blanks and letters apart "
+                f"from their accents): {len(self.respelt):,}, such as {quoted([*self.respelt][:3])}"
+            )
+        if several := [person for person, spellings in self.people.items() if len(spellings) > 1]:
+            hints.append(f"annotators that are written in several ways (case, blanks, 7 and 7.0) and count as one person: {len(several):,}")
         if unread := self._unread_columns():
             hints.append(
                 f"columns that were not read: {', '.join(unread)}; name them with --column, --text or --wide-metrics if they matter"

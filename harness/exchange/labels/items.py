@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -20,6 +21,7 @@ from harness.exchange.labels.scores import UnreadableScore, id_text
 from harness.exchange.labels.table import Record, SourceTable, Unreadable, is_blank
 from harness.model import Item, Scale
 from harness.tables import find_table, read_rows
+from harness.text import normalised_id
 
 _ITEM_ROLES = ("language", "task", "split", "group", "system", "parallel_id")
 
@@ -97,11 +99,17 @@ class ItemRows:
     def __init__(self, given: Mapping[str, dict[str, Any]], mapping: LabelMapping, library: Library, *, closed: bool) -> None:
         self.rows = dict(given)
         self._given = frozenset(given)
+        forms = Counter(map(normalised_id, given))
+        self._by_form = {form: name for name in given if forms[form := normalised_id(name)] == 1}
         self._mapping = mapping
         self._tasks = {name: library.task(name) for name in library.task_files}
         self._closed = closed
         self._places: dict[str, str] = {}
         self.tags: dict[str, str] = {}  # written language: canonical tag, if they differ
+
+    def known_id(self, item_id: str) -> str:
+        """Return the id of the given item that `item_id` means: the same one, or the only one that has the same form; else `item_id`."""
+        return item_id if item_id in self.rows else self._by_form.get(normalised_id(item_id), item_id)
 
     def require(self, item_id: str, record: Record, plan: ColumnPlan) -> None:
         """Make sure that an item is known.

@@ -32,20 +32,25 @@ def with_ids(table: SourceTable, columns: Sequence[str], place: str) -> SourceTa
     if missing := [name for name in columns if name not in (*table.columns, ROW_NUMBER)]:
         raise ContentError(f"--id-from: {quoted(missing)} is not a column; the columns are: {', '.join(table.columns)}", place)
     records = []
+    parts_of: dict[str, tuple[str, ...]] = {}  # of a joined id: 1-2 and 3 make the same as 1 and 2-3
     for record in table.records:
         own = {name: value for name, value in record.cells.items() if name != ITEM_ID}
         parts = [record.number if name == ROW_NUMBER else record.cells.get(name) for name in columns]
         if not any(map(is_blank, parts)):
-            own[ITEM_ID] = _joined(parts)
+            own[ITEM_ID] = _joined(parts, parts_of)
         records.append(record._replace(cells=own))
     return table._replace(columns=list(dict.fromkeys([*table.columns, ITEM_ID])), records=records)
 
 
-def _joined(parts: Sequence[Any]) -> str | Unreadable:
+def _joined(parts: Sequence[Any], parts_of: dict[str, tuple[str, ...]]) -> str | Unreadable:
     try:
-        return "-".join(id_text(part, "item id") for part in parts)
+        texts = tuple(id_text(part, "item id") for part in parts)
     except UnreadableScore as err:
         return Unreadable(str(err))
+    joined = "-".join(texts)
+    if (earlier := parts_of.setdefault(joined, texts)) != texts:
+        return Unreadable(f"the item id '{joined}' joins {quoted(texts)} here and {quoted(earlier)} in an earlier row; they are two items")
+    return joined
 
 
 def one_record_per_item(table: SourceTable, pattern: str, place: str) -> SourceTable:

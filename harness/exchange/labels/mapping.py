@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
@@ -10,6 +9,7 @@ from typing import Any
 
 import msgspec
 
+from harness.content.scale_text import MOST_CLASSES, parse_scale, parse_score
 from harness.content.specs import ROLES, LabelMapping, read_spec
 from harness.errors import UsageError
 from harness.model import Scale, Score
@@ -91,9 +91,6 @@ def scale_problems(scale: Scale) -> Iterator[str]:
         yield f"its best, {scale.best}, is not one of its classes ({scale.describe()})"
 
 
-_MOST_CLASSES = 10  # steps of a range of whole numbers that are classes
-
-
 def scale_hint(name: str, scale: Scale) -> str:
     """Which kind of scale with three scores or more was taken, why, what it means for verdicts, and which flag takes the other kind.
 
@@ -105,7 +102,7 @@ def scale_hint(name: str, scale: Scale) -> str:
         means = "an interval was given: fractions are scores too, and verdicts take two scores as closer the less they differ"
         whole = scale.min is not None and scale.max is not None and float(scale.min).is_integer() and float(scale.max).is_integer()
         low, high = (int(scale.min or 0), int(scale.max or 0)) if whole else (0, 0)
-        classes = f"{low}..{high}" if 0 < high - low <= _MOST_CLASSES else "0,1,2"
+        classes = f"{low}..{high}" if 0 < high - low <= MOST_CLASSES else "0,1,2"
         return f"{taken}{means}; if only equal scores agree, give the classes: --scale {name}={classes}"
     means = "whole numbers or words were given: only equal scores agree, and verdicts take a score that is one off as wrong"
     numbers = [value for value in scale.classes if not isinstance(value, str)]
@@ -153,55 +150,14 @@ def parse_categories(texts: Iterable[str]) -> dict[str, dict[str, Score]]:
             raise UsageError(f"--category needs METRIC:CATEGORY=SCORE; got '{text}'")
         if name in categories.setdefault(metric, {}):
             raise UsageError(f"--category names '{name}' of '{metric}' twice")
-        categories[metric][name.strip()] = _parse_score(value)
+        categories[metric][name.strip()] = parse_score(value)
     return categories
 
 
 def parse_scales(texts: Iterable[str]) -> dict[str, Scale]:
-    """Read `METRIC=CLASSES[:best=SCORE][:kind=KIND]` texts as scales. Raises UsageError for another form.
-
-    Without `kind`, whole numbers are ordinal classes and words are nominal ones. `1..5` means 1,2,3,4,5. A range of fractions
-    (`0.0..1.0`), of more than eleven whole numbers, of two (`0..1`), or with `kind=interval` is an interval.
+    """Read `METRIC=CLASSES[:best=SCORE][:kind=KIND]` texts as scales (see `parse_scale`). Raises UsageError for another form.
 
     >>> parse_scales(["tone=0,1,2:best=2"])["tone"]
     Scale(kind='ordinal', classes=(0, 1, 2), min=None, max=None, best=2, swap={})
-    >>> parse_scales(["warmth=1..5"])["warmth"].classes, parse_scales(["warmth=1..5:kind=interval"])["warmth"].kind
-    ((1, 2, 3, 4, 5), 'interval')
     """
-    return {name: _scale(name, text) for name, text in parse_pairs(texts, "--scale").items()}
-
-
-def _scale(name: str, text: str) -> Scale:
-    class_text, *option_texts = text.split(":")
-    options = parse_pairs(option_texts, f"--scale {name}=…", ("best", "kind"))
-    ends = class_text.split("..")
-    numbers = [_parse_score(end) for end in ends]
-    if len(ends) == 2 and options.get("kind") != "interval" and (spelt_out := _whole_numbers(*numbers)):
-        fields: dict[str, Any] = {"kind": "ordinal", "classes": spelt_out}
-    elif len(ends) == 2 and not any(isinstance(number, str) for number in numbers):
-        fields = {"kind": "interval", "min": numbers[0], "max": numbers[1]}
-    else:
-        classes = tuple(_parse_score(part) for part in class_text.split(",") if part.strip())
-        if any(isinstance(c, float) for c in classes):
-            raise UsageError(f"--scale {name}={text}: classes are whole numbers or words; for fractions give an interval: 0..1")
-        fields = {"kind": "nominal" if any(isinstance(c, str) for c in classes) else "ordinal", "classes": classes}
-    fields |= {"best": _parse_score(options["best"])} if "best" in options else {}
-    fields |= {"kind": options["kind"]} if "kind" in options else {}
-    try:
-        return msgspec.convert(fields, Scale)
-    except msgspec.ValidationError as err:
-        raise UsageError(f"--scale {name}={text}: {err}") from None
-
-
-def _whole_numbers(low: Score, high: Score) -> tuple[int, ...]:
-    """All whole numbers of a range that has three to eleven of them; else none: 0..1 is what shares lie in."""
-    if not (isinstance(low, int) and isinstance(high, int) and 1 < high - low <= _MOST_CLASSES):
-        return ()
-    return tuple(range(low, high + 1))
-
-
-def _parse_score(text: str) -> Score:
-    text = text.strip()
-    if re.fullmatch(r"[+-]?\d+", text):
-        return int(text)
-    return float(text) if re.fullmatch(r"[+-]?\d+\.\d+", text) else text
+    return {name: parse_scale(text, f"--scale {name}=") for name, text in parse_pairs(texts, "--scale").items()}

@@ -7,9 +7,11 @@ import hmac
 import os
 import re
 import secrets
+from collections.abc import Iterable
 from pathlib import Path
 
 from harness.errors import AccessError, StoreError, UsageError
+from harness.text import person_key
 
 _SALT_BYTES = 32
 SALT_NOTE = "annotators are pseudonyms made with the salt "
@@ -70,17 +72,22 @@ def _check_salt(path: Path, data: bytes) -> bytes:
 
 
 class Pseudonyms:
-    """Maps the ids of annotators to pseudonyms. Without a salt, it keeps the ids."""
+    """Maps the ids of annotators to pseudonyms; without a salt, to the first spelling of each, of which those in `earlier` came before.
 
-    def __init__(self, salt: bytes | None) -> None:
+    Ids that differ only in case, blanks, invisible characters or composed letters are one person (see `person_key`): as two, they would
+    agree with each other in everything.
+    """
+
+    def __init__(self, salt: bytes | None, earlier: Iterable[str] = ()) -> None:
         self._salt = salt
         self._names: dict[str, str] = {}
         self._owners: dict[str, str] = {}
+        self._spellings = {person_key(annotator): annotator for annotator in earlier}
 
     @classmethod
-    def made_with(cls, salt_file: Path | None, *, outside: Path, keep: bool = False) -> Pseudonyms:
+    def made_with(cls, salt_file: Path | None, *, outside: Path, keep: bool = False, earlier: Iterable[str] = ()) -> Pseudonyms:
         """Pseudonyms by the salt of a file, or of the default one (see `read_salt`); with `keep`, ids stay as they are."""
-        return cls(None if keep else read_salt(salt_file or default_salt_file(), outside=outside))
+        return cls(None if keep else read_salt(salt_file or default_salt_file(), outside=outside), earlier)
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -89,12 +96,13 @@ class Pseudonyms:
 
     def pseudonym_for(self, annotator: str) -> str:
         """Return the pseudonym `ann-<10 hex digits of HMAC-SHA256>`. Raises UsageError if two annotators would share one."""
+        person = person_key(annotator)
         if self._salt is None:
-            return annotator
+            return self._spellings.setdefault(person, annotator)
         if annotator not in self._names:
-            digits = hmac.new(self._salt, annotator.encode("utf-8", "surrogatepass"), hashlib.sha256).hexdigest()[:10]
+            digits = hmac.new(self._salt, person.encode("utf-8", "surrogatepass"), hashlib.sha256).hexdigest()[:10]
             name = f"ann-{digits}"
-            if self._owners.setdefault(name, annotator) != annotator:
+            if self._owners.setdefault(name, person) != person:
                 raise UsageError(f"two annotators would both be called {name}; choose another --salt-file")
             self._names[annotator] = name
         return self._names[annotator]

@@ -84,6 +84,8 @@ def read_source(
 def _require_file(path: Path) -> None:
     if not path.exists():
         raise UsageError(f"{path} does not exist")
+    if not (path.is_file() or path.is_dir()):
+        raise UsageError(f"{path} is a pipe or a device; save its content as a file first")
     if not path.is_file():
         raise UsageError(f"{path} is a folder; only folders written by save_to_disk of the datasets library can be read")
 

@@ -11,9 +11,13 @@ from typing import Any
 from harness.errors import UsageError
 from harness.exchange.labels.table import Unreadable, is_blank
 from harness.model import Scale, Score
+from harness.text import normalised, normalised_id
 
 _NUMBER = re.compile(r"[+-]?\d+(?:[.,٫]\d+)?")
 _DATE_LIKE = re.compile(r"\d{4}-\d{2}-\d{2}([ T].*)?|\d{1,2}-[A-Za-z]{3}(-\d{2,4})?|[A-Za-z]{3}-\d{2,4}|\d{1,2}/\d{1,2}/\d{2,4}")
+
+
+_NAMES = ("metric", "language", "task", "split", "system")  # in which 2.0 is a version and no whole number
 
 
 class UnreadableScore(Exception):
@@ -115,7 +119,7 @@ def _off_scale(value: Any, scale: Scale) -> str:
     hint = "; it looks like a date made by a spreadsheet program" if _DATE_LIKE.fullmatch(shown.strip()) else ""
     similar = [c for c in scale.classes if str(c).casefold() == str(value).strip().casefold()]
     if similar:
-        hint = f"; the scale has '{similar[0]}' (map it with --category METRIC:{shown.strip()}={similar[0]})"
+        hint = f"; the scale has '{similar[0]}' (map it with --category 'METRIC:{shown.strip()}={similar[0]}')"
     return f"'{shown}' is not on the scale ({scale.describe()}){hint}"
 
 
@@ -140,7 +144,7 @@ def require_flippable(metric: str, scale: Scale) -> None:
 
 
 def id_text(value: Any, what: str) -> str:
-    """Return an id as text, without white space around it. Raises UnreadableScore for a value that cannot be an id."""
+    """Return an id as text, in one form (see `normalised_id`). Raises UnreadableScore for a value that cannot be an id."""
     if isinstance(value, Unreadable):
         raise UnreadableScore(value.reason)
     if is_blank(value):
@@ -151,4 +155,9 @@ def id_text(value: Any, what: str) -> str:
         raise UnreadableScore(f"{'a truth value' if isinstance(value, bool) else _name_of_type(value)} where {what} should be")
     if value != value:
         raise UnreadableScore(f"no {what}: the cell holds no number")
-    return _number_text(value) if isinstance(value, (int, float)) else value.strip()
+    if isinstance(value, (int, float)):
+        return _number_text(value)
+    text = normalised(value) if what in _NAMES else normalised_id(value)
+    if not text:
+        raise UnreadableScore(f"no {what}: the cell holds only invisible characters")
+    return text

@@ -12,7 +12,7 @@ import msgspec
 from harness.content import Library
 from harness.content.specs import DatasetCard, LabelMapping
 from harness.errors import UsageError
-from harness.exchange.labels.folder import data_toml, table_file, write_folder
+from harness.exchange.labels.folder import data_toml, locked_folder, table_file, write_folder
 from harness.exchange.labels.items import GivenItems, items_of_folder
 from harness.exchange.labels.pseudonyms import SALT_NOTE, Pseudonyms
 from harness.exchange.labels.records import refuse_large
@@ -80,7 +80,8 @@ class TargetFolder:
 
     def pseudonyms(self, salt_file: Path | None, *, keep: bool) -> Pseudonyms:
         """The pseudonyms of annotators. Raises UsageError when those in the folder were made with another salt."""
-        pseudonyms = Pseudonyms.made_with(salt_file, outside=self.folder, keep=keep)
+        earlier = [row["annotator_id"] for _, row in (*self.labels, *self.second_ratings)]
+        pseudonyms = Pseudonyms.made_with(salt_file, outside=self.folder, keep=keep, earlier=earlier)
         notes = self.about.notes if self.about and self.labels and not keep else ()
         if any(note.startswith(SALT_NOTE) and note not in pseudonyms.notes for note in notes):
             raise UsageError(
@@ -107,15 +108,16 @@ def add_rows(folder: Path, tables: Mapping[str, Sequence[Any]], about: DatasetCa
 
     Raises UsageError for offensive texts in a repository, StoreError when the folder cannot be written.
     """
-    files: dict[str, bytes] = {}
-    for name, rows in tables.items():
-        lines = lines_of(folder, name)
-        if rows or (lines is None and name in ("items", "labels")):
-            files[table_file(folder, name)] = (lines or b"") + to_jsonl(rows)
-        # After the items, before the labels: the folder loads even if writing stops here.
-        files.setdefault("data.toml", data_toml(about).encode())
     refuse_in_repository(folder, about)
-    write_folder(folder, files)
+    with locked_folder(folder):
+        files: dict[str, bytes] = {}
+        for name, rows in tables.items():
+            lines = lines_of(folder, name)
+            if rows or (lines is None and name in ("items", "labels")):
+                files[table_file(folder, name)] = (lines or b"") + to_jsonl(rows)
+            # After the items, before the labels: the folder loads even if writing stops here.
+            files.setdefault("data.toml", data_toml(about).encode())
+        write_folder(folder, files)
 
 
 def digest_note(kind: str, source: str) -> str:

@@ -156,17 +156,16 @@ def grid(sheet: Any, path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
             value: Any = merged.get((cell.row, cell.column), cell.value)
             if cell.data_type == "f" and not isinstance(value, Unreadable):
                 cached = _cached_values(path, sheet.title) if cached is None else cached
-                value = cached.get(cell.coordinate) or Unreadable(
-                    f"the formula {_shortened(cell.value)} has no stored value; open and save the file in a spreadsheet program"
-                )
-            if cell.data_type == "e" or (isinstance(value, str) and value.startswith("#") and value in _ERRORS):
-                value = Unreadable(f"the cell holds Excel's error {cell.value}")
+                missing = f"the formula {_shortened(cell.value)} has no stored value; open and save the file in a spreadsheet program"
+                value = cached.get(cell.coordinate, Unreadable(missing))
+            if cell.data_type == "e" or (isinstance(value, str) and value in _ERRORS):
+                value = Unreadable(f"the cell holds Excel's error {value}")
             if not is_blank(value):
                 values[get_column_letter(cell.column)] = value
         yield row[0].row, values
 
 
-_ERRORS = ("#NULL!", "#DIV/0!", "#VALUE!", "#REF!", "#NAME?", "#NUM!", "#N/A")
+_ERRORS = ("#NULL!", "#DIV/0!", "#VALUE!", "#REF!", "#NAME?", "#NUM!", "#N/A", "#SPILL!", "#CALC!", "#GETTING_DATA")
 
 
 def _shortened(formula: Any) -> str:
@@ -175,11 +174,15 @@ def _shortened(formula: Any) -> str:
 
 
 def _cached_values(path: Path, title: str) -> dict[str, Any]:
-    """The values of the formulas of a sheet when the file was last saved, by coordinate."""
+    """Return the values that the formulas of a sheet had when the file was last saved, by coordinate.
+
+    A formula without a stored value is left out. A stored empty text is the value "": openpyxl gives it no value, but keeps its type.
+    """
     import openpyxl
 
     book = openpyxl.load_workbook(io.BytesIO(path.read_bytes()), data_only=True)
-    return {cell.coordinate: cell.value for cell in book[title]._cells.values() if cell.value is not None}
+    stored = (cell for cell in book[title]._cells.values() if cell.value is not None or cell.data_type == "str")
+    return {cell.coordinate: "" if cell.value is None else cell.value for cell in stored}
 
 
 def _header(row: dict[str, Any], place: str) -> dict[str, str]:

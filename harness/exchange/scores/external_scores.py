@@ -9,8 +9,10 @@ from typing import Any, NamedTuple
 import msgspec
 
 from harness.errors import UsageError
-from harness.exchange.labels.table import SourceTable
+from harness.exchange.labels.layouts import ITEM_ID, with_ids
+from harness.exchange.labels.table import Record, SourceTable
 from harness.model import Failure
+from harness.parse import AnswerRule
 
 
 class ExternalScore(msgspec.Struct, frozen=True, kw_only=True):
@@ -32,7 +34,9 @@ class ExternalScore(msgspec.Struct, frozen=True, kw_only=True):
         variant, temperature: how the judge was asked, if that is known.
         task: the task of the item, if the score states it.
         texts: the texts of the item by the names that its task has; empty where only `fields` hold them.
-        repeat: from 0; None where equal questions are counted in the order of the file.
+        repeat: from 0, as the program wrote it; None where equal questions are counted in the order of the file.
+        rule: how the other program reads `reply`; None where our own parser does.
+        unlabelled: whether nobody scored the item; nothing else is then said than what the item is.
     """
 
     place: str
@@ -49,10 +53,12 @@ class ExternalScore(msgspec.Struct, frozen=True, kw_only=True):
     human: bool = False
     blind: bool | None = None
     variant: str | None = None
-    temperature: float | None = None
+    temperature: Any = None
     task: str | None = None
     texts: Mapping[str, str] = {}
-    repeat: int | None = None
+    repeat: Any = None
+    rule: AnswerRule | None = None
+    unlabelled: bool = False
 
 
 class ExternalScores(msgspec.Struct, frozen=True):
@@ -69,13 +75,15 @@ Rows = Sequence[tuple[Path, int, dict[str, Any]]]
 
 
 class ReadOptions(msgspec.Struct, frozen=True):
-    """What readers need to be told: a filter of lm-eval, field names of score records, columns that hold the scores of one metric."""
+    """What readers need to be told: a filter of lm-eval, field names of score records, columns that hold the scores of one metric, and
+    whether the user names the fields of the item's id."""
 
     filter: str | None = None
     preset: str | None = None
     names: Mapping[str, Any] = {}
     label_from: str | None = None
     wide_metrics: tuple[str, ...] = ()
+    item_from: bool = False
 
 
 LinesReader = Callable[[Rows, ReadOptions], ExternalScores]
@@ -107,6 +115,13 @@ class Reader(NamedTuple):
     read_archive: Callable[[Path], ExternalScores] | None = None
     read_table: Callable[[Path, SourceTable, ReadOptions], ExternalScores] | None = None
     persistent: bool = False
+
+
+def joined_ids(rows: Sequence[Mapping[str, Any]], fields: Sequence[str]) -> list[Any]:
+    """Return the ids of records, made of the values of several fields as `labels import --id-from` makes them; None where one is empty."""
+    named = [{name: row.get(name) for name in fields} for row in rows]
+    records = [Record(row, number, "") for number, row in enumerate(named, start=1)]
+    return [record.cells.get(ITEM_ID) for record in with_ids(SourceTable("records", fields, records), fields, "").records]
 
 
 def plain_texts(scores: Iterable[ExternalScore], prefix: str = "") -> dict[str, str]:

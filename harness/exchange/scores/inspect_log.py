@@ -20,11 +20,22 @@ from harness.exchange.scores.external_scores import ExternalScore, ExternalScore
 from harness.exchange.scores.lenient_json import decode
 from harness.exchange.scores.score_metadata import of_ours
 from harness.model import Failure
+from harness.parse import AnswerRule
+from harness.parse.answer_rule import REGEX
 
 _REASONS = {"refusal": Failure.REFUSED, "no_response": Failure.MISSING, "scoring_failed": Failure.MISSING}
 _MOST_EPOCHS = 100_000
 _TEXT_SCORERS = frozenset(("match", "includes", "pattern", "answer", "exact", "f1", "choice", "math"))
 _UNCHANGED = "UNCHANGED"
+_GRADERS = ("model_graded_qa", "model_graded_fact")
+_NO_GRADE = "Grade not found in model output: "
+# The last grade of a reply counts. A verdict is a letter or a word; formatting and invisible marks may stand beside it.
+_SPACING = r"[\s*_`\"'\u200b-\u200f\u2060\ufeff]*"
+_GRADE_WORDS = {"C": ("c", "correct"), "P": ("p", "partial", "partially correct"), "I": ("i", "incorrect")}
+_GRADE_RULE = AnswerRule(
+    rf"{REGEX}:(?is).*\bGRADE\b{_SPACING}:{_SPACING}(\w*)",
+    {spelt: grade for grade, words in _GRADE_WORDS.items() for word in words for spelt in (word, word.capitalize(), word.upper())},
+)
 _DATED = re.compile(r"-\d{4}-?\d{2}-?\d{2}$")
 _TEXTS = {"input": "input", "output": "output"}
 
@@ -76,6 +87,9 @@ def _scores(path: Path, about: Mapping[str, Any], samples: Iterator[tuple[str, A
     outputs: dict[Any, list[str]] = {}
     for place, sample in samples:
         try:
+            if sample.get("invalidation"):
+                notes["samples that somebody invalidated left out"] += 1
+                continue
             if not sample.get("scores"):
                 notes["samples without a score left out"] += 1
                 continue
@@ -125,10 +139,12 @@ def _of_sample(
         original = history[0] if len(history) > 1 else score
         metadata = score.get("metadata") or {}
         reply = _last_reply(metadata)
+        text, rule = _graded_text(name, score, reply, about, several=bool(metadata.get("panel")) or len(models or ()) > 1)
         judge = {
             **shared,
             "who": _judge(reply.get("model"), models or (), roles, about, panel=bool(metadata.get("panel"))),
-            "reply": reply.get("content") if isinstance(reply.get("content"), str) and not metadata.get("panel") else None,
+            "reply": text,
+            "rule": rule,
             "justification": score.get("explanation"),
         }
         reason = score.get("reason") or metadata.get("unscored_reason")
@@ -145,6 +161,34 @@ def _of_sample(
             yield ExternalScore(**(judge | ({"reply": None} if several else {})), metric=metric, value=value, failure=failure)
         if len(history) > 1:
             yield from _edits(shared, ours.get("metric", name), score, history)
+
+
+def _graded_text(
+    name: str, score: Mapping[str, Any], reply: Mapping[str, Any], about: Mapping[str, Any], *, several: bool
+) -> tuple[str | None, AnswerRule | None]:
+    """The judge's reply, and how Inspect reads it where the scorer is one of its own; a vote of several graders has no single reply.
+
+    Earlier versions of Inspect scored a reply without a grade as incorrect, so their value says nothing. Some kept the reply in the
+    explanation only.
+    """
+    if several:
+        return None, None
+    text = _text_of(reply.get("content"))
+    scorer = name.rstrip("0123456789")
+    if scorer not in _GRADERS:
+        return text, None
+    options = next((own.get("options") for own in about.get("scorers") or () if own.get("name", "").endswith(name)), None) or {}
+    pattern = options.get("grade_pattern")
+    explanation = score.get("explanation")
+    if text is None and isinstance(explanation, str):
+        text = explanation.removeprefix(_NO_GRADE)
+    if pattern is None:
+        return text, _GRADE_RULE
+    try:
+        AnswerRule(f"{REGEX}:{pattern}").check()
+    except ValueError:
+        return text, None
+    return text, AnswerRule(f"{REGEX}:{pattern}")
 
 
 def _is_computed(name: str, score: Mapping[str, Any]) -> bool:

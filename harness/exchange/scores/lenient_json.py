@@ -1,8 +1,9 @@
-"""JSON as Python programs write it, with bare NaN and Infinity. Strict readers refuse such files as a whole."""
+"""JSON as other programs write it: bare NaN and Infinity, halves of characters. Strict readers refuse such files as a whole."""
 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,8 @@ from typing import Any
 from harness.errors import ContentError
 from harness.exchange.labels.records import refuse_large
 from harness.tables import open_bytes
+
+_SURROGATE_ESCAPE = re.compile(rb"\\u[dD][89a-fA-F]")
 
 
 def load(path: Path) -> Any:
@@ -20,9 +23,13 @@ def load(path: Path) -> Any:
 
 
 def decode(data: bytes, path: Path | str, line: int | None = None) -> Any:
-    """Read one JSON value. `line` is its line in the file, for messages; without it the line of the mistake is named."""
+    """Read one JSON value. `line` is its line in the file, for messages; without it the line of the mistake is named.
+
+    Half of a character (a lone surrogate), as programs write that cut texts, becomes U+FFFD: no file can hold it.
+    """
     try:
-        return json.loads(data.decode("utf-8-sig"))
+        content = json.loads(data.decode("utf-8-sig"))
+        return _whole_characters(content) if _SURROGATE_ESCAPE.search(data) else content
     except UnicodeDecodeError as err:
         raise ContentError("not UTF-8; save the file as UTF-8", path, line or data[: err.start].count(b"\n") + 1) from None
     except RecursionError:
@@ -30,6 +37,14 @@ def decode(data: bytes, path: Path | str, line: int | None = None) -> Any:
     except ValueError as err:  # JSONDecodeError; also integers of thousands of digits
         at = getattr(err, "lineno", 1)
         raise ContentError(f"not JSON ({getattr(err, 'msg', err)})", path, line or at) from None
+
+
+def _whole_characters(value: Any) -> Any:
+    if isinstance(value, str):
+        return value if value.isascii() else value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    if isinstance(value, list):
+        return [_whole_characters(part) for part in value]
+    return {_whole_characters(key): _whole_characters(part) for key, part in value.items()} if isinstance(value, dict) else value
 
 
 def lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:

@@ -56,7 +56,7 @@ def _of_sample(path: Path, number: int, row: Mapping[str, Any], judge: str | Non
 def _model_name(path: Path) -> str | None:
     """The model of the results file beside the samples. Nothing else of that file is read: it describes a machine."""
     for results in sorted(path.parent.glob("results_*.json")):
-        content = lenient_json.load(results)
+        content = lenient_json.load(results) if results.is_file() else None
         name = content.get("model_name") if isinstance(content, dict) else None
         if isinstance(name, str) and name:
             return name

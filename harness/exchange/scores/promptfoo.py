@@ -5,6 +5,7 @@ A result's own `score` is a mean over all assertions and is not read. promptfoo 
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
@@ -22,7 +23,25 @@ _MODEL_GRADED = (
     *("llm-rubric", "g-eval", "factuality", "model-graded-factuality", "model-graded-closedqa", "answer-relevance", "select-best"),
     *("context-faithfulness", "context-recall", "context-relevance", "conversation-relevance", "pi", "search-rubric", "agent-rubric"),
 )
-_UNREADABLE = ("could not extract json", "llm-proposed evaluation result is not in json format")  # how reasons begin, in any case
+# What promptfoo itself gives as the reason of a 0 that no grader gave: replies that it could not read, and calls that failed. Only versions
+# since April 2026 mark most of them with `graderError`; the checks of facts, contexts and closed questions are not marked to this day.
+_UNREADABLE = re.compile(
+    r"could not extract json|[\w.:-]+ (produced|response) (a )?malformed response|model grader produced a malformed response|"
+    r"llm-proposed evaluation (result|steps?) |llm does not propose|g-eval (steps|result|response) |error parsing output|"
+    r"invalid (option|similarity score|select-best verdict|json)|(error|failed) (parsing|to parse)|unexpected token|"
+    r"unable to parse|could not parse",
+    re.IGNORECASE,
+)
+_FAILED_CALL = re.compile(
+    r"(\w+ ){0,3}api (call |response |request )?error|api returned|no output\b|g-eval .{0,80} returned no output|"
+    r"remote (grading|scoring) |could not perform remote|(request|connection|websocket)\b.{0,40} (timed out|failed|refused|reset|closed)|"
+    r"(\w*error|exception)\s*:|error (calling|in|from|while|when) |failed to (call|fetch|connect|get|perform)|fetch failed|"
+    r"(http |status |error )?(code )?[45]\d\d\b|rate limit|too many requests|timed? ?out|timeout|thread run failed|"
+    r"service (error|unavailable)|"
+    r"unknown error|embedding not found|no embedding|malformed response data|model not found|quota|insufficient|unauthori[sz]ed|"
+    r"getaddrinfo|e(connrefused|connreset|notfound|timedout|hostunreach|pipe)\b|internal server error|bad gateway|gateway time",
+    re.IGNORECASE,
+)
 _TEXTS = {"output": "response.output"}
 
 
@@ -113,10 +132,15 @@ def _of_result(
 
 
 def _failure(component: Mapping[str, Any], reason: str) -> Failure | None:
-    """The failure of a grader; versions without `graderError` say it in the reason only."""
-    unread = reason.casefold().startswith(_UNREADABLE)
-    failed = bool((component.get("metadata") or {}).get("graderError"))
-    return Failure.NOT_JSON if unread else Failure.MISSING if failed else None
+    """The failure of a grader. promptfoo writes 0 and does not pass for it, so a score that was given is never one."""
+    metadata = component.get("metadata") or {}
+    if not metadata.get("graderError") and (component.get("score") or component.get("pass")):
+        return None
+    if _UNREADABLE.match(reason.lstrip()):
+        return Failure.NOT_JSON
+    if metadata.get("graderError") or (_FAILED_CALL.match(reason.lstrip()) and "renderedGradingPrompt" not in metadata):
+        return Failure.MISSING
+    return None
 
 
 def _grader(assertion: Mapping[str, Any], row: Mapping[str, Any]) -> str | None:

@@ -12,9 +12,13 @@ import msgspec
 
 from harness.errors import ContentError
 from harness.exchange.scores.external_scores import ExternalScore, ExternalScores, Reader, Rows
+from harness.judges.completion import error_text, read_answer
+from harness.judges.refusals import reason_about_item
 from harness.model import Failure
+from harness.tables import to_json
 
 OPENAI, ANTHROPIC = "openai-batch", "anthropic-batch"
+_REQUESTED = ("score",)  # the key of the object that a judge is asked for
 
 
 def kind_of(row: Any) -> str | None:
@@ -67,38 +71,49 @@ def _missing(place: str, name: str) -> ExternalScore:
     return ExternalScore(place=place, item=name, fields={"custom_id": name}, failure=Failure.MISSING)
 
 
+def _unanswered(place: str, name: str, status: Any, body: Mapping[str, Any]) -> ExternalScore:
+    """A request without an answer: refused where the provider's policy says so of this text, as in a run, else missing."""
+    message = error_text(to_json(body).encode()) or ""
+    if isinstance(status, int) and reason_about_item(status, message) == "policy":
+        return ExternalScore(place=place, item=name, fields={"custom_id": name}, failure=Failure.REFUSED, justification=message)
+    return _missing(place, name)
+
+
 def _openai(place: str, row: Mapping[str, Any]) -> ExternalScore:
     name, response = row["custom_id"], row.get("response") or {}
-    body = response.get("body") or {}
-    if row.get("error") or response.get("status_code", 200) != 200 or not body:
-        return _missing(place, name)
+    body, status = response.get("body") or {}, response.get("status_code", 200)
+    if row.get("error") or status != 200 or not body:
+        return _unanswered(place, name, status if status != 200 else 400, body if body.get("error") else {"error": row.get("error")})
     shared: dict[str, Any] = {"place": place, "item": name, "fields": {"custom_id": name}, "who": _named("openai", body.get("model"))}
     if "choices" in body:
-        choice = body["choices"][0]
-        message = choice.get("message") or {}
-        return ExternalScore(
-            **shared, reply=message.get("content") or "", finish_reason=choice.get("finish_reason"), refusal=message.get("refusal")
-        )
+        answer = read_answer(body, _REQUESTED)
+        if answer is None:
+            raise TypeError("no completion")
+        if answer.kind == "failed":
+            return ExternalScore(**shared, failure=Failure.MISSING, justification=answer.problem or None)
+        reason = None if answer.finish_reason is None else str(answer.finish_reason)
+        return ExternalScore(**shared, reply=answer.text, finish_reason=reason, refusal=answer.refusal)
     messages = [output for output in body["output"] if output.get("type") in (None, "message")]
     parts = [part for message in messages for part in message.get("content") or ()]
     texts = [part.get("text") or "" for part in parts if part.get("type") == "output_text"]
+    calls = [str(output.get("arguments") or "") for output in body["output"] if output.get("type") == "function_call"]
     refusal = next((part.get("refusal") for part in parts if part.get("type") == "refusal"), None)
     reason = (body.get("incomplete_details") or {}).get("reason")
-    return ExternalScore(
-        **shared, reply="".join(texts), finish_reason="length" if reason == "max_output_tokens" else reason, refusal=refusal
-    )
+    return ExternalScore(**shared, reply="".join(texts) or "".join(calls), finish_reason=reason, refusal=refusal)
 
 
 def _anthropic(place: str, row: Mapping[str, Any]) -> ExternalScore:
     name, result = row["custom_id"], row["result"]
     if result["type"] != "succeeded":
-        return _missing(place, name)
+        return _unanswered(place, name, 400, result.get("error") or {})
     message = result["message"]
     text = "".join(part.get("text") or "" for part in message["content"] if part.get("type") == "text")
+    if not text:  # an answer that was asked for as the input of a tool
+        text = "".join(to_json(part["input"]) for part in message["content"] if part.get("type") == "tool_use" and part.get("input"))
     stop = message.get("stop_reason")
     shared: dict[str, Any] = {"place": place, "item": name, "fields": {"custom_id": name}, "who": _named("anthropic", message.get("model"))}
     refusal = "refusal" if stop == "refusal" else None
-    return ExternalScore(**shared, reply=text, finish_reason="length" if stop == "max_tokens" else stop, refusal=refusal)
+    return ExternalScore(**shared, reply=text, finish_reason=stop, refusal=refusal)
 
 
 def _named(provider: str, model: Any) -> str | None:

@@ -23,7 +23,8 @@ def read_scores(paths: Sequence[Path], kind: str | None, options: ReadOptions) -
     """Read all files of one kind. Raises UsageError where the kind is unknown, ContentError for a file of another form."""
     for path in paths:
         if not path.is_file():
-            raise UsageError(f"{path} {'is a folder; name its files' if path.is_dir() else 'does not exist'}")
+            pipe = "is a pipe or a device; save its content as a file first" if path.exists() else "does not exist"
+            raise UsageError(f"{path} {'is a folder; name its files' if path.is_dir() else pipe}")
     if kind is not None and kind not in SCORE_KINDS:
         raise UsageError(f"--from {kind}: choose from: {', '.join(SCORE_KINDS)}")
     read = [_read(path, kind, options) for path in paths]

@@ -17,20 +17,24 @@ from harness.data.dataset import rubric_scales
 from harness.data.labels import NOT_BLIND
 from harness.errors import UsageError
 from harness.exchange.labels.columns_of_source import ColumnPlan
+from harness.exchange.labels.folder import locked_folder
 from harness.exchange.labels.items import GivenItems, ItemRows, items_of_folder, read_given_items
 from harness.exchange.labels.pseudonyms import Pseudonyms
-from harness.exchange.labels.scores import UnreadableScore, id_text, read_score
+from harness.exchange.labels.scores import UnreadableScore, id_text
 from harness.exchange.labels.table import Record, is_blank
 from harness.exchange.labels.target_folder import add_rows, card_of_new_folder, digest_note, with_imported, without_paths
-from harness.exchange.scores.external_scores import ExternalScore, ExternalScores, ReadOptions
-from harness.exchange.scores.formats import reader_of
+from harness.exchange.scores.external_scores import ExternalScore, ExternalScores, ReadOptions, joined_ids
+from harness.exchange.scores.formats import OTHERS, reader_of
 from harness.exchange.scores.import_options import ScoreImportOptions, id_pattern
 from harness.exchange.scores.read import read_scores
+from harness.exchange.scores.score_values import finite_number, read_value, refuse_records_of_several, repeat_number
+from harness.exchange.scores.unreadable import ReadingCounts, UnreadableJudge
 from harness.model import AnnotatorKind, Failure, Scale, Score
 from harness.offensive import without_quotations
-from harness.parse import Reading, Vocabulary, read_reply, vocabulary_of
+from harness.parse import AnswerRule, Reading, Vocabulary, read_by_rule, read_reply, vocabulary_of
 from harness.patterns import TOO_SLOW, SlowPattern
 from harness.tables import find_table
+from harness.text import quoted
 
 _TASK = "imported"  # of items without one
 _MOST_VALUES = 8  # shown of a metric without a scale
@@ -45,7 +49,10 @@ class RefusedScore(msgspec.Struct, frozen=True):
 
 
 class ScoreImportSummary(msgspec.Struct, frozen=True):
-    """The result of an import. Where every score was refused, nothing was written."""
+    """The result of an import. Where every score was refused, or most values of a judge are not on the scale, nothing was written.
+
+    `unreadable` are the judges of whose values on a metric more than half cannot be read.
+    """
 
     kind: str
     folder: Path
@@ -57,6 +64,7 @@ class ScoreImportSummary(msgspec.Struct, frozen=True):
     refused: tuple[RefusedScore, ...]
     notes: tuple[str, ...]
     written: bool
+    unreadable: tuple[UnreadableJudge, ...] = ()
 
 
 def import_scores(
@@ -69,9 +77,10 @@ def import_scores(
     """
     options, library = options or ScoreImportOptions(), library or Library()
     paths = [Path(file) for file in files]
-    reading = ReadOptions(options.filter, options.preset, options.names, options.label_from, options.wide_metrics)
+    reading = ReadOptions(options.filter, options.preset, options.names, options.label_from, options.wide_metrics, bool(options.item_from))
     foreign = read_scores(paths, options.kind, reading)
-    return _ScoreImport(paths, foreign, to, options, library).run()
+    with locked_folder(to):  # of two imports at once, the second adds to what the first wrote
+        return _ScoreImport(paths, foreign, to, options, library).run()
 
 
 class _ScoreImport:
@@ -96,6 +105,8 @@ class _ScoreImport:
             self._require_language()
         keep = options.keep_annotators or not any(score.human for score in self.scores)
         self.pseudonyms = Pseudonyms.made_with(options.salt_file, outside=to, keep=keep)
+        self.items_only: list[str] = []  # of texts that nobody scored
+        self.readings = ReadingCounts()
         self.judgments: list[dict[str, Any]] = []
         self.labels: list[dict[str, Any]] = []
         self.refused: list[RefusedScore] = []
@@ -118,23 +129,42 @@ class _ScoreImport:
 
     def _named_scores(self) -> list[ExternalScore]:
         """The scores with the names that options give: item, metric, judge; without those of dropped metrics."""
-        scores = [self._named(score) for score in self.foreign.scores]
-        if missing := [score for score in scores if score.metric is None]:
+        scores = [self._named(score, item) for score, item in zip(self.foreign.scores, self._items(), strict=True)]
+        if missing := [score for score in scores if score.metric is None and not score.unlabelled]:
             raise UsageError(f"{missing[0].place}: the metric is unknown; give --metric NAME, or a pattern for ids with (?P<metric>...)")
-        kept = [score for score in scores if score.metric not in self.options.drop]
-        if not kept:
-            raise UsageError(f"every metric is left out by --drop: {', '.join(sorted({str(score.metric) for score in scores}))}")
-        if any(not score.human and not score.who for score in kept):
-            raise UsageError(f"{self.paths[0]}: the judge is unknown; give its name with --judge NAME")
+        kept = [score for score in scores if score.unlabelled or score.metric not in self.options.drop]
+        if all(score.unlabelled for score in kept):
+            if dropped := sorted({str(score.metric) for score in scores if not score.unlabelled}):
+                raise UsageError(f"every metric is left out by --drop: {', '.join(dropped)}")
+            raise UsageError(f"{self.paths[0]}: no record has a score; 'harness labels import' makes a data folder of texts alone")
+        if nameless := [score for score in kept if not (score.human or score.who or score.unlabelled)]:
+            raise UsageError(f"{nameless[0].place}: the judge is unknown; give its name with --judge NAME")
+        if self.foreign.kind == OTHERS:
+            refuse_records_of_several(kept)
         return kept
 
-    def _named(self, score: ExternalScore) -> ExternalScore:
+    def _items(self) -> list[Any]:
+        """The ids of the items: those of the format, or of the fields that the user names."""
+        scores, named = self.foreign.scores, self.options.item_from
+        if not named:
+            return [score.item for score in scores]
+        fields = {name for score in scores for name in score.fields}
+        parts = [named] if named in fields else [part.strip() for part in named.split(",")]
+        if missing := [part for part in parts if part not in fields]:
+            raise UsageError(
+                f"--item-from {named}: no record has a field {quoted(missing)}, so there is no item id; choose from: "
+                f"{', '.join(sorted(fields)[:40])}"
+            )
+        return [score.fields.get(named) for score in scores] if len(parts) == 1 else joined_ids([score.fields for score in scores], parts)
+
+    def _named(self, score: ExternalScore, item: Any) -> ExternalScore:
         options = self.options
-        item = score.fields.get(options.item_from) if options.item_from else score.item
         changes: dict[str, Any] = {"item": item, "metric": score.metric or options.metric}
         if self.pattern is not None and not is_blank(item):
             changes |= self._parts(str(item), score)
-        if options.judge and not score.human:
+        if options.judge and score.human and score.who == options.judge:  # named among the people
+            changes["human"] = False
+        elif options.judge and not score.human:
             changes["who"] = options.judge
         metric = changes["metric"]
         changes["metric"] = options.rename.get(str(metric), metric)
@@ -151,7 +181,7 @@ class _ScoreImport:
         found = {name: text for name, text in match.groupdict().items() if text is not None}
         parts: dict[str, Any] = {name: found[name] for name in ("item", "metric") if name in found}
         if "repeat" in found:
-            parts["repeat"] = int(found["repeat"])
+            parts["repeat"] = found["repeat"]
         if "judge" in found:
             parts["who"] = found["judge"]
         if "language" in found:
@@ -160,7 +190,7 @@ class _ScoreImport:
 
     def _scales(self, known: Mapping[str, Scale]) -> dict[str, Scale]:
         """The scale of every metric. Raises UsageError once for all that are missing: a scale is never guessed."""
-        metrics = dict.fromkeys(str(score.metric) for score in self.scores)
+        metrics = dict.fromkeys(str(score.metric) for score in self.scores if not score.unlabelled)
         for name in self.options.scales:
             if name not in metrics:
                 raise UsageError(f"--scale {name}: the files have no such metric; choose from: {', '.join(metrics)}")
@@ -203,10 +233,15 @@ class _ScoreImport:
         for score in self.scores:
             try:
                 item = self._item(score)
-                self._add_label(score, item) if score.human else self._add_judgment(score, item)
+                if score.unlabelled or (score.human and score.failure in (None, Failure.MISSING) and is_blank(score.value)):
+                    self.items_only.append(item)
+                else:
+                    self._add_label(score, item) if score.human else self._add_judgment(score, item)
             except UnreadableScore as error:
                 self.refused.append(RefusedScore(score.place, without_quotations(str(error), self.rubrics) if offensive else str(error)))
-        kept = bool(self.judgments or self.labels) and (not self.refused or self.options.allow_refused)
+        unreadable = self.readings.unreadable(self.scales, self.paths)
+        misfit = any(judge.misfit for judge in unreadable)
+        kept = bool(self.judgments or self.labels) and (not (self.refused or misfit) or self.options.allow_refused)
         notes = self._notes()
         if kept:
             self._write(notes)
@@ -215,16 +250,17 @@ class _ScoreImport:
             folder=self.folder,
             judgments=len(self.judgments),
             labels=len(self.labels),
-            items=len({row["item_id"] for row in (*self.judgments, *self.labels)}),
+            items=len({row["item_id"] for row in (*self.judgments, *self.labels)} | {*self.items_only}),
             failures=dict(Counter(row["failure"] for row in self.judgments if "failure" in row)),
             not_blind=self._not_blind(),
             refused=tuple(self.refused),
             notes=tuple(notes),
             written=kept,
+            unreadable=unreadable,
         )
 
     def _item(self, score: ExternalScore) -> str:
-        item = id_text(score.item, "item id")
+        item = self.rows.known_id(id_text(score.item, "item id"))
         cells = {**score.fields, _LANGUAGE: self._language(score)} if self.options.language is None else dict(score.fields)
         cells[_TASK_CELL] = self.stated.get(item, _TASK)
         plan = self.plan
@@ -237,9 +273,9 @@ class _ScoreImport:
 
     def _add_label(self, score: ExternalScore, item: str) -> None:
         metric = str(score.metric)
-        if score.failure is not None or is_blank(score.value):
-            raise UnreadableScore("the person's score is empty")
-        value = read_score(score.value, self.scales[metric], self.options.categories_of(metric))
+        if score.failure is not None:
+            raise UnreadableScore(f"the person's score counts as {score.failure.value} in the other program")
+        value = read_value(score.value, self.scales[metric], self.options.categories_of(metric))
         key = (item, self.pseudonyms.pseudonym_for(id_text(score.who, "annotator")), metric)
         if key in self.label_scores:
             if self.label_scores[key] == value:
@@ -251,39 +287,48 @@ class _ScoreImport:
 
     def _add_judgment(self, score: ExternalScore, item: str) -> None:
         metric, judge = str(score.metric), str(score.who)
+        temperature = finite_number(score.temperature, "temperature")
         reading = self._reading(score, self.scales[metric])
         row: dict[str, Any] = {"item_id": item, "judge": judge, "metric": metric}
         row |= {"score": reading.score} if reading.failure is None else {"failure": reading.failure.value}
-        key = (item, judge, metric, score.variant, score.temperature)
+        key = (item, judge, metric, score.variant, temperature)
         earlier = self.asked[key]
-        repeat = score.repeat if score.repeat is not None else len(earlier)
+        repeat = len(earlier) if is_blank(score.repeat) else repeat_number(score.repeat)
         if repeat in earlier:
             raise UnreadableScore(f"{judge} already scored '{metric}' of '{item}', repeat {repeat}")
         earlier.append(repeat)
-        extra = {"variant": score.variant, "temperature": score.temperature, "repeat": repeat or None}
+        extra = {"variant": score.variant, "temperature": temperature, "repeat": repeat or None}
         words = score.justification if isinstance(score.justification, str) else None
         extra |= {"raw_choice": reading.raw_choice, "justification": reading.justification or words}
         self.judgments.append(row | {name: value for name, value in extra.items() if value is not None})
 
     def _reading(self, score: ExternalScore, scale: Scale) -> Reading:
-        """A judge's score: by our parser where the file keeps the reply and the user maps no words, else the program's own value."""
+        """A judge's score. A reply is read by the rule of the program that asked, or by our own parser; where the user maps words that the
+        program gave, or takes its scores, and where the file keeps no reply, the program's own value counts."""
         categories = self.options.categories_of(str(score.metric))
-        own = self._own_value(score, scale, categories)
-        if score.reply is None or categories or self.options.take_values:
-            return own
-        said = {"finish_reason": score.finish_reason, "refusal": score.refusal}
-        found = read_reply(score.reply, {"score": scale}, joint=False, vocabulary=self.vocabulary, **said)["score"]
-        if own.score is not None and found.score != own.score:
+        stored = self._stored_value(score, scale, categories)
+        if score.reply is None or self.options.take_values or (categories and score.rule is None):
+            reading = stored
+        elif score.rule is not None:
+            words = {text: categories.get(str(word), word) for text, word in score.rule.map.items()}
+            rule = AnswerRule(score.rule.read, {text: value for text, value in words.items() if scale.holds(value)})
+            reading = read_by_rule(score.reply, rule, scale, self.vocabulary, finish_reason=score.finish_reason, refusal=score.refusal)
+        else:
+            said = {"finish_reason": score.finish_reason, "refusal": score.refusal}
+            reading = read_reply(score.reply, {"score": scale}, joint=False, vocabulary=self.vocabulary, **said)["score"]
+        if stored.score is not None and reading.score != stored.score:
             what = "replies are read differently by this program than by the other one; --take-values takes the other's scores"
             self.changes[what].append(score.place)
-        return found
+        self.readings.add(score, reading, stored)
+        return reading
 
-    def _own_value(self, score: ExternalScore, scale: Scale, categories: Mapping[str, Score]) -> Reading:
+    def _stored_value(self, score: ExternalScore, scale: Scale, categories: Mapping[str, Score]) -> Reading:
+        """The value that the other program kept, or its failure."""
         failure = score.failure or (Failure.MISSING if is_blank(score.value) else None)
         if failure is not None:
             return Reading(None, failure, None, None)
         try:
-            return Reading(read_score(score.value, scale, categories), None, None, None)
+            return Reading(read_value(score.value, scale, categories), None, None, None)
         except UnreadableScore:
             what = f"scores of '{score.metric}' are not on its scale ({scale.describe()}); they count as the failure off_scale"
             self.changes[what].append(score.place)
@@ -297,6 +342,9 @@ class _ScoreImport:
     def _notes(self) -> list[str]:
         notes = [*self.foreign.notes, *(f"{len(places)} {what} ({self._first(places)})" for what, places in self.changes.items())]
         notes += [f"{self._not_blind()} {NOT_BLIND}"] if self._not_blind() else []
+        notes += [f"{len(self.items_only):,} texts have no score; they are items without a label"] if self.items_only else []
+        halves = sum("\ufffd" in str(value) for row in self.rows.rows.values() for value in row.values())
+        notes += [f"{halves} texts hold U+FFFD, where a character was cut in half or could not be read"] if halves else []
         notes += [f"language '{text}' was read as '{tag}'" for text, tag in self.rows.tags.items()]
         if self.refused and self.options.allow_refused:
             notes.append(f"{len(self.refused)} scores were refused; refused.jsonl holds them")
@@ -308,7 +356,7 @@ class _ScoreImport:
         return shown + (", …" if len(places) > _MOST_PLACES else "")
 
     def _write(self, notes: Sequence[str]) -> None:
-        used = {row["item_id"] for row in (*self.judgments, *self.labels)} | self.before.rows.keys()
+        used = {row["item_id"] for row in (*self.judgments, *self.labels)} | {*self.items_only} | self.before.rows.keys()
         items = [row for name, row in self.rows.rows.items() if name not in self.before.rows and (name in used or self.options.items)]
         scales = {name: self.scales[name] for name in {row["metric"] for row in (*self.judgments, *self.labels)}}
         about = self._about([*(digest_note(self.foreign.kind, str(path)) for path in self.paths), *notes], scales)

@@ -3,91 +3,21 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import cache
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
-from harness.content.tags import suggest
-from harness.errors import ContentError, UsageError
+from harness.errors import ContentError
 from harness.exchange.labels.table import SourceTable, flat, is_blank
-from harness.exchange.scores.external_scores import ExternalScore, ExternalScores, Reader, ReadOptions, Rows
+from harness.exchange.scores.external_scores import ExternalScore, ExternalScores, Reader, ReadOptions, Rows, joined_ids
+from harness.exchange.scores.record_names import TABLE, RecordNames, member, preset, preset_of, presets, same_value
 from harness.model import Failure
+from harness.text import quoted
 
-TABLE = "table"
 _USUAL_TEXTS = ("input", "prompt", "source", "passage", "output", "response", "text", "output_a", "output_b")
-_PRESETS = Path(__file__).with_name("presets.toml")
-
-
-class RecordNames(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Where the parts of a score stand in a record; nested keys are joined by dots.
-
-    Attributes:
-        each: the lists that lead to the records; what stands around a record has the name of its list in front.
-        item, value, who: names; the first that a record has counts.
-        metric, explanation, repeat, variant, temperature: names.
-        error: the name of what says why there is no score.
-        kind, people: the name of the kind of source, and its values that mean a person.
-        skip: `{name: value}` of records that do not count.
-        texts: texts of the items, by our name.
-        quoted: whether these texts are JSON, so that a plain text stands in quotation marks.
-    """
-
-    item: tuple[str, ...] = ()
-    metric: str = "metric"
-    value: tuple[str, ...] = ("score", "value")
-    each: tuple[str, ...] = ()
-    explanation: str = ""
-    who: tuple[str, ...] = ()
-    kind: str = ""
-    people: tuple[str, ...] = ()
-    error: str = ""
-    repeat: str = ""
-    variant: str = ""
-    temperature: str = ""
-    skip: dict[str, Any] = {}
-    texts: dict[str, str] = {}
-    quoted: bool = False
-
-    @property
-    def own(self) -> frozenset[str]:
-        """The names of fields that are about the score, not about the item."""
-        return frozenset((self.metric, self.explanation, self.kind, self.error, *self.value, *self.who))
-
-
-@cache
-def presets() -> dict[str, RecordNames]:
-    """The presets by name."""
-    return msgspec.toml.decode(_PRESETS.read_bytes(), type=dict[str, RecordNames])
-
-
-def preset(name: str) -> RecordNames:
-    """The preset of a name. Raises UsageError for another name."""
-    if name not in presets():
-        raise UsageError(f"no preset '{name}'.{suggest(name, presets())} Choose from: {', '.join(presets())}")
-    return presets()[name]
-
-
-def preset_of(content: Any) -> str | None:
-    """The preset that fits a JSON file: by its lists, else by the fields of the first record; None if there is none."""
-    return next((name for name, names in presets().items() if _fits(content, names)), None)
-
-
-def _fits(content: Any, names: RecordNames) -> bool:
-    first, *inner = names.each or [""]
-    if isinstance(content, dict) and not (first and isinstance(content.get(first), list)):
-        return False
-    if isinstance(content, dict) and inner:
-        return True
-    rows = content[first] if isinstance(content, dict) else content
-    if not (isinstance(rows, list) and rows and isinstance(rows[0], dict)):
-        return False
-    record = flat(rows[0])
-    if inner:
-        return isinstance(record.get(inner[0]), list) and any(name.removeprefix(f"{first}.") in record for name in names.item)
-    return bool(names.kind) and {names.metric, names.kind} <= record.keys() and any(name in record for name in names.item)
 
 
 def listed(content: Any) -> Any:
@@ -125,13 +55,29 @@ def _nested(value: Any) -> Any:
 
 
 def records_in(content: Any, names: RecordNames, place: str) -> Iterator[tuple[str, dict[str, Any]]]:
-    """`(place, fields)` of every record."""
+    """Return `(place, fields)` of every record. Raises ContentError where there is none."""
     steps = names.each[1:] if isinstance(content, list) else names.each
     head = names.each[0] if names.each and isinstance(content, list) else ""
     if not isinstance(content, list) and not steps:
-        raise ContentError("a list of records is expected", place)
+        raise ContentError(f"a list of records is expected{_lists_of(content)}", place)
     numbered = _walk(content, steps, head, {})
     return ((f"{place}:record {number}", fields) for number, fields in enumerate(numbered, start=1))
+
+
+def _lists_of(content: Any) -> str:
+    """The lists of objects in a JSON object, and how to name them to a reader that does not know the program."""
+    if not isinstance(content, dict):
+        return ""
+    paths = []
+    for name, value in content.items():
+        if isinstance(value, list) and value and isinstance(value[0], dict):
+            inner = [key for key, below in value[0].items() if isinstance(below, list) and below and isinstance(below[0], dict)]
+            paths += [[name, key] for key in inner] or [[name]]
+    if not paths:
+        return ""
+    shown = ", ".join("".join(f"{'.' if at else ''}{step}[]" for at, step in enumerate(path)) for path in paths)
+    example = msgspec.json.encode(paths[0]).decode()
+    return f"; the file has the lists {shown}: name the one of the scores in --map FILE.toml, under [records], such as each = {example}"
 
 
 def _walk(node: Any, steps: Sequence[str], head: str, around: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
@@ -145,46 +91,70 @@ def _walk(node: Any, steps: Sequence[str], head: str, around: Mapping[str, Any])
     if not steps:
         yield {**around, **fields}
         return
-    own = {f"{head}.{name}" if head else name: value for name, value in fields.items() if not isinstance(value, list)}
-    below: Any = node
-    for key in steps[0].split("."):
-        below = below.get(key) if isinstance(below, dict) else None
-    yield from _walk(below or [], steps[1:], steps[0].rpartition(".")[2], {**around, **own})
+    around = {**around, **{f"{head}.{name}" if head else name: value for name, value in fields.items() if not isinstance(value, list)}}
+    yield from _walk(member(node, steps[0]) or [], steps[1:], steps[0].rpartition(".")[2], around)
 
 
-def read_records(path: Path, rows: Sequence[tuple[str, Mapping[str, Any]]], names: RecordNames, wide: Sequence[str] = ()) -> ExternalScores:
-    """Read `(place, fields)` records; with `wide`, these columns hold the scores of one metric each.
-
-    Raises ContentError if none has the named fields.
-    """
-    kept = [(place, row) for place, row in rows if not any(row.get(name) == value for name, value in names.skip.items())]
-    if not kept:
+def read_records(path: Path, rows: Sequence[tuple[str, Mapping[str, Any]]], names: RecordNames, options: ReadOptions) -> ExternalScores:
+    """Read `(place, fields)` records. Raises ContentError if none has the named fields, or if every one is left out."""
+    if not rows:
         raise ContentError("no records", path)
-    known = {name for _, row in kept for name in row}
-    place = kept[0][0]
-    for what, wanted in (("item", names.item), ("score", wide or names.value)):
-        if wanted and not known & {*wanted, *((names.error,) if what == "score" else ())}:
-            found = ", ".join(sorted(known)[:30])
-            hint = "; --wide-metrics names columns that hold the scores of one metric each" if what == "score" else ""
-            raise ContentError(f"no field for the {what}: {' or '.join(wanted)} is expected; the fields are: {found}{hint}", place)
+    fields = dict.fromkeys(name for _, row in rows for name in row)
+    names, wide = names.spelt_as_in(fields), options.wide_metrics
+    counting = msgspec.structs.replace(names, value=(*names.value, *wide))
+    reasons = [counting.exclusion(row) for _, row in rows]
+    notes = [f"{count} {reason} left out" for reason, count in Counter(filter(None, reasons)).items()]
+    counted = [row for row, reason in zip(rows, reasons, strict=True) if reason is None]
+    if not counted:
+        raise ContentError(f"no record counts: {'; '.join(notes)}", path)
+    _require_fields(names, fields, options, counted[0][0])
     if names.quoted:
-        kept = [(place, {**row, **_unquoted(row, names)}) for place, row in kept]
-    left_out = len(rows) - len(kept)
-    notes = [f"{left_out} superseded records left out"] if left_out else []
-    if not wide:
-        return ExternalScores("records", [_score(place, row, names) for place, row in kept], notes, _texts(names, kept))
-    scores = []
-    for place, row in kept:
-        for metric in wide:
-            own = msgspec.structs.replace(names, value=(metric,), explanation=f"{metric}_reason", error="")
-            scores.append(msgspec.structs.replace(_score(place, row, own), metric=metric))
-    return ExternalScores("records", scores, notes, _texts(names, kept))
+        counted = [(place, {**row, **_unquoted(row, names)}) for place, row in counted]
+    ids = joined_ids([row for _, row in counted], names.id_from) if names.id_from else [_first(row, names.item) for _, row in counted]
+    named = not {*names.who, *names.annotator}.isdisjoint(fields)  # whether records say who scored
+    scores: list[ExternalScore] = []
+    for (place, row), item in zip(counted, ids, strict=True):
+        said = (names.kind, *names.who, *names.annotator, *(wide or names.value), names.error)
+        if named and all(is_blank(row.get(name)) for name in said):
+            scores.append(ExternalScore(place=place, item=item, fields=row, unlabelled=True))
+            continue
+        for metric in wide or (None,):
+            about = names if metric is None else _of_column(names, metric)
+            score = _score(place, item, row, about)
+            scores.append(score if metric is None else msgspec.structs.replace(score, metric=metric))
+    return ExternalScores("records", scores, notes, _texts(names, counted))
+
+
+def _require_fields(names: RecordNames, fields: Collection[str], options: ReadOptions, place: str) -> None:
+    """Raise ContentError if no record has an id, or a score."""
+    listed_fields = ", ".join(sorted(fields)[:30])
+    if names.id_from and not set(names.id_from) <= set(fields):
+        missing = quoted(name for name in names.id_from if name not in fields)
+        raise ContentError(f"no field {missing}; the fields are: {listed_fields}", place)
+    if names.item and not (names.id_from or options.item_from or set(names.item) & set(fields)):
+        expected = " or ".join(names.item)
+        raise ContentError(
+            f"no field for the item: {expected} is expected; the fields are: {listed_fields}; --item-from names the field of the id, or "
+            "several fields, separated by commas",
+            place,
+        )
+    wanted = {*(options.wide_metrics or names.value), names.error}
+    if wanted.isdisjoint(fields):
+        raise ContentError(
+            f"no field for the score: {' or '.join(options.wide_metrics or names.value)} is expected; the fields are: {listed_fields}; "
+            "--wide-metrics names columns that hold the scores of one metric each",
+            place,
+        )
+
+
+def _of_column(names: RecordNames, metric: str) -> RecordNames:
+    return msgspec.structs.replace(names, value=(metric,), explanation=f"{metric}_reason", error="")
 
 
 def _texts(names: RecordNames, rows: Sequence[tuple[str, Mapping[str, Any]]]) -> dict[str, str]:
     """The texts of a preset; of other records, the usual names of texts."""
     known = {name for _, row in rows for name in row}
-    return names.texts or {name: name for name in _USUAL_TEXTS if name in known - names.own}
+    return names.texts or {name: name for name in _USUAL_TEXTS if name in known - names.about_score}
 
 
 def _unquoted(row: Mapping[str, Any], names: RecordNames) -> dict[str, Any]:
@@ -200,23 +170,40 @@ def _json_text(value: str) -> str | None:
         return None
 
 
-def _score(place: str, row: Mapping[str, Any], names: RecordNames) -> ExternalScore:
-    human = bool(names.kind) and str(row.get(names.kind)) in names.people
-    value, error = _first(row, names.value), row.get(names.error) if names.error else None
+def _score(place: str, item: Any, row: Mapping[str, Any], names: RecordNames) -> ExternalScore:
+    kind = row.get(names.kind)
+    human = same_value(kind, names.people) if not is_blank(kind) else _first(row, names.who) is None and bool(_first(row, names.annotator))
+    value, error = _first(row, names.value), row.get(names.error)
+    if any(same_value(row.get(name), given) for name, given in names.truth.items()):
+        value = _truth(row, names)
+    if any(same_value(row.get(name), given) for name, given in names.unread.items()):
+        error = error or Failure.NOT_JSON
+    judge = _first(row, names.who)
+    if names.who_first and isinstance(judge, list) and judge:
+        judge = judge[0]
     return ExternalScore(
         place=place,
-        item=_first(row, names.item),
+        item=item,
         fields=row,
-        metric=_text(row.get(names.metric)),
+        metric=_text(_first(row, names.metrics)),
         value=value,
         failure=_failure(value, error),
         justification=_text(row.get(names.explanation)),
-        who=_text(_first(row, names.who)),
+        who=_text((_first(row, names.annotator) or judge) if human else judge),
         human=human,
-        repeat=_whole(row.get(names.repeat)) if names.repeat else None,
-        variant=_text(row.get(names.variant)) if names.variant else None,
-        temperature=_number(row.get(names.temperature)) if names.temperature else None,
+        repeat=row.get(names.repeat),
+        variant=_text(row.get(names.variant)),
+        temperature=row.get(names.temperature),
     )
+
+
+def _truth(row: Mapping[str, Any], names: RecordNames) -> Any:
+    """The truth value of a record that writes it as a number or a word; another value stays as it is."""
+    values = [row[name] for name in names.value if not is_blank(row.get(name))]
+    for truth in (True, False):
+        if any(same_value(value, [int(truth), str(truth)]) or value is truth for value in values):
+            return truth
+    return values[0] if values else None
 
 
 def _first(row: Mapping[str, Any], names: Sequence[str]) -> Any:
@@ -225,38 +212,28 @@ def _first(row: Mapping[str, Any], names: Sequence[str]) -> Any:
 
 def _failure(value: Any, error: Any) -> Failure | None:
     """A named failure counts as it is; any other error is a reply that could not be read."""
-    if not is_blank(error):
+    if not (is_blank(error) or same_value(error, [False, "none", "null", "nan"])):
         text = str(error).strip().casefold()
         return Failure(text) if text in {kind.value for kind in Failure} else Failure.NOT_JSON
     return Failure.MISSING if is_blank(value) or value != value else None
 
 
 def _text(value: Any) -> str | None:
+    if isinstance(value, list) and value and all(isinstance(part, str) for part in value):
+        return "+".join(value)  # a jury, as in a log of Inspect
     return None if is_blank(value) else str(value)
-
-
-def _whole(value: Any) -> int | None:
-    number = _number(value)
-    return int(number) if number is not None and number.is_integer() and number >= 0 else None
-
-
-def _number(value: Any) -> float | None:
-    try:
-        return None if is_blank(value) else float(value)
-    except (TypeError, ValueError):
-        return None
 
 
 def _read_json(path: Path, content: Any, options: ReadOptions) -> ExternalScores:
     content = listed(content)
     names = _names(options, content)
-    return read_records(path, list(records_in(content, names, str(path))), names, options.wide_metrics)
+    return read_records(path, list(records_in(content, names, str(path))), names, options)
 
 
 def _read_lines(rows: Rows, options: ReadOptions) -> ExternalScores:
     names = _names(options, [row for _, _, row in rows[:1]])
     flattened = [record for path, number, row in rows for record in records_in([row], names, f"{path}:{number}")]
-    return read_records(rows[0][0], flattened, names, options.wide_metrics)
+    return read_records(rows[0][0], flattened, names, options)
 
 
 def _read_table(path: Path, table: SourceTable, options: ReadOptions) -> ExternalScores:
@@ -267,13 +244,14 @@ def _read_table(path: Path, table: SourceTable, options: ReadOptions) -> Externa
     rows = _with_lists(cells, names.each[1:]) if names.each else cells
     placed = [(record.place(), row) for record, row in zip(table.records, rows, strict=True)]
     flattened = [record for place, row in placed for record in records_in([row], names, place)] if names.each else placed
-    return read_records(path, flattened, names, options.wide_metrics)
+    return read_records(path, flattened, names, options)
 
 
 def _names(options: ReadOptions, content: Any) -> RecordNames:
     """The names of the preset that is given or fits, with those that the user gives."""
     names = preset(options.preset or preset_of(content) or TABLE)
-    return msgspec.structs.replace(names, **{name: value for name, value in options.names.items() if value})
+    changes = {name: value for name, value in options.names.items() if value}
+    return msgspec.structs.replace(names, **({"id_from": ()} if "item" in changes else {}), **changes)
 
 
 READERS = {"records": Reader(read_json=_read_json, read_lines=_read_lines, read_table=_read_table, persistent=True)}

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from harness.content.tags import english_name
+from harness.decide.sentences import unread_words
+from harness.decide.verdict_parts import total_answers
 from harness.decide.verdicts import Verdict
 from harness.reports.answer.cards import cards_of_one, cards_of_several
 from harness.reports.answer.matrix import verdict_matrices
@@ -35,6 +37,9 @@ def answer_of(sides: Sides, pages: LabelPages = LabelPages()) -> Answer:
     judges = named if several else {place: f"{every[0]['judge']} ({name})" for place, name in named.items()}
     steps = tuple(next_steps(every, named, pages))[:_MOST_STEPS]
     title = _which(every) if several else _finding(sides)
+    broken = [words for own in sides if (words := unread_title(own))]
+    if several and 0 < len(broken) < len(sides):
+        title = ". ".join((*broken, title))
     return Answer(title, tuple(cards_of_several(sides, judges)), _sure(sides), steps, tuple(verdict_matrices(sides)))
 
 
@@ -46,6 +51,8 @@ def _finding(sides: Sides) -> str:
     for verdict in verdicts:
         by_place.setdefault((verdict["language"], verdict["metric"]) if asked else id(verdict), []).append(verdict)
     total = len(by_place)
+    if unread := unread_title(verdicts):
+        return unread
     if nobody_to_compare(verdicts):
         return f"Nobody can know yet whether {judge} may be used"
     against = sum(all(style_of(verdict) == "bad" for verdict in own) for own in by_place.values())
@@ -69,10 +76,22 @@ def _which(verdicts: Sequence[Verdict]) -> str:
     tags = list(dict.fromkeys(verdict["language"] for verdict in verdicts))
     where = f"{english_name(tags[0])} texts" if len(tags) == 1 else "texts, in which language"
     names = {verdict["judge"] for verdict in verdicts}
+    if unread := unread_title(verdicts):
+        return unread
     which = "Which judge" if len(names) > 1 else f"Which recording of {names.pop()}"
     if verdicts[0].controls:
         return f"{which} passes the controls?{_none(verdicts)}"
     return f"{which} may score {where}?{' Nobody can know yet' if nobody_to_compare(verdicts) else _none(verdicts)}"
+
+
+def unread_title(verdicts: Sequence[Verdict]) -> str:
+    """Return the title where no verdict rests on answers that could be read, with an answer as it was written; else an empty text."""
+    if not all("unread" in verdict.words.obstacles for verdict in verdicts):
+        return ""
+    answers = total_answers(verdict.answers for verdict in verdicts)
+    words = unread_words(answers)
+    judges = list(dict.fromkeys(verdict["judge"] for verdict in verdicts))
+    return f"{words[0].upper()}{words[1:]}: nothing is known of {judges[0] if len(judges) == 1 else counted(len(judges), 'judge')}"
 
 
 def _none(verdicts: Sequence[Verdict]) -> str:
@@ -86,7 +105,7 @@ def _none(verdicts: Sequence[Verdict]) -> str:
 def _sure(sides: Sides) -> str:
     """How often `use` is wrong at most, over the tests that are corrected together, and what "as good as people" means."""
     verdicts = [verdict for own in sides for verdict in own]
-    if all(verdict.controls for verdict in verdicts) or nobody_to_compare(verdicts):
+    if all(verdict.controls for verdict in verdicts) or nobody_to_compare(verdicts) or unread_title(verdicts):
         return ""
     tests = max(verdict.corrected.family for verdict in verdicts)
     margin = percent(verdicts[0].margin).removesuffix("%").strip()

@@ -18,6 +18,22 @@ from harness.reports.answer_parts import NextStep
 from harness.reports.tables.titles import metric_words
 
 _ENOUGH = 200  # texts of a language whose length is measured
+_TEXT_LENGTH = 8  # characters that most values of a text have at least; ids and categories are shorter, or come again
+_NOT_SHOWN = {
+    "comment",
+    "comments",
+    "explanation",
+    "hash",
+    "id",
+    "justification",
+    "model",
+    "note",
+    "notes",
+    "reason",
+    "reference",
+    "remark",
+}
+_NOT_SHOWN |= {"remarks", "target", "timestamp", "url", "uuid"}
 
 
 class LabelPages(msgspec.Struct, frozen=True):
@@ -46,12 +62,15 @@ class LabelPages(msgspec.Struct, frozen=True):
 
 
 def label_pages(name: str, data: Dataset) -> LabelPages:
-    """How people label more of a data set. People see the texts that bundled tasks have names for, never systems or notes.
+    """How people label more of a data set. People see the texts that bundled tasks have names for, else those that differ from item to
+    item, never systems or notes.
 
-    The command is empty where the data have none of these texts, as some published sets leave them out.
+    The command is empty where the data have no texts, as some published sets leave them out.
     """
     library = Library()
     known = dict.fromkeys(field for task in library.task_files for field in library.task(task).fields)
+    if not any(isinstance(item.fields.get(field), str) for item in data.items for field in known):
+        known = dict.fromkeys(_texts_of(data))
     letters: dict[str, list[int]] = {}
     found: dict[str, None] = {}
     for item in data.items:
@@ -67,6 +86,16 @@ def label_pages(name: str, data: Dataset) -> LabelPages:
     command = shlex.join(["harness", "labels", "page", name, *([] if described else ["--fields", ",".join(fields)])])
     seconds = {tag: reading_seconds(round(median(own)), tag, 1) for tag, own in letters.items()}
     return LabelPages(command, seconds, _unlabelled(data))
+
+
+def _texts_of(data: Dataset) -> list[str]:
+    """The fields of items that hold texts to be read: long ones, of which most differ, under no name of a remark or a writer."""
+    values: dict[str, list[str]] = {}
+    for item in data.items:
+        for name, value in item.fields.items():
+            if isinstance(value, str) and name.casefold() not in _NOT_SHOWN:
+                values.setdefault(name, []).append(value)
+    return [name for name, texts in values.items() if median(map(len, texts)) >= _TEXT_LENGTH and 2 * len(set(texts)) > len(texts)]
 
 
 def _unlabelled(data: Dataset) -> dict[str, dict[str, int]]:
@@ -110,7 +139,7 @@ def next_steps(verdicts: Sequence[Verdict], named: Mapping[int, str], pages: Lab
 def _labelling(text: str, pages: LabelPages, language: str, flags: str, texts: int, whom: str = "each person") -> NextStep:
     """A step with the command that makes labelling pages, and about how long it takes `whom`; or why there is no command."""
     if not pages.command:
-        return NextStep(f"{text} (the set itself has no texts to make pages of)")
+        return NextStep(f"{text} (name the texts that people should see: harness labels page DATA --fields TEXT --lang {language} {flags})")
     time = pages.time(language, texts)
     return NextStep(f"{text} ({time} for {whom})" if time else text, f"{pages.command} --lang {language} {flags} --out pages")
 

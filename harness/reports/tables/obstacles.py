@@ -20,6 +20,7 @@ OBSTACLES = {
     "baseline": Obstacle("<C?", "not shown to be better than one constant answer"),
     "constant": Obstacle("=1", "the judge gives one class to nearly all texts", "one class for nearly all texts"),
     "failures": Obstacle("!R", "too many answers cannot be read", "many answers cannot be read"),
+    "unread": Obstacle("!!", "most answers cannot be read, so nothing is known of the judge", "most answers cannot be read"),
     "coverage": Obstacle("!R?", "too few readable answers"),
     "cells": Obstacle("N?", "each test is passed alone, but not among so many"),
     "labels": Obstacle("T!", "too few texts to test"),

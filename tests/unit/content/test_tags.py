@@ -144,3 +144,16 @@ def test_names_and_scripts(tag: str, name: str, own: str, script: str) -> None:
 @pytest.mark.parametrize(("name", "words"), [("sumarize", " Did you mean 'summarize'?"), ("translate", "")])
 def test_a_near_name_is_suggested(name: str, words: str) -> None:
     assert suggest(name, ["open_prompt", "summarize"]) == words
+
+
+@pytest.mark.parametrize(
+    ("text", "texts_in"), [("en-de", "de"), ("cs-uk", "uk"), ("en-cs", "cs"), ("de-en", "en"), ("en_ja", "ja"), ("eng-deu", "de")]
+)
+def test_a_pair_of_languages_is_no_country(text: str, texts_in: str) -> None:
+    with pytest.raises(UsageError, match=f"'{text}' looks like a pair of languages .*texts are in, '{texts_in}' or"):
+        canonical(text)
+
+
+def test_a_country_in_small_letters_stays_one() -> None:
+    read = {text: canonical(text) for text in ("pt-br", "en-us", "zh-cn", "es-mx", "en-gb", "en-DE", "zh-yue")}
+    assert [*read.values()] == ["pt-BR", "en-US", "zh-CN", "es-MX", "en-GB", "en-DE", "yue"]

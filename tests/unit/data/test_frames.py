@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 import harness
-from harness.errors import ContentError, UsageError
+from harness.errors import ContentError, HarnessError, UsageError
 from harness.measure.cells import Cell
 from harness.model import Scale
 
@@ -156,9 +156,18 @@ BAD: dict[str, tuple[dict[str, Any], str]] = {
     "off the scale": ({"labels": changed(LABELS, 1, score=3)}, "labels:2: score 3 is outside the scale of 'tone' (0, 1, 2)"),
     "a gap": ({"labels": changed(LABELS, 1, score=None)}, "labels:2: not a label: 'score' is empty"),
     "no column": ({"labels": LABELS.drop(columns="score")}, "labels: not a label: no column 'score'"),
-    "number for a name": ({"labels": changed(LABELS, 2, annotator_id=7)}, "labels:3: not a label (Expected `str`, got `int` in column"),
+    "number for a name": ({"labels": changed(LABELS, 2, metric=7)}, "labels:3: not a label (Expected `str`, got `int` in column"),
     "unknown item": ({"labels": changed(LABELS, 2, item_id="z")}, "labels:3: a label of item 'z', which is not among the items"),
-    "unknown metric": ({"labels": changed(LABELS, 0, metric="charm")}, "labels:1: metric 'charm' has no scale"),
+    "unknown metric": (
+        {"labels": changed(LABELS, 0, metric="charm")},
+        "labels:1: metric 'charm' has no scale; give it one: scales={'charm': '1..5:best=5'}. Choose from: ",
+    ),
+    "no columns": ({"labels": LABELS.drop(columns=["score", "item_id"])}, "labels: not a label: no columns 'item_id', 'score'"),
+    "an id that lost digits": ({"labels": changed(LABELS, 0, item_id=1e17)}, "labels:1: not a label (Expected `str`, got `float` in"),
+    "a text for a number": (
+        {"labels": changed(LABELS, 1, score="2")},
+        "labels:2: score '2' is outside the scale of 'tone' (0, 1, 2); it is",
+    ),
     "second label": (
         {"labels": changed(LABELS, 1, annotator_id="x")},
         "labels:2: annotator 'x' has already scored 'tone' of 'a' in line 1",
@@ -214,3 +223,54 @@ def test_tables_of_arrow_and_polars_are_read_like_frames_of_pandas() -> None:
         assert harness.from_frames(labels=pl.LazyFrame(rows), **given).sha256 == first.sha256
     with pytest.raises(UsageError, match="labels: a frame of pandas, Polars or PyArrow is expected, not list"):
         harness.from_frames(labels=rows, **given)
+
+
+def test_numbers_are_ids_too_and_spellings_of_one_person_are_one() -> None:
+    labels = pd.DataFrame(
+        {"item_id": [1, 1, 2.0], "annotator_id": [7, "Eva  Nova\u0301", "EVA NOVÁ"], "metric": "tone", "score": [1, 2, 0]}
+    )
+    judgments = pd.DataFrame({"item_id": ["1.0", "2"], "judge": "j", "metric": "tone", "score": [1, 0]})
+    items = pd.DataFrame({"item_id": np.array([1, 2], np.int64), "language": "cs", "task": "t", "group": [5.0, 6.0]})
+    data = harness.from_frames(items=items, labels=labels, judgments=judgments, scales=SCALES)
+    assert [(x.item_id, x.annotator_id) for x in data.labels] == [("1", "7"), ("1", "Eva Nová"), ("2", "Eva Nová")]
+    assert data.judgments is not None and list(data.judgments.item) == ["1", "2"] and [item.group for item in data.items] == ["5", "6"]
+
+
+@pytest.mark.parametrize("table", ["labels", "judgments"])
+def test_two_languages_of_one_item_are_refused(table: str) -> None:
+    frames = {"labels": LABELS.assign(language="ja"), "judgments": JUDGMENTS.assign(language="ja")}
+    frames[table] = changed(frames[table], 1 if table == "labels" else 0, language="cs")
+    with pytest.raises(ContentError) as caught:
+        harness.from_frames(**frames, scales=SCALES)
+    row = "labels:2" if table == "labels" else "judgments:1"
+    assert str(caught.value) == f"{row}: language 'cs' of item 'a' is 'ja' in an earlier row; an item has one language"
+
+
+def test_repeated_columns_and_columns_of_several_levels_are_refused() -> None:
+    with pytest.raises(UsageError, match=r"^labels: several columns are called 'score'; give each column its own name$"):
+        harness.from_frames(items=ITEMS, labels=pd.concat([LABELS, LABELS[["score"]]], axis=1), scales=SCALES)
+    deep = LABELS.copy()
+    deep.columns = pd.MultiIndex.from_product([["x"], deep.columns])
+    with pytest.raises(UsageError, match="its columns have names of 2 levels"):
+        harness.from_frames(items=ITEMS, labels=deep, scales=SCALES)
+
+
+def test_scales_may_be_short_texts() -> None:
+    data = harness.from_frames(items=ITEMS, labels=LABELS, scales={"tone": "0..2:best=2"})
+    assert data.scales["tone"] == Scale(kind="ordinal", classes=(0, 1, 2), best=2)
+    with pytest.raises(UsageError, match=r"^invalid scale for 'tone': 0,1:worst=0: 'worst' is not one of best, kind$"):
+        harness.from_frames(items=ITEMS, labels=LABELS, scales={"tone": "0,1:worst=0"})
+
+
+def test_all_faults_are_named_at_once_and_none_speaks_of_files() -> None:
+    labels = changed(changed(LABELS, 0, metric="charm"), 1, score=None)
+    wrong = {"items": changed(ITEMS, 1, language="cz"), "judgments": JUDGMENTS.drop(columns="judge"), "labels": labels}
+    with pytest.raises(HarnessError) as caught:
+        harness.from_frames(**wrong, scales=SCALES | {"warmth": "1"})
+    message = str(caught.value)
+    for words in ("'warmth'", "labels:2: not a label: 'score' is empty", "judgments: not a judgment: no column 'judge'", "items:2: "):
+        assert words in message
+    both = {"labels": changed(LABELS, 1, score=9), "judgments": changed(JUDGMENTS, 0, metric="charm")}
+    with pytest.raises(ContentError) as caught:
+        harness.from_frames(items=ITEMS, **both, scales=SCALES)
+    assert "judgments:1: metric 'charm' has no scale" in str(caught.value) and "data.toml" not in f"{message}{caught.value}"

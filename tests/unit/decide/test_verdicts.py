@@ -248,7 +248,9 @@ def test_repeats_are_one_text(make_recording: MakeRecording, judged: Callable[..
     labels = labels_of(np.random.default_rng(10), 40)
     once = verdicts([make_recording(labels, [judged(item, score) for item, score in majority(labels).items()])], CompareOptions())
     twice = [judged(item, score, repeat=repeat) for item, score in majority(labels).items() for repeat in (0, 1)]
-    assert verdicts([make_recording(labels, twice)], CompareOptions()) == once
+    repeated = verdicts([make_recording(labels, twice)], CompareOptions())
+    assert [verdict.answers.asked for verdict in (*once, *repeated)] == [40, 80]
+    assert tuple(msgspec.structs.replace(verdict, answers=once[0].answers) for verdict in repeated) == once
 
 
 def test_distance_agreement_forgives_near_misses(make_recording: MakeRecording) -> None:

@@ -310,3 +310,52 @@ def test_headers_without_end_are_not_read() -> None:
     with pytest.raises(NoReply, match="the response is not HTTP"):
         posted(serve, timeout=60)
     assert sent < 16 * 2**20
+
+
+class EndlessBody:
+    """The response of a server that sends without an end; `held` are the bytes of all bodies that somebody still reads."""
+
+    status, content_length = 200, None
+    held = most = 0
+
+    def __init__(self) -> None:
+        self.content, self._sent = self, 0
+
+    async def iter_any(self) -> Any:
+        while True:
+            await asyncio.sleep(0)
+            self._sent += 1000
+            EndlessBody.held += 1000
+            EndlessBody.most = max(EndlessBody.most, EndlessBody.held)
+            yield b"x" * 1000
+
+    def close(self) -> None:
+        EndlessBody.held -= self._sent
+
+
+def test_of_large_bodies_one_is_read_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(transport, "LONGEST_BODY", 200_000)
+    monkeypatch.setattr(transport, "LARGE_BODY", 10_000)
+
+    async def main() -> list[Any]:
+        carrier = Transport("http://127.0.0.1:9/chat", {}, "the host", timeout=30, on_this_machine=True)
+        bodies: list[Any] = [EndlessBody() for _ in range(20)]
+        return await asyncio.gather(*(carrier._read(body) for body in bodies), return_exceptions=True)
+
+    assert all(isinstance(outcome, NoReply) for outcome in asyncio.run(main()))
+    assert 200_000 < EndlessBody.most <= 200_000 + 21 * 11_000 and EndlessBody.held == 0
+
+
+def test_a_long_refusal_is_read_to_its_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(transport, "LONGEST_REFUSAL", 1000)
+    [found] = posted(saying(b"HTTP/1.1 500 Whatever\r\n\r\n" + b"x" * 5000, hang_up=True))
+    assert (found.status, len(found.body)) == (500, 1000)
+
+
+def test_a_certificate_that_is_not_trusted_is_said_with_the_variable(monkeypatch: pytest.MonkeyPatch, tmp_path: Any) -> None:
+    untrusted = OSError()
+    untrusted.reason = "CERTIFICATE_VERIFY_FAILED"  # type: ignore[attr-defined]
+    monkeypatch.delenv("SSL_CERT_FILE", raising=False)
+    assert transport._tls_reason(untrusted).startswith("certificate verify failed; SSL_CERT_FILE can name a file")
+    monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "none.pem"))
+    assert transport._tls_reason(untrusted).endswith("SSL_CERT_FILE names a file that does not exist")

@@ -14,7 +14,7 @@ from harness.measure.compare import compare
 from harness.measure.options import CompareOptions
 from harness.measure.recorded_run import recording
 from harness.model import Condition, Failure, Item, Judgment, Score
-from harness.signature import Signature
+from harness.signature import ComparisonSignature, Signature
 from tests.protocols import PROTOCOL
 
 MakeItem = Callable[..., Item]
@@ -24,7 +24,7 @@ Answers = Mapping[str, Score | Failure]
 World = Callable[..., tuple[Dataset, list[Judgment]]]
 
 JUDGE = "openai/one"
-NOTHING = Judgments.from_rows(())
+NOTHING = Judgments.from_rows([])
 
 
 def letters(count: int) -> list[str]:
@@ -61,7 +61,7 @@ def test_without_development_items_it_is_the_commonest_reference_of_the_cell(wor
 
 
 def test_every_judge_has_a_signature_that_parses_and_tells_it_from_others() -> None:
-    one, two = (recorded_run.signature(PROTOCOL, identity, NOTHING) for identity in PROTOCOL.judges.identities)
+    one, two = recorded_run.signatures(PROTOCOL, NOTHING).values()
     assert Signature.parse(str(one)) == one
     assert one.judge == "openai/one@endpoint=a-very-long-name.of-a-host.example"
     assert two.judge == "local/two@sha256=ffffffffffff"
@@ -87,29 +87,25 @@ def test_every_judge_has_a_signature_that_parses_and_tells_it_from_others() -> N
     ids=lambda change: next(iter(change)),
 )
 def test_whatever_can_move_a_number_is_in_the_signature(change: dict[str, Any]) -> None:
-    judge = PROTOCOL.judges.identities[0]
-    assert recorded_run.signature(PROTOCOL.with_fields(**change), judge, NOTHING) != recorded_run.signature(PROTOCOL, judge, NOTHING)
+    changed, usual = (recorded_run.signatures(protocol, NOTHING)[JUDGE] for protocol in (PROTOCOL.with_fields(**change), PROTOCOL))
+    assert changed != usual
 
 
 @pytest.mark.parametrize(
     "change", [{"title": "Another"}, {"data": "/somewhere"}, {"content": ("/elsewhere",)}], ids=lambda change: next(iter(change))
 )
 def test_nothing_else_is(change: dict[str, Any]) -> None:
-    judge = PROTOCOL.judges.identities[0]
-    assert recorded_run.signature(PROTOCOL.with_fields(**change), judge, NOTHING) == recorded_run.signature(PROTOCOL, judge, NOTHING)
+    assert recorded_run.signatures(PROTOCOL.with_fields(**change), NOTHING) == recorded_run.signatures(PROTOCOL, NOTHING)
 
 
-def test_what_a_judge_answers_is_in_its_signature_and_in_no_other(judged: Judged) -> None:
-    """One plan, once answered with agreement and once without, has two signatures."""
-    one, two = PROTOCOL.judges.identities
-    first, second = (
-        Judgments.from_rows([judged("a", score, judge=one.name), judged("b", 0, judge=two.name), judged("a", 2, judge=one.name, repeat=1)])
-        for score in (1, 0)
-    )
-    assert recorded_run.signature(PROTOCOL, one, first) != recorded_run.signature(PROTOCOL, one, second)
-    assert recorded_run.signature(PROTOCOL, two, first) == recorded_run.signature(PROTOCOL, two, second)
-    assert recorded_run.signature(PROTOCOL, one, NOTHING).judgments == "none"
-    assert recorded_run.signature(PROTOCOL, one, first.of_judge(one.name)) == recorded_run.signature(PROTOCOL, one, first)
+def test_other_answers_give_another_signature_and_it_is_that_of_the_comparison(world: World) -> None:
+    found = []
+    for answers in ({"a": 0, "b": 2}, {"a": 2, "b": 0}, {"a": 0, "b": Failure.REFUSED}):
+        data, judgments = world({"a": 0, "b": 2}, answers)
+        compared = ComparisonSignature.parse(compare([recording(judgments, data, data)], CompareOptions()).signature)
+        found.append(recorded_run.signatures(PROTOCOL, judgments)[JUDGE].judgments)
+        assert compared.judgments == (found[-1],)
+    assert len(set(found)) == 3
 
 
 def test_a_field_that_no_part_has_is_refused() -> None:

@@ -74,7 +74,7 @@ def test_halves_are_kept_on_interval_scales_and_are_off_other_scales() -> None:
 
 
 def test_other_numbers_are_kept_beside_the_score() -> None:
-    reading = read_text("A 4. Its grammar alone is a 3, its plot a 5.", INTERVAL, WORDS)
+    reading = read_text("A 4 out of 5. Its grammar alone is a 3, its plot a 5.", INTERVAL, WORDS)
     assert (reading.score, reading.raw_choice, reading.further_numbers) == (4.0, "4", "3 5")
     assert read_text("A 4, as I said: 4.", INTERVAL, WORDS).further_numbers is None
 
@@ -85,12 +85,13 @@ def test_other_numbers_are_kept_beside_the_score() -> None:
         ("A", "A", None),
         ("Text B is better.", "B", None),
         ("A better text is B.", "B", None),
-        ("I prefer B, not A.", "B", "A"),
+        ("I prefer it to A. Answer: B", "B", "A"),
+        ("B\nIt is better than A.", "B", "A"),
         ("It is a Tie.", "tie", None),
         ("テキストA", "A", None),
     ],
 )
-def test_on_a_scale_of_words_the_first_class_that_is_named_counts(text: str, score: str, further: str | None) -> None:
+def test_on_a_scale_of_words_the_class_that_is_named_counts(text: str, score: str, further: str | None) -> None:
     reading = read_text(text, CHOICE, WORDS)
     assert (reading.score, reading.further_numbers) == (score, further)
 
@@ -106,3 +107,50 @@ def test_what_holds_no_score_is_a_failure_with_a_name() -> None:
 @pytest.mark.parametrize("unit", ["1 - ", "9", "text ", "1 to "])
 def test_the_time_grows_with_the_answer(unit: str) -> None:
     assert_grows_linearly(lambda repeats: read_text(unit * repeats, INTERVAL, WORDS), 50_000)
+
+
+TWO = Scale(kind="ordinal", classes=(0, 1, 2), best=2)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "2点中1点です。",
+        "満点は2点ですが、1点とします。",
+        "０〜２で１",
+        "2점 만점에 1점입니다.",
+        "2 में से 1 अंक",
+        "२ में से १",
+        "2 üzerinden 1",
+        "2-ből 1",
+        "(0 = bad, 2 = good) 1",
+        "The text has 2 mistakes. Rating: 1",
+        "1\nIt has 2 mistakes.",
+        "It has 2 mistakes.\n\n**1**",
+        "1 out of 2, because it has 2 mistakes and 0 style.",
+        "So it is \\boxed{1} of 2 and 0.",
+    ],
+)
+def test_the_highest_score_is_not_taken_for_the_score(text: str) -> None:
+    assert read_text(text, TWO, WORDS).score == 1
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "De 2 puntos, le doy 1.",
+        "Von 2 Punkten gebe ich 1.",
+        "Ze 2 bodů dávám 1.",
+        "Of the 2 points available I award 1.",
+        "Of 2 points, 1.",
+        "The highest score is 2. This one gets 1.",
+        "A 1, perhaps a 2.",
+    ],
+)
+def test_of_two_numbers_of_which_none_is_announced_none_is_taken(text: str) -> None:
+    assert read_text(text, TWO, WORDS).failure is Failure.NOT_JSON
+
+
+@pytest.mark.parametrize("text", ["Text A is worse than text B.", "I prefer B, not A."])
+def test_of_two_classes_of_which_none_is_announced_none_is_taken(text: str) -> None:
+    assert read_text(text, CHOICE, WORDS).failure is Failure.NOT_JSON

@@ -19,6 +19,7 @@ from harness.parse.reasoning import reasoning_end, without_reasoning
 from tests.growth import assert_grows_linearly
 
 WORDS = bundled_vocabulary()
+OTHER = 'or {"score": 0}?'
 MARKED = [
     "<think>Score: 0? No.</think>\n",
     "\n<think>\n\n</think>\n\n",
@@ -30,6 +31,18 @@ MARKED = [
     "<|START_THINKING|>0<|END_THINKING|>",
     '<|channel|>analysis<|message|>{"score": 0}<|end|><|start|>assistant<|channel|>final<|message|>',
     'Okay, {"score": 0} or 1?\n</think>\n\n',
+    f"<|channel|>analysis<|message|>{OTHER}<|end|><|start|>assistant<|channel|>final <|constrain|>json<|message|>",
+    f"<|channel|>analysis<|message|>{OTHER}<|end|><|start|>assistant<|channel|>final json<|message|>",
+    f"<|start|>assistant<|channel|>analysis<|message|>{OTHER}<|end|><|start|>assistant<|channel|>final<|message|>",
+    f"<|channel|>analysis<|message|>{OTHER}<|end|>",
+    f"<|channel|>analysis<|message|>{OTHER}<|end|><|start|>assistant<|channel|>commentary to=functions.answer <|constrain|>json<|message|>",
+    f"analysisLet me see, {OTHER}assistantfinal",
+    f"<|channel>thought\n{OTHER}<channel|>",
+    f"<|im_start|>think\n{OTHER}<|im_end|>",
+    f"<|begin_of_thought|>{OTHER}<|end_of_thought|><|begin_of_solution|>",
+    f"<|inner_prefix|>{OTHER}<|inner_suffix|>",
+    f"<longcat_think>{OTHER}</longcat_think>",
+    f"<scratchpad>{OTHER}</scratchpad>",
 ]
 
 
@@ -84,6 +97,9 @@ def test_probabilities_are_those_of_the_answer(single: dict[str, Scale]) -> None
     assert score_probabilities(thought[:3], single, joint=False) == {}
 
 
-@pytest.mark.parametrize("unit", ["<think>", "<think></think>", "\n</think", " ", "\n"])
+@pytest.mark.parametrize(
+    "unit",
+    ["<think>", "<think></think>", "\n</think", "<|channel|>", "<|channel|>a<|message|><|end|>", "<|end|>", "analysisA", " ", "\n"],
+)
 def test_the_time_is_linear(unit: str) -> None:
     assert_grows_linearly(lambda repeats: reasoning_end(unit * repeats), 300_000 // len(unit))

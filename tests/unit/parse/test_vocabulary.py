@@ -60,8 +60,9 @@ def test_a_content_folder_brings_the_words_of_its_languages(vocabulary: Vocabula
 
 
 @pytest.mark.parametrize("text", [text for text, says in NEW.values() if says != NOT_JSON])
-def test_without_the_folder_the_words_are_unknown(text: str) -> None:
-    assert read_one(text).score is None and read_one(text).failure is not REFUSED
+def test_without_any_lexicon_the_words_are_unknown(text: str) -> None:
+    reading = read_one(text, Vocabulary([]))
+    assert reading.score is None and reading.failure is not REFUSED
 
 
 def test_the_words_of_the_bundled_languages_stay_known_beside_them(vocabulary: Vocabulary) -> None:

@@ -179,3 +179,17 @@ def test_people_see_the_texts_of_the_data_and_never_systems(tmp_path: Path) -> N
     pages = label_pages("set", harness.load(tmp_path / "set"))
     assert pages.command == "harness labels page set --fields source,output"
     assert pages.time("cs", 400) == "about 60 min" and pages.unlabelled == {"cs": {"quality": 1}}, "its label is not said to be native"
+
+
+def test_texts_of_other_names_are_shown_on_pages(tmp_path: Path) -> None:
+    """The next step of a set of one's own works: its texts have names that no bundled task has."""
+    answers = [f"An answer with the number {n}." for n in range(4)]
+    items = [
+        {"item_id": f"i{n}", "language": "en", "task": "own", "answer": text, "notes": f"seen by {n}, bad"}
+        for n, text in enumerate(answers)
+    ]
+    write_rows(tmp_path / "set" / "items.jsonl", items)
+    labels = [{"item_id": item["item_id"], "annotator_id": "p", "metric": "fluency", "score": 1} for item in items]
+    write_rows(tmp_path / "set" / "labels.jsonl", labels)
+    (tmp_path / "set" / "data.toml").write_text('id = "set"\n[metrics.fluency]\nkind = "ordinal"\nclasses = [0, 1]\nbest = 1\n', "utf-8")
+    assert label_pages("set", harness.load(tmp_path / "set")).command == "harness labels page set --fields answer"

@@ -86,7 +86,9 @@ def test_nan_is_never_in_a_report(world: World, labels: Mapping[str, Score], ans
 def test_equal_judgments_make_equal_reports(world: World) -> None:
     labels = {f"{letter}{n}": n for letter in letters(9) for n in (0, 1, 2)}
     data, judgments = world(labels, {name: int(name[1]) % 2 for name in labels})
-    assert to_json(made(data, judgments).as_json()) == to_json(made(data, judgments.take(np.arange(len(judgments))[::-1])).as_json())
+    both = [made(data, rows) for rows in (judgments, judgments.take(np.arange(len(judgments))[::-1]))]
+    one, other = (re.sub(r"judgments:\w+", "", to_json(report.as_json())) for report in both)  # the hash is of the rows in their order
+    assert one == other
 
 
 def test_cells_are_by_task_and_pooled_over_tasks(make_item: MakeItem, make_data: MakeData, judged: Judged) -> None:

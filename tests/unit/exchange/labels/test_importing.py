@@ -288,7 +288,7 @@ def test_rows_in_are_rows_out_and_rows_refused(
     if not expected:
         return
     done = import_labels(folder / "a.csv", folder / "data", mapping, ImportOptions(keep_annotators=True, allow_refused=True), library)
-    assert expected == done.rows == done.labels + len(done.refused)
+    assert expected == done.rows + done.blank and done.rows == done.labels + len(done.refused)
     labels = folder / "data" / "labels.jsonl"
     assert labels.exists() == done.written and (len(labels.read_text().splitlines()) if done.written else 0) == done.labels
 

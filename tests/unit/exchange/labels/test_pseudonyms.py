@@ -17,9 +17,19 @@ SALT = bytes(range(32))
 
 
 def test_a_pseudonym_is_the_beginning_of_the_keyed_hash() -> None:
-    digits = hmac.new(SALT, b"Anna", hashlib.sha256).hexdigest()[:10]
+    digits = hmac.new(SALT, b"anna", hashlib.sha256).hexdigest()[:10]
     assert Pseudonyms(SALT).pseudonym_for("Anna") == f"ann-{digits}" == Pseudonyms(SALT).pseudonym_for("Anna")
     assert Pseudonyms(bytes(32)).pseudonym_for("Anna") != f"ann-{digits}"
+
+
+@pytest.mark.parametrize("spelling", ["EVA NOVÁ", " Eva  Nova\u0301", "Eva\u00a0Nová\u200b"])
+def test_spellings_of_one_person_are_one(spelling: str) -> None:
+    """Two ids of one person would agree with each other in everything."""
+    for pseudonyms in (Pseudonyms(SALT), Pseudonyms(None)):
+        assert pseudonyms.pseudonym_for("Eva Nová") == pseudonyms.pseudonym_for(spelling) != pseudonyms.pseudonym_for("Eva Novak")
+    assert Pseudonyms(None, ["Eva Nová"]).pseudonym_for(spelling) == "Eva Nová"
+    assert Pseudonyms(None).pseudonym_for("7.0") == "7.0"
+    assert Pseudonyms(None, ["7"]).pseudonym_for("7.0") == "7"
 
 
 def test_without_a_salt_ids_are_kept() -> None:

@@ -200,6 +200,29 @@ def test_a_formula_with_its_value_counts_as_the_value(workbook: Callable[..., Pa
     assert cells(read_source(str(path)))[0]["score"] == 2
 
 
+@pytest.mark.parametrize(
+    ("stored", "value"),
+    [
+        (b'<c r="B2"><f>1+1</f><v>0</v></c>', 0),
+        (b'<c r="B2" t="b"><f>1+1</f><v>0</v></c>', False),
+        (b'<c r="B2" t="b"><f>1+1</f><v>1</v></c>', True),
+        (b'<c r="B2"><f>1+1</f><v>0.0</v></c>', 0.0),
+        (b'<c r="B2" t="str"><f>1+1</f><v></v></c>', None),
+        (b'<c r="B2" t="str"><f>1+1</f><v>bad</v></c>', "bad"),
+        (b'<c r="B2" t="e"><f>1+1</f><v>#DIV/0!</v></c>', Unreadable("the cell holds Excel's error #DIV/0!")),
+        (b'<c r="B2" t="e"><f>1+1</f><v>#SPILL!</v></c>', Unreadable("the cell holds Excel's error #SPILL!")),
+    ],
+)
+def test_a_stored_value_of_a_formula_may_be_zero_false_empty_or_an_error(
+    workbook: Callable[..., Path], stored: bytes, value: object
+) -> None:
+    path = workbook([["item_id", "score"], ["a", 1]], _formulas)
+    never = b'<c r="B2"><f>1+1</f><v></v></c>'
+    _edit(path, "xl/worksheets/sheet1.xml", never, stored, never.replace(b"<v></v>", b"<v />"), never.replace(b"<v></v>", b"<v/>"))
+    read = cells(read_source(str(path)))[0].get("score")
+    assert (read, type(read)) == (value, type(value))
+
+
 def _edit(path: Path, part: str, old: bytes, new: bytes, *other_forms: bytes) -> None:
     """Change a part of a workbook as another program might have written it."""
     with zipfile.ZipFile(path) as archive:

@@ -1,0 +1,65 @@
+"""Reads a scale from a short text, such as `1..5:best=5`."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import msgspec
+
+from harness.errors import UsageError
+from harness.model import Scale, Score
+
+MOST_CLASSES = 10  # steps of a range of whole numbers that are classes
+
+
+def parse_scale(text: str, shown: str = "") -> Scale:
+    """Read `CLASSES[:best=SCORE][:kind=KIND]` as a scale. Raises UsageError for another form; its message has `shown` before the text.
+
+    Without `kind`, whole numbers are ordinal classes and words are nominal ones. `1..5` means 1,2,3,4,5. A range of fractions
+    (`0.0..1.0`), of more than eleven whole numbers, of two (`0..1`), or with `kind=interval` is an interval.
+
+    >>> parse_scale("1..5").classes, parse_scale("1..5:kind=interval").kind, parse_scale("bad,good:best=good").best
+    ((1, 2, 3, 4, 5), 'interval', 'good')
+    """
+    class_text, *option_texts = text.split(":")
+    options: dict[str, str] = {}
+    for option in option_texts:
+        name, sign, value = option.partition("=")
+        if name not in ("best", "kind"):
+            raise UsageError(f"{shown}{text}: '{name}' is not one of best, kind")
+        if not (sign and value) or name in options:
+            raise UsageError(f"{shown}{text}: '{option}' should be {name}=VALUE, once")
+        options[name] = value
+    ends = class_text.split("..")
+    numbers = [parse_score(end) for end in ends]
+    if len(ends) == 2 and options.get("kind") != "interval" and (spelt_out := _whole_numbers(*numbers)):
+        fields: dict[str, Any] = {"kind": "ordinal", "classes": spelt_out}
+    elif len(ends) == 2 and not any(isinstance(number, str) for number in numbers):
+        fields = {"kind": "interval", "min": numbers[0], "max": numbers[1]}
+    else:
+        classes = tuple(parse_score(part) for part in class_text.split(",") if part.strip())
+        if any(isinstance(c, float) for c in classes):
+            raise UsageError(f"{shown}{text}: classes are whole numbers or words; for fractions give an interval: 0..1")
+        fields = {"kind": "nominal" if any(isinstance(c, str) for c in classes) else "ordinal", "classes": classes}
+    fields |= {"best": parse_score(options["best"])} if "best" in options else {}
+    fields |= {"kind": options["kind"]} if "kind" in options else {}
+    try:
+        return msgspec.convert(fields, Scale)
+    except msgspec.ValidationError as err:
+        raise UsageError(f"{shown}{text}: {err}") from None
+
+
+def _whole_numbers(low: Score, high: Score) -> tuple[int, ...]:
+    """Return all whole numbers of a range that has three to eleven of them; else none: 0..1 is what shares lie in."""
+    if not (isinstance(low, int) and isinstance(high, int) and 1 < high - low <= MOST_CLASSES):
+        return ()
+    return tuple(range(low, high + 1))
+
+
+def parse_score(text: str) -> Score:
+    """Return a number where the text is one, else the text without blanks around it."""
+    text = text.strip()
+    if re.fullmatch(r"[+-]?\d+", text):
+        return int(text)
+    return float(text) if re.fullmatch(r"[+-]?\d+\.\d+", text) else text

@@ -1,0 +1,83 @@
+"""Where most answers of a judge could not be read, the first line says so, no verdict rests on them, and the exit code is 4."""
+
+from __future__ import annotations
+
+import json
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.conftest import write_rows
+
+POLICY = 'version = 1\nalpha = 0.05\n[[rule]]\nlanguage = "cs"\nmetric = "harm"\nat_least = 0.7\nverdict = "use"\n'
+TOML = 'id = "made"\nannotators = "persistent"\n[metrics.harm]\nkind = "ordinal"\nclasses = [0, 1]\nbest = 0\n'
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Callable[..., Path]:
+    """Write a data folder of 120 texts; `answers` gives what a judge answered in the text of a number."""
+
+    def write(answers: Callable[[int], dict[str, Any]], people: int = 3, judge: str = "model/one") -> Path:
+        texts = range(120)
+        write_rows(
+            tmp_path / "made" / "items.jsonl",
+            [{"item_id": f"i{n}", "language": "cs", "task": "t", "output": f"Text číslo {n}."} for n in texts],
+        )
+        labels = [(n, who, (n * 7 + n // 5) % 2) for n in texts for who in range(people)]
+        write_rows(
+            tmp_path / "made" / "labels.jsonl",
+            [{"item_id": f"i{n}", "annotator_id": f"a{who}", "metric": "harm", "score": score} for n, who, score in labels],
+        )
+        rows = [{"item_id": f"i{n}", "judge": judge, "metric": "harm"} | answers(n) for n in texts]
+        write_rows(tmp_path / "made" / "judgments.jsonl", rows)
+        (tmp_path / "made" / "data.toml").write_text(TOML, "utf-8")
+        return tmp_path / "made"
+
+    return write
+
+
+@pytest.mark.parametrize("people", [1, 3])
+@pytest.mark.parametrize(
+    ("answer", "cause"),
+    [({"score": 9}, "(off the scale), such as '9'"), ({"failure": "refused"}, "(refused)"), ({"failure": "not_json"}, "(not in the form")],
+)
+def test_answers_of_which_none_can_be_read_say_so_first(
+    cli: Callable[..., Any], folder: Callable[..., Path], people: int, answer: dict[str, Any], cause: str
+) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        done = cli("compare", folder(lambda n: answer, people))
+    assert done.code == 4 and done.out.splitlines()[0].startswith("None of 120 answers could be read") and cause in done.out.splitlines()[0]
+    assert "Do not use" not in done.out and "second" not in done.out and "Warning" not in done.err
+    [verdict] = json.loads(cli("compare", folder(lambda n: answer, people), "--json").out)["verdicts"]
+    assert verdict["answer"] == "no verdict" and verdict["unread"] == {answer.get("failure", "off_scale"): 120}
+
+
+def test_more_than_half_is_enough_and_half_is_not(cli: Callable[..., Any], folder: Callable[..., Path]) -> None:
+    for unread, code in ((61, 4), (60, 0)):
+        done = cli("compare", folder(lambda n, unread=unread: {"failure": "refused"} if n < unread else {"score": n % 2}))
+        assert done.code == code and (f"{unread} of 120 answers could not be read" in done.out.splitlines()[0]) is (code == 4)
+
+
+def test_a_gate_is_inconclusive_and_says_why(cli: Callable[..., Any], folder: Callable[..., Path], tmp_path: Path) -> None:
+    (tmp_path / "gate.toml").write_text(POLICY, "utf-8")
+    done = cli("gate", folder(lambda n: {"score": 9}), "--policy", tmp_path / "gate.toml", "--json", tmp_path / "gate.json")
+    checks = json.loads((tmp_path / "gate.json").read_text("utf-8"))["checks"]
+    assert done.code == 4 and {check["outcome"] for check in checks} == {"inconclusive"}
+    assert any("none of 120 answers could be read" in check["reason"] for check in checks)
+
+
+def test_an_answer_that_is_shown_is_one_safe_line(cli: Callable[..., Any], folder: Callable[..., Path]) -> None:
+    first = cli("compare", folder(lambda n: {"score": "\x1b[31mred\nline " + "x" * 500})).out.splitlines()[0]
+    assert "\x1b" not in first and "red line xxx" in first and len(first) < 200
+
+
+def test_a_run_of_which_nothing_can_be_read_ends_with_4(cli: Callable[..., Any], endpoint: Any, tmp_path: Path) -> None:
+    endpoint.script = lambda request: endpoint.saying({"score": 77})
+    flags = ("--langs", "cs", "--judge", "openai/tester", "--base-url", endpoint.url, "--out", tmp_path, "--metrics", "problematic_content")
+    done = cli("run", *flags)
+    assert done.code == 4 and "None of 12 answers could be read (off the scale), such as '77'" in done.out
+    assert cli("report", "--out", tmp_path).code == 4

@@ -1,0 +1,54 @@
+"""Automatic acceptance: how often more than alpha of what is accepted is wrong, where delta is 10 %.
+
+`python -m tests.worlds.test_acceptance [R]` prints the table. It calls the statistic itself, `acceptance_threshold`.
+"""
+
+from __future__ import annotations
+
+import sys
+
+import numpy as np
+import pytest
+
+from harness.stats import acceptance_threshold
+from tests.worlds.rows import Row, table
+from tests.worlds.worlds import Confidences
+
+WORLDS = {
+    "steep, 100 single texts": (Confidences(100, 1, 0, 0.5, 1.0), "2.9"),
+    "steep, 400 single texts": (Confidences(400, 1, 0, 0.5, 1.0), "3.5"),
+    "flat at the limit, 400 single texts": (Confidences(400, 1, 0, 0.899, 0.899), "8.1"),
+    "flat at the limit, 100 unequal groups": (Confidences(100, 5, 0.8, 0.899, 0.899), "–"),
+    "flat at the limit, 30 unequal groups": (Confidences(30, 6, 0.8, 0.899, 0.899), "–"),
+    "flat at the limit, 20 unequal groups": (Confidences(20, 6, 0.8, 0.899, 0.899), "–"),
+    "flat at the limit, 8 unequal groups": (Confidences(8, 10, 0.8, 0.899, 0.899), "–"),
+    "steep, 30 unequal groups": (Confidences(30, 6, 0.8, 0.5, 1.0), "–"),
+}
+
+
+def row(name: str, worlds: int) -> Row:
+    """Return how often a threshold is certified that breaks the promise."""
+    world, before = WORLDS[name]
+    rng = np.random.default_rng([13, list(WORLDS).index(name)])
+    truth = {step / 20: world.truth(step / 20) for step in range(21)}
+    broken = 0
+    for _ in range(worlds):
+        confidence, agrees, group, _ = world.draw(rng)
+        found = acceptance_threshold(confidence, agrees, group if world.size > 1 else None)
+        broken += found.reason is None and truth[round(found.threshold * 20) / 20] < 0.9
+    return Row(name, before, broken, worlds, 10, False)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["steep, 100 single texts", "flat at the limit, 400 single texts"])
+def test_a_certified_threshold_breaks_its_promise_rarely(name: str) -> None:
+    found = row(name, 300)
+    assert found.holds, found
+
+
+def main() -> None:
+    print(table(row(name, int(sys.argv[1]) if len(sys.argv) > 1 else 1000) for name in WORLDS))
+
+
+if __name__ == "__main__":
+    main()

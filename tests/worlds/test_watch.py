@@ -1,0 +1,51 @@
+"""Watching: how often 500 quiet days with unequal, beta-distributed group means give a false alarm, looked at after each day.
+
+`python -m tests.worlds.test_watch [R]` prints the table. It calls the statistics that `harness watch check` calls each day.
+"""
+
+from __future__ import annotations
+
+import sys
+
+import numpy as np
+import pytest
+
+from harness.stats.estimation.betting import log_factors, mixed_wealth, reference_limits
+from tests.worlds.rows import Row, table
+from tests.worlds.worlds import group_sizes
+
+WORLDS = {  # the level, the mean number of groups on a day, and whether the level comes from 300 labels
+    "level .8, known": ((0.8, 30, False), "1.9"),
+    "level .8, by its lower limit of 300 labels": ((0.8, 30, True), "0.6"),
+    "level .97, known, 4 groups a day": ((0.97, 4, False), "–"),
+    "level .97, by its lower limit of 300 labels": ((0.97, 30, True), "–"),
+}
+
+
+def row(name: str, worlds: int, days: int = 500) -> Row:
+    """Return how often the evidence that the level is lower passes 1 / alpha on any day; 2 / alpha where the level is estimated."""
+    (level, mean, estimated), before = WORLDS[name]
+    rng = np.random.default_rng([29, list(WORLDS).index(name)])
+    alarms = 0
+    for _ in range(worlds):
+        counts = group_sizes(rng, days, mean, 0.8)
+        present = np.arange(counts.max()) < counts[:, None]
+        sizes = group_sizes(rng, present.size, 4, 0.8).reshape(present.shape)
+        means = rng.binomial(sizes, rng.beta(level * 5, (1 - level) * 5, present.shape)) / sizes
+        null = reference_limits(rng.binomial(300, level) / 300, 300, 0.025).lower if estimated else level
+        alarms += mixed_wealth(log_factors(means, null, present)).log_e.max() > np.log(2 / 0.05 if estimated else 1 / 0.05)
+    return Row(name, before, int(alarms), worlds, 5, False)
+
+
+@pytest.mark.slow
+def test_quiet_days_rarely_give_an_alarm() -> None:
+    found = row("level .8, known", 200, days=200)
+    assert found.holds, found
+
+
+def main() -> None:
+    print(table(row(name, int(sys.argv[1]) if len(sys.argv) > 1 else 500) for name in WORLDS))
+
+
+if __name__ == "__main__":
+    main()
