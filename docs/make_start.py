@@ -21,7 +21,7 @@ EXAMPLE = Path(__file__).with_name("start")
 TABLE, JUDGE = EXAMPLE / "hodnoceni.csv", EXAMPLE / "helpful.py"
 BLOCK = re.compile(r"```console\n\$ (.+)\n((?:.*\n)*?)```")
 PARTS = (
-    "Dobrý den, děkujeme za vaši zprávu.",
+    "Dobrý den, děkujeme za zprávu číslo {}.",
     "Zboží můžete vrátit do čtrnácti dnů bez udání důvodu.",
     "Přiložte prosím kopii účtenky a číslo objednávky.",
     "Peníze vám pošleme na účet do pěti pracovních dnů.",
@@ -41,7 +41,7 @@ def table() -> bytes:
             scores = [str(min(5, max(1, quality + draw.choice((-1, 0, 0, 0, 0, 1))))) for _ in PEOPLE]
             scores[2] = scores[2] if question <= SCORED // 2 else ""
             scores = scores if question <= SCORED else [""] * len(PEOPLE)
-            lines.append(";".join((str(question), system, " ".join(PARTS[:quality]), *scores)))
+            lines.append(";".join((str(question), system, " ".join(PARTS[:quality]).format(question), *scores)))
     return ("\r\n".join(lines) + "\r\n").encode("cp1250")
 
 

@@ -9,6 +9,7 @@ import re
 import unicodedata
 from collections.abc import Iterable
 from functools import lru_cache
+from typing import Any
 
 # C0 and C1 controls except tab and newline, and characters that reorder or hide text: bidi controls, the byte-order mark.
 _UNSAFE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]")
@@ -52,6 +53,17 @@ def short_repr(value: object, name: str, **counts: int) -> str:
 def without_controls(text: str) -> str:
     """Text with U+FFFD in place of each control character, so that readers notice it."""
     return _CONTROLS.sub("\ufffd", text)
+
+
+def in_nfc(value: Any) -> Any:
+    """Return a text in Unicode's composed form, and any other value as it is.
+
+    >>> in_nfc("e\u0301") == "\u00e9", in_nfc(7)
+    (True, 7)
+    """
+    if not isinstance(value, str) or unicodedata.is_normalized("NFC", value):
+        return value
+    return unicodedata.normalize("NFC", value)
 
 
 def normalised(text: str) -> str:

@@ -18,7 +18,7 @@ def cascade_folder(path: Path, *, texts: int = 600, per_group: int = 1, seed: in
     items, labels, judgments = [], [], []
     for number in range(texts):
         name, truth = f"t{number}", int(draw.integers(3))
-        items.append({"item_id": name, "language": "cs", "task": "chat", "group": f"g{number // per_group}", "output": "Text."})
+        items.append({"item_id": name, "language": "cs", "task": "chat", "group": f"g{number // per_group}", "output": f"Text {name}."})
         said = [0, 1, 2] if draw.random() < 0.1 else [truth] * 3
         labels += [{"item_id": name, "annotator_id": who, "metric": "tone", "score": score} for who, score in zip("abc", said, strict=True)]
         ease = draw.normal()

@@ -73,8 +73,8 @@ _OF_JUSTIFICATIONS = np.dtype([(name, np.uint64) for name in ("letters", "exact"
 
 def collect_traces(rows: Iterable[ReplyRow], data: Dataset) -> Traces:
     """Reduce replies to what probes compare. Rows of items that are not in `data` are skipped."""
-    groups = {name: number for number, name in enumerate(sorted({item.group for item in data.items}))}
-    group_of_item = {item.item_id: groups[item.group] for item in data.items}
+    groups = {name: number for number, name in enumerate(sorted(data.clusters.used))}
+    group_of_item = {item_id: groups[name] for item_id, name in zip(data.by_id, data.clusters, strict=True)}
     replies: list[tuple[int, int, bool, float]] = []
     justifications: list[tuple[int, int, int, int]] = []
     for row in rows:

@@ -16,7 +16,6 @@ from harness.measure.compare import AlignedData
 from harness.measure.judged import JudgedData
 from harness.measure.options import CompareOptions
 from harness.measure.unit_agreement import unit_hits
-from harness.measure.units import item_key
 from harness.stats import (
     brier_score,
     calibration_error,
@@ -84,7 +83,7 @@ def _of_data(judged: JudgedData, by_source: bool, compare: CompareOptions, optio
     column = judged.units.judgments.confidence
     confidence = np.array([*column.values, math.nan], np.float64)[column.codes]
     right, _ = unit_hits(judged.units, judged.counted, compare)
-    group = item_key(judged.data, "group").codes.astype(np.int64)[judged.units.item]
+    group = judged.data.clusters.codes.astype(np.int64)[judged.units.item]
     for key, rows in rows_by_cell(judged, by_source):
         sure = ~np.isnan(confidence[rows])
         if not sure.any():

@@ -25,7 +25,7 @@ from harness.judges import traits_of
 from harness.measure.compare import Recording
 from harness.measure.design import STRATUM, stated_probabilities
 from harness.measure.judged import JudgedData
-from harness.measure.units import Classes, LabelCounts, Units, item_key
+from harness.measure.units import Classes, LabelCounts, Units
 from harness.model import CONDITION, JudgeCondition
 from harness.stats import aggregate_counts
 from harness.stats.core.arrays import Floats, Ints
@@ -164,7 +164,7 @@ def scored_items(judged: JudgedData, *, by_source: bool = False) -> Iterator[Sco
     Raises UsageError for inclusion probabilities that are no probabilities.
     """
     data, units = judged.data, judged.units
-    group = item_key(data, "group").codes.astype(np.int64)
+    group = data.clusters.codes.astype(np.int64)
     inclusion, stratum = stated_probabilities(data), _stratum(data)
     for key, rows in rows_by_cell(judged, by_source):
         yield _cell(key, units, rows, judged.counted[str(key["metric"])], group, inclusion, stratum)

@@ -17,11 +17,14 @@ from numpy.typing import NDArray
 
 from harness.errors import ContentError, refuse_faults
 from harness.tables import json_batches, parquet_table, refuse_half_characters
+from harness.text import in_nfc
 
 Codes = NDArray[np.signedinteger[Any]]
 Row = TypeVar("Row", bound=msgspec.Struct)
 
 NO_VALUE = -1
+_NAMES = ("item_id", "annotator_id", "judge", "metric")
+"""Columns whose values name something. One name may be written in two forms of Unicode, so they are compared in NFC."""
 _MAX_COMBINATIONS = 1 << 63  # that an int64 can number
 _DENSE = 4  # up to this many possible numbers per row, distinct numbers are found by counting, else by sorting
 
@@ -73,6 +76,19 @@ class CodedColumn:
 
     def __iter__(self) -> Iterator[Any]:
         return map((*self.values, None).__getitem__, self.codes.tolist())  # code -1 is the last
+
+    def in_nfc(self) -> CodedColumn:
+        """Return the column with texts in Unicode's composed form: values that differ in it alone become one.
+
+        >>> CodedColumn.from_values(["e\u0301", "\u00e9", None]).in_nfc().codes.tolist()
+        [0, 0, -1]
+        """
+        values = [in_nfc(value) for value in self.values]
+        if all(map(is_, values, self.values)):
+            return self
+        index = {value: code for code, value in enumerate(dict.fromkeys(values))}
+        new_codes = np.array([*(index[value] for value in values), NO_VALUE], np.int32)
+        return CodedColumn(tuple(index), new_codes[self.codes])
 
     @property
     def used(self) -> list[Any]:
@@ -302,6 +318,7 @@ def read_columns(path: Path, row: type[Row], what: str) -> Columns:
             else:
                 builder.add(values if hashable else [_hashable(value) for value in values])
     columns = {name: CodedColumn(*builder.finish()) for name, (builder, _) in builders.items()}
+    columns |= {name: columns[name].in_nfc() for name in _NAMES if name in columns}
     return Columns(columns, np.concatenate(lines or [np.empty(0, np.int64)]))
 
 
@@ -343,7 +360,8 @@ def checked_columns(source: Mapping[str, CodedColumn], rows: int, row: type[Row]
     columns, faults = {}, []
     for field in fields:
         name = field.name
-        column = columns[name] = source[name] if name in source else CodedColumn.empty(rows)
+        column = source[name] if name in source else CodedColumn.empty(rows)
+        column = columns[name] = column.in_nfc() if name in _NAMES else column
         if field.type is msgspec.Raw:
             continue
         for code, value in enumerate(column.values):

@@ -21,16 +21,17 @@ from harness.content import tags
 from harness.content.library import Library, item_files
 from harness.content.problems import key_pattern, line_of, scale_complaints
 from harness.content.specs import Board, DatasetCard, Shared, Task, read_spec
-from harness.data.columns import Columns
+from harness.data.columns import CodedColumn, Columns
 from harness.data.further_tables import AttentionCheck, SecondSpans, read_checks, read_second_spans
 from harness.data.judgments import Judgments, checked_judgments, read_judgment_rows
 from harness.data.labels import Labels, checked_labels, first_line, read_label_rows, read_labels
 from harness.data.named_folders import data_home, located
+from harness.data.same_texts import first_copies
 from harness.errors import ContentError, UsageError, refuse_faults
 from harness.model import Item, Label, Scale
 from harness.offensive import without_quotations
 from harness.tables import find_table, read_rows
-from harness.text import short_repr
+from harness.text import in_nfc, short_repr
 
 _FEW_VALUES = ("language", "task", "system")  # keys with few distinct values among a million items
 _USUAL_OUTPUTS = (("output",), ("output_a", "output_b"))  # of a single text, and of a pair
@@ -81,6 +82,31 @@ class Dataset(msgspec.Struct, frozen=True, dict=True):
     def positions(self) -> dict[str, int]:
         """`{item_id: index among the items}`."""
         return {item.item_id: index for index, item in enumerate(self.items)}
+
+    @cached_property
+    def clusters(self) -> CodedColumn:
+        """What is independent of each other, (items,): each item's group, or the first of the groups that equal texts of its language join.
+
+        Intervals and tests rest on it. Two groups that are joined in one language stay apart in others.
+        """
+        groups = [item.group for item in self.items]
+        joined: dict[tuple[str, str], str] = {}  # a group of a language -> an earlier one, or none if it is the first
+
+        def first(language: str, group: str) -> str:
+            path = [group]
+            while (language, path[-1]) in joined:
+                path.append(joined[language, path[-1]])
+            joined.update(((language, name), path[-1]) for name in path[:-1])
+            return path[-1]
+
+        for at, earlier in first_copies(self.items, self.outputs_of):
+            language = self.items[at].language
+            one, other = first(language, groups[earlier]), first(language, groups[at])
+            if one != other:
+                joined[language, other] = one
+        if joined:
+            groups = [first(item.language, group) for item, group in zip(self.items, groups, strict=True)]
+        return CodedColumn.from_values(groups)
 
     @cached_property
     def labelled_metrics(self) -> dict[str, frozenset[str]]:
@@ -342,10 +368,10 @@ def read_items(
     line_of_id: dict[str, int] = {}
     for line, row in read_rows(path):
         row = {**shared.texts_for(row), **row} if shared else row
-        known = {key: row.pop(key) for key in ITEM_KEYS if key in row}
+        known = {key: in_nfc(row.pop(key)) for key in ITEM_KEYS if key in row}
         known |= {key: intern(known[key]) for key in _FEW_VALUES if isinstance(known.get(key), str)}
         try:
-            group = (known if group_key == "group" else row).get(group_key, known.get("item_id", ""))
+            group = in_nfc((known if group_key == "group" else row).get(group_key, known.get("item_id", "")))
             item = msgspec.convert({**known, "group": group, "fields": row}, Item)
         except msgspec.ValidationError as err:
             faults.append((line, f"not an item: {err}"))

@@ -17,9 +17,11 @@ from harness.data.marked_errors import checked_errors
 from harness.errors import ContentError, refuse_faults
 from harness.model import Item, Scale
 from harness.tables import read_rows
+from harness.text import in_nfc
 
 ORIGINAL = "original_item_id"
 """The key of a damaged text that names the item whose output was damaged."""
+_NAMES = ("item_id", ORIGINAL, "annotator_id", "metric")
 
 
 class AttentionCheck(msgspec.Struct, frozen=True):
@@ -45,7 +47,7 @@ def read_checks(path: Path, items: Mapping[str, Item], scales: Mapping[str, Scal
     found = []
     for line, row in read_rows(path):
         try:
-            check = msgspec.convert(row, AttentionCheck)
+            check = msgspec.convert({key: in_nfc(value) if key in _NAMES else value for key, value in row.items()}, AttentionCheck)
         except msgspec.ValidationError as err:
             raise ContentError(f"not an attention check: {err}", path, line) from None
         if check.original_item_id not in items:

@@ -10,7 +10,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from harness.data.dataset import Dataset
+from harness.decide.verdict_parts import CopiedLabels
 from harness.measure.cells import number
+from harness.measure.scores import numbers
 from harness.measure.units import Classes, LabelCounts
 from harness.model import AltScoring
 from harness.stats.core.arrays import Floats, Ints
@@ -22,6 +24,8 @@ from harness.stats.intervals.alternative_annotator import (
 )
 
 _MOST = 200  # annotators of a cell whose labels are laid out as a table
+_LEAST_COPIED = 30  # texts in which equal scores are no chance
+_CHANCE = 0.001
 
 
 class AnnotatorTable(NamedTuple):
@@ -38,26 +42,74 @@ class AnnotatorLabels:
         item = data.labels.item.recode(data.positions).astype(np.int64)
         self._annotator = data.labels.annotator.codes
         self._names = tuple(map(str, data.labels.annotator.values))
-        self._rows: dict[str, tuple[Ints, Ints, Ints]] = {}
+        self._rows: dict[str, tuple[Ints, Ints, Ints | Floats]] = {}
         for code, metric in enumerate(data.labels.metric.values):
             if metric in counted:
                 rows = np.flatnonzero(data.labels.metric.codes == code)
                 rows = rows[np.argsort(item[rows], kind="stable")]
-                score = data.labels.score.take(rows).recode(counted[metric].classes.index()).astype(np.int64)
+                given, classes = data.labels.score.take(rows), counted[metric].classes
+                score = numbers(given) if classes.continuous else given.recode(classes.index()).astype(np.int64)
                 self._rows[metric] = (item[rows], self._annotator[rows].astype(np.int64), score)
 
-    def table(self, metric: str, items: Ints) -> AnnotatorTable | None:
-        """The labels of some items, which are in rising order; None with more than 200 annotators."""
-        item, annotator, score = self._rows[metric]
+    def _labels_of(self, metric: str, items: Ints) -> tuple[Ints, Ints]:
+        """Return the rows of the labels of some items, which are in rising order, and for each row the place of its item among them."""
+        item = self._rows[metric][0]
         start, stop = np.searchsorted(item, items), np.searchsorted(item, items, side="right")
         sizes = stop - start
         rows = np.repeat(start - np.concatenate([[0], np.cumsum(sizes)[:-1]]), sizes) + np.arange(sizes.sum())
+        return rows, np.repeat(np.arange(len(items)), sizes)
+
+    def copied(self, metric: str, items: Ints, judge: Floats) -> CopiedLabels | None:
+        """Return whose labels a judge's scores (items,) equal in every text that both scored; None where they equal nobody's.
+
+        Scores are class codes, or numbers on continuous scales, NaN where there is none. Fewer than 30 texts show nothing, nor do scores
+        of one class. Of an annotator who labelled a part of the texts, equal scores have to be more than what chance gives: the judge's
+        agreement with the others' labels of these texts, to the power of the texts, is at most 0.001 after correction for all annotators.
+        Where scores equal nobody's, people's commonest label of each text counts as a person's.
+        """
+        rows, place = self._labels_of(metric, items)
+        who, label, given = self._rows[metric][1][rows], self._rows[metric][2][rows].astype(np.float64), judge[place]
+        read = ~np.isnan(given)
+        equal = read & np.isclose(given, label, rtol=1e-9, atol=0)
+        texts, same = (np.bincount(who[rows_of], minlength=len(self._names)) for rows_of in (read, equal))
+        every, people = len(np.unique(place[read])), int((texts > 0).sum())
+        for code in sorted(np.flatnonzero((texts >= _LEAST_COPIED) & (same == texts)).tolist(), key=lambda code: -texts[code]):
+            others = read & (who != code) & np.isin(place, place[who == code])
+            agreement = ((equal & others).sum() + 1) / (others.sum() + 2)
+            by_chance = texts[code] < every and people * agreement ** texts[code] > _CHANCE
+            if not by_chance and len(np.unique(label[read & (who == code)])) > 1:
+                return CopiedLabels(self._names[code], int(texts[code]))
+        if len(np.unique(place[equal])) < every:  # some score is nobody's
+            return None
+        commonest = _commonest(place, label, len(items))
+        both = ~np.isnan(commonest) & ~np.isnan(judge)
+        all_equal = np.isclose(judge[both], commonest[both], rtol=1e-9, atol=0).all()
+        if both.sum() >= _LEAST_COPIED and all_equal and len(np.unique(commonest[both])) > 1:
+            return CopiedLabels(None, int(both.sum()))
+        return None
+
+    def table(self, metric: str, items: Ints) -> AnnotatorTable | None:
+        """The labels of some items, which are in rising order; None with more than 200 annotators."""
+        _, annotator, score = self._rows[metric]
+        rows, place = self._labels_of(metric, items)
         people, column = np.unique(annotator[rows], return_inverse=True)
         if len(people) > _MOST:
             return None
         table = np.full((len(items), len(people)), math.nan)
-        table[np.repeat(np.arange(len(items)), sizes), column] = score[rows]
+        table[place, column] = score[rows]
         return AnnotatorTable(tuple(self._names[code] for code in people.tolist()), table)
+
+
+def _commonest(item: Ints, label: Floats, items: int) -> Floats:
+    """Return the label that most annotators of each item gave, (items,); NaN where several did, and where there is none."""
+    found = np.full(items, math.nan)
+    pairs, counts = np.unique(np.stack([item.astype(np.float64), label]), axis=1, return_counts=True)
+    order = np.lexsort((counts, pairs[0]))  # the commonest label of an item is its last
+    item, label, counts = pairs[0, order].astype(np.int64), pairs[1, order], counts[order]
+    last = np.flatnonzero(np.append(np.diff(item), 1))
+    tied = (last > 0) & (item[last - 1] == item[last]) & (counts[last - 1] == counts[last])
+    found[item[last]] = np.where(tied, math.nan, label[last])
+    return found
 
 
 class AnnotatorSample(NamedTuple):

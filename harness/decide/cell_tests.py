@@ -14,7 +14,7 @@ from harness.data.columns import combination_ids, first_rows, rows_by_number
 from harness.decide.annotator_labels import AnnotatorLabels, AnnotatorSample, annotator_sample, annotator_tests
 from harness.decide.options import DecisionOptions
 from harness.decide.rows_by_cell import rows_by_cell
-from harness.decide.verdict_parts import AnswerCounts
+from harness.decide.verdict_parts import AnswerCounts, CopiedLabels
 from harness.measure.judged import JudgedData
 from harness.measure.options import CompareOptions
 from harness.measure.scores import numbers
@@ -116,6 +116,7 @@ class CellTests(msgspec.Struct, frozen=True, kw_only=True):
         few_rare_cases: the rarest class is expected fewer than 15 times.
         differences: what the tests were computed from. Where texts were drawn with different probabilities, `people`, `gap`, `hits` and
             `baseline` with their tests weight each by 1 / probability.
+        copied: whose labels the judge's scores equal in every text.
         alt_test: the alternative annotator test; None where labels cannot be followed by annotator.
         alt_samples: what it was made of, by task, where the card or a flag names its scoring: metrics of a task are then pooled.
     """
@@ -137,6 +138,7 @@ class CellTests(msgspec.Struct, frozen=True, kw_only=True):
     level: Level
     gain: float
     few_rare_cases: bool
+    copied: CopiedLabels | None
     alt_test: dict[str, Any] | None
     alt_samples: dict[str, AnnotatorSample]
 
@@ -202,7 +204,7 @@ class CellTester:
         self.baseline = baseline_hits(data, units, counted, judged.baseline or {}, compare, self.design)
         self.weights = {metric: _weights(votes.classes, options) for metric, votes in counted.items()}
         self.gap = unit_gaps(units, counted, self.score, self.weights)
-        self.group = item_key(data, "group").codes.astype(np.int64)
+        self.group = data.clusters.codes.astype(np.int64)
         self.sources = _label_sources(judged)
         self.labels = AnnotatorLabels(data, counted)
         self.given = numbers(units.judgments.score)
@@ -269,6 +271,7 @@ class CellTester:
             level=Level(level, correction.reach, same_level_p(level, correction.reach) <= options.alpha),
             gain=correction.gain,
             few_rare_cases=correction.few_rare_cases,
+            copied=self._copied(key["metric"], labels, items, codes, pairs and pairs[1]),
             alt_samples={str(name): sample.only(by_task.equals(name)) for name in by_task.used} if sample and by_task else {},
         )
         given = pairs and pairs[1][labelled]
@@ -296,6 +299,12 @@ class CellTester:
             written = judgments.raw_choice.take(unread[judgments.failure.take(unread).equals(commonest)])
             example = next((str(value) for value in written if value is not None), None)
         return AnswerCounts(len(rows), failures, example and one_line(example)[:_LONGEST_EXAMPLE])
+
+    def _copied(self, metric: str, labels: str, items: Ints, codes: Floats, given: Floats | None) -> CopiedLabels | None:
+        """Scores on continuous scales are compared as numbers. Labels that nobody gave cannot be copied from people."""
+        if labels not in BY_PEOPLE:
+            return None
+        return self.labels.copied(metric, items, given if given is not None and self.judged.counted[metric].classes.continuous else codes)
 
     def _failures(self, rows: Ints) -> dict[str, int]:
         kinds = self.judged.units.judgments.failure.take(rows[self.score[rows] < 0])

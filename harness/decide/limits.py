@@ -13,7 +13,6 @@ from harness.decide.rows_by_cell import rows_by_cell
 from harness.measure.compare import AlignedData
 from harness.measure.options import CompareOptions
 from harness.measure.unit_agreement import mean_of_questions, unit_hits
-from harness.measure.units import item_key
 from harness.model import CellKey
 from harness.stats import holm, paired_difference
 from harness.stats.core.arrays import Floats, Ints
@@ -42,7 +41,7 @@ def unread_shares(laid_out: AlignedData) -> dict[CellKey, LimitedNumber]:
     """
     found = {}
     for judged in laid_out.judged:
-        group = item_key(judged.data, "group").codes
+        group = judged.data.clusters.codes
         for key, rows in rows_by_cell(judged, by_source=False):
             labelled = judged.counted[key["metric"]].counts[judged.units.item[rows]].sum(axis=1) > 0
             kept = rows[labelled]
@@ -89,7 +88,7 @@ def cell_hits(laid_out: AlignedData, options: CompareOptions) -> dict[CellKey, C
     found = {}
     for judged in laid_out.judged:
         hit, _ = unit_hits(judged.units, judged.counted, options)
-        group, ids = item_key(judged.data, "group").codes.astype(np.int64), [item.item_id for item in judged.data.items]
+        group, ids = judged.data.clusters.codes.astype(np.int64), [item.item_id for item in judged.data.items]
         for key, rows in rows_by_cell(judged, by_source=False):
             items, question, judgments = np.unique(judged.units.item[rows], return_inverse=True, return_counts=True)
             hits, names = mean_of_questions(question, hit[rows]), tuple(ids[item] for item in items.tolist())

@@ -239,6 +239,8 @@ class VerdictInWords(NamedTuple):
             yield "comparisons across languages"
         if self.one.few_rare_cases:
             yield "the rarest class: fewer than 15 cases are expected"
+        if self.one.copied:
+            yield f"anything at all, if these are copies of the labels: {self.one.copied.words}"
         yield "other annotators than these"
         if self.one.sampling != "random":
             yield "other texts than these: they were not drawn at random"

@@ -7,6 +7,8 @@ from typing import Literal
 
 import msgspec
 
+from harness.text import one_line
+
 BaselineSide = Literal["above", "below", "not shown"]
 
 
@@ -61,6 +63,24 @@ def total_answers(cells: Iterable[AnswerCounts]) -> AnswerCounts:
         if cell.example is not None:
             examples.append((sum(cell.unread.values()), cell.example))
     return AnswerCounts(asked, unread, max(examples, key=lambda of: of[0])[1] if examples else None)
+
+
+class CopiedLabels(msgspec.Struct, frozen=True):
+    """A judge's scores that equal people's in every text of a cell: they may be copies, of which agreement shows nothing.
+
+    Attributes:
+        annotator: whose scores they equal; None for the commonest score of each text.
+        texts: the texts that both scored.
+    """
+
+    annotator: str | None
+    texts: int
+
+    @property
+    def words(self) -> str:
+        """What is equal, as a clause."""
+        whose = "people's commonest score" if self.annotator is None else f"that of '{one_line(self.annotator)}'"
+        return f"its score is {whose} in every one of {self.texts:,} texts"
 
 
 class AgreementWithPeople(msgspec.Struct, frozen=True):

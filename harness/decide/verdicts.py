@@ -23,6 +23,7 @@ from harness.decide.verdict_parts import (
     AnswerCounts,
     BaselineSide,
     BesideBaseline,
+    CopiedLabels,
     CorrectedP,
     UncorrectedP,
     VerdictWords,
@@ -59,6 +60,7 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True):
         answers: how many answers there are, and how many of them cannot be read.
         gain: effective labels per label if many further texts are judged.
         leniency: judge minus mean label in points.
+        copied: whose labels the judge's scores equal in every text, so that they may be copies; None where they equal nobody's.
         alt_test: the alternative annotator test, which is shown beside the verdict and is no condition of it: a constant can pass it.
         margin: how much less a judge may agree with people than they with each other.
         settings: all thresholds.
@@ -81,6 +83,7 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True):
     answers: AnswerCounts = AnswerCounts(0, {})
     gain: float | None
     leniency: float | None
+    copied: CopiedLabels | None = None
     alt_test: dict[str, Any] | None
     margin: float
     settings: str
@@ -166,6 +169,7 @@ _PLACES = {
         "unread_example": "answers.example",
         "gain": "gain",
         "leniency": "leniency",
+        "copied": "copied",
         "alt_test": "alt_test",
         "not_for": "words.not_for",
         "obstacles": "words.obstacles",
@@ -330,6 +334,7 @@ def _verdict(decided: _Decided, needed: FurtherTexts | None, options: DecisionOp
         answers=one.coverage.all,
         gain=number(one.gain) if math.isfinite(one.gain) else None,
         leniency=number(one.level.leniency.mean),
+        copied=one.copied,
         alt_test=one.alt_test,
         margin=options.margin,
         settings=str(options),

@@ -21,8 +21,9 @@ from harness.model import CellKey, Sampling
 from harness.text import short_repr
 
 Outcome = Literal["pass", "fail", "inconclusive"]
-BROKEN, OPEN, UNANSWERED, LABELS, UNREAD = "broken", "open", "unanswered", "labels", "unread"
-"""Obstacles of limits: shown to be broken, neither shown, questions without an answer, and (as of verdicts) too few labels to test."""
+BROKEN, OPEN, UNANSWERED, LABELS, UNREAD, COPIED = "broken", "open", "unanswered", "labels", "unread", "copied"
+"""Obstacles of limits: shown to be broken, neither shown, questions without an answer, (as of verdicts) too few labels to test and answers
+that cannot be read, and scores that equal people's in every text."""
 _NAMED = 3  # cells that a warning names
 _BETTER_OR_EQUAL = {"use": ("use",), "use corrected": ("use", "use corrected")}
 
@@ -110,6 +111,11 @@ def gate(source: GatedSource, policy: Policy, baseline: GatedSource | None = Non
     """
     for problem, _, _ in complaints(policy):
         raise UsageError(problem)
+    return checked(source, policy, baseline)
+
+
+def checked(source: GatedSource, policy: Policy, baseline: GatedSource | None = None) -> GateResult:
+    """Hold every limit of a policy without a look at whether it demands anything. Raises as `measure.compare` does."""
     numbers = GatedNumbers(source, policy, baseline)
     drafts = [draft for rule in policy.rule for draft in _drafts(rule, numbers)]
     checks = tuple(_decided(drafts, policy.alpha))
@@ -127,12 +133,13 @@ def gate(source: GatedSource, policy: Policy, baseline: GatedSource | None = Non
 class _Draft(msgspec.Struct, frozen=True):
     """A check whose tests are not corrected yet: p of what it demands, and of the contrary; None where it is decided already.
 
-    `why_open` says why it may not pass even if its numbers hold the limit; empty if it may.
+    `why_open` says why it may not pass even if its numbers hold the limit, and `obstacle` the same in a word; empty if it may.
     """
 
     check: Check
     p: tuple[float, float] | None = None
     why_open: str = ""
+    obstacle: str = UNANSWERED
 
 
 def _drafts(rule: Rule, numbers: GatedNumbers) -> Iterator[_Draft]:
@@ -158,9 +165,13 @@ def _draft(fields: Mapping[str, Any], key: CellKey, numbers: GatedNumbers) -> _D
         reason = f"no numbers: {numbers.unanswered[key]}"
         return _Draft(Check(**fields, outcome="inconclusive", reason=reason, obstacles=(UNANSWERED,)))
     try:
-        return _measured(fields, key, numbers)
+        draft = _measured(fields, key, numbers)
     except (BaselineProblem, NoNumber) as problem:
         return _Draft(Check(**fields, outcome="inconclusive", reason=str(problem)))
+    if draft.why_open or verdict is None or not verdict.copied or fields["limit"] in ("unread_at_most", "min_items"):
+        return draft
+    why = f"{verdict.copied.words}, so that it may be a copy, and agreement shows nothing"
+    return msgspec.structs.replace(draft, why_open=why, obstacle=COPIED)
 
 
 def _measured(fields: Mapping[str, Any], key: CellKey, numbers: GatedNumbers) -> _Draft:
@@ -243,7 +254,7 @@ def _decided(drafts: Sequence[_Draft], alpha: float) -> Iterator[Check]:
     for draft in drafts:
         check = draft.check if draft.p is None else _by_test(draft.check, next(shown), next(broken), alpha)
         if check.outcome == "pass" and draft.why_open:
-            check = msgspec.structs.replace(check, outcome="inconclusive", reason=draft.why_open, obstacles=(UNANSWERED,))
+            check = msgspec.structs.replace(check, outcome="inconclusive", reason=draft.why_open, obstacles=(draft.obstacle,))
         yield check
 
 

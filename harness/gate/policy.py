@@ -24,6 +24,9 @@ LIMITS = ("at_least", "max_drop", "beats_baseline", "not_below_people_by", "unre
 NEEDS_BASELINE = "max_drop"
 AGREEMENT = "pa_failed_wrong"
 """What `at_least` limits unless a rule names another statistic: agreement with people, failures as wrong."""
+_SIGNED = ("leniency", "pairwise_gap", "loo_gap", "mean_labels", "mean_judge")
+_UNBOUNDED = ("sd_labels", "sd_judge", "rmse", "mae")
+"""Statistics that may be negative, and those that may exceed 1; all others are shares and coefficients."""
 
 
 class Rule(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -113,6 +116,9 @@ def complaints(policy: Policy) -> Iterator[tuple[str, str, int]]:
         for key in ("language", "metric"):
             if getattr(rule, key) in ((), ""):
                 yield f'{key} names nothing, so the rule would hold nothing; name one, or write "*" for all', r"^\s*\[\[rule\]\]", number
+        if problem := _demands_nothing(rule):
+            earlier = sum(other.at_least is not None for other in policy.rule[: number - 1])
+            yield problem, r"^\s*at_least\s*=", earlier + 1
     try:
         thresholds(policy.alpha, policy.decision)
     except UsageError as err:
@@ -121,3 +127,14 @@ def complaints(policy: Policy) -> Iterator[tuple[str, str, int]]:
     for name, line in (*((name, name) for name in policy.signature), *((name, "may_differ") for name in policy.may_differ)):
         if name not in parts:
             yield f"'{name}' is not a part of a signature; the parts are {', '.join(parts)}", rf"^\s*{line}\s*=", 1
+
+
+def _demands_nothing(rule: Rule) -> str:
+    """Return what is wrong with a least value that every judge reaches, or none; empty where it demands something."""
+    if rule.at_least is None or rule.statistic in _SIGNED:
+        return ""
+    if rule.at_least <= 0:
+        return f"at_least is {rule.at_least:g}, which holds nothing: {rule.statistic} should be more than 0, such as 0.8"
+    if rule.at_least > 1 and rule.statistic not in _UNBOUNDED:
+        return f"at_least is {rule.at_least:g}, which no judge can reach: {rule.statistic} is at most 1; 80 % is 0.8"
+    return ""

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator
 from typing import Any, Literal, NamedTuple
 
-from harness.gate.check import Check, GateResult, gate
+from harness.gate.check import Check, GateResult, checked
 from harness.gate.numbers import GatedSource
 from harness.gate.policy import Policy, Rule
 from harness.tables import to_toml
@@ -40,7 +40,7 @@ def suggested_policy(source: GatedSource) -> SuggestedPolicy:
     judges = {str(name) for name in source.recording.judgments.judge.used}
     only = sorted(judges)[0] if len(judges) == 1 else None
     probe = Rule(at_least=0.0, beats_baseline=True, not_below_people_by=_MARGIN, unread_at_most=1.0, min_items=1, verdict=_LEAST)
-    result = gate(source, Policy(rule=(probe,), judge=only))
+    result = checked(source, Policy(rule=(probe,), judge=only))
     unproven = tuple(f"{c.language}/{c.metric} of {c.judge}" for c in result.checks if c.limit == "verdict" and c.outcome != "pass")
     parts = source.parts(only or "") or next((source.parts(name) for name in source.signatures), {})
     head: dict[str, Any] = {"version": 1, "alpha": 0.05}
@@ -60,7 +60,7 @@ def _rules(result: GateResult) -> Iterator[dict[str, Any]]:
         lower = [check.lower for check in limits["at_least"]]
         upper = [check.upper for check in limits["unread_at_most"]]
         if known := [value for value in lower if value is not None]:
-            made["at_least"] = math.floor(100 * min(known)) / 100 if len(known) == len(lower) else None
+            made["at_least"] = (math.floor(100 * min(known)) / 100 or None) if len(known) == len(lower) else None
         if known := [value for value in upper if value is not None]:
             made["unread_at_most"] = min(1.0, math.ceil(100 * max(known)) / 100) if len(known) == len(upper) else None
         if all(check.outcome == "pass" for check in limits["beats_baseline"]):

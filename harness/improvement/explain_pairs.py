@@ -12,7 +12,6 @@ from harness.data.dataset import Dataset
 from harness.judges import traits_of
 from harness.measure.cells import number
 from harness.measure.judged import JudgedData
-from harness.measure.units import item_key
 from harness.model import CONDITION
 from harness.stats import benjamini_yekutieli
 from harness.stats.core.arrays import Floats, Ints
@@ -133,7 +132,7 @@ class _Texts:
         names = [[str(item.fields.get(name) or "") for item in data.items] for name in ("system_a", "system_b")]
         self.names = sorted({name for side in names for name in side})
         self.systems = [np.array([self.names.index(name) for name in side], np.int64) for side in names]
-        self.group = item_key(data, "group").codes.astype(np.int64)
+        self.group = data.clusters.codes.astype(np.int64)
 
 
 def _log_length(text: object) -> float:

@@ -8,18 +8,15 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
-from scipy.sparse.csgraph import connected_components
 
 from harness.correct.scored_items import scored_items
 from harness.data.dataset import Dataset
 from harness.data.judgments import NO_VARIANT, Judgments
-from harness.data.same_texts import text_key
 from harness.errors import UsageError
 from harness.measure.compare import Recording, align
 from harness.measure.judged import JudgedData
 from harness.measure.options import CompareOptions, annotators_needed
-from harness.measure.units import item_key, votes
+from harness.measure.units import votes
 from harness.model import SAMPLING, JudgeCondition, Score
 from harness.stats import aggregate_counts
 from harness.stats.core.arrays import Floats, Ints
@@ -78,23 +75,10 @@ def labelled_questions(data: Dataset, compare: CompareOptions) -> LabelledQuesti
 
     Metrics with continuous scores are left out. Raises UsageError as `measure.votes`.
     """
-    group = independent_texts(data)
+    group = data.clusters.codes
     rows = sorted((question, code, int(group[at])) for question, code, at, _ in _commonest(data, compare))
     questions, labels, groups = zip(*rows, strict=True) if rows else ((), (), ())
     return LabelledQuestions(tuple(questions), np.array(labels, np.int64), np.array(groups, np.int64))
-
-
-def independent_texts(data: Dataset) -> Ints:
-    """Return (items,) codes of what texts share: their group, or all that is read of them. Copies of one text stay in one half."""
-    group, keys = item_key(data, "group").codes.astype(np.int64), [text_key(data, item) for item in data.items]
-    first = dict[str, int]()
-    for at, key in enumerate(keys):
-        if key is not None:
-            first.setdefault(key, at)
-    same = np.array([at if key is None else first[key] for at, key in enumerate(keys)], np.int64)
-    size = int(group.max(initial=-1)) + 1
-    edges = csr_array((np.ones(len(group)), (group, group[same])), shape=(size, size))
-    return np.asarray(connected_components(edges, directed=False)[1], np.int64)[group]
 
 
 def commonest_labels(data: Dataset, compare: CompareOptions) -> dict[LabelledQuestion, Score]:
@@ -200,7 +184,7 @@ class AnsweredQuestion(NamedTuple):
 def answers_of(judged: JudgedData) -> Iterator[tuple[LabelledQuestion, AnsweredQuestion]]:
     """The answers of all judges but baselines to the questions that have a commonest label."""
     found: dict[LabelledQuestion, AnsweredQuestion] = {}
-    group = independent_texts(judged.data)
+    group = judged.data.clusters.codes
     for cell in scored_items(judged):
         if cell.is_baseline or cell.classes.continuous:
             continue

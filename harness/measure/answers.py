@@ -204,7 +204,7 @@ class _AlignedLabels:
             kinds=Kinds.concatenate(kinds),
             kind=self.kind,
             item=self.item,
-            groups=_ranked(item_key(self.data, "group")).codes,
+            groups=_ranked(self.data.clusters).codes,
             expected=self.expected,
         )
 

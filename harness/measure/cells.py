@@ -195,7 +195,7 @@ class _CellTable:
     ) -> None:
         self.judged, self.keys, self.rows, self.classes, self.options = judged, keys, rows, classes, options
         self.data, self.units, self.design, self.drawing = judged.data, judged.units, judged.design, options.drawing
-        self.groups = item_key(self.data, "group").codes
+        self.groups = self.data.clusters.codes
         self.place = combination_ids([item_key(self.data, name) for name in ("language", "task")], np.zeros(len(self.data.items), np.int8))
 
     def cells(self, metrics: Sequence[str]) -> list[Cell]:

@@ -22,7 +22,7 @@ from harness.measure.cells import Cell, make_cells, pools_scales, sort_key, with
 from harness.measure.design import SIGNED, design_notes, design_of
 from harness.measure.judged import JudgedData
 from harness.measure.options import Annotators, CompareOptions, annotators_needed
-from harness.measure.reader_notes import error_notes, score_notes
+from harness.measure.reader_notes import copy_notes, error_notes, score_notes, twin_notes
 from harness.measure.systems import system_cells
 from harness.measure.units import as_text, asked_and_not, continuous_metrics, item_key, joined_units, units_of, votes
 from harness.measure.versus import add_versus
@@ -210,6 +210,8 @@ def _cells(judged: JudgedData, options: CompareOptions) -> tuple[list[Cell], lis
         *dropped_notes(judged, options),
         *uneven_notes(judged, options),
         *error_notes(judged.data, judged.units.judgments),
+        *copy_notes(judged.data),
+        *twin_notes(judged.units),
         *judged.data.labels.sighted_notes(),
     ]
     if options.level == "system":

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from harness.data.dataset import Dataset
-from harness.measure.units import item_key
 from harness.stats.core.arrays import Ints
 
 
@@ -20,7 +19,7 @@ def parallel_numbers(data: Dataset) -> Ints:
 
 def text_clusters(data: Dataset) -> Ints:
     """(items,) the number of each item's text together with all texts that are parallel to it. Without parallel items: its group."""
-    group, parallel = item_key(data, "group").codes.astype(np.int64), parallel_numbers(data)
+    group, parallel = data.clusters.codes.astype(np.int64), parallel_numbers(data)
     known = parallel >= 0
     if not known.any():
         return group

@@ -6,14 +6,18 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from harness.data.columns import CodedColumn
+from harness.data.columns import CodedColumn, combination_ids, rows_by_number
 from harness.data.dataset import Dataset
 from harness.data.judgments import Judgments
 from harness.data.marked_errors import OUTPUT, lies_in, rows_with_errors
+from harness.judges import traits_of
 from harness.measure.judged import JudgedData
 from harness.measure.options import CompareOptions
 from harness.measure.score_cells import second_ratings
-from harness.measure.units import LabelCounts, item_key
+from harness.measure.units import LabelCounts, Units, item_key
+from harness.text import one_line
+
+_LEAST_TWINS = 30  # questions in which equal scores are no chance
 
 
 def error_notes(data: Dataset, judgments: Judgments) -> Iterator[str]:
@@ -102,3 +106,32 @@ def _single(data: Dataset, of: LabelCounts, here: np.ndarray[tuple[int], np.dtyp
     segment = item_key(data, data.about.segment)
     labelled = here & (of.scores.n > 0) & (segment.codes >= 0)
     return int((np.bincount(segment.codes[labelled].astype(np.int64), minlength=1) == 1).sum())
+
+
+def copy_notes(data: Dataset) -> Iterator[str]:
+    """Yield a sentence where equal texts join groups, so that fewer texts are independent than the data name groups."""
+    pairs = list(zip(data.items, data.clusters, strict=True))
+    if any(item.group != cluster for item, cluster in pairs):
+        groups = len({(item.language, item.group) for item in data.items})
+        clusters = len({(item.language, cluster) for item, cluster in pairs})
+        yield f"Equal texts under several ids count as one: of {groups:,} groups of texts {clusters:,} are independent."
+
+
+def twin_notes(units: Units) -> Iterator[str]:
+    """Yield a sentence for judges, no baselines, that give one and the same score to every question, not always the same."""
+    judgments = units.judgments
+    side = combination_ids([units.source, judgments.judge], np.zeros(len(units), np.int8))
+    question = combination_ids([judgments.metric, judgments.repeat], units.item.astype(np.int64))
+    answers: dict[tuple[bytes, bytes], list[int]] = {}
+    for rows in rows_by_number(side):
+        scores = judgments.score.codes[rows]
+        if traits_of(str(judgments.judge.at(int(rows[0])))).is_baseline or len(np.unique(scores[scores >= 0])) < 2:
+            continue
+        rows = rows[np.lexsort((scores, question[rows]))]
+        if len(rows) >= _LEAST_TWINS:
+            answers.setdefault((question[rows].tobytes(), judgments.score.codes[rows].tobytes()), []).append(int(rows[0]))
+    for (asked, _), twins in answers.items():
+        names = [one_line(str(judgments.judge.at(row))) for row in twins]
+        if len(set(names)) > 1:
+            count = len(asked) // question.itemsize
+            yield f"{' and '.join(names)} give the same score to all {count:,} questions: one may be a copy of the other."

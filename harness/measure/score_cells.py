@@ -91,7 +91,7 @@ class ScoreCells:
         self.weight = judged.design.weight if judged.design else None  # (items,)
         self.votes = {metric: judged.counted[metric] for metric in metrics}
         self.classes = self.votes[metrics[0]].classes
-        self.group = item_key(self.data, "group").codes.astype(np.int64)
+        self.group = self.data.clusters.codes.astype(np.int64)
         self.score = numbers(self.units.judgments.score)
         self._of_people: dict[Any, dict[str, Estimated]] = {}
 

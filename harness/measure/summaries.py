@@ -12,7 +12,6 @@ from harness.measure.cells import BASELINE, Cell, bounds, number
 from harness.measure.compare import Recording, judged_data
 from harness.measure.options import CompareOptions
 from harness.measure.unit_agreement import baseline_hits, mean_of_questions, unit_hits
-from harness.measure.units import item_key
 from harness.model import CONDITION, ConditionRow
 from harness.stats import Difference, paired_difference
 
@@ -50,7 +49,7 @@ def pooled_differences(source: Recording, options: CompareOptions) -> dict[tuple
     ours, _ = unit_hits(units, judged.counted, options)
     theirs = baseline_hits(data, units, judged.counted, judged.baseline or {}, options)
     question = combination_ids([units.judgments.metric], units.item)
-    group = item_key(data, "group").codes[units.item].astype(np.int64)
+    group = data.clusters.codes[units.item].astype(np.int64)
     keys, which = judged.keyed(OVERALL)
     found = {}
     for key, rows in zip(keys, rows_by_number(which, len(keys)), strict=True):

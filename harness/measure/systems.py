@@ -51,7 +51,7 @@ def system_cells(judged: JudgedData, options: CompareOptions) -> list[Cell]:
 def _cell(key: dict[str, Any], data: Dataset, units: Units, of: LabelCounts, options: CompareOptions) -> Cell:
     classes = of.classes
     human, judge = _numbers(of, units)
-    system, group = (item_key(data, name).take(units.item) for name in ("system", "group"))
+    system, group = (column.take(units.item) for column in (item_key(data, "system"), data.clusters))
     named = system.codes >= 0
     with_reference = len(np.unique(system.codes[named & ~np.isnan(human)]))
     undefined = dict.fromkeys((*NAMES, "vs_baseline", *_DISTRIBUTIONS), NOT_HERE)

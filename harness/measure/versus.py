@@ -19,7 +19,7 @@ from harness.measure.options import CompareOptions
 from harness.measure.score_cells import NO_SEGMENT_KEY, NOT_CLASSES, WITHIN, source_texts
 from harness.measure.scores import numbers
 from harness.measure.unit_agreement import unit_hits
-from harness.measure.units import LabelCounts, Units, as_text, item_key
+from harness.measure.units import LabelCounts, Units, as_text
 from harness.model import CONDITION
 from harness.stats import MarginTest, benjamini_yekutieli, mcnemar, paired_difference, stuart_maxwell
 from harness.stats.agreement.continuous import correlation_difference, joined_groups, mean_of_segments, segment_correlations
@@ -61,7 +61,7 @@ def add_versus(cells: Sequence[Cell], judged: JudgedData, options: CompareOption
     partner = _partners(units, column, names[wanted], name)
     keys, which = judged.keyed(options.by)
     hit, score = unit_hits(units, counted, options)
-    group = item_key(judged.data, "group").codes[units.item].astype(np.int64)
+    group = judged.data.clusters.codes[units.item].astype(np.int64)
     weight = judged.design.weight[units.item] if judged.design else None
     found: dict[tuple[Any, ...], dict[str, Any]] = {}
     for key, rows in zip(keys, rows_by_number(which, len(keys)), strict=True):
@@ -136,7 +136,7 @@ def correlation_differences(data: Dataset, question: Ints, item: Ints, x: Floats
 
     `item` is the index of each answer's item, `question` is equal for answers on one item and metric.
     """
-    group = item_key(data, "group").codes.astype(np.int64)
+    group = data.clusters.codes.astype(np.int64)
     found = {name: correlation_difference(method, x, first, second, group[item]) for method, name in CORRELATIONS.items()}
     within = _within(data, question, item, (x, first, second), group)
     return {name: (found | within)[name] for name in DIFFERENCES}

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from harness.content.tags import english_name
 from harness.decide.verdicts import Verdict
+from harness.reports.answer.cards import copied_cards
 from harness.reports.answer.words import setting, style_of
 from harness.reports.answer_parts import Answer, Sentence, joined, plain_cards
 from harness.reports.tables.numbers import counted, percent
@@ -52,7 +53,7 @@ def answer_of_boards(boards: Sequence[BoardVerdicts]) -> Answer | None:
     for board in boards:
         for tag, judge, metric in board.by_order:
             ordered.setdefault((tag, judge), {})[board.matter(metric)] = None
-    sentences: list[Sentence] = []
+    sentences: list[Sentence] = [(card.style, card.text) for card in copied_cards(every)]
     for tag, judge in sorted({*sides, *ordered}):
         head = f"{english_name(tag)}, {judge}" if len(judges) > 1 else english_name(tag)
         sentences += _in_language(sides.get((tag, judge), ()), head, about)

@@ -130,8 +130,9 @@ def scores_by_group(
 ) -> Mapping[str, dict[str, list[float | None]]]:
     """`{cell: {group: levels of its answers}}`, None for an answer that cannot be read."""
     found: dict[str, dict[str, list[float | None]]] = {cell.name: {} for cell in cells}
+    cluster = dict(zip(source.data.by_id, source.data.clusters, strict=True))
     for item, cell, score in _answers(source, judge, cells):
-        found[cell.name].setdefault(item.group or item.item_id, []).append(None if score is None else cell.level(score))
+        found[cell.name].setdefault(cluster[item.item_id] or item.item_id, []).append(None if score is None else cell.level(score))
     return found
 
 
@@ -188,7 +189,7 @@ def _texts(answers: Iterable[Answer]) -> Collection[tuple[Item, WatchedCell]]:
 
 def _keys(data: Dataset, item: Item) -> tuple[str, ...]:
     """By its id and its outputs, and by all that is read of it; by its id alone where it comes without its outputs."""
-    outputs, text = [item.fields.get(name) for name in data.outputs_of(item)], text_key(data, item)
+    outputs, text = [item.fields.get(name) for name in data.outputs_of(item)], text_key(item, data.outputs_of(item))
     return (_hash([item.item_id]),) if text is None else (_hash([item.item_id, *outputs]), text)
 
 

@@ -50,7 +50,9 @@ def test_questions_that_were_asked_and_have_no_answer_never_pass(
         text = request.body["messages"][-1]["content"]
         if refusing and any(f"bad {n}." in text for n in range(0, 60, 4)):
             return endpoint.error(403, "the firewall does not forward this request")
-        return endpoint.saying({"justification": "So.", "score": 0 if "bad" in text else 2}, model=request.body["model"])
+        return endpoint.saying(
+            {"justification": "So.", "score": 0 if "bad" in text and " 1." not in text else 2}, model=request.body["model"]
+        )
 
     endpoint.script = script
     data = folder(tmp_path / "made")

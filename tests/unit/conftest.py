@@ -24,11 +24,11 @@ def three() -> Scale:
 
 @pytest.fixture(scope="session")
 def make_item() -> Callable[..., Item]:
-    """An English open prompt unless told otherwise; its group is itself, and other keywords are its texts."""
+    """An English open prompt unless told otherwise; its group is itself, its text is its own, and other keywords are its texts."""
 
     def make(item_id: str = "i", **given: Any) -> Item:
         own = {name: given.pop(name) for name in ("language", "task", "split", "group", "system") if name in given}
-        texts = {"prompt": "Say something.", "output": "Something."} | given
+        texts = {"prompt": "Say something.", "output": f"Something of {item_id}."} | given
         return Item(item_id, **({"language": "en", "task": "open_prompt", "group": item_id} | own), fields=texts)
 
     return make

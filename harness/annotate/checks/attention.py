@@ -37,7 +37,7 @@ def attention_rows(data: Dataset, seed: int = 0, resamples: int = RESAMPLES) -> 
 def _row(data: Dataset, checks: Sequence[AttentionCheck], seed: int, resamples: int) -> dict[str, Any]:
     step = np.array([np.sign((check.score or 0.0) - (check.score_of_original or 0.0)) * _direction(data, check) for check in checks])
     below = (step < 0).astype(np.float64)
-    group = np.array([data.by_id[check.original_item_id].group for check in checks])
+    group = np.array([data.clusters.at(data.positions[check.original_item_id]) for check in checks])
     found = proportion_interval(below, np.unique(group, return_inverse=True)[1], seed=seed, resamples=resamples)
     return {
         "n": len(checks),

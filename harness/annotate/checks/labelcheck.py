@@ -139,7 +139,7 @@ def _described(data: Dataset, options: CompareOptions) -> tuple[tuple[dict[str, 
     frame = _MetricCells(
         data,
         *factorise(columns, len(data.items)),
-        group=item_key(data, "group").codes,
+        group=data.clusters.codes,
         at=data.labels.item.recode(data.positions),
         drawing=options.drawing,
     )

@@ -108,7 +108,7 @@ def _signature(data: Dataset, reviews: Sequence[ReasonReview], seed: int) -> str
 def _cell(data: Dataset, reviews: Sequence[ReasonReview], of: tuple[str, str, str, str], seed: int, resamples: int) -> ReviewCell:
     language, metric, judge, part = of
     said = np.array([AGREEMENTS.index(review.agreement) for review in reviews])
-    group = np.unique([data.by_id[review.item_id].group for review in reviews], return_inverse=True)[1]
+    group = np.unique([data.clusters.at(data.positions[review.item_id]) for review in reviews], return_inverse=True)[1]
     interval = proportion_interval((said == 0).astype(np.float64), group, seed=seed, resamples=resamples)
     agree, partly, disagree = (float((said == number).mean()) for number in range(len(AGREEMENTS)))
     return ReviewCell(

@@ -95,7 +95,7 @@ def questions_of(data: Dataset, judged: Sequence[Judgments], options: CompareOpt
     credits = np.concatenate(
         [*(_credits(of, at, options, rank_by, widest) for of, at in zip(counted.values(), rows, strict=True))] or [np.empty((0, widest))]
     )
-    language, group = item_key(data, "language"), item_key(data, "group")
+    language, group = item_key(data, "language"), data.clusters
     return Questions(
         data,
         counted,

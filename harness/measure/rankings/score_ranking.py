@@ -59,7 +59,7 @@ class ScoreQuestions:
 
     @cached_property
     def group(self) -> Ints:
-        return item_key(self.data, "group").codes.astype(np.int64)
+        return self.data.clusters.codes.astype(np.int64)
 
     @cached_property
     def cluster(self) -> Ints:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from harness.content.tags import english_name
 from harness.decide.verdicts import Verdict
-from harness.reports.answer.words import Sides, judge_of, nobody_to_compare, reason_against, setting, style_of
+from harness.reports.answer.words import Sides, judge_of, nobody_to_compare, place_of, reason_against, setting, style_of
 from harness.reports.answer_parts import Card, joined
 from harness.reports.tables.numbers import counted, percent, points, whole_points
 from harness.reports.tables.titles import metric_words
@@ -40,6 +40,20 @@ def cards_of_one(verdicts: Sequence[Verdict]) -> Iterator[Card]:
         yield Card("open", "Not known yet", f"In no language is it shown {goal}, and in none to be worse.")
     elif left:
         yield Card("open", "Not known yet", f"{_unclear_places(left, verdicts)}.")
+
+
+def copied_cards(verdicts: Sequence[Verdict]) -> Iterator[Card]:
+    """Yield a card for each judge whose score is a person's in every text, with the question that has the most texts."""
+    by_judge: dict[tuple[object, object], list[Verdict]] = {}
+    for verdict in verdicts:
+        if verdict.copied:
+            by_judge.setdefault(judge_of(verdict), []).append(verdict)
+    for own in by_judge.values():
+        first = max(own, key=lambda verdict: verdict.copied.texts if verdict.copied else 0)
+        assert first.copied
+        more = f", and so in {counted(len(own) - 1, 'more question')}" if len(own) > 1 else ""
+        equal = f"In {place_of(first)} {first.copied.words}{more}"
+        yield Card("open", "", f"Is {first['judge']} a copy of the labels? {equal}. Agreement with what was copied shows nothing.")
 
 
 def cards_of_several(sides: Sides, named: Mapping[int, str]) -> Iterator[Card]:

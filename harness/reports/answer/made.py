@@ -8,7 +8,7 @@ from harness.content.tags import english_name
 from harness.decide.sentences import unread_words
 from harness.decide.verdict_parts import total_answers
 from harness.decide.verdicts import Verdict
-from harness.reports.answer.cards import cards_of_one, cards_of_several
+from harness.reports.answer.cards import cards_of_one, cards_of_several, copied_cards
 from harness.reports.answer.matrix import verdict_matrices
 from harness.reports.answer.steps import LabelPages, next_steps
 from harness.reports.answer.words import Sides, judge_of, nobody_to_compare, setting, side_names, style_of
@@ -31,7 +31,7 @@ def answer_of(sides: Sides, pages: LabelPages = LabelPages()) -> Answer:
     several = len({judge_of(verdict) for verdict in every}) > 1
     if len(sides) == 1:
         steps = tuple(next_steps(every, {}, pages))[:_MOST_STEPS]
-        return Answer(_finding(sides), tuple(cards_of_one(every)), _sure(sides), steps)
+        return Answer(_finding(sides), (*copied_cards(every), *cards_of_one(every)), _sure(sides), steps)
     names = side_names(sides)
     named = {id(verdict): name for name, own in zip(names, sides, strict=True) for verdict in own}
     judges = named if several else {place: f"{every[0]['judge']} ({name})" for place, name in named.items()}
@@ -40,7 +40,7 @@ def answer_of(sides: Sides, pages: LabelPages = LabelPages()) -> Answer:
     broken = [words for own in sides if (words := unread_title(own))]
     if several and 0 < len(broken) < len(sides):
         title = ". ".join((*broken, title))
-    return Answer(title, tuple(cards_of_several(sides, judges)), _sure(sides), steps, tuple(verdict_matrices(sides)))
+    return Answer(title, (*copied_cards(every), *cards_of_several(sides, judges)), _sure(sides), steps, tuple(verdict_matrices(sides)))
 
 
 def _finding(sides: Sides) -> str:

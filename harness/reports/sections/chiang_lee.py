@@ -17,7 +17,6 @@ from harness.data.dataset import Dataset
 from harness.data.judgments import Judgments
 from harness.measure.condition_rows import Row, new_row, put_difference, put_mean, put_number, put_share, rows_by_level, with_q
 from harness.measure.options import CompareOptions, Drawing
-from harness.measure.units import item_key
 from harness.model import CONDITION, Failure, Scale
 from harness.reports.sections.section import BY_TASK, Found, PlacedJudgments, Section, SectionInput, SectionTable, mean_of
 from harness.reports.tables.column import COEFFICIENT, COUNT, COUNT_OR_BLANK, PROBABILITY, SHARE, TEXT, Column
@@ -112,7 +111,7 @@ def _cells(data: Dataset, judgments: Judgments) -> Iterator[tuple[Row, _Ratings,
     shown, order = judgments.shown_source.codes < 0, judgments.order.recode({"swapped": 0}) < 0
     numeric = {name: 0 for name in judgments.metric.used if _is_numeric(data.scales[name])}
     judgments, place, _, columns = PlacedJudgments.of(data, judgments, shown & order & (judgments.metric.recode(numeric) == 0))
-    group, people = item_key(data, "group").codes.astype(np.int64), _labels(data)
+    group, people = data.clusters.codes.astype(np.int64), _labels(data)
     systems = {position: str(item.system) for position, item in enumerate(data.items) if item.system}
     for key, own in rows_by_level(columns, LEVELS):
         cell = judgments.take(own)

@@ -93,7 +93,7 @@ class PlacedJudgments(NamedTuple):
         judgments, item = judgments.take(rows), item[rows]
         columns = {name: item_key(data, name).take(item) for name in ("language", "task")}
         columns |= {name: getattr(judgments, name) for name in ("metric", *CONDITION)}
-        return cls(judgments, item, item_key(data, "group").codes[item].astype(np.int64), columns)
+        return cls(judgments, item, data.clusters.codes[item].astype(np.int64), columns)
 
 
 @dataclass(frozen=True)

@@ -22,6 +22,7 @@ OBSTACLES = {
     "failures": Obstacle("!R", "too many answers cannot be read", "many answers cannot be read"),
     "unread": Obstacle("!!", "most answers cannot be read, so nothing is known of the judge", "most answers cannot be read"),
     "coverage": Obstacle("!R?", "too few readable answers"),
+    "copied": Obstacle("=P", "the judge's score is a person's in every text, so that it may be a copy"),
     "cells": Obstacle("N?", "each test is passed alone, but not among so many"),
     "labels": Obstacle("T!", "too few texts to test"),
     "annotators": Obstacle("A!", "no text has the scores of two people; next: second ratings"),

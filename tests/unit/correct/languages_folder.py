@@ -43,7 +43,7 @@ def languages_folder(
                     "language": tag,
                     "task": "chat",
                     "group": f"{tag}-{group}",
-                    "output": "x" * int(rng.integers(20, 200)),
+                    "output": name.ljust(int(rng.integers(20, 200)), "x"),
                 }
                 items.append(item)
                 judged = slope * quality + (1 - abs(slope)) * rng.normal() + rng.normal(scale=0.4)

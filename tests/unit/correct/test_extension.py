@@ -128,7 +128,7 @@ def test_scores_on_an_interval_have_a_range(tmp_path: Path) -> None:
         path = tmp_path / name
         rng = np.random.default_rng(len(scores))
         said = [max(1, score - int(rng.random() < 0.3)) for score in scores]
-        items = [{"item_id": f"{name}{n}", "language": "ja", "task": "chat", "output": "文。"} for n in range(len(scores))]
+        items = [{"item_id": f"{name}{n}", "language": "ja", "task": "chat", "output": f"文{n}。"} for n in range(len(scores))]
         labels = [
             {"item_id": f"{name}{n}", "annotator_id": f"p{who}", "metric": "m", "score": score if rng.random() < 0.8 else said[n]}
             for n, score in enumerate(scores)

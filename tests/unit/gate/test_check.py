@@ -87,6 +87,15 @@ def test_without_a_fit_baseline_nothing_passes(good: Path, tmp_path: Path) -> No
     assert "several judges" in only(gated(good, baseline=renamed, max_drop=0.05)).reason
 
 
+def test_the_signature_holds_the_answers(good: Path, bad: Path, tmp_path: Path) -> None:
+    """A folder with the same labels and other answers has another signature."""
+    other = shutil.copytree(good, tmp_path / good.name)
+    rows = [json.loads(line) for line in (good / "judgments.jsonl").read_text("utf-8").splitlines()]
+    write_rows(other / "judgments.jsonl", [{**rows[0], "score": 1 - rows[0].get("score", 0)}, *rows[1:]])
+    one, two = (gated(folder, min_items=1).signatures[""].split("|") for folder in (good, other))
+    assert one[0] == two[0] and one[1].startswith("judgments:") and one[1] != two[1]
+
+
 def test_another_signature_never_passes(good: Path) -> None:
     parts = sources.gated_source(good, None, Path("results")).parts("model/one")
     assert gated(good, policy={"signature": parts}, min_items=1).outcome == "pass"

@@ -96,7 +96,7 @@ def test_what_a_card_says_was_shown_is_all_that_is_asked(tmp_path: Path) -> None
 
 def test_repeats_are_not_texts() -> None:
     rule = Rule(min_items=150, at_least=0.6, unread_at_most=0.2)
-    [agreement, unread, items] = gated(judged(texts=30, repeats=lambda text: 5), rule).checks
+    [agreement, unread, items] = gated(judged([7], texts=30, repeats=lambda text: 5), rule).checks
     assert (items.limit, items.value, items.outcome) == ("min_items", 30, "inconclusive")
     assert (agreement.outcome, agreement.n, unread.n) == ("pass", 30, 30)
 
@@ -112,8 +112,8 @@ def test_a_text_weighs_the_same_however_often_it_was_asked() -> None:
 
 def test_deleting_wrong_repeats_makes_nothing_pass() -> None:
     """Every text keeps an answer, so only the number of its repeats tells."""
-    labelled = judged(repeats=lambda text: 5)
-    kept = gated(judged(repeats=lambda text: 2 + text % 4), Rule(at_least=0.9, unread_at_most=0.1, verdict="use", min_items=200))
+    labelled = judged([7], repeats=lambda text: 5)
+    kept = gated(judged([7], repeats=lambda text: 2 + text % 4), Rule(at_least=0.9, unread_at_most=0.1, verdict="use", min_items=200))
     assert [(check.limit, check.outcome) for check in kept.checks if check.outcome == "pass"] == [("min_items", "pass")]
     assert {check.reason.partition(";")[0] for check in kept.checks[:2]} == {"300 of 1,000 questions have no answer"}
     assert gated(labelled, Rule(at_least=0.9, verdict="use")).outcome == "pass"

@@ -30,7 +30,7 @@ def stories(folder: Path, *, length: float = 0.0, system: float = 0.0, crossed: 
         for name in SYSTEMS:
             z, truth, item = float(draw.normal()), float(draw.normal(0, 2)), f"{group}-{name}"
             error = shared + length * z + (name == "c") * (system + crossed * z) + float(draw.normal())
-            text = "x" * max(1, round(100 * np.exp(0.5 * z)))
+            text = item.ljust(round(100 * np.exp(0.5 * z)), "x")
             items.append({"item_id": item, "language": language, "task": "chat", "group": str(group), "system": name, "output": text})
             labels += [{"item_id": item, "annotator_id": who, "metric": "tone", "score": truth} for who in "ab"]
             judgments.append({"item_id": item, "judge": "openai/one", "metric": "tone", "score": truth + error})

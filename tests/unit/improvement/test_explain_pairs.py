@@ -27,7 +27,7 @@ def _folder(path: Path, *, bias: float = 1.2, overlap: bool = True, pairs: int =
         lengths = {name: int(draw.integers(20, 80)) + (200 * (name == "three") if not overlap else 0) for name in (a, b)}
         name, better = f"p{number}", strength[a] - strength[b]
         longer = np.log2(lengths[a] / lengths[b])
-        texts = {f"output_{side}": "x" * lengths[system] for side, system in (("a", a), ("b", b))}
+        texts = {f"output_{side}": f"{name} {side} ".ljust(lengths[system], "x") for side, system in (("a", a), ("b", b))}
         items.append({"item_id": name, "language": "cs", "task": "t", "group": f"g{number // 5}", "system_a": a, "system_b": b, **texts})
         labels += [{"item_id": name, "annotator_id": who, "metric": "preference", "score": _choice(draw, better)} for who in ("ann", "bob")]
         for order in ("forward", "swapped"):

@@ -114,8 +114,8 @@ def test_what_calls_share_comes_first(make_spec: MakeSpec) -> None:
 
 def test_the_prompt_id_depends_on_messages_and_schema_only(make_spec: MakeSpec, make_item: MakeItem) -> None:
     template = render_template(make_spec(task="open_prompt"))
-    one = template.fill(make_item("a", group="g", split="dev", language="ja"))
-    assert one.prompt_id == template.fill(make_item("b")).prompt_id
+    one = template.fill(make_item("a", group="g", split="dev", language="ja", output="Something."))
+    assert one.prompt_id == template.fill(make_item("b", output="Something.")).prompt_id
     assert one.prompt_id != template.fill(make_item("a", output="Something else.")).prompt_id
     other_schema = msgspec.structs.replace(template, schema=template.schema | {"title": "x"})
     assert one.prompt_id != other_schema.fill(make_item("a")).prompt_id

@@ -183,7 +183,7 @@ def test_the_metrics_of_an_item_share_everything_up_to_its_last_text(data: Datas
 
 
 def test_identical_prompts_share_a_call_and_both_asks_are_answered_by_it(small: Callable[..., Dataset], plan: Callable[..., Plan]) -> None:
-    made = plan(small({"a": METRICS, "b": METRICS}))
+    made = plan(small({"a": METRICS, "b": METRICS}, output="Something."))
     every = ids(made)
     assert len(every) == 6 and len(set(every)) == 3
     assert list(calls(made)) == list(dict.fromkeys(every))

@@ -21,7 +21,8 @@ TEXTS = {
 
 
 def test_the_same_output_of_the_same_texts_is_found(make_item: MakeItem) -> None:
-    items = [make_item("a"), make_item("b", output="Else."), make_item("c"), make_item("d", prompt="Another?"), make_item("e")]
+    others: dict[str, dict[str, str]] = {"a": {}, "b": {"output": "Else."}, "c": {}, "d": {"prompt": "Another?"}, "e": {}}
+    items = [make_item(name, **({"output": "Same."} | other)) for name, other in others.items()]
     assert duplicates(items) == [["a", "c", "e"]]
 
 
@@ -45,7 +46,7 @@ def test_the_same_output_of_the_same_texts_is_found(make_item: MakeItem) -> None
     ids=str,
 )
 def test_what_makes_two_items_the_same(make_item: MakeItem, one: dict[str, str], other: dict[str, str], same: bool) -> None:
-    assert bool(duplicates([make_item("a", **one), make_item("b", **other)])) is same
+    assert bool(duplicates([make_item(name, **({"output": "Same."} | fields)) for name, fields in (("a", one), ("b", other))])) is same
 
 
 def test_texts_in_their_own_language_are_left_alone(make_item: MakeItem) -> None:

@@ -87,7 +87,7 @@ def make_parallel(make_data: Callable[..., Dataset], said: Callable[..., Judgmen
         items, scores, given = [], {}, []
         for tag in ("cs", "ja"):
             for name, place in places.items():
-                fields = {"prompt": "p", "output": "o"} | {key: value for key, value in place.items() if key != "group"}
+                fields = {"prompt": "p", "output": f"o {name}"} | {key: value for key, value in place.items() if key != "group"}
                 fields |= {"twin": f"{tag}-{place['twin']}"} if "twin" in place else {}
                 items.append(Item(f"{tag}-{name}", tag, "open_prompt", group=f"{tag}-{place['group']}", parallel_id=name, fields=fields))
                 scores[f"{tag}-{name}"] = labels[name]

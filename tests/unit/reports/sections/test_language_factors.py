@@ -32,7 +32,7 @@ def effects(make_data: Callable[..., Dataset], said: Callable[..., Judgment]) ->
         for tag in ("en", "ja"):
             for n in range(TEXTS):
                 name = f"{tag}-{n}"
-                items.append(Item(name, tag, "open_prompt", group=name, parallel_id=f"p{n}", fields={"prompt": "p", "output": "o"}))
+                items.append(Item(name, tag, "open_prompt", group=name, parallel_id=f"p{n}", fields={"prompt": "p", "output": f"o {n}"}))
                 labels[name, "m"] = [n % 3]
                 for variant in variants:
                     rubric, reasons = VARIANTS[variant]

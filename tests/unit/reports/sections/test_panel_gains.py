@@ -24,9 +24,9 @@ def gains(make_data: Callable[..., Dataset], said: Callable[..., Judgment]) -> C
     """The rows of judges that are right where `right[judge](number)` says so, of 20 texts; the first ones are development items."""
 
     def run(right: Mapping[str, Right], development: int = 0) -> list[dict[str, Any]]:
-        fields = {"prompt": "p", "output": "o"}
         items = [
-            Item(f"i{n}", "en", "open_prompt", group=f"g{n}", split="dev" if n < development else "test", fields=fields) for n in range(20)
+            Item(f"i{n}", "en", "open_prompt", "dev" if n < development else "test", f"g{n}", fields={"prompt": "p", "output": f"o {n}"})
+            for n in range(20)
         ]
         data = make_data(items, {(item.item_id, "m"): [1] for item in items})
         given = [said(f"i{n}", 1 if fine(n) else 0, judge=judge) for judge, fine in right.items() for n in range(20)]

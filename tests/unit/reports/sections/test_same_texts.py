@@ -29,7 +29,7 @@ def section(make_data: Callable[..., Dataset]) -> Callable[..., dict[str, Any] |
         for tag in languages:
             for n in range(texts):
                 name = f"{tag}-{n}"
-                fields = {"prompt": "p", "output": "o"}
+                fields = {"prompt": "p", "output": f"o {n}"}
                 items.append(Item(name, tag, "open_prompt", group=name, parallel_id=parallel.format(n), fields=fields))
                 labels[name, "m"] = [2 - n % 2]
                 answer = score(tag, n)
