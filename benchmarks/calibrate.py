@@ -11,10 +11,10 @@ import time
 
 import numpy as np
 
-from harness.correct.calibrate import CalibrateOptions, calibrated_metric
-from harness.correct.certified_map import CertifiedMap, calibrated_texts
-from harness.correct.map_input import map_inputs
-from harness.correct.scored_items import ScoredItems
+from harness.correction.calibrate import CalibrateOptions, calibrated_metric
+from harness.correction.certified_map import CertifiedMap, calibrated_texts
+from harness.correction.map_input import map_inputs
+from harness.correction.scored_items import ScoredItems
 from harness.measure.units import Classes
 
 LANGUAGES, METRICS, TEXTS, LABELS, CLASSES = 15, 9, 3704, 2, 5

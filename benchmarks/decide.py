@@ -13,7 +13,7 @@ from collections.abc import Callable
 import numpy as np
 
 from harness.content.specs import DatasetCard
-from harness.correct.calibration import calibrations
+from harness.correction.calibration import calibrations
 from harness.data import Dataset
 from harness.data.columns import CodedColumn
 from harness.data.judgments import Judgments

@@ -11,8 +11,8 @@ from typing import Any
 
 import msgspec
 
-from harness.correct.cascade_certificate import CascadeCertificate
-from harness.correct.certificate import Certificate
+from harness.correction.cascade_certificate import CascadeCertificate
+from harness.correction.certificate import Certificate
 
 PAGES = {"certificate.schema.json": Certificate, "cascade_certificate.schema.json": CascadeCertificate}
 

@@ -13,8 +13,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from harness.correct.certified_cell import CorrectedMean
-from harness.correct.certify import certify
+from harness.correction.certified_cell import CorrectedMean
+from harness.correction.certify import certify
 from harness.measure.options import CompareOptions
 from harness.sources import open_sources
 from harness.tables import find_table, read_rows, to_jsonl

@@ -18,9 +18,9 @@ from typing import Any
 
 import numpy as np
 
-from harness.correct.mean_estimates import Figure, MeanEstimates, Sample, mean_estimates
-from harness.correct.scored_items import ScoredItems, scored_items
-from harness.correct.with_others import MIN_LANGUAGES, mean_or_share, own_errors, with_other_languages
+from harness.correction.mean_estimates import Figure, MeanEstimates, Sample, mean_estimates
+from harness.correction.scored_items import ScoredItems, scored_items
+from harness.correction.with_others import MIN_LANGUAGES, mean_or_share, own_errors, with_other_languages
 from harness.errors import HarnessError, UsageError
 from harness.measure.compare import align
 from harness.sources import compare_options, open_sources

@@ -17,9 +17,9 @@ import msgspec
 from harness.annotate.checks import labelcheck
 from harness.annotate.checks.labelcheck import LabelCheck
 from harness.content import Library
-from harness.correct.calibrate import Calibrated, CalibrateOptions
-from harness.correct.calibrate import calibrate as calibrate_scores
-from harness.correct.label_sets import SetOptions
+from harness.correction.calibrate import Calibrated, CalibrateOptions
+from harness.correction.calibrate import calibrate as calibrate_scores
+from harness.correction.label_sets import SetOptions
 from harness.data import Dataset, load_folder
 from harness.data.named_folders import located
 from harness.decide.options import DecisionOptions

@@ -9,8 +9,8 @@ from pathlib import Path
 import msgspec
 
 from harness.cli.dry_run import spending
-from harness.correct.cascade_certificate import CascadeCertificate, load
-from harness.correct.cascade_run import CascadedRun, refuse_changed, run_cascade, step_spec
+from harness.correction.cascade_certificate import CascadeCertificate, load
+from harness.correction.cascade_run import CascadedRun, refuse_changed, run_cascade, step_spec
 from harness.engines import Settings
 from harness.errors import UsageError
 from harness.render.improvement.cascades import print_cascaded

@@ -11,7 +11,7 @@ from harness.errors import UsageError
 from harness.measure.options import CompareOptions, Rule
 
 if TYPE_CHECKING:
-    from harness.correct.certify import JudgedRun
+    from harness.correction.certify import JudgedRun
     from harness.measure.compare import Recording
     from harness.runs import RunResult
 
@@ -29,7 +29,7 @@ def asked_source(arguments: argparse.Namespace) -> tuple[Recording, JudgedRun | 
 
 def judged_run(run: RunResult | None) -> JudgedRun | None:
     """What a certificate says of a run."""
-    from harness.correct.certify import JudgedRun
+    from harness.correction.certify import JudgedRun
 
     return JudgedRun(run.protocol, run.prepared.library) if run else None
 

@@ -30,8 +30,8 @@ from harness.text import terminal_safe
 
 
 def plan(arguments: argparse.Namespace) -> int:
-    from harness.correct import label_sample
-    from harness.correct.label_sample import SampleOptions
+    from harness.correction import label_sample
+    from harness.correction.label_sample import SampleOptions
 
     source = opened_source(arguments)
     language = canonical(arguments.lang) if arguments.lang else None
@@ -53,7 +53,7 @@ def plan(arguments: argparse.Namespace) -> int:
 def _missing_labels(recording: Recording, arguments: argparse.Namespace, language: str | None) -> int:
     """How many texts `labels needed` says are missing: for a verdict, or where it cannot say, for the interval; the most of all cells."""
     from harness import sources
-    from harness.correct import labels_budget
+    from harness.correction import labels_budget
 
     where = {name: (value,) for name, value in (("language", language), ("metric", arguments.metric)) if value}
     judges = [arguments.judge] if arguments.judge else None

@@ -16,7 +16,7 @@ from harness.cli.judged import compare_options, opened_source
 from harness.cli.streams import print_json
 from harness.content import Library
 from harness.content.specs import ROLES, LabelMapping
-from harness.correct import labels_budget
+from harness.correction import labels_budget
 from harness.data import load_bundled, load_folder
 from harness.errors import UsageError
 from harness.exchange.labels.export import export_labels
@@ -119,7 +119,7 @@ def _refuse_half(arguments: argparse.Namespace) -> None:
 
 def _needed_before(arguments: argparse.Namespace) -> int:
     """The plan before any judge was asked, from the labels of a data folder or from assumptions."""
-    from harness.correct import labels_before_a_run as before
+    from harness.correction import labels_before_a_run as before
     from harness.data.named_folders import located
 
     library = Library()

@@ -18,12 +18,12 @@ from harness.render.progress import working
 from harness.tables import to_json, write_atomic
 
 if TYPE_CHECKING:
-    from harness.correct.acceptance import AcceptOptions
+    from harness.correction.acceptance import AcceptOptions
 
 
 def correct(arguments: argparse.Namespace) -> int:
-    from harness.correct import correct
-    from harness.correct.correct import CorrectOptions
+    from harness.correction import correct
+    from harness.correction.correct import CorrectOptions
 
     versus = key_and_value(arguments.versus, "--versus system=NAME") if arguments.versus else None
     options = CorrectOptions(**given_fields(arguments, CorrectOptions) | {"versus": versus, "borrow": arguments.borrow == "languages"})
@@ -40,8 +40,8 @@ def correct(arguments: argparse.Namespace) -> int:
 
 
 def accept(arguments: argparse.Namespace) -> int:
-    from harness.correct import acceptance
-    from harness.correct.acceptance import AcceptOptions
+    from harness.correction import acceptance
+    from harness.correction.acceptance import AcceptOptions
 
     options = AcceptOptions(arguments.alpha_risk, arguments.delta, arguments.confidence, arguments.sampling)
     if arguments.cascade:
@@ -56,9 +56,9 @@ def accept(arguments: argparse.Namespace) -> int:
 
 
 def _cascade(arguments: argparse.Namespace, options: AcceptOptions) -> int:
-    from harness.correct.answer_prices import answer_prices
-    from harness.correct.cascade import accept_cascade
-    from harness.correct.certify_cascade import certify_cascade
+    from harness.correction.answer_prices import answer_prices
+    from harness.correction.cascade import accept_cascade
+    from harness.correction.certify_cascade import certify_cascade
 
     with working("testing thresholds"):
         opened = opened_source(arguments)
@@ -78,9 +78,9 @@ def _cascade(arguments: argparse.Namespace, options: AcceptOptions) -> int:
 
 
 def calibrate(arguments: argparse.Namespace) -> int:
-    from harness.correct.calibrate import CalibrateOptions
-    from harness.correct.calibrate import calibrate as calibrate_scores
-    from harness.correct.label_sets import SetOptions
+    from harness.correction.calibrate import CalibrateOptions
+    from harness.correction.calibrate import calibrate as calibrate_scores
+    from harness.correction.label_sets import SetOptions
 
     sets, length = SetOptions(**given_fields(arguments, SetOptions)), arguments.covariate == "length"
     options = CalibrateOptions(sets, arguments.numbers, length, arguments.seed)
@@ -103,10 +103,10 @@ def certify(arguments: argparse.Namespace) -> int:
         return _check(arguments)
     if arguments.source is None:
         raise UsageError("name a run or a data folder: harness certify RUN_OR_DIR --to FILE")
-    from harness.correct.acceptance import AcceptOptions
-    from harness.correct.calibrate import CalibrateOptions
-    from harness.correct.certify import certify as make
-    from harness.correct.label_sets import SetOptions
+    from harness.correction.acceptance import AcceptOptions
+    from harness.correction.calibrate import CalibrateOptions
+    from harness.correction.certify import certify as make
+    from harness.correction.label_sets import SetOptions
 
     accepting = AcceptOptions(arguments.alpha_risk, arguments.delta, arguments.confidence)
     sets = SetOptions(arguments.level, arguments.per, arguments.this_draw)
@@ -131,8 +131,8 @@ def _extend(arguments: argparse.Namespace) -> int:
     from datetime import UTC, datetime
 
     from harness.content.tags import canonical
-    from harness.correct import certificate
-    from harness.correct.extension import ExtendOptions, extend, with_extensions
+    from harness.correction import certificate
+    from harness.correction.extension import ExtendOptions, extend, with_extensions
     from harness.render.certificate import print_extension
 
     thresholds = decision_options(arguments)
@@ -154,8 +154,8 @@ def _extend(arguments: argparse.Namespace) -> int:
 
 
 def _check(arguments: argparse.Namespace) -> int:
-    from harness.correct import certificate
-    from harness.correct.stale_certificate import check_certificate
+    from harness.correction import certificate
+    from harness.correction.stale_certificate import check_certificate
     from harness.render.certificate import print_check
     from harness.watch.watching import record_beside
 
@@ -181,8 +181,8 @@ def _checked(stale: Sequence[str], not_made_again: Sequence[str], allowed: Seque
 
 
 def _check_cascade(arguments: argparse.Namespace) -> int:
-    from harness.correct.cascade_certificate import read
-    from harness.correct.certify_cascade import cascade_not_made_again, cascade_staleness
+    from harness.correction.cascade_certificate import read
+    from harness.correction.certify_cascade import cascade_not_made_again, cascade_staleness
 
     held = read(arguments.check)
     if arguments.source is None:

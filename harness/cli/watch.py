@@ -16,7 +16,7 @@ from harness.cli.arguments import check_figure, given_fields
 from harness.exit_codes import GATE_FAILED, GATE_INCONCLUSIVE
 
 if TYPE_CHECKING:
-    from harness.correct.certificate import CertifiedJudge
+    from harness.correction.certificate import CertifiedJudge
     from harness.data.judgments import Judgments
     from harness.measure.compare import Recording
     from harness.runs import RunResult
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 def init(arguments: argparse.Namespace) -> int:
     from harness.cli.judged import judged_run, opened_source
-    from harness.correct import certificate
+    from harness.correction import certificate
     from harness.render.pipelines.watch import print_plan
     from harness.watch.setting_up import WatchStart, refuse_unfit
     from harness.watch.watch_plan import WatchOptions

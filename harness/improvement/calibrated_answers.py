@@ -12,10 +12,10 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from harness.correct.map_input import MapInput, map_inputs, score_of
-from harness.correct.score_curves import Curve
-from harness.correct.score_maps import cross_fitted, learn
-from harness.correct.scored_items import ScoredItems, scored_items
+from harness.correction.map_input import MapInput, map_inputs, score_of
+from harness.correction.score_curves import Curve
+from harness.correction.score_maps import cross_fitted, learn
+from harness.correction.scored_items import ScoredItems, scored_items
 from harness.data.columns import CodedColumn
 from harness.data.judgments import Judgments
 from harness.improvement.halves import ChooseHalf

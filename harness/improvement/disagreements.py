@@ -7,7 +7,7 @@ from collections.abc import Collection
 import msgspec
 import numpy as np
 
-from harness.correct.scored_items import ScoredItems, scored_items
+from harness.correction.scored_items import ScoredItems, scored_items
 from harness.data.dataset import Dataset
 from harness.decide.options import DecisionOptions
 from harness.decide.verdicts import Verdict, verdicts_laid_out

@@ -8,7 +8,7 @@ from typing import Any, Literal, NamedTuple
 import msgspec
 import numpy as np
 
-from harness.correct.scored_items import ScoredItems, over_languages, scored_items
+from harness.correction.scored_items import ScoredItems, over_languages, scored_items
 from harness.data.columns import CodedColumn
 from harness.data.dataset import Dataset
 from harness.errors import UsageError

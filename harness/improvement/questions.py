@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from harness.correct.scored_items import scored_items
+from harness.correction.scored_items import scored_items
 from harness.data.dataset import Dataset
 from harness.data.judgments import NO_VARIANT, Judgments
 from harness.errors import UsageError

@@ -6,11 +6,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 
 from harness.content.tags import english_name
-from harness.correct.certificate import Certificate
-from harness.correct.certificate_extension import Extension
-from harness.correct.certified_cell import CertifiedCell
-from harness.correct.extension import ExtensionResult, ExtensionTarget
-from harness.correct.stale_certificate import CertificateCheck
+from harness.correction.certificate import Certificate
+from harness.correction.certificate_extension import Extension
+from harness.correction.certified_cell import CertifiedCell
+from harness.correction.extension import ExtensionResult, ExtensionTarget
+from harness.correction.stale_certificate import CertificateCheck
 from harness.render.terminal import print_lines
 from harness.reports.tables.numbers import counted, difference, percent, probability, rounded_up
 from harness.reports.tables.titles import metric_words

@@ -11,7 +11,7 @@ from rich.text import Text
 from harness.annotate.checks.labelcheck import BY as LABELS_BY
 from harness.annotate.checks.labelcheck import LabelCheck
 from harness.content.tags import both_names
-from harness.correct.calibration import calibration_note
+from harness.correction.calibration import calibration_note
 from harness.decide.languages import language_notes
 from harness.measure.cells import Cell
 from harness.measure.compare import Comparison

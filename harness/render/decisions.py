@@ -9,8 +9,8 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from harness.content.tags import english_name
-from harness.correct.calibration import Calibration
-from harness.correct.labels_budget import LabelBudget
+from harness.correction.calibration import Calibration
+from harness.correction.labels_budget import LabelBudget
 from harness.decide.languages import LanguageComparison
 from harness.model import CONDITION, SIDE
 from harness.render.fitted_table import FittedTable

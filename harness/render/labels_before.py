@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from harness.content.tags import english_name
-from harness.correct.labels_before_a_run import LabelsBefore, People
+from harness.correction.labels_before_a_run import LabelsBefore, People
 from harness.decide.more_labels import MORE_THAN
 from harness.decide.options import DecisionOptions
 

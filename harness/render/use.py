@@ -9,9 +9,9 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from harness.content.tags import both_names
-from harness.correct.acceptance import Acceptances
-from harness.correct.calibrate import Calibrated
-from harness.correct.correct import Corrected, CorrectedNumber
+from harness.correction.acceptance import Acceptances
+from harness.correction.calibrate import Calibrated
+from harness.correction.correct import Corrected, CorrectedNumber
 from harness.model import SIDE
 from harness.render.fitted_table import FittedTable
 from harness.render.terminal import dim_lines, legend_of, table_heading

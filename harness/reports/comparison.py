@@ -7,8 +7,8 @@ from typing import Any
 
 import msgspec
 
-from harness.correct.acceptance import AcceptedFrom, acceptances_laid_out
-from harness.correct.calibration import Calibration, calibrations
+from harness.correction.acceptance import AcceptedFrom, acceptances_laid_out
+from harness.correction.calibration import Calibration, calibrations
 from harness.decide.annotator_pooling import pooled_annotator_tests
 from harness.decide.languages import LanguageComparison, language_comparisons
 from harness.decide.options import DecisionOptions

@@ -15,9 +15,9 @@ from pathlib import Path
 import msgspec
 import numpy as np
 
-from harness.correct.certificate import CertifiedJudge
-from harness.correct.scored_items import judged_rows
-from harness.correct.stale_certificate import other_condition
+from harness.correction.certificate import CertifiedJudge
+from harness.correction.scored_items import judged_rows
+from harness.correction.stale_certificate import other_condition
 from harness.data.dataset import Dataset
 from harness.data.judgments import Judgments
 from harness.data.same_texts import text_key

@@ -11,12 +11,12 @@ from importlib.metadata import version
 import msgspec
 import numpy as np
 
-from harness.correct.certificate import Certificate
-from harness.correct.certified_cell import AGAIN, CertifiedCell
-from harness.correct.certify import JudgedRun
-from harness.correct.label_sample import SampleOptions, draw_label_sample
-from harness.correct.scored_items import scored_items
-from harness.correct.stale_certificate import staleness, stated_of_asking
+from harness.correction.certificate import Certificate
+from harness.correction.certified_cell import AGAIN, CertifiedCell
+from harness.correction.certify import JudgedRun
+from harness.correction.label_sample import SampleOptions, draw_label_sample
+from harness.correction.scored_items import scored_items
+from harness.correction.stale_certificate import staleness, stated_of_asking
 from harness.errors import StaleCertificate, UsageError, UseForbidden
 from harness.measure.compare import Recording, align
 from harness.measure.options import Annotators, CompareOptions

@@ -15,8 +15,8 @@ from typing import Any, Literal
 import msgspec
 import numpy as np
 
-from harness.correct.certificate import Certificate
-from harness.correct.certificate_extension import CertifiedWatch, EarlierWatch
+from harness.correction.certificate import Certificate
+from harness.correction.certificate_extension import CertifiedWatch, EarlierWatch
 from harness.stats.core.arrays import Floats
 from harness.stats.estimation.betting import e_benjamini_hochberg, log_factors, mixed_wealth
 from harness.text import short_repr

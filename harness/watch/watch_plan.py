@@ -14,7 +14,7 @@ from typing import Literal
 
 import msgspec
 
-from harness.correct.certificate import CertifiedJudge
+from harness.correction.certificate import CertifiedJudge
 from harness.errors import ContentError, UsageError
 from harness.model import Score
 from harness.tables import read_rows, to_json, to_jsonl, write_together

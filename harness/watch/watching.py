@@ -15,10 +15,10 @@ from pathlib import Path
 
 import msgspec
 
-from harness.correct import certificate
-from harness.correct.certificate_extension import CertifiedWatch, EarlierWatch
-from harness.correct.scored_items import judged_rows
-from harness.correct.stale_certificate import other_condition
+from harness.correction import certificate
+from harness.correction.certificate_extension import CertifiedWatch, EarlierWatch
+from harness.correction.scored_items import judged_rows
+from harness.correction.stale_certificate import other_condition
 from harness.data.judgments import Judgments
 from harness.errors import ContentError, UsageError
 from harness.measure.compare import Recording

@@ -15,7 +15,7 @@ import pytest
 import harness
 from tests.conftest import write_rows
 from tests.judged_folder import judged_folder
-from tests.unit.correct.languages_folder import languages_folder
+from tests.unit.correction.languages_folder import languages_folder
 
 Cli = Callable[..., Any]
 NUMBER = {"language", "metric", "judge", "variant", "temperature", "top_p", "system", "quantity", "share_of", "versus", "paired"}

@@ -15,7 +15,7 @@ from xml.etree import ElementTree
 import pytest
 
 from harness import check_watch
-from harness.correct import certificate as certificates
+from harness.correction import certificate as certificates
 from harness.errors import StaleCertificate
 from tests.conftest import write_rows
 from tests.e2e.conftest import MODEL, Answer, Endpoint, Request

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from harness.correct.label_sets import nonconformity, sets_at
+from harness.correction.label_sets import nonconformity, sets_at
 from harness.stats.estimation import conformal as c
 
 Given = dict[str, Any]

@@ -29,7 +29,7 @@ LAYERS: list[set[str]] = [
     {"runs"},
     {"measure"},
     {"decide"},
-    {"correct", "improvement", "watch"},
+    {"correction", "improvement", "watch"},
     {"boards", "gate", "exchange", "annotate", "judge_atlas"},
     {"reports"},
     {"render"},
@@ -47,8 +47,8 @@ BESIDE = {
     ("redaction", "text"): "secrets are removed from text that is whole",
     ("engines", "store"): "an engine writes every reply to the store before the next call goes out",
     ("prompts", "parse"): "a prompt of the user's own states how its answer is read",
-    ("watch", "correct"): "a watch is kept of a certificate",
-    ("improvement", "correct"): "candidates are compared by what is corrected: answers beside labels, text by text",
+    ("watch", "correction"): "a watch is kept of a certificate",
+    ("improvement", "correction"): "candidates are compared by what is corrected: answers beside labels, text by text",
     ("cli", "api"): "commands call what a notebook calls",
     ("__main__", "cli"): "`python -m harness` is the command",
 }
@@ -168,7 +168,7 @@ def test_every_name_of_the_face_of_runs_is_there() -> None:
 
 
 def test_only_measuring_deciding_and_what_shows_it_call_statistics() -> None:
-    callers = {"annotate", "correct", "decide", "improvement", "measure", "reports", "watch"}
+    callers = {"annotate", "correction", "decide", "improvement", "measure", "reports", "watch"}
     assert {one for one, other, _ in steps() if other == "stats"} == callers
 
 
@@ -209,5 +209,5 @@ def test_reports_write_shares_in_the_formats_of_their_tables() -> None:
 
 
 def test_what_is_measured_knows_no_section() -> None:
-    below = [module for module in MODULES if part_of(module) in {"measure", "decide", "correct", "improvement", "watch"}]
+    below = [module for module in MODULES if part_of(module) in {"measure", "decide", "correction", "improvement", "watch"}]
     assert [module for module in below if any(target.startswith("reports") for target in imports(module))] == []

@@ -10,7 +10,7 @@ import pytest
 
 import harness
 from harness import api, content, data, engines, errors, sources
-from harness.correct import cascade_certificate, certificate
+from harness.correction import cascade_certificate, certificate
 from harness.data import frames
 from harness.decide.options import DecisionOptions
 from harness.improvement.asking import Asking

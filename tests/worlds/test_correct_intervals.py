@@ -10,7 +10,7 @@ import sys
 import numpy as np
 import pytest
 
-from harness.correct.mean_estimates import mean_estimates
+from harness.correction.mean_estimates import mean_estimates
 from tests.worlds.rows import Row, table
 from tests.worlds.worlds import RareClass
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.random import Generator
 
-from harness.correct.mean_estimates import Sample
+from harness.correction.mean_estimates import Sample
 from harness.stats.core.arrays import Floats, Ints
 
 HIT, FALSE = np.array([0.95, 0.85, 0.7]), np.array([0.01, 0.03, 0.08])

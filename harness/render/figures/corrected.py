@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from harness.correct.correct import Corrected, CorrectedNumber
+from harness.correction.correct import Corrected, CorrectedNumber
 from harness.errors import UsageError
 from harness.model import CONDITION
 from harness.render.figures import style

@@ -9,8 +9,8 @@ from rich.table import Table
 from rich.text import Text
 
 from harness.content.tags import both_names
-from harness.correct.cascade import VOTES, WORDS, AcceptedCascade, AcceptedCascades
-from harness.correct.cascade_run import CascadedRun
+from harness.correction.cascade import VOTES, WORDS, AcceptedCascade, AcceptedCascades
+from harness.correction.cascade_run import CascadedRun
 from harness.render.fitted_table import plain_table
 from harness.render.terminal import dim_lines, table_heading
 from harness.reports.tables.numbers import UNDEFINED, counted, percent, rounded_up, two_digits

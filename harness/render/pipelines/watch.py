@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.text import Text
 
 from harness.content.tags import english_name
-from harness.correct.certificate_extension import EarlierWatch
+from harness.correction.certificate_extension import EarlierWatch
 from harness.render.pipelines.junit import JunitCase, junit_xml
 from harness.render.terminal import print_lines
 from harness.reports.tables.numbers import counted, percent, two_digits

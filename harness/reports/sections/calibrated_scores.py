@@ -8,8 +8,8 @@ from typing import Any
 import msgspec
 
 from harness.content.tags import english_name
-from harness.correct.calibrate import ALPHA, CalibratedCell, CalibratedMetric, CalibrateOptions, metrics_of_all_judges
-from harness.correct.label_sets import LabelSets
+from harness.correction.calibrate import ALPHA, CalibratedCell, CalibratedMetric, CalibrateOptions, metrics_of_all_judges
+from harness.correction.label_sets import LabelSets
 from harness.measure.compare import Recording
 from harness.measure.condition_rows import new_row, section
 from harness.measure.options import POOLED, CompareOptions

@@ -38,8 +38,8 @@ from harness.stats.intervals.judge_tests import JudgeSums, judge_tests
 from harness.stats.intervals.logistic import logistic
 from harness.stats.intervals.noninferiority import gap_sums, guarded_p
 from harness.stats.intervals.unequal_groups import ClusterVariance, effective_groups
-from tests.unit.correct.test_calibration_simulations import apart_table, borrowed_table, gains_table, sets_table
-from tests.unit.correct.test_label_sample import planned_table
+from tests.unit.correction.test_calibration_simulations import apart_table, borrowed_table, gains_table, sets_table
+from tests.unit.correction.test_label_sample import planned_table
 from tests.unit.decide.worlds import (
     BALANCED,
     CELLS,

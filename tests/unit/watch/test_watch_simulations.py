@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from harness.correct.certificate import CertifiedJudge
+from harness.correction.certificate import CertifiedJudge
 from harness.stats.core.arrays import Floats, Ints
 from harness.stats.estimation.betting import BETS, limits_of_repeats, log_factors, mixed_wealth, reference_limits
 from harness.stats.estimation.transport import transport

@@ -12,8 +12,8 @@ import msgspec
 import pytest
 
 from harness import sources
-from harness.correct import certificate
-from harness.correct.certify import certify
+from harness.correction import certificate
+from harness.correction.certify import certify
 from harness.errors import ContentError, StaleCertificate, UsageError, UseForbidden
 from harness.measure.compare import Recording
 from harness.measure.options import CompareOptions

@@ -1,5 +1,0 @@
-"""Uses of a judge's scores with labels beside them: corrected means, accepted scores, certificates, samples, labels needed."""
-
-from harness.correct import cascade_certificate, certificate
-
-__all__ = ["cascade_certificate", "certificate"]

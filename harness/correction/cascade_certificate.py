@@ -1,0 +1,264 @@
+"""The certificate of a cascade: which judges are asked in which order, and from which confidence on each one's answer is taken.
+
+`harness.cascade_certificate.load("cascade.json").apply(scores, confidences, language="ja", metric="fluency")` says who answers each new
+text, and which texts go on to the next judge or to a person.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Literal
+
+import msgspec
+import numpy as np
+from numpy.typing import ArrayLike
+
+from harness.content.tags import choose_from
+from harness.correction.acceptance import ONLY_IF, AcceptOptions
+from harness.correction.cascade import AcceptedCascade
+from harness.correction.certificate import CertifiedData, CertifiedJudge, ComparedBy, judge_problems
+from harness.correction.certificate_file import CHANGED, HASHES, SealedFile, read_file
+from harness.errors import CertificateError, ContentError, StaleCertificate, UsageError
+from harness.model import JudgeIdentity, Scale, Score
+from harness.stats.core.arrays import Floats, Ints
+from harness.stats.selection.cascade import Units, answered_by
+
+SCHEMA_VERSION = 2
+AGAIN = "make a new certificate with 'harness accept --cascade --to FILE'"
+
+
+class CascadeOptions(ComparedBy, frozen=True):
+    """What the numbers were made with."""
+
+    accept: AcceptOptions
+    units: Units
+
+
+class CertifiedStep(msgspec.Struct, frozen=True, kw_only=True):
+    """One judge: how it is asked, how often about each text, and the hash of what words its prompts (None for recorded judgments)."""
+
+    judge: CertifiedJudge
+    repeats: int
+    prompt: str | None
+
+
+class CertifiedChain(msgspec.Struct, frozen=True, kw_only=True):
+    """The chain in one language and metric: its scale, its rubric (None for recorded judgments) and its thresholds."""
+
+    scale: Scale
+    rubric: str | None
+    chain: AcceptedCascade
+
+    @property
+    def place(self) -> str:
+        return f"{self.chain.language}/{self.chain.metric}"
+
+
+class CascadeAnswers(msgspec.Struct, frozen=True, eq=False):
+    """Who answers new texts.
+
+    Attributes:
+        place: (texts,) of the judge whose answer is taken, among the judges in the order in which they are asked; -1 where none is.
+        judges: the names of all judges of the chain.
+        scores: (texts,) the answer that is taken; None where none is.
+        asked: how many of the judges have been asked. Texts without an answer go on to the next one, or to a person after the last.
+        upper: the certified bound of the share of wrong answers among the accepted ones; None where nothing is certified.
+        unchecked: what of judges, prompts and rubric could not be compared with the certificate.
+        reason: why nothing is certified, or None.
+    """
+
+    place: Ints
+    judges: tuple[str, ...]
+    scores: tuple[Score | None, ...]
+    asked: int
+    upper: float | None
+    unchecked: tuple[str, ...]
+    reason: str | None
+
+    @property
+    def next(self) -> str | None:
+        """The judge that texts without an answer go on to; None if that is a person."""
+        return self.judges[self.asked] if self.asked < len(self.judges) and self.reason is None else None
+
+    @property
+    def by(self) -> tuple[str | None, ...]:
+        """The judge that answers each text; None where there is no answer yet."""
+        names = (*self.judges, None)
+        return tuple(names[place] for place in self.place)
+
+
+class CascadeCertificate(SealedFile, frozen=True, kw_only=True):
+    """A chain of judges with one promise for all accepted answers.
+
+    Attributes:
+        kind: tells it from the certificate of one judge.
+        steps: the judges in the order in which they are asked; a person is the last.
+        data: the labels.
+        options: what the numbers were made with.
+        signature: everything that moved a number.
+        cells: one for each language and metric.
+    """
+
+    kind: Literal["cascade"]
+    steps: tuple[CertifiedStep, ...]
+    data: CertifiedData
+    options: CascadeOptions
+    signature: str
+    cells: tuple[CertifiedChain, ...]
+
+    def __post_init__(self) -> None:
+        names = self.judges
+        if len(names) < 2 or len(set(names)) < len(names):
+            raise ValueError("a cascade has two judges or more, each once")
+        places = [cell.place for cell in self.cells]
+        if twice := next((place for place in places if places.count(place) > 1), None):
+            raise ValueError(f"{twice} stands twice in its cells")
+        for cell in self.cells:
+            place, steps = cell.place, cell.chain.steps
+            if tuple(step.judge for step in steps) != names:
+                raise ValueError(f"the judges of {place} are not those of the steps")
+            if any(step.threshold is not None and not 0 <= step.threshold <= 1 for step in steps):
+                raise ValueError(f"a threshold of {place} is not from 0 to 1")
+            if any(step.threshold is not None for step in steps) and not 0 <= (cell.chain.upper or 0) <= self.options.accept.alpha:
+                raise ValueError(f"thresholds of {place} are certified, but their bound is above the tolerated share of errors")
+
+    @property
+    def judges(self) -> tuple[str, ...]:
+        return tuple(step.judge.name for step in self.steps)
+
+    @property
+    def only_if(self) -> str | None:
+        """What the promise rests on beside the labels: None if the data say that they are a random sample."""
+        return ONLY_IF if self.data.sampling != "random" else None
+
+    def cell(self, language: str, metric: str) -> CertifiedChain:
+        """The chain of a language and metric. Raises StaleCertificate where there is none."""
+        for cell in self.cells:
+            if (cell.chain.language, cell.chain.metric) == (language, metric):
+                return cell
+        have, wanted = [cell.place for cell in self.cells], f"{language}/{metric}"
+        raise StaleCertificate(f"the certificate has nothing on {wanted}; {AGAIN} from labels in that language.{choose_from(have, wanted)}")
+
+    def apply(
+        self,
+        scores: Mapping[str, Sequence[Score | None] | ArrayLike],
+        confidences: Mapping[str, ArrayLike],
+        *,
+        language: str,
+        metric: str,
+        judges: Mapping[str, JudgeIdentity] | None = None,
+        prompts: Mapping[str, str] | None = None,
+        rubric: str | None = None,
+        scale: Scale | None = None,
+    ) -> CascadeAnswers:
+        """Say who answers each new text: the first judge that is as sure as certified and has a score.
+
+        The new texts have to come from the population that the labelled ones were drawn from.
+
+        Args:
+            scores: of the first judges of the chain, or of all, by name: (texts,) with None or NaN where there is none, as for texts that
+                a judge was not asked about.
+            confidences: the same with confidences, in the units of the certificate.
+            language, metric: which cell of the certificate.
+            judges: identities of the judges, if their settings are to be compared.
+            prompts: hashes of their prompts, needed where the certificate has them.
+            rubric, scale: as `Certificate.apply`.
+
+        Raises:
+            StaleCertificate: for other judges, prompts, rubric, language, metric or scale, and for scores off the scale.
+            CertificateError: where something that has to be compared is not given.
+            UsageError: for arrays that do not fit together.
+        """
+        cell = self.cell(language, metric)
+        unchecked = self._refuse_stale(cell, tuple(scores), judges or {}, prompts or {}, rubric, scale)
+        names = self.judges[: len(scores)]
+        if set(confidences) != set(names):
+            raise UsageError(f"confidences are of {', '.join(confidences) or 'no judge'}, and scores of {', '.join(names)}")
+        given = [_scores(cell.scale, metric, scores[name]) for name in names]
+        sure = np.vstack([_confidence(confidences[name], one, name) for name, one in zip(names, given, strict=True)])
+        if cell.chain.upper is None:
+            place: Ints = np.full(sure.shape[1], -1)
+        else:
+            place = answered_by(sure, [math.inf if step.threshold is None else step.threshold for step in cell.chain.steps[: len(names)]])
+        taken = tuple(None if by < 0 else given[by][text] for text, by in enumerate(place.tolist()))
+        return CascadeAnswers(place, self.judges, taken, len(names), cell.chain.upper, unchecked, cell.chain.reason)
+
+    def _refuse_stale(
+        self,
+        cell: CertifiedChain,
+        given: tuple[str, ...],
+        identities: Mapping[str, JudgeIdentity],
+        prompts: Mapping[str, str],
+        rubric: str | None,
+        scale: Scale | None,
+    ) -> tuple[str, ...]:
+        """Raise for what differs from the certificate; return what could not be compared."""
+        if not given or set(given) != set(self.judges[: len(given)]):
+            raise StaleCertificate(
+                f"scores are of {', '.join(given) or 'no judge'}, and the certificate's chain is {' then '.join(self.judges)}; give "
+                "scores of its first judges, or of all"
+            )
+        for step in self.steps[: len(given)]:
+            name = step.judge.name
+            for problem in judge_problems(step.judge, identities.get(name, name)):
+                raise StaleCertificate(f"{problem}; {AGAIN}")
+            _refuse_other(f"prompt of {name}", f"prompts={{{name!r}: ...}}", step.prompt, prompts.get(name))
+        _refuse_other("rubric", "rubric=", cell.rubric, rubric)
+        if scale is not None and scale != cell.scale:
+            raise StaleCertificate(f"the scale is {scale.describe()}, in the certificate {cell.scale.describe()}; {AGAIN}")
+        unknown = {
+            "prompts": any(step.prompt is None for step in self.steps),
+            "rubric": cell.rubric is None,
+            "settings of the judges": any(step.judge.settings is None or step.judge.name not in identities for step in self.steps),
+        }
+        return tuple(what for what, is_unknown in unknown.items() if is_unknown)
+
+
+def _refuse_other(what: str, argument: str, own: str | None, given: str | None) -> None:
+    if own is not None and given is None:
+        raise CertificateError(f"pass {argument}: the certificate holds for the {what} {own} only; {HASHES}")
+    if own is not None and given != own:
+        raise StaleCertificate(f"the {what} is {given}, and the certificate holds for {own}; {AGAIN}")
+
+
+def _scores(scale: Scale, metric: str, given: Any) -> list[Score | None]:
+    values = np.asarray(given, object)
+    if values.ndim != 1:
+        raise UsageError(f"scores have shape {values.shape}; they should be of one dimension, one score a text")
+    read: list[Score | None] = []
+    for value in values.tolist():
+        score = None if value is None or value != value else int(value) if isinstance(value, float) and value.is_integer() else value
+        if score is not None and not scale.holds(score):
+            raise StaleCertificate(f"score {score!r} is off the scale of '{metric}' in the certificate ({scale.describe()}); {AGAIN}")
+        read.append(score)
+    return read
+
+
+def _confidence(given: ArrayLike, scores: list[Score | None], judge: str) -> Floats:
+    try:
+        sure = np.asarray(given, np.float64)
+    except (TypeError, ValueError):
+        raise UsageError(f"confidences of {judge} are numbers, None or NaN") from None
+    if sure.shape != (len(scores),):
+        raise UsageError(f"confidences of {judge} have shape {sure.shape}, and there are {len(scores)} scores; give one confidence a score")
+    return np.where([score is None for score in scores], math.nan, sure)
+
+
+def load(path: Path | str) -> CascadeCertificate:
+    """Read the certificate of a cascade.
+
+    Raises:
+        ContentError: if the file cannot be read, is no certificate of a cascade, is cut off, has another schema version or other fields,
+            was changed after it was written, or holds numbers that are impossible.
+    """
+    held = read(path)
+    if not held.is_sealed:
+        raise ContentError(f"not a certificate: {CHANGED}; {AGAIN}", Path(path))
+    return held
+
+
+def read(path: Path | str) -> CascadeCertificate:
+    """Read the certificate of a cascade to check it, whatever its hash. Raises as `load` otherwise."""
+    return read_file(Path(path), CascadeCertificate, "cascade", SCHEMA_VERSION, AGAIN)

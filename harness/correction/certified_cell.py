@@ -1,0 +1,410 @@
+"""What a certificate holds of one language and metric, and its use on new scores: a corrected mean, calibrated texts, accepted answers."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import msgspec
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from harness.content.tags import canonical
+from harness.correction.acceptance import share_left_out
+from harness.correction.certified_map import CalibratedTexts, CertifiedMap, calibrated_texts
+from harness.correction.map_input import EXPECTED
+from harness.correction.mean_estimates import ends
+from harness.data.columns import CodedColumn
+from harness.decide.rule import VerdictName
+from harness.errors import CertificateError, StaleCertificate, UsageError, UseForbidden
+from harness.model import Scale, Score
+from harness.stats import LabelledSpread, LabelledSummary, correct_with_summary
+from harness.stats.core.arrays import Floats, ShapeError
+
+AGAIN = "make a new certificate with 'harness certify'"
+_ROUNDING = 1e-9
+
+
+class Correction(msgspec.Struct, frozen=True):
+    """Parameters of the corrected mean, or of the share of class `share_of`.
+
+    `n` labelled items in `groups` independent groups have the means `mean_label` and `mean_judge`; variances and covariance are those of
+    these two means over groups, and `spread` is what degrees of freedom and the weight of the judge are computed from, for new scores. A
+    score that cannot be read counts as `failure_value`.
+    """
+
+    share_of: Score | None
+    n: int
+    groups: int
+    mean_label: float
+    mean_judge: float
+    variance_label: float
+    variance_judge: float
+    covariance: float
+    failure_value: float
+    spread: LabelledSpread
+
+    def __post_init__(self) -> None:
+        numbers = (self.mean_label, self.mean_judge, self.variance_label, self.variance_judge, self.covariance, self.failure_value)
+        if not all(map(math.isfinite, numbers)):
+            raise ValueError("the numbers of a correction are finite")
+        if self.n < self.groups or self.groups < 2:
+            raise ValueError("a correction needs two groups, and no more groups than labels")
+        if min(self.variance_label, self.variance_judge) < 0 or self.covariance**2 > self.variance_label * self.variance_judge * (1 + 1e-6):
+            raise ValueError("these are no variances with their covariance")
+        self._refuse_impossible(self.spread)
+
+    def _refuse_impossible(self, spread: LabelledSpread) -> None:
+        """Raise for groups that are not those of the correction, and for sums of squares that no numbers have."""
+        numbers = (*spread.sizes, *spread.between, *spread.within)
+        if not all(map(math.isfinite, numbers)) or min(spread.sizes, default=0) <= 0 or min(spread.times, default=0) < 1:
+            raise ValueError("the sizes of groups are above 0, and sums of squares are finite")
+        if len(spread.sizes) != len(spread.times) or sum(spread.times) != self.groups:
+            raise ValueError(f"the sizes in spread are not of {self.groups} groups")
+        if not math.isclose(sum(size * times for size, times in zip(spread.sizes, spread.times, strict=True)), self.n, rel_tol=1e-6):
+            raise ValueError(f"the sizes in spread do not add up to {self.n} labels")
+        for squares, products, others in (spread.between, spread.within):
+            if min(squares, others) < 0 or products**2 > squares * others * (1 + 1e-6) + _ROUNDING:
+                raise ValueError("these are no sums of squares and products")
+
+    @property
+    def summary(self) -> LabelledSummary:
+        means = (self.mean_label, self.mean_judge)
+        return LabelledSummary(self.n, self.groups, *means, self.variance_label, self.variance_judge, self.covariance, self.spread)
+
+
+class CertifiedThreshold(msgspec.Struct, frozen=True):
+    """From which confidence on answers agree with people in a share 1 - `alpha`, with probability 1 - `delta`.
+
+    `threshold` is None where nothing is certified, with the `reason`. It is about `n` labelled texts and says nothing of `left_out`
+    others, which have no commonest label.
+    """
+
+    confidence: str
+    alpha: float
+    delta: float
+    threshold: float | None
+    coverage: float
+    agreement: float | None
+    agreement_lower: float | None
+    n: int
+    reason: str | None
+    left_out: int
+
+    @property
+    def left_out_share(self) -> float | None:
+        """`left_out` as a share of the labelled texts; None without labelled texts."""
+        return share_left_out(self.n, self.left_out)
+
+
+class CertifiedCell(msgspec.Struct, frozen=True, kw_only=True):
+    """What the judge may be used for in one language on one metric, with the numbers for it.
+
+    Attributes:
+        scale: of the metric; `classes` are the scores that `confusion` counts, and `values` what they stand for in means.
+        rubric: version and hash; None for recorded judgments.
+        verdict, reason, sentence, not_for, n, groups, k: as `harness compare` gives them.
+        annotators: the highest number of annotators of one item.
+        corrections: parameters of the mean (first, on ordered scales) and of each class's share; empty with the `correction_reason`.
+        confusion: (k, k) labelled items by people's aggregate (rows) and the judge's commonest answer (columns).
+        agreement_error: standard error, over groups, of the share of the confusion counts in which both agree; None where it is undefined.
+        acceptance: the certified threshold; None with the `acceptance_reason`.
+        recalibration: the map from the judge's scores to people's, text by text; None with the `recalibration_reason`.
+    """
+
+    language: str
+    metric: str
+    scale: Scale
+    classes: tuple[Score, ...]
+    values: tuple[float, ...] | None
+    rubric: str | None
+    verdict: VerdictName
+    reason: str
+    sentence: str
+    not_for: tuple[str, ...]
+    n: int
+    groups: int
+    annotators: int
+    k: int | None
+    corrections: tuple[Correction, ...]
+    correction_reason: str | None
+    confusion: tuple[tuple[int, ...], ...]
+    acceptance: CertifiedThreshold | None
+    acceptance_reason: str | None
+    agreement_error: float | None = None
+    recalibration: CertifiedMap | None = None
+    recalibration_reason: str | None = None
+
+    def __post_init__(self) -> None:
+        k = len(self.classes)
+        if self.scale.classes and self.classes != self.scale.classes:
+            raise ValueError(f"the classes of {self.place} are not those of its scale")
+        if self.values is not None and len(self.values) != k:
+            raise ValueError(f"{self.place} has {k} classes, and values of {len(self.values)}")
+        if [len(row) for row in self.confusion] != [k] * k:
+            raise ValueError(f"the confusion counts of {self.place} are not of {k} classes")
+        shares = [correction.share_of for correction in self.corrections]
+        if len(set(shares)) < len(shares):
+            raise ValueError(f"a correction of {self.place} stands twice")
+        if self.recalibration is not None:
+            self.recalibration.refuse_other_scale(k, self.scale.kind)
+        try:
+            right = canonical(self.language)
+        except UsageError as err:
+            raise ValueError(str(err)) from None
+        if right != self.language:
+            raise ValueError(f"language '{self.language}' is not canonical; it should be '{right}'")
+
+    @property
+    def place(self) -> str:
+        return f"{self.language}/{self.metric}"
+
+    def off_scale(self) -> Iterator[str]:
+        """What no labels and scores on the cell's scale can give, in words: means outside it, shares and confidences outside 0 to 1."""
+        place = self.place
+        for correction in self.corrections:
+            low, high = self._range(correction.share_of)
+            what = "the mean" if correction.share_of is None else f"the share of {correction.share_of}"
+            for name in ("mean_label", "mean_judge", "failure_value"):
+                value = getattr(correction, name)
+                if not low - _ROUNDING <= value <= high + _ROUNDING:
+                    yield f"{name} of {what} of {place} is {value:g}, which is not on its scale, {low:g} to {high:g}"
+        for name in ("threshold", "coverage", "agreement", "agreement_lower"):
+            value = getattr(self.acceptance, name, None)
+            if value is not None and not 0 <= value <= 1:
+                yield f"{name} of the acceptance of {place} is {value:g}, which is not from 0 to 1"
+
+    def _range(self, share_of: Score | None) -> tuple[float, float]:
+        """The smallest and largest possible mean of scores, or share of a class."""
+        if share_of is not None:
+            return 0.0, 1.0
+        if self.scale.kind == "interval":
+            low, high = self.scale.min, self.scale.max
+            return -math.inf if low is None else low, math.inf if high is None else high
+        values = self.values or (math.nan,)
+        return min(values), max(values)
+
+
+class CorrectedMean(msgspec.Struct, frozen=True):
+    """The corrected mean of new scores, or share of a class.
+
+    Attributes:
+        estimate, interval: of people's mean label in the population that the labels and the new texts come from; 95 % unless asked
+            otherwise. None with the `reason`.
+        judge_only: the mean of the new scores, whose bias is unknown.
+        effective_labels: number of labels that would be as precise without the judge.
+        lam: weight of the judge, from 0 (labels alone) to 1.
+        labels, scores: how many labels and new scores it rests on.
+        error: standard error of the estimate; `label_error` is the part that comes from the labelled texts.
+        not_for: what the verdict does not cover.
+        unchecked: what of judge, prompt and rubric could not be compared with the certificate.
+        texts: what people are expected to say of each text, with label sets; None with the `texts_reason`.
+    """
+
+    estimate: float | None
+    interval: tuple[float, float] | None
+    judge_only: float
+    effective_labels: float | None
+    lam: float | None
+    labels: int
+    scores: int
+    error: float | None
+    label_error: float | None
+    not_for: tuple[str, ...]
+    unchecked: tuple[str, ...]
+    reason: str | None
+    texts: CalibratedTexts | None = None
+    texts_reason: str | None = None
+
+
+class AcceptedScores(msgspec.Struct, frozen=True, eq=False):
+    """Which new scores can be accepted without a person.
+
+    Attributes:
+        accepted: (items,) booleans, all false where nothing is certified; then the `reason` says why.
+        threshold: the lowest accepted confidence.
+        agreement_lower: the certified agreement of accepted answers with people's aggregate, where they have one.
+        left_out_share: the share of labelled texts without a commonest label, of which `agreement_lower` says nothing; None if unknown.
+        unchecked: what of judge, prompt and rubric could not be compared with the certificate.
+    """
+
+    accepted: NDArray[np.bool_]
+    threshold: float | None
+    agreement_lower: float | None
+    unchecked: tuple[str, ...]
+    reason: str | None
+    left_out_share: float | None = None
+
+
+def corrected_mean(
+    cell: CertifiedCell, scores: Any, groups: Any, share_of: Score | None, level: float, unchecked: tuple[str, ...]
+) -> CorrectedMean:
+    correction = _correction(cell, share_of)
+    numbers = _numbers(cell, scores, share_of)
+    given = np.where(np.isnan(numbers), correction.failure_value, numbers)
+    try:
+        found = correct_with_summary(correction.summary, given, _group_codes(groups), share=share_of is not None, level=level)
+    except ShapeError as err:
+        raise UsageError(str(err)) from None
+    defined = found.reason is None
+    return CorrectedMean(
+        estimate=found.value if defined else None,
+        interval=ends(found.interval),
+        judge_only=float(np.nanmean(numbers)) if not np.isnan(numbers).all() else math.nan,
+        effective_labels=found.effective_n if defined and math.isfinite(found.effective_n) else None,
+        lam=found.lam if defined else None,
+        labels=correction.n,
+        scores=len(given),
+        error=found.error if defined else None,
+        label_error=math.sqrt(found.residual_variance) if defined else None,
+        not_for=cell.not_for,
+        unchecked=unchecked,
+        reason=found.reason or found.interval.reason,
+    )
+
+
+def without_mean(cell: CertifiedCell, scores: Any, unchecked: tuple[str, ...], texts: CalibratedTexts) -> CorrectedMean:
+    """Calibrated texts of a cell that has no correction of means, with the reason."""
+    numbers = _map_scores(cell, scores)
+    no_mean = np.isnan(numbers).all() or (cell.values is None and cell.scale.kind != "interval")
+    nothing: dict[str, None] = dict.fromkeys(("estimate", "interval", "effective_labels", "lam", "error", "label_error"))
+    return CorrectedMean(
+        **nothing,
+        judge_only=math.nan if no_mean else float(np.nanmean(numbers)),
+        labels=0,
+        scores=len(numbers),
+        not_for=cell.not_for,
+        unchecked=unchecked,
+        reason=cell.correction_reason,
+        texts=texts,
+    )
+
+
+def texts_of(
+    cell: CertifiedCell, scores: Any, expected: ArrayLike | None, lengths: ArrayLike | Sequence[str] | None
+) -> tuple[CalibratedTexts | None, str | None]:
+    """What people are expected to say of each text, or why nothing is said."""
+    held = cell.recalibration
+    if held is None:
+        return None, cell.recalibration_reason
+    numbers = _map_scores(cell, scores)
+    if held.read == EXPECTED:
+        if expected is None:
+            return None, "the map reads expected scores by token probabilities; pass expected="
+        given = np.asarray(expected, np.float64)
+        if given.shape != numbers.shape:
+            raise UsageError(f"expected has shape {given.shape} and scores {numbers.shape}; give one expected score a score")
+        numbers = np.where(np.isnan(numbers), math.nan, given)
+    two_named = cell.values is None and len(cell.classes) == 2
+    values = np.arange(2.0) if two_named else None if cell.values is None else np.asarray(cell.values, np.float64)
+    characters = None if held.length_scale is None else _characters(cell, lengths, len(numbers))
+    return calibrated_texts(held, numbers, cell.classes, values, cell._range(None), characters), None
+
+
+def _characters(cell: CertifiedCell, lengths: ArrayLike | Sequence[str] | None, texts: int) -> Floats:
+    """(texts,) lengths that a map reads, which are given as numbers or as texts."""
+    if lengths is None:
+        raise CertificateError(
+            f"pass lengths=: the map of {cell.place} reads the length of each text beside its score (characters, or the texts)"
+        )
+    given = [len(one) if isinstance(one, str) else one for one in lengths] if isinstance(lengths, Sequence) else lengths
+    try:
+        found = np.asarray(given, np.float64)
+    except (TypeError, ValueError):
+        raise UsageError("lengths are numbers of characters, texts, or None where there is no text") from None
+    if found.shape != (texts,):
+        raise UsageError(f"lengths has shape {found.shape} and there are {texts} scores; give one length a score")
+    if (found < 0).any() or np.isinf(found).any():
+        raise UsageError("lengths are numbers of characters, 0 or more")
+    return found
+
+
+def _map_scores(cell: CertifiedCell, scores: Any) -> Floats:
+    """What a map reads of scores: points, or class codes where classes have names only; NaN where there is none."""
+    if cell.values is not None or cell.scale.kind == "interval":
+        return _numbers(cell, scores, None)
+    codes = _class_codes(cell, scores if isinstance(scores, np.ndarray) else np.asarray(scores), scores)
+    return np.where(codes < 0, math.nan, codes)
+
+
+def _correction(cell: CertifiedCell, share_of: Score | None) -> Correction:
+    for correction in cell.corrections:
+        if correction.share_of == share_of:
+            return correction
+    if cell.correction_reason:
+        raise UseForbidden(f"the certificate has no correction for {cell.place}: {cell.correction_reason}")
+    if share_of is None:
+        raise UseForbidden(f"the scale of {cell.place} has no order, so it has no mean; pass share_of= with one of its classes")
+    raise UsageError(f"'{share_of}' is no class of {cell.place}; its classes are {', '.join(map(str, cell.classes))}")
+
+
+def accepted_scores(cell: CertifiedCell, scores: Any, confidence: ArrayLike, unchecked: tuple[str, ...]) -> AcceptedScores:
+    numbers, sure = _numbers(cell, scores, cell.classes[0] if cell.values is None else None), np.asarray(confidence, np.float64)
+    if sure.shape != numbers.shape:
+        raise UsageError(f"confidence has shape {sure.shape} and scores {numbers.shape}; give one confidence a score")
+    threshold = cell.acceptance
+    if threshold is None or threshold.threshold is None:
+        reason = cell.acceptance_reason if threshold is None else threshold.reason
+        return AcceptedScores(np.zeros(len(sure), bool), None, None, unchecked, reason)
+    accepted = np.asarray(~np.isnan(numbers) & (sure >= threshold.threshold))
+    return AcceptedScores(accepted, threshold.threshold, threshold.agreement_lower, unchecked, None, threshold.left_out_share)
+
+
+def _numbers(cell: CertifiedCell, scores: Any, share_of: Score | None) -> Floats:
+    """The scores as numbers, or as 0 and 1 for the share of a class; NaN where there is none.
+
+    Raises StaleCertificate for scores off the certificate's scale.
+    """
+    given = scores if isinstance(scores, np.ndarray) else np.asarray(scores)
+    if given.ndim != 1:
+        raise UsageError(f"scores have shape {given.shape}; they should be of one dimension, one score a text")
+    if cell.scale.kind == "interval":
+        numbers = _floats(given)
+        low, high = cell.scale.min, cell.scale.max
+        off = (numbers < (-math.inf if low is None else low)) | (numbers > (math.inf if high is None else high)) | np.isinf(numbers)
+        if off.any():
+            raise _off_scale(cell, float(numbers[off][0]))
+        return numbers if share_of is None else np.where(np.isnan(numbers), math.nan, numbers == share_of)
+    codes = _class_codes(cell, given, scores)
+    values = np.asarray(cell.values, np.float64) if share_of is None else np.array([each == share_of for each in cell.classes], np.float64)
+    return np.append(values, math.nan)[codes]
+
+
+def _floats(given: NDArray[Any]) -> Floats:
+    try:
+        return given.astype(np.float64)
+    except (TypeError, ValueError):
+        raise UsageError("scores on this scale are numbers, None or NaN") from None
+
+
+def _class_codes(cell: CertifiedCell, given: NDArray[Any], scores: Any) -> NDArray[np.int64]:
+    """Positions among the classes, -1 for no score."""
+    if given.dtype.kind in "iuf" and all(isinstance(score, int) for score in cell.classes):
+        classes = np.array(cell.classes, np.float64)
+        order = np.argsort(classes)
+        place = np.minimum(np.searchsorted(classes[order], given), len(classes) - 1)
+        codes = np.where(np.isnan(given.astype(np.float64)), -1, order[place])
+        off = (codes >= 0) & (classes[order][place] != given)
+        if off.any():
+            raise _off_scale(cell, given[off][0].item())
+        return codes
+    column = CodedColumn.from_values(None if score is None or score != score else score for score in list(scores))
+    for score in column.values:
+        if not cell.scale.holds(score):
+            raise _off_scale(cell, score)
+    return column.recode({score: code for code, score in enumerate(cell.classes)}).astype(np.int64)
+
+
+def _off_scale(cell: CertifiedCell, score: object) -> StaleCertificate:
+    return StaleCertificate(
+        f"score {score!r} is off the scale of '{cell.metric}' in the certificate ({cell.scale.describe()}); if the scale changed, {AGAIN}"
+    )
+
+
+def _group_codes(groups: Any) -> NDArray[Any] | None:
+    if groups is None:
+        return None
+    if isinstance(groups, np.ndarray) and groups.dtype.kind in "iu":
+        return groups
+    return CodedColumn.from_values(list(groups)).codes.astype(np.int64)

@@ -1,0 +1,126 @@
+"""The map from a judge's scores to people's that a certificate holds for a cell, and its use text by text."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from harness.correction.label_sets import LabelSets, sets_at
+from harness.correction.score_curves import ClassCurve, ClassTable, Curve, LengthScale, NumberLine
+from harness.stats.core.arrays import Floats
+
+
+class CertifiedMap(msgspec.Struct, frozen=True):
+    """What people say of a text with a judge's score.
+
+    Attributes:
+        read: what of the judge the map reads: `score`, or `expected score` by the probabilities of its tokens.
+        curve: the map, learnt from all labelled texts.
+        shown: whether it is shown to be better than the raw scores and than class shares; else scores stay as they are, as `advice` says.
+        n, groups: labelled texts and independent groups.
+        sets: label sets, with the map that has not seen the labels that set their threshold.
+        length_scale: how both maps read the length of a text; None where they read the score alone.
+    """
+
+    read: str
+    curve: Curve
+    shown: bool
+    advice: str
+    n: int
+    groups: int
+    sets: LabelSets
+    length_scale: LengthScale | None = None
+
+    def refuse_other_scale(self, classes: int, kind: str) -> None:
+        """Raise ValueError for maps that are not of a cell's scale."""
+        for curve in (self.curve, self.sets.curve):
+            widths = {len(curve.cuts) + 1} if isinstance(curve, ClassCurve) else set()
+            if isinstance(curve, ClassTable):
+                widths = {len(curve.shares), *map(len, curve.shares)}
+            covariates = len(curve.further) if isinstance(curve, ClassCurve) else 0
+            if covariates != (self.length_scale is not None):
+                raise ValueError("a map with a coefficient of the length says how lengths are read, and others do not")
+            if widths - {classes} or (isinstance(curve, NumberLine) and kind != "interval"):
+                raise ValueError(f"the map is not of {classes} classes")
+        if self.sets.threshold is not None and self.sets.threshold < 0:
+            raise ValueError("the threshold of label sets is 0 or more")
+
+
+class CalibratedTexts(msgspec.Struct, frozen=True, eq=False):
+    """What people are expected to say of each new text.
+
+    Attributes:
+        expected: (n,) calibrated expected score in points of the scale; None of classes without order, and where no gain is shown.
+        probabilities: (n, k) of the classes; None of numbers, and where no gain is shown.
+        classes: the k scores of the columns.
+        sets: (n, k) whether each score is in the text's set; None of numbers.
+        intervals: (n, 2) the same of numbers, the ends of the scale where nothing is known.
+        abstains: (n,) whether the set says nothing, because it holds every score.
+        level: the share of new texts whose set holds a person's score.
+        reason: why there are no calibrated scores, or no sets smaller than every score.
+    """
+
+    expected: Floats | None
+    probabilities: Floats | None
+    classes: tuple[int | float | str, ...]
+    sets: NDArray[np.bool_] | None
+    intervals: Floats | None
+    abstains: NDArray[np.bool_]
+    level: float
+    reason: str | None
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, CalibratedTexts) and all(
+            np.array_equal(one, two, equal_nan=one.dtype.kind == "f")
+            if isinstance(one, np.ndarray) and two is not None
+            else one is two or one == two
+            for one, two in zip(msgspec.structs.astuple(self), msgspec.structs.astuple(other), strict=True)
+        )
+
+    __hash__ = None  # type: ignore[assignment]  # arrays
+
+
+def calibrated_texts(
+    held: CertifiedMap,
+    scores: Floats,
+    classes: Sequence[int | float | str],
+    values: Floats | None,
+    ends: tuple[float, float],
+    lengths: Floats | None = None,
+) -> CalibratedTexts:
+    """Apply a map to what the judge said of new texts.
+
+    `scores` (n,) are what the map reads of each text: points, or class codes where classes have names only; NaN where nothing was read.
+    `lengths` (n,) are characters of the texts, where the map reads them. Of the scale, `values` are None without order; intervals of
+    numbers stay within its `ends`.
+    """
+    reason = "; ".join(dict.fromkeys(each for each in (None if held.shown else held.advice, held.sets.reason) if each)) or None
+    different, covariates, place = _different(held, scores, lengths)
+    predicted, behind = (curve.predict(different, covariates) for curve in (held.curve, held.sets.curve))
+    if isinstance(held.curve, NumberLine):
+        intervals = _intervals(behind, held.sets.threshold, ends)[place]
+        nothing = np.asarray((intervals[:, 0] <= ends[0]) & (intervals[:, 1] >= ends[1]))
+        return CalibratedTexts(predicted[place] if held.shown else None, None, (), None, intervals, nothing, held.sets.level, reason)
+    sets = sets_at(behind, "ordered" if isinstance(held.curve, ClassCurve) else "named", held.sets.threshold)
+    expected = (predicted @ values)[place] if held.shown and values is not None else None
+    probabilities, nothing = predicted[place] if held.shown else None, np.asarray(sets.all(axis=1))[place]
+    return CalibratedTexts(expected, probabilities, tuple(classes), sets[place], None, nothing, held.sets.level, reason)
+
+
+def _different(held: CertifiedMap, scores: Floats, lengths: Floats | None) -> tuple[Floats, Floats | None, NDArray[np.int64]]:
+    """The different texts for a map, with their covariates, and the place of each text among them: a million texts are few."""
+    different, place = np.unique(scores, return_inverse=True)
+    if held.length_scale is None or lengths is None:
+        return different, None, place
+    read, at = np.unique(held.length_scale.read(lengths)[:, 0], return_inverse=True)
+    both, place = np.unique(place * len(read) + at, return_inverse=True)
+    return different[both // len(read)], read[both % len(read)][:, None], place
+
+
+def _intervals(centre: Floats, threshold: float | None, ends: tuple[float, float]) -> Floats:
+    known = ~np.isnan(centre) & (threshold is not None)
+    reach = np.array([-1.0, 1.0]) * (threshold or 0.0)
+    return np.clip(np.where(known[:, None], np.nan_to_num(centre)[:, None] + reach, np.asarray(ends)), *ends)

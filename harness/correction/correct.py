@@ -1,0 +1,236 @@
+"""Corrected numbers: means, class shares and differences of systems, from a judge's scores and people's labels of some of the items."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import msgspec
+import numpy as np
+
+from harness.content.tags import choose_from
+from harness.correction.mean_estimates import Figure, MeanEstimates, Sample, mean_estimates, mean_sample, share_sample
+from harness.correction.prevalence import shifted_estimates
+from harness.correction.scored_items import CellResults, ScoredItems, means_at, refuse_unless_random, scored_items, split_by
+from harness.correction.with_others import AVERAGE, with_other_languages
+from harness.data.columns import CodedColumn
+from harness.errors import UsageError
+from harness.measure.cells import sort_key
+from harness.measure.compare import Recording, align
+from harness.measure.options import Annotators, CompareOptions
+from harness.measure.units import as_text, item_key
+from harness.model import CELL, Score
+from harness.stats import prediction_powered_class_shares
+from harness.stats.core.arrays import Ints
+
+BIAS_UNKNOWN = (
+    "The judge alone is the mean of its scores: its bias is unknown, and its interval does not cover the bias. The labels alone and the "
+    "corrected numbers are valid whatever the judge, because the labelled texts are a random sample; with few labels of a rare class its "
+    "corrected share is a little too low (docs/decisions.md)."
+)
+SHIFTED = (
+    "A prevalence shift is declared: the labels come from elsewhere, and the corrected numbers are of the texts without a label. They are "
+    "valid if the judge errs with each class as often here as there; texts count as independent."
+)
+
+
+class CorrectOptions(msgspec.Struct, frozen=True):
+    """What is corrected.
+
+    Attributes:
+        by: keys of the items to group by, beside language, metric, judge and condition.
+        shares: the shares of all classes instead of the mean; on scales without order always.
+        share_of: the share of this class only, as text.
+        versus: a key of `by` and one of its values: each other value's difference from it is estimated too.
+        prevalence_shift: the labels come from elsewhere, where the classes may have other shares.
+        borrow: add what comes out if languages help each other.
+    """
+
+    by: tuple[str, ...] = ("system",)
+    shares: bool = False
+    share_of: str | None = None
+    versus: tuple[str, str] | None = None
+    prevalence_shift: bool = False
+    borrow: bool = False
+
+    def __str__(self) -> str:
+        """As signatures print it."""
+        return f"correct shift={'yes' if self.prevalence_shift else 'no'}{' borrow=languages' if self.borrow else ''}"
+
+
+class CorrectedNumber(MeanEstimates, frozen=True, kw_only=True):
+    """Three estimates of one number.
+
+    Attributes:
+        key: that of a cell (`CELL`), and the keys to group by.
+        quantity: `mean` in points of the scale, or `share`.
+        share_of: the class of a share.
+        versus: the key and its value that is subtracted, such as `("system", "base")`; None if the number is no difference.
+        paired: whether the difference is that of texts of one group, such as answers to one prompt.
+        borrowed: with the other languages, where it is asked for: it holds on average over languages.
+    """
+
+    key: dict[str, Any]
+    quantity: str
+    share_of: Score | None
+    versus: tuple[str, Any] | None
+    paired: bool | None
+    borrowed: Figure | None = None
+
+    def flat(self) -> dict[str, Any]:
+        """One object for programs, with the parts of the key beside the other values."""
+        values: dict[str, Any] = msgspec.to_builtins(self)
+        if self.borrowed is None:
+            del values["borrowed"]
+        return {**values.pop("key"), **values}
+
+
+class Corrected(CellResults, frozen=True):
+    """Corrected numbers of cells."""
+
+    signature: str
+    sampling: str
+    prevalence_shift: bool
+    numbers: tuple[CorrectedNumber, ...]
+    notes: tuple[str, ...]
+    schema_version: int = 1
+
+
+def correct(sources: Sequence[Recording], compare: CompareOptions, options: CorrectOptions = CorrectOptions()) -> Corrected:
+    """Estimate means, class shares and differences from the judge alone, from the labels alone, and from both.
+
+    Items count from one annotator on, if `compare` does not say otherwise. Raises UsageError unless the dataset card says that the labelled
+    items are a random sample; for names that are not there; and as `measure.compare` does.
+    """
+    for source in sources:
+        refuse_unless_random(source.data.about, "no corrected numbers")
+    compare = msgspec.structs.replace(compare, annotators=compare.annotators or Annotators(1), by=options.by)
+    laid_out = align(sources, compare)
+    _refuse_unknown_versus(options)
+    numbers: list[CorrectedNumber] = []
+    samples: dict[int, Sample] = {}
+    for judged in laid_out.judged:
+        keys = {name: item_key(judged.data, name) for name in options.by if name not in CELL}
+        for cell in scored_items(judged, by_source="source" in laid_out.by):
+            if cell.classes.continuous and (options.shares or options.share_of is not None or options.prevalence_shift):
+                raise UsageError(f"{cell.key['metric']}: continuous scores have no classes: only their mean and differences are corrected")
+            numbers += _cell_numbers(cell, keys, options, compare, samples)
+    if options.share_of is not None and not numbers:
+        counted = [votes for judged in laid_out.judged for votes in judged.counted.values()]
+        classes = sorted({as_text(score) for votes in counted for score in votes.classes.scores})
+        raise UsageError(f"no class '{options.share_of}'.{choose_from(classes, options.share_of)}")
+    if not numbers:
+        raise UsageError("nothing to correct: no judge has scores on a metric that people labelled")
+    _refuse_absent_versus(numbers, options)
+    if options.borrow:
+        numbers = _with_others(numbers, samples)
+    numbers.sort(key=lambda each: (*sort_key(each.key), each.versus is not None, *sort_key({"class": each.share_of})))
+    notes = (*laid_out.notes, SHIFTED if options.prevalence_shift else BIAS_UNKNOWN, *([AVERAGE] if options.borrow else []))
+    return Corrected(laid_out.signed(use=str(options)), "random", options.prevalence_shift, tuple(numbers), notes)
+
+
+def _refuse_unknown_versus(options: CorrectOptions) -> None:
+    if options.versus and options.versus[0] not in options.by:
+        raise UsageError(f"--versus names '{options.versus[0]}', which is not in --by {','.join(options.by)}; add it there")
+    if options.borrow and options.prevalence_shift:
+        raise UsageError("no --borrow under --prevalence-shift: those labels come from elsewhere; leave one of them out")
+    if options.versus and options.prevalence_shift:
+        raise UsageError("no differences under --prevalence-shift: both systems share the judge's error rates; leave --versus out")
+
+
+def _refuse_absent_versus(numbers: Sequence[CorrectedNumber], options: CorrectOptions) -> None:
+    if options.versus:
+        key, name = options.versus
+        values = sorted({as_text(number.key[key]) for number in numbers if number.key[key] is not None})
+        if name not in values:
+            raise UsageError(f"no {key} '{name}'.{choose_from(values, name)}")
+
+
+def _cell_numbers(
+    cell: ScoredItems, keys: Mapping[str, CodedColumn], options: CorrectOptions, compare: CompareOptions, samples: dict[int, Sample]
+) -> Iterator[CorrectedNumber]:
+    parts = list(split_by(cell, keys))
+    for part in parts:
+        if options.prevalence_shift:
+            for share_of, three in shifted_estimates(part, compare.majority, shares=options.shares, share_of=options.share_of):
+                yield _number(part.key, three, share_of)
+        else:
+            for share_of, sample, lam in _samples(part, options):
+                number = _number(part.key, mean_estimates([(sample, 1.0)], share=share_of is not None, lam=lam), share_of)
+                samples[id(number)] = sample
+                yield number
+    if options.versus:
+        yield from _differences(parts, options)
+
+
+def _with_others(numbers: Sequence[CorrectedNumber], samples: Mapping[int, Sample]) -> list[CorrectedNumber]:
+    """The numbers, each with what the other languages add; differences as they are."""
+    same: dict[tuple[Any, ...], list[CorrectedNumber]] = {}
+    for number in (number for number in numbers if id(number) in samples):
+        key = (*(value for name, value in number.key.items() if name != "language"), number.share_of)
+        same.setdefault(key, []).append(number)
+    found: dict[int, Figure] = {}
+    for alike in same.values():
+        figures = with_other_languages(alike, [samples[id(one)] for one in alike], share=alike[0].quantity == "share")
+        found |= {id(one): figure for one, figure in zip(alike, figures, strict=True)}
+    return [msgspec.structs.replace(number, borrowed=found.get(id(number))) for number in numbers]
+
+
+def _samples(cell: ScoredItems, options: CorrectOptions) -> Iterator[tuple[Score | None, Sample, float | None]]:
+    """What is estimated of a cell: the class (None for the mean), labels and scores, and the weight of the judge if it is given."""
+    if cell.means is not None and not options.shares and options.share_of is None:
+        yield None, mean_sample(cell), None
+        return
+    lam = None
+    if options.share_of is None and cell.stratum is None and cell.inclusion is None and cell.labelled.any():
+        lam = prediction_powered_class_shares(cell.label_shares, cell.answer_shares, cell.group).lam
+    for score in cell.classes.scores:
+        if options.share_of in (None, as_text(score)):
+            yield score, share_sample(cell, score), lam
+
+
+def _differences(parts: Sequence[ScoredItems], options: CorrectOptions) -> Iterator[CorrectedNumber]:
+    assert options.versus
+    key, name = options.versus
+    for base in (part for part in parts if as_text(part.key[key]) == name):
+        others = {other: value for other, value in base.key.items() if other != key}
+        for part in parts:
+            if part is not base and all(part.key[other] == value for other, value in others.items()):
+                for (share_of, one, _), (_, two, _) in zip(_samples(part, options), _samples(base, options), strict=True):
+                    three, paired = _difference(one, two)
+                    yield _number(part.key, three, share_of, (key, base.key[key]), paired)
+
+
+def _difference(one: Sample, two: Sample) -> tuple[MeanEstimates, bool]:
+    """One sample minus another: paired over the groups that both have; of independent samples where they share none."""
+    shared = np.intersect1d(one.group, two.group)
+    if not len(shared):
+        return mean_estimates([(one, 1.0), (two, -1.0)], share=False), False
+    a, b = (_by_group(sample, shared) for sample in (one, two))
+    for name in ("inclusion", "stratum"):
+        x, y = getattr(a, name), getattr(b, name)
+        if x is not None and not np.array_equal(x, y, equal_nan=True):
+            reason = f"the two systems' texts of one group differ in their {name}; draw whole groups, or leave --versus out"
+            nothing = Figure(None, None, reason)
+            paired = mean_estimates([(Sample(a.y - b.y, a.f - b.f, shared), 1.0)], share=False)
+            return msgspec.structs.replace(
+                paired, labels_alone=nothing, corrected=nothing, lam=None, effective_labels=None, labels_saved=None
+            ), True
+    return mean_estimates([(Sample(a.y - b.y, a.f - b.f, shared, a.inclusion, a.stratum), 1.0)], share=False), True
+
+
+def _by_group(sample: Sample, shared: Ints) -> Sample:
+    """Means of the items of each shared group; of inclusion probability and stratum the first, NaN or -1 where they differ."""
+    sample = sample.take(np.isin(sample.group, shared))
+    place = np.searchsorted(shared, sample.group)
+    y, f = (means_at(column, place, len(shared)) for column in (sample.y, sample.f))
+    first = np.unique(place, return_index=True)[1]
+    inclusion = None if sample.inclusion is None else sample.inclusion[first]
+    return Sample(y, f, shared, inclusion, None if sample.stratum is None else sample.stratum[first])
+
+
+def _number(
+    key: dict[str, Any], three: MeanEstimates, share_of: Score | None, versus: tuple[str, Any] | None = None, paired: bool | None = None
+) -> CorrectedNumber:
+    quantity = "mean" if share_of is None else "share"
+    return CorrectedNumber(**msgspec.structs.asdict(three), key=key, quantity=quantity, share_of=share_of, versus=versus, paired=paired)

@@ -1,0 +1,323 @@
+"""May a certificate serve other texts: another system, month, domain or language? From a probe of them that people labelled.
+
+Two differences have to be small, and are tested on both sides: what people say minus what the certificate's correction predicts, and
+agreement with people minus the certified agreement. Targets that are tested together are corrected by Holm.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import date
+from typing import Any, Literal
+
+import msgspec
+import numpy as np
+
+from harness.content.tags import choose_from
+from harness.correction.certificate import Certificate
+from harness.correction.certificate_extension import Extension, ShownWithin
+from harness.correction.certified_cell import CertifiedCell
+from harness.correction.certify import JudgedRun
+from harness.correction.scored_items import ScoredItems, refuse_unless_random, scored_items, split_by
+from harness.correction.stale_certificate import other_condition, other_question
+from harness.errors import StaleCertificate, UsageError
+from harness.measure.cells import sort_key
+from harness.measure.compare import Recording, align
+from harness.measure.options import Annotators, CompareOptions
+from harness.measure.units import as_text, item_key
+from harness.stats import aggregate_counts, correct_with_summary, holm
+from harness.stats.estimation.transport import LEAST_GROUPS, TransportTest, transport
+
+Outcome = Literal["extended", "refused", "more labels"]
+_EXTREMES = 3  # scores that a sentence names
+_OF_TARGET = ("language", "metric", "from_language", "where", "labels", "groups", "residual", "agreement", "q")
+
+
+class ExtendOptions(msgspec.Struct, frozen=True):
+    """What is asked of the probe.
+
+    Attributes:
+        by: keys of the items; each of their values is a target of its own, beside language and metric.
+        from_language: whose certified numbers the texts are to be served by; None: those of their own language, else of the only one.
+        margin: the largest difference that does not matter, as a share of the scale's range and of texts, in (0, 1).
+        alpha: the chance that any target is extended falsely.
+    """
+
+    by: tuple[str, ...] = ()
+    from_language: str | None = None
+    margin: float = 0.1
+    alpha: float = 0.05
+
+    def __post_init__(self) -> None:
+        for name, flag in (("margin", "--margin"), ("alpha", "--alpha")):
+            if not 0 < getattr(self, name) < 1:
+                raise UsageError(f"{flag} is {getattr(self, name):g}; it should be a number between 0 and 1, both excluded")
+
+
+class ExtensionTarget(msgspec.Struct, frozen=True, kw_only=True):
+    """One target: some texts in one language, on one metric.
+
+    Attributes:
+        language, metric, where: which texts.
+        from_language: of the certified cell.
+        texts, labels, groups, effective_groups: judged texts, labelled ones, their independent groups, and n² / sum n_g² of them.
+        residual, agreement: the two differences; None where they are not tested.
+        q: p of both, corrected over the targets; None where nothing is tested.
+        outcome: `extended`, `refused` (with the reason), or `more labels`.
+        more_groups: about how many further groups to label if there is no difference; 0 unless the outcome is `more labels`, None where no
+            number suffices.
+        more_groups_as_seen: the same if both differences are as large as they were seen.
+    """
+
+    language: str
+    metric: str
+    where: dict[str, str]
+    from_language: str
+    texts: int
+    labels: int
+    groups: int
+    effective_groups: float
+    residual: ShownWithin | None
+    agreement: ShownWithin | None
+    q: float | None
+    outcome: Outcome
+    reason: str
+    more_groups: int | None
+    more_groups_as_seen: int | None
+
+
+class ExtensionResult(msgspec.Struct, frozen=True):
+    """All targets of a probe, with what is needed to add them to the certificate."""
+
+    judge: str
+    data: str
+    sha256: str
+    options: ExtendOptions
+    targets: tuple[ExtensionTarget, ...]
+    schema_version: int = 1
+
+    @property
+    def outcome(self) -> Outcome:
+        """`refused` if any target is; else `more labels` if any needs them; else `extended`."""
+        found = {target.outcome for target in self.targets}
+        wanted: tuple[Outcome, ...] = ("refused", "more labels", "extended")
+        return next(outcome for outcome in wanted if outcome in found)
+
+    def as_json(self) -> dict[str, Any]:
+        """One object for programs, with the outcome."""
+        fields: dict[str, Any] = msgspec.to_builtins(self)
+        return fields | {"outcome": self.outcome}
+
+
+@dataclass(frozen=True)
+class _Probe:
+    """A target before its tests: why it is refused before them, or the two tests."""
+
+    cell: ScoredItems
+    certified: CertifiedCell
+    where: dict[str, str]
+    refusal: str | None
+    residual: TransportTest | None = None
+    agreement: TransportTest | None = None
+
+    @property
+    def tests(self) -> list[TransportTest]:
+        return [test for test in (self.residual, self.agreement) if test is not None]
+
+    @property
+    def p(self) -> float:
+        """The larger p of the two tests: both differences have to be small."""
+        return max((test.p if test.p == test.p else 1.0 for test in self.tests), default=1.0)
+
+
+def extend(
+    certificate: Certificate,
+    source: Recording,
+    compare: CompareOptions = CompareOptions(),
+    options: ExtendOptions = ExtendOptions(),
+    asked: JudgedRun | None = None,
+) -> ExtensionResult:
+    """Test for every target of the source whether the certificate may serve it.
+
+    Args:
+        certificate: of the judge.
+        source: the judge's scores of the other texts, and people's labels of a random probe of them.
+        compare, options: which of its texts (one annotator is enough if it does not say otherwise); targets, margin and level.
+        asked: of a run, how it asked; None for recorded judgments.
+
+    Raises UsageError unless the labelled texts are a random sample, for those of the certificate, and for names that are not there;
+    StaleCertificate if judge, condition, prompt, rubric or scale are not those of the certificate.
+    """
+    refuse_unless_random(source.data.about, "no extension")
+    if source.data.sha256 == certificate.data.sha256:
+        raise UsageError(f"{source.name} holds the texts and labels that the certificate was made from; name others")
+    there = tuple(cell for cell in certificate.cells if cell.metric in source.data.scales)  # another metric is no target
+    asked_so = msgspec.structs.replace(certificate, cells=there)
+    for problem in (*other_condition(certificate.judge, source), *other_question(asked_so, source, asked)):
+        raise StaleCertificate(f"{problem}; an extension is about the same judge under the same question")
+    probes = list(_probes(certificate, source, compare, options))
+    if not probes:
+        have = ", ".join(dict.fromkeys(cell.metric for cell in certificate.cells))
+        raise UsageError(f"nothing to extend to: {source.name} has no labelled scores of the certified metrics ({have})")
+    tested = [probe for probe in probes if probe.refusal is None]
+    corrected = dict(zip(map(id, tested), holm([probe.p for probe in tested]).tolist(), strict=True)) if tested else {}
+    count = sum(len(probe.tests) for probe in tested)
+    targets = tuple(_target(probe, corrected.get(id(probe)), count, options) for probe in probes)
+    data = source.data
+    return ExtensionResult(certificate.judge.name, data.about.id, data.sha256, options, targets)
+
+
+def with_extensions(certificate: Certificate, found: ExtensionResult, today: date) -> Certificate:
+    """The certificate with a line for each target that it was extended to; lines on the same texts are replaced."""
+    shared: dict[str, Any] = {"data": found.data, "sha256": found.sha256, "date": today, "alpha": found.options.alpha}
+    shown = (target for target in found.targets if target.outcome == "extended")
+    new = [Extension(**{name: getattr(target, name) for name in _OF_TARGET}, **shared) for target in shown]
+    places = {_place(line) for line in new}
+    kept = [line for line in certificate.extensions if _place(line) not in places]
+    return msgspec.structs.replace(certificate, extensions=(*kept, *new)).sealed()
+
+
+def _place(line: Extension) -> tuple[Any, ...]:
+    return line.language, line.metric, line.from_language, tuple(sorted(line.where.items()))
+
+
+def _probes(certificate: Certificate, source: Recording, compare: CompareOptions, options: ExtendOptions) -> Iterator[_Probe]:
+    single = msgspec.structs.replace(compare, annotators=compare.annotators or Annotators(1), judges=(certificate.judge.name,))
+    [judged] = align([source], single).judged
+    keys = {name: item_key(judged.data, name) for name in options.by if name not in ("language", "metric")}
+    wanted = certificate.judge.condition
+    metrics = {cell.metric for cell in certificate.cells}
+    cells = [cell for cell in scored_items(judged) if cell.condition == wanted and cell.key["metric"] in metrics]
+    for cell in cells:
+        certified = _certified(certificate, cell.key["language"], cell.key["metric"], options.from_language)
+        for part in sorted(split_by(cell, keys), key=lambda part: sort_key(part.key)):
+            yield _probe(part, certified, {name: as_text(part.key[name]) for name in keys}, certificate, options)
+
+
+def _certified(certificate: Certificate, language: str, metric: str, from_language: str | None) -> CertifiedCell:
+    cells = {cell.language: cell for cell in certificate.cells if cell.metric == metric}
+    source = from_language or (language if language in cells else next(iter(cells)) if len(cells) == 1 else None)
+    if source is None:
+        raise UsageError(f"the certificate has no numbers on {metric} in '{language}'; name whose to use with --from.{choose_from(cells)}")
+    if source not in cells:
+        raise UsageError(f"the certificate has no numbers on {metric} in '{source}'.{choose_from(cells, source)}")
+    return cells[source]
+
+
+def _probe(cell: ScoredItems, certified: CertifiedCell, where: dict[str, str], certificate: Certificate, options: ExtendOptions) -> _Probe:
+    refusal = next(_refusals(cell, certified, certificate), None)
+    if refusal is not None:
+        return _Probe(cell, certified, where, refusal)
+    residual = None if certified.values is None else transport(_residuals(cell, certified), cell.group, options.margin)
+    return _Probe(cell, certified, where, None, residual, _agreement(cell, certified, certificate, options.margin))
+
+
+def _refusals(cell: ScoredItems, certified: CertifiedCell, certificate: Certificate) -> Iterator[str]:
+    """Why texts are refused whatever people say of them."""
+    if certified not in certificate.allowed:
+        yield f"the certificate's verdict on {certified.place} is '{certified.verdict}'"
+    if not certified.corrections:
+        yield f"the certificate has no correction for {certified.place}: {certified.correction_reason}"
+    if cell.classes.continuous:
+        yield "its scores there are numbers without classes, and the certificate's are classes"
+    elif beyond := list(_beyond(cell, certified)):
+        named = ", ".join(f"{as_text(score)} ({count:,} texts)" for score, count in beyond[:_EXTREMES])
+        yield f"scores that no certified text with a label had: {named}"
+
+
+def _beyond(cell: ScoredItems, certified: CertifiedCell) -> Iterator[tuple[Any, int]]:
+    """The judge's commonest answers that are not among those on certified texts with a label, or beyond their range; with their counts."""
+    given = np.bincount(cell.answer[cell.answer >= 0], minlength=len(cell.classes.scores)).tolist()
+    counts = np.asarray(certified.confusion, np.int64).sum(axis=0)
+    seen: list[Any] = [score for score, count in zip(certified.classes, counts, strict=True) if count]
+    for score, count in zip(cell.classes.scores, given, strict=True):
+        inside = min(seen) <= score <= max(seen) if certified.scale.kind == "interval" and seen else score in seen
+        if count and not inside:
+            yield score, count
+
+
+def _residuals(cell: ScoredItems, certified: CertifiedCell) -> Any:
+    """(items,) mean label minus the certificate's corrected prediction, as a share of the scale's range; NaN without a label.
+
+    The prediction is mean label + weight (score - mean score), all of the certificate; the weight is the one that the certificate gives
+    these scores.
+    """
+    assert cell.means is not None and certified.values is not None
+    correction, (label, score) = certified.corrections[0], cell.means
+    given = np.where(np.isnan(score), correction.failure_value, score)
+    found = correct_with_summary(correction.summary, given, cell.group)
+    lam = 0.0 if math.isnan(found.lam) else found.lam
+    predicted = correction.mean_label + lam * (given - correction.mean_judge)
+    low, high = certified.scale.min, certified.scale.max
+    reach = float(np.ptp(certified.values)) if low is None or high is None else high - low
+    return np.clip((label - predicted) / reach, -1, 1)
+
+
+def _agreement(cell: ScoredItems, certified: CertifiedCell, certificate: Certificate, margin: float) -> TransportTest:
+    """Agreement with people's aggregate, answers that cannot be read as wrong, less the certified agreement with its own error."""
+    counts = np.asarray(certified.confusion, np.int64)
+    known = float(np.trace(counts)) / max(int(counts.sum()), 1)
+    truth = aggregate_counts(cell.labels, certificate.options.majority)
+    agrees = np.where(truth >= 0, (cell.answer == truth) - known, math.nan)
+    error = certified.agreement_error  # else that of a share of as many texts as there are groups, which is no smaller
+    error = math.sqrt(known * (1 - known) / max(certified.groups, 1)) if error is None else error
+    return transport(agrees, cell.group, margin, extra_error=error)
+
+
+def _target(probe: _Probe, q: float | None, tests: int, options: ExtendOptions) -> ExtensionTarget:
+    outcome, reason = _decided(probe, q, tests, options)
+    more, as_seen = (_more_groups(probe, options.alpha, seen=seen) if outcome == "more labels" else 0 for seen in (False, True))
+    if more is None:
+        reason = "the certificate's own labels are too few to compare agreement with; certify with more"
+    labelled = probe.cell.group[probe.cell.labelled]
+    sizes = np.unique(labelled, return_counts=True)[1]
+    return ExtensionTarget(
+        language=probe.cell.key["language"],
+        metric=probe.cell.key["metric"],
+        where=probe.where,
+        from_language=probe.certified.language,
+        texts=len(probe.cell),
+        labels=len(labelled),
+        groups=len(sizes),
+        effective_groups=float(sizes.sum() ** 2 / (sizes**2).sum()) if len(sizes) else 0.0,
+        residual=_shown(probe.residual, tests, options),
+        agreement=_shown(probe.agreement, tests, options),
+        q=q,
+        outcome=outcome,
+        reason=reason,
+        more_groups=more,
+        more_groups_as_seen=as_seen,
+    )
+
+
+def _shown(test: TransportTest | None, tests: int, options: ExtendOptions) -> ShownWithin | None:
+    if test is None or math.isnan(test.mean):
+        return None
+    low, high = test.interval(1 - options.alpha / tests)
+    known = not math.isnan(low)
+    return ShownWithin(mean=test.mean, interval=(low, high) if known else None, margin=options.margin, p=test.p if known else None)
+
+
+def _decided(probe: _Probe, q: float | None, tests: int, options: ExtendOptions) -> tuple[Outcome, str]:
+    if probe.refusal is not None or q is None:
+        return "refused", probe.refusal or ""
+    named: Sequence[tuple[str, TransportTest | None]] = (("the corrected prediction", probe.residual), ("agreement", probe.agreement))
+    outcomes = {name: test.outcome(q, options.alpha, tests) for name, test in named if test is not None}
+    outside = [name for name, outcome in outcomes.items() if outcome == "outside"]
+    if outside:
+        return "refused", f"{' and '.join(outside)} differ{'s' if len(outside) == 1 else ''} by more than the margin"
+    if all(outcome == "inside" for outcome in outcomes.values()):
+        return "extended", ""
+    few = any(not test.effective_groups >= LEAST_GROUPS for test in probe.tests)
+    return "more labels", "too few independent groups" if few else "neither within the margin nor outside is shown"
+
+
+def _more_groups(probe: _Probe, alpha: float, *, seen: bool) -> int | None:
+    """About how many groups more show both differences to be small: if there are none, or if they are as large as `seen`."""
+    groups = max(test.groups for test in probe.tests)
+    needed = [test.groups_needed(alpha, test.mean if seen and test.mean == test.mean else 0.0) for test in probe.tests]
+    if None in needed:
+        return None
+    return max(*(number or 0 for number in needed), groups + 1) - groups

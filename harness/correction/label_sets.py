@@ -1,0 +1,213 @@
+"""Label sets with a guarantee: for a new text, the scores among which a person's score is with a promised probability.
+
+The threshold of a language comes from labels that the map has not seen: from all of its labels where the map is that of the other
+languages, from a random half of its groups where it has enough of them, or is alone.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Literal
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from harness.correction.map_input import MapInput, score_of
+from harness.correction.score_curves import Curve, NumberLine
+from harness.correction.score_maps import LearntMap, learn
+from harness.errors import UsageError
+from harness.stats.core.arrays import Floats, Ints
+from harness.stats.estimation.calibration_map import label_rows
+from harness.stats.estimation.conformal import (
+    TOLERANCE,
+    least_groups,
+    ordered_nonconformity,
+    rank_for_this_draw,
+    threshold_by_group,
+    threshold_by_size,
+    threshold_one_per_group,
+)
+from harness.stats.estimation.number_map import NumberRule
+
+Per = Literal["group", "text"]
+SPLIT_FROM = 200
+"""Languages with so many labelled groups learn from one half and set the threshold with the other; below, the others' map is used."""
+OTHERS, HALVES, HALF_ALONE = "the other languages", "one half of the groups of all languages", "one half of the groups"
+
+
+class SetOptions(msgspec.Struct, frozen=True):
+    """What sets promise.
+
+    Attributes:
+        level: the share of new texts whose set holds a person's score, in (0.5, 1).
+        per: `group`, a random text of a new random group; `text`, a random text.
+        this_draw: the probability with which this draw of labels reaches the level; None: on average over draws.
+        seed: of the halves, and of the one label that stands for a group.
+    """
+
+    level: float = 0.9
+    per: Per = "group"
+    this_draw: float | None = None
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        for name, value in (("--level", self.level), ("--this-draw", self.this_draw)):
+            if value is not None and not 0.5 <= value < 1:
+                raise UsageError(f"{name} is a share from 0.5 to below 1, such as 0.9; got {value:g}")
+        if self.this_draw is not None and self.per == "text":
+            raise UsageError("--this-draw holds for a random text of a new random group; leave --per text out")
+
+    def __str__(self) -> str:
+        """As signatures print it."""
+        return f"sets={self.level:g}/{self.per}" + (f"/this-draw={self.this_draw:g}" if self.this_draw is not None else "")
+
+    @property
+    def alpha(self) -> float:
+        return round(1 - self.level, 9)
+
+    @property
+    def promise(self) -> str:
+        """Whose score is in the set, and how often, in a sentence."""
+        whose = "a random text of a new random group" if self.per == "group" else "a random text, in groups no larger than those labelled,"
+        how = f"in {100 * self.level:g} of 100 such texts"
+        if self.this_draw is not None:
+            return f"a set holds a person's score of {whose} {how}, with a probability of {self.this_draw:g} for this draw of labels"
+        return f"a set holds a person's score of {whose} {how}, on average over draws of the labels"
+
+
+class LabelSets(msgspec.Struct, frozen=True):
+    """The sets of one language.
+
+    Attributes:
+        level, per, this_draw: what they promise, as `SetOptions`.
+        threshold: the largest nonconformity in a set; None: every score is in every set, and `reason` says why.
+        curve: the map that nonconformity is measured by; it has not seen the labels that set the threshold.
+        learnt_from: what that map was learnt from.
+        groups, labels: independent groups and labels that set the threshold.
+        mean_size: mean number of scores in the sets of the judge's texts, or mean length of intervals in points; None without any.
+        whole: share of the judge's texts whose set says nothing, because it holds every score.
+    """
+
+    level: float
+    per: Per
+    this_draw: float | None
+    threshold: float | None
+    curve: Curve
+    learnt_from: str
+    groups: int
+    labels: int
+    mean_size: float | None = None
+    whole: float | None = None
+    reason: str | None = None
+
+
+class SetMaker:
+    """Makes the sets of each language of a metric.
+
+    Where `whole`, the map of all texts, falls in a language, the map without the judge's score is used there.
+    """
+
+    def __init__(self, given: MapInput, whole: LearntMap, options: SetOptions, rule: NumberRule = "linear") -> None:
+        self.given, self.whole, self.options, self.rule = given, whole, options, rule
+        groups = np.unique(given.group)
+        self.held = np.isin(given.group, np.random.default_rng(options.seed).permutation(groups)[: (len(groups) + 1) // 2])
+        self.several = len(np.unique(given.language)) > 1
+        self.halves: dict[bool, LearntMap] = {}
+
+    def of(self, language: int) -> LabelSets:
+        """The sets of a language by its code; without a labelled text that the judge scored, every score."""
+        given, options = self.given, self.options
+        own = given.language == language
+        groups, with_score = np.unique(given.group[own]), language not in self.whole.falls
+        if self.several and len(groups) < SPLIT_FROM:
+            learnt, used, learnt_from = self._learn(~np.isin(given.group, groups), with_score), own, OTHERS
+        else:
+            if with_score not in self.halves:
+                self.halves[with_score] = self._learn(~self.held, with_score)
+            learnt, used, learnt_from = self.halves[with_score], self.held & own, HALVES if self.several else HALF_ALONE
+        curve = learnt.curve(-1 if learnt_from == OTHERS else language)
+        nothing = LabelSets(options.level, options.per, options.this_draw, None, curve, learnt_from, 0, 0)
+        return _sets(given, language, given.take(used), nothing, options)
+
+    def _learn(self, rest: NDArray[np.bool_], with_score: bool) -> LearntMap:
+        """The map of the rest of the texts; that of all where nothing would be left, since then no threshold is possible either."""
+        given = self.given.take(rest) if rest.any() else self.given
+        return learn(given, rule=self.rule, with_score=with_score, near=self.whole)
+
+
+def _sets(given: MapInput, language: int, used: MapInput, sets: LabelSets, options: SetOptions) -> LabelSets:
+    scores, groups = _nonconformities(used, sets.curve)
+    found, count = _threshold(scores, groups, options), len(np.unique(groups))
+    reason = None if math.isfinite(found) else _too_few(count, options)
+    sets = msgspec.structs.replace(sets, threshold=None if reason else found, groups=count, labels=len(scores), reason=reason)
+    size, nothing = _sizes(given, language, sets)
+    return msgspec.structs.replace(sets, mean_size=size, whole=nothing)
+
+
+def _nonconformities(given: MapInput, curve: Curve) -> tuple[Floats, Ints]:
+    """The nonconformity and the group of every label; of numbers, of every text's mean."""
+    predicted = curve.predict(given.x, given.covariates)
+    if isinstance(curve, NumberLine):
+        inside = ~np.isnan(predicted)  # a text outside the map's scores has no interval, like a new one there
+        return np.abs(given.mean - predicted)[inside], given.group[inside]
+    text, y = label_rows(given.counts)
+    return nonconformity(predicted, given.kind)[text, y], given.group[text]
+
+
+def nonconformity(probabilities: Floats, kind: str) -> Floats:
+    """(n, k) of each class: sets of ordered classes are unbroken, those of named ones have the most probable classes."""
+    return ordered_nonconformity(probabilities) if kind == "ordered" else 1 - probabilities
+
+
+def _threshold(scores: Floats, groups: Ints, options: SetOptions) -> float:
+    if not len(scores):
+        return math.inf
+    if options.this_draw is not None:
+        rng = np.random.default_rng(options.seed)
+        order = rng.permutation(len(scores))
+        picked = scores[order][np.unique(groups[order], return_index=True)[1]]
+        rank = rank_for_this_draw(len(picked), options.alpha, confidence=options.this_draw)
+        return threshold_one_per_group(picked, options.alpha, rank=rank) if rank else math.inf
+    by = threshold_by_group if options.per == "group" else threshold_by_size
+    return by(scores, groups, options.alpha)
+
+
+def _too_few(groups: int, options: SetOptions) -> str:
+    if options.this_draw is not None:
+        needed = next(n for n in range(1, 100_000) if rank_for_this_draw(n, options.alpha, confidence=options.this_draw))
+    else:
+        needed = least_groups(options.alpha)
+    if groups < needed:
+        return f"every score: {groups} groups set the threshold, and {needed} are needed at {100 * options.level:g} %"
+    return "every score: one more group could be as large as the largest, and would outweigh the misses that are allowed"
+
+
+def sets_at(probabilities: Floats, kind: str, threshold: float | None) -> np.ndarray:
+    """(n, k) whether each class is in the set of each text; an empty set gets its least nonconforming class, no probabilities all."""
+    apart = nonconformity(probabilities, kind)
+    unknown = np.isnan(apart).any(axis=1)
+    inside = np.ones_like(apart, bool) if threshold is None else apart <= threshold + TOLERANCE
+    empty = np.flatnonzero(~inside.any(axis=1) & ~unknown)
+    inside[empty, apart[empty].argmin(axis=1)] = True
+    inside[unknown] = True
+    return inside
+
+
+def _sizes(given: MapInput, language: int, sets: LabelSets) -> tuple[float | None, float | None]:
+    """Mean size of the sets of all texts of the judge, labelled or not, and the share that says nothing."""
+    cell = given.cells[language]
+    x = score_of(cell, given.kind, given.read)
+    known = ~np.isnan(x)
+    predicted = sets.curve.predict(x[known], given.covariates_of(cell.item[known]))
+    if not len(predicted):
+        return None, None
+    if isinstance(sets.curve, NumberLine):
+        nothing = np.isnan(predicted) if sets.threshold is not None else np.ones(len(predicted), bool)
+        low, high = cell.classes.ends
+        if sets.threshold is None or nothing.all():
+            return None, float(nothing.mean())
+        ends = np.clip(predicted[~nothing, None] + [-sets.threshold, sets.threshold], low, high)
+        return float((ends[:, 1] - ends[:, 0]).mean()), float(nothing.mean())
+    size = sets_at(predicted, given.kind, sets.threshold).sum(axis=1)
+    return float(size.mean()), float((size == given.counts.shape[1]).mean())
