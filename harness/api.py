@@ -17,8 +17,15 @@ import msgspec
 from harness.annotate.checks import labelcheck
 from harness.annotate.checks.labelcheck import LabelCheck
 from harness.content import Library
+from harness.correction.acceptance import Acceptances, AcceptOptions
+from harness.correction.acceptance import accept as accept_answers
 from harness.correction.calibrate import Calibrated, CalibrateOptions
 from harness.correction.calibrate import calibrate as calibrate_scores
+from harness.correction.certificate import Certificate
+from harness.correction.certify import JudgedRun
+from harness.correction.certify import certify as certify_judge
+from harness.correction.correct import Corrected, CorrectOptions
+from harness.correction.correct import correct as correct_numbers
 from harness.correction.label_sets import SetOptions
 from harness.data import Dataset, load_folder
 from harness.data.named_folders import located
@@ -63,7 +70,7 @@ from harness.sources import (
     unreviewed,
     unreviewed_instructions,
 )
-from harness.tables import sha256_of
+from harness.tables import sha256_of, to_json, write_atomic
 from harness.text import as_names
 
 if TYPE_CHECKING:  # read on use
@@ -197,7 +204,6 @@ def write_page(result: RunResult, path: Path | str | None = None) -> Path:
         StoreError: if it cannot be written.  UsageError: for offensive texts in a repository.
     """
     from harness.render.html import report_page  # importing templates takes time
-    from harness.tables import write_atomic
 
     written = Path(path) if path is not None else result.folder / "report.html"
     refuse_in_repository(written, result.prepared.data.about)
@@ -313,6 +319,105 @@ def compare(
     asked = msgspec.structs.replace(counted, level=level, versus=versus, standardise=standardise)
     compared = compare_sources(sources, asked, decision, card=named_card(card, recipe), out=Path(out), full=full).comparison
     return NotebookComparison(**msgspec.structs.asdict(compared))
+
+
+def correct(
+    source: Dataset | RunResult | Path | str,
+    options: CorrectOptions | None = None,
+    *,
+    judge: str | Sequence[str] | None = None,
+    annotators: str | None = None,
+    where: Mapping[str, str | Sequence[str]] | None = None,
+    langs: str | Sequence[str] | None = None,
+    card: str | None = None,
+    out: Path | str = "results",
+) -> Corrected:
+    """Estimate means, class shares and differences of systems from a judge's scores and labels of some texts, like `harness correct`.
+
+    Args:
+        source: a data set, a run, the path of a data folder, or the name of a run.
+        options: what is corrected; by default the mean of each system.
+        judge: the judges, where not all are meant.
+        annotators, where, langs, card, out: as `compare` takes them; by default items with one annotator or more count.
+
+    Returns:
+        `numbers`, each with the estimates of the judge alone, of the labels alone and corrected; `as_json` has all of it for programs.
+
+    Raises:
+        UsageError: unless the dataset card says that the labelled texts are a random sample, and for unknown names.
+        ContentError, StoreError: if the source cannot be read.
+    """
+    [opened] = open_sources([source], card, Path(out))
+    return correct_numbers([opened.recording], compare_options(judge, annotators, restricted(where, langs)), options or CorrectOptions())
+
+
+def accept(
+    source: Dataset | RunResult | Path | str,
+    options: AcceptOptions | None = None,
+    *,
+    judge: str | Sequence[str] | None = None,
+    annotators: str | None = None,
+    where: Mapping[str, str | Sequence[str]] | None = None,
+    langs: str | Sequence[str] | None = None,
+    card: str | None = None,
+    out: Path | str = "results",
+) -> Acceptances:
+    """Find the confidence above which a judge's answers need no person, per language and metric, like `harness accept`.
+
+    Args:
+        source: a data set, a run, the path of a data folder, or the name of a run.
+        options: the tolerated errors, and what counts as confidence.
+        judge: the judges, where not all are meant.
+        annotators, where, langs, card, out: as `compare` takes them.
+
+    Returns:
+        `thresholds`, one for each cell, with their coverage and the guaranteed agreement; `as_json` has all of it for programs.
+
+    Raises:
+        UsageError: unless the labelled texts are a random sample, by the dataset card or by `options.sampling`.
+        ContentError, StoreError: if the source cannot be read.
+    """
+    [opened] = open_sources([source], card, Path(out))
+    return accept_answers([opened.recording], compare_options(judge, annotators, restricted(where, langs)), options or AcceptOptions())
+
+
+def certify(
+    source: Dataset | RunResult | Path | str,
+    to: Path | str | None = None,
+    *,
+    judge: str | None = None,
+    annotators: str | None = None,
+    where: Mapping[str, str | Sequence[str]] | None = None,
+    langs: str | Sequence[str] | None = None,
+    card: str | None = None,
+    out: Path | str = "results",
+    decision: DecisionOptions | None = None,
+    acceptance: AcceptOptions | None = None,
+    maps: CalibrateOptions | None = None,
+) -> Certificate:
+    """Write what one judge may be used for, with all that is needed to correct and accept its scores, like `harness certify`.
+
+    Args:
+        source: a data set, a run, the path of a data folder, or the name of a run.
+        to: the file to write; without it nothing is written. `harness.certificate.load` reads it.
+        judge: the judge, where there are several.
+        annotators, where, langs, card, out: as `compare` takes them.
+        decision: the thresholds of the verdicts; without it they have their defaults.
+        acceptance: the tolerated errors of acceptance.
+        maps: what label sets promise, and how scores are mapped to people's.
+
+    Raises:
+        UsageError: for several judges or conditions, with what to choose.
+        ContentError, StoreError: if the source cannot be read, or the file cannot be written.
+    """
+    [opened] = open_sources([source], card, Path(out))
+    asked = None if opened.run is None else JudgedRun(opened.run.protocol, opened.run.prepared.library)
+    counted = compare_options(judge, annotators, restricted(where, langs))
+    thresholds = decision or DecisionOptions()
+    certificate = certify_judge(opened.recording, counted, thresholds, acceptance or AcceptOptions(), asked, maps or CalibrateOptions())
+    if to is not None:
+        write_atomic(Path(to), to_json(certificate))
+    return certificate
 
 
 def calibrate(
@@ -525,7 +630,7 @@ def check_watch(folder: Path | str, today: date | None = None) -> WatchCheck:
     return watching.check(Path(folder), today or datetime.now(UTC).date())
 
 
-def check_labels(
+def labels_check(
     source: Dataset | Path | str,
     *,
     by: str | Sequence[str] | None = None,

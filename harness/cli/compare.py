@@ -116,7 +116,7 @@ def check_labels(arguments: argparse.Namespace) -> int:
     from harness.render.progress import counting
 
     with counting("reading texts") as watch:
-        check = api.check_labels(
+        check = api.labels_check(
             arguments.data,
             by=arguments.by,
             annotators=arguments.annotators,

@@ -46,7 +46,7 @@ def known(raw_data: Path, name: str, *words: str) -> Iterator[tuple[str, Any, fl
 
 
 def test_people_agree_on_memerag_as_known(folder: Any, raw_data: Path) -> None:
-    check = api.check_labels(folder("memerag"), where={"part": "ext"})
+    check = api.labels_check(folder("memerag"), where={"part": "ext"})
     cells = {(cell["language"], cell["metric"]): cell for cell in check.cells}
     numbers = list(known(raw_data, "memerag", "Fleiss"))
     assert len(numbers) == len(cells) == 10
@@ -61,7 +61,7 @@ def test_people_agree_on_memerag_as_known(folder: Any, raw_data: Path) -> None:
 
 def test_people_agree_on_square_as_known(folder: Any, raw_data: Path) -> None:
     data = folder("korean_square")
-    cells = {cell["metric"]: cell for cell in api.check_labels(data).cells}
+    cells = {cell["metric"]: cell for cell in api.labels_check(data).cells}
     numbers = list(known(raw_data, "korean_square", "Fleiss"))
     assert len(numbers) == len(cells) == 3
     for what, (agreement, fleiss, ac1), tolerance in numbers:
@@ -93,7 +93,7 @@ def test_the_majority_of_square_is_the_released_label(folder: Any, raw_data: Pat
 
 
 def test_people_agree_on_multi_summeval_as_known(folder: Any, raw_data: Path) -> None:
-    cells = {(cell["language"], cell["metric"]): cell for cell in api.check_labels(folder("multi_summeval")).cells}
+    cells = {(cell["language"], cell["metric"]): cell for cell in api.labels_check(folder("multi_summeval")).cells}
     numbers = list(known(raw_data, "multi_summeval", "ICC"))
     assert len(numbers) == len(cells) == 14
     for what, value, tolerance in numbers:

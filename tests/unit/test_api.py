@@ -102,7 +102,7 @@ def test_what_holds_much_is_shown_short(folder: Folder) -> None:
     compared = api.compare(result)
     policy = folder.root / "gate.toml"
     policy.write_text("[[rule]]\nat_least = 0.1\n", "utf-8")
-    held = [data, data.labels, result, result.judgments, result.prepared, compared, api.report(result), api.check_labels(data)]
+    held = [data, data.labels, result, result.judgments, result.prepared, compared, api.report(result), api.labels_check(data)]
     shown = [repr(each) for each in (*held, api.check_gate(result, policy))]
     assert [text for text in shown if len(text) > 200 or "object at" in text] == []
     assert shown[0] == f"<Dataset {data.id!r}: 12 items, 36 labels, 1 metrics>"
@@ -115,7 +115,7 @@ def test_one_name_may_stand_for_a_list_of_names(folder: Folder) -> None:
     one = api.compare(result, by="language", judges="baseline/random", where={"language": "en"})
     assert one.signature == api.compare(result, by=["language"], judges=["baseline/random"], where={"language": ["en"]}).signature
     assert [cell["language"] for cell in one.cells] == ["en"]
-    checked = api.check_labels(folder.root / "data", by="metric", where={"metric": "task_quality"})
+    checked = api.labels_check(folder.root / "data", by="metric", where={"metric": "task_quality"})
     assert [cell["metric"] for cell in checked.cells] == ["task_quality"]
     assert harness.RunSpec(data=str(folder.root), judges="a").judges == ("a",)  # type: ignore[arg-type]
     assert harness.GenerateSpec("summarize", "openai/m").writers == ("openai/m",)  # type: ignore[arg-type]

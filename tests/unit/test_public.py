@@ -11,6 +11,9 @@ import pytest
 import harness
 from harness import api, content, data, engines, errors, sources
 from harness.correction import cascade_certificate, certificate
+from harness.correction.acceptance import AcceptOptions
+from harness.correction.calibrate import CalibrateOptions
+from harness.correction.correct import CorrectOptions
 from harness.data import frames
 from harness.decide.options import DecisionOptions
 from harness.improvement.asking import Asking
@@ -19,8 +22,11 @@ from harness.improvement.improve import ImproveOptions
 from harness.runs import runner, writing
 
 PUBLIC = {
+    "AcceptOptions": AcceptOptions,
     "AskedCandidate": AskedCandidate,
     "Asking": Asking,
+    "CalibrateOptions": CalibrateOptions,
+    "CorrectOptions": CorrectOptions,
     "Dataset": data.Dataset,
     "DecisionOptions": DecisionOptions,
     "GenerateSpec": writing.GenerateSpec,
@@ -30,20 +36,23 @@ PUBLIC = {
     "RunResult": runner.RunResult,
     "RunSpec": runner.RunSpec,
     "Settings": engines.Settings,
+    "accept": api.accept,
     "atlas": api.atlas,
     "calibrate": api.calibrate,
     "cascade_certificate": cascade_certificate,
     "certificate": certificate,
+    "certify": api.certify,
     "check_gate": api.check_gate,
-    "check_labels": api.check_labels,
     "check_watch": api.check_watch,
     "compare": api.compare,
+    "correct": api.correct,
     "datasets": api.datasets,
     "explain": api.explain,
     "frame_of": frames.frame_of,
     "from_frames": frames.from_frames,
     "generate": api.generate,
     "improve": api.improve,
+    "labels_check": api.labels_check,
     "load": sources.load,
     "report": api.report,
     "run": api.run,
@@ -83,7 +92,7 @@ def test_a_public_name_is_what_it_should_be_and_is_explained(name: str) -> None:
 def test_any_other_name_is_refused_with_those_there_are() -> None:
     with pytest.raises(
         AttributeError,
-        match=r"module .harness. has no public name .compar.; choose from: AskedCandidate, Asking, Dataset, DecisionOptions, GenerateSpec",
+        match=r"module .harness. has no public name .compar.; choose from: AcceptOptions, AskedCandidate, Asking",
     ):
         _ = harness.compar
 
@@ -136,7 +145,7 @@ def test_importing_changes_nothing_in_the_process() -> None:
 
 def test_recipe_is_still_accepted_as_the_former_name_of_card(tmp_path: Path) -> None:
     (tmp_path / "items.jsonl").write_text("", encoding="utf-8")
-    for read in (harness.load, harness.compare, harness.check_labels):
+    for read in (harness.load, harness.compare, harness.labels_check):
         for argument in ({"card": "pariska"}, {"recipe": "pariska"}):
             with pytest.raises(errors.UsageError, match=r"no dataset card 'pariska'. Did you mean 'pariksha'"):
                 read(tmp_path, **argument)

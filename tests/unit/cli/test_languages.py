@@ -56,7 +56,7 @@ def test_a_notebook_names_languages_too(folder: Path) -> None:
     assert {cell.key["language"] for cell in found.cells} == {"ja"}
     assert "where:language=ja" in found.signature
     assert found.signature == api.compare(folder, where={"language": "ja"}).signature
-    assert {cell["language"] for cell in api.check_labels(folder, langs=["cs", "ja"]).cells} == {"cs", "ja"}
+    assert {cell["language"] for cell in api.labels_check(folder, langs=["cs", "ja"]).cells} == {"cs", "ja"}
     with pytest.raises(UsageError, match="no items for 'xx'"):
         api.compare(folder, langs="xx")
 

@@ -91,7 +91,7 @@ def test_label_checks_are_the_same_too(folder: Path) -> None:
     before = harness.load(folder)
     frames = {table: harness.frame_of(before, table) for table in ("items", "labels")}
     after = harness.from_frames(**frames, scales=SCALES, annotators="persistent", name="mine")
-    assert harness.check_labels(before).cells == harness.check_labels(after).cells
+    assert harness.labels_check(before).cells == harness.labels_check(after).cells
 
 
 def test_a_frame_is_a_row_an_item_a_label_or_a_judgment(folder: Path) -> None:
@@ -149,7 +149,7 @@ def test_lists_of_scores_are_repeats() -> None:
 def test_what_was_said_about_the_labels_is_kept() -> None:
     data = harness.from_frames(items=ITEMS, labels=LABELS, scales=SCALES, annotators="persistent", source="model", name="n")
     assert (data.id, data.about.annotators, {label.source for label in data.labels}) == ("n", "persistent", {"model"})
-    assert harness.check_labels(data).cells[0]["pairs"] is not None
+    assert harness.labels_check(data).cells[0]["pairs"] is not None
 
 
 BAD: dict[str, tuple[dict[str, Any], str]] = {

@@ -72,7 +72,7 @@ def test_a_wrong_row_is_named(tmp_path: Path, row: dict[str, Any], words: str) -
 def test_two_people_on_whether_a_text_has_an_error(tmp_path: Path) -> None:
     """First round: error, error, none, none; second: error, none, none, error. A fifth text was marked once."""
     rows = second([MARK], [], [], [MARK]) + second([MARK], items=("2-long",))
-    check = api.check_labels(write(tmp_path, rows))
+    check = api.labels_check(write(tmp_path, rows))
     [cell] = check.cells
     console = Console(width=200, record=True, file=io.StringIO())
     console.print(render_label_check(check))
@@ -80,7 +80,7 @@ def test_two_people_on_whether_a_text_has_an_error(tmp_path: Path) -> None:
     assert ".00 (n 4)" in text and "second spans" not in text
     assert cell["second_spans"] == {"n": 4, "agreement": 0.5, "kappa": 0.0}
     (tmp_path / "second_spans.jsonl").unlink()
-    [cell] = api.check_labels(tmp_path).cells
+    [cell] = api.labels_check(tmp_path).cells
     assert cell["second_spans"] is None and cell["undefined"]["second_spans"] == "no second ratings by other people"
 
 

@@ -169,7 +169,7 @@ def test_second_ratings_give_the_ceiling(write: Write) -> None:
     assert cell.score_counts["second_ratings"] == cell.score_counts["second_ratings_judged"] == 60
     assert any("Another person scored 60 texts a second time" in note for note in found.notes)
     assert any("One person scored each text (quality, cs), so there is no ceiling" in note for note in found.notes)
-    [check] = api.check_labels(write(one, {"j": judge}, second)).cells
+    [check] = api.labels_check(write(one, {"j": judge}, second)).cells
     assert check["second_ratings"]["same_person"]["n"] == 60
     assert check["variance_shares"]["annotator"] == pytest.approx(0, abs=1e-12)  # one person
     assert check["variance_shares"]["system"] > 0.1

@@ -50,7 +50,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def test_people_are_counted_with_ties_apart(folder: Path) -> None:
-    found = api.check_labels(folder)
+    found = api.labels_check(folder)
     rows = {row["annotator"]: row for row in found.attention_checks}
     assert {name: (row["n"], row["below"], row["equal"], row["above"]) for name, row in rows.items()} == {
         "*": (4, 0.5, 0.25, 0.25),
