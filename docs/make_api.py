@@ -48,7 +48,7 @@ ORDER = (
 )
 RETURNED = (NotebookReport, NotebookComparison, DrawnFigure, Verdict)
 _MEMBERS = {
-    "Dataset": (),
+    "Dataset": ("save",),
     "Library": (),
     "HarnessError": (),
     "NotebookReport": ("as_json",),

@@ -27,6 +27,7 @@ from harness.data.judgments import Judgments, checked_judgments, read_judgment_r
 from harness.data.labels import Labels, checked_labels, first_line, read_label_rows, read_labels
 from harness.data.named_folders import data_home, located
 from harness.data.same_texts import first_copies
+from harness.data.saved_dataset import save_dataset
 from harness.errors import ContentError, UsageError, refuse_faults
 from harness.model import Item, Label, Scale
 from harness.offensive import without_quotations
@@ -139,6 +140,19 @@ class Dataset(msgspec.Struct, frozen=True, dict=True):
         if self.asks is None:
             return self.labelled_metrics
         return {item.item_id: self.asks.get(item.task, frozenset()) for item in self.items}
+
+    def save(self, folder: Path | str) -> Path:
+        """Write a new data folder, all or nothing, and return its path; `harness.load` reads the same data set from it.
+
+        Of the probabilities of a judge's answers, those are written that numbers are made of: of the score that was given, and of pairs
+        the share of the first text.
+
+        Raises:
+            UsageError: if the folder exists and is not empty, and for second ratings, marked errors of a second round and attention checks.
+            ContentError: for what a data folder cannot hold.  StoreError: if it cannot be written.
+        """
+        save_dataset(self, Path(folder), lambda path: load_folder(path, Library(), with_judgments=True))
+        return Path(folder)
 
     def only(self, items: Iterable[Item]) -> Dataset:
         """The data of some items: these items with their labels and judgments."""

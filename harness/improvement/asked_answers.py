@@ -16,10 +16,10 @@ import numpy as np
 from harness.content.specs import DatasetCard
 from harness.content.tags import choose_from
 from harness.data.dataset import Dataset
+from harness.data.folder_writer import data_toml, write_folder
 from harness.data.judgments import Judgments
 from harness.engines import Settings
 from harness.errors import UsageError
-from harness.exchange.labels.folder import data_toml, write_folder
 from harness.improvement.candidates import AskedCandidate, refuse_unfit
 from harness.improvement.halves import ChooseHalf
 from harness.improvement.questions import LabelledQuestions, answers_of, labelled_questions

@@ -14,8 +14,8 @@ from harness.content import Library
 from harness.content.specs import DatasetCard
 from harness.content.tags import resolve
 from harness.data import load_bundled
+from harness.data.folder_writer import data_toml, write_folder
 from harness.errors import UsageError
-from harness.exchange.labels.folder import data_toml, write_folder
 from harness.model import Item
 from harness.perturb import apply, parse_perturbation
 from harness.runs.sources import first_items

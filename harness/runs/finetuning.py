@@ -12,8 +12,8 @@ import msgspec
 
 from harness.content.lexicons import lexicon_for
 from harness.content.tags import choose_from
+from harness.data.folder_writer import write_folder
 from harness.errors import UsageError
-from harness.exchange.labels.folder import write_folder
 from harness.model import Item
 from harness.prompts.templates import program_hash
 from harness.runs.preparation import Prepared, prepare

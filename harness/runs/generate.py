@@ -13,9 +13,9 @@ import msgspec
 
 from harness.content import Library
 from harness.content.specs import Asked, DatasetCard
+from harness.data.folder_writer import data_toml, write_folder
 from harness.engines import JudgeOpening, Settings, check_engine
 from harness.errors import IncompleteRun, UsageError
-from harness.exchange.labels.folder import data_toml, write_folder
 from harness.exchange.labels.pairs_of_outputs import PARALLEL_SOURCE
 from harness.judges import Judge, JudgeOptions, traits_of
 from harness.judges.base import Environment

@@ -18,8 +18,8 @@ from harness.content import Library
 from harness.content.specs import DatasetCard, LabelMapping
 from harness.data import Dataset, load_bundled, load_folder
 from harness.data.dataset import rubric_scales
+from harness.data.folder_writer import data_toml, locked_folder, write_folder
 from harness.errors import ContentError, UsageError
-from harness.exchange.labels.folder import data_toml, locked_folder, write_folder
 from harness.exchange.labels.importing import ImportOptions, ImportSummary, RefusedRow
 from harness.exchange.labels.items import item_row
 from harness.exchange.labels.target_folder import TargetFolder, digest_note, lines_of, updated_about

@@ -22,9 +22,9 @@ from harness.content.canary import LABELS, MAX_BYTES, holds_canary, new_canary
 from harness.content.library import item_files
 from harness.content.specs import BoardData, Sealed
 from harness.data import Dataset, load_bundled
+from harness.data.folder_writer import write_folder
 from harness.data.labels import Labels, checked_labels, read_label_rows
 from harness.errors import ContentError, UsageError
-from harness.exchange.labels.folder import write_folder
 from harness.model import Item
 from harness.runs import load_board
 from harness.tables import find_table, to_toml, write_together

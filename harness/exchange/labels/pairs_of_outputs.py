@@ -16,8 +16,8 @@ from harness.content.lexicons import lexicon_for
 from harness.content.specs import DatasetCard
 from harness.content.tags import choose_from
 from harness.data import Dataset
+from harness.data.folder_writer import data_toml, write_folder
 from harness.errors import UsageError
-from harness.exchange.labels.folder import data_toml, write_folder
 from harness.model import Item
 from harness.offensive import refuse_in_repository
 from harness.tables import to_jsonl

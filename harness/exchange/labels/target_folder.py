@@ -11,8 +11,8 @@ import msgspec
 
 from harness.content import Library
 from harness.content.specs import DatasetCard, LabelMapping
+from harness.data.folder_writer import data_toml, locked_folder, table_file, write_folder
 from harness.errors import UsageError
-from harness.exchange.labels.folder import data_toml, locked_folder, table_file, write_folder
 from harness.exchange.labels.items import GivenItems, items_of_folder
 from harness.exchange.labels.pseudonyms import SALT_NOTE, Pseudonyms
 from harness.exchange.labels.records import refuse_large

@@ -13,9 +13,9 @@ import msgspec
 import numpy as np
 
 from harness.data import Dataset
+from harness.data.folder_writer import data_toml, write_folder
 from harness.data.judgments import Judgments
 from harness.errors import UsageError
-from harness.exchange.labels.folder import data_toml, write_folder
 from harness.exchange.scores.score_metadata import Reasons
 from harness.model import Item
 from harness.offensive import refuse_in_repository

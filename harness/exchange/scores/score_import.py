@@ -14,10 +14,10 @@ from harness.content import Library
 from harness.content.specs import DatasetCard, LabelMapping
 from harness.content.tags import language_named
 from harness.data.dataset import rubric_scales
+from harness.data.folder_writer import locked_folder
 from harness.data.labels import NOT_BLIND
 from harness.errors import UsageError
 from harness.exchange.labels.columns_of_source import ColumnPlan
-from harness.exchange.labels.folder import locked_folder
 from harness.exchange.labels.items import GivenItems, ItemRows, items_of_folder, read_given_items
 from harness.exchange.labels.pseudonyms import Pseudonyms
 from harness.exchange.labels.scores import UnreadableScore, id_text

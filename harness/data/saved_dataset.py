@@ -1,0 +1,84 @@
+"""Writes a data set in memory as a data folder that reads back as the same data set."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from harness.data.folder_writer import data_toml, write_folder
+from harness.data.judgments import UNCHANGED, Judgments
+from harness.errors import ContentError, UsageError
+from harness.model import CONDITION, Item, Scale, Score
+from harness.tables import to_jsonl
+
+Dataset = Any  # of harness.data.dataset, which imports this module
+
+_STATED = (*CONDITION, *UNCHANGED, "repeat", "score", "failure", "raw_choice", "expected", "entropy")
+_ITEM_KEYS = tuple(name for name in Item.__struct_fields__ if name != "fields")
+_LEAST_SHARE = 1e-12  # less is the rounding of a sum of probabilities
+
+
+def save_dataset(data: Dataset, folder: Path, load: Callable[[Path], Dataset]) -> None:
+    """Write items, labels, judgments and `data.toml` into a new folder, all or nothing.
+
+    `load` reads a data folder: what it reads from a trial has to be the same. Raises as `Dataset.save`.
+    """
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise UsageError(f"{folder} exists; choose a new folder")
+    parts = {"second ratings": data.second, "errors of a second round": data.second_spans, "attention checks": data.checks}
+    if held := [name for name, part in parts.items() if part]:
+        raise UsageError(f"'{data.id}' has {', '.join(held)}, which are not written; copy its folder instead")
+    used = {*data.labels.metric.used, *(data.judgments.metric.used if data.judgments is not None else ())}
+    about = msgspec.structs.replace(data.about, metrics={name: data.scales[name] for name in sorted(used)}, group="group", shared=None)
+    items = ({key: value for key in _ITEM_KEYS if (value := getattr(item, key)) is not None} | item.fields for item in data.items)
+    files = {"data.toml": data_toml(about).encode(), "items.jsonl": to_jsonl(items), "labels.jsonl": to_jsonl(_label_rows(data))}
+    if data.judgments is not None:
+        files["judgments.jsonl"] = to_jsonl(_judgment_rows(data.judgments, data.scales))
+    with tempfile.TemporaryDirectory() as trial:  # what is in place is what reads back as the same
+        write_folder(Path(trial) / "data", files)
+        read = load(Path(trial) / "data")
+        if read.sha256 != data.sha256 or _values(read.judgments) != _values(data.judgments):
+            raise ContentError("this data set holds what a data folder cannot hold, so it would not read back as the same", data.id)
+    write_folder(folder, files)
+
+
+def _values(judgments: Judgments | None) -> dict[str, list[Any]]:
+    return {} if judgments is None else {name: list(column) for name, column in judgments.columns.items()}
+
+
+def _label_rows(data: Dataset) -> Iterator[dict[str, Any]]:
+    columns = (data.labels.spans, data.labels.blind)
+    for label, spans, blind in zip(data.labels, *columns, strict=True):
+        further = {"spans": spans, "blind": blind}
+        yield msgspec.structs.asdict(label) | {name: value for name, value in further.items() if value is not None}
+
+
+def _judgment_rows(judgments: Judgments, scales: dict[str, Scale]) -> Iterator[dict[str, Any]]:
+    columns = [judgments.columns[name] for name in _STATED]
+    beside = (judgments.item, judgments.metric, judgments.confidence, judgments.share_a, judgments.spans)
+    for item, metric, confidence, share_a, spans, *values in zip(*beside, *columns, strict=True):
+        stated = dict(zip(_STATED, values, strict=True))
+        stated |= {"probs": _probabilities(scales[metric], stated["score"], confidence, share_a), "spans": spans}
+        yield {"item_id": item, "metric": metric} | {name: value for name, value in stated.items() if value is not None}
+
+
+def _probabilities(scale: Scale, score: Score | None, confidence: float | None, share_a: float | None) -> dict[str, float] | None:
+    """Return probabilities of classes that give the same probability of the score and, of pairs, the same share of the first text.
+
+    >>> _probabilities(Scale(kind="nominal", classes=("A", "B", "tie"), swap={"A": "B", "B": "A"}), "B", 0.5, 0.25)
+    {'B': 0.5, 'A': 0.25}
+    """
+    if confidence is None and share_a is None:
+        return None
+    shares: dict[Any, float] = dict(scale.share_of_first) if scale.swap else {}
+    stated = {} if score is None or confidence is None else {str(score): confidence}
+    rest = 0.0 if share_a is None else share_a - shares.get(score, 0.0) * (confidence or 0.0)
+    if rest > _LEAST_SHARE:
+        other = next((name for name, share in shares.items() if share and name != score), None)
+        if other is not None:
+            stated[str(other)] = rest / shares[other]
+    return stated
