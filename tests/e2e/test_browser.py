@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from itertools import pairwise
 from pathlib import Path
@@ -230,16 +228,6 @@ def test_numbers_with_intervals_are_sorted_by_size_and_gaps_come_last(browser: A
         table.locator("thead button").nth(2).click()
         texts = table.evaluate(f"t => ({column})(t).map(cell => cell.textContent)")
         assert [text for text in texts if text in sorted_texts] == sorted_texts
-
-
-def test_a_run_without_an_answer_has_a_page_that_says_so(browser: Any, cli: Callable[..., Any], tmp_path: Path) -> None:
-    out = tmp_path / "results"
-    asked = ("--langs", "cs", "--limit", "1", "--judge", "openai/none", "--base-url", "http://127.0.0.1:9/v1", "--attempts", "1")
-    command = [sys.executable, "-m", "harness", "run", *asked, "--out", str(out)]
-    assert subprocess.run(command, capture_output=True, check=False).returncode in (4, 6)
-    assert cli("report", "--out", out, "--html", tmp_path / "none.html").code == 0
-    with opened(browser, tmp_path / "none.html") as shown:
-        assert shown.said == [] and "There are no answers yet" in shown.page.inner_text("main") and shown.found == (0, 0)
 
 
 def test_pages_turn_and_rows_are_made_when_they_are_looked_at(browser: Any, page: Path) -> None:

@@ -10,8 +10,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
+from harness.correction import cascade_certificate
+from harness.tables import to_json
 from tests.conftest import write_rows
 from tests.e2e.conftest import Answer, Endpoint, Request
 
@@ -133,10 +136,10 @@ def test_what_the_certificate_says_cannot_be_said_again(
 def test_a_changed_prompt_or_a_recorded_judge_is_refused(certified: Path, tmp_path: Path, cli: Cli, endpoint: Endpoint) -> None:
     new = _folder(tmp_path / "new", 3, labelled=False)
     asked = ("--data", new, "--unlabelled", "--metrics", METRIC, "--base-url", endpoint.url, "--out", tmp_path / "two")
-    held = json.loads(certified.read_text("utf-8"))
+    held = cascade_certificate.load(certified)
     for prompt, words in (("0" * 16, "the prompts of openai/cheap-1 are"), (None, "recorded elsewhere")):
-        held["steps"][0]["prompt"] = prompt
+        steps = (msgspec.structs.replace(held.steps[0], prompt=prompt), *held.steps[1:])
         other = tmp_path / "other.json"
-        other.write_text(json.dumps(held), encoding="utf-8")
+        other.write_text(to_json(msgspec.structs.replace(held, steps=steps).sealed()), encoding="utf-8")
         shown = cli("run", "--cascade", other, *asked)
         assert shown.code == 2 and words in shown.err and not endpoint.requests

@@ -164,7 +164,7 @@ def test_refused_calls_are_asked_again_and_all_attempts_are_kept(ask: Cli, endpo
 def test_what_is_refused_for_good_is_asked_three_times_more_and_stays_a_refusal(ask: Cli, endpoint: Any) -> None:
     endpoint.script = lambda request: endpoint.saying("", refusal="No.")
     done = ask("--reask", "refused", "--json")
-    assert done.code == 0 and len(endpoint.requests) == 4 * CALLS
+    assert done.code == 4 and len(endpoint.requests) == 4 * CALLS
     assert all(cell["failures"] == {"refused": cell["n_ref"]} for cell in json.loads(done.out)["cells"])
 
 

@@ -139,7 +139,7 @@ def next_steps(verdicts: Sequence[Verdict], named: Mapping[int, str], pages: Lab
 def _labelling(text: str, pages: LabelPages, language: str, flags: str, texts: int, whom: str = "each person") -> NextStep:
     """A step with the command that makes labelling pages, and about how long it takes `whom`; or why there is no command."""
     if not pages.command:
-        return NextStep(f"{text} (name the texts that people should see: harness labels page DATA --fields TEXT --lang {language} {flags})")
+        return NextStep(f"{text} (the set itself has no texts to make pages of)")
     time = pages.time(language, texts)
     return NextStep(f"{text} ({time} for {whom})" if time else text, f"{pages.command} --lang {language} {flags} --out pages")
 

@@ -48,8 +48,11 @@ def most(name: str) -> float:
 @pytest.mark.parametrize("setting", [*SETTINGS, *OUTSIDE], ids=lambda s: s.name)
 def test_intervals_cover_as_the_page_prints(setting: Setting) -> None:
     """Every number of the page's table is computed again; those of SETTINGS are near 95 %."""
-    shares = coverage(setting, least=0.5)
-    assert printed_column(setting) == {name: _percent(share) for name, share in shares.items()}
+    shares, printed = coverage(setting, least=0.5), printed_column(setting)
+    assert {name for name, text in printed.items() if text == "-"} == {name for name, share in shares.items() if np.isnan(share)}
+    # Of the sets with an interval, 500 or more, one may lie on the other side where another processor rounds the last digit differently.
+    apart = {name: abs(float(printed[name]) - 100 * share) for name, share in shares.items() if not np.isnan(share)}
+    assert printed.keys() == shares.keys() and max(apart.values()) <= 0.25, apart
     if setting in SETTINGS:
         outside = {name: share for name, share in shares.items() if not 0.93 <= share <= most(name)}
         assert not outside, f"{setting.name}: {outside}"
