@@ -14,7 +14,7 @@ from harness.parse.vocabulary import Vocabulary, folded_opening, numbers_in
 
 _OPENING_CHARACTERS = 200  # a refusal must begin within them
 _LOOKAHEAD_CHARACTERS = 80  # searched for a second score after an announced one
-_SENTENCE_END = re.compile(r"[\n!?;。！？；\0]|\.(?!\d)")
+SENTENCE_END = re.compile(r"[\n!?;。！？；\0]|\.(?!\d)")
 _CLAUSE_END = re.compile(r"[^\S\n]{0,4}(?:\Z|[\n\0.,;:!?)\]}\"'*_`|<。、，；：！？」』】）”»])")
 _MARKED = re.compile(r"\[\[([^\[\]\n]{1,80})\]\]|\\f?boxed\{(?:\\\w{1,10}\{)?([^{}\n]{1,80})\}\}?")  # as judge models are trained to write
 _NO_LETTER = r"(?![^\W_])(?![%％]|[.,]\d)"  # not 2nd, not 2%
@@ -97,7 +97,7 @@ def is_refusal(text: str, vocabulary: Vocabulary) -> bool:
 
 def _is_alone(text: str, match: re.Match[str], names: tuple[str, ...]) -> bool:
     """Whether the rest of the sentence holds no other choice: "1 or 2", "A, maybe B"."""
-    sentence = _SENTENCE_END.split(text[match.end() : match.end() + _LOOKAHEAD_CHARACTERS], maxsplit=1)[0]
+    sentence = SENTENCE_END.split(text[match.end() : match.end() + _LOOKAHEAD_CHARACTERS], maxsplit=1)[0]
     if match["name"]:
         others = [re.escape(normalised(name)) for name in names if folded(name) != folded(match["name"])]
         return not any(re.search(rf"(?<!\w){other}(?!\w)", sentence) for other in others)
