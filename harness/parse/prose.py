@@ -69,7 +69,10 @@ def find_announced_choices(text: str, scale: Scale, vocabulary: Vocabulary) -> I
     text = normalised(text)
     names = tuple(c for c in scale.classes if isinstance(c, str) and c.strip())
     for match in _announcement_pattern(vocabulary, names).finditer(text):
+        start = match.start("name" if match["name"] else "choice")
         before = _CLAUSE_START.split(text[max(0, match.start("word") - _LOOKBEHIND_CHARACTERS) : match.end("word")])[-1]
+        between = text[match.end("word") : start]  # perhaps with brackets: "Score (max): 2", but not "Score (max 2): 1"
+        before += "" if numbers_in(between) else between
         clause_ends = _CLAUSE_END.match(text, match.end()) is not None
         linked = bool(match["link"] or ":" in match["gap"] or "：" in match["gap"])
         if not (linked or (match["first"] is not None and clause_ends)):
@@ -78,7 +81,9 @@ def find_announced_choices(text: str, scale: Scale, vocabulary: Vocabulary) -> I
             continue
         firm = any(sign in (match["link"] or "") + match["gap"] for sign in ":：=＝")
         numbers = list(vocabulary.other_numbers.finditer(before))
-        of_other = bool(numbers) and (firm or not before[numbers[-1].end() :].removesuffix(match["word"]).strip(" _-"))
+        of_other = bool(numbers) and (
+            firm or not before[numbers[-1].end() :].removesuffix(between).removesuffix(match["word"]).strip(" _-")
+        )
         sentence = SENTENCE_END.split(text[match.end() : match.end() + _LOOKAHEAD_CHARACTERS], maxsplit=1)[0]
         yield AnnouncedChoice(
             match["name"] or match["choice"],
@@ -86,7 +91,7 @@ def find_announced_choices(text: str, scale: Scale, vocabulary: Vocabulary) -> I
             alone=_is_alone(sentence, match, names),
             sure=match["first"] is not None and not vocabulary.extremes.search(sentence),
             other=of_other or vocabulary.extremes.search(before) is not None,
-            start=match.start("name" if match["name"] else "choice"),
+            start=start,
         )
     for match in _MARKED.finditer(text):
         raw = (match[1] or match[2]).strip()

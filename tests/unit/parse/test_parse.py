@@ -211,6 +211,7 @@ TOLERATED: dict[str, tuple[str, Scale, Score]] = {
     "errors-before-a-sentence-about-the-score": ("The text has no errors, so the score is 2.", THREE, 2),
     "final-score-after-a-number": ("It has 1 flaw.\nFinal score: 2", THREE, 2),
     "maximum-beside-json": ('The maximum score is 2. {"score": 1}', THREE, 1),
+    "maximum-in-brackets": ("Score (max 2): 1", THREE, 1),
     "maximum-before-the-score": ("The maximum score is 2.\nScore: 1", THREE, 1),
     "server-mark-after": ("2<|im_end|>", THREE, 2),
 }
@@ -334,7 +335,8 @@ def test_never_a_guess(text: str, scale: Scale, failure: Failure) -> None:
 
 
 OTHER_KEYS = [
-    "confidence", "text_id", "textId", "id", "ID", "index", "probability", "max", "scale_max", "errors", "errorCount", "count", "max_score",
+    "confidence", "points_possible", "severity", "आत्मविश्वास", "የራስ_መተማመን",
+    "text_id", "textId", "id", "ID", "index", "probability", "max", "scale_max", "errors", "errorCount", "count", "max_score",
     "maxScore", "highest-score", "confidence_score", "number_of_errors", "seed", "Konfidenz", "Höchstpunktzahl", "confianza",
     "puntuación_máxima", "note_maximale", "punteggio_massimo", "confiança", "chyby", "最高スコア", "信頼度", "最高得分", "错误数",
     "오류", "최대 점수", "الثقة", "الدرجة القصوى", "ביטחון", "ציון מקסימלי", "güven", "en yüksek puan", "số lỗi", "điểm tối đa",
@@ -357,7 +359,7 @@ MAXIMUM_NAMED = [
     "最高スコアは2です。1とします。", "最高得分为2。我给1。", "최고 점수는 2입니다. 저는 1을 줍니다.", "أعلى درجة هي 2. أعطيه 1.",
     "מקסימום ציון: 2. אני נותן 1.", "अधिकतम स्कोर: 2. मैं 1 देता हूँ", "En yüksek puan: 2. Ben 1 veriyorum.", "Tối đa điểm: 2. Tôi cho 1.",
     "A maximális pontszám: 2. Én 1-et adok.", "Suurin pistemäärä: 2. Annan 1.", "คะแนนสูงสุดคือ 2 ฉันให้ 1", "ከፍተኛ ነጥብ: 2. እኔ 1 እሰጣለሁ",
-    "Eng katta ball: 2. Men 1 beraman.",
+    "Score (max): 2. I give 1.", "Possible score: 2. I give 1.", "Eng katta ball: 2. Men 1 beraman.",
 ]  # fmt: skip
 
 
