@@ -5,8 +5,9 @@
 2. A score counts if the text announces it: by a word ("Rating: 4"), by the highest score beside it ("4 out of 5"), or because it stands
    alone in the first or last line. Else the only number that remains counts; on a scale of words, the only class that is named.
 3. Several numbers (or classes) of which none is announced, or several that are, are a failure: languages differ in whether the highest
-   score or the score comes first, so the first one is no better than the last.
-4. Numbers off the scale are the failure `off_scale`: also halves, unless the scale is an interval.
+   score or the score comes first, so the first one is no better than the last. So is a number that nothing announces before a higher one
+   in its sentence: that may be the maximum of another scale ("1 of 3").
+4. Numbers off the scale are the failure `off_scale`: also halves, unless the scale is an interval, and scores with another maximum ("1/3").
 
 Other numbers (or classes) are kept beside an announced score, because a reader of the numbers should know of them.
 """
@@ -22,8 +23,8 @@ from typing import NamedTuple
 from harness.model import Failure, Scale, Score
 from harness.parse.finish_reasons import was_cut, was_filtered
 from harness.parse.normalisation import answer_of, folded, normalised
-from harness.parse.prose import AnnouncedChoice, find_announced_choices, is_refusal
-from harness.parse.values import Reading, agreed_reading, failed_reading, read_bare_choice, read_choice
+from harness.parse.prose import SENTENCE_END, AnnouncedChoice, find_announced_choices, is_refusal
+from harness.parse.values import Reading, agreed_reading, ends_of, failed_reading, read_bare_choice, read_choice
 from harness.parse.vocabulary import NUMBER, Vocabulary, numbers_in, to_number
 
 MAX_TEXT_CHARACTERS = 20_000  # a longer answer is read up to here
@@ -34,6 +35,7 @@ _BRACKETS = re.compile(r"[(（\[][^()（）\[\]\n]{1,300}[)）\]]")
 _LETTER = (
     r"[^\W\d_\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]"  # of scripts with spaces between words; elsewhere a unit may follow
 )
+_PREFIX = re.compile(r"[\u0590-\u06ff\u1200-\u139f]")  # letters of scripts that join a word for "of" to its number
 _NO_PART = rf"(?!{_LETTER}|\s?[%％])"  # not 2nd, not 50 %
 _CLAUSE_END = r"(?=\s*(?:\Z|[\n.,;:!?)\]\"'*`、。，；：！？」』】）”»]))"
 
@@ -43,6 +45,9 @@ class _Candidate(NamedTuple):
 
     raw: str
     announced: bool
+    start: int = 0
+    other: bool = False  # said to be another number than the score: never taken, but kept as a rival
+    fraction: bool = False  # a number with another maximum than the scale's beside it
 
 
 def read_text(text: str, scale: Scale, vocabulary: Vocabulary, *, finish_reason: str | None = None, refusal: str | None = None) -> Reading:
@@ -72,13 +77,21 @@ def read_text(text: str, scale: Scale, vocabulary: Vocabulary, *, finish_reason:
     readings = [read_choice(raw, scale, vocabulary) for raw in announced or choices[:1]]
     reading = agreed_reading(readings) if readings else failed_reading(without_choice)
     rivals = [raw for raw in choices if _may_be_meant(raw, scale) and read_choice(raw, scale, vocabulary).score != reading.score]
-    if reading.score is not None and not announced and rivals:
+    if reading.score is not None and not announced and (rivals or candidates[0].other or _may_be_of_another_scale(candidates, text)):
         reading = failed_reading(Failure.NOT_JSON, " | ".join(choices))
     if reading.score is None:
         refused = refusal or was_filtered(finish_reason) or is_refusal(text, vocabulary)
         return failed_reading(Failure.REFUSED, reading.raw_choice) if refused else reading
-    further = [raw for raw in choices if raw != reading.raw_choice]
+    fractions = {candidate.raw for candidate in candidates if candidate.fraction}
+    further = [raw for raw in choices if raw != reading.raw_choice and raw not in fractions]
     return Reading(reading.score, None, reading.raw_choice, None, " ".join(further) or None)
+
+
+def _may_be_of_another_scale(candidates: list[_Candidate], text: str) -> bool:
+    """Whether another number follows the first one in its sentence: "1 of 3", in whichever language."""
+    first, *others = candidates
+    following = [candidate.start for candidate in others if candidate.raw != first.raw]
+    return bool(following) and SENTENCE_END.search(text, first.start + len(first.raw), following[0]) is None
 
 
 def _with_plain_digits(text: str) -> str:
@@ -88,7 +101,7 @@ def _with_plain_digits(text: str) -> str:
 
 def _may_be_meant(raw: str, scale: Scale) -> bool:
     """Whether a choice lies between the ends of the scale; a class always does."""
-    low, high = _ends(scale)
+    low, high = ends_of(scale)
     number = to_number(raw)
     return number is None or not ((isinstance(low, int | float) and number < low) or (isinstance(high, int | float) and number > high))
 
@@ -98,27 +111,40 @@ def _candidates(text: str, scale: Scale, vocabulary: Vocabulary) -> Iterator[_Ca
     names = tuple(c for c in scale.classes if isinstance(c, str))
     alone = _alone_in_a_line(text, scale, vocabulary)
     if names:
-        said = {folded(choice.raw) for choice in find_announced_choices(text, scale, vocabulary) if choice.alone} | alone
+        said = {
+            folded(choice.raw) for choice in find_announced_choices(text, scale, vocabulary) if choice.alone and not choice.other
+        } | alone
         for match in _class_pattern(vocabulary, names).finditer(text):
             raw = match["word"].casefold() if match["word"] else match["after_title"] or match["alone"]
-            yield _Candidate(raw, folded(raw) in said)
+            yield _Candidate(raw, folded(raw) in said, match.start())
         return
-    removed = _removed_pattern(vocabulary, *_ends(scale))
+    removed = _removed_pattern(vocabulary, *ends_of(scale))
     ends = {end for match in removed.finditer(text) if match["beside"] for end in (match.start(), match.end())}
     rest = _without_ends_in_brackets(removed.sub(lambda match: " " * len(match[0]), text), scale)
-    spans = {choice.start for choice in find_announced_choices(rest, scale, vocabulary) if choice.alone and _is_sure(choice, rest, scale)}
+    announcements = list(find_announced_choices(rest, scale, vocabulary))
+    others = {choice.start for choice in announcements if choice.other}
+    spans = {choice.start for choice in announcements if choice.alone and not choice.other and _is_sure(choice, scale)}
     signed = (scale.min or 0) < 0 or any(isinstance(c, int) and c < 0 for c in scale.classes)
-    for match in re.finditer(rf"(?<!{_LETTER}){NUMBER}{_NO_PART}", rest):
+    end = 0
+    for match in re.finditer(rf"(?:(?<!{_LETTER})|(?<={_PREFIX.pattern})){NUMBER}{_NO_PART}", rest):
+        fraction = vocabulary.whole_choice.match(rest, match.start())
+        if match.start() < end or (not end and _PREFIX.match(rest, max(0, match.start() - 1))):
+            continue  # the maximum of the fraction before, or one that a word for "of" is joined to before any other number
+        if fraction is not None and fraction["of"] is not None and to_number(fraction["of"]) != to_number(str(ends_of(scale)[1])):
+            end = fraction.end()
+            yield _Candidate(fraction[0], match.start() in spans or folded(fraction[0]) in alone, match.start(), fraction=True)
+            continue
+        end = match.end()
         number = match[0] if signed else match[0].lstrip("-+−－")
         if to_number(number) is not None:
             after = _BETWEEN.match(text, match.end())
             beside = match.start() in ends or (after is not None and after.end() in ends) or match.end() in ends
-            yield _Candidate(number, beside or match.start() in spans or number in alone)
+            yield _Candidate(number, beside or match.start() in spans or number in alone, match.start(), match.start() in others)
 
 
-def _is_sure(choice: AnnouncedChoice, text: str, scale: Scale) -> bool:
-    """Whether an announced number is no end of the scale ("the highest score is 2"), unless its announcement begins a sentence."""
-    return choice.begins or to_number(choice.raw) not in [to_number(str(end)) for end in _ends(scale) if end is not None]
+def _is_sure(choice: AnnouncedChoice, scale: Scale) -> bool:
+    """Whether an announced number is no end of the scale ("the highest score is 2"), unless it is surely the score."""
+    return choice.sure or to_number(choice.raw) not in [to_number(str(end)) for end in ends_of(scale) if end is not None]
 
 
 def _alone_in_a_line(text: str, scale: Scale, vocabulary: Vocabulary) -> set[str]:
@@ -130,22 +156,11 @@ def _alone_in_a_line(text: str, scale: Scale, vocabulary: Vocabulary) -> set[str
 
 def _without_ends_in_brackets(text: str, scale: Scale) -> str:
     """The text with blanks in place of brackets that name both ends of the scale: "(0 = bad, 2 = good)"."""
-    low, high = _ends(scale)
+    low, high = ends_of(scale)
     both = {to_number(str(low)), to_number(str(high))}
     if low is None or high is None or len(both) < 2:
         return text
     return _BRACKETS.sub(lambda match: " " * len(match[0]) if both <= numbers_in(match[0]) else match[0], text)
-
-
-def _ends(scale: Scale) -> tuple[Score | None, Score | None]:
-    """The lowest and the highest score, as they are written: 1 rather than 1.0."""
-    if scale.kind == "interval":
-        return _plain(scale.min), _plain(scale.max)
-    return min(scale.classes, default=None), max(scale.classes, default=None)
-
-
-def _plain(end: float | None) -> Score | None:
-    return int(end) if end is not None and end == int(end) else end
 
 
 @lru_cache(maxsize=64)

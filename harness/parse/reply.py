@@ -150,6 +150,7 @@ def _read_member(value: object, scale: Scale, vocabulary: Vocabulary) -> Reading
 def _read_otherwise(pairs: JsonPairs, scale: Scale, vocabulary: Vocabulary, *, cut: bool) -> Reading:
     """Read an object that has no member `score`: of other members, the one that can be the score, by its key or because it is the only one.
 
+    - A member whose key names another number does not count: "confidence", "text_id", "max_score", "errors".
     - A member whose key announces a score ("rating", or its word in another language) counts; further numbers beside it do not.
     - Else the only member that is a number or a class of the scale counts, unless the object is cut.
     - Else the only object inside it is read, as in an echoed schema or a call of a function; it may be written as a string.
@@ -165,7 +166,7 @@ def _read_otherwise(pairs: JsonPairs, scale: Scale, vocabulary: Vocabulary, *, c
     choices = {
         key: _read_value(value, scale, vocabulary)
         for key, value in pairs
-        if isinstance(value, Number) or _is_choice(value, scale, vocabulary)
+        if (isinstance(value, Number) or _is_choice(value, scale, vocabulary)) and not vocabulary.names_another_number(_words_of(key))
     }
     announced = [reading for key, reading in choices.items() if vocabulary.announces(_fold(key).replace("_", " "))]
     if announced or (len(choices) == 1 and not cut):
@@ -176,6 +177,11 @@ def _read_otherwise(pairs: JsonPairs, scale: Scale, vocabulary: Vocabulary, *, c
         return nothing
     reading = _read_member(inner[0], scale, vocabulary)
     return _read_otherwise(inner[0], scale, vocabulary, cut=cut) if reading.raw_choice is None else reading
+
+
+def _words_of(key: str) -> str:
+    """A key as words: "text_id" and "textId" are "text id"."""
+    return re.sub(r"(?<=[^\W\d_A-Z])(?=[A-Z])", " ", key).replace("_", " ").replace("-", " ")
 
 
 def _is_choice(value: object, scale: Scale, vocabulary: Vocabulary) -> bool:
@@ -237,7 +243,11 @@ def _add_prose(reading: Reading, extracted: ExtractedJson, scale: Scale, vocabul
     line of a cut text is unfinished and is not read.
     """
     if reading.score is not None:
-        plain = [choice for choice in find_announced_choices(extracted.prose, scale, vocabulary) if choice.firm and choice.alone]
+        plain = [
+            choice
+            for choice in find_announced_choices(extracted.prose, scale, vocabulary)
+            if choice.firm and choice.alone and not choice.other
+        ]
         return agreed_reading([reading, *(read_choice(choice.raw, scale, vocabulary) for choice in plain)])
     if extracted.objects or extracted.malformed:
         return reading

@@ -114,7 +114,8 @@ def read_described_choice(text: str, scale: Scale, vocabulary: Vocabulary) -> Re
         return None
     first, _, rest = _DESCRIPTION.sub("\0", inner, count=1).partition("\0")
     last = _DESCRIPTION.split(inner)[-1]
-    for part in (first, last) if rest.strip() else ():
+    before = inner.removesuffix(last)
+    for part in (first,) if vocabulary.names_another_number(before) and before else (first, last) if rest.strip() else ():
         if (reading := read_bare_choice(part, scale, vocabulary)) is not None:
             return reading
     return None
@@ -175,6 +176,17 @@ def _maximum(scale: Scale) -> Decimal | None:
     if scale.kind == "interval":
         return None if scale.max is None else Decimal(repr(scale.max))
     return max((Decimal(c) for c in scale.classes if isinstance(c, int)), default=None)
+
+
+def ends_of(scale: Scale) -> tuple[Score | None, Score | None]:
+    """Return the lowest and the highest score, as they are written: 1 rather than 1.0."""
+    if scale.kind == "interval":
+        return _plain(scale.min), _plain(scale.max)
+    return min(scale.classes, default=None), max(scale.classes, default=None)
+
+
+def _plain(end: float | None) -> Score | None:
+    return int(end) if end is not None and end == int(end) else end
 
 
 def _excerpt(raw: str) -> str:

@@ -31,6 +31,7 @@ _THOUSANDS = re.compile(rf"{SIGN}?[1-9]\d{{0,2}}[,，]\d{{3}}")  # 1,000 may be 
 # Scripts without spaces between words, or with particles attached to them.
 _UNSPACED_SCRIPTS = ("CJK", "HIRAGANA", "KATAKANA", "BOPOMOFO", "HANGUL", "THAI", "LAO", "KHMER", "MYANMAR", "TIBETAN")
 _NEVER = r"(?!)"
+_STEM_LETTERS = 4  # from here on, a word for another number matches where it begins a longer word
 _LETTER = r"[^\W_]"
 _APOSTROPHES = "’'"  # they close a quotation only at the end of a word
 _TYPEWRITER_QUOTATIONS = r"""\"[^\"]*\"|(?<!\w)'[^\n]+?'(?!\w)"""
@@ -42,7 +43,8 @@ class Vocabulary:
     `announcers`, `linking_words` and `endings` are regular expressions that match one such word. `choice` matches a number with its unit
     and maximum; its groups are `number` and `of`. Compile all of them with IGNORECASE. `remarks` and `refusals` are folded: see `folded`
     and `folded_opening`. `scale_phrases` name the ends of a scale, as `{min}` and `{max}`; `numbered` matches a word that a number (or a
-    letter) follows which names a text. `digest` is the SHA-256 of the lexicons.
+    letter) follows which names a text. `extremes` finds words for the ends of a scale, `other_numbers` those for numbers that are no
+    score: both are compiled and also match where they begin a longer word. `digest` is the SHA-256 of the lexicons.
     """
 
     def __init__(self, lexicons: Iterable[Lexicon]) -> None:
@@ -55,6 +57,8 @@ class Vocabulary:
         self.choice = _choice_pattern(_word_pattern(self._words("units"), after=r"(?!\w)"), _alternatives(self._words("out_of")))
         self.whole_choice = re.compile(self.choice, re.IGNORECASE)
         self.scale_phrases = self._words("scale_phrases")
+        self.extremes = _stem_pattern(self._words("extremes"))
+        self.other_numbers = _stem_pattern(self._words("other_numbers"))
         self.numbered = _word_pattern(self._words("numbered"), before=f"(?<!{_LETTER})", after=f"(?!{_LETTER})")
         self.remarks = frozenset(map(folded, self._words("remarks")))
         self.refusals = tuple(sorted({opening for lexicon in self.lexicons for opening in _refusal_openings(lexicon)}))
@@ -63,6 +67,11 @@ class Vocabulary:
     def announces(self, name: str) -> bool:
         """Whether a name, such as the key of a member, is a word that announces a score, or ends with one: "final rating"."""
         return self._announcing_end.search(name) is not None
+
+    def names_another_number(self, name: str) -> bool:
+        """Whether a name, such as the key of a member, is about a number that is no score: "max score", "errors", "text id"."""
+        name = normalised(name)
+        return self.extremes.search(name) is not None or self.other_numbers.search(name) is not None
 
     def __reduce__(self) -> tuple[object, ...]:
         return _vocabulary, (self.lexicons,)
@@ -106,6 +115,16 @@ def _word_pattern(words: Iterable[str], *, before: str = "", after: str) -> str:
     unspaced = _alternatives(word for word in words if _is_unspaced(word))
     spaced = _alternatives(word for word in words if not _is_unspaced(word))
     return f"(?:{before}{spaced}{after}|{unspaced})"
+
+
+def _stem_pattern(words: Iterable[str]) -> re.Pattern[str]:
+    """A pattern that finds the words, and those of four letters or more also where they begin a longer word."""
+    words = list(words)
+    stems = _word_pattern((word for word in words if len(normalised(word)) >= _STEM_LETTERS), before=f"(?<!{_LETTER})", after="")
+    short = _word_pattern(
+        (word for word in words if len(normalised(word)) < _STEM_LETTERS), before=f"(?<!{_LETTER})", after=f"(?!{_LETTER})"
+    )
+    return re.compile(f"{stems}|{short}", re.IGNORECASE)
 
 
 def _is_unspaced(word: str) -> bool:

@@ -154,3 +154,33 @@ def test_of_two_numbers_of_which_none_is_announced_none_is_taken(text: str) -> N
 @pytest.mark.parametrize("text", ["Text A is worse than text B.", "I prefer B, not A."])
 def test_of_two_classes_of_which_none_is_announced_none_is_taken(text: str) -> None:
     assert read_text(text, CHOICE, WORDS).failure is Failure.NOT_JSON
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "1/3", "2/5", "7/10", "1 out of 3", "1 av 3", "١ من ٥", "1 מתוך 5", "1 trên 10", "1 / 10 puan", "I give 1/3.", "Rating: 1/3",
+        "**Score:** 2/5", "1\n/ 5", "5점 만점에 1점", "10-ből 1",
+    ],
+)  # fmt: skip
+def test_a_score_beside_another_maximum_is_off_the_scale(text: str) -> None:
+    assert read_text(text, TWO, WORDS).failure is Failure.OFF_SCALE
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "1 of 3", "1 von 3", "1 sur 3", "1 z 5", "1 az 5-ből", "1점(5점 만점)", "1 คะแนนจาก 5 คะแนน", "1 ከ5", "1 (5 में से)",
+        "arvosana 1 asteikolla 1-5", "1, scale 1-5", "1:3",
+    ],
+)  # fmt: skip
+def test_a_number_before_another_maximum_in_unknown_words_is_not_taken(text: str) -> None:
+    assert read_text(text, TWO, WORDS).failure is Failure.NOT_JSON
+
+
+@pytest.mark.parametrize(
+    "text", ["1/2", "1 von 2", "1/3 of it is bad. Rating: 1", "Rating: 1\n3 of 5 sentences are fine.", "I give 1. It has 12 lines."]
+)
+def test_fractions_and_counts_elsewhere_do_not_hide_the_score(text: str) -> None:
+    reading = read_text(text, TWO, WORDS)
+    assert (reading.score, "/" in (reading.further_numbers or "")) == (1, False)

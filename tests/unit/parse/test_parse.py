@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from harness.content.library import bundled_lexicons
 from harness.content.specs import Lexicon
 from harness.model import Failure, Scale, Score
-from harness.parse import Reading, read_reply
+from harness.parse import Reading, bundled_vocabulary, read_reply, read_text
 from harness.parse.json_form import MAX_NESTING
 from harness.parse.reply import MAX_REPLY_CHARACTERS
 from tests.growth import assert_grows_linearly
@@ -207,12 +207,23 @@ TOLERATED: dict[str, tuple[str, Scale, Score]] = {
     "announced-ru": ("Оценка: 1 балл", THREE, 1),
     "announced-he": ("ציון: 1", THREE, 1),
     "key-ko": ('{"점수": 1, "이유": "2개의 오류"}', THREE, 1),
+    "other-number-beside-the-only-one": ('{"ximtili": 1, "confidence": 2}', THREE, 1),
+    "errors-before-a-sentence-about-the-score": ("The text has no errors, so the score is 2.", THREE, 2),
+    "final-score-after-a-number": ("It has 1 flaw.\nFinal score: 2", THREE, 2),
+    "maximum-beside-json": ('The maximum score is 2. {"score": 1}', THREE, 1),
+    "maximum-in-brackets": ("Score (max 2): 1", THREE, 1),
+    "maximum-before-the-score": ("The maximum score is 2.\nScore: 1", THREE, 1),
     "server-mark-after": ("2<|im_end|>", THREE, 2),
 }
 
 # id: (reply, scale, failure)
 NEVER_GUESSED: dict[str, tuple[str, Scale, Failure]] = {
     "inner-quotes-around-another-score": ('{"justification": "It says "a", "score": 1}, but", "score": 2}', THREE, NOT_JSON),
+    "value-with-a-count": ('{"score": "errors: 1"}', THREE, OFF_SCALE),
+    "value-with-a-count-de": ('{"score": "Fehler: 1"}', THREE, OFF_SCALE),
+    "value-with-a-count-th": ('{"score": "ข้อผิดพลาด: 1"}', THREE, OFF_SCALE),
+    "value-negated": ('{"score": "not (1)"}', THREE, OFF_SCALE),
+    "value-maximum": ('{"score": "maximum: 2"}', THREE, OFF_SCALE),
     "two-boxes": ("\\boxed{1} or \\boxed{2}", THREE, NOT_JSON),
     "result-of-a-count": ("Result: 1 error found", THREE, NOT_JSON),
     "described-or-more": ('{"score": "1 or more"}', THREE, OFF_SCALE),
@@ -321,6 +332,41 @@ def test_tolerant_about_form(text: str, scale: Scale, score: Score) -> None:
 def test_never_a_guess(text: str, scale: Scale, failure: Failure) -> None:
     reading = read_one(text, scale)
     assert (reading.score, reading.failure) == (None, failure)
+
+
+OTHER_KEYS = [
+    "confidence", "points_possible", "severity", "आत्मविश्वास", "የራስ_መተማመን",
+    "text_id", "textId", "id", "ID", "index", "probability", "max", "scale_max", "errors", "errorCount", "count", "max_score",
+    "maxScore", "highest-score", "confidence_score", "number_of_errors", "seed", "Konfidenz", "Höchstpunktzahl", "confianza",
+    "puntuación_máxima", "note_maximale", "punteggio_massimo", "confiança", "chyby", "最高スコア", "信頼度", "最高得分", "错误数",
+    "오류", "최대 점수", "الثقة", "الدرجة القصوى", "ביטחון", "ציון מקסימלי", "güven", "en yüksek puan", "số lỗi", "điểm tối đa",
+    "luottamus", "suurin_pistemäärä", "hibák", "maximális pontszám", "अधिकतम_अंक", "गलतियाँ", "คะแนนสูงสุด", "ความมั่นใจ", "ከፍተኛ_ነጥብ", "ስህተቶች",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("key", OTHER_KEYS)
+@pytest.mark.parametrize("number", ["1", '"1"'])
+def test_a_lone_number_under_the_name_of_another_number_is_no_score(key: str, number: str) -> None:
+    assert outcome(read_one(f'{{"{key}": {number}}}')) is MISSING
+
+
+MAXIMUM_NAMED = [
+    "The maximum score is 2. I give 1.", "I give 1. The maximum score is 2.", "Maximum score: 2. I give 1.",
+    "The top score is 2. This one is 1.",
+    "Score: 2 is the maximum. I give 1.", "Full marks: 2. I award 1.", "The maximum score is 2.", "The confidence score is 1.",
+    "Number of errors in the answer: 1", "Die höchste Punktzahl ist 2. Ich gebe 1.", "La meilleure note est 2. Je donne 1.",
+    "La puntuación máxima es 2. Doy 1.", "Il massimo punteggio è 2. Do 1.", "A melhor nota é 2. Dou 1.", "Maximální skóre je 2. Dávám 1.",
+    "最高スコアは2です。1とします。", "最高得分为2。我给1。", "최고 점수는 2입니다. 저는 1을 줍니다.", "أعلى درجة هي 2. أعطيه 1.",
+    "מקסימום ציון: 2. אני נותן 1.", "अधिकतम स्कोर: 2. मैं 1 देता हूँ", "En yüksek puan: 2. Ben 1 veriyorum.", "Tối đa điểm: 2. Tôi cho 1.",
+    "A maximális pontszám: 2. Én 1-et adok.", "Suurin pistemäärä: 2. Annan 1.", "คะแนนสูงสุดคือ 2 ฉันให้ 1", "ከፍተኛ ነጥብ: 2. እኔ 1 እሰጣለሁ",
+    "Score (max): 2. I give 1.", "Possible score: 2. I give 1.", "Eng katta ball: 2. Men 1 beraman.",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("text", MAXIMUM_NAMED)
+def test_a_number_that_is_said_to_be_another_is_no_score(text: str) -> None:
+    assert outcome(read_one(text)) is NOT_JSON
+    assert read_text(text, THREE, bundled_vocabulary()).failure is NOT_JSON
 
 
 # id: (reply, how the call ended, outcome)
