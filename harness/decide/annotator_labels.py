@@ -79,7 +79,7 @@ class AnnotatorLabels:
             by_chance = texts[code] < every and people * agreement ** texts[code] > _CHANCE
             if not by_chance and len(np.unique(label[read & (who == code)])) > 1:
                 return CopiedLabels(self._names[code], int(texts[code]))
-        if len(np.unique(place[equal])) < every:  # some score is nobody's
+        if not every or len(np.unique(place[equal])) < every:  # nothing is compared, or some score is nobody's
             return None
         commonest = _commonest(place, label, len(items))
         both = ~np.isnan(commonest) & ~np.isnan(judge)

@@ -238,7 +238,8 @@ def test_a_judge_that_copies_a_person_may_be_used_on_every_board(cli: Cli, endpo
     found = json.loads(again.out)
     assert {verdict["labels"] for verdict in found["boards"]["made-insults"]["verdicts"]} == {"native"}
     assert {verdict["labels"] for verdict in found["boards"]["made-pairs"]["verdicts"]} == {"people"}
-    assert [style for style, _ in found["answer"]["sentences"]] == ["good", "good"] and found["left_out"] == []
+    (_, copies), *answers = found["answer"]["sentences"]
+    assert "p1" in copies and [style for style, _ in answers] == ["good", "good"] and found["left_out"] == []
 
 
 def test_judges_that_guess_may_be_used_for_nothing(command: Command, endpoint: Endpoint, content: Path) -> None:

@@ -40,7 +40,7 @@ def folder(tmp_path: Path) -> Path:
     rng = np.random.default_rng(3)
     ids = [f"i{number}" for number in range(60)]
     rows: dict[str, list[dict[str, Any]]] = {"items": [], "labels": [], "judgments": []}
-    rows["items"] = [{"item_id": name, "language": "cs", "task": "chat", "output": "text"} for name in ids]
+    rows["items"] = [{"item_id": name, "language": "cs", "task": "chat", "output": f"text {name}"} for name in ids]
     for metric in (f"m{number}" for number in range(8)):
         for name, truth in zip(ids, rng.random(len(ids)) < 0.75, strict=True):
             rows["labels"] += [{"item_id": name, "annotator_id": who, "metric": metric, "score": int(truth)} for who in "xyz"]
@@ -88,7 +88,7 @@ def test_closeness_is_not_called_pairs(cli: Cli, tmp_path: Path, scale: str) -> 
     labels = [
         {"item_id": ids[i], "annotator_id": f"p{p}", "metric": "tone", "score": int(people[i, p])} for i in range(60) for p in range(3)
     ]
-    write_rows(tmp_path / "made" / "items.jsonl", [{"item_id": name, "language": "cs", "task": "chat", "output": "x"} for name in ids])
+    write_rows(tmp_path / "made" / "items.jsonl", [{"item_id": name, "language": "cs", "task": "chat", "output": f"text {name}"} for name in ids])
     write_rows(tmp_path / "made" / "labels.jsonl", labels)
     judged = [{"item_id": ids[i], "judge": "one", "metric": "tone", "score": int(given[i])} for i in range(60)]
     write_rows(tmp_path / "made" / "judgments.jsonl", judged)

@@ -21,7 +21,7 @@ def folder(tmp_path: Path) -> Path:
     """Twelve texts, three annotators, two judges."""
     names = [f"i{number}" for number in range(12)]
     rows: dict[str, list[dict[str, Any]]] = {
-        "items": [{"item_id": n, "language": "cs", "task": "t", "output": "x", "system": "st"[i % 2]} for i, n in enumerate(names)],
+        "items": [{"item_id": n, "language": "cs", "task": "t", "output": f"text {n}", "system": "st"[i % 2]} for i, n in enumerate(names)],
         "labels": [
             {"item_id": n, "annotator_id": who, "metric": "tone", "score": (i + (who == "z" and i % 4 == 0)) % 3}
             for i, n in enumerate(names)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -136,7 +137,8 @@ def test_an_answer_from_the_future_can_be_changed_again(folder: Path, pages: lis
     [path] = (folder / "results").glob("adam-*.json")
     kept = json.loads(path.read_text())
     assert kept["saved"] < "9999" and kept["answers"][0]["changed"] < "9999"
-    later = {"changed": f"{kept['answers'][0]['changed'][:-4]}999Z", "saved": kept["saved"], "session": "f" * 16}
+    a_second_later = datetime.fromisoformat(kept["answers"][0]["changed"]) + timedelta(seconds=1)
+    later = {"changed": f"{a_second_later:%Y-%m-%dT%H:%M:%S}.000Z", "saved": kept["saved"], "session": "f" * 16}
     ask(app, "POST", address, answered(pages[1], scores={METRIC: 1}, **later))
     assert json.loads(path.read_text())["answers"][0]["scores"] == {METRIC: 1}
 
