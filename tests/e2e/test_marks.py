@@ -88,7 +88,8 @@ def test_closeness_is_not_called_pairs(cli: Cli, tmp_path: Path, scale: str) -> 
     labels = [
         {"item_id": ids[i], "annotator_id": f"p{p}", "metric": "tone", "score": int(people[i, p])} for i in range(60) for p in range(3)
     ]
-    write_rows(tmp_path / "made" / "items.jsonl", [{"item_id": name, "language": "cs", "task": "chat", "output": f"text {name}"} for name in ids])
+    items = [{"item_id": name, "language": "cs", "task": "chat", "output": f"text {name}"} for name in ids]
+    write_rows(tmp_path / "made" / "items.jsonl", items)
     write_rows(tmp_path / "made" / "labels.jsonl", labels)
     judged = [{"item_id": ids[i], "judge": "one", "metric": "tone", "score": int(given[i])} for i in range(60)]
     write_rows(tmp_path / "made" / "judgments.jsonl", judged)
