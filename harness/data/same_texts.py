@@ -18,8 +18,10 @@ from harness.offensive import looks_like_text
 _BESIDE = ("system_prompt", "prompt", "instruction", "query", "context", "passage", "source", "original", "left", "right")
 """Texts that stand beside the judged ones. Without a judged text they are no text: a release may leave its texts out."""
 _USUAL = ("text", "content", "sentence", "answer", "response", "summary", "translation", "completion", "message", "story")
-_NOT_READ = ("comment", "comments", "explanation", "justification", "note", "notes", "reason", "reference", "remark", "remarks", "target")
+_NOT_READ = ("comment", "comments", "explanation", "justification", "note", "notes", "reason", "reference", "remark", "remarks", "stratum", "target")
 """Texts that no judge reads: a copy with another reference is a copy."""
+_SHORTEST_TEXT = 20
+"""Characters of a text under a name that says nothing; half as many in other scripts. What is shorter may be the name of a class."""
 
 Text = tuple[str, tuple[str, ...], tuple[tuple[str, str], ...]]
 """The language, the judged texts, and what stands beside them under their names."""
@@ -53,7 +55,8 @@ def read_text(item: Item, outputs: Sequence[str]) -> Text | None:
 def _is_read(name: str, value: str, outputs: Sequence[str]) -> bool:
     if name in outputs or name in _BESIDE or name in _USUAL:
         return bool(value)
-    return name not in _NOT_READ and not name.endswith(("_id", "_language")) and looks_like_text(value)
+    is_long = len(value) >= (_SHORTEST_TEXT if value.isascii() else _SHORTEST_TEXT // 2)
+    return is_long and name not in _NOT_READ and not name.endswith(("_id", "_language")) and looks_like_text(value)
 
 
 def _has_letter(text: str) -> bool:

@@ -40,7 +40,7 @@ def clusters(*items: Item, outputs: Mapping[str, tuple[str, ...]] = {}) -> list[
         ({"output": TEXT, "doc_id": "a 1"}, {"output": TEXT, "doc_id": "a 2"}, True),
         ({"output": TEXT}, {"output": TEXT.upper()}, False),
         ({"output": "Ano.", "prompt": "Prší?"}, {"output": "Ano.", "prompt": "Sněží?"}, False),
-        ({"output": "Ano.", "otázka": "Prší tam?"}, {"output": "Ano.", "otázka": "Sněží tam?"}, False),
+        ({"output": "Ano.", "otázka": "Prší tam dnes?"}, {"output": "Ano.", "otázka": "Sněží tam dnes?"}, False),
         ({"odpověď": TEXT}, {"odpověď": TEXT}, True),
         ({"text": "short"}, {"text": "short"}, True),
         ({"output_a": "Ano.", "output_b": "Ne."}, {"output_a": "Ano.", "output_b": "Ne."}, True),
@@ -50,6 +50,8 @@ def clusters(*items: Item, outputs: Mapping[str, tuple[str, ...]] = {}) -> list[
         ({"prompt": TEXT}, {"prompt": TEXT}, False),
         ({}, {}, False),
         ({"domain": "news"}, {"domain": "news"}, False),
+        ({"domain": "social media"}, {"domain": "social media"}, False),
+        ({"stratum": "scored 2 by the judge, confident"}, {"stratum": "scored 2 by the judge, confident"}, False),
     ],
     ids=str,
 )
