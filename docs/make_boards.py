@@ -9,7 +9,7 @@ import re
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
-BOARDS = ("controls-2", "controls-hard", "controls-hard-2", "controls-parallel-2")
+BOARDS = ("controls", "controls-hard", "controls-parallel")
 BLOCK = re.compile(r"(<!-- python docs/make_boards\.py -->\n).*?(<!-- end -->)", re.DOTALL)
 _HEADING = "## All languages\n"
 _NONE = "–"

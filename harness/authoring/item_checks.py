@@ -19,15 +19,14 @@ def table_problems(content: ParsedContent) -> Iterator[Problem]:
     for pack in (*library.pack_files.values(), *library.further_pack_files.values()):
         yield from _unread_files(pack.parent)
         yield from _leaked_groups(table for table in content.tables if table.pack == pack and table.items is not None)
-    present = [table for table in content.tables if not _is_earlier(table)]
-    for table in present:
+    for table in content.tables:
         if table.task not in library.task_files:
             known = ", ".join(library.task_files)
             yield Problem(table.path, None, f"items of task '{table.task}', which does not exist; choose from: {known}")
         yield from _item_problems(table)
         yield from _contradictions(table, content.tasks.get(table.task))
         yield from _label_problems(table, content.tasks.get(table.task), _sealed_items(table, content))
-    yield from _repeated_ids(present)
+    yield from _repeated_ids(content.tables)
 
 
 def _unread_files(pack: Path) -> Iterator[Problem]:
@@ -36,11 +35,6 @@ def _unread_files(pack: Path) -> Iterator[Problem]:
             yield Problem(path, None, "nothing reads this file; the items and labels of a pack are in <task>.jsonl")
         elif path.parent.name == "labels" and not (pack / "items" / path.name).is_file():
             yield Problem(path, None, f"labels without items; {pack.name}/items/{path.name} is missing")
-
-
-def _is_earlier(table: PackTable) -> bool:
-    """Whether a table belongs to an earlier version of a pack, which was checked when it was the present one (`packs/1.0.1`)."""
-    return table.pack.parent.parent.name == "packs" and table.pack.parent.name.endswith(tuple("0123456789"))
 
 
 def _repeated_ids(tables: Iterable[PackTable]) -> Iterator[Problem]:

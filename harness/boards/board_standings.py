@@ -85,7 +85,6 @@ class Standings(msgspec.Struct, frozen=True):
     constructed: bool
     native: bool  # whether every label is said to be a native speaker's
     unreviewed: tuple[str, ...]  # languages whose texts no native reader has read
-    superseded_by: str  # the board that takes the place of this one; empty if there is none
     judges: tuple[Contender, ...]
     tables: tuple[Ranking, ...]
     overall: tuple[Overall, ...]
@@ -141,7 +140,6 @@ def standings(board: Board, prepared: Prepared, entries: Sequence[ScoredSubmissi
         constructed=protocol.texts.constructed,
         native=set(prepared.data.labels.source.used) == {"native"},
         unreviewed=tuple(_unreviewed(prepared)),
-        superseded_by=prepared.library.superseded_by(board.id),
         judges=tuple(_contender(judge, entry, prepared) for judge, entry in by_id.items()),
         tables=tables,
         overall=tuple(_overall(decided, variants, protocol.texts.languages, tables)),

@@ -138,7 +138,7 @@ class Library:
 
     @cached_property
     def further_pack_files(self) -> dict[str, Path]:
-        """Packs beside a language's own one: earlier versions (`cs/1.0.1`) that boards are frozen on, and further items (`cs/hard`)."""
+        """Packs of further items beside a language's own one, such as `cs/hard`, by language and name."""
         paths = [path for root in self.roots for path in sorted(root.glob("languages/*/packs/*/pack.toml"))]
         return {f"{path.parent.parent.parent.name}/{path.parent.name}": path for path in paths}
 
@@ -173,12 +173,9 @@ class Library:
         return self._load(tag, self.pack_files, Pack)
 
     def pack_path(self, tag: str, board: Board) -> Path | None:
-        """The `pack.toml` that a board is frozen on in a language: of the present version or an earlier one. None if there is none."""
-        version = board.packs[tag]
-        own = self.further_pack_files.get(f"{tag}/{board.pack}") if board.pack else self.pack_files.get(tag)
-        if own is not None and read_spec(own, Pack).version == version:
-            return own
-        return self.further_pack_files.get(f"{tag}/{board.pack}-{version}" if board.pack else f"{tag}/{version}")
+        """Return the `pack.toml` that a board is frozen on in a language; None if the pack is not there or has another version."""
+        path = self.further_pack_files.get(f"{tag}/{board.pack}") if board.pack else self.pack_files.get(tag)
+        return path if path is not None and read_spec(path, Pack).version == board.packs[tag] else None
 
     def unreviewed(self, board_name: str | None, languages: Iterable[str]) -> list[str]:
         """Those of the languages whose pack no native reader has reviewed: the packs of a board, or without one the present packs."""
@@ -219,10 +216,6 @@ class Library:
                 f"'{name}' is a collection of boards, which 'harness run' takes; choose one of its boards: {', '.join(boards)}"
             )
         return self._load(name, self.board_files, Board)
-
-    def superseded_by(self, name: str) -> str:
-        """The board that takes the place of the board `name`; empty if there is none."""
-        return next((other for other in self.board_files if self.board(other).supersedes == name), "")
 
     def collection(self, name: str) -> BoardCollection:
         """Boards that are asked together. Raises ContentError for a board that does not exist."""

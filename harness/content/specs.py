@@ -320,7 +320,6 @@ class Board(_Spec, frozen=True):
     items: dict[str, tuple[str, ...]] = {}  # the judged items by language; without it, all test items are judged
     # Packs of further items (`languages/<tag>/packs/<pack>/`); empty: the items are those of the languages' own packs.
     pack: Annotated[str, msgspec.Meta(pattern=r"^([a-z][a-z-]*)?$")] = ""
-    supersedes: str = ""  # the earlier board whose place it takes; that one stays as it is, and tables say that a newer one exists
     sealed: Sealed | None = None
 
     @property

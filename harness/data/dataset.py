@@ -169,7 +169,7 @@ class Dataset(msgspec.Struct, frozen=True, dict=True):
 
 
 def load_bundled(library: Library, languages: Iterable[str], board: Board | None = None) -> Dataset:
-    """All items and labels of the packs of `languages`: those that a board is frozen on, or without a board the present ones.
+    """Return all items and labels of the packs of `languages`: the languages' own ones, or those that a board is frozen on.
 
     Raises ContentError with `file:line`.
     """

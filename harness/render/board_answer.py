@@ -82,8 +82,6 @@ def board_facts(standings: Standings) -> str:
         parts.append(f"{_span([table.questions for table in tables])} questions on {_span([table.texts for table in tables])} texts each")
     natives = "native speakers' labels" if standings.native else "people's labels"  # only where every label is said to be theirs
     parts.append("constructed labels" if standings.constructed else natives)
-    if standings.superseded_by:
-        parts.insert(0, f"superseded by {standings.superseded_by}")
     return " · ".join(parts)
 
 

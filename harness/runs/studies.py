@@ -41,7 +41,7 @@ _PRESETS: dict[str, dict[str, Any]] = {
 }
 STUDIES = (*_PRESETS, LANGUAGES)
 # The language of the rubric, of the item and of the justification, each English or another language: 2 x 2 x 2 on the same texts.
-_PARALLEL_BOARD = "controls-parallel-2"
+_PARALLEL_BOARD = "controls-parallel"
 _LANGUAGE_VARIANTS = ("single", "single+reasons:{}", "single+in:{}", "single+in:{}+reasons:en")
 _NEEDS_DATA = {
     CHIANG_LEE: "stories or altered texts: write some with 'harness generate --task rate_story' or 'harness study alter-texts'",

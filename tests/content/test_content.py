@@ -31,7 +31,7 @@ LIBRARY = Library()
 ROOT = bundled_root()
 WITH_ITEMS = LIBRARY.tags_with_items()
 WITH_TEXTS = sorted(path.parent.name for path in ROOT.glob("languages/*/texts"))  # made by derive.py; the wheel does not carry them
-CONTROLS = LIBRARY.board("controls-2")  # on the present packs
+CONTROLS = LIBRARY.board("controls")  # on the present packs
 
 # Metrics that nearly every construction determines, so that items of one text cannot help sharing them.
 EVERYWHERE = {"linguistic_acceptability", "problematic_content"}
@@ -434,7 +434,7 @@ def test_controls_has_every_class_of_every_metric(tag: str) -> None:
             assert seen[metric, score] >= 2, f"{metric}: {score}"
 
 
-@pytest.mark.parametrize("name", ["controls", "controls-full", "controls-2", "controls-2-full"])
+@pytest.mark.parametrize("name", ["controls", "controls-full"])
 def test_card_counts_the_labels_of_the_board(name: str) -> None:
     """The card's table holds for each language alike."""
     board = LIBRARY.board(name)
@@ -453,7 +453,7 @@ def test_card_counts_the_labels_of_the_board(name: str) -> None:
         assert f"{found.total()} in all" in card and f"{len(items)} test items a language" in card
 
 
-# ---- earlier versions of packs, kept for the boards that are frozen on them
+# ---- the packs that boards are frozen on
 
 
 @pytest.mark.parametrize("name", LIBRARY.board_files)
@@ -464,7 +464,7 @@ def test_boards_have_the_packs_that_they_are_frozen_on(name: str) -> None:
         assert path is not None and read_spec(path, Pack).version == version
 
 
-def test_every_earlier_pack_serves_a_board() -> None:
+def test_every_further_pack_serves_a_board() -> None:
     boards = [LIBRARY.board(name) for name in LIBRARY.board_files]
     used = {LIBRARY.pack_path(tag, board) for board in boards for tag in board.packs}
     assert set(LIBRARY.further_pack_files.values()) <= used

@@ -64,7 +64,7 @@ def czech(library: Library) -> dict[str, Any]:
 def test_perturbed_texts_are_judged_beside_the_texts_as_they_are(
     ask: Cli, endpoint: Any, judgments: Callable[[], Any], run_folder: RunFolder, out: Path, czech: dict[str, Any]
 ) -> None:
-    done = ask("--board", "controls-2", "--langs", "cs", *ONE, "--perturb", "truncate:0.5", "--perturb", "inject", "--json")
+    done = ask("--board", "controls", "--langs", "cs", *ONE, "--perturb", "truncate:0.5", "--perturb", "inject", "--json")
     assert done.code == 0, done.err
     texts = [judged_text(request) for request in endpoint.requests]
     outputs = {judgment["item_id"]: czech[judgment["item_id"]].fields["output"] for judgment in judgments()}

@@ -117,7 +117,6 @@ TOML_CASES: dict[str, tuple[str, str, str, str | None, str]] = {
     "board task": (BOARD, 'summarize = "1.0.0"', 'summarise = "1.0.0"', "summarise", "no task 'summarise'. Did you mean 'summarize'?"),
     "board task version": (BOARD, 'summarize = "1.0.0"', 'summarize = "1.2.0"', "summarize", "'summarize' has version 1.0.0, not 1.2.0"),
     "board rubric": (BOARD, 'task_quality = "1.0.1"', 'taste = "1.0.0"', "taste =", "no rubric 'taste'"),
-    "board supersedes": (BOARD, 'data = "bundled"', 'data = "bundled"\nsupersedes = "control"', "supersedes", "no board. Did you mean"),
     "board rubric version": (BOARD, 'task_quality = "1.0.1"', 'task_quality = "0.1.0"', "task_quality", "has version 1.0.1, not 0.1.0"),
     "board language": (FULL, 'ja = "1.0.1"', 'jv = "1.0.0"', "jv", "no language pack 'jv'"),
     "board language version": (BOARD, 'ja = "1.0.1"', 'ja = "9.0.0"', 'ja = "9.0.0"', "language pack 'ja' has version 2.1.0, not 9.0.0"),

@@ -58,8 +58,7 @@ def test_bundled_content_is_found(library: Library) -> None:
     pairs = ["compare_advertisements", "compare_continuations", "compare_responses", "compare_summaries", "summary_beside_reference"]
     assert sorted(library.task_files) == sorted([*pairs, *single])
     assert sorted(library.pack_files) == ["cs", "de", "en", "es", "fr", "it", "ja", "pt-BR", "zh"]
-    controls = ["controls", "controls-2", "controls-2-full", "controls-full", "controls-hard", "controls-hard-2"]
-    controls += ["controls-models", "controls-parallel", "controls-parallel-2"]
+    controls = ["controls", "controls-full", "controls-hard", "controls-models", "controls-parallel"]
     people = [
         "adparaphrase",
         "basse",
@@ -75,11 +74,6 @@ def test_bundled_content_is_found(library: Library) -> None:
     ]
     assert sorted(library.board_files) == sorted([*controls, *people])
     assert library.task("summarize").id == "summarize"
-
-
-def test_a_board_is_superseded_by_the_one_that_names_it(library: Library) -> None:
-    assert library.superseded_by("controls-hard") == "controls-hard-2"
-    assert library.superseded_by("controls-hard-2") == ""
 
 
 def test_packs_without_items_are_told_from_those_with(library: Library) -> None:

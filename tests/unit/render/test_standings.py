@@ -111,7 +111,6 @@ def made(**other: Any) -> Standings:
         "constructed": True,
         "native": False,
         "unreviewed": ("ja",),
-        "superseded_by": "",
         "judges": tuple(map(judge, names)),
         "tables": (table(), table(metric="task_quality"), table("cs")),
         "verdicts": (),
@@ -227,10 +226,6 @@ def test_constructed_labels_are_in_the_title_and_native_ones_bring_people() -> N
 def test_native_speakers_are_named_only_where_labels_are_theirs(native: bool, words: str) -> None:
     assert board_facts(made(constructed=False, native=native)).endswith(words)
     assert board_facts(made(constructed=True, native=native)).endswith("constructed labels")
-
-
-def test_facts_begin_with_the_newer_board() -> None:
-    assert board_facts(made(superseded_by="mini-2")) == f"superseded by mini-2 · {board_facts(made())}"
 
 
 def test_too_few_texts_are_said_in_words() -> None:

@@ -18,7 +18,7 @@ LIBRARY = Library()
 def test_english_stands_beside_the_languages_that_are_named() -> None:
     spec = with_preset(RunSpec(study=LANGUAGES, languages=("ja", "cs")), LIBRARY)
     named = ("single", "single+reasons:ja", "single+in:ja", "single+in:ja+reasons:en")
-    assert (spec.board, spec.languages) == ("controls-parallel-2", ("ja", "cs", "en"))
+    assert (spec.board, spec.languages) == ("controls-parallel", ("ja", "cs", "en"))
     assert spec.variants == (*named, *(text.replace("ja", "cs") for text in named[1:]))
     assert all(str(parse_variant(text)) == text for text in spec.variants)
 
