@@ -64,7 +64,6 @@ from harness.sources import (
     compare_options,
     compare_sources,
     gated_source,
-    named_card,
     open_sources,
     restricted,
     unreviewed,
@@ -283,7 +282,6 @@ def compare(
     langs: str | Sequence[str] | None = None,
     versus: tuple[str, str] | None = None,
     card: str | None = None,
-    recipe: str | None = None,
     out: Path | str = "results",
     seed: int = 0,
     decision: DecisionOptions | None = None,
@@ -303,7 +301,7 @@ def compare(
         where: `{name: values}`; keep only items, metrics, judges or variants with this value, or one of these.
         langs: compare only items in this language, or in these; the same as `where={"language": ...}`.
         versus: `("judge", name)`, or variant, temperature or source; adds to each cell its paired difference from that one.
-        card: the dataset card of data folders that are given as paths; `recipe` is its former name.
+        card: the dataset card of data folders that are given as paths.
         out: the results folder of runs that are given as names.
         seed: for the bootstrap.
         decision: the thresholds of the verdicts; without it they have their defaults.
@@ -317,7 +315,7 @@ def compare(
     """
     counted = compare_options(judges, annotators, restricted(where, langs), by=by, majority=majority, seed=seed)
     asked = msgspec.structs.replace(counted, level=level, versus=versus, standardise=standardise)
-    compared = compare_sources(sources, asked, decision, card=named_card(card, recipe), out=Path(out), full=full).comparison
+    compared = compare_sources(sources, asked, decision, card=card, out=Path(out), full=full).comparison
     return NotebookComparison(**msgspec.structs.asdict(compared))
 
 
@@ -638,12 +636,11 @@ def labels_check(
     where: Mapping[str, str | Sequence[str]] | None = None,
     langs: str | Sequence[str] | None = None,
     card: str | None = None,
-    recipe: str | None = None,
     seed: int = 0,
     watch: Callable[[], object] = lambda: None,
 ) -> LabelCheck:
     """Check a label set before it is compared with a judge, like `harness labels check`. Arguments and errors as `compare`."""
-    data = source if isinstance(source, Dataset) else load_folder(Path(source), Library(), card=named_card(card, recipe))
+    data = source if isinstance(source, Dataset) else load_folder(Path(source), Library(), card=card)
     keys = by if by is not None else labelcheck.BY
     options = compare_options(None, annotators, restricted(where, langs), by=keys, seed=seed)
     return labelcheck.check_labels(data, options, watch)

@@ -374,7 +374,7 @@ class JudgeCondition(NamedTuple):
     top_p: float | None = None
 
     def __str__(self) -> str:
-        """`openai/one single T=0.7 top_p=0.9`, as earlier versions wrote it."""
+        """Return `openai/one single T=0.7 top_p=0.9`, as records hold it."""
         return " ".join([*filter(None, (self.judge, self.variant)), *_sampling_text(self)])
 
     def words(self) -> str:
@@ -440,8 +440,8 @@ def axis_words(name: str, value: Any) -> str:
     return f"{name.replace('_', '-')} {value:g}" if name in SAMPLING and isinstance(value, (int, float)) else str(value)
 
 
-# Fields that variants and conditions got later, with their defaults. Hashes leave them out where they have these values, so that names of
-# earlier runs and keys of earlier prompt templates stay.
+# Fields that few variants and conditions set, with their defaults. Hashes leave them out where they have these values: a new field then
+# moves no id.
 _LATER_VARIANT = {"answer": "json", "persona": False, "explain": False, "prompt": "", "reasons": "", "rubric": ""}
 _FIRST_CONDITION = ("variant", "temperature", "top_p", "perturbation")
 _LATER_CONDITION = {name: default for name, default in _defaults(Condition).items() if name not in _FIRST_CONDITION}

@@ -32,27 +32,19 @@ Source = Dataset | RunResult | Path | str
 """What is compared: in memory, by the path of a folder, or by the name of a run or of published data."""
 
 
-def load(folder: Path | str, *, card: str | None = None, recipe: str | None = None) -> Dataset:
+def load(folder: Path | str, *, card: str | None = None) -> Dataset:
     """Items, labels and recorded judgments of a data folder.
 
     Args:
         folder: holds `items`, `labels` and optionally `judgments` as `.jsonl`, `.jsonl.gz` or `.parquet`, and a `data.toml`; or the name of
             published data that `harness data get` has fetched, such as `pariksha`. A folder of that name here comes first.
         card: the dataset card of published data (`harness data list`), used instead of data.toml.
-        recipe: the former name of `card`.
 
     Raises:
         UsageError: if the folder does not exist, or the published data are not on this machine; the message has the command.
         ContentError: for an error in a file, with `file:line`.
     """
-    return load_folder(Path(folder), Library(), card=named_card(card, recipe), with_judgments=True)
-
-
-def named_card(card: str | None, recipe: str | None) -> str | None:
-    """The dataset card of two arguments, of which `recipe` is the former name."""
-    if card and recipe and card != recipe:
-        raise UsageError(f"card='{card}' and recipe='{recipe}' are two names of one argument; pass card only")
-    return card or recipe
+    return load_folder(Path(folder), Library(), card=card, with_judgments=True)
 
 
 class OpenedSource(msgspec.Struct, frozen=True):

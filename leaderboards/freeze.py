@@ -53,7 +53,7 @@ def frozen(library: Library, name: str, data: Path | None, most: int, each: int,
     board = msgspec.structs.replace(library.board(name), items={})
     if isinstance(board.data, str):
         raise UsageError(f"the board '{name}' judges texts of the packs; name one on published data")
-    card = board.data.dataset_card
+    card = board.data.card
     if board.data.hashed == "listed":  # there is no list yet
         board = msgspec.structs.replace(board, data=msgspec.structs.replace(board.data, hashed="all", sha256=""))
     source = load_board(board, library, tuple(board.languages), data)

@@ -61,7 +61,7 @@ def _data_complaints(board: Board, library: Library) -> Complaints:
     for tag in board.languages:
         if problem := tag_problem(tag):
             yield problem, key_pattern("languages")
-    card, key = board.data.dataset_card, key_pattern("card" if board.data.card else "recipe")
+    card, key = board.data.card, key_pattern("card")
     if card not in library.dataset_card_files:
         choices = ", ".join(library.dataset_card_files)
         yield f"no dataset card '{card}'.{tags.suggest(card, library.dataset_card_files)} Choose from: {choices}", key

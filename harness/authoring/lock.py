@@ -16,9 +16,9 @@ from pathlib import Path
 
 import msgspec
 
-from harness.content.library import KINDS, LOCK, OLD_CARDS, AnySpec, ContentKind, Library
+from harness.content.library import KINDS, LOCK, AnySpec, ContentKind, Library
 from harness.content.problems import Problem, line_of, problem_from_error
-from harness.content.specs import Board, DatasetCard, Pack, read_spec
+from harness.content.specs import Board, Pack, read_spec
 from harness.errors import ContentError, unreadable
 from harness.tables import write_atomic
 
@@ -28,7 +28,6 @@ _KEYHOLDERS = re.compile(rb"^recipients[ \t]*=[ \t]*\[[^\]]*\][ \t]*\n", re.MULT
 _VERSION_KEY = r"^[ \t]*version[ \t]*="
 _KINDS = KINDS | {
     "packs": ContentKind(Pack, "languages/*/packs/*/pack.toml", "further pack"),
-    "datasets": ContentKind(DatasetCard, OLD_CARDS, "dataset card"),
 }
 _TABLES = ("items/*.jsonl", "labels/*.jsonl")  # of a language pack, which are in its hash
 

@@ -79,7 +79,7 @@ class RecordedJudgments:
         data = library.board(protocol.texts.board).data if protocol.texts.board else "bundled"
         if protocol.texts.data is None or not isinstance(data, BoardData):
             return Judgments.from_rows(())
-        given = load_folder(Path(protocol.texts.data), library, card=data.dataset_card, with_judgments=True).judgments
+        given = load_folder(Path(protocol.texts.data), library, card=data.card, with_judgments=True).judgments
         return given.clean if given is not None else Judgments.from_rows(())
 
     def judges(self) -> list[tuple[str, str]]:

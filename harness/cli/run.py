@@ -99,7 +99,7 @@ def _outside_repository(specs: Sequence[RunSpec], library: Library, out: Path) -
         data = library.board(str(spec.board)).data
         try:
             if isinstance(data, BoardData):
-                refuse_in_repository(out, library.dataset_card(data.dataset_card))
+                refuse_in_repository(out, library.dataset_card(data.card))
         except UsageError as err:
             left_out.append(f"{spec.board} is left out: {err} with --out")
         else:

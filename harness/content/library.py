@@ -54,7 +54,6 @@ KINDS = {
 """By the name that units of content have in content.lock."""
 LOCK = "content.lock"
 PUBLISHED = "harness.published"  # entry points of packages that add published sets
-OLD_CARDS = "datasets/*/data.toml"  # where dataset cards were before the catalog; users' content folders may have them there
 _PACKAGE = Path(__file__).resolve().parent.parent
 
 
@@ -109,11 +108,11 @@ class Library:
         self._read: dict[Path, Any] = {}
         self.roots = (*(checkouts or [bundled_root()]), *(folder for folder in extra if folder not in checkouts))
 
-    def _find(self, *patterns: str, more: Iterable[Path] = ()) -> dict[str, Path]:
-        """`{name: path}` of all files that match one of the patterns below a root; `*` in a pattern stands for the name."""
+    def _find(self, pattern: str, more: Iterable[Path] = ()) -> dict[str, Path]:
+        """Return `{name: path}` of all files that match the pattern below a root; its `*` stands for the name."""
         paths: dict[str, Path] = {}
         for root in (*self.roots, *more):
-            for path in (path for pattern in patterns for path in sorted(root.glob(pattern))):
+            for path in sorted(root.glob(pattern)):
                 name = path.stem if path.parent.parent == root else path.parent.name
                 if name in paths:
                     raise ContentError(f"'{name}' is also at {paths[name]}; give one of them another name", path)
@@ -151,7 +150,7 @@ class Library:
     @cached_property
     def dataset_card_files(self) -> dict[str, Path]:
         """Cards of the roots, and of other packages that add published sets."""
-        return self._find(KINDS["catalog"].pattern, OLD_CARDS, more=package_roots().values())
+        return self._find(KINDS["catalog"].pattern, more=package_roots().values())
 
     def package_of(self, card: str) -> str | None:
         """The installed package that a dataset card belongs to; None for a card from a `--content` folder, which never runs code."""

@@ -267,8 +267,7 @@ class Interface(_Spec, frozen=True):
 class BoardData(_Spec, frozen=True):
     """Data outside the packs: a data folder of the user with a known content hash, or a data folder on the hub at a commit."""
 
-    card: str = ""  # the name of the dataset card
-    recipe: str = ""  # its former key, which boards that were frozen with it keep
+    card: Text  # the name of the dataset card
     sha256: Annotated[str, msgspec.Meta(pattern=r"^([0-9a-f]{64})?$")] = ""
     hub: Annotated[str, msgspec.Meta(pattern=r"^([\w.-]+/[\w.-]+)?$")] = ""
     revision: Annotated[str, msgspec.Meta(pattern=r"^([0-9a-f]{40})?$")] = ""
@@ -277,15 +276,6 @@ class BoardData(_Spec, frozen=True):
     # What `sha256` covers: all data, or the listed items with their labels alone, and then nothing else is read. So a board can stand on
     # data that are in reach in part.
     hashed: Literal["all", "listed"] = "all"
-
-    def __post_init__(self) -> None:
-        if bool(self.card) == bool(self.recipe):
-            raise ValueError("a board's data need one dataset card; write card = \"NAME\" (see 'harness data list')")
-
-    @property
-    def dataset_card(self) -> str:
-        """The name of the dataset card."""
-        return self.card or self.recipe
 
 
 class Sealed(_Spec, frozen=True):

@@ -50,7 +50,6 @@ COLUMNS = {
     "further_numbers": "string",
     "spans": "string",
 }
-_EARLIER_NAMES = {"detected_language": "told_language"}  # of columns in files of earlier versions
 _BATCH_ROWS = 1 << 13  # rows in memory as objects
 
 
@@ -123,8 +122,6 @@ def read_judgments(path: Path, scales: Mapping[str, Scale]) -> Judgments:
     """The judgments as columns, with hashes in place of justifications, without errors. Raises ContentError if the file is unreadable."""
     names = {"item": "item_id", **{name: name for name in (*Judgments.COLUMNS[1:], *Judgments.OPTIONAL)}}
     with parquet_file(path) as file:
-        stored = set(file.schema_arrow.names)
-        names |= {name: earlier for name, earlier in _EARLIER_NAMES.items() if name not in stored and earlier in stored}
         columns = {
             name: CodedColumn.concatenate([*map(from_arrow, _batches(file, column))])
             for name, column in names.items()

@@ -103,7 +103,7 @@ def _boards_on(name: str, boards: Sequence[Board], collections: Sequence[BoardCo
     """What `harness run --board` takes to ask about a set, with the languages: a collection, or a board that none has."""
     found: dict[str, set[str]] = {}
     for board in boards:
-        if board.data != "bundled" and board.data.dataset_card == name:
+        if board.data != "bundled" and board.data.card == name:
             asks = next((each.id for each in collections if board.id in each.boards), board.id)
             found.setdefault(asks, set()).update(board.languages)
     return {asks: tuple(sorted(tags)) for asks, tags in sorted(found.items())}

@@ -13,7 +13,8 @@ from harness.judges import Panel
 from harness.model import Condition, JudgeIdentity, hashed_condition
 from harness.prompts.own_prompt import OwnPrompt
 
-# Defaults of fields that were added later. They are left out of the hash in a run's name, so that earlier runs keep their names.
+# Fields that few runs set, with their defaults. The hash in a run's name leaves them out where they have these values: a new field then
+# renames no run.
 _LATER_DEFAULTS = {
     "majority": "drop",
     "annotators": "",

@@ -84,7 +84,7 @@ def first_items(items: Iterable[Item], limit: int | None, key: Callable[[Item], 
 
 def _from_folder(board: Board, data: BoardData, library: Library, given: Path | None) -> BoardSource:
     folder = _hub_folder(board, data, given) if data.hub else given or _folder_of(board, data, library)
-    loaded = load_folder(folder, library, card=data.dataset_card)
+    loaded = load_folder(folder, library, card=data.card)
     if data.hashed == "listed":
         loaded = loaded.only(item for item in loaded.items if item.item_id in board.items.get(item.language, ()))
     if board.sealed is not None:
@@ -124,14 +124,14 @@ def usual_folder(card: str) -> Path | None:
 
 def _folder_of(board: Board, data: BoardData, library: Library) -> Path:
     """The usual folder of a board's data. Raises MissingData where there is none."""
-    folder = usual_folder(data.dataset_card)
+    folder = usual_folder(data.card)
     if folder is not None:
-        if folder != fetched_folder(data.dataset_card):
-            say_which_is_used(data.dataset_card, folder.absolute())
+        if folder != fetched_folder(data.card):
+            say_which_is_used(data.card, folder.absolute())
         return folder
     raise MissingData(
-        f"the board '{board.id}' judges data that are not part of this program: pass --data DIR, or put them into {data.dataset_card}/ "
-        f"or data/{data.dataset_card}/ in this folder (content hash {data.sha256})\n         {_how_to_get(data, library)}"
+        f"the board '{board.id}' judges data that are not part of this program: pass --data DIR, or put them into {data.card}/ "
+        f"or data/{data.card}/ in this folder (content hash {data.sha256})\n         {_how_to_get(data, library)}"
     )
 
 
@@ -146,7 +146,7 @@ def _hub_folder(board: Board, data: BoardData, given: Path | None) -> Path:
 
 
 def _how_to_get(data: BoardData, library: Library) -> str:
-    return how_to_get(library.dataset_card(data.dataset_card))
+    return how_to_get(library.dataset_card(data.card))
 
 
 def _refuse_other_scales(board: Board, data: BoardData, loaded: Dataset, library: Library) -> None:
@@ -156,9 +156,7 @@ def _refuse_other_scales(board: Board, data: BoardData, loaded: Dataset, library
         if theirs != ours:
             data_scale = f"{theirs.kind} {theirs.describe()}, best {theirs.best}" if theirs else "none"
             rubric_scale = f"{ours.kind} {ours.describe()}, best {ours.best}"
-            message = (
-                f"the scale of '{metric}' is {rubric_scale} in its rubric, but {data_scale} in '{data.dataset_card}'; they must be the same"
-            )
+            message = f"the scale of '{metric}' is {rubric_scale} in its rubric, but {data_scale} in '{data.card}'; they must be the same"
             raise ContentError(message, library.board_files[board.id])
 
 

@@ -59,7 +59,7 @@ def _known(names: Sequence[str] | None, known: Sequence[str], kind: str) -> Sequ
 def absent_cards(specs: Sequence[ChosenTexts], library: Library) -> dict[str, DatasetCard]:
     """`{board: card of its data}` of the boards whose data are not on this machine."""
     data = {str(spec.board): library.board(str(spec.board)).data for spec in specs}
-    cards = {name: one.dataset_card for name, one in data.items() if isinstance(one, BoardData) and not one.hub}
+    cards = {name: one.card for name, one in data.items() if isinstance(one, BoardData) and not one.hub}
     return {name: library.dataset_card(card) for name, card in cards.items() if usual_folder(card) is None}
 
 

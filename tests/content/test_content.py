@@ -98,7 +98,7 @@ def test_board(name: str) -> None:
 def data_of_board(name: str) -> Path | None:
     """The folder of published data that a board is about; None for one on packs."""
     data = LIBRARY.board(name).data
-    return ROOT.parent / "shared" / "data" / data.dataset_card if isinstance(data, BoardData) else None
+    return ROOT.parent / "shared" / "data" / data.card if isinstance(data, BoardData) else None
 
 
 def board(name: str) -> Any:

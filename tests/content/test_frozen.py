@@ -43,7 +43,7 @@ def test_texts_of_a_segment_are_drawn_together_and_fewer_than_wanted_are_all(fre
 @pytest.mark.parametrize(("board", "most"), [("wmt23-esa-de", 30), ("hanna", 24), ("adparaphrase", 200)])
 def test_the_same_data_and_seed_give_the_ids_of_the_board(freeze: ModuleType, shared_data: Path, board: str, most: int) -> None:
     written = (ROOT / "leaderboards" / board / "board.toml").read_text("utf-8")
-    data = shared_data / Library().board(board).data.dataset_card
+    data = shared_data / Library().board(board).data.card
     assert written.endswith(freeze.frozen(Library(), board, data, most, 1, 1))
     assert not written.endswith(freeze.frozen(Library(), board, data, most, 1, 2))
 

@@ -143,11 +143,8 @@ def test_importing_changes_nothing_in_the_process() -> None:
     loaded_by(_STATE)
 
 
-def test_recipe_is_still_accepted_as_the_former_name_of_card(tmp_path: Path) -> None:
+def test_a_dataset_card_that_nobody_knows_is_refused_wherever_data_are_read(tmp_path: Path) -> None:
     (tmp_path / "items.jsonl").write_text("", encoding="utf-8")
     for read in (harness.load, harness.compare, harness.labels_check):
-        for argument in ({"card": "pariska"}, {"recipe": "pariska"}):
-            with pytest.raises(errors.UsageError, match=r"no dataset card 'pariska'. Did you mean 'pariksha'"):
-                read(tmp_path, **argument)
-        with pytest.raises(errors.UsageError, match="two names of one argument; pass card only"):
-            read(tmp_path, card="pariksha", recipe="basse")
+        with pytest.raises(errors.UsageError, match=r"no dataset card 'pariska'. Did you mean 'pariksha'"):
+            read(tmp_path, card="pariska")

@@ -95,7 +95,7 @@ def files_without_canary(board: Board, library: Library, folder: Path | None, ca
 def _data_files(board: Board, library: Library, folder: Path | None) -> list[Path]:
     """The files that hold the items of a board: tables of a data folder, or item files of the packs."""
     if isinstance(board.data, BoardData):
-        shared = library.dataset_card(board.data.dataset_card).shared
+        shared = library.dataset_card(board.data.card).shared
         names = ["items", *([shared.table] if shared else [])]
         return [path for name in names if folder and (path := find_table(folder, name))]
     packs = [pack for tag in board.packs if (pack := library.pack_path(tag, board))]

@@ -48,7 +48,6 @@ LINES = r"""
     --annotators N|N+: only items with N (or N or more) annotators
     --where KEY=VALUES ... (default=): only items, metrics or variants with these values; repeatable
     @card
-    --recipe NAME (dest=card): hidden
 
 @reading
     [how to read it]

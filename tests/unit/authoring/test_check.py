@@ -246,7 +246,6 @@ def test_card_missing_or_empty(root: Path, library_of: MakeLibrary, folder: str)
         ("tasks/story", "task.toml"),
         ("languages/ko", "pack.toml or lexicon.toml"),
         ("catalog/x", "dataset.toml"),
-        ("datasets/x", "data.toml"),
         ("leaderboards/mine", "board.toml or collection.toml"),
     ],
 )

@@ -198,12 +198,3 @@ def test_further_folders_are_not_locked(root: Path, tmp_path: Path, library_of: 
     shutil.copytree(root / "tasks/summarize", extra / "tasks/shorten")
     assert differences(library_of(root, extra)) == []
     assert "tasks/shorten" not in current(library_of(root, extra))
-
-
-def test_an_older_checkout_with_dataset_cards_in_their_old_place_is_locked_too(root: Path, copy: Library) -> None:
-    (root / "catalog").rename(root / "datasets")
-    for card in (root / "datasets").glob("*/dataset.toml"):
-        card.rename(card.with_name("data.toml"))
-    library = Library(root)
-    assert "datasets/basse" in accept(library) and "catalog/basse" not in current(library)
-    assert differences(library) == []

@@ -30,8 +30,8 @@ open_prompt = "1.0.0"
 linguistic_acceptability = "1.0.1"
 task_quality = "1.0.1"
 [languages]
-cs = "1.0.1"
-en = "1.0.1"
+cs = "2.1.0"
+en = "2.1.0"
 [items]
 cs = ["cs-op-1-partly-on-task", "cs-op-2-fluent", "cs-op-3-small-errors"]
 en = ["en-op-1-partly-on-task", "en-op-2-fluent", "en-op-3-small-errors"]

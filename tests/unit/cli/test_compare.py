@@ -108,7 +108,6 @@ def test_flags_reach_the_comparison(cli: Cli, folder: Path, flags: tuple[str, ..
         (("--judge", "nobody"), "no judge 'nobody'"),
         (("--by", "colour,metric"), "no item has 'colour'"),
         (("--card", "parikscha"), "no dataset card 'parikscha'. Did you mean 'pariksha'?"),
-        (("--recipe", "parikscha"), "no dataset card 'parikscha'. Did you mean 'pariksha'?"),
         (("--figure", "figure.gif"), "name it figure.svg"),
     ],
     ids=str,

@@ -144,41 +144,30 @@ def test_a_slip_of_the_pen_is_answered_with_the_near_name(library: Library) -> N
         library.task("sumarize")
 
 
-def test_dataset_cards_in_the_old_place_are_still_read(tmp_path: Path) -> None:
-    """Users' content folders may have `datasets/<id>/data.toml`."""
-    old = tmp_path / "datasets" / "mine" / "data.toml"
-    old.parent.mkdir(parents=True)
-    old.write_text('id = "mine"\n', "utf-8")
-    library = Library(tmp_path)
-    assert library.dataset_card("mine").id == "mine" and library.dataset_card_files["mine"] == old
-    assert library.dataset_card("pariksha").id == "pariksha"
-
-
-def test_a_name_in_the_catalog_and_in_the_old_place_is_refused(tmp_path: Path) -> None:
-    for file in ("datasets/mine/data.toml", "catalog/mine/dataset.toml"):
-        (tmp_path / file).parent.mkdir(parents=True)
-        (tmp_path / file).write_text('id = "mine"\n', "utf-8")
-    with pytest.raises(ContentError, match="'mine' is also at"):
-        Library(tmp_path).dataset_card("mine")
+def test_a_dataset_card_with_a_name_that_the_catalog_has_is_refused(tmp_path: Path) -> None:
+    card = tmp_path / "catalog" / "pariksha" / "dataset.toml"
+    card.parent.mkdir(parents=True)
+    card.write_text('id = "pariksha"\n', "utf-8")
+    with pytest.raises(ContentError, match="'pariksha' is also at"):
+        Library(tmp_path).dataset_card("pariksha")
 
 
 @pytest.mark.parametrize(
     ("keys", "message"),
     [
         ('card = "basse"', ""),
-        ('recipe = "basse"', ""),
-        ("", "need one dataset card; write card"),
-        ('card = "basse"\nrecipe = "pariksha"', "need one dataset card; write card"),
+        ("", "missing required field `card`"),
+        ('card = ""', "card"),
     ],
 )
-def test_a_board_names_its_dataset_card_under_the_new_or_the_old_key(tmp_path: Path, keys: str, message: str) -> None:
+def test_a_board_names_its_dataset_card(tmp_path: Path, keys: str, message: str) -> None:
     board = tmp_path / "leaderboards" / "mine" / "board.toml"
     board.parent.mkdir(parents=True)
     text = (bundled_root() / "leaderboards" / "basse" / "board.toml").read_text("utf-8")
-    board.write_text(text.replace('id = "basse"', 'id = "mine"', 1).replace('recipe = "basse"', keys), "utf-8")
+    board.write_text(text.replace('id = "basse"', 'id = "mine"', 1).replace('card = "basse"', keys), "utf-8")
     if message:
         with pytest.raises(ContentError, match=message):
             Library(tmp_path).board("mine")
     else:
         data = Library(tmp_path).board("mine").data
-        assert isinstance(data, BoardData) and data.dataset_card == "basse"
+        assert isinstance(data, BoardData) and data.card == "basse"

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import msgspec
-import pyarrow.parquet as pq
 import pytest
 
 from harness.data import judgment_file as file
@@ -60,14 +59,6 @@ def test_judgments_come_back_as_columns_with_the_scores_of_their_scales(path: Pa
             assert list(getattr(back, name)) == list(getattr(direct, name)), name
     assert list(back.confidence) == [0.25, None, None, None, None]
     assert [type(score) for score in back.score] == [int, str, float, int, type(None)]
-
-
-def test_a_column_under_its_earlier_name_is_read(path: Path) -> None:
-    whole = pq.read_table(written(path, FOUND))
-    pq.write_table(whole.rename_columns([{"detected_language": "told_language"}.get(name, name) for name in whole.column_names]), path)
-    back = read_judgments(path, SCALES)
-    assert list(back.detected_language) == ["und", None, None, None, None]
-    assert back.sha256 == read_judgments(written(path, FOUND), SCALES).sha256
 
 
 def test_of_justifications_it_is_known_which_are_the_same(path: Path) -> None:
