@@ -448,6 +448,7 @@ class LabelMapping(_Spec, frozen=True):
     human: tuple[str, ...] = ()  # columns and annotators that are people, though their names look like a judge's
     wide_items: str | None = None  # a pattern for columns with the scores of one item each
     drop: tuple[str, ...] = ()
+    no_answer: tuple[str, ...] = ()  # what cells hold that mean no answer, in any case
     rename: dict[str, str] = {}
     flip: tuple[str, ...] = ()
     categories: dict[str, dict[str, Score]] = {}

@@ -87,6 +87,7 @@ LINES = r"""
     --category METRIC:CATEGORY=SCORE ... (default=): the score for a category
     --flip METRIC ... (default=): reverse the scores of a metric on its scale
     --drop METRIC ... (default=): leave a metric out, e.g. a question for comments
+    --no-answer TEXTS (names): what cells hold that mean no answer, such as n/a,-,99: they count as empty
     --source ({native,people,constructed,model} dest=label_source): who made the labels (default: native)
 
 @people
