@@ -205,6 +205,13 @@ def test_the_version_in_a_base_url_is_kept_on_the_path(ask: Cli, endpoint: Any) 
     assert {request.path for request in endpoint.requests} == {"/v1/chat/completions?api-version=2024-10-21"}
 
 
+def test_writers_are_sent_headers_and_fields(cli: Cli, endpoint: Any, tmp_path: Path) -> None:
+    where = ("--base-url", endpoint.url, "--out", tmp_path / "written")
+    request = ("--header", "X-Project=42", "--body", "reasoning_effort=low")
+    assert cli("generate", "--task", "summarize", "--langs", "cs", "--limit", "1", "--by", "openai/m", *request, *where).code == 0
+    assert {(r.headers["x-project"], r.body["reasoning_effort"]) for r in endpoint.requests} == {("42", "low")}
+
+
 # ---- prompts that were cut
 
 
