@@ -350,6 +350,28 @@ def test_a_lone_number_under_the_name_of_another_number_is_no_score(key: str, nu
     assert outcome(read_one(f'{{"{key}": {number}}}')) is MISSING
 
 
+INNER = [
+    '{"score": 1}',
+    '{"score": "1", "label": "good"}',
+    '{"justification": "Sure.", "rating": 1}',
+    '[{"score": 1}]',
+    '"{\\"score\\": 1}"',
+]
+
+
+@pytest.mark.parametrize("key", OTHER_KEYS)
+@pytest.mark.parametrize("inner", INNER)
+def test_a_score_under_the_name_of_another_number_is_no_score(key: str, inner: str) -> None:
+    assert outcome(read_one(f'{{"{key}": {inner}}}')) is MISSING
+    assert outcome(read_one(f'{{"result": {{"{key}": {inner}}}}}')) is MISSING
+    assert outcome(read_one(f'{{"{key}": {inner}, "verdict": {{"score": 2}}}}')) == 2
+
+
+@pytest.mark.parametrize("key", ["item_1", "result", "text_id_7", "answer 2", "evaluation", "结果", "نتیجه"])
+def test_an_object_around_the_score_is_opened(key: str) -> None:
+    assert outcome(read_one(f'{{"{key}": {{"score": 1}}}}')) == 1
+
+
 MAXIMUM_NAMED = [
     "The maximum score is 2. I give 1.", "I give 1. The maximum score is 2.", "Maximum score: 2. I give 1.",
     "The top score is 2. This one is 1.",
