@@ -72,7 +72,7 @@ def read_reply(
         raise ValueError(f"a single call is about exactly one metric; this one has {len(scales)}: {', '.join(scales)}")
     if not joint and (plain := _read_plain_object(text, scales)):
         return plain
-    text = answer_of(text)
+    text = _without_quotation(answer_of(text))
     vocabulary = bundled_vocabulary() if vocabulary is None else vocabulary
     extracted = extract_json(text) if len(text) <= MAX_REPLY_CHARACTERS else ExtractedJson((), "", malformed=True)
     cut = was_cut(finish_reason)
@@ -92,6 +92,16 @@ def read_reply(
     if unscored and (refusal or was_filtered(finish_reason) or is_refusal(text, vocabulary)):
         return {metric: msgspec.structs.replace(r, failure=Failure.REFUSED) for metric, r in readings.items()}
     return readings
+
+
+def _without_quotation(text: str) -> str:
+    """The object that a reply holds as one JSON string: some servers encode an answer twice. Any other reply as it is."""
+    if not re.match(r'\s*"\s*\{', text) or len(text) > MAX_REPLY_CHARACTERS:
+        return text
+    try:
+        return msgspec.json.decode(text, type=str)
+    except msgspec.DecodeError:
+        return text
 
 
 def _read_plain_object(text: str, scales: Mapping[str, Scale]) -> dict[str, Reading] | None:

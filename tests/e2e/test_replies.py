@@ -154,6 +154,21 @@ def test_a_key_in_a_reply_reaches_no_file_however_it_is_written(
     assert WRITTEN[how] not in kept + done.out + done.err and "[key]" in kept
 
 
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"error_code": 336104, "error_msg": "prompt contains sensitive content"},
+        {"base_resp": {"status_code": 1026, "status_msg": "input new_sensitive"}, "choices": None},
+        {"code": 400, "message": "the prompt was blocked for safety", "choices": []},
+    ],
+)
+def test_an_error_about_a_text_with_status_200_is_a_refusal_however_it_is_named(ask: Cli, endpoint: Any, body: Any) -> None:
+    endpoint.script = endpoint.first(type(endpoint.resetting())(body=body))
+    done = ask("--json")
+    assert done.code == 0, done.err
+    assert failures(done) == Counter(refused=1)
+
+
 # ---- further headers and fields, and the version of an interface
 
 

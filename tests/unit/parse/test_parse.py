@@ -67,6 +67,7 @@ TOLERATED: dict[str, tuple[str, Scale, Score]] = {
     "raw-newline-in-string": ('{"justification": "One.\nTwo.", "score": 2}', THREE, 2),
     "stray-backslash-in-string": (r'{"justification": "costs \$5, \alpha, C:\users", "score": 2}', THREE, 2),
     "wrapper": ('{"result": {"justification": "Fine.", "score": 2}}', THREE, 2),
+    "encoded-twice": ('"{\\"justification\\": \\"Fine.\\", \\"score\\": 2}"', THREE, 2),
     "wrapper-twice": ('{"output": {"result": {"score": 2}}}', THREE, 2),
     "own-name": ('{"linguistic_acceptability": {"score": 2}}', THREE, 2),
     "own-name-flat": ('{"linguistic_acceptability": 2}', THREE, 2),
