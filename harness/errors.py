@@ -111,6 +111,12 @@ def unreadable(err: OSError, path: Path | str, what: str = "") -> ContentError:
     return kind(f"{what} cannot be read: {err.strerror or err}".lstrip(), path)
 
 
+def refuse_pipe(path: Path) -> None:
+    """Raise ContentError for a pipe or a device: reading it might never end."""
+    if path.exists() and not (path.is_file() or path.is_dir()):
+        raise ContentError("a pipe or a device; save its content as a file first", path)
+
+
 def refuse_faults(faults: Iterable[tuple[int, str]], path: Path | str) -> None:
     """Raise one ContentError for all `(line, message)` of a file: the first lines are shown. Does nothing without a fault."""
     found = sorted(islice(faults, _MOST_FAULTS + 1))

@@ -14,7 +14,7 @@ from harness.text import terminal_safe
 MARK = "[key]"
 RUN = 8  # any so many consecutive characters of a secret are removed; shorter secrets only as a whole
 SHORTEST = 4  # shorter secrets could be ordinary words
-_STRIDE = 5  # any RUN consecutive characters contain one whole piece of _PIECE characters that begins at a multiple of the stride
+_STRIDE = 5  # any RUN characters of a text contain one whole piece of _PIECE characters that begins at a multiple of the stride
 _PIECE = 4
 _LONGEST_QUOTED = 100_000  # characters of a message that are searched before it is cut
 # How JSON, URLs, programs, mails and pages escape characters.
@@ -33,7 +33,9 @@ _ROUNDS = 3  # of escapes within escapes
 _MOST_REPLACEMENTS = 20  # ways of writing a secret in one text
 _LOWER = {upper: upper + 32 for upper in range(ord("A"), ord("Z") + 1)}  # keeps the length
 _UNSEEN_BETWEEN = re.compile(r"[^\x20-\x7e\w\s]")
-_BETWEEN = re.compile(r"[\W_]")  # what may stand between the characters of a secret that is spelled: blanks, hyphens, nothing visible
+_BETWEEN = re.compile(r"[\W_]+")  # what may stand between the characters of a secret that is spelled: blanks, hyphens, nothing visible
+_ESCAPING = ("\\", "%", "=", "&")  # each escape begins with one of these
+_DIGITS = "0123456789"  # RUN visible characters in hex or decimal codes have at least as many
 # Environment variables that hold a key, and variables that may hold an address with a password.
 KEYS = ("OPENAI_API_KEY", "AZURE_OPENAI_API_KEY", "HF_TOKEN", "HUGGING_FACE_HUB_TOKEN")
 ADDRESSES = ("http_proxy", "https_proxy", "all_proxy", "pip_index_url", "pip_extra_index_url")
@@ -60,9 +62,8 @@ class Redactor:
         spelled = {form for secret in both for form in (secret, *_in_base64(secret))}
         forms = {form.lower() for form in spelled | {_BETWEEN.sub("", form) for form in spelled} if len(form) >= RUN}
         self._runs = frozenset(form[at : at + RUN] for form in forms for at in range(len(form) - RUN + 1))
-        self._pieces = sorted({form[at : at + _PIECE] for form in forms for at in range(0, len(form) - _PIECE + 1, _STRIDE)})
-        plain = {form.lower() for form in both}
-        self._plain_pieces = sorted({form[at : at + _PIECE] for form in plain for at in range(0, len(form) - _PIECE + 1, _STRIDE)})
+        self._pieces = _pieces(forms)
+        self._plain_pieces = _pieces({form.lower() for form in both})
 
     def __call__(self, text: str) -> str:
         """The text without secrets."""
@@ -85,12 +86,13 @@ class Redactor:
         ends: Sequence[int] = range(1, len(text) + 1)
         yield decoded, begins, ends
         for _ in range(_ROUNDS):
-            if _ESCAPE.search(decoded) is None:
+            if not any(sign in decoded for sign in _ESCAPING) or _ESCAPE.search(decoded) is None:
                 break
             decoded, starts = _decoded(decoded)
             begins, ends = [begins[at] for at in starts[:-1]], [ends[at - 1] for at in starts[1:]]
             yield decoded, begins, ends
-        for pattern, unit, base in ((_HEX, _HEX_PAIR, 16), (_CODES, _CODE, 10)):
+        coded = ((_HEX, _HEX_PAIR, 16), (_CODES, _CODE, 10)) if sum(map(decoded.count, _DIGITS)) >= RUN else ()
+        for pattern, unit, base in coded:
             for match in pattern.finditer(decoded):
                 units = [(found, int(found[found.lastindex or 0], base)) for found in unit.finditer(decoded, *match.span())]
                 units = [(found, code) for found, code in units if code < 128]
@@ -103,16 +105,15 @@ class Redactor:
             yield "".join(letter for _, letter in seen), [begins[at] for at, _ in seen], [ends[at] for at, _ in seen]
 
     def _may_hold(self, text: str) -> bool:
-        """Whether a text holds four characters of a form of a secret, which any run of it has."""
-        text = text.translate(_LOWER)
-        return any(piece in text for piece in self._pieces)
+        """Whether a piece of a text is one of a form of a secret: quick, and true for every text that holds a run of it."""
+        return not self._pieces.isdisjoint(_every_piece(text.lower()))
 
     def _at_distances(self, text: str) -> bool:
         """Whether every second, third or fourth character of the text spells a part of a secret."""
         for stride in _STRIDES:
             for first in range(stride):
                 every = text[first::stride]
-                if any(piece in every for piece in self._plain_pieces) and any(self._runs_in(every)):
+                if not self._plain_pieces.isdisjoint(_every_piece(every)) and any(self._runs_in(every)):
                     return True
         return False
 
@@ -154,6 +155,16 @@ class Redactor:
                 at += 1
             yield begin, end
             at = end
+
+
+def _pieces(forms: Iterable[str]) -> frozenset[str]:
+    """Return all pieces of the forms of a secret."""
+    return frozenset(form[at : at + _PIECE] for form in forms for at in range(len(form) - _PIECE + 1))
+
+
+def _every_piece(text: str) -> list[str]:
+    """Return as many pieces of a text as are needed to find any run."""
+    return [text[at : at + _PIECE] for at in range(0, len(text) - _PIECE + 1, _STRIDE)]
 
 
 def environment_secrets(variables: Mapping[str, str]) -> list[str]:

@@ -146,7 +146,7 @@ def card_complaints(card: JudgeCard) -> Iterator[tuple[str, str]]:
     for family in card.families:
         yield from (("families", message) for message in name_complaints(family))
     for key, value in card.settings.items():
-        for text in (key, str(value)):
+        for text in (key, *(_texts_of_json(str(value)) if key == "body" else (str(value),))):
             yield from (("settings", message) for message in name_complaints(text))
     if bool(card.replies_sha256) == bool(card.scores_sha256):
         yield "replies_sha256", "a card has replies_sha256 or, for recorded scores, scores_sha256; write one of the two"
@@ -156,6 +156,22 @@ def card_complaints(card: JudgeCard) -> Iterator[tuple[str, str]]:
         yield "origin", "recorded scores need an origin: where they come from, and under which licence"
     if (card.status == "verified") != (card.verified is not None):
         yield "status", "status should be 'verified' exactly if the card has a table [verified], which 'harness board verify' writes"
+
+
+def _texts_of_json(text: str) -> Iterator[str]:
+    """Yield each name and value of JSON, which further fields of requests are written in; any other text whole."""
+    try:
+        waiting = [msgspec.json.decode(text)]
+    except (msgspec.DecodeError, RecursionError):
+        waiting = [text]
+    while waiting:
+        match waiting.pop():
+            case dict() as members:
+                waiting += [*members, *members.values()]
+            case list() as values:
+                waiting += values
+            case value:
+                yield str(value)
 
 
 def name_complaints(text: str, limit: int = MAX_NAME) -> Iterator[str]:

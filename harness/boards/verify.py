@@ -27,10 +27,10 @@ from harness.content.tags import choose_from
 from harness.engines import JudgeWork, Settings, ask_all, check_engine
 from harness.engines.work import with_ids
 from harness.errors import ContentError, IncompleteRun, UsageError
-from harness.judges import Judge, JudgeOptions, open_judge, opening_name
+from harness.judges import Judge, JudgeOptions
 from harness.judges.base import Environment
 from harness.measure.retest import Outcome, Retest, retest_outcomes
-from harness.model import Call, JudgeIdentity, Reply
+from harness.model import Call, Reply
 from harness.runs import (
     Plan,
     PlannedCalls,
@@ -43,6 +43,7 @@ from harness.runs import (
     estimate_usage,
     price_for_engine,
     read_metrics,
+    reopen_judge,
     reply_failures,
 )
 from harness.store import Store
@@ -96,13 +97,14 @@ class VerifyOptions(msgspec.Struct, frozen=True):
     Attributes:
         share: of the board's calls; at least 20 calls are asked, spread over the languages.
         seed: draws the calls; by default a random one, so that nobody can know the calls beforehand.
-        base_url, content, data: as for a run.
+        base_url, headers, content, data: as for a run.
         out: a results folder for the replies, from which the same command continues; by default a temporary one.
     """
 
     share: float = SHARE
     seed: int | None = None
     base_url: str | None = None
+    headers: Mapping[str, str] = {}
     content: tuple[Path, ...] = ()
     data: Path | None = None
     out: Path | None = None
@@ -128,7 +130,11 @@ def verify(board: str, submission: str, watcher: Watcher, settings: Settings, op
         raise UsageError(f"{folder.name} holds recorded scores without raw replies; nothing can be verified, so it stays 'recorded'")
     if card.part is not None:
         raise UsageError(f"{folder.name} covers a part of the board ({card.part.words}); only whole submissions are verified")
-    judge = _open_judge(card.identity, prepared, options.base_url, settings)
+    environment, seed_of_calls = Environment(os.environ), prepared.protocol.questions.seed
+    judge = reopen_judge(
+        card.identity,
+        JudgeOptions(options.base_url, environment, prepared.training, seed_of_calls, settings.timeout, options.headers),
+    )
     check_engine(settings, [judge])
     seed = secrets.randbelow(10**9) if options.seed is None else options.seed
     plan = prepared.plan(None)
@@ -195,21 +201,6 @@ def _read_valid_card(prepared: Prepared, folder: Path) -> JudgeCard:
         raise ContentError(f"{problem.message} ('harness board check' lists all problems)", problem.path, problem.line)
     assert examined.card is not None
     return examined.card
-
-
-def _open_judge(identity: JudgeIdentity, prepared: Prepared, base_url: str | None, settings: Settings) -> Judge:
-    options = JudgeOptions(base_url, Environment(os.environ), prepared.training, prepared.protocol.questions.seed, settings.timeout)
-    judge = open_judge(opening_name(identity), options)
-    if judge.identity != identity:
-        raise UsageError(
-            f"{identity.name} was asked with the settings {_settings_text(identity)}, and here it has {_settings_text(judge.identity)}; "
-            "name the endpoint with --base-url or OPENAI_BASE_URL"
-        )
-    return judge
-
-
-def _settings_text(identity: JudgeIdentity) -> str:
-    return ", ".join(f"{name}={value}" for name, value in sorted(identity.settings.items())) or "none"
 
 
 def _by_language(plan: Plan, calls: PlannedCalls) -> dict[str, list[str]]:

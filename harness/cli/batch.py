@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -15,10 +16,10 @@ from harness.engines import Settings
 from harness.engines.batch.engine import states_of
 from harness.engines.batch.record import is_file, is_open
 from harness.errors import HarnessError, JudgeError, UsageError
-from harness.judges import opening_name
+from harness.judges import JudgeOptions, opening_name
 from harness.judges.batches import Batching, ProviderBatch
 from harness.model import JudgeIdentity
-from harness.runs import RunProtocol, collect_batches, reopen_judge
+from harness.runs import RunProtocol, collect_batches, of_judge, reopen_judge
 from harness.store import Store, StoredBatch
 from harness.tables import to_json
 from harness.text import terminal_safe
@@ -29,7 +30,7 @@ _UPLOADED = "a file was uploaded; the run's command will check what happened to 
 def status(arguments: argparse.Namespace) -> int:
     with Store.reading(arguments.out) as store:
         known = [(identity, batch) for identity, batch in _all_batches(store) if is_open(batch) or not is_file(batch)]
-    at_provider = _at_provider(known, dict(arguments.base_url or ()))
+    at_provider = _at_provider(known, **addresses(arguments))
     rows = [_row(batch, at_provider.get(batch.batch_id)) for _, batch in known]
     if arguments.json:
         sys.stdout.write(to_json(rows))
@@ -52,14 +53,18 @@ def _all_batches(store: Store) -> Iterator[tuple[JudgeIdentity, StoredBatch]]:
                 yield identity, batch
 
 
-def _at_provider(known: list[tuple[JudgeIdentity, StoredBatch]], addresses: Mapping[str, str]) -> dict[str, ProviderBatch | str]:
+def _at_provider(
+    known: list[tuple[JudgeIdentity, StoredBatch]], base_url: str | None, base_urls: Mapping[str, str], headers: Mapping[str, str] = {}
+) -> dict[str, ProviderBatch | str]:
     """Open batches as their providers describe them, or the reason why that is unknown."""
     batches: dict[str, ProviderBatch | str] = dict.fromkeys((batch.batch_id for _, batch in known if is_file(batch)), _UPLOADED)
     asked = {identity.name: identity for identity, batch in known if is_open(batch) and not is_file(batch)}
-    for identity in asked.values():
+    names = [opening_name(identity) for identity in asked.values()]
+    for identity, opening in zip(asked.values(), names, strict=True):
         ids = [batch.batch_id for owner, batch in known if owner.name == identity.name and is_open(batch) and not is_file(batch)]
         try:
-            judge = reopen_judge(identity, addresses.get(opening_name(identity), addresses.get("")))
+            options = JudgeOptions(base_urls.get(opening, base_url), os.environ, headers=of_judge(headers, opening, names))
+            judge = reopen_judge(identity, options)
             assert isinstance(judge, Batching)
             batches |= states_of(judge, ids)
         except HarnessError as err:

@@ -20,7 +20,7 @@ from harness.content import Library
 from harness.content.specs import LabelMapping
 from harness.content.tags import canonical
 from harness.data import Dataset, load_bundled, load_folder
-from harness.errors import ContentError, UsageError, unreadable
+from harness.errors import ContentError, UsageError, refuse_pipe, unreadable
 from harness.exchange.labels.mapping import load_mapping, parse_pairs
 from harness.measure.compare import Recording
 from harness.offensive import WARNING, hides_texts, refuse_in_repository
@@ -183,6 +183,7 @@ def _about(path: Path | None) -> str:
     if path is None:
         return ""
     try:
+        refuse_pipe(path)
         text = path.read_text("utf-8")
     except OSError as err:
         raise unreadable(err, path) from None

@@ -50,7 +50,8 @@ def mapping_of(arguments: argparse.Namespace) -> LabelMapping:
     )
     flags: dict[str, Any] = {name: getattr(arguments, name if name != "source" else "label_source") for name in same_name}
     flags |= {
-        name: tuple(getattr(arguments, name) or ()) for name in ("wide_annotators", "wide_metrics", "human", "id_from", "flip", "drop")
+        name: tuple(getattr(arguments, name) or ())
+        for name in ("wide_annotators", "wide_metrics", "human", "id_from", "flip", "drop", "no_answer")
     }
     flags |= {
         "columns": parse_pairs(arguments.column, "--column", ROLES),

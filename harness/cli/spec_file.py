@@ -11,7 +11,7 @@ from typing import Any
 
 from harness.content.problems import line_of
 from harness.content.tags import canonical, suggest
-from harness.errors import ContentError, UsageError, unreadable
+from harness.errors import ContentError, UsageError, refuse_pipe, unreadable
 from harness.judges.panel import is_panel_file, panel_file_in
 from harness.tables import to_toml, write_atomic
 
@@ -120,6 +120,7 @@ def _as_arguments(path: Path, flags: dict[str, Any], given: dict[str, Any], pars
 
 def _read(path: Path) -> dict[str, Any]:
     try:
+        refuse_pipe(path)
         return tomllib.loads(path.read_text("utf-8"))
     except FileNotFoundError as err:
         raise UsageError(f"{FLAG} {path} cannot be read: {err.strerror}") from None

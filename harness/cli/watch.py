@@ -49,7 +49,7 @@ def _asking(run: RunResult, judge: CertifiedJudge, arguments: argparse.Namespace
     from harness.cli.run import engine_settings
     from harness.model import SAMPLING
     from harness.render.progress import TerminalWatcher
-    from harness.runs import AskAgain, ask_again
+    from harness.runs import AskAgain, ask_again, of_judge
 
     condition = next(
         each
@@ -61,8 +61,9 @@ def _asking(run: RunResult, judge: CertifiedJudge, arguments: argparse.Namespace
 
     def ask(times: Mapping[str, int], out: Path) -> Judgments:
         wanted, address = AskAgain(judge.name, condition, run.protocol.questions.metrics, times), dict(arguments.base_url or ())
+        headers = of_judge(dict(arguments.headers or ()), judge.name, [judge.name])
         watcher = TerminalWatcher(assume_yes=arguments.yes)
-        return ask_again(run, wanted, out, watcher, engine_settings(arguments), address.get(judge.name, address.get("")))
+        return ask_again(run, wanted, out, watcher, engine_settings(arguments), address.get(judge.name, address.get("")), headers)
 
     return ask
 

@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal, TypeVar, get_args
 import msgspec
 
 from harness.content.misplaced import key_line, wrong_key
-from harness.errors import ContentError, unreadable
+from harness.errors import ContentError, refuse_pipe, unreadable
 from harness.model import AltScoring, AnnotatorKind, Scale, Score, Source
 
 Text = Annotated[str, msgspec.Meta(min_length=1)]
@@ -437,6 +437,7 @@ class LabelMapping(_Spec, frozen=True):
     human: tuple[str, ...] = ()  # columns and annotators that are people, though their names look like a judge's
     wide_items: str | None = None  # a pattern for columns with the scores of one item each
     drop: tuple[str, ...] = ()
+    no_answer: tuple[str, ...] = ()  # what cells hold that mean no answer, in any case
     rename: dict[str, str] = {}
     flip: tuple[str, ...] = ()
     categories: dict[str, dict[str, Score]] = {}
@@ -519,9 +520,8 @@ S = TypeVar("S", bound=msgspec.Struct)
 
 def read_spec(path: Path, kind: type[S]) -> S:
     """Read one TOML file as `kind`. Raises ContentError with the line of the wrong key, and with its place if it stands elsewhere."""
-    if path.exists() and not (path.is_file() or path.is_dir()):  # reading a pipe would never end
-        raise ContentError("a pipe or a device; save its content as a file first", path)
     try:
+        refuse_pipe(path)
         text = path.read_bytes().decode()
         content = tomllib.loads(text)
     except OSError as err:

@@ -56,6 +56,35 @@ def canonical(text: str) -> str:
         raise UsageError(f"'{text}' cannot be a language tag; tags look like 'ja' or 'pt-BR'") from None
 
 
+def codes_of_one_language(tags: Collection[str]) -> list[list[str]]:
+    """Return the groups of tags that mean one language, script and country, such as `zh`, `cmn` and `zh-Hans-CN`; the simplest tag first.
+
+    >>> codes_of_one_language(["cmn", "zh", "zh-TW", "pt-PT", "pt"])
+    [['zh', 'cmn']]
+    """
+    groups: dict[str, list[str]] = {}
+    for tag in sorted(tags, key=lambda tag: (tag.count("-"), len(tag), tag)):
+        full = langcodes.get(langcodes.standardize_tag(tag, macro=True)).maximize().to_tag()
+        groups.setdefault(full, []).append(tag)
+    return [group for group in groups.values() if len(group) > 1]
+
+
+def language_of_country(tag: str) -> str | None:
+    """Return the base tag of the language of a country whose code is also the tag of another language; None for any other tag.
+
+    >>> language_of_country("kr"), language_of_country("de"), language_of_country("ja")
+    ('ko', None, None)
+    """
+    if not re.fullmatch("[a-z]{2}", tag) or tag == "cs":  # the country CS is no more
+        return None
+    country = langcodes.get(f"und-{tag}")
+    language = country.maximize().language if country.is_valid() else None
+    return language if language and language != "und" and langcodes.tag_distance(tag, language) > _SAME_TO_READERS else None
+
+
+_SAME_TO_READERS = 10  # the distance of CLDR at most, between a language and what its readers take as the same: Norwegian and Bokmål
+
+
 _OF_MANY = ("zh", "ar", "ms", "sgn", "lv", "sw", "uz", "kok")  # a second part of three letters names one of their languages
 
 
@@ -95,12 +124,39 @@ def require_canonical(text: str) -> None:
         raise UsageError(f"language '{text}' is not canonical; write '{tag}'")
 
 
+@lru_cache(maxsize=1024)
+def tag_of_cell(text: str) -> str:
+    """Return the canonical tag of a language that a table states by its tag or by its name, in English or in itself.
+
+    Raises UsageError for anything else, with the tag that a name in a further language may mean.
+
+    >>> tag_of_cell("pt_br"), tag_of_cell("Czech"), tag_of_cell("日本語")
+    ('pt-BR', 'cs', 'ja')
+    """
+    try:
+        tag = canonical(text)
+        require_canonical(tag)
+        return tag
+    except UsageError as err:
+        if re.fullmatch("[A-Za-z]{2,3}([-_>→].*)?", text.strip()):  # a code, not a name
+            raise
+        if named := language_named(text):
+            return named
+        try:
+            meant = langcodes.find(text.strip())
+        except LookupError:
+            raise err from None
+        raise UsageError(f"'{text}' is not the tag of a language; if {english_name(str(meant))} is meant, write '{meant}'") from None
+
+
 @lru_cache(maxsize=256)
 def language_named(text: str) -> str | None:
-    """The canonical tag that a text means: a tag of a known language, or exactly the English name of one; None for anything else.
+    """Return the canonical tag that a text means: a tag of a known language, or exactly the name of one in English or in itself.
 
-    >>> language_named("jpn"), language_named("Japanese"), language_named("Japanesey")
-    ('ja', 'ja', None)
+    None for anything else.
+
+    >>> language_named("jpn"), language_named("Japanese"), language_named("Čeština"), language_named("Japanesey")
+    ('ja', 'ja', 'cs', None)
     """
     try:
         tag = langcodes.standardize_tag(text.strip())
@@ -112,7 +168,7 @@ def language_named(text: str) -> str | None:
         found = str(langcodes.find(text.strip()))
     except LookupError:
         return None
-    return found if english_name(found).casefold() == text.strip().casefold() else None
+    return found if text.strip().casefold() in (english_name(found).casefold(), autonym(found).casefold()) else None
 
 
 @lru_cache(maxsize=256)

@@ -16,6 +16,7 @@ from harness.content.judge_names import is_judge_name, judge_refusal
 from harness.content.problems import scale_complaints
 from harness.content.scale_text import parse_scale
 from harness.content.specs import DatasetCard
+from harness.content.tags import codes_of_one_language, english_name
 from harness.data.columns import CodedColumn, Columns, checked_columns
 from harness.data.dataset import ITEM_KEYS, Dataset, assemble, item_problems, rubric_scales
 from harness.data.judgments import JudgmentRow, Judgments, one_row_per_score
@@ -86,7 +87,10 @@ def from_frames(
     label_rows = (rows["labels"], Path("labels"))
     judgment_rows = (one_row_per_score(rows["judgments"]), Path("judgments")) if "judgments" in rows else None
     try:
-        return assemble(item_rows, label_rows, judgment_rows, known_scales, about)
+        data = assemble(item_rows, label_rows, judgment_rows, known_scales, about)
+        for codes in codes_of_one_language({item.language for item in data.items}):
+            raise ContentError(f"{quoted(codes)} are codes of one language, {english_name(codes[0])}; write '{codes[0]}' in all rows", name)
+        return data
     except ContentError as first:  # of the other table, faults may be named too
         faults.append(first)
         with _collected(faults):

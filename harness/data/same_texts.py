@@ -18,22 +18,8 @@ from harness.offensive import looks_like_text
 _BESIDE = ("system_prompt", "prompt", "instruction", "query", "context", "passage", "source", "original", "left", "right")
 """Texts that stand beside the judged ones. Without a judged text they are no text: a release may leave its texts out."""
 _USUAL = ("text", "content", "sentence", "answer", "response", "summary", "translation", "completion", "message", "story")
-_NOT_READ = frozenset(
-    [
-        "comment",
-        "comments",
-        "explanation",
-        "justification",
-        "note",
-        "notes",
-        "reason",
-        "reference",
-        "remark",
-        "remarks",
-        "stratum",
-        "target",
-    ]
-)
+_REMARKS = ("comment", "comments", "explanation", "justification", "note", "notes", "reason", "remark", "remarks")
+_NOT_READ = (*_REMARKS, "reference", "stratum", "target")
 """Texts that no judge reads: a copy with another reference is a copy."""
 _SHORTEST_TEXT = 20
 """Characters of a text under a name that says nothing; half as many in other scripts. What is shorter may be the name of a class."""

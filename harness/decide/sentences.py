@@ -115,7 +115,7 @@ class VerdictInWords(NamedTuple):
             case "no verdict" if self.decision == UNREAD:
                 return f"No verdict, {place}: {reasons[0]}."
             case "no verdict":
-                why, missing = "one person scored each text. Next", "second ratings of"
+                why, missing = "one person scored each text. Next ('harness labels page' with --second)", "a second person's scores of"
                 if one.aggregate:
                     why = "the data have one released score a text, not the scores of people behind it. Missing"
                     missing = "the scores of two annotators or more for"

@@ -93,10 +93,12 @@ def _variant_of(candidate: AskedCandidate) -> Variant:
 
 
 def _refuse_other_addresses(candidates: Sequence[AskedCandidate], spec: RunSpec) -> None:
-    """Raise UsageError for the address of a judge that nobody asks."""
+    """Raise UsageError for the address or a header of a judge that nobody asks."""
     asked = {name for each in candidates for name in split_panels((each.judge,))[0]}
-    if other := sorted(set(spec.base_urls) - asked):
-        raise UsageError(f"--base-url names '{other[0]}', which is not asked.{choose_from(asked, other[0])}")
+    named = {"--base-url": set(spec.base_urls), "--header": {name.rpartition("=")[0] for name in spec.headers} - {""}}
+    for flag, judges in named.items():
+        if other := sorted(judges - asked):
+            raise UsageError(f"{flag} names '{other[0]}', which is not asked.{choose_from(asked, other[0])}")
 
 
 def _judge_name(judge: str, asked: AskedData) -> str:

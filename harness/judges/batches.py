@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar, runtime_checkable
 
@@ -19,11 +19,13 @@ from harness.judges.base import NoReply
 from harness.judges.capabilities import EndpointCapabilities
 from harness.judges.chat import TRANSIENT, Chat
 from harness.judges.rate_limits import LONGEST_WAIT_SECONDS, retry_after, wait_in_text
-from harness.judges.refusals import Refusal, is_page, kind_of_limit, read_refusal
+from harness.judges.refusals import is_page, kind_of_limit, read_refusal
+from harness.judges.transport import LONGEST_BODY, LONGEST_REFUSAL, Response
 from harness.model import Call
 
 if TYPE_CHECKING:
     import openai
+    from openai import AsyncAPIResponse
 
 ENDED = frozenset({"completed", "expired", "failed", "cancelled"})
 _FILE_NOT_READY = frozenset({"pending", "running", "processing"})
@@ -34,6 +36,7 @@ _MOST_LISTED = 100_000
 _LONGEST_STATUS = 64  # characters
 _MOST_COUNTED = 10**9  # requests of a batch
 _LONGEST_METADATA = 512  # characters of a value
+LONGEST_RESULT = 4 * 2**20  # bytes of a file of results for each of its calls; an answer with all its probabilities has far fewer
 T = TypeVar("T")
 
 
@@ -136,17 +139,15 @@ class Batches:
 
     async def upload(self, path: Path) -> str:
         """Upload a file of requests. Returns the provider's id of the file, once the file is ready."""
-        async with self._request("upload a file"):
-            with open(path, "rb") as content:
-                answer = await self._client.files.with_raw_response.create(file=(path.name, content, "application/jsonl"), purpose="batch")
-        file = self._decode(answer.content, _File)
+        files = self._client.files.with_streaming_response
+        with open(path, "rb") as content:
+            answer = await self._ask("upload a file", files.create(file=(path.name, content, "application/jsonl"), purpose="batch"))
+        file = self._decode(answer.body, _File)
         for _ in range(_MOST_FILE_CHECKS):
             if file.status not in _FILE_NOT_READY:
                 break
             await asyncio.sleep(_FILE_CHECK_SECONDS)
-            async with self._request("check a file"):
-                answer = await self._client.files.with_raw_response.retrieve(file.id)
-            file = self._decode(answer.content, _File)
+            file = self._decode((await self._ask("check a file", files.retrieve(file.id))).body, _File)
         if file.status in _FILE_NOT_READY:
             raise NoReply(f"{self._host} has not finished checking the file of requests")
         if file.status == "error":
@@ -158,19 +159,18 @@ class Batches:
     async def submit(self, file_id: str, metadata: dict[str, str]) -> ProviderBatch:
         """Make a batch of an uploaded file. After an error there may be a batch all the same: `find` looks for it."""
         try:
-            async with self._request("make a batch"):
-                answer = await self._client.batches.with_raw_response.create(
-                    input_file_id=file_id,
-                    endpoint=self._target,  # type: ignore[arg-type]  # Azure's has no /v1
-                    completion_window="24h",
-                    metadata={name: value[:_LONGEST_METADATA] for name, value in metadata.items()},
-                    extra_headers={"Idempotency-Key": file_id},  # some providers respect it
-                )
+            wanted = self._client.batches.with_streaming_response.create(
+                input_file_id=file_id,
+                endpoint=self._target,  # type: ignore[arg-type]  # Azure's has no /v1
+                completion_window="24h",
+                metadata={name: value[:_LONGEST_METADATA] for name, value in metadata.items()},
+                extra_headers={"Idempotency-Key": file_id},  # some providers respect it
+            )
+            return self._batch(await self._ask("make a batch", wanted))
         except BatchRefused as err:
             if err.status in (400, 404) and file_id in str(err):  # a new file is not known to all of the provider's servers at once
                 raise NoReply(str(err)) from None
             raise
-        return self._batch(answer.content, answer.headers)
 
     async def find(self, file_id: str, name: str, value: str) -> ProviderBatch | None:
         """The batch that was made of that file or has that value in its metadata; None if there is none."""
@@ -182,11 +182,8 @@ class Batches:
     async def _all_batches(self) -> AsyncIterator[ProviderBatch]:
         listed, after = 0, ""
         while listed < _MOST_LISTED:
-            async with self._request("list batches"):
-                answer = await self._client.batches.with_raw_response.list(
-                    limit=_PAGE_SIZE, extra_query={"after": after} if after else None
-                )
-            page = self._decode(answer.content, _Page)
+            wanted = self._client.batches.with_streaming_response.list(limit=_PAGE_SIZE, extra_query={"after": after} if after else None)
+            page = self._decode((await self._ask("list batches", wanted)).body, _Page)
             for batch in page.data:
                 yield batch
             if not page.has_more or not page.data:
@@ -196,25 +193,34 @@ class Batches:
 
     async def retrieve(self, batch_id: str) -> ProviderBatch:
         """A batch in its present state."""
-        async with self._request("check a batch"):
-            answer = await self._client.batches.with_raw_response.retrieve(batch_id)
-        return self._batch(answer.content, answer.headers)
+        return self._batch(await self._ask("check a batch", self._client.batches.with_streaming_response.retrieve(batch_id)))
 
-    async def fetch(self, file_id: str, path: Path) -> None:
-        """Download a file of the provider to a path."""
+    async def fetch(self, file_id: str, path: Path, calls: int) -> None:
+        """Download a file of the provider to a path. Raises BatchRefused if it is longer than the results of so many calls can be."""
+        longest, size = calls * LONGEST_RESULT + LONGEST_BODY, 0
         async with self._request("fetch results"), self._client.files.with_streaming_response.content(file_id) as answer:
             with open(path, "wb") as file:
                 async for part in answer.iter_bytes():
-                    file.write(part)
+                    size += file.write(part)
+                    if size > longest:
+                        raise BatchRefused(f"{self._host} sent more than {longest >> 20} MiB as the results of {calls:,} calls", 200)
 
     async def close(self) -> None:
         await self._client.close()
 
-    def _batch(self, body: bytes, headers: Mapping[str, str]) -> ProviderBatch:
-        batch = self._decode(body, ProviderBatch)
+    async def _ask(self, action: str, wanted: AbstractAsyncContextManager[AsyncAPIResponse[Any]]) -> Response:
+        """The whole response to a request of the client."""
+        async with self._request(action), wanted as answer:
+            body = await _beginning(answer.iter_bytes(), LONGEST_BODY)
+            if len(body) > LONGEST_BODY:
+                raise NoReply(f"{self._host} answered with more than {LONGEST_BODY >> 20} MiB")
+            return Response(answer.status_code, answer.headers, body)
+
+    def _batch(self, answer: Response) -> ProviderBatch:
+        batch = self._decode(answer.body, ProviderBatch)
         counts = RequestCounts(*(max(0, min(number, _MOST_COUNTED)) for number in msgspec.structs.astuple(batch.counts)))
         status = batch.status if batch.status in ENDED else self.chat.quote(batch.status, _LONGEST_STATUS)
-        return msgspec.structs.replace(batch, status=status, request_counts=counts, asked_to_wait=retry_after(headers))
+        return msgspec.structs.replace(batch, status=status, request_counts=counts, asked_to_wait=retry_after(answer.headers))
 
     def _decode(self, body: bytes, kind: type[T]) -> T:
         try:
@@ -232,16 +238,17 @@ class Batches:
             yield
         except openai.APITimeoutError:
             raise NoReply(f"{self._host}: no answer in time", down=True) from None
-        except openai.APIStatusError as err:
-            refusal = read_refusal(await err.response.aread())
-            self._raise_refusal(action, err.status_code, refusal, retry_after(err.response.headers))
         except Exception as err:
+            for raised in (err, err.__cause__):  # versions of the client differ in whether they wrap it
+                if isinstance(raised, RefusedRequest):
+                    self._raise_refusal(action, raised.response)
             if not isinstance(err, (openai.APIError, *_transport_errors())):
                 raise
             cause = self.chat.quote(str(err.__cause__ or err)) or type(err).__name__
             raise NoReply(f"{self._host}: no connection ({cause})", down=True) from None
 
-    def _raise_refusal(self, action: str, status: int, refusal: Refusal, wait: float | None) -> None:
+    def _raise_refusal(self, action: str, response: Response) -> None:
+        status, refusal, wait = response.status, read_refusal(response.body), retry_after(response.headers)
         message = "no reason given" if is_page(refusal.message) else self.chat.quote(refusal.message) or "no reason given"
         limit = kind_of_limit(refusal.words, waits=wait is not None) if status == 429 else ""
         if limit == "spent":
@@ -256,6 +263,31 @@ class Batches:
             wait = wait_in_text(refusal.words) if wait is None and limit else wait
             raise NoReply(f"{self._host} answered {status}: {message}", wait, busy=status in (429, 503), down=status >= 500)
         raise BatchRefused(f"{self._host} would not {action} ({status}: {message}). {_advice(status)}", status)
+
+
+class RefusedRequest(Exception):
+    """A response with another status than 2xx. The client would read its body whole, however long it is."""
+
+    def __init__(self, response: Response) -> None:
+        super().__init__(f"status {response.status}")
+        self.response = response
+
+
+async def raise_refused(response: Any) -> None:
+    """Raise RefusedRequest with the beginning of the body, for a response of the client's HTTP library that is no success."""
+    if not response.is_success:
+        body = await _beginning(response.aiter_bytes(), LONGEST_REFUSAL)
+        raise RefusedRequest(Response(response.status_code, response.headers, body[:LONGEST_REFUSAL]))
+
+
+async def _beginning(parts: AsyncIterator[bytes], most: int) -> bytes:
+    """All bytes of a body; of a longer one a few more than `most`."""
+    body = bytearray()
+    async for part in parts:
+        body += part
+        if len(body) > most:
+            break
+    return bytes(body)
 
 
 def _transport_errors() -> tuple[type[Exception], ...]:

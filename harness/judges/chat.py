@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -394,11 +395,21 @@ def _reasoned_to_the_end(reply: Reply) -> bool:
     return bool(signs) or not reply.text[reasoning_end(reply.text) :].strip()
 
 
+_CHOICE = re.compile(rb'"choices"\s*:\s*\[\s*\{')
+
+
 def _refusal_in(body: bytes) -> Response | None:
-    """The response that a body with status 200 stands for, if it is an error about a text: gateways and streams answer so."""
-    error = error_text(body) if b'"error"' in body else None
-    refusal = json.dumps({"error": {"message": error}}).encode()  # msgspec writes no halves of characters
-    if error is None or read_refusal(refusal).subject(HTTPStatus.BAD_REQUEST) not in ("length", "policy"):
+    """The response that a body with status 200 stands for, if it is an error about a text: gateways and streams answer so.
+
+    Providers name such an error in many ways, so a body without a choice is read whole.
+    """
+    if b'"error"' in body and (error := error_text(body)) is not None:
+        refusal = json.dumps({"error": {"message": error}}).encode()  # msgspec writes no halves of characters
+    elif _CHOICE.search(body) is None:
+        refusal = body
+    else:
+        return None
+    if read_refusal(refusal).subject(HTTPStatus.BAD_REQUEST) not in ("length", "policy"):
         return None
     return Response(HTTPStatus.BAD_REQUEST, {}, refusal)
 

@@ -146,7 +146,10 @@ def _client(endpoint: Endpoint, timeout: float, *, on_this_machine: bool) -> ope
     """The openai client for an endpoint. It never retries, follows no redirect, and uses no proxy to this machine."""
     import openai  # imported late: it takes half a second
 
-    http = openai.DefaultAsyncHttpxClient(trust_env=not on_this_machine, follow_redirects=False, timeout=timeout)
+    from harness.judges.batches import raise_refused
+
+    hooks = {"response": [raise_refused]}
+    http = openai.DefaultAsyncHttpxClient(trust_env=not on_this_machine, follow_redirects=False, timeout=timeout, event_hooks=hooks)
     key = endpoint.key or "none"
     if endpoint.azure_version is not None:
         return openai.AsyncAzureOpenAI(

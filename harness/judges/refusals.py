@@ -19,7 +19,7 @@ Subject = Literal["output limit", "length", "policy", "rate", "unknown"]
 
 # A refusal can be about the text of a call only with one of these statuses. With 500 and 502 only the length is believed: llama.cpp and
 # gateways say it so.
-_ABOUT_A_TEXT = frozenset({400, 403, 413, 422, 451})
+_ABOUT_A_TEXT = frozenset({400, 403, 413, 422, 446, 451})  # 446: guardrails of a gateway
 _BROKEN = frozenset({500, 502})
 _OUTPUT = re.compile(
     r"max[_ ]?(?:completion[_ ]|output[_ ]|new[_ ])?tokens|maxoutputtokens|maximum tokens|(?:output|completion) tokens|num_predict"
@@ -39,6 +39,7 @@ _TOO_LONG = re.compile(
     r"too many (?:input |prompt )?tokens|too large (?:for (?:the )?(?:model|context)|to process)|context shift|does not fit|"
     r"tokens? limit exceeded|model(?:'s)? (?:max\w* )?tokens? limit|exceeds? (?:the )?tokens? limit|request_too_large|"
     r"string_above_max_length|inputs?`? (?:token count|tokens? exceed|tokens \+|length)|"
+    r"must have (?:less|fewer) than \d+ tokens|max(?:imum)? size: \d+ tokens|tokens_limit_reached|"
     r"prompt (?:length|tokens? exceed|exceeds|contains too many)|"
     r"max(?:imum)?[_ ](?:prompt|input)[_ ](?:length|size|tokens)|maximum number of (?:input )?tokens|exceeds the limit of \d|"
     r"exceeds? (?:the )?(?:model(?:'s)? )?(?:max\w*|maximum allowed) (?:input |prompt )?(?:length|tokens|size)|"

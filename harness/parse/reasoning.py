@@ -11,7 +11,7 @@ from harness.model import Token
 _NAME = r"[a-z\d_:.-]{0,20}(?:think|thought|reason|analy[sz]|reflect|scratchpad|monologue)[a-z\d_:.-]{0,20}"
 _OPENING = re.compile(
     rf"""\s*+(?:<(?P<tag>{_NAME})>|\[(?P<bracket>{_NAME})\]|◁(?P<triangle>{_NAME})▷|<(?P<details>details)\b[^<>\n]{{0,40}}reasoning[^<>\n]{{0,200}}>
-    |<\|(?:start|begin)_(?P<token>{_NAME})\|>|<\|inner_(?P<inner>prefix)\|>|<\|channel>(?P<channel>{_NAME})|<\|im_start\|>\s?(?P<turn>{_NAME}))""",
+    |<\|(?:start|begin)_(?P<token>{_NAME})\|>|<\|inner_(?P<inner>prefix)\|>|<\|channel>(?P<channel>{_NAME})|<unused94>(?P<unused>{_NAME})|<\|im_start\|>\s?(?P<turn>{_NAME}))""",
     re.IGNORECASE | re.VERBOSE,
 )
 _CLOSING = {  # by the group of the opening
@@ -22,6 +22,7 @@ _CLOSING = {  # by the group of the opening
     "token": "<|end_{}|>",
     "inner": "<|inner_suffix|>",
     "channel": "<channel|>",
+    "unused": "<unused95>",  # of models that were made from Gemma 3
     "turn": "<|im_end|>",
 }
 # Messages of the Harmony format: each names its channel; the one to `final` is the answer, or else a last call of a function.

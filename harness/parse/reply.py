@@ -72,11 +72,11 @@ def read_reply(
         raise ValueError(f"a single call is about exactly one metric; this one has {len(scales)}: {', '.join(scales)}")
     if not joint and (plain := _read_plain_object(text, scales)):
         return plain
-    text = answer_of(text)
+    text = _without_quotation(answer_of(text))
     vocabulary = bundled_vocabulary() if vocabulary is None else vocabulary
     extracted = extract_json(text) if len(text) <= MAX_REPLY_CHARACTERS else ExtractedJson((), "", malformed=True)
     cut = was_cut(finish_reason)
-    members = list(_members(extracted, scales, joint=joint))
+    members = list(_members(extracted, scales, vocabulary, joint=joint))
     readings: dict[str, Reading] = {}
     for metric, scale in scales.items():
         reading = _single_reading([_read_member(value, scale, vocabulary) for name, value in members if name == metric])
@@ -94,6 +94,16 @@ def read_reply(
     return readings
 
 
+def _without_quotation(text: str) -> str:
+    """The object that a reply holds as one JSON string: some servers encode an answer twice. Any other reply as it is."""
+    if not re.match(r'\s*"\s*\{', text) or len(text) > MAX_REPLY_CHARACTERS:
+        return text
+    try:
+        return msgspec.json.decode(text, type=str)
+    except msgspec.DecodeError:
+        return text
+
+
 def _read_plain_object(text: str, scales: Mapping[str, Scale]) -> dict[str, Reading] | None:
     """Read a reply that is exactly the requested object; return None for any other reply."""
     match = _PLAIN_OBJECT.fullmatch(text) if len(text) <= MAX_REPLY_CHARACTERS else None
@@ -106,13 +116,13 @@ def _read_plain_object(text: str, scales: Mapping[str, Scale]) -> dict[str, Read
     }
 
 
-def _members(extracted: ExtractedJson, metrics: Collection[str], *, joint: bool) -> Iterator[tuple[str, object]]:
+def _members(extracted: ExtractedJson, metrics: Collection[str], vocabulary: Vocabulary, *, joint: bool) -> Iterator[tuple[str, object]]:
     """The members that carry the name of a metric; in a single call also each object as a whole."""
     count = Counter(map(_fold, metrics))  # metrics with equal folded names are not found by them
     by_name = {_fold(metric): metric for metric in metrics if count[_fold(metric)] == 1}
     for i, pairs in enumerate(extracted.objects):
         whole = not (extracted.cut and i == len(extracted.objects) - 1)
-        body = _unwrap(pairs, by_name) if whole else pairs
+        body = _unwrap(pairs, by_name, vocabulary) if whole else pairs
         if not joint:
             yield from ((metric, body) for metric in metrics)
         for key, value in body:
@@ -121,15 +131,17 @@ def _members(extracted: ExtractedJson, metrics: Collection[str], *, joint: bool)
                 yield metric, value
 
 
-def _unwrap(pairs: JsonPairs, by_name: Container[str]) -> JsonPairs:
-    """Return the object inside wrapper objects. A wrapper has a single key, which is neither the name of a metric nor one of ours.
+def _unwrap(pairs: JsonPairs, by_name: Container[str], vocabulary: Vocabulary) -> JsonPairs:
+    """Return the object inside wrapper objects.
 
-    >>> _unwrap(JsonPairs([("result", JsonPairs([("score", "2")]))]), {})
+    A wrapper has a single key, which is neither the name of a metric nor one of ours, and names no other number.
+
+    >>> _unwrap(JsonPairs([("result", JsonPairs([("score", "2")]))]), {}, bundled_vocabulary())
     [('score', '2')]
     """
     while len(pairs) == 1:
         [(key, value)] = pairs
-        if not isinstance(value, JsonPairs) or _fold(key) in by_name or _fold(key) in _OWN_KEYS:
+        if not isinstance(value, JsonPairs) or _fold(key) in by_name or _fold(key) in _OWN_KEYS or _holds_another_number(key, vocabulary):
             break
         pairs = value
     return pairs
@@ -153,7 +165,8 @@ def _read_otherwise(pairs: JsonPairs, scale: Scale, vocabulary: Vocabulary, *, c
     - A member whose key names another number does not count: "confidence", "text_id", "max_score", "errors".
     - A member whose key announces a score ("rating", or its word in another language) counts; further numbers beside it do not.
     - Else the only member that is a number or a class of the scale counts, unless the object is cut.
-    - Else the only object inside it is read, as in an echoed schema or a call of a function; it may be written as a string.
+    - Else the only object inside it is read, as in an echoed schema or a call of a function; it may be written as a string. The key
+      of such an object does not name another number either.
 
     >>> scale, words = Scale(kind="ordinal", classes=(0, 1, 2)), bundled_vocabulary()
     >>> objects = extract_json('{"x": 1} {"rating": 1, "n": 2} {"a": 1, "b": 2} {"name": "f", "arguments": {"score": 1}}')
@@ -172,11 +185,20 @@ def _read_otherwise(pairs: JsonPairs, scale: Scale, vocabulary: Vocabulary, *, c
     if announced or (len(choices) == 1 and not cut):
         justification = next((clean(v) for key, v in pairs if isinstance(v, str) and key not in choices), None)
         return msgspec.structs.replace(_single_reading(announced or list(choices.values())), justification=justification)
-    inner = [found for key, value in pairs if _fold(key) not in _OWN_KEYS and (found := _object_in(value)) is not None]
+    inner = [
+        found
+        for key, value in pairs
+        if _fold(key) not in _OWN_KEYS and not _holds_another_number(key, vocabulary) and (found := _object_in(value)) is not None
+    ]
     if choices or cut or len(inner) != 1:
         return nothing
     reading = _read_member(inner[0], scale, vocabulary)
     return _read_otherwise(inner[0], scale, vocabulary, cut=cut) if reading.raw_choice is None else reading
+
+
+def _holds_another_number(key: str, vocabulary: Vocabulary) -> bool:
+    """Whether an object under this key is about a number that is no score, such as "confidence"; "item_1" counts what is scored."""
+    return not key[-1:].isdecimal() and vocabulary.names_another_number(_words_of(key))
 
 
 def _words_of(key: str) -> str:

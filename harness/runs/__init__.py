@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from harness.runs.prices import Price, price_by_name, price_of
     from harness.runs.protocol import AskedQuestions, RunProtocol
     from harness.runs.record import run_place, run_record
-    from harness.runs.runner import RunResult, collect_batches, open_judges, planned_calls, reopen, reopen_judge, run
+    from harness.runs.runner import RunResult, collect_batches, of_judge, open_judges, planned_calls, reopen, reopen_judge, run
     from harness.runs.self_preference_data import PREFERENCE, RECOGNITION, SINGLE_METRICS, refused_controls
     from harness.runs.sources import load_board
     from harness.runs.specification import DEFAULT_BOARD, DEFAULT_JUDGE, RunSpec
@@ -48,7 +48,7 @@ _NAMES = {
     "prices": ("Price", "price_by_name", "price_of"),
     "protocol": ("AskedQuestions", "RunProtocol"),
     "record": ("run_place", "run_record"),
-    "runner": ("RunResult", "collect_batches", "open_judges", "planned_calls", "reopen", "reopen_judge", "run"),
+    "runner": ("RunResult", "collect_batches", "of_judge", "open_judges", "planned_calls", "reopen", "reopen_judge", "run"),
     "self_preference_data": ("PREFERENCE", "RECOGNITION", "SINGLE_METRICS", "refused_controls"),
     "sources": ("load_board",),
     "specification": ("DEFAULT_BOARD", "DEFAULT_JUDGE", "RunSpec"),

@@ -5,6 +5,7 @@ A folder of its own makes every call a new one, as its store holds no reply yet;
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -13,6 +14,7 @@ import msgspec
 from harness.data.judgments import Judgments
 from harness.engines import Settings
 from harness.errors import UsageError
+from harness.judges.base import JudgeOptions
 from harness.model import Condition
 from harness.offensive import refuse_in_repository
 from harness.runs.asking import Watcher
@@ -31,11 +33,18 @@ class AskAgain(msgspec.Struct, frozen=True):
 
 
 def ask_again(
-    result: RunResult, wanted: AskAgain, out: Path, watcher: Watcher, settings: Settings, base_url: str | None = None
+    result: RunResult,
+    wanted: AskAgain,
+    out: Path,
+    watcher: Watcher,
+    settings: Settings,
+    base_url: str | None = None,
+    headers: Mapping[str, str] | None = None,
 ) -> Judgments:
     """Ask a part of a run's questions: the calls that have no reply in the results folder `out` yet. Returns all their judgments.
 
-    Where one call is about several metrics, it is about those of the run. `base_url` is the judge's endpoint; by default its usual one.
+    Where one call is about several metrics, it is about those of the run. `base_url` is the judge's endpoint, by default its usual one;
+    `headers` are the further headers that it was asked with.
 
     Raises:
         UsageError: for a judge that is not one of the run, and an endpoint that is not its own.
@@ -44,7 +53,7 @@ def ask_again(
     identity = next((one for one in result.protocol.judges.identities if one.name == wanted.judge), None)
     if identity is None:
         raise UsageError(f"the run {result.name} did not ask '{wanted.judge}'")
-    judges = [reopen_judge(identity, base_url, settings.timeout)]
+    judges = [reopen_judge(identity, JudgeOptions(base_url, os.environ, timeout=settings.timeout, headers=headers or {}))]
     refuse_in_repository(out, result.prepared.data.about)  # the store holds prompts and replies
     for host in remote_hosts(judges, settings) if result.prepared.data.private else ():
         watcher.consent(host, len(wanted.times))

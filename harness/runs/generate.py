@@ -113,7 +113,7 @@ def planned_writing(spec: GenerateSpec, settings: Settings) -> tuple[list[tuple[
 
 def _open_writers(spec: GenerateSpec, sources: WritingSources, timeout: float | None = None) -> tuple[list[Judge], dict[str, JudgeOpening]]:
     options = JudgeOptions(spec.base_url, Environment(os.environ), sources.everything, spec.seed, timeout)
-    return open_with(ChosenJudges(judges=spec.writers, base_urls=spec.base_urls), options)
+    return open_with(ChosenJudges(judges=spec.writers, base_urls=spec.base_urls, headers=spec.headers, body=spec.body), options)
 
 
 def _refuse_unsuitable(judges: Sequence[Judge], sources: WritingSources) -> None:

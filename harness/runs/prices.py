@@ -7,7 +7,7 @@ from pathlib import Path
 
 import msgspec
 
-from harness.errors import ContentError, unreadable
+from harness.errors import ContentError, refuse_pipe, unreadable
 from harness.judges.identity import asked_model, is_at_openai, traits_of
 from harness.model import JudgeIdentity, Usage
 
@@ -89,6 +89,7 @@ def prices() -> dict[str, Price]:
 
 def _read_prices(path: Path) -> dict[str, Price]:
     try:
+        refuse_pipe(path)
         return msgspec.toml.decode(path.read_bytes(), type=dict[str, Price])
     except OSError as err:
         raise unreadable(err, path) from None

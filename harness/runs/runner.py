@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -99,7 +99,10 @@ def open_with(chosen: ChosenJudges, options: JudgeOptions) -> tuple[list[Judge],
     addresses = {name: chosen.base_urls.get(name, options.base_url) for name in chosen.judges}
     by_name = {
         name: msgspec.structs.replace(
-            options, base_url=address, headers=_of_judge(chosen.headers, name, chosen), body=_of_judge(chosen.body, name, chosen)
+            options,
+            base_url=address,
+            headers=of_judge(chosen.headers, name, chosen.judges),
+            body=of_judge(chosen.body, name, chosen.judges),
         )
         for name, address in addresses.items()
     }
@@ -114,13 +117,16 @@ def open_with(chosen: ChosenJudges, options: JudgeOptions) -> tuple[list[Judge],
     return judges, openings
 
 
-def _of_judge(fields: Mapping[str, Any], judge: str, chosen: ChosenJudges) -> dict[str, Any]:
-    """The headers or body fields of one judge: those of all judges, and its own, whose names follow `JUDGE=`."""
+def of_judge(fields: Mapping[str, Any], judge: str, judges: Collection[str]) -> dict[str, Any]:
+    """The headers or body fields of one judge: those of all judges, and its own, whose names follow `JUDGE=`.
+
+    Raises UsageError for a field of a judge that is not among `judges`.
+    """
     found = {}
     for key, value in sorted(fields.items(), key=lambda named: "=" in named[0]):
         name, _, field = key.rpartition("=")
-        if name and name not in chosen.judges:
-            raise UsageError(f"'{name}' is not a judge of this run; its judges: {', '.join(chosen.judges)}")
+        if name and name not in judges:
+            raise UsageError(f"'{name}' is not a judge of this run; its judges: {', '.join(judges)}")
         if name in ("", judge):
             found[field] = value
     return found
@@ -182,31 +188,48 @@ def collect_batches(
     settings: Settings,
     base_url: str | None = None,
     base_urls: Mapping[str, str] | None = None,
+    headers: Mapping[str, str] | None = None,
 ) -> RunResult:
     """Fetch the finished batches of run `name`, and submit nothing. Takes what `reopen` takes; raises as it and `run`."""
     name, out = run_place(name, out)
     with Store.writing(out) as store:
         prepared = _prepare_stored(name, store, out)
         identities = [identity for identity in prepared.protocol.judges.identities if open_batches(store, identity.name)]
-        addresses = base_urls or {}
-        judges = [reopen_judge(one, addresses.get(opening_name(one), base_url), settings.timeout) for one in identities]
+        names = [opening_name(identity) for identity in identities]
+        options = JudgeOptions(environment=os.environ, timeout=settings.timeout)
+        judges = [
+            reopen_judge(
+                identity,
+                msgspec.structs.replace(
+                    options, base_url=(base_urls or {}).get(name, base_url), headers=of_judge(headers or {}, name, names)
+                ),
+            )
+            for identity, name in zip(identities, names, strict=True)
+        ]
         collecting = msgspec.structs.replace(settings, engine="batch", batches="collect")
         return ask_opened(OpenedRun(prepared, judges), store, out, watcher, collecting)
 
 
-def reopen_judge(identity: JudgeIdentity, base_url: str | None, timeout: float | None = None) -> Judge:
-    """Open the judge of an earlier run again. Raises UsageError if the address belongs to another judge."""
-    if names := identity.settings.get("headers"):
-        raise UsageError(
-            f"{identity.name} was asked with the headers {names}, whose values are not recorded; "
-            "'harness run' with the flags of the run goes on"
-        )
+def reopen_judge(identity: JudgeIdentity, options: JudgeOptions) -> Judge:
+    """Open the judge of an earlier run again, with the further fields of its requests, which are recorded.
+
+    Raises UsageError if the address or the headers are not those of this judge.
+    """
     body = msgspec.json.decode(str(identity.settings.get("body", "{}")))
-    judge = open_judge(opening_name(identity), JudgeOptions(base_url, dict(os.environ), timeout=timeout, body=body))
+    judge = open_judge(opening_name(identity), msgspec.structs.replace(options, body=body))
     if judge.identity != identity:
-        endpoint = identity.settings.get("endpoint", "its usual address")
-        raise UsageError(f"{identity.name} was asked at {endpoint}, not at the address given; pass --base-url or set OPENAI_BASE_URL")
+        flags = "--base-url or OPENAI_BASE_URL names the endpoint"
+        if judge.identity.settings.get("headers") != identity.settings.get("headers"):
+            flags += "; --header NAME=VALUE gives a header, whose value is not recorded"
+        raise UsageError(
+            f"{identity.name} was asked with the settings {_settings_text(identity)}, and here it has {_settings_text(judge.identity)}; "
+            f"{flags}"
+        )
     return judge
+
+
+def _settings_text(identity: JudgeIdentity) -> str:
+    return ", ".join(f"{name}={value}" for name, value in sorted(identity.settings.items())) or "none"
 
 
 def ask_opened(opened: OpenedRun, store: Store, out: Path, watcher: Watcher, settings: Settings, plan: Plan | None = None) -> RunResult:

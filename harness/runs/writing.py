@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from operator import attrgetter
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
@@ -33,6 +34,8 @@ class GenerateSpec:
     content: tuple[Path, ...] = ()
     base_url: str | None = None
     base_urls: Mapping[str, str] = field(default_factory=dict)
+    headers: Mapping[str, str] = field(default_factory=dict, repr=False)  # as of a run
+    body: Mapping[str, Any] = field(default_factory=dict)
     temperature: float = 0.0
     top_p: float | None = None
     own_language: bool = False  # the request in the language of the items

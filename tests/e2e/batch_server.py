@@ -134,6 +134,7 @@ class BatchServer(Loopback):
     `endings` say how the next batches end, one each, then all are completed. `hold(what)` withholds the responses to an operation, or to
     all but the first few, after it is done; `faults[what]` are responses to give instead, one each: before anything is done a status, or
     (status, message, headers…), after it is done `"lost"` (no response) or `"half"` (of one).
+    `endless[what]` is the status of a response whose body does not end.
     Operations are upload, file, content, make, look and list.
     """
 
@@ -151,6 +152,8 @@ class BatchServer(Loopback):
         self.seen: list[Seen] = []
         self.file_status: list[str] = []  # of the next files that are looked at
         self.keep_notes = True
+        self.endless: dict[str, int] = {}
+        self.endless_bytes = 0  # that were sent of such bodies
         self._held: dict[str, tuple[int, threading.Event]] = {}
         self._changed = threading.Condition(threading.RLock())
         super().__init__(self._handler())
@@ -317,9 +320,19 @@ class BatchServer(Loopback):
                 after, held = server._held.get(what, (0, None))
                 if held and server.count(what) > after:
                     held.wait(60)
+                if what in server.endless:
+                    self._send_without_end(server.endless[what])
+                    return
                 if what in ("make", "look") and server.look_again is not None:
                     headers.setdefault("Retry-After", server.look_again)
                 self._send(status, payload, headers, sent)
+
+            def _send_without_end(self, status: int) -> None:
+                self.close_connection = True
+                with suppress(OSError):
+                    self.wfile.write(f"HTTP/1.1 {status} X\r\nContent-Type: application/json\r\nConnection: close\r\n\r\n".encode())
+                    while server.endless_bytes < 10**9:
+                        server.endless_bytes += self.wfile.write(b"[" * 100_000)
 
             def _send(self, status: int, payload: bytes, headers: dict[str, str], sent: float) -> None:
                 head = {"Content-Type": "application/json", "Content-Length": str(len(payload)), **headers}

@@ -525,3 +525,12 @@ def test_a_reader_that_has_seen_enough_is_no_error() -> None:
     done = subprocess.run(listing, stdout=write, stderr=subprocess.PIPE, text=True, check=False)
     os.close(write)
     assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes with a name")
+@pytest.mark.parametrize("flag", ["--spec", "--prices", "--prompt", "--rubric"])
+def test_a_pipe_in_the_place_of_a_file_is_refused_at_once(
+    cli: Callable[..., Any], refused: Callable[..., None], tmp_path: Path, flag: str
+) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    refused(cli("run", "--judge", "baseline/majority", flag, tmp_path / "pipe", "--out", tmp_path / "out"), 3, "a pipe or a device")

@@ -873,7 +873,7 @@ def test_detaching_twice_submits_once(batch: Cli, provider: BatchServer) -> None
 def test_status_says_which_address_is_needed(batch: Cli, cli: Cli, provider: BatchServer, out: Path, refused: Callable[..., None]) -> None:
     batch("--detach")
     done = cli("batch", "status", "--out", out)
-    refused(done, 4, "was asked at 127.0.0.1", "--base-url")
+    refused(done, 4, "was asked with the settings endpoint=127.0.0.1", "--base-url")
     assert "batch_1" in done.out
 
 
@@ -1035,3 +1035,75 @@ def test_azure_is_asked_in_its_own_way(cli: Cli, provider: BatchServer, out: Pat
     requests = provider.requests(made.id)
     assert made.endpoint == "/chat/completions" and {request["url"] for request in requests} == {"/chat/completions"}
     assert {request["body"]["model"] for request in requests} == {"my-deployment"}
+
+
+# ---- further headers and fields, and the version of an interface
+
+
+GATEWAY = "gateway-secret-0815"
+
+
+def test_headers_fields_and_a_version_reach_every_request_and_are_given_again_to_go_on(
+    cli: Cli, command_line: list[str], provider: BatchServer, out: Path, refused: Callable[..., None]
+) -> None:
+    there = ("--base-url", f"{provider.url}?api-version=2024-10-21", "--out", out)
+    header = ("--header", f"X-Gateway={GATEWAY}")
+    refused(cli(*command_line, *there, *header, "--body", "reasoning_effort=low", "--detach"), 6, "harness batch collect")
+    for made in provider.batches.values():
+        made.course = []
+    seen = len(provider.seen)
+    refused(cli("batch", "collect", *there), 2, "headers=X-Gateway", "--header")
+    refused(cli("batch", "collect", "--base-url", provider.url, "--out", out, *header), 2, "query=api-version=2024-10-21", "--base-url")
+    refused(cli("batch", "collect", *there, "--header", "openai/other=X-Gateway=1"), 2, "not a judge of this run")
+    refused(cli("batch", "status", *there), 4, "headers=X-Gateway")
+    assert len(provider.seen) == seen, "nothing is sent without the header"
+    [row] = json.loads(cli("batch", "status", *there, *header, "--json").out)
+    assert row["provider"]["status"] == "completed"
+    done = cli("batch", "collect", *there, *header)
+    assert done.code == 0, done.err
+    for request in provider.seen:
+        assert request.headers["x-gateway"] == GATEWAY and "api-version=2024-10-21" in request.path
+    assert {line["body"]["reasoning_effort"] for line in provider.requests("batch_1")} == {"low"}
+    assert GATEWAY.encode() not in everything_in(out) and GATEWAY not in done.out + done.err
+
+
+# ---- bodies without an end
+
+
+@pytest.mark.parametrize(
+    ("what", "status", "code", "problem"),
+    [
+        ("upload", 200, 4, "more than 0 MiB"),
+        ("make", 400, 4, "would not make a batch (400"),
+        ("look", 200, 4, "more than 0 MiB"),
+        ("look", 403, 4, "would not check a batch (403"),
+        ("content", 200, 4, "as the results of 11 calls"),
+        ("content", 400, 4, "would not fetch results (400"),
+    ],
+)
+def test_no_more_of_a_body_is_read_than_is_needed(
+    batch: Cli,
+    provider: BatchServer,
+    monkeypatch: pytest.MonkeyPatch,
+    refused: Callable[..., None],
+    what: str,
+    status: int,
+    code: int,
+    problem: str,
+) -> None:
+    for limit in ("LONGEST_BODY", "LONGEST_REFUSAL", "LONGEST_RESULT"):
+        monkeypatch.setattr(f"harness.judges.batches.{limit}", 20_000)
+    monkeypatch.setattr("harness.engines.polling.LONGEST_OUTAGE_SECONDS", 0)
+    provider.endless[what] = status
+    refused(batch(), code, problem)
+    assert 0 < provider.endless_bytes < 50_000_000
+
+
+def test_an_error_about_one_text_with_status_200_is_a_failure_of_this_text(
+    batch: Cli, endpoint: Any, provider: BatchServer, replies: Callable[[Path], Any], out: Path
+) -> None:
+    said = "The prompt was flagged by the content policy"
+    endpoint.script = endpoint.first(endpoint.error(200, said))
+    assert batch().code == 0
+    assert [reply["refusal"] for reply in replies(out) if reply["refusal"]] == [said]
+    assert len(provider.batches) == 1

@@ -324,3 +324,9 @@ def test_a_folder_of_recorded_answers_says_what_would_be_right(cli: Cli, tmp_pat
         write_rows(tmp_path / "data" / "judgments.jsonl", judgments)
     refused = cli("improve", tmp_path / "data", *arguments)
     assert refused.code == 2 and words in refused.err and "Traceback" not in refused.err, refused.err
+
+
+def test_headers_are_sent_by_every_candidate_of_their_judge(improve: Cli, endpoint: Endpoint, refused: Callable[..., None]) -> None:
+    refused(improve("--header", "openai/other=X-Project=1"), 2, "--header names 'openai/other', which is not asked")
+    assert improve("--header", f"{JUDGE}=X-Project=42", "--variant", "detailed").code == 0
+    assert {request.headers.get("x-project") for request in endpoint.requests} == {"42"}

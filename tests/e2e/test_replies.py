@@ -154,6 +154,21 @@ def test_a_key_in_a_reply_reaches_no_file_however_it_is_written(
     assert WRITTEN[how] not in kept + done.out + done.err and "[key]" in kept
 
 
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"error_code": 336104, "error_msg": "prompt contains sensitive content"},
+        {"base_resp": {"status_code": 1026, "status_msg": "input new_sensitive"}, "choices": None},
+        {"code": 400, "message": "the prompt was blocked for safety", "choices": []},
+    ],
+)
+def test_an_error_about_a_text_with_status_200_is_a_refusal_however_it_is_named(ask: Cli, endpoint: Any, body: Any) -> None:
+    endpoint.script = endpoint.first(type(endpoint.resetting())(body=body))
+    done = ask("--json")
+    assert done.code == 0, done.err
+    assert failures(done) == Counter(refused=1)
+
+
 # ---- further headers and fields, and the version of an interface
 
 
@@ -203,6 +218,13 @@ def test_a_specification_file_holds_headers_and_fields(ask: Cli, endpoint: Any, 
 def test_the_version_in_a_base_url_is_kept_on_the_path(ask: Cli, endpoint: Any) -> None:
     assert ask("--base-url", f"{endpoint.url}?api-version=2024-10-21").code == 0
     assert {request.path for request in endpoint.requests} == {"/v1/chat/completions?api-version=2024-10-21"}
+
+
+def test_writers_are_sent_headers_and_fields(cli: Cli, endpoint: Any, tmp_path: Path) -> None:
+    where = ("--base-url", endpoint.url, "--out", tmp_path / "written")
+    request = ("--header", "X-Project=42", "--body", "reasoning_effort=low")
+    assert cli("generate", "--task", "summarize", "--langs", "cs", "--limit", "1", "--by", "openai/m", *request, *where).code == 0
+    assert {(r.headers["x-project"], r.body["reasoning_effort"]) for r in endpoint.requests} == {("42", "low")}
 
 
 # ---- prompts that were cut

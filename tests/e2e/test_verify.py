@@ -29,9 +29,9 @@ class Submitter:
         self.asked: dict[str, Iterator[int]] = {}
         board.label_openly()
 
-    def submit(self) -> Path:
+    def submit(self, *more: str) -> Path:
         content, url = ("--content", self.board.content), ("--base-url", self.endpoint.url)
-        ran = self.cli("run", "--board", "held", *content, *url, "--judge", MODEL, "--out", self.out)
+        ran = self.cli("run", "--board", "held", *content, *url, "--judge", MODEL, "--out", self.out, *more)
         assert ran.code == 0, ran.err
         [name] = [path.name for path in (self.out / "runs").iterdir()]
         done = self.cli("submit", name, "--board", "held", "--out", self.out)
@@ -154,3 +154,14 @@ def test_an_endpoint_that_is_not_the_judges_is_named(submitter: Submitter, refus
         "board", "verify", "held", folder.name, "--content", submitter.board.content, "--base-url", "http://localhost:1/v1"
     )
     refused(done, 2, "was asked with the settings", "--base-url")
+
+
+def test_headers_that_the_judge_was_asked_with_are_given_again(submitter: Submitter, refused: Callable[..., None]) -> None:
+    header = ("--header", "X-Gateway=gateway-secret-0815")
+    folder = submitter.submit(*header, "--body", "reasoning_effort=low")
+    asked = len(submitter.endpoint.requests)
+    refused(submitter.verify(folder), 2, "headers=X-Gateway", "--header NAME=VALUE")
+    assert len(submitter.endpoint.requests) == asked
+    assert submitter.verify(folder, "--seed", "7", *header).code == 0
+    again = {(request.headers["x-gateway"], request.body["reasoning_effort"]) for request in submitter.endpoint.requests}
+    assert again == {("gateway-secret-0815", "low")}

@@ -31,6 +31,7 @@ class World:
     def __init__(self, home: Path, cli: Cli, endpoint: Endpoint) -> None:
         self.home, self.cli, self.endpoint = home, cli, endpoint
         self.changed = False
+        self.headers: tuple[str, ...] = ()
         endpoint.script = self.answer
 
     def answer(self, request: Request) -> Answer:
@@ -65,7 +66,7 @@ class World:
 
     @property
     def address(self) -> tuple[str, ...]:
-        return ("--base-url", self.endpoint.url, "--out", str(self.home / "results"))
+        return ("--base-url", self.endpoint.url, "--out", str(self.home / "results"), *self.headers)
 
     def begin(self, **how: Any) -> Path:
         """Run, certify, and begin a watch."""
@@ -282,3 +283,14 @@ def test_bad_input_is_refused_in_one_sentence(world: World, refused: Callable[..
     log.write_text(whole)
     (watch / "anchors.jsonl").write_text((watch / "anchors.jsonl").read_text().replace('"2":3', '"2":2'))
     refused(world.add(10), 3, "anchors.jsonl", "not those that the watch began with")
+
+
+def test_headers_that_the_judge_was_asked_with_are_given_again(world: World, refused: Callable[..., None]) -> None:
+    world.headers = ("--header", "X-Gateway=gateway-secret-0815")
+    world.begin()
+    assert world.add(1).code == 0
+    assert {request.headers["x-gateway"] for request in world.endpoint.requests} == {"gateway-secret-0815"}
+    asked = len(world.endpoint.requests)
+    world.headers = ()
+    refused(world.add(2), 2, "headers=X-Gateway", "--header NAME=VALUE")
+    assert len(world.endpoint.requests) == asked

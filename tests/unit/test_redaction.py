@@ -147,3 +147,11 @@ def test_words_that_stand_for_a_missing_key_stay_in_a_text() -> None:
 def test_several_forms_side_by_side_are_all_removed() -> None:
     text = REDACT(f"{KEY[::-1]} and {KEY.encode().hex()} and {'.'.join(KEY)} and {KEY}")
     assert text.count(MARK) >= 3 and longest_run(text) < RUN and longest_run(text[::-1]) < RUN
+
+
+@pytest.mark.parametrize("how", ["plain", "reversed", "spelled", "base64", "hex", "all JSON"])
+@pytest.mark.parametrize("before", range(12))
+def test_a_secret_is_found_wherever_in_a_text_it_begins(how: str, before: int) -> None:
+    written = KEY[: RUN + 8] if how == "plain" else ENCODED[how]
+    text = REDACT("é" * before + written)
+    assert text.startswith("é" * before) and MARK in text and longest_run(text) < RUN

@@ -13,6 +13,7 @@ import numpy as np
 from harness.annotate.checks.attention import attention_notes, attention_rows
 from harness.annotate.checks.second_round_errors import error_agreement
 from harness.annotate.checks.texts import SAME_TO_IT, WrongLanguageText, duplicates, misplaced
+from harness.content.tags import codes_of_one_language, english_name
 from harness.data.columns import CodedColumn, Codes, rows_by_number
 from harness.data.dataset import Dataset
 from harness.data.judgments import Judgments
@@ -43,7 +44,7 @@ from harness.stats.agreement.continuous import score_correlation
 from harness.stats.agreement.correlation import NAMES as CORRELATIONS
 from harness.stats.agreement.severity import eta_squared
 from harness.stats.core.arrays import Floats, Ints
-from harness.text import short_repr
+from harness.text import quoted, short_repr
 
 SCHEMA_VERSION = 1
 HUMAN_NAMES = tuple(statistic.name for statistic in human_statistics(2, "interval"))
@@ -115,9 +116,19 @@ def check_labels(data: Dataset, options: CompareOptions, watch: Callable[[], obj
         misplaced=tuple(wrong),
         texts_identified=looked,
         languages_unknown=tuple(sorted(unknown)),
-        notes=tuple(dict.fromkeys((*data.about.notes, *data.labels.sighted_notes(), *attention_notes(checks), SAME_TO_IT))),
+        notes=tuple(
+            dict.fromkeys((*data.about.notes, *data.labels.sighted_notes(), *attention_notes(checks), *code_notes(data), SAME_TO_IT))
+        ),
         attention_checks=tuple(checks),
     )
+
+
+def code_notes(data: Dataset) -> list[str]:
+    """Return a note on each language that the items have under several tags."""
+    return [
+        f"{quoted(codes)} are codes of one language, {english_name(codes[0])}, and are compared as several; write one of them"
+        for codes in codes_of_one_language({item.language for item in data.items})
+    ]
 
 
 def label_cells(data: Dataset, options: CompareOptions) -> tuple[dict[str, Any], ...]:

@@ -27,7 +27,7 @@ def verify(arguments: argparse.Namespace) -> int:
         arguments.submission,
         TerminalWatcher(assume_yes=arguments.yes),
         _settings(arguments),
-        VerifyOptions(**given_fields(arguments, VerifyOptions)),
+        VerifyOptions(**given_fields(arguments, VerifyOptions) | {"headers": dict(arguments.headers or ())}),
     )
     if arguments.json:
         sys.stdout.write(to_json(_as_json(result)))

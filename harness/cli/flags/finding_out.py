@@ -48,10 +48,8 @@ harness run (run:run): ask judges and report how well they agree with the labels
     --tuned NEW=OLD ... (tuned_judge): for --study self-preference: a judge that was tuned, and the judge before; both are the system of the
         latter; repeatable
     @base-url
-    --header [JUDGE=]NAME=VALUE ... (header dest=headers): a further header of each request, for a gateway; only its name is recorded, its
-        value never; repeatable
-    --body [JUDGE=]NAME=VALUE ... (body_field dest=body): a further field of each request, such as reasoning_effort=low, or a value in
-        JSON; it is part of the judge's identity; repeatable
+    @header
+    @body
     [how to ask]
     --variant NAME ...: single, joint, detailed, few-shot, score-only, text, persona, ... joined by '+'; repeatable
     --prompt FILE ... (Path): a prompt of your own (TOML) instead of the usual variants; repeatable, to compare prompts; see 'harness new

@@ -44,6 +44,7 @@ harness board verify (boards.verify:verify): ask a sample of a submission's call
     --share S (share default=0.05): share of the board's calls to ask, at least 20 calls (default: 0.05)
     --seed N (seed): seed for drawing the calls (default: random, so that nobody can predict it)
     --base-url URL: the endpoint of an openai/ judge (default: from the environment)
+    --header NAME=VALUE ... (header dest=headers): a header that the judge was asked with, as its value is not recorded; repeatable
     @board-data
     --out DIR (Path): keep the replies, so that the same command can continue (default: discard them)
     @content

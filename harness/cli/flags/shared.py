@@ -14,6 +14,12 @@ LINES = r"""
 @prices --prices FILE (Path): your own prices (TOML); they take precedence over list prices
 @card --card NAME: dataset card of the published data in the folder; see 'harness data list'
 @base-url --base-url [JUDGE=]URL ... (base_url): the OpenAI-compatible endpoint of all openai/ judges, or of one; repeatable
+@header --header [JUDGE=]NAME=VALUE ... (header dest=headers): a further header of each request, for a gateway; only its name is recorded,
+        its value never; repeatable
+@recorded-header --header [JUDGE=]NAME=VALUE ... (header dest=headers): a header that the judge was asked with, as its value is not
+        recorded; repeatable
+@body --body [JUDGE=]NAME=VALUE ... (body_field dest=body): a further field of each request, such as reasoning_effort=low, or a value in
+        JSON; it is part of the judge's identity; repeatable
 @content --content DIR ... (Path default=): another folder with tasks/, languages/, rubrics/; a folder with content.lock (a checkout)
         replaces the bundled content
 @out --out DIR (Path default=results): results folder (default: results/)
@@ -86,6 +92,7 @@ LINES = r"""
     --category METRIC:CATEGORY=SCORE ... (default=): the score for a category
     --flip METRIC ... (default=): reverse the scores of a metric on its scale
     --drop METRIC ... (default=): leave a metric out, e.g. a question for comments
+    --no-answer TEXTS (names): what cells hold that mean no answer, such as n/a,-,99: they count as empty
     --source ({native,people,constructed,model} dest=label_source): who made the labels (default: native)
 
 @people
@@ -159,6 +166,7 @@ LINES = r"""
     @card
     @out
     @base-url
+    @recorded-header
     --yes: send the texts of a data folder to the endpoint without asking for consent
     [speed and limits (they change no number)]
     @engine

@@ -5,6 +5,7 @@ harness batch: manage the batches that 'harness run --engine batch' submitted
 
 harness batch status (batch:status): show the batches of a results folder and their progress at the provider
     --base-url [JUDGE=]URL ... (base_url): the endpoint that was asked (default: from the environment); repeatable for several judges
+    @recorded-header
     @out
     @json
 
@@ -12,6 +13,7 @@ harness batch collect (batch:collect): fetch a run's finished batches and print 
     run RUN (nargs=?): a run's name, the beginning of one, or its folder (default: the latest run with batches)
     @prices
     --base-url [JUDGE=]URL ... (base_url): the endpoint that was asked (default: from the environment); repeatable for several judges
+    @recorded-header
     @out
     @json
 
@@ -27,6 +29,8 @@ harness generate (generate:generate_texts): let models write the outputs of a ta
     --limit N (positive_integer): only the first N inputs of each language
     @content
     --base-url [JUDGE=]URL ... (base_url): the OpenAI-compatible endpoint of all openai/ writers, or of one; repeatable
+    @header
+    @body
     [how to ask]
     --temperature T (single_temperature default=0.0): sampling temperature (default: 0)
     --top-p P (single_top_p): nucleus sampling (default: the endpoint's default)

@@ -11,6 +11,7 @@ harness improve (improve:improve): choose the judge or setting that agrees best 
     --limit N (positive_integer): only the first N texts of each language and task
     --allow-unreviewed: allow instructions that no native reader has reviewed
     @base-url
+    @header
     @content
     --yes: send the texts without asking for consent
     [speed and limits (they change no number)]

@@ -70,7 +70,7 @@ class Collector:
     async def _fetch(self, file_id: str, path: Path, record: StoredBatch) -> None:
         try:
             with explaining_errors(path):
-                await self._provider.fetch(file_id, path)
+                await self._provider.fetch(file_id, path, len(record.calls))
         except BatchRefused as err:
             if err.status not in (404, 410):
                 raise

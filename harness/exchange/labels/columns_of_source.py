@@ -145,7 +145,7 @@ def _unknown_roles(columns: Mapping[str, str], wide: Sequence[ScoreColumn], mapp
 
 def iterate_labels(table: SourceTable, plan: ColumnPlan, mapping: LabelMapping) -> Iterator[SourceLabel | BlankCell]:
     """Yield every label of the source in order, and every blank score cell of a wide source or a sheet."""
-    columns = plan.columns
+    columns, no_answer = plan.columns, {text.strip().casefold() for text in mapping.no_answer}
     for record in table.records:
         cells = record.cells
         values = {role: cells.get(column) for role, column in columns.items()}
@@ -156,7 +156,7 @@ def iterate_labels(table: SourceTable, plan: ColumnPlan, mapping: LabelMapping) 
         for wide in plan.wide or (None,):
             score = values.get("score") if wide is None else cells.get(wide.column)
             nobody = is_blank(values.get("annotator_id"))  # a text that nobody has scored
-            if is_blank(score) and (wide is not None or table.kind == "sheet" or nobody):
+            if str(score).strip().casefold() in no_answer or (is_blank(score) and (wide is not None or table.kind == "sheet" or nobody)):
                 yield BlankCell(record, values.get("item_id"))
                 continue
             label = SourceLabel(

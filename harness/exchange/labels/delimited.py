@@ -69,10 +69,24 @@ def decoded(path: Path, data: bytes, encoding: str | None) -> str:
     return text
 
 
-def likely_encoding(path: Path) -> str | None:
-    """The encoding that the bytes of a file suggest, if they are neither UTF-8 nor UTF-16 with a byte order mark; None where they are.
+_OFFICE_ENCODINGS = {  # of each language, what office programs write that do not write UTF-8
+    "cp1250": "bs cs hr hu pl ro sk sl sq",
+    "cp1251": "be bg kk ky mk mn ru sr tt uk",
+    "cp1252": "af br ca cy da de en es et eu fi fo fr ga gl id is it lb ms nb nl nn no oc pt sv sw",
+    "cp1253": "el",
+    "cp1254": "az tr",
+    "cp1255": "he",
+    "cp1256": "ar fa ps ug ur",
+    "cp1257": "et lt lv",
+    "cp1258": "vi",
+}
 
-    A guess: neighbours such as cp1250 and cp1252 differ in few bytes.
+
+def likely_encoding(path: Path) -> str | None:
+    """Return the encoding that a file seems to have, if it is neither UTF-8 nor UTF-16 with a byte order mark; None where it is.
+
+    Neighbours such as cp1250 and cp1252 differ in few letters, so the language of the text decides between them: the encoding is taken in
+    which the text is in a language that office programs write in it.
     """
     data = unpacked(path)
     if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
@@ -83,8 +97,25 @@ def likely_encoding(path: Path) -> str | None:
     except UnicodeDecodeError:
         import charset_normalizer  # late: only for such files
 
+        from harness.parse.language import identify_language
+
         best = charset_normalizer.from_bytes(data).best()
-        return best.encoding if best else None
+        guess = best.encoding if best else None
+        if guess is not None and not guess.startswith(("cp125", "iso8859", "latin", "mac", "cp437", "cp85", "cp86", "koi8")):
+            return guess  # several bytes a character: hardly to be mistaken
+        lines = b"\n".join(line for line in data.splitlines() if not line.isascii())
+        fitting: dict[str, float] = {}
+        for encoding, languages in _OFFICE_ENCODINGS.items():
+            try:
+                text = lines.decode(encoding)
+            except UnicodeDecodeError:
+                continue
+            special = [letter for letter in text if not letter.isascii()]
+            if identify_language(re.sub(r"[\d,;]+", " ", text))[0] in languages.split():
+                fitting[encoding] = sum(letter.isalpha() for letter in special) / len(special)
+        if not fitting or (guess in fitting and fitting[guess] == max(fitting.values())):
+            return guess
+        return max(fitting, key=lambda encoding: fitting[encoding])
 
 
 def _undecodable(data: bytes, err: UnicodeDecodeError, encoding: str) -> str:

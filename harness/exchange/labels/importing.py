@@ -183,6 +183,7 @@ class _LabelImport:
             else:
                 self._import_label(entry)
         self._refuse_unused_names()
+        self.languages = self.rows.settle_languages()
         if self.judges:
             raise UsageError(judge_refusal([*self.judges], f"say that it is a person: --human '{next(iter(self.judges))}'"))
         return self._write()
@@ -356,6 +357,7 @@ class _LabelImport:
         hints = [note for note in self.table.notes if " was read at commit " not in note]
         if guessed := ", ".join(f"{role} = '{column}'" for role, column in self.plan.guessed.items() if role != column):
             hints.append(f"columns were matched by name: {guessed}; change this with --column and --text")
+        hints += self.languages
         if self.respelt:
             hints.append(
                 "item ids of the source were read in one form (7.0 as 7; without invisible characters, further blanks and letters apart "

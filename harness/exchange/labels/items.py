@@ -20,8 +20,9 @@ from harness.exchange.labels.read import read_source
 from harness.exchange.labels.scores import UnreadableScore, id_text
 from harness.exchange.labels.table import Record, SourceTable, Unreadable, is_blank
 from harness.model import Item, Scale
+from harness.parse.language import MIN_LETTERS, identify_language
 from harness.tables import find_table, read_rows
-from harness.text import normalised_id
+from harness.text import normalised_id, quoted
 
 _ITEM_ROLES = ("language", "task", "split", "group", "system", "parallel_id")
 
@@ -93,6 +94,19 @@ def _item_plan(table: SourceTable, mapping: LabelMapping, source: str) -> Column
     return ColumnPlan(columns, (), mapping.texts or {name: name for name in table.columns if name not in columns.values()}, {})
 
 
+_LOOKED_AT = 40  # texts of a language
+
+
+def _texts_in(language: str, tag: str, rows: Sequence[Mapping[str, Any]]) -> str:
+    """Return how many texts look like `language` ("35 of 40 texts"), if at least half do and hardly any like that of the tag; else ""."""
+    texts = [value for row in rows for name, value in row.items() if name not in ("item_id", *_ITEM_ROLES) and isinstance(value, str)]
+    texts = [text for text in texts if sum(letter.isalpha() for letter in text) >= MIN_LETTERS][:_LOOKED_AT]
+    seen = Counter(identify_language(text)[0] for text in texts)
+    if not texts or seen[language] < len(texts) / 2 or seen[tag] > len(texts) / 10:
+        return ""
+    return f"{seen[language]} of {len(texts)} texts"
+
+
 class ItemRows:
     """The rows of the items to be written: given ones and, unless `closed`, new ones from the rows of labels."""
 
@@ -154,13 +168,40 @@ class ItemRows:
 
     def _tag(self, text: str) -> str:
         try:
-            tag = tags.canonical(text)
-            tags.require_canonical(tag)
+            tag = tags.tag_of_cell(text)
         except UsageError as err:
             raise UnreadableScore(str(err)) from None
         if tag != text:
             self.tags[text] = tag
         return tag
+
+    def settle_languages(self) -> list[str]:
+        """Write the new items of one language under one tag, and return a sentence on each language that has several.
+
+        Raises UsageError for a code in the table (`kr`) that is also that of a country, if the texts look like the language of the country
+        (Korean) and not like that of the code (Kanuri). Where the user stated the code, a sentence is returned.
+        """
+        new = [row for name, row in self.rows.items() if name not in self._given]
+        sentences = []
+        for tag in sorted({row["language"] for row in new}):
+            language = tags.language_of_country(tag)
+            if language and (count := _texts_in(language, tag, [row for row in new if row["language"] == tag])):
+                sentence = (
+                    f"'{tag}' is the tag of {tags.english_name(tag)} and the code of a country, and {count} look like "
+                    f"{tags.english_name(language)}: write '{language}'"
+                )
+                if tag != self._mapping.language:
+                    raise UsageError(f"{sentence} in the table, or pass --language {tag} if they are {tags.english_name(tag)}")
+                sentences.append(sentence)
+        stated = {self.rows[name]["language"] for name in self._given}
+        for codes in tags.codes_of_one_language({*stated, *(row["language"] for row in new)}):
+            right = next((tag for tag in codes if tag in stated), codes[0])
+            others = [tag for tag in codes if tag != right and tag not in stated]
+            for row in new:
+                row["language"] = right if row["language"] in others else row["language"]
+            self.tags |= dict.fromkeys(others, right)
+            sentences.append(f"{quoted(sorted(codes))} are codes of one language, {tags.english_name(right)}; the texts count as '{right}'")
+        return sentences
 
     def _problems(self, row: dict[str, Any]) -> list[str]:
         for name in ("language", "task"):

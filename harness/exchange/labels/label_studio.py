@@ -7,7 +7,7 @@ value of the control tag `from_name` is one label on the metric of that name.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -34,6 +34,7 @@ def read_export(path: Path, content: Any) -> SourceTable:
     tasks = objects_in(path, content)
     records: list[Record] = []
     left_out: Counter[str] = Counter()
+    reference = _annotators_of_the_reference(tasks)
     for number, task in enumerate(tasks, start=1):
         if not is_export(task):
             raise ContentError(
@@ -41,7 +42,7 @@ def read_export(path: Path, content: Any) -> SourceTable:
             )
         tail = f" (id {task['id']})" if "id" in task else ""
         try:
-            results = list(_results(task, left_out))
+            results = list(_results(task, left_out, reference))
         except (AttributeError, TypeError):  # parts of another type
             raise ContentError("its annotations do not have Label Studio's form", f"{path}:record {number}{tail}") from None
         for cells in results:
@@ -54,11 +55,25 @@ def read_export(path: Path, content: Any) -> SourceTable:
     return SourceTable("label-studio", columns_of([record.cells for record in records]), records, notes, sum(left_out.values()))
 
 
-def _results(task: dict[str, Any], left_out: Counter[str]) -> Iterator[dict[str, Any]]:
+def _annotators_of_the_reference(tasks: Sequence[Any]) -> set[str]:
+    """Return the users all of whose annotations are marked as ground truth, where others have annotated too: no further person's labels."""
+    marks: dict[str, set[bool]] = {}
+    for task in tasks:
+        for annotation in task["annotations"] if is_export(task) else ():
+            if isinstance(annotation, dict) and not annotation.get("was_cancelled"):
+                marks.setdefault(str(user_id(annotation.get("completed_by"))), set()).add(bool(annotation.get("ground_truth")))
+    reference = {user for user, seen in marks.items() if seen == {True}}
+    return reference if len(reference) < len(marks) else set()
+
+
+def _results(task: dict[str, Any], left_out: Counter[str], reference: Collection[str]) -> Iterator[dict[str, Any]]:
     data = {f"data.{name}" if name in OUR_COLUMNS[1:] else name: value for name, value in task["data"].items()}
     for annotation in task["annotations"]:
         if not isinstance(annotation, dict) or annotation.get("was_cancelled"):
             left_out["annotations that were skipped:"] += 1
+            continue
+        if str(user_id(annotation.get("completed_by"))) in reference:
+            left_out["annotations of ground truth, by users who made nothing else (unmark them, if they are a person's labels):"] += 1
             continue
         for metric, value in scores_of(annotation.get("result"), left_out):
             yield {
@@ -74,7 +89,9 @@ def scores_of(results: Any, left_out: Counter[str] | None = None) -> Iterator[tu
     """`(metric, value)` of the results of an annotation or prediction that are one score; `left_out` counts the others."""
     for result in results or ():
         kind = result.get("type") if isinstance(result, dict) else None
-        if kind in _SCORE_TYPES:
+        if kind == "pairwise":
+            yield result.get("from_name"), (result.get("value") or {}).get("selected")
+        elif kind in _SCORE_TYPES:
             value = (result.get("value") or {}).get(kind)
             yield result.get("from_name"), value[0] if isinstance(value, list) and len(value) == 1 else value
         elif left_out is not None:

@@ -35,6 +35,8 @@ def read_score(value: Any, scale: Scale, categories: Mapping[str, Score] | None 
     >>> read_score("2,5", Scale(kind="interval", min=1, max=5))
     2.5
     """
+    if isinstance(value, (list, tuple)) and not isinstance(value, Unreadable) and len(value) == 1:
+        value = value[0]  # some tools write every answer as a list
     if isinstance(value, Unreadable):
         raise UnreadableScore(value.reason)
     if is_blank(value):

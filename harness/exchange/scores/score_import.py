@@ -239,6 +239,7 @@ class _ScoreImport:
                     self._add_label(score, item) if score.human else self._add_judgment(score, item)
             except UnreadableScore as error:
                 self.refused.append(RefusedScore(score.place, without_quotations(str(error), self.rubrics) if offensive else str(error)))
+        self.languages = self.rows.settle_languages()
         unreadable = self.readings.unreadable(self.scales, self.paths)
         misfit = any(judge.misfit for judge in unreadable)
         kept = bool(self.judgments or self.labels) and (not (self.refused or misfit) or self.options.allow_refused)
@@ -345,6 +346,7 @@ class _ScoreImport:
         notes += [f"{len(self.items_only):,} texts have no score; they are items without a label"] if self.items_only else []
         halves = sum("\ufffd" in str(value) for row in self.rows.rows.values() for value in row.values())
         notes += [f"{halves} texts hold U+FFFD, where a character was cut in half or could not be read"] if halves else []
+        notes += self.languages
         notes += [f"language '{text}' was read as '{tag}'" for text, tag in self.rows.tags.items()]
         if self.refused and self.options.allow_refused:
             notes.append(f"{len(self.refused)} scores were refused; refused.jsonl holds them")

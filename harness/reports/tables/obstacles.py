@@ -25,5 +25,7 @@ OBSTACLES = {
     "copied": Obstacle("=P", "the judge's score is a person's in every text, so that it may be a copy"),
     "cells": Obstacle("N?", "each test is passed alone, but not among so many"),
     "labels": Obstacle("T!", "too few texts to test"),
-    "annotators": Obstacle("A!", "no text has the scores of two people; next: second ratings"),
+    "annotators": Obstacle(
+        "A!", "no text has the scores of two people; next: a second person scores texts ('harness labels page' with --second)"
+    ),
 }

@@ -274,3 +274,11 @@ def test_all_faults_are_named_at_once_and_none_speaks_of_files() -> None:
     with pytest.raises(ContentError) as caught:
         harness.from_frames(items=ITEMS, **both, scales=SCALES)
     assert "judgments:1: metric 'charm' has no scale" in str(caught.value) and "data.toml" not in f"{message}{caught.value}"
+
+
+def test_a_language_has_one_code_in_all_rows() -> None:
+    rows = [
+        {"item_id": f"i{k}", "annotator_id": "a", "metric": "q", "score": 1 + k, "language": tag} for k, tag in enumerate(("zh", "zh-CN"))
+    ]
+    with pytest.raises(ContentError, match="'zh', 'zh-CN' are codes of one language, Chinese; write 'zh' in all rows"):
+        harness.from_frames(labels=pd.DataFrame(rows), scales={"q": "1..5:best=5"})

@@ -67,6 +67,7 @@ TOLERATED: dict[str, tuple[str, Scale, Score]] = {
     "raw-newline-in-string": ('{"justification": "One.\nTwo.", "score": 2}', THREE, 2),
     "stray-backslash-in-string": (r'{"justification": "costs \$5, \alpha, C:\users", "score": 2}', THREE, 2),
     "wrapper": ('{"result": {"justification": "Fine.", "score": 2}}', THREE, 2),
+    "encoded-twice": ('"{\\"justification\\": \\"Fine.\\", \\"score\\": 2}"', THREE, 2),
     "wrapper-twice": ('{"output": {"result": {"score": 2}}}', THREE, 2),
     "own-name": ('{"linguistic_acceptability": {"score": 2}}', THREE, 2),
     "own-name-flat": ('{"linguistic_acceptability": 2}', THREE, 2),
@@ -348,6 +349,28 @@ OTHER_KEYS = [
 @pytest.mark.parametrize("number", ["1", '"1"'])
 def test_a_lone_number_under_the_name_of_another_number_is_no_score(key: str, number: str) -> None:
     assert outcome(read_one(f'{{"{key}": {number}}}')) is MISSING
+
+
+INNER = [
+    '{"score": 1}',
+    '{"score": "1", "label": "good"}',
+    '{"justification": "Sure.", "rating": 1}',
+    '[{"score": 1}]',
+    '"{\\"score\\": 1}"',
+]
+
+
+@pytest.mark.parametrize("key", OTHER_KEYS)
+@pytest.mark.parametrize("inner", INNER)
+def test_a_score_under_the_name_of_another_number_is_no_score(key: str, inner: str) -> None:
+    assert outcome(read_one(f'{{"{key}": {inner}}}')) is MISSING
+    assert outcome(read_one(f'{{"result": {{"{key}": {inner}}}}}')) is MISSING
+    assert outcome(read_one(f'{{"{key}": {inner}, "verdict": {{"score": 2}}}}')) == 2
+
+
+@pytest.mark.parametrize("key", ["item_1", "result", "text_id_7", "answer 2", "evaluation", "结果", "نتیجه"])
+def test_an_object_around_the_score_is_opened(key: str) -> None:
+    assert outcome(read_one(f'{{"{key}": {{"score": 1}}}}')) == 1
 
 
 MAXIMUM_NAMED = [

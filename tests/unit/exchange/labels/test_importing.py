@@ -181,7 +181,7 @@ def test_a_wrong_row_is_refused_with_its_place_and_the_others_come_in(written: W
     [
         ("jp", "'jp' is a country code; Japanese is 'ja'"),
         ("cz", "Czech is 'cs'"),
-        ("Japanese", "cannot be a language tag"),
+        ("Japonese", "if Japanese is meant, write 'ja'"),
         ("", "has no language"),
     ],
 )

@@ -1,0 +1,241 @@
+"""Tables as other programs and people write them: the right labels come in, or a sentence says why not; nothing is wrong in silence."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+CHINESE = "商品签收后十四天内可以无理由退货，请保持包装完好"
+KOREAN = "상품은 수령 후 14일 이내에 어느 우체국에서나 반품할 수 있습니다"
+JAPANESE = "返品は商品到着後十四日以内に限り受け付けております"
+TWI = "Wobɛtumi de adeɛ no asan aba wɔ nnafua dunan mu wɔ post office biara mu"
+LONG = ("--task", "texts", "--text", "output=output", "--scale", "q=1..5:best=5")
+
+
+@pytest.fixture(autouse=True)
+def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def lines_of(path: str) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in Path(path).read_text("utf-8").splitlines()]
+
+
+def long_table(name: str, texts: list[tuple[str, str]]) -> str:
+    """Write two people's scores of (language, text) pairs and return the name of the file."""
+    rows = [f"i{k},{who},q,{1 + (k + at) % 5},{tag},{text} {k}" for k, (tag, text) in enumerate(texts) for at, who in enumerate("ab")]
+    Path(name).write_text("\n".join(["item_id,annotator_id,metric,score,language,output", *rows]) + "\n", encoding="utf-8")
+    return name
+
+
+# Languages
+
+
+@pytest.mark.parametrize(
+    ("tags", "text", "right"),
+    [
+        (["zh", "cmn", "zh-CN", "zh-Hans", "zh_hans_cn"], CHINESE, "zh"),
+        (["de", "deu", "ger", "de-DE"], "Sie können das Paket innerhalb von vierzehn Tagen zurückgeben.", "de"),
+        (["arb_Arab", "ar"], "يمكنكم إعادة الطرد خلال أربعة عشر يومًا في أي مكتب بريد", "ar"),
+        (["Japanese", "日本語", "jpn", "jpn_Jpan"], JAPANESE, "ja"),
+    ],
+)
+@pytest.mark.parametrize("command", ["labels import", "import"])
+def test_names_and_codes_of_one_language_are_one(cli: Any, command: str, tags: list[str], text: str, right: str) -> None:
+    long_table("t.csv", [(tag, text) for tag in tags * 3])
+    done = cli(*command.split(), "t.csv", "--to", "d", *(LONG if command == "labels import" else LONG[-2:]))
+    assert done.code == 0 and {row["language"] for row in lines_of("d/items.jsonl")} == {right}
+    assert len(lines_of("d/labels.jsonl")) == 6 * len(tags)
+
+
+def test_several_codes_of_one_language_are_said(cli: Any) -> None:
+    long_table("t.csv", [(tag, CHINESE) for tag in ("cmn", "zh-CN", "zh")])
+    done = cli("labels", "import", "t.csv", "--to", "d", *LONG)
+    assert done.code == 0 and "'cmn', 'zh', 'zh-CN' are codes of one language, Chinese; the texts count as 'zh'" in done.err
+    assert "language 'cmn' was read as 'zh'" in Path("d/data.toml").read_text("utf-8")
+    Path("d/items.jsonl").write_text(Path("d/items.jsonl").read_text("utf-8").replace('"zh"', '"zh-CN"', 1), encoding="utf-8")
+    assert "'zh', 'zh-CN' are codes of one language, Chinese, and are compared as several" in cli("labels", "check", "d").out
+
+
+def test_varieties_of_a_language_stay_apart(cli: Any) -> None:
+    long_table(
+        "t.csv", [("pt-BR", "Você pode devolver a encomenda"), ("pt-PT", "Pode devolver a encomenda"), ("zh", CHINESE), ("zh-TW", CHINESE)]
+    )
+    assert cli("labels", "import", "t.csv", "--to", "d", *LONG).code == 0
+    assert {row["language"] for row in lines_of("d/items.jsonl")} == {"pt-BR", "pt-PT", "zh", "zh-TW"}
+
+
+def test_texts_added_to_a_folder_take_its_tag(cli: Any) -> None:
+    long_table("a.csv", [("zh-CN", CHINESE)])
+    rows = long_table("b.csv", [("zh", CHINESE)]) and Path("b.csv").read_text("utf-8").replace("i0", "k0")
+    Path("b.csv").write_text(rows, encoding="utf-8")
+    assert cli("labels", "import", "a.csv", "--to", "d", *LONG).code == 0
+    assert cli("labels", "import", "b.csv", "--to", "d", "--append", *LONG).code == 0
+    assert {row["language"] for row in lines_of("d/items.jsonl")} == {"zh-CN"}
+
+
+@pytest.mark.parametrize(
+    ("code", "text", "words"),
+    [
+        ("kr", KOREAN, "'kr' is the tag of Kanuri and the code of a country, and 12 of 12 texts look like Korean: write 'ko'"),
+        ("tw", CHINESE, "'tw' is the tag of Twi and the code of a country, and 12 of 12 texts look like Chinese: write 'zh'"),
+        ("se", "Du kan lämna tillbaka paketet inom fjorton dagar på vilket postkontor som helst", "look like Swedish: write 'sv'"),
+        ("uk", "You can return the parcel within fourteen days at any post office", "look like English: write 'en'"),
+    ],
+)
+@pytest.mark.parametrize("command", ["labels import", "import"])
+def test_the_code_of_a_country_is_asked_about_where_its_language_is_read(cli: Any, command: str, code: str, text: str, words: str) -> None:
+    long_table("t.csv", [(code, text)] * 12)
+    done = cli(*command.split(), "t.csv", "--to", "d", *(LONG if command == "labels import" else LONG[-2:]))
+    assert done.code == 2 and words in done.err and not Path("d").exists()
+
+
+def test_a_tag_that_is_also_a_country_is_taken_where_its_language_is_read_or_the_user_says_it(cli: Any) -> None:
+    long_table("t.csv", [("tw", TWI)] * 6 + [("uk", "Ви можете повернути посилку протягом чотирнадцяти днів у будь-якому відділенні")] * 6)
+    assert cli("labels", "import", "t.csv", "--to", "d", *LONG).code == 0
+    Path("k.csv").write_text(f"id,annotator,score,output\n1,a,2,{KOREAN}\n2,a,3,{KOREAN}!\n", encoding="utf-8")
+    done = cli("labels", "import", "k.csv", "--to", "k", "--language", "kr", "--metric", "q", *LONG)
+    assert done.code == 0 and "2 of 2 texts look like Korean: write 'ko'" in done.err
+
+
+def test_a_name_in_a_further_language_is_explained(cli: Any) -> None:
+    long_table("t.csv", [("japonais", JAPANESE)])
+    done = cli("labels", "import", "t.csv", "--to", "d", *LONG)
+    assert done.code == 1 and "'japonais' is not the tag of a language; if Japanese is meant, write 'ja'" in done.err
+
+
+# Encodings
+
+LETTERS = {
+    "cp1250": ("pl", "Paczkę można zwrócić w ciągu czternastu dni w dowolnej placówce źle działa"),
+    "cp1252": ("pt", "Você pode devolver a encomenda em até quatorze dias em qualquer agência não há problema"),
+    "cp1254": ("tr", "Paketi on dört gün içinde herhangi bir postaneye iade edebilirsiniz çünkü şartlar değişmiştir"),
+    "cp1257": ("lt", "Siuntą galite grąžinti per keturiolika dienų bet kuriame pašte jei išsaugojote čekį"),
+    "cp1251": ("ru", "Вы можете вернуть посылку в течение четырнадцати дней в любом отделении"),
+    "cp1253": ("el", "Μπορείτε να επιστρέψετε το δέμα εντός δεκατεσσάρων ημερών σε οποιοδήποτε κατάστημα"),
+    "cp932": ("ja", "返品は商品到着後十四日以内に限り受け付けております。お早めにご連絡ください"),
+}
+
+
+@pytest.mark.parametrize(("encoding", "tag", "text"), [(name, *of) for name, of in LETTERS.items()], ids=LETTERS)
+def test_letters_stay_as_they_are_in_the_encodings_of_office_programs(cli: Any, encoding: str, tag: str, text: str) -> None:
+    rows = [f"q{k},{text} {k},{1 + k * 7 % 5},{1 + (k * k + 1) % 5}" for k in range(24)]
+    Path("t.csv").write_bytes("\n".join(["id,text,A,B", *rows]).encode(encoding))
+    done = cli("start", "t.csv", "--yes", "--metric", "q")
+    assert done.code == 0, done.err
+    assert lines_of("t/items.jsonl")[3] == {"item_id": "q3", "language": tag, "task": "texts", "text": f"{text} 3"}
+
+
+# Exports of tools, lists, cells without an answer
+
+
+def exported(*annotations: tuple[int, bool, dict[str, Any]]) -> None:
+    made = [{"completed_by": who, "ground_truth": truth, "result": [result]} for who, truth, result in annotations]
+    tasks = [{"id": k, "data": {"item_id": f"q{k}", "output": f"Text {k}"}, "annotations": made} for k in range(4)]
+    Path("t.json").write_text(json.dumps(tasks), encoding="utf-8")
+
+
+TONE_OK = {"type": "choices", "from_name": "tone", "value": {"choices": ["ok"]}}
+TOOL = ("--language", "en", "--task", "texts", "--text", "output=output")
+
+
+def test_a_reference_of_label_studio_is_no_further_person(cli: Any) -> None:
+    exported((1, False, TONE_OK), (9, True, TONE_OK))
+    done = cli("labels", "import", "t.json", "--to", "d", *TOOL, "--scale", "tone=ok,bad")
+    assert done.code == 0 and "4 rows: 4 labels by 1 annotator" in done.err and "4 annotations of ground truth" in done.err
+
+
+def test_a_person_some_of_whose_labels_became_the_reference_stays(cli: Any) -> None:
+    exported((9, True, TONE_OK))
+    assert cli("labels", "import", "t.json", "--to", "d", *TOOL, "--scale", "tone=ok,bad").code == 0
+    assert len(lines_of("d/labels.jsonl")) == 4
+
+
+def test_a_choice_between_two_texts_in_label_studio_is_a_label(cli: Any) -> None:
+    exported((1, False, {"type": "pairwise", "from_name": "pw", "value": {"selected": "right"}}))
+    done = cli("labels", "import", "t.json", "--to", "d", *TOOL, "--scale", "pw=left,right")
+    assert done.code == 0 and [row["score"] for row in lines_of("d/labels.jsonl")] == ["right"] * 4
+
+
+def test_a_list_of_one_is_its_label_and_a_longer_one_is_refused(cli: Any) -> None:
+    flags = (*TOOL, "--metric", "tone", "--scale", "tone=formal,informal", "--annotator", "mia")
+    rows = [{"id": k, "output": f"Text {k}", "label": [("formal", "informal")[k % 2]]} for k in range(6)]
+    Path("t.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    assert cli("labels", "import", "t.jsonl", "--to", "d", *flags).code == 0
+    assert [row["score"] for row in lines_of("d/labels.jsonl")] == ["formal", "informal"] * 3
+    Path("t.jsonl").write_text(json.dumps(rows[0] | {"label": ["formal", "informal"]}) + "\n", encoding="utf-8")
+    done = cli("labels", "import", "t.jsonl", "--to", "e", *flags)
+    assert done.code == 1 and "a list of 2 where one score should be" in done.err and not Path("e").exists()
+
+
+def test_cells_that_mean_no_answer_count_as_empty(cli: Any) -> None:
+    cells = ["yes", "N/A", "no", "-", "nevím", "yes"]
+    table = "\n".join(["id,annotator,metric,score", *(f"i{k},a,q,{cell}" for k, cell in enumerate(cells))])
+    Path("t.csv").write_text(table + "\n", encoding="utf-8")
+    flags = ("--language", "cs", "--task", "texts", "--scale", "q=yes,no")
+    assert cli("labels", "import", "t.csv", "--to", "d", *flags).code == 1
+    done = cli("labels", "import", "t.csv", "--to", "d", *flags, "--no-answer", "n/a,-,Nevím")
+    assert done.code == 0 and "3 labels by 1 annotator" in done.err and "3 empty cells" in done.err and "refused" not in done.err
+
+
+# Wrong rows, and people
+
+
+def test_two_rows_are_not_one_item_by_their_joined_id(cli: Any) -> None:
+    Path("t.csv").write_text("a,b,annotator,metric,score\n1,2-3,x,q,1\n1-2,3,y,q,2\n", encoding="utf-8")
+    done = cli("labels", "import", "t.csv", "--to", "d", "--language", "en", "--task", "texts", "--id-from", "a,b", "--scale", "q=1..3")
+    assert done.code == 1 and "t.csv:3: the item id '1-2-3' joins '1-2', '3' here and '1', '2-3'" in done.err and not Path("d").exists()
+
+
+def test_a_source_that_cannot_be_is_refused(cli: Any) -> None:
+    Path("t.csv").write_text("id,annotator,metric,score,native\n1,x,q,1,yes\n2,x,q,2,no\n", encoding="utf-8")
+    flags = ("--language", "cs", "--task", "texts", "--scale", "q=1..3", "--column", "source=native")
+    done = cli("labels", "import", "t.csv", "--to", "d", *flags)
+    assert done.code == 1 and "'yes' is no source of a label" in done.err and not Path("d").exists()
+
+
+def test_words_of_the_program_stay_where_a_person_has_their_name(cli: Any) -> None:
+    rows = "".join(f"{k},{who},tone,9\n" for k, who in enumerate(("the", "scale", "one")))
+    Path("t.csv").write_text(f"id,annotator,metric,score\n{rows}", encoding="utf-8")
+    done = cli("labels", "import", "t.csv", "--to", "d", "--language", "en", "--task", "texts", "--scale", "tone=1..3")
+    assert done.code == 1 and "'9' is not on the scale (1, 2, 3)" in done.err and "ann-" not in done.err
+
+
+def test_a_table_of_two_languages_is_asked_about(cli: Any) -> None:
+    czech = "Zboží můžete vrátit do čtrnácti dnů na kterékoli pobočce pošty"
+    rows = [f"q{k},{(JAPANESE, czech)[k % 2]} {k},{1 + k * 7 % 5},{1 + (k * k + 1) % 5}" for k in range(24)]
+    Path("t.csv").write_text("\n".join(["id,answer,jana,petr", *rows]), encoding="utf-8")
+    done = cli("start", "t.csv", "--yes", "--metric", "q")
+    assert done.code == 2 and "the texts look like several languages: ja (12 of 24), cs (12 of 24)" in done.err and not Path("t").exists()
+
+
+def test_a_quotation_mark_takes_in_no_rows_of_a_tsv(cli: Any) -> None:
+    rows = [f"{k}\t{chr(34) if k == 2 else ''}Text {k}{chr(34) if k == 5 else ''}\t{1 + k % 5}" for k in range(8)]
+    Path("t.tsv").write_text("\n".join(["id\toutput\tscore", *rows]) + "\n", encoding="utf-8")
+    done = cli("labels", "import", "t.tsv", "--to", "d", *TOOL, "--metric", "q", "--scale", "q=1..5", "--annotator", "x")
+    assert done.code == 3 and "t.tsv:4: a quotation mark" in done.err and not Path("d").exists()
+
+
+def test_a_judges_name_is_a_person_only_where_that_is_said(cli: Any) -> None:
+    Path("t.csv").write_text("id,jana,gpt-4o\n1,1,2\n2,3,3\n", encoding="utf-8")
+    flags = ("--language", "en", "--task", "texts", "--metric", "q", "--scale", "q=1..3", "--wide-annotators", "jana,gpt-4o")
+    done = cli("labels", "import", "t.csv", "--to", "d", *flags)
+    assert done.code == 2 and "--human 'gpt-4o'" in done.err and not Path("d").exists()
+    assert cli("labels", "import", "t.csv", "--to", "d", *flags, "--human", "gpt-4o").code == 0
+    assert len(lines_of("d/labels.jsonl")) == 4
+
+
+def scored_by_two(scores: list[tuple[int, int]]) -> None:
+    rows = [f"i{k},{who},q,{score}" for k, pair in enumerate(scores) for who, score in zip(("eva1", "eva2"), pair, strict=True)]
+    Path("t.csv").write_text("\n".join(["id,annotator,metric,score", *rows]) + "\n", encoding="utf-8")
+
+
+@pytest.mark.parametrize(("other", "said"), [(lambda k: 1 + k * 7 % 5, True), (lambda k: 1 + (k * 7 + (k == 9)) % 5, False)])
+def test_two_annotators_with_equal_scores_are_probably_one_person(cli: Any, other: Any, said: bool) -> None:
+    scored_by_two([(1 + k * 7 % 5, other(k)) for k in range(30)])
+    flags = ("--language", "en", "--task", "texts", "--scale", "q=1..5:best=5", "--keep-annotators")
+    assert cli("labels", "import", "t.csv", "--to", "d", *flags).code == 0
+    assert ("probably one person under two names" in cli("labels", "check", "d").out) is said
