@@ -45,6 +45,7 @@ from harness.measure.options import CompareOptions
 from harness.notebook import NotebookComparison, NotebookReport, Quiet
 from harness.offensive import refuse_in_repository
 from harness.reports import run_report
+from harness.row_files import sha256_of, to_json, write_atomic
 from harness.runs import (
     SELF_PREFERENCE,
     Generated,
@@ -70,7 +71,6 @@ from harness.sources import (
     unreviewed,
     unreviewed_instructions,
 )
-from harness.tables import sha256_of, to_json, write_atomic
 from harness.text import as_names
 
 if TYPE_CHECKING:  # read on use
@@ -203,7 +203,7 @@ def write_page(result: RunResult, path: Path | str | None = None) -> Path:
     Raises:
         StoreError: if it cannot be written.  UsageError: for offensive texts in a repository.
     """
-    from harness.render.html import report_page  # importing templates takes time
+    from harness.render.html.report import report_page  # importing templates takes time
 
     written = Path(path) if path is not None else result.folder / "report.html"
     refuse_in_repository(written, result.prepared.data.about)

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from harness.errors import ContentError, unreadable
-from harness.tables import arrow
+from harness.row_files import arrow
 
 _ZSTANDARD = 93  # Python reads it in archives from 3.14 on only, so these bytes go to pyarrow
 _METHODS = {zipfile.ZIP_STORED: "stored", zipfile.ZIP_DEFLATED: "deflate", _ZSTANDARD: "Zstandard"}

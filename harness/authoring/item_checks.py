@@ -10,7 +10,7 @@ from harness.authoring.parsed_content import PackTable, ParsedContent, tables_of
 from harness.content.problems import Problem
 from harness.content.specs import Task
 from harness.model import Item, Score
-from harness.tables import read_rows
+from harness.row_files import read_rows
 
 
 def table_problems(content: ParsedContent) -> Iterator[Problem]:

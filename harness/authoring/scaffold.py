@@ -14,7 +14,7 @@ from harness.content import tags
 from harness.content.library import bundled_root
 from harness.errors import UsageError
 from harness.model import Scale
-from harness.tables import to_toml, write_together
+from harness.row_files import to_toml, write_together
 
 PLACEHOLDER = "(to be written)"
 NO_ITEMS = "Holds no items yet"

@@ -13,10 +13,9 @@ from harness.exit_codes import GATE_FAILED, GATE_INCONCLUSIVE, JUDGE
 
 def gate(arguments: argparse.Namespace) -> int:
     from harness.gate.check import UNREAD
-    from harness.render.pipelines.gate import gate_junit, gate_markdown
-    from harness.render.pipelines.gate_terminal import print_gate
+    from harness.render.gate import gate_junit, gate_markdown, print_gate
     from harness.render.progress import working
-    from harness.tables import to_json, write_atomic
+    from harness.row_files import to_json, write_atomic
 
     policy = arguments.policy or Path("gate.toml")
     if not arguments.policy and not policy.is_file():
@@ -43,7 +42,7 @@ def _named_again(arguments: argparse.Namespace) -> list[str]:
 
 def new_policy(arguments: argparse.Namespace) -> int:
     from harness.gate.suggest import suggested_policy
-    from harness.tables import write_atomic
+    from harness.row_files import write_atomic
 
     path = (arguments.into or Path()) / "gate.toml"
     if path.exists():

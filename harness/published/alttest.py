@@ -6,8 +6,7 @@ import hashlib
 from collections.abc import Iterator
 from typing import Any
 
-from harness.published.raw import RawFiles, Row, Tables
-from harness.published.values import judgment, label
+from harness.published.raw import RawFiles, Row, Tables, judgment, label
 
 TASKS = {
     "mtbench": "pairwise_preference",

@@ -6,8 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from harness.published.raw import RawFiles, Row, Tables
-from harness.published.values import label, whole
+from harness.published.raw import RawFiles, Row, Tables, label, whole
 
 METRICS = {"coh": "coherence", "eng": "engagingness", "gro": "groundedness", "nat": "naturalness"}
 VARIANTS = {

@@ -18,7 +18,7 @@ from urllib.parse import quote
 
 from harness.content.specs import DatasetCard, RawFile, RawSource
 from harness.errors import AbsentRawFile, DataFetchError, StoreError, UsageError
-from harness.tables import sha256_of
+from harness.row_files import sha256_of
 
 MIRROR = "HARNESS_DATA_MIRROR"
 _SCHEMES = ("http://", "https://", "file://")

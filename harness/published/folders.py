@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import hashlib
 import shutil
+import tempfile
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from functools import partial as bound
@@ -15,13 +16,40 @@ from typing import Any, NamedTuple
 import msgspec
 from filelock import FileLock, Timeout
 
-from harness.content.specs import ConvertedTable, DatasetCard
+from harness.content.specs import ConvertedTable, DatasetCard, LabelMapping
 from harness.errors import ContentError, HarnessError, StoreError, UsageError
-from harness.foreign import what_it_did
-from harness.published import plain_table
+from harness.exchange.labels.importing import ImportOptions, import_labels
+from harness.plugin_errors import what_it_did
 from harness.published.fetch import Progress, fetch, raw_files, raw_folder
 from harness.published.raw import RawFiles, Row, Tables, error_in_row
-from harness.tables import TABLE_ENDS, find_table, jsonl_lines, make_folder, open_bytes, to_json, write_atomic
+from harness.row_files import TABLE_ENDS, find_table, jsonl_lines, make_folder, open_bytes, read_rows, to_json, write_atomic
+
+TABLES = ("items", "labels")
+
+
+def convert(card: DatasetCard, mapping: LabelMapping, raw: RawFiles) -> Tables:
+    """The items and labels of the raw files that are here, in the card's order. The scales and the annotators are those of the card.
+
+    Raises ContentError with `file:line` for the first row that cannot be read: a published set is converted whole or not at all.
+    """
+    mapping = msgspec.structs.replace(mapping, metrics=card.metrics, source=card.source, annotators=card.annotators)
+    with tempfile.TemporaryDirectory(prefix="harness-") as folder:
+        target, first = Path(folder) / card.id, True
+        for source in card.sources:
+            for file in source.files:
+                if raw.has(file.path, source.repository):
+                    _import(raw.file(file.path, source.repository), target, mapping, append=not first)
+                    first = False
+        tables = {name: find_table(target, name) for name in TABLES}
+        return {name: [row for _, row in read_rows(path)] if path else [] for name, path in tables.items()}
+
+
+def _import(path: Path, target: Path, mapping: LabelMapping, *, append: bool) -> None:
+    imported = import_labels(path, target, mapping, ImportOptions(append=append, keep_annotators=True))
+    if imported.refused:
+        row, more = imported.refused[0], len(imported.refused) - 1
+        raise ContentError(f"{row.reason}{f' (and {more} more rows)' if more else ''}", row.place)
+
 
 GROUP = "harness.published"
 RECORD = "fetched.json"
@@ -154,7 +182,7 @@ def converter_of(card: DatasetCard, package: str | None = "harness") -> Converte
     Raises UsageError if there is none, and for a card of no package that has no mapping: `--content` folders run no code.
     """
     if card.sources and card.mapping is not None:
-        return bound(plain_table.convert, card, card.mapping)
+        return bound(convert, card, card.mapping)
     known = converters()
     if not card.sources or card.id not in known:
         names = ", ".join(sorted(known))

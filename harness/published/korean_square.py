@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from harness.published.raw import RawFiles, Row, Tables
-from harness.published.values import label, nfc, numbered
+from harness.published.raw import RawFiles, Row, Tables, label, nfc, numbered
 
 FOLDER = "data/SQuARe/with_raw_annotations"
 RESPONSES, QUESTIONS = f"{FOLDER}/response_test_ood_annotations.json", f"{FOLDER}/question_test_ood_annotations.json"

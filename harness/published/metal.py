@@ -13,8 +13,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from harness.errors import ContentError
-from harness.published.raw import RawFiles, Row, Tables
-from harness.published.values import judgment, label, whole
+from harness.published.raw import RawFiles, Row, Tables, judgment, label, whole
 
 FILE = "data/METAL_dataset.json"
 LANGUAGES = {

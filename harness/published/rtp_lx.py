@@ -6,8 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from harness.published.raw import RawFiles, Row, Tables
-from harness.published.values import judgment, label
+from harness.published.raw import RawFiles, Row, Tables, judgment, label
 
 FILES = "scoring/gpt4_results/gpt4_results_*.json"
 TAGS = {"BCMS": "sr-Latn", "NO-NB": "nb", "PT": "pt-BR", "ZH-Hans": "zh-Hans", "ZH-Hant": "zh-Hant"}  # others: the name in lower case

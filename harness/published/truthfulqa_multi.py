@@ -7,8 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from harness.published.raw import RawFiles, Row, Tables
-from harness.published.values import label
+from harness.published.raw import RawFiles, Row, Tables, label
 
 LANGUAGES = ("en", "es", "ca", "eu", "gl")
 METRICS = {"truthfulness": 5, "informativeness": 6}  # metric -> its place, from 0

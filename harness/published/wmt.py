@@ -7,8 +7,7 @@ import unicodedata
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
-from harness.published.raw import Row
-from harness.published.values import nfc
+from harness.published.raw import Row, nfc
 
 PENALTIES = {"minor": 1, "major": 5}
 PUNCTUATION = 0.1  # in MQM, whatever its severity

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
-from harness.published.raw import RawFiles, Row, Tables
-from harness.published.values import judgment, label, nfc, rounded, whole
+from harness.published.raw import RawFiles, Row, Tables, judgment, label, nfc, rounded, whole
 from harness.published.wmt import Rating, latest, mqm_penalty, place, ratings, score_of_penalty, translation_item
 
 CAMPAIGNS = "data/campaign-ruction-rc5"

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
-from harness.published.raw import RawFiles, Row, Tables
-from harness.published.values import judgment, label, nfc, whole
+from harness.published.raw import RawFiles, Row, Tables, judgment, label, nfc, whole
 from harness.published.wmt import PENALTIES, Rating, latest, nfc_place, place, ratings, score_of_penalty, translation_item
 
 WMT = "wmt-conference/wmt24-news-systems"

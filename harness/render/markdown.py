@@ -12,9 +12,8 @@ from harness.decide.verdicts import Verdict
 from harness.measure.options import POOLED
 from harness.render.board_answer import board_answer, board_facts, probes_in_short
 from harness.render.comparison import language_name, language_tables
-from harness.render.sealed import reason_without_agreement, sealed_table
 from harness.render.standings import groups_in_words, heading, overall_table, ranking_table, standings_notes, table_title, verdict_table
-from harness.render.terminal import agreement_sentence, belongs, condition_of, notes, unreviewed_in
+from harness.render.terminal import agreement_sentence, belongs, condition_of, notes, reason_without_agreement, sealed_table, unreviewed_in
 from harness.render.verdicts import answer_lines, verdict_tables
 from harness.reports.answer import LabelPages
 from harness.reports.comparison import DecidedComparison

@@ -11,7 +11,7 @@ import msgspec
 from harness.content.specs import Rubric
 from harness.judges import Panel
 from harness.model import Condition, JudgeIdentity, hashed_condition
-from harness.prompts.own_prompt import OwnPrompt
+from harness.prompts.custom_prompt import OwnPrompt
 
 # Defaults of fields that were added later. They are left out of the hash in a run's name, so that earlier runs keep their names.
 _LATER_DEFAULTS = {

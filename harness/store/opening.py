@@ -15,7 +15,7 @@ from pathlib import Path
 from filelock import FileLock, Timeout
 
 from harness.errors import StoreError
-from harness.tables import PRIVATE_FILE
+from harness.row_files import PRIVATE_FILE
 
 FILE = "store.sqlite"
 # What another process may see of the command line of the process that holds the folder: commands, and flags without private values.

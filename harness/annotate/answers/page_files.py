@@ -10,15 +10,14 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from harness.annotate.answers.merging import latest_answers
 from harness.annotate.answers.page_record import RECORD, LabellingPage, PageItem, PageRecord, read_record
-from harness.annotate.answers.page_results import RESULT, SCHEMA_VERSION, PageAnswer, PageResult, checksum
+from harness.annotate.answers.page_results import RESULT, SCHEMA_VERSION, PageAnswer, PageResult, checksum, latest_answers
 from harness.errors import ContentError
 from harness.exchange.labels.delimited import read_delimited, unpacked
 from harness.exchange.labels.scores import UnreadableScore, read_score
 from harness.exchange.labels.table import MAX_BYTES, Record
+from harness.html_pages import visible
 from harness.model import Score
-from harness.pages import visible
 
 _FOLDERS_UP = 3  # where the record is looked for: beside the result file, and so many folders up
 _START = 1 << 16  # bytes that tell what a file is

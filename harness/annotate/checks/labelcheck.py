@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from importlib.metadata import version
 from itertools import combinations
 from typing import Any, NamedTuple
@@ -10,17 +10,16 @@ from typing import Any, NamedTuple
 import msgspec
 import numpy as np
 
-from harness.annotate.checks.attention import attention_notes, attention_rows
-from harness.annotate.checks.second_round_errors import error_agreement
 from harness.annotate.checks.texts import SAME_TO_IT, WrongLanguageText, duplicates, misplaced
-from harness.data.columns import CodedColumn, Codes, rows_by_number
+from harness.data.columns import NO_VALUE, CodedColumn, Codes, rows_by_number
 from harness.data.dataset import Dataset
+from harness.data.further_tables import AttentionCheck
 from harness.data.judgments import Judgments
 from harness.errors import UsageError
 from harness.measure.cells import bounds, named_shares, number, reasons, sort_key
 from harness.measure.compare import CI_METHOD, matching, of_metrics, only_where
 from harness.measure.judged import factorise
-from harness.measure.options import Annotators, CompareOptions, Drawing
+from harness.measure.options import POOLED, Annotators, CompareOptions, Drawing
 from harness.measure.score_cells import NO_SECOND, NOT_CLASSES, NOT_INTERVAL, people_statistics, second_ratings, source_texts
 from harness.measure.scores import ItemScores
 from harness.measure.scores import numbers as to_numbers
@@ -31,10 +30,12 @@ from harness.stats import (
     RARE,
     aggregate_counts,
     cell_statistics,
+    cohen_kappa,
     distribution_of_labels,
     estimate,
     human_statistics,
     intervals,
+    proportion_interval,
     rarest_expected,
     tabulate,
     undefined_by_scale,
@@ -43,6 +44,7 @@ from harness.stats.agreement.continuous import score_correlation
 from harness.stats.agreement.correlation import NAMES as CORRELATIONS
 from harness.stats.agreement.severity import eta_squared
 from harness.stats.core.arrays import Floats, Ints
+from harness.stats.core.bootstrap_resamples import RESAMPLES
 from harness.text import short_repr
 
 SCHEMA_VERSION = 1
@@ -415,3 +417,88 @@ def _signature(data: Dataset, options: CompareOptions) -> str:
             harness=version("judge-harness"),
         )
     )
+
+
+def attention_rows(data: Dataset, seed: int = 0, resamples: int = RESAMPLES) -> list[dict[str, Any]]:
+    """One row a language, campaign and annotator, and one for all annotators of a campaign (`*`).
+
+    A row is `{language, campaign, annotator, n, below, below_ci, equal, above}`: the number of damaged texts that were scored beside their
+    originals, and the shares of them that were scored below, equal to and above the original, in the direction of the scale's best end.
+    The interval respects that texts share documents. Ties count neither as seen nor as unseen.
+    """
+    scored = [check for check in data.checks if check.score is not None]
+    keys: dict[tuple[str, str, str], list[AttentionCheck]] = {}
+    for check in scored:
+        place = (data.by_id[check.original_item_id].language, check.campaign)
+        for annotator in dict.fromkeys((POOLED, check.annotator_id or POOLED)):
+            keys.setdefault((*place, annotator), []).append(check)
+    return [
+        dict(zip(("language", "campaign", "annotator"), key, strict=True)) | _row(data, checks, seed, resamples)
+        for key, checks in sorted(keys.items())
+    ]
+
+
+def _row(data: Dataset, checks: Sequence[AttentionCheck], seed: int, resamples: int) -> dict[str, Any]:
+    step = np.array([np.sign((check.score or 0.0) - (check.score_of_original or 0.0)) * _direction(data, check) for check in checks])
+    below = (step < 0).astype(np.float64)
+    group = np.array([data.clusters.at(data.positions[check.original_item_id]) for check in checks])
+    found = proportion_interval(below, np.unique(group, return_inverse=True)[1], seed=seed, resamples=resamples)
+    return {
+        "n": len(checks),
+        "below": number(below.mean()),
+        "below_ci": bounds(found),
+        "equal": number((step == 0).mean()),
+        "above": number((step > 0).mean()),
+    }
+
+
+def _direction(data: Dataset, check: AttentionCheck) -> int:
+    """1 if high scores are good, -1 if low ones are: of the check's metric, or of the first one that people labelled."""
+    used = data.labels.metric.used
+    scale = data.scales.get(check.metric or (used[0] if used else ""))
+    return -1 if scale is not None and scale.kind == "interval" and scale.best is not None and scale.best == scale.min else 1
+
+
+def attention_notes(rows: Sequence[dict[str, Any]]) -> Iterator[str]:
+    """A sentence for each campaign: all its people, and the one who saw the fewest."""
+    for row in rows:
+        if row["annotator"] != POOLED:
+            continue
+        people = [r for r in rows if r["annotator"] != POOLED and (r["language"], r["campaign"]) == (row["language"], row["campaign"])]
+        of = ", ".join(filter(None, (row["campaign"], row["language"])))
+        ci = f" [{100 * row['below_ci'][0]:.0f} to {100 * row['below_ci'][1]:.0f}]" if row["below_ci"] else ""
+        lowest = f", each person at least {100 * min(r['below'] for r in people):.0f} %" if people else ""
+        yield (
+            f"Attention checks ({of}): people scored {100 * row['below']:.0f} %{ci} of {row['n']:,} damaged texts below their "
+            f"originals{lowest}; {100 * row['equal']:.0f} % got the same score. "
+            "'harness run --perturb attention-check' asks a judge about the same texts."
+        )
+
+
+def error_agreement(data: Dataset, metric: str, items: Ints) -> dict[str, Any] | None:
+    """`{n, agreement, kappa}` of "marked an error" in the first round and in the second, over those of the (n,) `items` with marks of both.
+
+    The labels of `metric` are the first round. None without marks of both. An item that several people marked has an error if one of them
+    marked one.
+    """
+    if data.second_spans is None:
+        return None
+    labels = data.labels.take(data.labels.metric.equals(metric))
+    inside = np.zeros(len(data.items), bool)
+    inside[items] = True
+    first, second = (_marked(data, table.item, table.spans) for table in (labels, data.second_spans))
+    both = inside & (first >= 0) & (second >= 0)
+    if not both.any():
+        return None
+    a, b = first[both], second[both]
+    return {"n": len(a), "agreement": float((a == b).mean()), "kappa": number(cohen_kappa(a, b, 2).value)}
+
+
+def _marked(data: Dataset, item: CodedColumn, spans: CodedColumn) -> Ints:
+    """(items,) 1 where somebody marked an error, 0 where nobody who was asked did, -1 where nobody was asked."""
+    found = np.full(len(data.items), -1, np.int64)
+    place = item.recode(data.positions)
+    asked = (spans.codes != NO_VALUE) & (place != NO_VALUE)
+    has_error = np.array([*(bool(errors) for errors in spans.values), False])[spans.codes]
+    np.maximum.at(found, place[asked], has_error[asked].astype(np.int64))
+    return found

@@ -14,7 +14,7 @@ from harness.content.tags import suggest
 from harness.data import Dataset
 from harness.errors import ContentError
 from harness.model import Item
-from harness.tables import read_rows
+from harness.row_files import read_rows
 
 MOST_ON_A_PAGE = 500
 """A page with more items is slow on a phone, and nobody reads them in one go. It is split into parts."""

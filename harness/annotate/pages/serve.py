@@ -27,14 +27,12 @@ from starlette.responses import HTMLResponse, PlainTextResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from harness.annotate.answers.merging import merged
 from harness.annotate.answers.page_record import RECORD, LabellingPage, PageRecord, read_record
-from harness.annotate.answers.page_results import RESULT, SCHEMA_VERSION, PageResult, checksum
-from harness.annotate.answers.result_checks import result_fault, with_possible_times
+from harness.annotate.answers.page_results import RESULT, SCHEMA_VERSION, PageResult, checksum, merged, result_fault, with_possible_times
 from harness.annotate.pages.document import data_of, document
-from harness.annotate.pages.listen import LOOPBACK
+from harness.annotate.pages.reserve_port import LOOPBACK
 from harness.errors import ContentError, HarnessError, unreadable
-from harness.tables import make_folder, write_atomic
+from harness.row_files import make_folder, write_atomic
 from harness.text import terminal_safe
 
 RESULTS = "results"

@@ -20,7 +20,7 @@ from harness.exchange.labels.read import read_source
 from harness.exchange.labels.scores import UnreadableScore, id_text
 from harness.exchange.labels.table import Record, SourceTable, Unreadable, is_blank
 from harness.model import Item, Scale
-from harness.tables import find_table, read_rows
+from harness.row_files import find_table, read_rows
 from harness.text import normalised_id
 
 _ITEM_ROLES = ("language", "task", "split", "group", "system", "parallel_id")

@@ -14,15 +14,19 @@ import msgspec
 from harness.decide.verdicts import Verdict
 from harness.render.figures.answer import draw_answer, write_answer
 from harness.render.figures.by_agreement import draw_by_agreement, draw_distributions
-from harness.render.figures.corrected import draw_corrected
-from harness.render.figures.dot_figures import draw_agreement, draw_consistency, draw_injection, draw_sensitivity
-from harness.render.figures.line_chart import draw_few_shot, draw_temperature
-from harness.render.figures.own_preference import draw_own_preference
-from harness.render.figures.pictured import draw_doses, draw_failures
+from harness.render.figures.dot_figures import (
+    draw_agreement,
+    draw_consistency,
+    draw_corrected,
+    draw_injection,
+    draw_own_preference,
+    draw_sensitivity,
+)
+from harness.render.figures.line_chart import draw_doses, draw_failures, draw_few_shot, draw_temperature
 from harness.render.figures.style import FORMS, WIDTHS, Drawn, FigureOptions, form_of
 from harness.render.pictured import dose_responses, failure_shares
 from harness.render.verdicts import judged_sides
-from harness.tables import write_together
+from harness.row_files import write_together
 
 __all__ = [
     "FORMS",

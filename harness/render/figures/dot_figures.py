@@ -4,13 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
+from pathlib import Path
 from typing import Any
 
+from harness.correction.correct import Corrected, CorrectedNumber
+from harness.errors import UsageError
 from harness.model import CONDITION, SAMPLING
 from harness.render.figures import dot_panels as panels
 from harness.render.figures import style
-from harness.render.figures.dot_panels import Case, DotFigure, DotPanel, Series, Value
+from harness.render.figures.dot_panels import Case, DotFigure, DotPanel, Series, Value, context_name, dots, height_of
 from harness.render.figures.style import Drawn, FigureOptions, Legend, Row, Section
+from harness.reports.tables.numbers import coefficient
+from harness.text import terminal_safe
 
 _ASPECTS = ("language", "task", "metric")
 _JUDGED = ("judge", *SAMPLING)
@@ -214,3 +219,106 @@ def _sensitivity_along(panel: Any, label: str) -> None:
     panel.set_xlim(-0.02, 1.02)
     panel.set_xticks([0, 0.25, 0.5, 0.75, 1], ["0", "¼", "½", "¾", "1"])
     panel.set_xlabel(label)
+
+
+MOST_PANELS = 40  # nobody reads more in one figure
+_ESTIMATES = (
+    ("judge alone (bias unknown)", "judge_alone", style.JUDGE, "o", True),
+    ("labels alone", "labels_alone", style.PEOPLE, "s", False),
+    ("corrected", "corrected", style.COLOURS[2], "^", False),
+)
+_CAPTION = "Lines are 95 % intervals. That of the judge alone does not cover its bias."
+
+
+def draw_corrected(corrected: Corrected, path: Path) -> None:
+    """Draw the three estimates of every mean and share, a panel for each language, metric, class, judge and condition.
+
+    Raises:
+        UsageError: without the extra `figures`, for another suffix than .svg, .pdf and .png, and when there are more than 40 panels.
+    """
+    panels: dict[tuple[Any, ...], list[CorrectedNumber]] = {}
+    for number in corrected.numbers:
+        if number.versus is None:
+            key = (*(number.key.get(name) for name in ("language", "metric", "source", *CONDITION)), number.share_of)
+            panels.setdefault(key, []).append(number)
+    if len(panels) > MOST_PANELS:
+        raise UsageError(f"a figure holds {MOST_PANELS} panels at most, and there are {len(panels)}; choose some with --where metric=NAME")
+    style.write_figure(path, lambda options: _draw(list(panels.values()), corrected.signature, options))
+
+
+def _draw(panels: Sequence[Sequence[CorrectedNumber]], signature: str, options: FigureOptions) -> Drawn:
+    inches = [height_of(len(numbers), len(_ESTIMATES)) for numbers in panels]
+    panels, left = style.fitting(panels, inches, 0.9, "panel")
+    heights = inches[: len(panels)]
+    with style.drawing(signature) as new_figure:
+        figure = new_figure(figsize=(options.width, sum(heights) + 0.9), layout="constrained")
+        axes: Any = figure.subplots(len(panels), 1, squeeze=False, height_ratios=heights)
+        for panel, numbers in zip(axes[:, 0], panels, strict=True):
+            _draw_panel(panel, numbers, options)
+        return style.finish_with_legend(
+            figure, axes[0, 0], "Means and shares by judge, labels and both", _CAPTION + left, signature, options
+        )
+
+
+def _draw_panel(panel: Any, numbers: Sequence[CorrectedNumber], options: FigureOptions) -> None:
+    first = numbers[0]
+    names = []
+    for number in numbers:
+        parts = (value for name, value in number.key.items() if name not in ("language", "metric", "source", *CONDITION))
+        names.append(", ".join(str(value) for value in parts if value is not None) or "all")
+    series = []
+    for shown, estimate, colour, marker, hollow in _ESTIMATES:
+        known = [(name, getattr(number, estimate)) for name, number in zip(names, numbers, strict=True)]
+        values = {name: (one.value, *(one.ci or (None, None))) for name, one in known if one.value is not None}
+        series.append(Series(shown, values, colour, marker, hollow))
+    dots(panel, "system", names, series, options)
+    what = str(first.key["metric"]).replace("_", " ") + ("" if first.share_of is None else f": share of '{first.share_of}'")
+    judge = context_name([first.key.get(name) for name in CONDITION])
+    panel.set_title(terminal_safe(f"{first.key['language']}, {what}, {judge}"), fontsize=style.SMALL, loc="left")
+    if first.share_of is not None:
+        style.shares_along(panel)
+
+
+_SIDE = 2.4  # inches of a panel
+_PREFERENCE_CAPTION = (
+    "The mean probability of the own text as the better one, against that of the own text as the one that the judge wrote, and against "
+    "that of the right answer to questions whose answer is computed. A dot is a judge under one condition in one language. The line is by "
+    "ordinary least squares; the interval of its slope is from resamples of source texts, as dots share them."
+)
+
+
+def draw_own_preference(section: Section, signature: str, options: FigureOptions = FigureOptions()) -> Drawn:
+    """The figure of the section `self_preference`: a panel for recognition and one for each control question with points."""
+    panels = [("recognition", "recognition", section["points"], section["line"])]
+    panels += [(one["metric"], "right", one["points"], one["line"]) for one in section["control_lines"]]
+    panels = [one for one in panels if one[2]]
+    judges = list(dict.fromkeys(point["judge"] for _, _, points, _ in panels for point in points))
+    across = max(1, min(len(panels), int(options.width / _SIDE)))
+    with style.drawing(signature) as new_figure:
+        height = -(-len(panels) // across) * _SIDE + 1.3
+        figure = new_figure(figsize=(options.width, height), layout="constrained")
+        grid = style.panels_of(figure, len(panels), across)
+        for panel, (name, key, points, line) in zip(grid, panels, strict=True):
+            _draw_points(panel, points, key, judges)
+            title = options.shown_name("metric", name)
+            if line is not None and line["slope"] is not None:
+                ends = [min(point[key] for point in points), max(point[key] for point in points)]
+                drawn = [line["intercept"] + line["slope"] * x for x in ends]
+                panel.plot(ends, drawn, color=style.INK, linewidth=1, label="_line")
+                title += f"\nslope {coefficient(line['slope'], line['slope_ci'])}"
+            panel.set_title(title, fontsize=style.SMALL)
+            style.shares_along(panel, "confidence in the right answer" if key == "right" else "recognition", narrow=True)
+            style.shares_along(panel, "preference" if panel is grid[0] else "", "y", narrow=True)
+            style.remove_frame(panel)
+        title = "Preference and recognition of own texts"
+        return style.finish_with_legend(figure, grid[0], title, _PREFERENCE_CAPTION, signature, options, Legend(columns=2))
+
+
+def _draw_points(panel: Any, points: Sequence[Row], key: str, judges: Sequence[str]) -> None:
+    panel.axhline(0.5, color=style.INK, linewidth=0.4, zorder=1)
+    panel.axvline(0.5, color=style.INK, linewidth=0.4, zorder=1)
+    for number, judge in enumerate(judges):
+        own = [point for point in points if point["judge"] == judge]
+        colour, marker = style.colour_and_marker(number)
+        x, y = ([point[name] for point in own] for name in (key, "preference"))
+        panel.plot(x, y, color=colour, marker=marker, markersize=4, linewidth=0, label=terminal_safe(judge))

@@ -20,7 +20,7 @@ from harness.content.tags import autonym, english_name
 from harness.errors import UsageError
 from harness.render.figures.fonts import FontWarning, is_drawable, set_fonts
 from harness.reports.tables.numbers import counted
-from harness.tables import write_atomic
+from harness.row_files import write_atomic
 from harness.text import terminal_safe
 
 PEOPLE, JUDGE, BASELINE = "#1b2127", "#0b66b8", "#55606b"  # as on the pages (assets/style.css)

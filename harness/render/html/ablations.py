@@ -12,8 +12,7 @@ from harness.measure.answers import KEYS
 from harness.measure.options import POOLED
 from harness.render.html.answer import FigureColumn
 from harness.render.html.heat_map import Grid
-from harness.render.html.marks import Mark, difference_track, track
-from harness.render.html.small_figures import Point, fitted_panel, level_panel
+from harness.render.html.marks import Mark, Point, difference_track, fitted_panel, level_panel, track
 from harness.render.pictured import SEES_NOTHING, DoseResponse, dose_responses, of_judges
 from harness.render.sides import Side, plainest_first, side_name, side_of
 from harness.reports.answer import axis_reach

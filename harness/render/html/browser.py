@@ -16,12 +16,11 @@ from harness.content.tags import english_name
 from harness.data.columns import NO_VALUE, CodedColumn
 from harness.data.dataset import Dataset
 from harness.data.labels import Labels
-from harness.data.marked_errors import OUTPUT
+from harness.data.marked_errors import OUTPUT, lies_in
+from harness.html_pages import visible
 from harness.measure.outcomes import Outcomes
-from harness.model import CONDITION, SIDE, Item
+from harness.model import CONDITION, SIDE, ErrorSpan, Item
 from harness.offensive import WARNING, hides_texts
-from harness.pages import visible
-from harness.render.html.marked_errors import shown_errors
 from harness.render.sides import Side, plainest_first
 from harness.reports.answer import condition_words
 from harness.reports.tables.titles import metric_title
@@ -302,3 +301,36 @@ def _labels(
     errors = shown_errors(CodedColumn.concatenate(parts.pop("spans")), [_judged_text(shown[number]) for number in item_of])
     columns = {name: _coded(CodedColumn.concatenate(own), _shown_value) for name, own in parts.items()}
     return {"item": item_of, **columns, "errors": errors}
+
+
+_MOST_WORDS = 300  # characters of a quotation or reason
+_OUTSIDE = "outside the text"
+
+
+def shown_errors(column: CodedColumn, texts: Sequence[str]) -> dict[str, Any]:
+    """The errors of some rows as a column `{"v": values, "c": codes}`; `texts` has the judged text of every row."""
+    values: list[list[list[Any]]] = []
+    known: dict[tuple[int, str], int] = {}
+    codes = []
+    for code, text in zip(column.codes.tolist(), texts, strict=True):
+        if code == NO_VALUE:
+            codes.append(-1)
+            continue
+        if (code, text) not in known:
+            known[code, text] = len(values)
+            values.append([_shown(error, text) for error in column.values[code]])
+        codes.append(known[code, text])
+    return {"v": values, "c": codes if values else -1}
+
+
+def _shown(error: ErrorSpan, text: str) -> list[Any]:
+    severity, reason = visible(error.severity or "unreadable")[:40], visible(error.reason[:_MOST_WORDS])
+    if lies_in(error, text):
+        quoted = visible(text[error.start : error.end][:_MOST_WORDS])
+        return [severity, _units(text[: error.start]), _units(text[: error.end]), quoted, reason]
+    words = visible(error.text[:_MOST_WORDS]) or ("" if error.missing else _OUTSIDE)
+    return [severity, None, None, words, reason]
+
+
+def _units(text: str) -> int:
+    return len(visible(text).encode("utf-16-le", "surrogatepass")) // 2

@@ -14,8 +14,7 @@ from harness.measure.cells import Cell
 from harness.measure.label_score_pairs import LabelScorePairs, best_is_first, label_score_pairs
 from harness.measure.options import POOLED
 from harness.measure.outcomes import Outcomes
-from harness.render.html.marks import bar
-from harness.render.html.small_figures import Point, confusion_matrix, diagonal_panel
+from harness.render.html.marks import Point, bar, confusion_matrix, diagonal_panel
 from harness.render.sides import Side, filters_of, is_baseline, plainest_first, side_name, side_of
 from harness.reports.answer import style_of
 from harness.reports.tables.numbers import class_shares, percent

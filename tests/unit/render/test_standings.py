@@ -18,8 +18,7 @@ from harness.measure.rankings.ranked import AnnotatorFigures, MatchedPair, Ranke
 from harness.render.board_answer import board_facts, language_answer
 from harness.render.html.boards import board_pages
 from harness.render.markdown import escape, standings_markdown
-from harness.render.standings import heading, standings_notes, verdict_table
-from harness.render.standings_terminal import print_standings, render_standings
+from harness.render.standings import heading, print_standings, render_standings, standings_notes, verdict_table
 
 EVIL = "<script>alert(1)</script>|`x`[a](javascript:b)\x1b[31m\u202e\x00 ![i](http://x.y) **b** &lt; @you [red]rich[/red]"
 SPENT = {"ja": Spending(1.25, 840.0, "2026-04"), "cs": Spending(None, 840.0, None)}
