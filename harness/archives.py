@@ -62,12 +62,12 @@ class Archive:
 
 
 def _inflated(file: Any, packed: int, most: int) -> bytes:
-    unpack, out, left = zlib.decompressobj(-15), io.BytesIO(), packed
-    while left > 0 and not unpack.eof and out.tell() < most:
-        piece = file.read(min(_PIECE, left))
+    unpack, out, remaining = zlib.decompressobj(-15), io.BytesIO(), packed
+    while remaining > 0 and not unpack.eof and out.tell() < most:
+        piece = file.read(min(_PIECE, remaining))
         if not piece:
             break
-        left -= len(piece)
+        remaining -= len(piece)
         while piece and out.tell() < most:
             out.write(unpack.decompress(piece, most - out.tell()))
             piece = unpack.unconsumed_tail

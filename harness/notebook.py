@@ -144,7 +144,7 @@ def _cell_key(cell: Cell) -> CellKey | None:
 def _shown(cell: Cell, verdict: Verdict | None) -> dict[str, Any]:
     """The numbers of a row of a notebook's frame."""
     numbers = cell.flat()
-    beside = numbers.get("vs_baseline") or {}
+    baseline = numbers.get("vs_baseline") or {}
     return {
         "verdict": verdict and verdict.answer,
         "judge_minus_people": verdict and verdict.agreement.gap,
@@ -152,8 +152,8 @@ def _shown(cell: Cell, verdict: Verdict | None) -> dict[str, Any]:
         "texts": numbers.get("n_ref", numbers.get("n")),
         "agreement": numbers.get("pa_failed_wrong"),
         "agreement_ci": numbers.get("pa_failed_wrong_ci"),
-        "minus_baseline": beside.get("diff"),
-        "q": beside.get("q"),
+        "minus_baseline": baseline.get("diff"),
+        "q": baseline.get("q"),
         "people": numbers.get("human_pa"),
         "tau": numbers.get("kendall_tau"),
     }
@@ -201,9 +201,9 @@ def _page(
     for line in answer_lines(answered.verdicts, answered.pages):
         shade = f' style="{_SHADES[line.style]};padding:.2em .6em"' if line.style in _SHADES else ""
         parts.append(f"<p><b>{_text(line.whole)}</b></p>" if line.style == "title" else f"<p{shade}>{_text(line.whole)}</p>")
-    for shown in answer:
-        key = (*([shown.below] if shown.below else []), *shown.table.signs)
-        parts += [*_table(shown.table, shown.headings), *(f"<p><small>{_text(line)}</small></p>" for line in key)]
+    for screen in answer:
+        key = (*([screen.below] if screen.below else []), *screen.table.signs)
+        parts += [*_table(screen.table, screen.headings), *(f"<p><small>{_text(line)}</small></p>" for line in key)]
     tables = [part for heading, table in sections for part in (f"<p><b>{_text(heading)}</b></p>", *_table(table))]
     parts += [f"<details><summary>All numbers</summary>{''.join(tables)}</details>"] if answer else tables
     lines = [*legend, *notes, *(f"Signature{f' of {judge}' if judge else ''}: {text}" for judge, text in signatures.items())]
@@ -229,8 +229,8 @@ def _table(table: TextTable, groups: Mapping[int, str] = MappingProxyType({})) -
 
 def _shade(cell: str) -> str:
     """The colour of a cell that is a verdict, for its style attribute: blue for a judge, brown against it; signs and words say the same."""
-    found = [style for style in _SHADES if SIGNS[style] in cell or _OF_WORDS.get(cell) == style]
-    return f";{_SHADES[found[0]]}" if len(found) == 1 else ""
+    styles = [style for style in _SHADES if SIGNS[style] in cell or _OF_WORDS.get(cell) == style]
+    return f";{_SHADES[styles[0]]}" if len(styles) == 1 else ""
 
 
 def _text(text: str) -> str:

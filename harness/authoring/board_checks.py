@@ -32,8 +32,11 @@ def board_complaints(name: str, board: Board, content: ParsedContent) -> Complai
             yield str(err), key_pattern("variants")
     yield from _data_complaints(board, library)
     if board.supersedes and board.supersedes not in library.board_files:
-        others = [other for other in library.board_files if other != name]
-        yield f"supersedes '{board.supersedes}', which is no board.{tags.choose_from(others, board.supersedes)}", key_pattern("supersedes")
+        other_boards = [other for other in library.board_files if other != name]
+        yield (
+            f"supersedes '{board.supersedes}', which is no board.{tags.choose_from(other_boards, board.supersedes)}",
+            key_pattern("supersedes"),
+        )
     if board.items:
         for tag in board.languages:
             if not board.items.get(tag):

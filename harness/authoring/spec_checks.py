@@ -62,10 +62,10 @@ def _word_complaints(words: PromptWords) -> Complaints:
 
 def _task_complaints(section: str, translated: TaskWords, english: Task) -> Complaints:
     yield from _key_complaints(f"{section}.fields", "field", translated.fields, english.fields)
-    named = names_in_braces(english.instruction)
-    for name in sorted(named - names_in_braces(translated.instruction)):
+    slots = names_in_braces(english.instruction)
+    for name in sorted(slots - names_in_braces(translated.instruction)):
         yield f"the instruction of [{section}] does not name {{{name}}}, as the English does", _section_pattern(section)
-    yield from _brace_complaints(section, [translated.instruction, *translated.fields.values()], named)
+    yield from _brace_complaints(section, [translated.instruction, *translated.fields.values()], slots)
 
 
 def _rubric_complaints(section: str, translated: RubricWords, english: Rubric) -> Complaints:
@@ -137,20 +137,20 @@ def task_complaints(name: str, task: Task, rubrics: Mapping[str, Path]) -> Compl
         yield "no metrics; list the rubrics that judges are asked about in this task", key_pattern("metrics")
     yield from _shown_complaints(task)
     for name in sorted(names_in_braces(task.instruction) - set(task.language_keys)):
-        known = ", ".join(f"{{{key}}}" for key in task.language_keys)
-        yield f"{{{name}}} in the instruction is not replaced by anything; an instruction may hold {known}", key_pattern("instruction")
+        keys = ", ".join(f"{{{key}}}" for key in task.language_keys)
+        yield f"{{{name}}} in the instruction is not replaced by anything; an instruction may hold {keys}", key_pattern("instruction")
     yield from _field_order(task)
 
 
 def _shown_complaints(task: Task) -> Complaints:
     """[shown] names metrics and texts of the task, and every question shows what is judged."""
-    for metric, shown in task.shown.items():
+    for metric, fields in task.shown.items():
         if metric not in task.metrics:
             yield f"[shown] names '{metric}', which is no metric of the task; they are {', '.join(task.metrics)}", key_pattern(metric)
-        for name in (name for name in shown if name not in task.fields):
+        for name in (name for name in fields if name not in task.fields):
             message = f"[shown] of '{metric}' names '{name}', which is not a field; the fields are {', '.join(task.fields)}"
             yield message, key_pattern(metric)
-        for name in (name for name in task.outputs if name not in shown):
+        for name in (name for name in task.outputs if name not in fields):
             yield f"[shown] of '{metric}' lacks '{name}', which is judged", key_pattern(metric)
 
 
@@ -264,16 +264,20 @@ def translation_complaints(instructions: Instructions, content: ParsedContent) -
 def dataset_card_complaints(name: str, card: DatasetCard, tasks: Mapping[str, Path], rubrics: Mapping[str, Rubric]) -> Complaints:
     """What is wrong with a dataset card."""
     yield from name_complaints(card.id, name, "id")
-    for theirs, ours in card.tasks.items():
-        if ours not in tasks:
-            message = f"[tasks]: '{theirs}' is said to be the task '{ours}', which does not exist.{tags.choose_from(tasks, ours)}"
-            yield message, key_pattern(theirs)
-    for theirs, ours in card.rubrics.items():
-        if ours not in rubrics:
-            message = f"[rubrics]: '{theirs}' is said to be the metric '{ours}', which has no rubric.{tags.choose_from(rubrics, ours)}"
-            yield message, key_pattern(theirs)
-        elif problem := renaming_problem(card, theirs, rubrics[ours]):
-            yield problem, key_pattern(theirs)
+    for source_task, task_id in card.tasks.items():
+        if task_id not in tasks:
+            message = (
+                f"[tasks]: '{source_task}' is said to be the task '{task_id}', which does not exist.{tags.choose_from(tasks, task_id)}"
+            )
+            yield message, key_pattern(source_task)
+    for source_task, task_id in card.rubrics.items():
+        if task_id not in rubrics:
+            message = (
+                f"[rubrics]: '{source_task}' is said to be the metric '{task_id}', which has no rubric.{tags.choose_from(rubrics, task_id)}"
+            )
+            yield message, key_pattern(source_task)
+        elif problem := renaming_problem(card, source_task, rubrics[task_id]):
+            yield problem, key_pattern(source_task)
     for key in ("title", "licence", "citation", "get"):
         if not getattr(card, key).strip():
             yield (f"'{key}' is missing or empty; a dataset card says what the data are and how to get them", key_pattern(key))

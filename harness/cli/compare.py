@@ -84,8 +84,8 @@ def compare(arguments: argparse.Namespace) -> int:
     else:
         from harness.render.comparison import render_comparison, show
 
-        body = partial(render_comparison, comparison, _shows_statistics(arguments), arguments.distributions, every=arguments.all)
-        show(lambda width: body(width=width), comparison.signature, whole=arguments.signature)
+        body = partial(render_comparison, comparison, _shows_statistics(arguments), arguments.distributions, all_rows=arguments.all)
+        show(lambda width: body(width=width), comparison.signature, whole_signature=arguments.signature)
     return exit_code_of(comparison.verdicts)
 
 

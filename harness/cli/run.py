@@ -286,7 +286,7 @@ def show(result: RunResult, output: Output, decision: DecisionOptions | None = N
         print_sealed(report)
         print_sections(report.ablations)
     else:
-        print_report(report, by_task=output.by_task, every=output.every or output.by_task, signature=output.signature)
+        print_report(report, by_task=output.by_task, all_rows=output.every or output.by_task, signature=output.signature)
         if output.by_task or result.protocol.texts.study:
             print_sections(report.ablations)
         else:

@@ -234,4 +234,4 @@ def explain(arguments: argparse.Namespace) -> int:
         found = explain_errors(opened_source(arguments).recording, compare, ExplainOptions(arguments.by))
     from harness.render.improvement import render_explained
 
-    return print_result(found, lambda found: render_explained(found, every=arguments.all), as_json=arguments.json)
+    return print_result(found, lambda found: render_explained(found, all_rows=arguments.all), as_json=arguments.json)

@@ -61,11 +61,11 @@ def _number_spans(text: str) -> list[tuple[int, int]]:
 
 def _other_number(number: str, chance: Chance) -> str:
     """A different number with as many digits. Leading zeros stay: 0.5 becomes 0.7, and 007 becomes 003."""
-    digits = [place for place, character in enumerate(number) if character.isdecimal()]
-    zeros = next((n for n, place in enumerate(digits) if unicodedata.decimal(number[place])), len(digits) - 1)
+    digits = [position for position, character in enumerate(number) if character.isdecimal()]
+    zeros = next((n for n, position in enumerate(digits) if unicodedata.decimal(number[position])), len(digits) - 1)
     characters = list(number)
-    for place in digits[zeros + 1 :]:
-        characters[place] = _digit(number[place], chance.below(10))
+    for position in digits[zeros + 1 :]:
+        characters[position] = _digit(number[position], chance.below(10))
     first = digits[zeros]  # always a different digit, and never 0
     old = unicodedata.decimal(number[first])
     characters[first] = _digit(number[first], chance.pick([digit for digit in range(1, 10) if digit != old]))
@@ -94,25 +94,25 @@ def shuffle_words(item: Item, pool: Sequence[Item], seed: int, dose: float | Non
     otherwise as many places as possible get a different word. Realised: `moved`, the share of words whose place now holds another word;
     `distance`, the mean distance of these moves in words; `words`, their number.
     """
-    parts, places = words.parts, words.places
-    if len(places) < 2:
+    parts, word_positions = words.parts, words.places
+    if len(word_positions) < 2:
         return None
     chance = Chance(seed)
-    text_words = [parts[place] for place in places]
+    text_words = [parts[position] for position in word_positions]
     groups = _group_by_word(text_words, chance.some(len(text_words), max(2, dosed_count(dose, len(text_words)))))
     if len(groups) == 1:  # the chosen words are all the same: another word has to join, if the text has one
         [(only_word, chosen)] = groups.items()
-        others = [number for number, word in enumerate(text_words) if word != only_word]
-        if not others:
+        other_numbers = [number for number, word in enumerate(text_words) if word != only_word]
+        if not other_numbers:
             return None
-        groups = _group_by_word(text_words, [*chosen[:-1], chance.pick(others)])
+        groups = _group_by_word(text_words, [*chosen[:-1], chance.pick(other_numbers)])
     order = [number for group in groups.values() for number in group]
     step = max(map(len, groups.values()))  # equal words are neighbours in `order`, so this step leads out of every group
     changed = list(parts)
     distances = []
     for number, source in zip(order, order[step:] + order[:step], strict=True):
         if text_words[number] != text_words[source]:
-            changed[places[number]] = text_words[source]
+            changed[word_positions[number]] = text_words[source]
             distances.append(abs(number - source))
     moved, distance = len(distances) / len(text_words), sum(distances) / len(distances)
     return Change("".join(changed), {"moved": moved, "distance": distance, "words": float(len(text_words))})
@@ -134,27 +134,27 @@ def drop_words(item: Item, pool: Sequence[Item], seed: int, dose: float | None, 
     if count < 2:
         return None
     dropped = Chance(seed).some(count, min(max(1, dosed_count(dose, count)), count - 1))
-    places = words.places
-    text = _without(words.parts, {places[number] for number in dropped}, set(places))
+    word_positions = words.places
+    text = _without(words.parts, {word_positions[number] for number in dropped}, set(word_positions))
     return Change(text, {"dropped": len(dropped) / count, "words": float(count)})
 
 
-def _without(parts: Sequence[str], dropped: set[int], places: set[int]) -> str:
+def _without(parts: Sequence[str], dropped: set[int], word_positions: set[int]) -> str:
     """The text without some words. The space before a word goes too, unless another word needs it; the first word takes the next space."""
-    kept: list[int] = []
+    remaining: list[int] = []
     skipped = -1
-    for place in range(len(parts)):
-        if place == skipped:
+    for position in range(len(parts)):
+        if position == skipped:
             continue
-        if place not in dropped:
-            kept.append(place)
+        if position not in dropped:
+            remaining.append(position)
             continue
-        after = place + 1
-        if kept and _is_space(parts[kept[-1]]) and after not in places:
-            kept.pop()
-        elif after < len(parts) and _is_space(parts[after]) and (not kept or kept[-1] not in places):
+        after = position + 1
+        if remaining and _is_space(parts[remaining[-1]]) and after not in word_positions:
+            remaining.pop()
+        elif after < len(parts) and _is_space(parts[after]) and (not remaining or remaining[-1] not in word_positions):
             skipped = after
-    return "".join(parts[place] for place in kept)
+    return "".join(parts[position] for position in remaining)
 
 
 def _is_space(part: str) -> bool:
@@ -181,14 +181,14 @@ def swap_synonyms(item: Item, pool: Sequence[Item], seed: int, dose: float | Non
     """
     groups = _group_of(words.lexicon.synonyms)
     parts = list(words.parts)
-    known = [place for place in words.places if parts[place].casefold() in groups]
-    if not known:
+    replaceable = [position for position in words.places if parts[position].casefold() in groups]
+    if not replaceable:
         return None
-    chosen = Chance(seed).some(len(known), max(1, dosed_count(dose, len(known))))
+    chosen = Chance(seed).some(len(replaceable), max(1, dosed_count(dose, len(replaceable))))
     for number in chosen:  # each word has its own seed, so that a greater dose repeats a smaller one
-        word = parts[known[number]]
-        others = [other for other in groups[word.casefold()] if other.casefold() != word.casefold()]
-        parts[known[number]] = _in_case_of(word, Chance(seed + number).pick(others))
+        word = parts[replaceable[number]]
+        synonyms = [other for other in groups[word.casefold()] if other.casefold() != word.casefold()]
+        parts[replaceable[number]] = _in_case_of(word, Chance(seed + number).pick(synonyms))
     return Change("".join(parts), {"exchanged": len(chosen) / len(words), "words": float(len(words))})
 
 

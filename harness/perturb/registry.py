@@ -78,8 +78,8 @@ def plug_ins() -> dict[str, EntryPoint]:
     return points
 
 
-def _registered_twice(name: str, one: str, other: str) -> UsageError:
-    return UsageError(f"perturbation '{name}' is registered twice: by {one} and by {other}; uninstall one")
+def _registered_twice(name: str, first: str, other: str) -> UsageError:
+    return UsageError(f"perturbation '{name}' is registered twice: by {first} and by {other}; uninstall one")
 
 
 @cache
@@ -150,14 +150,14 @@ def parse_perturbation(text: str, segmenter: str = "icu") -> tuple[Perturbation,
     ['shuffle-words:0.05@whitespace', 'shuffle-words:0.1@whitespace']
     """
     plug_ins()  # a name that is registered twice is an error, whatever is asked for
-    form, at, named_segmenter = text.strip().partition("@")
+    form, at_sign, named_segmenter = text.strip().partition("@")
     name, colon, doses = form.partition(":")
     kind = kind_named(name)
-    if at and not kind.heeds_segmenter:
+    if at_sign and not kind.heeds_segmenter:
         raise UsageError(f"perturbation '{name}' does not work on words, so it has no segmenter; write '{form}' instead of '{text}'")
-    chosen = _segmenter(named_segmenter if at else segmenter) if kind.heeds_segmenter else "icu"
-    given = _doses(kind, doses.split(",") if colon else [])
-    return tuple(Perturbation(name, dose, chosen) for dose in given)
+    chosen = _segmenter(named_segmenter if at_sign else segmenter) if kind.heeds_segmenter else "icu"
+    dose_values = _doses(kind, doses.split(",") if colon else [])
+    return tuple(Perturbation(name, dose, chosen) for dose in dose_values)
 
 
 def _segmenter(name: str) -> str:
@@ -237,20 +237,20 @@ def _change(kind: Kind, item: Item, pool: Sequence[Item], seed: int, dose: float
     """What a kind makes of a text. Raises UsageError if a kind of another package fails, or returns no change."""
     if is_bundled(kind):
         return kind.perturb(item, pool, seed, dose, words)
-    shown = f"the perturbation '{kind.name}'"
+    name = f"the perturbation '{kind.name}'"
     try:
         change: object = kind.perturb(item, pool, seed, dose, words)
     except (KeyboardInterrupt, HarnessError):
         raise
     except BaseException as err:  # code of another package may raise anything
-        raise UsageError(f"{shown} {what_it_did(err)} on item '{item.item_id}'; it should return a Change, or None") from err
+        raise UsageError(f"{name} {what_it_did(err)} on item '{item.item_id}'; it should return a Change, or None") from err
     if change is None:
         return None
     try:
         checked = msgspec.convert(tuple(change) if isinstance(change, tuple) else change, Change)
         checked.text.encode()
     except (msgspec.ValidationError, UnicodeEncodeError) as err:
-        problem = f"{shown} returned {type(change).__name__} for item '{item.item_id}'; it should return a Change, or None"
+        problem = f"{name} returned {type(change).__name__} for item '{item.item_id}'; it should return a Change, or None"
         raise UsageError(f"{problem} ({message_of(err)})") from err
     return checked
 
@@ -266,9 +266,9 @@ def _text_seed(name: str, item_id: str, text: str, seed: int) -> int | None:
         return None
 
 
-def _means(every: Sequence[dict[str, float]]) -> dict[str, float]:
+def _means(measures: Sequence[dict[str, float]]) -> dict[str, float]:
     values: dict[str, list[float]] = {}
-    for realised in every:
+    for realised in measures:
         for name, value in realised.items():
             values.setdefault(name, []).append(value)
-    return {name: sum(known) / len(known) for name, known in values.items()}
+    return {name: sum(numbers) / len(numbers) for name, numbers in values.items()}

@@ -24,12 +24,12 @@ def repeat_sentences(item: Item, pool: Sequence[Item], seed: int, dose: float | 
     Realised: `repeated`, the share of sentences; `sentences`, their number.
     """
     parts = sentences(words.text, item.language)
-    sentence_places = [place for place, part in enumerate(parts) if is_word(part) and not extends(part[0])]
+    sentence_places = [position for position, part in enumerate(parts) if is_word(part) and not extends(part[0])]
     if not sentence_places:
         return None
     count = max(1, dosed_count(dose, len(sentence_places)))
     chosen = {sentence_places[number] for number in Chance(seed).some(len(sentence_places), count)}
-    text = "".join(_repeated(part) if place in chosen else part for place, part in enumerate(parts))
+    text = "".join(_repeated(part) if position in chosen else part for position, part in enumerate(parts))
     return Change(text, {"repeated": count / len(sentence_places), "sentences": float(len(sentence_places))})
 
 
@@ -156,8 +156,8 @@ def _made_of(pool: Sequence[Item], name: str, make: Callable[[Sequence[Item]], T
         return make(pool)
     if name not in _of_last_pool or _of_last_pool[name][0] is not pool:
         _of_last_pool[name] = pool, make(pool)
-    made: T = _of_last_pool[name][1]
-    return made
+    value: T = _of_last_pool[name][1]
+    return value
 
 
 def swap_language(item: Item, pool: Sequence[Item], seed: int, dose: float | None, words: Words) -> Change | None:
@@ -178,9 +178,9 @@ def swap_language(item: Item, pool: Sequence[Item], seed: int, dose: float | Non
 def _damaged(pool: Iterable[Item]) -> dict[str, list[Item]]:
     """The damaged texts in a pool by the id of their original, sorted by their own."""
     index: defaultdict[str, list[Item]] = defaultdict(list)
-    for each in sorted(pool, key=lambda each: each.item_id):
-        if original := each.fields.get(ORIGINAL):
-            index[str(original)].append(each)
+    for candidate in sorted(pool, key=lambda candidate: candidate.item_id):
+        if original := candidate.fields.get(ORIGINAL):
+            index[str(original)].append(candidate)
     return index
 
 

@@ -15,7 +15,8 @@ import guidance
 from guidance import assistant, system, user
 
 from harness.content.placeholders import fill_placeholders
-from harness.prompts.prompt_spec import JUSTIFICATION_CHARACTERS, MAX_SPANS, SPAN_CHARACTERS, PromptSpec, source_of
+from harness.prompts.answer_schema import JUSTIFICATION_CHARACTERS, MAX_SPANS, SPAN_CHARACTERS
+from harness.prompts.prompt_spec import PromptSpec, source_of
 
 
 @guidance(dedent=False)  # type: ignore[operator, untyped-decorator]

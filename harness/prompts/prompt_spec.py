@@ -10,36 +10,10 @@ import langcodes
 import msgspec
 
 from harness.content.specs import Task
-from harness.model import SEVERITIES, Item, Scale, Variant, hashed_variant
+from harness.model import Item, Scale, Variant, hashed_variant
+from harness.prompts.answer_schema import JUSTIFICATION_CHARACTERS, MAX_SPANS, SPAN_CHARACTERS, answer_schema, object_schema
 from harness.prompts.examples import Example
 from harness.prompts.wording import FURTHER_WORDS, Wording
-
-JUSTIFICATION_CHARACTERS = 120
-MAX_SPANS = 10  # errors that an answer may mark
-SPAN_CHARACTERS = 80  # of a quotation
-
-
-def answer_schema(scale: Scale, variant: Variant) -> dict[str, Any]:
-    """One object with the score of a metric, and what the variant asks beside it."""
-    score: dict[str, Any] = {"enum": list(scale.classes)}
-    if scale.kind == "interval":
-        score = {"type": "number", "minimum": scale.min, "maximum": scale.max}
-    if variant.answer == "spans":
-        error = {"text": {"type": "string", "maxLength": SPAN_CHARACTERS}, "severity": {"enum": list(SEVERITIES)}}
-        return object_schema({"errors": {"type": "array", "maxItems": MAX_SPANS, "items": object_schema(error)}, "score": score})
-    justification = {"type": "string", "maxLength": JUSTIFICATION_CHARACTERS}
-    keys = {
-        "before": {"justification": justification, "score": score},
-        "after": {"score": score, "justification": justification},
-        "none": {"score": score},
-    }
-    return object_schema(keys[variant.justification])
-
-
-def object_schema(properties: dict[str, Any]) -> dict[str, Any]:
-    """An object that has just these keys, in this order."""
-    return {"type": "object", "properties": properties, "required": list(properties), "additionalProperties": False}
-
 
 _EXPLAINED_CHARACTERS = 400  # of a text with an explanation; it may be cut, as its score comes first
 _SPAN_TOKENS = 20  # for the braces, keys and severity of an error

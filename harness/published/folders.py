@@ -76,12 +76,12 @@ class TableProblem(NamedTuple):
 
 def converters() -> dict[str, Any]:
     """The entry points of all converters by the id of their card. Raises UsageError where two packages convert one set."""
-    found: dict[str, Any] = {}
-    for each in entry_points(group=GROUP):
-        if each.name in found and found[each.name].value != each.value:
-            raise UsageError(f"two packages convert '{each.name}': {found[each.name].value} and {each.value}; uninstall one of them")
-        found[each.name] = each
-    return found
+    entries: dict[str, Any] = {}
+    for entry in entry_points(group=GROUP):
+        if entry.name in entries and entries[entry.name].value != entry.value:
+            raise UsageError(f"two packages convert '{entry.name}': {entries[entry.name].value} and {entry.value}; uninstall one of them")
+        entries[entry.name] = entry
+    return entries
 
 
 def get(
@@ -125,15 +125,15 @@ def check(card: DatasetCard, folder: Path) -> list[TableProblem]:
         if path is None:
             problems.append(TableProblem(folder / f"{name}.jsonl.gz", "is missing"))
             continue
-        found = _table_of(path)
+        actual = _table_of(path)
         for table in filter(None, (None if record.missing else card.converted.get(name), record.tables.get(name))):
-            if not _is_as(found, table):
-                message = f"has {found.rows:,} rows with SHA-256 {found.sha256}; it should have {table.rows:,} with {table.sha256}"
+            if not _is_as(actual, table):
+                message = f"has {actual.rows:,} rows with SHA-256 {actual.sha256}; it should have {table.rows:,} with {table.sha256}"
                 problems.append(TableProblem(path, message))
                 break
-    named = {f"{name}{end}" for name in record.tables.keys() & card.converted.keys() for end in TABLE_ENDS}
+    file_names = {f"{name}{end}" for name in record.tables.keys() & card.converted.keys() for end in TABLE_ENDS}
     for path in sorted(folder.iterdir()):
-        if path.name not in named and path.name != RECORD and not path.name.startswith("."):
+        if path.name not in file_names and path.name != RECORD and not path.name.startswith("."):
             problems.append(TableProblem(path, "is no part of the published set; move it elsewhere"))
     return problems
 
@@ -183,19 +183,19 @@ def converter_of(card: DatasetCard, package: str | None = "harness") -> Converte
     """
     if card.sources and card.mapping is not None:
         return bound(convert, card, card.mapping)
-    known = converters()
-    if not card.sources or card.id not in known:
-        names = ", ".join(sorted(known))
+    registered = converters()
+    if not card.sources or card.id not in registered:
+        names = ", ".join(sorted(registered))
         raise UsageError(f"'{card.id}' cannot be fetched: its card has no raw files, or nothing converts them. Converters: {names}")
-    if package is None or known[card.id].value.split(":")[0].split(".")[0] != package:
+    if package is None or registered[card.id].value.split(":")[0].split(".")[0] != package:
         raise UsageError(
             f"'{card.id}' cannot be fetched: its card is in a --content folder, and such a card never runs code. Give it a [mapping], "
             "or install it as a package (docs/labels.md)"
         )
     try:
-        converter: Converter = known[card.id].load()
+        converter: Converter = registered[card.id].load()
     except Exception as err:
-        raise UsageError(f"the converter of '{card.id}' ({known[card.id].value}) cannot be loaded: it {what_it_did(err)}") from err
+        raise UsageError(f"the converter of '{card.id}' ({registered[card.id].value}) cannot be loaded: it {what_it_did(err)}") from err
     return converter
 
 
@@ -273,17 +273,17 @@ def _table_of(path: Path) -> ConvertedTable:
     return ConvertedTable(count, digest.hexdigest())
 
 
-def _is_as(found: ConvertedTable, table: ConvertedTable) -> bool:
+def _is_as(actual: ConvertedTable, table: ConvertedTable) -> bool:
     """Whether a table is as its card or record says; cards of sets that nobody could convert as a whole know no hash."""
-    return found.rows == table.rows and table.sha256 in ("", found.sha256)
+    return actual.rows == table.rows and table.sha256 in ("", actual.sha256)
 
 
 def _refuse_other_tables(card: DatasetCard, written: dict[str, ConvertedTable]) -> None:
     for name, table in card.converted.items():
-        found = written.get(name, ConvertedTable(0, hashlib.sha256().hexdigest()))
-        if not _is_as(found, table):
+        actual = written.get(name, ConvertedTable(0, hashlib.sha256().hexdigest()))
+        if not _is_as(actual, table):
             raise ContentError(
-                f"the conversion of '{card.id}' gives {found.rows:,} rows of {name} with SHA-256 {found.sha256}, but the card names "
+                f"the conversion of '{card.id}' gives {actual.rows:,} rows of {name} with SHA-256 {actual.sha256}, but the card names "
                 f"{table.rows:,} with {table.sha256}; nothing was written. Please report this with the version of harness",
                 Path(card.id),
             )

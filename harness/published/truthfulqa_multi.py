@@ -53,6 +53,6 @@ def _labels(raw: RawFiles, tag: str) -> Iterator[Row]:
 
 
 def _scores(tag: str, row: list[str], role: str, more: Row) -> Iterator[Row]:
-    for metric, place in METRICS.items():
-        if row[place]:
-            yield label(f"{tag}-{row[0]}", f"{tag}-{role}", metric, row[place], **more)
+    for metric, column in METRICS.items():
+        if row[column]:
+            yield label(f"{tag}-{row[0]}", f"{tag}-{role}", metric, row[column], **more)

@@ -49,11 +49,11 @@ def ratings(rows: Iterable[Sequence[str]]) -> list[Rating]:
 
 def latest(rows: Iterable[tuple[Any, Rating]]) -> dict[Any, Rating]:
     """Of several ratings under one key the one that ended last."""
-    kept: dict[Any, Rating] = {}
+    last_ratings: dict[Any, Rating] = {}
     for key, rating in rows:
-        if key not in kept or rating.end_time >= kept[key].end_time:
-            kept[key] = rating
-    return kept
+        if key not in last_ratings or rating.end_time >= last_ratings[key].end_time:
+            last_ratings[key] = rating
+    return last_ratings
 
 
 def translation_item(item_id: str, tag: str, document: Sequence[str], segment: int, system: str, source: str, output: str) -> Row:

@@ -145,28 +145,31 @@ _EVIDENCE = {OPEN, "people", "baseline", "coverage", "cells", "labels", "annotat
 
 
 def print_gate(
-    result: GateResult, source: Sequence[str] = (), console: Console | None = None, *, every: bool = False, signature: bool = False
+    result: GateResult, source: Sequence[str] = (), console: Console | None = None, *, all_rows: bool = False, signature: bool = False
 ) -> None:
-    """Print the outcome and the limits that do not hold; with `every` those that hold too, and the `signature` whole, not as a short hash.
+    """Print the outcome and the limits that do not hold; with `all_rows` those that hold too; `signature` prints it whole, not as a hash.
 
     `source` are the words of a command line that name what was checked, for the next step; by default the name in `result`.
     """
-    named = shlex.join(source or [result.source])
+    paths = shlex.join(source or [result.source])
     text = next(iter(result.signatures.values()), "")
-    show(lambda width: render_gate(result, named, width, every=every), text, console, whole=signature)
+    show(lambda width: render_gate(result, paths, width, all_rows=all_rows), text, console, whole_signature=signature)
 
 
-def render_gate(result: GateResult, source: str, width: int, *, every: bool = False) -> RenderableType:
-    """The answer, then for each judge its limits: broken ones first, then open ones; with `every` those that hold too."""
-    title, *others = _answer(result, source, width)
-    parts: list[RenderableType] = [Text(title.whole, style=_STYLES[result.outcome]), *styled_answer(others, width)[:-1]]
+def render_gate(result: GateResult, source: str, width: int, *, all_rows: bool = False) -> RenderableType:
+    """The answer, then for each judge its limits: broken ones first, then open ones; with `all_rows` those that hold too."""
+    title, *other_lines = _answer(result, source, width)
+    parts: list[RenderableType] = [Text(title.whole, style=_STYLES[result.outcome]), *styled_answer(other_lines, width)[:-1]]
     key = _Key()
     sides = dict.fromkeys(map(judge_text, result.checks))
     for side in sides:
-        if rows := [check for check in result.checks if judge_text(check) == side and (every or check.outcome != "pass")]:
+        if rows := [check for check in result.checks if judge_text(check) == side and (all_rows or check.outcome != "pass")]:
             parts += [Text(f"\n{one_line(side)}" if len(sides) > 1 else "", style="bold cyan"), _table(rows, width, key)]
-    held = result.count("pass")
-    if lines := [*([f"{counted(held, 'limit')} hold{'s' if held == 1 else ''}: --all."] if held and not every else []), *key.lines]:
+    passed = result.count("pass")
+    if lines := [
+        *([f"{counted(passed, 'limit')} hold{'s' if passed == 1 else ''}: --all."] if passed and not all_rows else []),
+        *key.lines,
+    ]:
         parts.append(dim_lines(lines))
     parts += [dim_lines(map(one_line, result.notes))] if result.notes else []
     return Group(*parts, *(Text(f"\n{one_line(warning)}", style="yellow") for warning in result.warnings))
@@ -178,8 +181,8 @@ def _answer(result: GateResult, source: str, width: int) -> list[AnswerLine]:
     who = next((text for text in _who(result.checks) if cell_len(text) <= width), "")
     steps = tuple(_steps(result.checks, source))
     whose = [AnswerLine("note", who, who)] if who else []
-    for named in _NAMED:
-        cards = tuple(_cards(result, dict(zip(_CARDS, named, strict=True))))
+    for most_names in _NAMED:
+        cards = tuple(_cards(result, dict(zip(_CARDS, most_names, strict=True))))
         lines = [title, *whose, *lines_of(Answer("", cards, "", steps))]
         if answer_height(lines, width) <= ANSWER_LINES:
             return lines
@@ -192,27 +195,30 @@ def _who(checks: Sequence[Check]) -> Iterator[str]:
     judges = list(dict.fromkeys(str(check.judge) for check in checks if check.judge))
     conditions = f"{', '.join(judges)} under {counted(len(sides), 'condition')}"
     counts = [counted(len(judges), "judge")] if judges else []
-    named = counts if len(judges) > 1 else sides if len(sides) == 1 else [conditions] if judges else []
+    judge_parts = counts if len(judges) > 1 else sides if len(sides) == 1 else [conditions] if judges else []
     languages = list(dict.fromkeys(english_name(check.language) for check in checks))
     metrics = list(dict.fromkeys(metric_words(check.metric) for check in checks))
-    for most, said in ((_MOST_NAMES, named), (1, named), (1, judges[:1] if len(judges) == 1 else counts), (0, counts)):
-        places = ((languages, "language"), (metrics, "metric"))
-        told = (", ".join(names) if len(names) <= most else counted(len(names), what) for names, what in places)
-        yield one_line(" · ".join((*said, *told)))
+    for most, said in ((_MOST_NAMES, judge_parts), (1, judge_parts), (1, judges[:1] if len(judges) == 1 else counts), (0, counts)):
+        axes = ((languages, "language"), (metrics, "metric"))
+        axis_texts = (", ".join(names) if len(names) <= most else counted(len(names), what) for names, what in axes)
+        yield one_line(" · ".join((*said, *axis_texts)))
 
 
-def _cards(result: GateResult, named: dict[str, int]) -> Iterator[Card]:
+def _cards(result: GateResult, most_checks: dict[str, int]) -> Iterator[Card]:
     """A card for the broken limits and one for the open ones, with the names of so many."""
     several = several_judges(result.checks)
     for outcome, (style, heading) in _CARDS.items():
-        own = [check for check in result.checks if check.outcome == outcome]
-        if not own:
+        checks = [check for check in result.checks if check.outcome == outcome]
+        if not checks:
             continue
-        said = [f"{_place(one)}{f' ({judge_text(one)})' if several else ''}: {limit_text(one)}" for one in own[: named[outcome]]]
-        left = len(own) - len(said)
-        languages = list(dict.fromkeys(english_name(one.language) for one in own))
+        said = [
+            f"{_place(check)}{f' ({judge_text(check)})' if several else ''}: {limit_text(check)}"
+            for check in checks[: most_checks[outcome]]
+        ]
+        omitted = len(checks) - len(said)
+        languages = list(dict.fromkeys(english_name(check.language) for check in checks))
         where = ", ".join(languages) if len(languages) <= _MOST_NAMES else counted(len(languages), "language")
-        said += [f"{left} more" if said else f"{counted(left, 'limit')} in {where}"] if left else []
+        said += [f"{omitted} more" if said else f"{counted(omitted, 'limit')} in {where}"] if omitted else []
         yield Card(style, heading, one_line(f"{'; '.join(said)}."))
 
 
@@ -256,8 +262,8 @@ class _Key:
             self._meanings |= {code: _MEANINGS[code] for code in codes}
             return " ".join(codes)
         reason = one_line(check.reason)
-        known = [code for code, meaning in self._meanings.items() if meaning == reason]
-        code = known[0] if known else str(1 + sum(code.isdigit() for code in self._meanings))
+        same_meaning = [code for code, meaning in self._meanings.items() if meaning == reason]
+        code = same_meaning[0] if same_meaning else str(1 + sum(code.isdigit() for code in self._meanings))
         self._meanings[code] = reason
         return code
 

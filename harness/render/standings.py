@@ -82,8 +82,8 @@ def ranking_columns(standings: Standings) -> list[Column]:
             columns.append(column)
     if by_order(standings):
         columns = [column for column in columns if column.name not in _NO_AGREEMENT]
-    shown = {column.name for column in columns}
-    return [*columns, *(_statistic(name) for name in asked_for if name not in shown)]
+    names = {column.name for column in columns}
+    return [*columns, *(_statistic(name) for name in asked_for if name not in names)]
 
 
 def _ranked_by(standings: Standings) -> Column:
@@ -104,8 +104,8 @@ def by_order(standings: Standings) -> bool:
 def _statistic(name: str) -> Column:
     """The column of a statistic that standings do not have by themselves."""
     same_name = (column for column in COLUMNS if column.name == name)
-    known = next(iter(sorted(same_name, key=lambda column: column.tables == {TableName.SYSTEMS})), None)  # not of means of systems
-    column = known or Column(name, name.replace("_", " "), COEFFICIENT, "see docs/statistics.md", frozenset())
+    column = next(iter(sorted(same_name, key=lambda column: column.tables == {TableName.SYSTEMS})), None)  # not of means of systems
+    column = column or Column(name, name.replace("_", " "), COEFFICIENT, "see docs/statistics.md", frozenset())
     return replace(column, interval=False, signs=False, same_as="")
 
 
@@ -168,28 +168,28 @@ def baseline_note(ranked: RankedJudge) -> str:
 
 def overall_table(standings: Standings, variant: str) -> TextTable:
     """All judges over the languages, baselines last. A mean always has the worst language beside it, and a mean with blanks is blank."""
-    every = [each for each in standings.overall if each.variant == variant]
-    every.sort(key=lambda each: standings.judge(each.judge).baseline)
-    judges = [standings.judge(each.judge) for each in every]
+    overall_rows = [row for row in standings.overall if row.variant == variant]
+    overall_rows.sort(key=lambda row: standings.judge(row.judge).baseline)
+    judges = [standings.judge(row.judge) for row in overall_rows]
     written = _ranked_by(standings).format
     languages = [Column(f"in_{tag}", tag, written, f"the number in {english_name(tag)}", frozenset()) for tag in standings.languages]
-    rows = [_overall_row(each, judge, written) for each, judge in zip(every, judges, strict=True)]
-    own = [replace(column, format=written) if column.name == "mean" else column for column in columns_in(TableName.OVERALL)]
-    table = tabulate(rows, [*own, *languages], faint=[judge.baseline for judge in judges])
+    rows = [_overall_row(row, judge, written) for row, judge in zip(overall_rows, judges, strict=True)]
+    statistics = [replace(column, format=written) if column.name == "mean" else column for column in columns_in(TableName.OVERALL)]
+    table = tabulate(rows, [*statistics, *languages], faint=[judge.baseline for judge in judges])
     return replace(table, legend=tuple(line for line in table.legend if line not in {column.legend_line for column in languages}))
 
 
-def _overall_row(each: Overall, judge: Contender, written: ColumnFormat) -> Row:
-    known = each.worst is not None and each.worst_language is not None
+def _overall_row(overall: Overall, judge: Contender, written: ColumnFormat) -> Row:
+    has_worst = overall.worst is not None and overall.worst_language is not None
     return {
         "judge": name_of(judge),
-        "mean": each.mean,
-        "worst": each.worst,
-        "worst_text": f"{written.text(each.worst, None)} {each.worst_language}" if known else UNDEFINED,
-        "beats_baseline": each.beats_baseline,
-        "beats_baseline_text": f"{each.beats_baseline} of {each.tested}" if each.tested else UNDEFINED,
-        "verdicts": None if judge.baseline else each.verdicts,
-        **{f"in_{tag}": value for tag, value in each.by_language.items()},
+        "mean": overall.mean,
+        "worst": overall.worst,
+        "worst_text": f"{written.text(overall.worst, None)} {overall.worst_language}" if has_worst else UNDEFINED,
+        "beats_baseline": overall.beats_baseline,
+        "beats_baseline_text": f"{overall.beats_baseline} of {overall.tested}" if overall.tested else UNDEFINED,
+        "verdicts": None if judge.baseline else overall.verdicts,
+        **{f"in_{tag}": value for tag, value in overall.by_language.items()},
     }
 
 
@@ -199,11 +199,11 @@ def verdict_table(standings: Standings, language: str | None = None) -> TextTabl
     None where no judge has a verdict, and where labels are constructed: nobody may be used then.
     """
     judges = {judge.id: judge for judge in standings.judges if not judge.baseline}
-    given = [verdict for verdict in standings.verdicts if verdict["judge"] in judges and language in (None, verdict["language"])]
-    if standings.constructed or not given:
+    verdicts = [verdict for verdict in standings.verdicts if verdict["judge"] in judges and language in (None, verdict["language"])]
+    if standings.constructed or not verdicts:
         return None
     cells: dict[tuple[str, str], list[Verdict]] = {}
-    for verdict in given:
+    for verdict in verdicts:
         cells.setdefault((verdict["language"], verdict["metric"]), []).append(verdict)
     metrics = list(dict.fromkeys(metric for _, metric in cells))
     headings = (Heading("language", "language", key=True), *(Heading(metric, metric_words(metric)) for metric in metrics))
@@ -221,8 +221,8 @@ def _verdicts_in_short(verdicts: Sequence[Verdict], standings: Standings) -> str
     for answer in ("use", "use corrected"):
         names = [standings.judge(verdict["judge"]).display_name for verdict in verdicts if verdict.answer == answer]
         if names:
-            named = ", ".join(names) if len(names) <= _MOST_JUDGES else f"{len(names)} judges"
-            return answer if len(verdicts) == 1 else f"{answer}: {named}"
+            judge_names = ", ".join(names) if len(names) <= _MOST_JUDGES else f"{len(names)} judges"
+            return answer if len(verdicts) == 1 else f"{answer}: {judge_names}"
     against = sum(verdict.answer == "do not use" for verdict in verdicts)
     if against == len(verdicts):
         return "do not use" if against == 1 else f"do not use: all {against}"
@@ -303,51 +303,58 @@ def print_standings(
     language: str | None = None,
     console: Console | None = None,
     *,
-    every: bool = False,
+    all_tables: bool = False,
 ) -> None:
     """Print to stdout; a pipe gets a generous width instead of cut columns."""
-    print_whole(lambda width: render_standings(standings, findings, language, width, every=every), console=console)
+    print_whole(lambda width: render_standings(standings, findings, language, width, all_tables=all_tables), console=console)
 
 
 def render_standings(
-    standings: Standings, findings: Sequence[Finding] = (), language: str | None = None, width: int = PIPE_WIDTH, *, every: bool = False
+    standings: Standings,
+    findings: Sequence[Finding] = (),
+    language: str | None = None,
+    width: int = PIPE_WIDTH,
+    *,
+    all_tables: bool = False,
 ) -> RenderableType:
     """All languages with metrics pooled; of one language, its metrics too.
 
-    The tables of single languages, the findings of probes and the meanings of headings are there with `every`, or of one language.
+    The tables of single languages, the findings of probes and the meanings of headings are there with `all_tables`, or of one language.
     """
     parts: list[RenderableType] = [Text(terminal_safe(f"{heading(standings)} · {standings.board}"), style="bold")]
     if not standings.judges:
         return Group(*parts, Text("No submissions yet: 'harness submit' makes one from a run."))
     answer = board_answer(standings) if language is None else language_answer(standings, language)
-    above, beside = render_lines(lines_of(answer), width)
+    above, comparing_lines = render_lines(lines_of(answer), width)
     parts += [Text(""), *above, Text(terminal_safe(board_facts(standings)), style="dim")]
-    shown: list[TextTable] = []
+    tables: list[TextTable] = []
     if verdicts := verdict_table(standings, language):
-        shown.append(_with_signs(verdicts, width))
-        parts += [table_heading("Verdicts"), FittedTable(shown[-1], unbroken=("language",))]
+        tables.append(_with_signs(verdicts, width))
+        parts += [table_heading("Verdicts"), FittedTable(tables[-1], unbroken=("language",))]
     if language is None:
         for variant in standings.variants:
-            shown.append(overall_table(standings, variant))
+            tables.append(overall_table(standings, variant))
             title = f"All languages{f' · {variant}' if len(standings.variants) > 1 else ''}"
-            parts += [table_heading(title), *_fitted_table(shown[-1], width)]
-    parts += [Text(""), *beside[:-1]] if beside else []
-    if language is None and not every:
-        signs = [line for table in shown for line in table.legend if line == _SIGN_LEGEND]
+            parts += [table_heading(title), *_fitted_table(tables[-1], width)]
+    parts += [Text(""), *comparing_lines[:-1]] if comparing_lines else []
+    if language is None and not all_tables:
+        signs = [line for table in tables for line in table.legend if line == _SIGN_LEGEND]
         notes = [*signs, *cautions(standings), _more(standings, findings)]
         return Group(*parts, Text("\n" + terminal_safe("\n".join(notes)), style="dim"))
     for tag in standings.languages if language is None else (language,):
         parts.append(table_heading(both_names(tag)))
-        rankings = [each for each in standings.tables if each.language == tag and (language is not None or each.metric == POOLED)]
+        rankings = [
+            ranking for ranking in standings.tables if ranking.language == tag and (language is not None or ranking.metric == POOLED)
+        ]
         for ranking in rankings:
-            shown.append(ranking_table(standings, ranking))
-            parts += [Text(terminal_safe(table_title(standings, ranking)), style="italic"), *_fitted_table(shown[-1], width)]
+            tables.append(ranking_table(standings, ranking))
+            parts += [Text(terminal_safe(table_title(standings, ranking)), style="italic"), *_fitted_table(tables[-1], width)]
             parts += [Text(groups_in_words(ranking), style="dim")]
         if not rankings:
             parts.append(Text("No numbers."))
     if findings:
         parts += [table_heading("Probes"), *_probes(findings)]
-    return Group(*parts, Text("\n" + terminal_safe("\n".join(standings_notes(standings, shown))), style="dim"))
+    return Group(*parts, Text("\n" + terminal_safe("\n".join(standings_notes(standings, tables))), style="dim"))
 
 
 def _more(standings: Standings, findings: Sequence[Finding]) -> str:
@@ -374,37 +381,37 @@ def _with_signs(table: TextTable, width: int) -> TextTable:
 def _fitted_table(table: TextTable, width: int) -> Iterator[RenderableType]:
     """The columns that fit into the width, and the names of the others."""
     widths = _column_widths(table)
-    kept = _fitting(table, widths, width)
-    room = width - sum(widths[place] + _GAP for place in kept if table.headings[place].name != _NAME) - _GAP
+    fitting = _fitting(table, widths, width)
+    room = width - sum(widths[column] + _GAP for column in fitting if table.headings[column].name != _NAME) - _GAP
     fitted = replace(
         table,
-        headings=tuple(table.headings[place] for place in kept),
-        rows=tuple(tuple(terminal_safe(row[place]) for place in kept) for row in table.rows),
+        headings=tuple(table.headings[column] for column in fitting),
+        rows=tuple(tuple(terminal_safe(row[column]) for column in fitting) for row in table.rows),
     )
-    own = {table.headings[place].name: widths[place] for place in kept}
-    if _NAME in own:
-        own[_NAME] = min(own[_NAME], room, _NAME_WIDTHS[1])
-    yield FittedTable(fitted, widths=own)
-    if absent := [each.text for place, each in enumerate(table.headings) if place not in kept]:
+    column_width = {table.headings[column].name: widths[column] for column in fitting}
+    if _NAME in column_width:
+        column_width[_NAME] = min(column_width[_NAME], room, _NAME_WIDTHS[1])
+    yield FittedTable(fitted, widths=column_width)
+    if absent := [heading.text for column, heading in enumerate(table.headings) if column not in fitting]:
         yield Text(f"Not in this width: {', '.join(absent)}. A wider window has them, and so has --json.", style="dim")
 
 
 def _column_widths(table: TextTable) -> list[int]:
     """The widths in which no text of a column is broken; the sign of an interval in a heading stays whole too."""
-    own = ("[95 %]" if "[95" in heading.text else "" for heading in table.headings)
-    return [max(width, cell_len(sign)) for width, sign in zip(column_widths(table), own, strict=True)]
+    signs = ("[95 %]" if "[95" in heading.text else "" for heading in table.headings)
+    return [max(width, cell_len(sign)) for width, sign in zip(column_widths(table), signs, strict=True)]
 
 
 def _fitting(table: TextTable, widths: Sequence[int], width: int) -> list[int]:
     """The columns for which there is room, from the left on."""
-    kept: list[int] = []
+    fitting: list[int] = []
     taken = 0
-    for place, own in enumerate(widths):
-        taken += (_NAME_WIDTHS[0] if table.headings[place].name == _NAME else own) + _GAP
-        if taken > width and len(kept) > 1:
+    for column, column_width in enumerate(widths):
+        taken += (_NAME_WIDTHS[0] if table.headings[column].name == _NAME else column_width) + _GAP
+        if taken > width and len(fitting) > 1:
             break
-        kept.append(place)
-    return kept
+        fitting.append(column)
+    return fitting
 
 
 def _probes(findings: Sequence[Finding]) -> Iterator[Text]:

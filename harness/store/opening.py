@@ -129,16 +129,16 @@ def _public_command(words: Sequence[str]) -> str:
     >>> _public_command(["run", "--langs", "cs", "--base-url", "http://10.0.0.1:8000/v1", "--out=x", "token"])
     'run --langs cs --base-url … --out … …'
     """
-    shown: list[str] = []
+    public: list[str] = []
     for number, word in enumerate(words):
         flag, equals, value = word.partition("=")
         if word in _COMMANDS and number < 2:
-            shown.append(word)
+            public.append(word)
         elif re.fullmatch(r"--[a-z][a-z-]*", flag):
-            shown += [flag, *([_public_value(flag, value)] if equals else [])]
+            public += [flag, *([_public_value(flag, value)] if equals else [])]
         else:
-            shown.append(_public_value(shown[-1] if shown else "", word))
-    return " ".join(shown)
+            public.append(_public_value(public[-1] if public else "", word))
+    return " ".join(public)
 
 
 def _public_value(flag: str, value: str) -> str:

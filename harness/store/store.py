@@ -227,7 +227,7 @@ class Store:
         remaining = iter(call_ids)
         while chunk := list(islice(remaining, _IDS_PER_QUERY)):
             rows = self._fetch(f"SELECT ({query}) FROM json_each(?) ORDER BY key", msgspec.json.encode(chunk).decode())
-            yield from zip(chunk, (found for (found,) in rows), strict=True)
+            yield from zip(chunk, (stored for (stored,) in rows), strict=True)
 
     def put_batch(self, batch_id: str, run: str, judge: str, calls: Sequence[str]) -> None:
         """Record a submitted batch in the state `submitted`. A batch that is already recorded stays as it is."""

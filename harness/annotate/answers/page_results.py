@@ -88,16 +88,16 @@ def checksum(answers: Iterable[PageAnswer]) -> str:
     '5b8008fd'
     """
     lines = []
-    for one in answers:
-        scores = ",".join(f"{metric}={_written(one.scores[metric])}" for metric in sorted(one.scores, key=_utf16))
-        errors = ",".join(f"{error.field}:{error.start}:{error.end}:{error.severity}" for error in one.errors or ())
-        place = "" if one.place is None else one.place
+    for answer in answers:
+        scores = ",".join(f"{metric}={_written(answer.scores[metric])}" for metric in sorted(answer.scores, key=_utf16))
+        errors = ",".join(f"{error.field}:{error.start}:{error.end}:{error.severity}" for error in answer.errors or ())
+        position = "" if answer.place is None else answer.place
         reviews = [
-            f"{metric}={'+'.join(own.reasons)}:{own.words}"
-            for metric, own in sorted((one.reviews or {}).items(), key=lambda pair: _utf16(pair[0]))
+            f"{metric}={'+'.join(review.reasons)}:{review.words}"
+            for metric, review in sorted((answer.reviews or {}).items(), key=lambda pair: _utf16(pair[0]))
         ]
-        changed = (one.changed,) if one.changed else ()
-        parts = (one.key, place, scores, errors, one.skip or "", one.comment or "", one.ms, *reviews, *changed)
+        changed = (answer.changed,) if answer.changed else ()
+        parts = (answer.key, position, scores, errors, answer.skip or "", answer.comment or "", answer.ms, *reviews, *changed)
         lines.append("|".join(map(str, parts)))
     value = 0x811C9DC5
     for byte in "\n".join(lines).encode("utf-8", "replace"):
@@ -147,7 +147,7 @@ def _faults(result: PageResult, page: LabellingPage, record: PageRecord) -> Iter
 
 
 def _answer_faults(answer: PageAnswer, record: PageRecord) -> Iterator[str]:
-    metrics = {metric for asked in record.metrics.values() for metric in asked}
+    metrics = {metric for task_metrics in record.metrics.values() for metric in task_metrics}
     for metric, score in answer.scores.items():
         if metric not in metrics:
             yield "a score on a metric that the page does not ask about"
@@ -161,7 +161,7 @@ def _answer_faults(answer: PageAnswer, record: PageRecord) -> Iterator[str]:
         yield "'changed' is a time such as 2026-01-31T09:30:00.000Z"
     if answer.ms > _MOST_MS or not 0 <= (answer.place or 0) <= _MOST_MS:
         yield "an impossible time or place"
-    fields = {name for shown in record.fields.values() for name in shown}
+    fields = {name for task_fields in record.fields.values() for name in task_fields}
     if len(answer.errors or ()) > _MOST_ERRORS or any(
         error.field not in fields or error.end < error.start for error in answer.errors or ()
     ):
@@ -190,24 +190,24 @@ def latest_answers(results: Iterable[tuple[PageResult, T]]) -> dict[str, tuple[P
     An answer without a time of its own counts as changed when its result was saved. Of equal times the one saved later counts.
     """
     latest: dict[str, tuple[PageAnswer, T]] = {}
-    for result, beside in sorted(results, key=lambda pair: pair[0].saved):
+    for result, path in sorted(results, key=lambda pair: pair[0].saved):
         for answer in result.answers:
             new = answer if answer.changed or answer.place is None else msgspec.structs.replace(answer, changed=result.saved)
-            old, its = latest.get(answer.key, (new, beside))
-            later, whose = (old, its) if (old.changed or "") > (new.changed or "") else (new, beside)
+            old, its = latest.get(answer.key, (new, path))
+            later, whose = (old, its) if (old.changed or "") > (new.changed or "") else (new, path)
             latest[answer.key] = (msgspec.structs.replace(later, ms=max(old.ms, new.ms)), whose)
     return latest
 
 
-def merged(one: PageResult, other: PageResult) -> PageResult:
-    """Two states of one sitting as one. No answer that only one of them has is lost; `one` gives the head."""
-    latest = latest_answers([(one, None), (other, None)])
+def merged(newer: PageResult, other: PageResult) -> PageResult:
+    """Two states of one sitting as one. No answer that only one of them has is lost; `newer` gives the head."""
+    latest = latest_answers([(newer, None), (other, None)])
     answers = tuple(answer for answer, _ in latest.values())
     return msgspec.structs.replace(
-        one,
+        newer,
         answers=answers,
         checksum=checksum(answers),
-        saved=max(one.saved, other.saved),
-        practised=max(one.practised, other.practised),
-        joined=tuple(sorted((one.sessions | other.sessions) - {one.session})),
+        saved=max(newer.saved, other.saved),
+        practised=max(newer.practised, other.practised),
+        joined=tuple(sorted((newer.sessions | other.sessions) - {newer.session})),
     )

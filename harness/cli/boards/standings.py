@@ -31,7 +31,7 @@ def show(arguments: argparse.Namespace) -> int:
         return 0
     from harness.render.standings import print_standings
 
-    print_standings(ranked, board.findings, language, every=arguments.all)
+    print_standings(ranked, board.findings, language, all_tables=arguments.all)
     return 0
 
 

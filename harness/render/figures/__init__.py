@@ -69,12 +69,12 @@ def _figures(report_json: Mapping[str, Any]) -> Iterator[tuple[str, Callable[...
         yield "verdicts", partial(draw_answer, verdicts, signature)
     for section, (name, draw) in _SECTIONS.items():
         if section in sections:
-            baselines = {one["language"]: one["baseline"] for one in report_json.get("summaries", ()) if one.get("baseline") is not None}
+            baselines = {row["language"]: row["baseline"] for row in report_json.get("summaries", ()) if row.get("baseline") is not None}
             more = {"baselines": baselines} if section == "variants" else {}
             yield name, partial(draw, sections[section], signature, **more)
-    own = sections.get("self_preference", {})
-    if own.get("points") or any(one["points"] for one in own.get("control_lines", ())):
-        yield "own_preference", partial(draw_own_preference, own, signature)
+    preference = sections.get("self_preference", {})
+    if preference.get("points") or any(row["points"] for row in preference.get("control_lines", ())):
+        yield "own_preference", partial(draw_own_preference, preference, signature)
     for metric, rows in _by_metric(sections.get("perturbations", {}).get("rows", ())):
         if any(row["sensitivity"] is not None for row in rows):
             yield f"sensitivity-{_slug(metric)}", partial(draw_sensitivity, rows, signature)
@@ -94,5 +94,5 @@ def _by_metric(rows: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, list[Ma
 
 def _slug(metric: str) -> str:
     """A metric's name as part of a file name: never a path, and different for different metrics."""
-    kept = re.sub(r"[^\w-]+", "_", metric)[:60]
-    return kept if kept == metric else f"{kept}-{hashlib.sha256(metric.encode()).hexdigest()[:8]}"
+    safe = re.sub(r"[^\w-]+", "_", metric)[:60]
+    return safe if safe == metric else f"{safe}-{hashlib.sha256(metric.encode()).hexdigest()[:8]}"

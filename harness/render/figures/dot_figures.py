@@ -47,33 +47,33 @@ def draw_agreement(
     Panels are by judge and temperature. Where nothing could be read, a sentence says so. `baselines` has the agreement of the majority
     baseline by language; it is drawn beside agreement with the labels only.
     """
-    every = section["rows"]
-    paired = any(row["human_pa"] is not None for row in every)
+    all_rows = section["rows"]
+    paired = any(row["human_pa"] is not None for row in all_rows)
     judge = "pa_pairwise" if paired else "pa_failed_wrong"
-    readable = {row["variant"] for row in every if row.get(judge) is not None}
-    failed = [name for name in panels.different(every, "variant") if name not in readable]
-    rows = [row for row in every if row["variant"] not in failed] or every
+    readable = {row["variant"] for row in all_rows if row.get(judge) is not None}
+    failed = [name for name in panels.different(all_rows, "variant") if name not in readable]
+    rows = [row for row in all_rows if row["variant"] not in failed] or all_rows
     values = {aspect: panels.different(panels.rows_at_level(rows, aspect), aspect) for aspect in _ASPECTS}
     variants = {case: panels.different(_of_case(rows, case, _JUDGED), "variant") for case in panels.contexts(rows, _JUDGED)}
     heights = {case: _heights(values, len(names), options) for case, names in variants.items()}
-    cases, left = style.fitting([*variants], [sum(heights[case]) for case in variants], 0.9, "condition")
+    cases, omitted = style.fitting([*variants], [sum(heights[case]) for case in variants], 0.9, "condition")
     looks = {
         name: style.colour_and_marker(number) for number, name in enumerate(dict.fromkeys(n for case in cases for n in variants[case]))
     }
-    shown = []
+    panel_list = []
     for case in cases:
         for aspect in _ASPECTS:
-            own = _of_case(panels.rows_at_level(rows, aspect), case, _JUDGED)
-            series = _variants(own, aspect, {name: looks[name] for name in variants[case]}, judge, paired)
+            case_rows = _of_case(panels.rows_at_level(rows, aspect), case, _JUDGED)
+            series = _variants(case_rows, aspect, {name: looks[name] for name in variants[case]}, judge, paired)
             if baselines and not paired and aspect == "language":
-                known = {tag: (baselines[tag], None, None) for tag in values[aspect] if tag in baselines}
-                series.append(Series("majority baseline", known, style.BASELINE, "|", beside=True))
-            shown.append(DotPanel(case, f"by {aspect}", aspect, values[aspect], series))
-    text = (_PAIR if paired else _ALONE) + left + (f" Without any readable answer: {', '.join(failed)}." if failed else "")
+                baseline_values = {tag: (baselines[tag], None, None) for tag in values[aspect] if tag in baselines}
+                series.append(Series("majority baseline", baseline_values, style.BASELINE, "|", beside=True))
+            panel_list.append(DotPanel(case, f"by {aspect}", aspect, values[aspect], series))
+    text = (_PAIR if paired else _ALONE) + omitted + (f" Without any readable answer: {', '.join(failed)}." if failed else "")
     figure = DotFigure(
         "Agreement by language, task and metric",
         text,
-        shown,
+        panel_list,
         across=len(_ASPECTS) if options.wide else 1,
         heights=[height for case in cases for height in heights[case]],
         around=0.9,
@@ -95,10 +95,10 @@ def _variants(rows: Sequence[Row], aspect: str, looks: Mapping[str, tuple[str, s
     """The judge's dots, one series for each variant, and those of people on the same lines."""
     series: list[Series] = []
     for variant, look in looks.items():
-        own = [row for row in rows if row["variant"] == variant]
-        series.append(Series(variant, _values(own, aspect, judge), *look))
+        variant_rows = [row for row in rows if row["variant"] == variant]
+        series.append(Series(variant, _values(variant_rows, aspect, judge), *look))
         if paired:
-            people = {name: (value, None, None) for name, (value, _, _) in _values(own, aspect, "human_pa").items()}
+            people = {name: (value, None, None) for name, (value, _, _) in _values(variant_rows, aspect, "human_pa").items()}
             name = "_people" if len(series) > 1 else "people, on the same items"
             series.append(Series(name, people, style.PEOPLE, "d", hollow=True, beside=True))
     return series
@@ -116,19 +116,21 @@ def draw_consistency(section: Section, signature: str, options: FigureOptions = 
     """The section `consistency`: a panel for each kind of sameness, in it a dot for each judge and condition."""
     rows = panels.rows_at_level(section["rows"], "language")
     languages = panels.different(rows, "language")
-    shown = [(name, title) for name, title in _REPEATED if any(row[name] is not None for row in rows)]
-    across = len(shown) if options.wide else 1
-    lines = -(-len(shown) // across)
-    every = panels.contexts(rows)
-    each = len(languages) * panels.LINE_HEIGHT * lines
-    cases, left = style.fitting(every, [each] * len(every), 1.0 + panels.height_of(len(languages), 0) * lines, "condition")
+    statistics = [(name, title) for name, title in _REPEATED if any(row[name] is not None for row in rows)]
+    across = len(statistics) if options.wide else 1
+    lines = -(-len(statistics) // across)
+    contexts = panels.contexts(rows)
+    inches = len(languages) * panels.LINE_HEIGHT * lines
+    cases, omitted = style.fitting(contexts, [inches] * len(contexts), 1.0 + panels.height_of(len(languages), 0) * lines, "condition")
     names = [(case, panels.context_name(case), style.colour_and_marker(number)) for number, case in enumerate(cases)]
     repeats = {row["repeats"] for row in rows}
-    asked = f"Questions (an item and a metric) asked {'up to ' if len(repeats) > 1 else ''}{max(repeats)} times, with 95 % intervals."
+    repeats_note = (
+        f"Questions (an item and a metric) asked {'up to ' if len(repeats) > 1 else ''}{max(repeats)} times, with 95 % intervals."
+    )
     who = f" {names[0][1]}." if len(cases) == 1 else ""
     figure = DotFigure(
         section["title"],
-        f"{asked} An answer that could not be read counts as an answer of its own.{who}{left}",
+        f"{repeats_note} An answer that could not be read counts as an answer of its own.{who}{omitted}",
         [
             DotPanel(
                 None,
@@ -137,7 +139,7 @@ def draw_consistency(section: Section, signature: str, options: FigureOptions = 
                 languages,
                 [Series(who, _values(_of_case(rows, c), "language", name), *look) for c, who, look in names],
             )
-            for name, title in shown
+            for name, title in statistics
         ],
         across=across,
         heights=panels.height_of(len(languages), len(cases)),
@@ -155,19 +157,19 @@ def draw_injection(section: Section, signature: str, options: FigureOptions = Fi
     languages, metrics = panels.different(rows, "language"), panels.different(rows, "metric")
     across = min(len(metrics), 3) if options.wide else 1
     height = panels.height_of(len(languages), len(_INJECTED))
-    every = panels.contexts(rows)
-    cases, left = style.fitting(every, [height * -(-len(metrics) // across)] * len(every), 1.0, "condition")
-    shown = []
+    contexts = panels.contexts(rows)
+    cases, omitted = style.fitting(contexts, [height * -(-len(metrics) // across)] * len(contexts), 1.0, "condition")
+    panel_list = []
     for case in cases:
         for metric in metrics:
-            own = [row for row in _of_case(rows, case) if row["metric"] == metric]
-            values = ((title, _values(own, "language", name)) for name, title in _INJECTED)
-            series = [Series(title, known, *style.colour_and_marker(number)) for number, (title, known) in enumerate(values)]
-            shown.append(DotPanel(case, options.shown_name("metric", metric), "language", languages, series))
+            metric_rows = [row for row in _of_case(rows, case) if row["metric"] == metric]
+            values = ((title, _values(metric_rows, "language", name)) for name, title in _INJECTED)
+            series = [Series(title, numbers, *style.colour_and_marker(number)) for number, (title, numbers) in enumerate(values)]
+            panel_list.append(DotPanel(case, options.shown_name("metric", metric), "language", languages, series))
     figure = DotFigure(
         section["title"],
-        _INJECTION + left,
-        shown,
+        _INJECTION + omitted,
+        panel_list,
         across=across,
         heights=height,
         around=1.0,
@@ -181,19 +183,19 @@ def draw_sensitivity(rows: Sequence[Row], signature: str, options: FigureOptions
     """One metric of the section `perturbations`, by language and by task: a dot for each kind of change."""
     kinds = panels.different(rows, "perturbation")
     levels = {aspect: panels.rows_at_level(rows, aspect, "metric") for aspect in _ASPECTS[:2]}
-    names = {aspect: panels.different(own, aspect) for aspect, own in levels.items()}
+    names = {aspect: panels.different(levels_of_aspect, aspect) for aspect, levels_of_aspect in levels.items()}
     height = panels.height_of(max(map(len, names.values())), len(kinds))
     lines = 1 if options.wide else len(levels)
-    every = panels.contexts(rows)
-    cases, left = style.fitting(every, [height * lines] * len(every), 1.2, "condition")
+    contexts = panels.contexts(rows)
+    cases, omitted = style.fitting(contexts, [height * lines] * len(contexts), 1.2, "condition")
     metric = options.shown_name("metric", rows[0]["metric"])
     figure = DotFigure(
         f"Sensitivity of {metric}",
-        _SENSITIVITY + left,
+        _SENSITIVITY + omitted,
         [
-            DotPanel(case, f"{metric}, by {aspect}", aspect, names[aspect], _changes(_of_case(own, case), aspect, kinds))
+            DotPanel(case, f"{metric}, by {aspect}", aspect, names[aspect], _changes(_of_case(levels_of_aspect, case), aspect, kinds))
             for case in cases
-            for aspect, own in levels.items()
+            for aspect, levels_of_aspect in levels.items()
         ],
         across=len(levels) // lines,
         heights=height,
@@ -208,9 +210,9 @@ def draw_sensitivity(rows: Sequence[Row], signature: str, options: FigureOptions
 def _changes(rows: Sequence[Row], aspect: str, kinds: Sequence[str]) -> list[Series]:
     series = []
     for number, kind in enumerate(kinds):
-        own = [row for row in rows if row["perturbation"] == kind]
-        unchanged = {row[aspect]: "no text could be changed" for row in own if row["not_applied"] and not row["n"]}
-        series.append(Series(kind, _values(own, aspect, "sensitivity"), *style.colour_and_marker(number), notes=unchanged))
+        kind_rows = [row for row in rows if row["perturbation"] == kind]
+        unchanged = {row[aspect]: "no text could be changed" for row in kind_rows if row["not_applied"] and not row["n"]}
+        series.append(Series(kind, _values(kind_rows, aspect, "sensitivity"), *style.colour_and_marker(number), notes=unchanged))
     return series
 
 
@@ -248,7 +250,7 @@ def draw_corrected(corrected: Corrected, path: Path) -> None:
 
 def _draw(panels: Sequence[Sequence[CorrectedNumber]], signature: str, options: FigureOptions) -> Drawn:
     inches = [height_of(len(numbers), len(_ESTIMATES)) for numbers in panels]
-    panels, left = style.fitting(panels, inches, 0.9, "panel")
+    panels, omitted = style.fitting(panels, inches, 0.9, "panel")
     heights = inches[: len(panels)]
     with style.drawing(signature) as new_figure:
         figure = new_figure(figsize=(options.width, sum(heights) + 0.9), layout="constrained")
@@ -256,7 +258,7 @@ def _draw(panels: Sequence[Sequence[CorrectedNumber]], signature: str, options: 
         for panel, numbers in zip(axes[:, 0], panels, strict=True):
             _draw_panel(panel, numbers, options)
         return style.finish_with_legend(
-            figure, axes[0, 0], "Means and shares by judge, labels and both", _CAPTION + left, signature, options
+            figure, axes[0, 0], "Means and shares by judge, labels and both", _CAPTION + omitted, signature, options
         )
 
 
@@ -267,10 +269,12 @@ def _draw_panel(panel: Any, numbers: Sequence[CorrectedNumber], options: FigureO
         parts = (value for name, value in number.key.items() if name not in ("language", "metric", "source", *CONDITION))
         names.append(", ".join(str(value) for value in parts if value is not None) or "all")
     series = []
-    for shown, estimate, colour, marker, hollow in _ESTIMATES:
-        known = [(name, getattr(number, estimate)) for name, number in zip(names, numbers, strict=True)]
-        values = {name: (one.value, *(one.ci or (None, None))) for name, one in known if one.value is not None}
-        series.append(Series(shown, values, colour, marker, hollow))
+    for label, estimate, colour, marker, hollow in _ESTIMATES:
+        estimates = [(name, getattr(number, estimate)) for name, number in zip(names, numbers, strict=True)]
+        values = {
+            name: (estimate_ci.value, *(estimate_ci.ci or (None, None))) for name, estimate_ci in estimates if estimate_ci.value is not None
+        }
+        series.append(Series(label, values, colour, marker, hollow))
     dots(panel, "system", names, series, options)
     what = str(first.key["metric"]).replace("_", " ") + ("" if first.share_of is None else f": share of '{first.share_of}'")
     judge = context_name([first.key.get(name) for name in CONDITION])
@@ -290,8 +294,8 @@ _PREFERENCE_CAPTION = (
 def draw_own_preference(section: Section, signature: str, options: FigureOptions = FigureOptions()) -> Drawn:
     """The figure of the section `self_preference`: a panel for recognition and one for each control question with points."""
     panels = [("recognition", "recognition", section["points"], section["line"])]
-    panels += [(one["metric"], "right", one["points"], one["line"]) for one in section["control_lines"]]
-    panels = [one for one in panels if one[2]]
+    panels += [(control["metric"], "right", control["points"], control["line"]) for control in section["control_lines"]]
+    panels = [control for control in panels if control[2]]
     judges = list(dict.fromkeys(point["judge"] for _, _, points, _ in panels for point in points))
     across = max(1, min(len(panels), int(options.width / _SIDE)))
     with style.drawing(signature) as new_figure:
@@ -318,7 +322,7 @@ def _draw_points(panel: Any, points: Sequence[Row], key: str, judges: Sequence[s
     panel.axhline(0.5, color=style.INK, linewidth=0.4, zorder=1)
     panel.axvline(0.5, color=style.INK, linewidth=0.4, zorder=1)
     for number, judge in enumerate(judges):
-        own = [point for point in points if point["judge"] == judge]
+        judge_points = [point for point in points if point["judge"] == judge]
         colour, marker = style.colour_and_marker(number)
-        x, y = ([point[name] for point in own] for name in (key, "preference"))
+        x, y = ([point[name] for point in judge_points] for name in (key, "preference"))
         panel.plot(x, y, color=colour, marker=marker, markersize=4, linewidth=0, label=terminal_safe(judge))

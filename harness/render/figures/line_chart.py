@@ -64,7 +64,7 @@ def _draw_lines(
     """Panels of agreement along a key of the rows, whose unequal steps are drawn as such; `lines` are keys that separate the lines."""
     panels = [(aspect, name) for aspect in _ASPECTS for name in dict.fromkeys(row[aspect] for row in rows_at_level(rows, aspect))]
     across = min(int(options.width / _WIDTH), len(panels))
-    panels, left = style.fitting(panels, [_HEIGHT * (not number % across) for number in range(len(panels))], 1.1, "panel")
+    panels, omitted = style.fitting(panels, [_HEIGHT * (not number % across) for number in range(len(panels))], 1.1, "panel")
     down = -(-len(panels) // across)
     cases = contexts(rows, lines)
     steps = sorted({row[along] for row in rows})
@@ -86,17 +86,17 @@ def _draw_lines(
             panel.set_xlabel(label)
         grid[0].set_ylabel("agreement")
         who = "" if len(cases) > 1 else f" {context_name(cases[0], lines)}."
-        return style.finish_with_legend(figure, grid[0], f"Agreement by {label}", text + who + left, signature, options)
+        return style.finish_with_legend(figure, grid[0], f"Agreement by {label}", text + who + omitted, signature, options)
 
 
 def _draw_line(panel: Any, rows: Sequence[Row], along: str, number: int, name: str) -> None:
-    known = [(row[along], value) for row in rows if (value := row_value(row, "pa_failed_wrong"))]
+    points = [(row[along], value) for row in rows if (value := row_value(row, "pa_failed_wrong"))]
     colour, marker = style.colour_and_marker(number)
-    for x, (_, lo, hi) in known:
+    for x, (_, lo, hi) in points:
         if lo is not None and hi is not None:
             panel.plot([x, x], [lo, hi], color=colour, linewidth=1, alpha=0.8)
-    values = [value for _, (value, _, _) in known]
-    panel.plot([x for x, _ in known], values, color=colour, marker=marker, markersize=4, linewidth=1.2, label=name)
+    values = [value for _, (value, _, _) in points]
+    panel.plot([x for x, _ in points], values, color=colour, marker=marker, markersize=4, linewidth=1.2, label=name)
 
 
 _DOSES = (
@@ -109,33 +109,33 @@ _GAP, _HEADING = 0.14, 0.35  # inches between panels, and of a panel's heading
 _PER_INCH = 15  # characters of the title and the caption
 
 
-def draw_doses(found: DoseResponse, signature: str, options: FigureOptions = FigureOptions()) -> Drawn:
+def draw_doses(response: DoseResponse, signature: str, options: FigureOptions = FigureOptions()) -> Drawn:
     """The figure of one kind of change, asked of one judge under one condition.
 
     Panels have fixed places: to find them for dozens of panels would take matplotlib seconds.
     """
     room, characters = options.width - _LEFT, int(options.width * _PER_INCH)
     across = int(room / _PANEL_WIDTH)
-    lines, left = fitting(
-        found.lines, [_PANEL_HEIGHT * (not number % across) for number in range(len(found.lines))], _TOP + _BOTTOM, "panel"
+    lines, omitted = fitting(
+        response.lines, [_PANEL_HEIGHT * (not number % across) for number in range(len(response.lines))], _TOP + _BOTTOM, "panel"
     )
-    found = replace(found, lines=tuple(lines))
+    response = replace(response, lines=tuple(lines))
     wide, height = room / across, _TOP + _PANEL_HEIGHT * -(-len(lines) // across) + _BOTTOM
-    title = terminal_safe(found.title)
+    title = terminal_safe(response.title)
     with drawing(signature) as new_figure:
         figure = new_figure(figsize=(options.width, height))
-        for number, line in enumerate(found.lines):
+        for number, line in enumerate(response.lines):
             down, along = divmod(number, across)
             inches = (_LEFT + along * wide, height - _TOP - (down + 1) * _PANEL_HEIGHT, wide - _GAP, _PANEL_HEIGHT - _HEADING - _GAP)
             panel = figure.add_axes([inches[0] / options.width, inches[1] / height, inches[2] / options.width, inches[3] / height])
-            _draw_panel(panel, line, found, options)
-            panel.tick_params(labelleft=not along, labelbottom=number >= len(found.lines) - across)
+            _draw_panel(panel, line, response, options)
+            panel.tick_params(labelleft=not along, labelbottom=number >= len(response.lines) - across)
         figure.text(0.01, 1 - 0.06 / height, textwrap.fill(title, characters), va="top", fontsize=SMALL + 1, color=INK)
-        figure.text(0.01, 0.06 / height, textwrap.fill(_DOSES + left, characters), va="bottom", fontsize=SMALL - 0.5, color=INK)
+        figure.text(0.01, 0.06 / height, textwrap.fill(_DOSES + omitted, characters), va="bottom", fontsize=SMALL - 0.5, color=INK)
         return finish(figure, f"Sensitivity along the dose: {title}", _DOSES, signature, options)
 
 
-def _draw_panel(panel: Any, line: DoseLine, found: DoseResponse, options: FigureOptions) -> None:
+def _draw_panel(panel: Any, line: DoseLine, response: DoseResponse, options: FigureOptions) -> None:
     panel.axhline(SEES_NOTHING, color=BASELINE, linewidth=0.8, linestyle="--", zorder=1)
     for point in line.points:
         if point.interval:
@@ -146,8 +146,8 @@ def _draw_panel(panel: Any, line: DoseLine, found: DoseResponse, options: Figure
     )
     heading = f"{options.shown_name('language', line.language)}\n{terminal_safe(metric_words(line.metric))}"
     panel.set_title(heading, fontsize=SMALL - 0.5)
-    panel.set_xlim(0, found.largest * 1.08)
-    panel.set_xticks([0, *sorted({point.dose for each in found.lines for point in each.points})])
+    panel.set_xlim(0, response.largest * 1.08)
+    panel.set_xticks([0, *sorted({point.dose for dose_line in response.lines for point in dose_line.points})])
     panel.xaxis.set_major_formatter("{x:g}")
     panel.set_ylim(-0.03, 1.03)
     panel.set_yticks([0, 0.5, 1], ["0", "½", "1"])
@@ -159,33 +159,33 @@ _BAR = 0.3  # inches of a condition
 _NAME_LETTERS = 28  # characters in a line of a name
 
 
-def draw_failures(found: FailureShares, signature: str, options: FigureOptions = FigureOptions()) -> Drawn:
+def draw_failures(failures: FailureShares, signature: str, options: FigureOptions = FigureOptions()) -> Drawn:
     """The figure of failures by condition and kind."""
-    conditions, left = fitting(found.conditions, [_BAR] * len(found.conditions), 1.4, "condition")
-    found = replace(found, conditions=tuple(conditions))
+    conditions, omitted = fitting(failures.conditions, [_BAR] * len(failures.conditions), 1.4, "condition")
+    failures = replace(failures, conditions=tuple(conditions))
     with drawing(signature) as new_figure:
-        figure = new_figure(figsize=(options.width, 1.4 + _BAR * len(found.conditions)), layout="constrained")
+        figure = new_figure(figsize=(options.width, 1.4 + _BAR * len(failures.conditions)), layout="constrained")
         panel = figure.subplots()
-        _draw_bars(panel, found)
-        names = ["\n".join(textwrap.wrap(terminal_safe(one.name), _NAME_LETTERS)) for one in found.conditions]
+        _draw_bars(panel, failures)
+        names = ["\n".join(textwrap.wrap(terminal_safe(condition.name), _NAME_LETTERS)) for condition in failures.conditions]
         panel.set_yticks(range(len(names)), names)
         panel.set_ylim(len(names) - 0.5, -0.5)
-        panel.set_xlim(0, found.reach)
-        panel.set_xticks([0, found.reach / 2, found.reach], [percent(share) for share in (0, found.reach / 2, found.reach)])
+        panel.set_xlim(0, failures.reach)
+        panel.set_xticks([0, failures.reach / 2, failures.reach], [percent(share) for share in (0, failures.reach / 2, failures.reach)])
         panel.set_xlabel("share of judgments")
         panel.tick_params(axis="y", length=0)
         remove_frame(panel)
         return finish_with_legend(
-            figure, panel, "Failures by condition and kind", _FAILURES + left, signature, options, Legend(len(FAILURES), least=1)
+            figure, panel, "Failures by condition and kind", _FAILURES + omitted, signature, options, Legend(len(FAILURES), least=1)
         )
 
 
-def _draw_bars(panel: Any, found: FailureShares) -> None:
-    lines = range(len(found.conditions))
-    starts = [0.0] * len(found.conditions)
-    for kind in found.kinds:
-        shares = [one.shares[kind] for one in found.conditions]
+def _draw_bars(panel: Any, failures: FailureShares) -> None:
+    lines = range(len(failures.conditions))
+    starts = [0.0] * len(failures.conditions)
+    for kind in failures.kinds:
+        shares = [condition.shares[kind] for condition in failures.conditions]
         panel.barh(lines, shares, 0.7, left=starts, color=FAILURES[kind_number(kind)], label=kind_words(kind))
         starts = [start + share for start, share in zip(starts, shares, strict=True)]
-    for line, (one, end) in enumerate(zip(found.conditions, starts, strict=True)):
-        panel.text(end, line, f" {percent(one.unreadable)} of {counted(one.judgments)}", va="center", ha="left")
+    for line, (condition, end) in enumerate(zip(failures.conditions, starts, strict=True)):
+        panel.text(end, line, f" {percent(condition.unreadable)} of {counted(condition.judgments)}", va="center", ha="left")

@@ -48,7 +48,7 @@ _FEW_TICKS = 10  # steps between the ticks of more places
 
 def rank_track(rank: int, ends: tuple[int, int] | None, judges: int, words: str) -> Markup:
     """A rank from 1 (left) to the number of judges, with its interval; `words` say the same. Of many places only round ones have a tick."""
-    ticks = [_place(place, judges) for place in _ticks(judges)]
+    ticks = [_place(step, judges) for step in _ticks(judges)]
     rules = [line("rule", ticks[0], ticks[-1]), *(line("rule", tick, tick, "32%", "68%") for tick in ticks)]
     reach = [line("judge reach", *(_place(end, judges) for end in ends))] if ends else []
     return svg("track", words, (*rules, *reach, placed(_place(rank, judges), JUDGE_DOT)))
@@ -170,13 +170,13 @@ class TitledTable:
     drawn: DrawnTable
 
 
-def board_pages(boards: Sequence[tuple[Standings, Sequence[Finding]]], beside: Mapping[str, str] = {}) -> dict[str, str]:
+def board_pages(boards: Sequence[tuple[Standings, Sequence[Finding]]], other_pages: Mapping[str, str] = {}) -> dict[str, str]:
     """`{file name: page}`: the index, and for each board its page and one for each language. Equal standings give equal bytes.
 
-    `beside`: pages beside these that the index links to, by the words of the link; relative to the index.
+    `other_pages`: pages beside these that the index links to, by the words of the link; relative to the index.
     """
     rows = [_index_row(standings, findings) for standings, findings in boards]
-    pages = {INDEX: shell("Leaderboards", render("boards.html", boards=rows, beside=beside), scripts=SCRIPTS)}
+    pages = {INDEX: shell("Leaderboards", render("boards.html", boards=rows, beside=other_pages), scripts=SCRIPTS)}
     for standings, findings in boards:
         pages[_file_name(standings)] = _board_page(standings, findings)
         pages |= {_file_name(standings, tag): _language_page(standings, tag) for tag in standings.languages}
@@ -234,8 +234,8 @@ def _board_page(standings: Standings, findings: Sequence[Finding]) -> str:
 
 def judge_matrix(standings: Standings, variant: str) -> list[MatrixRow]:
     """Judges × languages, the best mean first; then the majority baseline and people, which are no competitors."""
-    means = {each.judge: each.mean for each in standings.overall if each.variant == variant}
-    order = [each.judge for each in standings.overall if each.variant == variant]
+    means = {row.judge: row.mean for row in standings.overall if row.variant == variant}
+    order = [row.judge for row in standings.overall if row.variant == variant]
     judges = sorted(competitors(standings), key=lambda judge: order.index(judge.id) if judge.id in order else len(order))
     tables = [standings.table(tag, variant) for tag in standings.languages]
     rows = []
@@ -260,8 +260,8 @@ def _references(tables: Sequence[Ranking | None]) -> Iterator[tuple[str, list[fl
 
 def _mean(values: Sequence[float | None]) -> float | None:
     """The mean; None where a value is missing, or all are."""
-    known = [value for value in values if value is not None]
-    return sum(known) / len(known) if known and len(known) == len(values) else None
+    numbers = [value for value in values if value is not None]
+    return sum(numbers) / len(numbers) if numbers and len(numbers) == len(values) else None
 
 
 def _row_of(table: Ranking | None, judge: str) -> RankedJudge | None:
@@ -291,7 +291,7 @@ def _rank_figure(table: Ranking | None, judge: str) -> Markup | None:
     row = _row_of(table, judge)
     if table is None or row is None or row.rank is None:
         return None
-    count = sum(each.rank is not None for each in table.rows)
+    count = sum(ranked.rank is not None for ranked in table.rows)
     between = f", between {row.rank_ci[0]} and {row.rank_ci[1]}" if row.rank_ci else ", no interval: too few independent texts"
     below = "; shown to be below the baseline" if row.beside_baseline == "below" else ""
     return rank_track(row.rank, row.rank_ci, count, f"place {row.rank} of {count} in {english_name(table.language)}{between}{below}")
@@ -305,7 +305,7 @@ def _cost(standings: Standings) -> dict[str, Any]:
     judges = () if by_order(standings) else competitors(standings)
     dollars = [_mean([spent.dollars for spent in judge.spending.values()]) for judge in judges]
     unit, name = ("$", "dollars") if sum(map(bool, dollars)) > 1 else ("s", "seconds")
-    means = {each.judge: each.mean for each in standings.overall if each.variant == standings.variants[0]}
+    means = {row.judge: row.mean for row in standings.overall if row.variant == standings.variants[0]}
     priced, absent = [], []
     for judge in judges:
         cost, mean = _mean([getattr(spent, name) for spent in judge.spending.values()]), means.get(judge.id)
@@ -323,7 +323,7 @@ def _language_page(standings: Standings, tag: str) -> str:
     rankings = [ranking for ranking in standings.tables if ranking.language == tag]
     pooled = [_titled_table(standings, ranking) for ranking in rankings if ranking.metric == POOLED]
     metrics = [_titled_table(standings, ranking) for ranking in rankings if ranking.metric != POOLED]
-    tables: list[TextTable] = [each.drawn.table for each in (*pooled, *metrics)]
+    tables: list[TextTable] = [titled_table.drawn.table for titled_table in (*pooled, *metrics)]
     title = f"{english_name(tag)}: {heading(standings)}"
     body = render(
         "board_language.html",
@@ -346,10 +346,10 @@ def _titled_table(standings: Standings, ranking: Ranking) -> TitledTable:
     """A table with two figures in each row: the interval of the rank, and the value beside the baseline and people."""
     people = ranking.people
     reference = [Mark("base", ranking.baseline), *([Mark("people", people.value)] if people else [])]
-    beside = f"the baseline {percent(ranking.baseline)}{f', people {percent(people.value)}' if people else ''}"
+    compared_with = f"the baseline {percent(ranking.baseline)}{f', people {percent(people.value)}' if people else ''}"
     values = []
     for row in ranking.rows:
-        values.append(track([*reference, Mark("judge", row.value, row.value_ci)], f"{percent(row.value, row.value_ci)}; {beside}"))
+        values.append(track([*reference, Mark("judge", row.value, row.value_ci)], f"{percent(row.value, row.value_ci)}; {compared_with}"))
     ranks = [_rank_figure(ranking, row.judge) for row in ranking.rows]
     if people:
         values.append(track([Mark("people", people.value, people.value_ci)], f"people {percent(people.value, people.value_ci)}"))

@@ -92,13 +92,15 @@ def verdict_list(verdicts: Sequence[Verdict], pairs: PairRows = MappingProxyType
     alone = len({verdict["metric"] for verdict in verdicts}) > 1 and len({verdict["language"] for verdict in verdicts}) == 1
 
     def drawn(verdict: Verdict) -> DrawnVerdict:
-        place = f"{english_name(verdict['language'])} · {metric_title(verdict['metric'])}"
-        return _drawn(verdict, people, reach, metric_words(verdict["metric"]) if alone else place, pairs)
+        cell_name = f"{english_name(verdict['language'])} · {metric_title(verdict['metric'])}"
+        return _drawn(verdict, people, reach, metric_words(verdict["metric"]) if alone else cell_name, pairs)
 
-    found = list(groups_of(verdicts, people))
+    grouped = list(groups_of(verdicts, people))
     groups = tuple(
-        DrawnGroup(group.heading, group.style, SIGNS[group.style], tuple(map(drawn, group.verdicts)), group.says_little and len(found) > 1)
-        for group in found
+        DrawnGroup(
+            group.heading, group.style, SIGNS[group.style], tuple(map(drawn, group.verdicts)), group.says_little and len(grouped) > 1
+        )
+        for group in grouped
     )
     rows = [row for group in groups for row in group.rows]
     closeness = any(verdict.texts.closeness for verdict in verdicts)
@@ -129,8 +131,8 @@ def _drawn(verdict: Verdict, people: bool, reach: float, name: str, pairs: PairR
     below = _drawn_pairs(verdict, row) if row and row["sensitivity"] is not None else None
     agreed = verdict.agreement
     compared = agreed.judge is not None and agreed.people is not None and not verdict.controls
-    beside = f"judge {percent(agreed.judge)} · people {percent(agreed.people)}" if compared else ""
-    return DrawnVerdict(name, drawn, difference(value), words, texts_of(verdict), f"{_reason(verdict)} · {texts}", beside, below)
+    shares = f"judge {percent(agreed.judge)} · people {percent(agreed.people)}" if compared else ""
+    return DrawnVerdict(name, drawn, difference(value), words, texts_of(verdict), f"{_reason(verdict)} · {texts}", shares, below)
 
 
 def _drawn_pairs(verdict: Verdict, row: PairRow) -> DrawnVerdict:
@@ -227,59 +229,61 @@ class Known:
     pages: LabelPages = field(default_factory=LabelPages)
 
 
-def first_screen(verdicts: Sequence[Verdict], known: Known = Known()) -> FirstScreen | None:
+def first_screen(verdicts: Sequence[Verdict], facts: Known = Known()) -> FirstScreen | None:
     """The first screen of a page with these verdicts; None where there are none on any judge but baselines."""
     sides = judged_sides(verdicts)
     if not sides:
         return None
-    tags = list(dict.fromkeys(verdict["language"] for own in sides for verdict in own))
-    views = [_view(_ALL, sides, known)]
+    tags = list(dict.fromkeys(verdict["language"] for verdict_side in sides for verdict in verdict_side))
+    views = [_view(_ALL, sides, facts)]
     if len(tags) > 1:
-        own = ([[verdict for verdict in side if verdict["language"] == tag] for side in sides] for tag in tags)
-        views += [_view(tag, [side for side in here if side], known) for tag, here in zip(tags, own, strict=True)]
-    sentences = (("open", known.two_people),) if known.two_people else ()
+        verdict_side = ([[verdict for verdict in side if verdict["language"] == tag] for side in sides] for tag in tags)
+        views += [
+            _view(tag, [side for side in language_sides if side], facts) for tag, language_sides in zip(tags, verdict_side, strict=True)
+        ]
+    sentences = (("open", facts.two_people),) if facts.two_people else ()
     return FirstScreen(views[0].title, views[0].facts, tuple(views), sentences)
 
 
-def _view(tag: str, sides: Sides, known: Known) -> ScreenView:
-    answer = answer_of(sides, known.pages)
+def _view(tag: str, sides: Sides, facts: Known) -> ScreenView:
+    answer = answer_of(sides, facts.pages)
     names = side_names(sides) if len(sides) > 1 else [""]
-    several = len({own[0]["judge"] for own in sides}) > 1
+    several = len({side[0]["judge"] for side in sides}) > 1
     return ScreenView(
         tag,
         "All" if tag == _ALL else english_name(tag),
         answer.title if tag == _ALL or several else f"{english_name(tag)}: {answer.title}",
-        _facts(sides, known),
+        _facts(sides, facts),
         answer.cards,
         answer.sure,
         answer.steps,
         answer.matrices,
-        tuple(_answer(own, name, known.pairs, POOLED if tag == _ALL else tag) for own, name in zip(sides, names, strict=True)),
+        tuple(_answer(side, name, facts.pairs, POOLED if tag == _ALL else tag) for side, name in zip(sides, names, strict=True)),
         "judge" if several else "condition",
     )
 
 
-def _facts(sides: Sides, known: Known) -> str:
+def _facts(sides: Sides, study_facts: Known) -> str:
     verdicts = sides[0]
     kind = "constructed labels" if verdicts[0].controls else f"labels of {annotators_of(verdicts)}"
-    judges = len({own[0]["judge"] for own in sides})
-    asked = [counted(judges, "judge") if judges > 1 else counted(len(sides), "condition")] if len(sides) > 1 else []
+    judges = len({side[0]["judge"] for side in sides})
+    judge_count = [counted(judges, "judge") if judges > 1 else counted(len(sides), "condition")] if len(sides) > 1 else []
     tags = {verdict["language"] for verdict in verdicts}
     languages = english_name(*tags) if len(tags) == 1 else counted(len(tags), "language")
     metrics = len({verdict["metric"] for verdict in verdicts})
     counts = sorted(verdict.texts.labelled for verdict in verdicts)
     texts = f"{counts[0]:,} to {counts[-1]:,} texts" if counts[0] < counts[-1] else counted(counts[0], "text")
-    facts = [kind, " × ".join([*asked, languages, counted(metrics, "metric")]), f"{texts} each"]
-    if known.annotators and not verdicts[0].controls:
-        facts.append(f"{'one annotator' if known.annotators == 1 else f'up to {known.annotators} annotators'} a text")
-    return " · ".join([*facts, *([f"asked on {known.date}"] if known.date else [])])
+    facts = [kind, " × ".join([*judge_count, languages, counted(metrics, "metric")]), f"{texts} each"]
+    if study_facts.annotators and not verdicts[0].controls:
+        facts.append(f"{'one annotator' if study_facts.annotators == 1 else f'up to {study_facts.annotators} annotators'} a text")
+    return " · ".join([*facts, *([f"asked on {study_facts.date}"] if study_facts.date else [])])
 
 
 def _answer(verdicts: Sequence[Verdict], name: str, pairs: Sequence[PairRow], language: str) -> JudgeAnswer:
-    own = {(row["language"], row["metric"]): row for row in pairs if side_of(row) == side_of(verdicts[0].key)}
-    pooled = own.get((language, POOLED))
+    pairs_by_cell = {(row["language"], row["metric"]): row for row in pairs if side_of(row) == side_of(verdicts[0].key)}
+    pooled = pairs_by_cell.get((language, POOLED))
     sentences = (_pair_sentence(pooled),) if pooled and pooled["n"] else ()
-    return JudgeAnswer(name, answer_of([verdicts]).cards, sentences, verdict_list(verdicts, own))
+    return JudgeAnswer(name, answer_of([verdicts]).cards, sentences, verdict_list(verdicts, pairs_by_cell))
 
 
 def _pair_sentence(row: PairRow) -> Sentence:
@@ -312,10 +316,10 @@ def _self_preference(screen: FirstScreen | None, section: Sequence[StudyRow]) ->
     judges = list(dict.fromkeys(row["judge"] for row in rows))
     question = f"Does {judges[0]} prefer its own texts?" if len(judges) == 1 else f"Do {len(judges)} judges prefer their own texts?"
     languages = {row["language"] for row in rows} - {POOLED}
-    shown = [row for row in rows if row["language"] == POOLED] or rows
-    pairs = max(row["n"] for row in shown)
+    pooled_rows = [row for row in rows if row["language"] == POOLED] or rows
+    pairs = max(row["n"] for row in pooled_rows)
     facts = f"{counted(pairs, 'pair')} of texts in {counted(len(languages), 'language')}"
-    return _opened(screen, question, facts, tuple(_own_texts(shown)), "Control questions")
+    return _opened(screen, question, facts, tuple(_own_texts(pooled_rows)), "Control questions")
 
 
 def _opened(screen: FirstScreen | None, question: str, facts: str, lead: tuple[Card, ...], below: str) -> FirstScreen:
@@ -331,11 +335,11 @@ def _own_texts(rows: Sequence[StudyRow]) -> Iterator[Card]:
         interval = row["preference_ci"]
         prefers = interval is not None and interval[0] > _NEITHER
         same = [other for other in rows if other["judge"] == row["judge"]]
-        asked = f" ({condition_words(row, same)})" if len(same) > 1 else ""
+        condition = f" ({condition_words(row, same)})" if len(same) > 1 else ""
         better, written = percent(row["preference"], interval), percent(row["recognition"], row["recognition_ci"])
         yield Card(
             "bad" if prefers else "open",
-            f"{row['judge']}{asked} {'prefers' if prefers else 'is not shown to prefer'} its own texts",
+            f"{row['judge']}{condition} {'prefers' if prefers else 'is not shown to prefer'} its own texts",
             f"Over {counted(row['n'], 'pair')} it gives them {better} of the confidence as the better text, and {written} as the text that "
             f"it wrote; {percent(_NEITHER)} favours neither.{'' if interval else ' The independent texts are too few to test this.'}",
         )
@@ -356,15 +360,15 @@ def _chiang_lee(screen: FirstScreen | None, section: Mapping[str, Any]) -> First
     question = f"Does {who} rate {as_what}?"
     languages = list(dict.fromkeys(row["language"] for row in rows))
     plainest = plainest_first(map(_side, rows))[0]
-    shown = [row for row in rows if _side(row) == plainest]
+    plainest_rows = [row for row in rows if _side(row) == plainest]
     conditions = {_side(row) for row in rows}
-    asked = f"{judges[0]}, {condition_words(shown[0], rows) or 'one condition'}"
+    condition = f"{judges[0]}, {condition_words(plainest_rows[0], rows) or 'one condition'}"
     facts = (
         f"{counted(max(row['texts'] for row in rows), 'text')} a question · {', '.join(map(english_name, languages))} · "
-        f"{counted(len(conditions), 'condition')}; the cards are of the plainest: {asked}"
+        f"{counted(len(conditions), 'condition')}; the cards are of the plainest: {condition}"
     )
     differences = [row for row in section.get("differences", ()) if _side(row) == plainest]
-    return _opened(screen, question, facts, (*_ratings(shown), *_differences(differences, altered)), "Verdicts")
+    return _opened(screen, question, facts, (*_ratings(plainest_rows), *_differences(differences, altered)), "Verdicts")
 
 
 def _side(row: StudyRow) -> Side:
@@ -377,20 +381,22 @@ def _ratings(rows: Sequence[StudyRow]) -> Iterator[Card]:
         ("r", "With people", "Its mean scores correlate with people's by r"),
         ("alpha_ordinal", "With itself", "Several samples of the same question agree by α"),
     ):
-        if known := sorted(row[name] for row in rows if row[name] is not None):
-            ends = " to ".join(dict.fromkeys(map(coefficient, (known[0], known[-1]))))
+        if values := sorted(row[name] for row in rows if row[name] is not None):
+            ends = " to ".join(dict.fromkeys(map(coefficient, (values[0], values[-1]))))
             text = f"{kind} {ends} ({metrics}); 1 is perfect, 0 is chance. This is what was seen; nothing of it is tested."
             yield Card("open", heading, text)
 
 
 def _differences(differences: Sequence[StudyRow], altered: bool) -> Iterator[Card]:
     """Between systems, or between the versions of a text, which stand in the data as systems."""
-    heading, what, whole = ("Altered texts", "versions", "texts") if altered else ("Between systems", "systems", "prompts")
+    heading, what, unit = ("Altered texts", "versions", "texts") if altered else ("Between systems", "systems", "prompts")
     tested = [row for row in differences if row["paired_q"] is not None]
-    shown = [row for row in tested if row["paired_q"] <= _ALPHA]
+    significant = [row for row in tested if row["paired_q"] <= _ALPHA]
     if tested:
-        found = f"Of {counted(len(tested), 'difference')} between {what}' means within {whole} {len(shown)} are shown after correction"
-        yield Card("good" if shown else "open", heading, f"{found}.")
+        sentence = (
+            f"Of {counted(len(tested), 'difference')} between {what}' means within {unit} {len(significant)} are shown after correction"
+        )
+        yield Card("good" if significant else "open", heading, f"{sentence}.")
     elif differences:
         has = "in both versions" if altered else "with texts of both systems"
-        yield Card("open", heading, f"No difference within {whole} can be tested: that needs 8 {whole} {has}.")
+        yield Card("open", heading, f"No difference within {unit} can be tested: that needs 8 {unit} {has}.")

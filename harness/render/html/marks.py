@@ -84,8 +84,8 @@ def gap_track(
     """
     band, over = [], []
     if margin is not None:
-        left, right = (_INSET + (100 - 2 * _INSET) * (max(each, -reach) + reach) / (2 * reach) for each in (-margin, 0.0))
-        band = [Markup('<rect class="margin" x="{:.2f}%" width="{:.2f}%" y="0" height="100%"/>').format(left, right - left)]
+        band_left, right = (_INSET + (100 - 2 * _INSET) * (max(end, -reach) + reach) / (2 * reach) for end in (-margin, 0.0))
+        band = [Markup('<rect class="margin" x="{:.2f}%" width="{:.2f}%" y="0" height="100%"/>').format(band_left, right - band_left)]
     if bound is not None:
         over.append(line(f"gap {style} reach", _beside_zero(bound, reach), _beside_zero(value, reach)))
         if bound < -reach:
@@ -117,8 +117,8 @@ def bar(shares: Mapping[str, float], classes: Sequence[str], what: str, *, peopl
     words = ", ".join(f"{name}: {percent(share)}" for name, share in shares.items())
     parts, start = [], 0.0
     for name, share in shares.items():
-        place, most = classes.index(name) if name in classes else 0, len(classes) - 1
-        shade = place % _SHADES if most >= _SHADES else round(place * (_SHADES - 1) / max(most, 1))  # the first is the lightest
+        index, most = classes.index(name) if name in classes else 0, len(classes) - 1
+        shade = index % _SHADES if most >= _SHADES else round(index * (_SHADES - 1) / max(most, 1))  # the first is the lightest
         if share > 0:
             rect = '<rect class="{}{}" x="{:.3f}%" width="{:.3f}%" height="100%"/>'
             parts.append(Markup(rect).format("people" if people else "s", shade, 100 * start, 100 * share))
@@ -162,31 +162,31 @@ def confusion_matrix(classes: Sequence[Any], counts: Sequence[Sequence[int]], sh
     """
     scores = [*classes, None] if any(row[-1] for row in counts) else [*classes]
     names = [_short(label, _MOST_LETTERS) for label in classes]
-    left = max(_MARGIN, 4 + _LETTER * max(map(len, names), default=0))
+    margin = max(_MARGIN, 4 + _LETTER * max(map(len, names), default=0))
     text = Markup('<text class="axis-text" x="{}" y="{}" text-anchor="{}">{}</text>')
     parts = []
     for down, (label, name, row) in enumerate(zip(classes, names, counts, strict=True)):
-        parts.append(text.format(left - 3, down * _SIDE + 15, "end", name))
+        parts.append(text.format(margin - 3, down * _SIDE + 15, "end", name))
         for across, score in enumerate(scores):
-            place = (left + across * _SIDE, down * _SIDE)
-            parts.append(_matrix_square(place, row[across], sum(row), down == across, {**show, "reference": label, "score": score}))
+            corner = (margin + across * _SIDE, down * _SIDE)
+            parts.append(_matrix_square(corner, row[across], sum(row), down == across, {**show, "reference": label, "score": score}))
     bottom = len(classes) * _SIDE
     for across, score in enumerate(scores):
-        parts.append(text.format(left + (across + 0.5) * _SIDE, bottom + 11, "middle", "–" if score is None else _short(score)))
-    width, height = left + len(scores) * _SIDE, bottom + _MARGIN
+        parts.append(text.format(margin + (across + 0.5) * _SIDE, bottom + 11, "middle", "–" if score is None else _short(score)))
+    width, height = margin + len(scores) * _SIDE, bottom + _MARGIN
     return _svg("matrix", width, height, words, parts)
 
 
-def _matrix_square(place: tuple[float, float], count: int, total: int, diagonal: bool, show: Mapping[str, Any]) -> Markup:
+def _matrix_square(corner: tuple[float, float], count: int, total: int, diagonal: bool, show: Mapping[str, Any]) -> Markup:
     share = count / total if total else 0.0
     shade = 0 if not count else 1 + min(4, int(5 * share))
     square = '<rect class="c{}{}" x="{}" y="{}" width="{}" height="{}"/>'
-    drawn = Markup(square).format(shade, " diagonal" if diagonal else "", place[0] + 0.5, place[1] + 0.5, _SIDE - 1, _SIDE - 1)
+    drawn = Markup(square).format(shade, " diagonal" if diagonal else "", corner[0] + 0.5, corner[1] + 0.5, _SIDE - 1, _SIDE - 1)
     if not count:
         return drawn
     if share >= _LEAST_TEXT:
         text = '<text class="t{}" x="{}" y="{}" text-anchor="middle">{:.0f}</text>'
-        drawn += Markup(text).format(shade, place[0] + _SIDE / 2, place[1] + 15, 100 * share)
+        drawn += Markup(text).format(shade, corner[0] + _SIDE / 2, corner[1] + 15, 100 * share)
     label, score = show["reference"], "no readable score" if show["score"] is None else f"score {show['score']}"
     title = visible(f"label {label}, {score}: {count:,} of {total:,} ({100 * share:.0f} %)")
     link = '<a href="#items" data-show="{}"><title>{}</title>{}</a>'
@@ -227,8 +227,8 @@ def _dashed(*ends: float | str) -> Markup:
     return Markup('<line class="rule dashed" x1="{}" y1="{}" x2="{}" y2="{}"/>').format(*ends)
 
 
-def _joined(places: Iterable[tuple[float, float]]) -> Markup:
-    line = " ".join(f"{_along(x):.1f},{_PANEL - _along(y):.1f}" for x, y in places)
+def _joined(corners: Iterable[tuple[float, float]]) -> Markup:
+    line = " ".join(f"{_along(x):.1f},{_PANEL - _along(y):.1f}" for x, y in corners)
     return Markup('<polyline class="joined" points="{}"/>').format(line)
 
 
@@ -236,7 +236,7 @@ def _point(point: Point) -> Markup:
     x, y = _along(point.x), _PANEL - _along(point.y)
     drawn = Markup("")
     if point.whisker:
-        ends = (_PANEL - _along(each) for each in point.whisker)
+        ends = (_PANEL - _along(end) for end in point.whisker)
         drawn = Markup('<line class="judge whisker" x1="{0}" x2="{0}" y1="{1:.1f}" y2="{2:.1f}"/>').format(f"{x:.1f}", *ends)
     dot = '<circle class="judge" cx="{:.1f}" cy="{:.1f}" r="{:.1f}"/>'
     return Markup("<g><title>{}</title>{}{}</g>").format(visible(point.words), drawn, Markup(dot).format(x, y, 2 + 3 * point.weight**0.5))

@@ -59,7 +59,7 @@ SCRIPTS = (
     "items_share.js",
     "items.js",
 )
-OWN_SECTIONS = frozenset(one.name for one in SECTIONS if one.apart)
+OWN_SECTIONS = frozenset(section.name for section in SECTIONS if section.apart)
 _MANY_ROWS = 24  # a longer table is folded away
 _FEW_ROWS = 3  # the same of tables that few readers need
 
@@ -69,34 +69,34 @@ def report_page(result: RunResult, report: Report) -> str:
     protocol = result.protocol
     source = recording(result.judgments, result.prepared.data, result.prepared.training, report.run)
     judged = outcomes(source, of_rule(protocol.rule.majority, protocol.rule.annotators))
-    [kept] = chosen([judged])
-    shown = BrowserSource(report.run, judged, kept, read_evidence(result, judged.row[kept]))
+    [selected] = chosen([judged])
+    browsed = BrowserSource(report.run, judged, selected, read_evidence(result, judged.row[selected]))
     library = result.prepared.library
-    data = items_json([shown], text_fields(library), [library], judges_in_order(judged_sides(report.verdicts)))
-    unreviewed = {one.language: unreviewed_in(report, one.language) for one in report.summaries}
+    data = items_json([browsed], text_fields(library), [library], judges_in_order(judged_sides(report.verdicts)))
+    unreviewed = {row.language: unreviewed_in(report, row.language) for row in report.summaries}
     parts = judged_parts(judged_of_report(report), [(None, judged)], report.by_metric, report.verdicts, unreviewed)
     sections = shown_sections(report.ablations)
-    own, ablations = ([one for one in sections if (one.name in OWN_SECTIONS) is apart] for apart in (True, False))
+    study_sections, ablations = ([row for row in sections if (row.name in OWN_SECTIONS) is is_study] for is_study in (True, False))
     path = result.folder / "run.json"
     record = read_record(path.read_bytes()) if path.is_file() else {}
     unreadable = failure_shares(report.failures)
     annotators = result.prepared.data.labels.max_annotators
     two_people = two_people_sentence(report.by_metric)
-    known = Known(annotators, date_asked(record), minimal_pair_rows(report.ablations), two_people, report.pages)
+    facts = Known(annotators, date_asked(record), minimal_pair_rows(report.ablations), two_people, report.pages)
     body = render(
         "report.html",
         title=report.title,
         run=report.run,
         judgments=len(judged),
         languages=protocol.texts.languages,
-        sections=list(_sections(bool(parts["maps"]), own, bool(ablations))),
+        sections=list(_sections(bool(parts["maps"]), study_sections, bool(ablations))),
         warnings=notes(report),
         **parts,
-        first=study_screen(first_screen(report.verdicts, known), report.ablations),
+        first=study_screen(first_screen(report.verdicts, facts), report.ablations),
         sealed=reason_without_agreement(report),
         sealed_table=sealed_table(report),
-        own_sections=[(section, [], section_tables(section)) for section in own],
-        ablations=[(one, difference_grid(one), dose_grids(one), preference_grid(one), section_tables(one)) for one in ablations],
+        own_sections=[(section, [], section_tables(section)) for section in study_sections],
+        ablations=[(row, difference_grid(row), dose_grids(row), preference_grid(row), section_tables(row)) for row in ablations],
         ablation_legend=sections_legend(ablations),
         few_rows=_FEW_ROWS,
         failures_by_condition=unreadable and failures_table(unreadable),
@@ -150,12 +150,12 @@ def text_fields(library: Library) -> frozenset[str]:
     return frozenset(name for task in library.task_files for name in library.task(task).fields)
 
 
-def _sections(maps: bool, own: Sequence[ShownSection], ablations: bool) -> Iterator[tuple[str, str]]:
+def _sections(maps: bool, study_sections: Sequence[ShownSection], ablations: bool) -> Iterator[tuple[str, str]]:
     yield "items", "Every judgment"
     yield "answer", "Language by language"
     if maps:
         yield "grid", "Agreement"
-    yield from ((section.name, section.title) for section in own)
+    yield from ((section.name, section.title) for section in study_sections)
     if ablations:
         yield "ablations", "What changes the scores"
     yield from (("failures", "Failures"), ("cost", "Cost"), ("again", "Reproduce this page"))
@@ -216,8 +216,10 @@ def _flags(p: RunProtocol, board: Board | None) -> Iterator[str]:
     orders = {condition.order for condition in p.questions.conditions}
     if orders != {"forward"}:
         yield from ("--order", "swapped" if len(orders) == 1 else "both")
-    if shown := [each for each in dict.fromkeys(condition.shown_source for condition in p.questions.conditions) if each != "none"]:
-        yield from ("--shown-source", ",".join(shown))
+    if shown_sources := [
+        source for source in dict.fromkeys(condition.shown_source for condition in p.questions.conditions) if source != "none"
+    ]:
+        yield from ("--shown-source", ",".join(shown_sources))
     yield from ("--repeats", str(p.questions.repeats), "--seed", str(p.questions.seed))
     if p.rule.majority != (board.majority if board else "drop"):
         yield from ("--majority", p.rule.majority)
@@ -227,8 +229,8 @@ def _flags(p: RunProtocol, board: Board | None) -> Iterator[str]:
         yield "--unlabelled"
     if p.texts.study:
         yield from ("--study", p.texts.study)
-    for flag, named in (("--is", p.judges.own_systems), ("--tuned", p.judges.tuned)):
-        for judge, other in named.items():
+    for flag, systems in (("--is", p.judges.own_systems), ("--tuned", p.judges.tuned)):
+        for judge, other in systems.items():
             yield from (flag, f"{judge}={other}")
     if p.questions.reask:
         yield from ("--reask", "refused")
@@ -268,9 +270,9 @@ def cost_table(answers: RunAnswers, record: Mapping[str, Any]) -> TextTable:
             money = record.get("spent", {}).get(judge, {}).get(language, {}).get("cost")
             usage = spent.usage
             tokens = (usage.prompt_tokens, usage.cached_tokens, usage.completion_tokens, usage.reasoning_tokens)
-            each = f"{1000 * spent.seconds / spent.calls:.1f}" if spent.calls else "–"
+            seconds = f"{1000 * spent.seconds / spent.calls:.1f}" if spent.calls else "–"
             dollars = "unknown" if money is None else f"{money:.4f}"
-            rows.append([judge, language, *map(grouped_digits, (spent.calls, *tokens)), f"{spent.seconds:.1f}", each, dollars])
+            rows.append([judge, language, *map(grouped_digits, (spent.calls, *tokens)), f"{spent.seconds:.1f}", seconds, dollars])
     counts = ("calls", "prompt tokens", "of them cached", "answer tokens", "of them reasoning")
     return _count_table(("judge", "language"), (*counts, "seconds", "seconds per 1,000", "US dollars"), rows)
 
@@ -278,13 +280,13 @@ def cost_table(answers: RunAnswers, record: Mapping[str, Any]) -> TextTable:
 def cost_sentence(record: Mapping[str, Any]) -> str:
     """The whole cost in a sentence, with the date of the prices."""
     prices = record.get("prices", {})
-    known = [price["as_of"] for price in prices.values() if price]
+    dates = [price["as_of"] for price in prices.values() if price]
     costs = [part.get("cost") for by in record.get("spent", {}).values() for part in by.values()]
     if not costs:
         return "The cost is not on record."
     if None in costs:
         return "At least one judge has no known price. Give your own prices with --prices FILE when you run it."
-    dated = sorted({date for date in known if date != "always"})
+    dated = sorted({date for date in dates if date != "always"})
     return f"In all {sum(costs):.4f} US dollars" + (f", at prices of {', '.join(dated)}." if dated else "; these judges are free.")
 
 
@@ -309,29 +311,29 @@ def date_asked(record: Mapping[str, Any]) -> str:
         return ""
 
 
-def failures_table(found: FailureShares) -> DrawnTable:
+def failures_table(failures: FailureShares) -> DrawnTable:
     """A row for each judge and condition, from the plainest on."""
     rows = []
-    for one in found.conditions:
-        counts = (counted(one.counts[kind]) for kind in found.kinds)
-        rows.append((one.name, counted(one.judgments), percent(one.unreadable), *counts))
-    table = _count_table(("judge and condition",), ("judgments", "unreadable", *map(kind_words, found.kinds)), rows)
-    figures = tuple(_bar(one, found.reach) for one in found.conditions)
-    drawn = FigureColumn("share of judgments, by kind", figures, ("0 %", "", percent(found.reach)))
+    for condition in failures.conditions:
+        counts = (counted(condition.counts[kind]) for kind in failures.kinds)
+        rows.append((condition.name, counted(condition.judgments), percent(condition.unreadable), *counts))
+    table = _count_table(("judge and condition",), ("judgments", "unreadable", *map(kind_words, failures.kinds)), rows)
+    figures = tuple(_bar(condition, failures.reach) for condition in failures.conditions)
+    drawn = FigureColumn("share of judgments, by kind", figures, ("0 %", "", percent(failures.reach)))
     return DrawnTable(table, {"unreadable": drawn})
 
 
-def failure_key(found: FailureShares) -> list[tuple[str, str]]:
+def failure_key(failures: FailureShares) -> list[tuple[str, str]]:
     """The class of the style sheet and the words of each kind."""
-    return [(f"f{kind_number(kind)}", kind_words(kind)) for kind in found.kinds]
+    return [(f"f{kind_number(kind)}", kind_words(kind)) for kind in failures.kinds]
 
 
-def _bar(one: ConditionFailures, reach: float) -> Markup:
+def _bar(condition: ConditionFailures, reach: float) -> Markup:
     """Shares beside each other on a line from 0 to `reach`; a kind has the same colour in every bar."""
     parts, start = [], 0.0
-    for kind, share in one.shares.items():
+    for kind, share in condition.shares.items():
         rect = '<rect class="f{}" x="{:.2f}%" width="{:.2f}%" y="15%" height="70%"/>'
         parts.append(Markup(rect).format(kind_number(kind), 100 * start / reach, 100 * share / reach))
         start += share
-    title = "; ".join(f"{kind_words(kind)}: {percent(share)}" for kind, share in one.shares.items())
+    title = "; ".join(f"{kind_words(kind)}: {percent(share)}" for kind, share in condition.shares.items())
     return svg("bar failures", title, parts)

@@ -124,7 +124,7 @@ def made(**other: Any) -> Standings:
 
 def terminal(found: Standings, *more: Any, width: int = 240) -> str:
     out = io.StringIO()
-    Console(file=out, width=width, color_system=None).print(render_standings(found, *more, width=width, every=True))
+    Console(file=out, width=width, color_system=None).print(render_standings(found, *more, width=width, all_tables=True))
     return out.getvalue()
 
 
@@ -145,7 +145,7 @@ def test_tables_of_languages_wait_for_all(capsys: pytest.CaptureFixture[str]) ->
         short.split()
     )
     assert "passing is necessary, not sufficient" in short
-    print_standings(made(), found, every=True)
+    print_standings(made(), found, all_tables=True)
     whole = capsys.readouterr().out
     assert "Japanese · " in whole and "It differs." in whole and "agreement, failed = wrong:" in whole and "--all adds" not in whole
 
