@@ -28,7 +28,7 @@ from harness.boards.expected import ExpectedCalls, expected_calls
 from harness.boards.replies import REPLIES, ReplyRow
 from harness.content import Library
 from harness.model import Reply, Usage
-from harness.tables import jsonl_lines
+from harness.row_files import jsonl_lines
 
 SUBMISSIONS = 100
 LANGUAGES = {"nl": "Latn", "pl": "Latn", "ko": "Kore", "th": "Thai"}

@@ -21,7 +21,7 @@ from typing import NamedTuple
 
 from memory import Memory
 
-from harness.tables import to_jsonl
+from harness.row_files import to_jsonl
 
 ITEMS, JUDGES, ANNOTATORS = 60, 50, 3
 TAGS = [

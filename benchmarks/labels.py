@@ -22,7 +22,7 @@ import pandas as pd
 
 from harness.content.specs import DatasetCard, read_spec
 from harness.data.labels import read_labels
-from harness.tables import to_jsonl
+from harness.row_files import to_jsonl
 
 LANGUAGES = ("en", "fr", "de", "es", "zh", "ja", "it", "pt-BR", "cs")
 TASKS = ("rewrite", "shorten", "caption")

@@ -75,7 +75,7 @@ def command(*arguments: str) -> tuple[float, float]:
 def page_alone(out: Path) -> float:
     """Seconds that the page takes once its report is there."""
     import harness
-    from harness.render.html import report_page
+    from harness.render.html.report import report_page
     from harness.runs import reopen
 
     result = reopen("", out)

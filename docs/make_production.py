@@ -16,8 +16,8 @@ from typing import Any
 from harness.correction.certified_cell import CorrectedMean
 from harness.correction.certify import certify
 from harness.measure.options import CompareOptions
+from harness.row_files import find_table, read_rows, to_jsonl
 from harness.sources import open_sources
-from harness.tables import find_table, read_rows, to_jsonl
 
 METRIC, JUDGE = "stars", "gpt-4o"
 CARD = f"""id = "stars"

@@ -45,6 +45,7 @@ from harness.measure.options import CompareOptions
 from harness.notebook import NotebookComparison, NotebookReport, Quiet
 from harness.offensive import refuse_in_repository
 from harness.reports import run_report
+from harness.row_files import sha256_of, to_json, write_atomic
 from harness.runs import (
     SELF_PREFERENCE,
     Generated,
@@ -69,7 +70,6 @@ from harness.sources import (
     unreviewed,
     unreviewed_instructions,
 )
-from harness.tables import sha256_of, to_json, write_atomic
 from harness.text import as_names
 
 if TYPE_CHECKING:  # read on use
@@ -138,10 +138,10 @@ def report(result: RunResult, decision: DecisionOptions | None = None) -> Notebo
         made_of = _report_inputs(result, decision)
     except OSError:  # the run's folder is gone, but its numbers are in memory
         return _compute_report(result, decision)
-    kept = kept_report(result.derived, made_of)
-    if kept is not None:
+    stored = kept_report(result.derived, made_of)
+    if stored is not None:
         with suppress(msgspec.MsgspecError):
-            return msgspec.json.decode(kept, type=NotebookReport)
+            return msgspec.json.decode(stored, type=NotebookReport)
     computed = _compute_report(result, decision)
     keep_report(result.derived, made_of, msgspec.json.encode(computed))
     return computed
@@ -202,7 +202,7 @@ def write_page(result: RunResult, path: Path | str | None = None) -> Path:
     Raises:
         StoreError: if it cannot be written.  UsageError: for offensive texts in a repository.
     """
-    from harness.render.html import report_page  # importing templates takes time
+    from harness.render.html.report import report_page  # importing templates takes time
 
     written = Path(path) if path is not None else result.folder / "report.html"
     refuse_in_repository(written, result.prepared.data.about)
@@ -264,8 +264,8 @@ def build_atlas(kept: Atlas | None = None, watch: Callable[[str], object] = lamb
             absent.append(name)
             continue
         watch(name)
-        made = compare_sources([Path(row["folder"])], CompareOptions(), sections=False).comparison
-        compared[name] = ComparedSet(made.signature, rows_of_set(card, made.verdicts), row["state"] == "here in part")
+        comparison = compare_sources([Path(row["folder"])], CompareOptions(), sections=False).comparison
+        compared[name] = ComparedSet(comparison.signature, rows_of_set(card, comparison.verdicts), row["state"] == "here in part")
     boards = [library.board(name) for name in library.board_files]
     collections = [library.collection(name) for name in library.collection_files]
     return joined(cards, compared, read_judges(bundled_root() / JUDGES), kept, boards, collections), absent
@@ -314,8 +314,8 @@ def compare(
         ContentError, StoreError: if a source cannot be read.
     """
     counted = compare_options(judges, annotators, restricted(where, langs), by=by, majority=majority, seed=seed)
-    asked = msgspec.structs.replace(counted, level=level, versus=versus, standardise=standardise)
-    compared = compare_sources(sources, asked, decision, card=card, out=Path(out), full=full).comparison
+    requested = msgspec.structs.replace(counted, level=level, versus=versus, standardise=standardise)
+    compared = compare_sources(sources, requested, decision, card=card, out=Path(out), full=full).comparison
     return NotebookComparison(**msgspec.structs.asdict(compared))
 
 
@@ -409,10 +409,12 @@ def certify(
         ContentError, StoreError: if the source cannot be read, or the file cannot be written.
     """
     [opened] = open_sources([source], card, Path(out))
-    asked = None if opened.run is None else JudgedRun(opened.run.protocol, opened.run.prepared.library)
+    judged_run = None if opened.run is None else JudgedRun(opened.run.protocol, opened.run.prepared.library)
     counted = compare_options(judge, annotators, restricted(where, langs))
     thresholds = decision or DecisionOptions()
-    certificate = certify_judge(opened.recording, counted, thresholds, acceptance or AcceptOptions(), asked, maps or CalibrateOptions())
+    certificate = certify_judge(
+        opened.recording, counted, thresholds, acceptance or AcceptOptions(), judged_run, maps or CalibrateOptions()
+    )
     if to is not None:
         write_atomic(Path(to), to_json(certificate))
     return certificate
@@ -524,20 +526,20 @@ def improve(
         ContentError, StoreError: if the source cannot be read, or its folder cannot remember.
         IncompleteRun: if calls have no answer; the same call continues.
     """
-    today, given, thresholds = datetime.now(UTC).date(), options or ImproveOptions(), decision or DecisionOptions()
+    today, improve_options, thresholds = datetime.now(UTC).date(), options or ImproveOptions(), decision or DecisionOptions()
     compare = compare_options(judge, annotators, where)
     if asking is not None:
-        plan = _planned_improvement(source, asking, given, compare, card)
+        plan = _planned_improvement(source, asking, improve_options, compare, card)
         return plan.run(Path(out), watcher or Quiet(may_send=may_send), thresholds, today)
     [opened] = open_sources([source], card, Path(out))
     questions, recorded = recorded_answers(opened.recording, compare, least=1)
     folder = _data_folder(source, opened)
-    division = divided(questions, given, folder)
-    start = starting_point(recorded.candidates, given.start)
-    answers = CalibratedAnswers(recorded, (start,), division.choosing, compare, given.seed)
+    division = divided(questions, improve_options, folder)
+    start = starting_point(recorded.candidates, improve_options.start)
+    answers = CalibratedAnswers(recorded, (start,), division.choosing, compare, improve_options.seed)
     if watcher is not None:
         watcher.note(division.sentence(len(answers.candidates)))
-    return choose_and_confirm(division, answers, compare, given, thresholds, folder, today)
+    return choose_and_confirm(division, answers, compare, improve_options, thresholds, folder, today)
 
 
 def improvable(

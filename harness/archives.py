@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from harness.errors import ContentError, unreadable
-from harness.tables import arrow
+from harness.row_files import arrow
 
 _ZSTANDARD = 93  # Python reads it in archives from 3.14 on only, so these bytes go to pyarrow
 _METHODS = {zipfile.ZIP_STORED: "stored", zipfile.ZIP_DEFLATED: "deflate", _ZSTANDARD: "Zstandard"}
@@ -62,12 +62,12 @@ class Archive:
 
 
 def _inflated(file: Any, packed: int, most: int) -> bytes:
-    unpack, out, left = zlib.decompressobj(-15), io.BytesIO(), packed
-    while left > 0 and not unpack.eof and out.tell() < most:
-        piece = file.read(min(_PIECE, left))
+    unpack, out, remaining = zlib.decompressobj(-15), io.BytesIO(), packed
+    while remaining > 0 and not unpack.eof and out.tell() < most:
+        piece = file.read(min(_PIECE, remaining))
         if not piece:
             break
-        left -= len(piece)
+        remaining -= len(piece)
         while piece and out.tell() < most:
             out.write(unpack.decompress(piece, most - out.tell()))
             piece = unpack.unconsumed_tail

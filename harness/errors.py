@@ -119,12 +119,12 @@ def refuse_pipe(path: Path) -> None:
 
 def refuse_faults(faults: Iterable[tuple[int, str]], path: Path | str) -> None:
     """Raise one ContentError for all `(line, message)` of a file: the first lines are shown. Does nothing without a fault."""
-    found = sorted(islice(faults, _MOST_FAULTS + 1))
-    if not found:
+    first_faults = sorted(islice(faults, _MOST_FAULTS + 1))
+    if not first_faults:
         return
-    (line, message), *others = found[:_MOST_FAULTS]
-    shown = [f"line {number}: {text}" for number, text in others] + (["… and more"] if len(found) > _MOST_FAULTS else [])
-    raise ContentError("\n         ".join((message, *shown)), path, line)
+    (line, message), *other_faults = first_faults[:_MOST_FAULTS]
+    lines = [f"line {number}: {text}" for number, text in other_faults] + (["… and more"] if len(first_faults) > _MOST_FAULTS else [])
+    raise ContentError("\n         ".join((message, *lines)), path, line)
 
 
 class JudgeError(HarnessError):

@@ -63,9 +63,9 @@ class Scale(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         >>> Scale(kind="nominal", classes=("A", "B", "tie"), swap={"A": "B", "B": "A"}).share_of_first
         {'A': 1.0, 'B': 0.0, 'tie': 0.5}
         """
-        place = {str(c): number for number, c in enumerate(self.classes)}
-        partner = {c: place[self.swap.get(str(c), str(c))] for c in self.classes}
-        return {c: 0.5 + 0.5 * ((partner[c] > at) - (partner[c] < at)) for at, c in enumerate(self.classes)}
+        index = {str(c): number for number, c in enumerate(self.classes)}
+        partner = {c: index[self.swap.get(str(c), str(c))] for c in self.classes}
+        return {c: 0.5 + 0.5 * ((partner[c] > position) - (partner[c] < position)) for position, c in enumerate(self.classes)}
 
     def holds(self, score: Score) -> bool:
         """Whether `score` is a point of the scale. 2.0 is the class 2, "2" is not; booleans, NaN and infinities never are.
@@ -115,8 +115,8 @@ class Item(msgspec.Struct, frozen=True):
         >>> item.language_of("source"), item.language_of("output")
         ('en', 'cs')
         """
-        own = self.fields.get(f"{name}_language")
-        return own if isinstance(own, str) and _TAG.fullmatch(own) else self.language
+        field_language = self.fields.get(f"{name}_language")
+        return field_language if isinstance(field_language, str) and _TAG.fullmatch(field_language) else self.language
 
 
 class Label(msgspec.Struct, frozen=True):
@@ -171,8 +171,8 @@ class Variant(msgspec.Struct, frozen=True, order=True):
 
     def asks_about(self, item_language: str) -> bool:
         """Whether items in a language are asked about: all, unless the variant names a language that is neither theirs nor English."""
-        named = {self.language, self.reasons} - {"english", "own", "", "en"}
-        return not named or named == {item_language} or item_language.partition("-")[0] == "en"
+        languages = {self.language, self.reasons} - {"english", "own", "", "en"}
+        return not languages or languages == {item_language} or item_language.partition("-")[0] == "en"
 
     def __str__(self) -> str:
         return _variant_text(self)
@@ -221,8 +221,8 @@ VARIANT_WORDS: dict[str, tuple[str, Any]] = {
 }
 
 
-def _defaults(of: type[msgspec.Struct]) -> dict[str, Any]:
-    return {field.name: field.default for field in msgspec.structs.fields(of)}
+def _defaults(struct: type[msgspec.Struct]) -> dict[str, Any]:
+    return {field.name: field.default for field in msgspec.structs.fields(struct)}
 
 
 _VARIANT_DEFAULTS = _defaults(Variant)
@@ -264,10 +264,10 @@ def plainness(text: str) -> tuple[bool, bool, int, str]:
     ['single', 'joint', 'single+few-shot', 'Prompt 3']
     """
     try:
-        known = parse_variant(text)
+        variant = parse_variant(text)
     except ValueError:
         return (True, True, text.count("+"), text)
-    return (False, known != Variant(), text.count("+"), text)
+    return (False, variant != Variant(), text.count("+"), text)
 
 
 def is_own_name(name: str) -> bool:
@@ -426,9 +426,9 @@ SIDE = ("source", *CONDITION)
 _SHORT = {"temperature": "T"}
 
 
-def _sampling_text(of: Condition | JudgeCondition) -> list[str]:
+def _sampling_text(condition: Condition | JudgeCondition) -> list[str]:
     """What is stated of the sampling, as records hold it: `T=0.7`, `top_p=0.9`."""
-    return [f"{_SHORT.get(name, name)}={value:g}" for name in SAMPLING if (value := getattr(of, name)) is not None]
+    return [f"{_SHORT.get(name, name)}={value:g}" for name in SAMPLING if (value := getattr(condition, name)) is not None]
 
 
 def axis_words(name: str, value: Any) -> str:

@@ -57,8 +57,8 @@ def looks_like_text(value: str) -> bool:
     return len(value.split()) > 1 or not value.isascii() or len(value) > _LONGEST_NAME
 
 
-def without_quotations(message: str, known: Collection[str] = ()) -> str:
-    """A message in which quoted words are hidden, except `known` ones and what looks like an id, a key or a language tag.
+def without_quotations(message: str, public_words: Collection[str] = ()) -> str:
+    """A message in which quoted words are hidden, except `public_words` and what looks like an id, a key or a language tag.
 
     Where the marks are not in pairs, a text has one of its own: then everything from the first hidden word on is hidden.
 
@@ -69,18 +69,18 @@ def without_quotations(message: str, known: Collection[str] = ()) -> str:
     """
 
     def is_shown(quoted: str) -> bool:
-        return quoted in known or _ID.fullmatch(quoted) is not None
+        return quoted in public_words or _ID.fullmatch(quoted) is not None
 
     if len(_MARK.findall(message)) % 2:
-        hidden = (found.start() for found in _QUOTED.finditer(message) if not is_shown(found[1]))
+        hidden = (match.start() for match in _QUOTED.finditer(message) if not is_shown(match[1]))
         return message[: next(hidden, message.rindex("'"))] + _NOT_QUOTED
-    return _QUOTED.sub(lambda found: found[0] if is_shown(found[1]) else _NOT_QUOTED, message)
+    return _QUOTED.sub(lambda match: match[0] if is_shown(match[1]) else _NOT_QUOTED, message)
 
 
 def in_repository(path: Path) -> Path | None:
     """The repository that a file or folder stands in, or would; None outside."""
-    place = path.resolve()
-    return next((folder for folder in (place, *place.parents) if (folder / ".git").exists()), None)
+    resolved = path.resolve()
+    return next((folder for folder in (resolved, *resolved.parents) if (folder / ".git").exists()), None)
 
 
 def refuse_in_repository(path: Path, card: Marked) -> None:

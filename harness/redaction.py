@@ -55,15 +55,15 @@ class Redactor:
     """
 
     def __init__(self, secrets: Iterable[str]) -> None:
-        known = {secret for secret in secrets if len(secret) >= SHORTEST}
-        self._short = sorted((secret for secret in known if len(secret) < RUN), key=len, reverse=True)
-        both = {way for secret in known - {*self._short} for way in (secret, secret[::-1])}
-        self._random = any(len(secret) >= _LEAST_RANDOM and re.search(r"\d", secret) for secret in both)
-        spelled = {form for secret in both for form in (secret, *_in_base64(secret))}
+        usable = {secret for secret in secrets if len(secret) >= SHORTEST}
+        self._short = sorted((secret for secret in usable if len(secret) < RUN), key=len, reverse=True)
+        directions = {way for secret in usable - {*self._short} for way in (secret, secret[::-1])}
+        self._random = any(len(secret) >= _LEAST_RANDOM and re.search(r"\d", secret) for secret in directions)
+        spelled = {form for secret in directions for form in (secret, *_in_base64(secret))}
         forms = {form.lower() for form in spelled | {_BETWEEN.sub("", form) for form in spelled} if len(form) >= RUN}
-        self._runs = frozenset(form[at : at + RUN] for form in forms for at in range(len(form) - RUN + 1))
+        self._runs = frozenset(form[start : start + RUN] for form in forms for start in range(len(form) - RUN + 1))
         self._pieces = _pieces(forms)
-        self._plain_pieces = _pieces({form.lower() for form in both})
+        self._plain_pieces = _pieces({form.lower() for form in directions})
 
     def __call__(self, text: str) -> str:
         """The text without secrets."""
@@ -89,31 +89,35 @@ class Redactor:
             if not any(sign in decoded for sign in _ESCAPING) or _ESCAPE.search(decoded) is None:
                 break
             decoded, starts = _decoded(decoded)
-            begins, ends = [begins[at] for at in starts[:-1]], [ends[at - 1] for at in starts[1:]]
+            begins, ends = [begins[index] for index in starts[:-1]], [ends[index - 1] for index in starts[1:]]
             yield decoded, begins, ends
         coded = ((_HEX, _HEX_PAIR, 16), (_CODES, _CODE, 10)) if sum(map(decoded.count, _DIGITS)) >= RUN else ()
         for pattern, unit, base in coded:
             for match in pattern.finditer(decoded):
-                units = [(found, int(found[found.lastindex or 0], base)) for found in unit.finditer(decoded, *match.span())]
-                units = [(found, code) for found, code in units if code < 128]
+                units = [(character, int(character[character.lastindex or 0], base)) for character in unit.finditer(decoded, *match.span())]
+                units = [(character, code) for character, code in units if code < 128]
                 characters = "".join(chr(code) for _, code in units)
-                yield characters, [begins[found.start()] for found, _ in units], [ends[found.end() - 1] for found, _ in units]
+                yield (
+                    characters,
+                    [begins[character.start()] for character, _ in units],
+                    [ends[character.end() - 1] for character, _ in units],
+                )
         between = _BETWEEN if self._random or _SPELLED.search(decoded) else _UNSEEN_BETWEEN
         if self._may_hold(between.sub("", unicodedata.normalize("NFKC", decoded))):
-            signs = [(at, letter) for at, sign in enumerate(decoded) for letter in unicodedata.normalize("NFKC", sign)]
-            seen = [(at, letter) for at, letter in signs if not between.match(letter)]
-            yield "".join(letter for _, letter in seen), [begins[at] for at, _ in seen], [ends[at] for at, _ in seen]
+            signs = [(index, letter) for index, sign in enumerate(decoded) for letter in unicodedata.normalize("NFKC", sign)]
+            seen = [(index, letter) for index, letter in signs if not between.match(letter)]
+            yield "".join(letter for _, letter in seen), [begins[index] for index, _ in seen], [ends[index] for index, _ in seen]
 
     def _may_hold(self, text: str) -> bool:
         """Whether a piece of a text is one of a form of a secret: quick, and true for every text that holds a run of it."""
-        return not self._pieces.isdisjoint(_every_piece(text.lower()))
+        return not self._pieces.isdisjoint(_strided_pieces(text.lower()))
 
     def _at_distances(self, text: str) -> bool:
         """Whether every second, third or fourth character of the text spells a part of a secret."""
         for stride in _STRIDES:
             for first in range(stride):
-                every = text[first::stride]
-                if not self._plain_pieces.isdisjoint(_every_piece(every)) and any(self._runs_in(every)):
+                strided = text[first::stride]
+                if not self._plain_pieces.isdisjoint(_strided_pieces(strided)) and any(self._runs_in(strided)):
                     return True
         return False
 
@@ -127,9 +131,9 @@ class Redactor:
 
     def _without_spelled(self, text: str) -> str:
         """`text` without secrets between whose characters stand blanks, signs, or characters that nobody sees."""
-        shown = [(position, character) for position, character in enumerate(text) if not _BETWEEN.match(character)]
-        places = [at for at, _ in shown]
-        return self._replace_runs(text, "".join(character for _, character in shown), places, [at + 1 for at in places])
+        visible = [(position, character) for position, character in enumerate(text) if not _BETWEEN.match(character)]
+        positions = [index for index, _ in visible]
+        return self._replace_runs(text, "".join(character for _, character in visible), positions, [index + 1 for index in positions])
 
     def _replace_runs(self, text: str, decoded: str, begins: Sequence[int], ends: Sequence[int]) -> str:
         """`text` without the runs in its decoded form, whose characters begin and end at these places of `text`."""
@@ -143,34 +147,34 @@ class Redactor:
 
     def _runs_in(self, text: str) -> Iterator[tuple[int, int]]:
         """Begin and end of every part of the text that runs of secrets cover."""
-        at, last = 0, len(text) - RUN
-        while at <= last:
-            if text[at : at + RUN] not in self._runs:
-                at += 1
+        position, last = 0, len(text) - RUN
+        while position <= last:
+            if text[position : position + RUN] not in self._runs:
+                position += 1
                 continue
-            begin, end = at, at + RUN
-            while at <= last and at <= end:
-                if text[at : at + RUN] in self._runs:
-                    end = at + RUN
-                at += 1
+            begin, end = position, position + RUN
+            while position <= last and position <= end:
+                if text[position : position + RUN] in self._runs:
+                    end = position + RUN
+                position += 1
             yield begin, end
-            at = end
+            position = end
 
 
 def _pieces(forms: Iterable[str]) -> frozenset[str]:
     """Return all pieces of the forms of a secret."""
-    return frozenset(form[at : at + _PIECE] for form in forms for at in range(len(form) - _PIECE + 1))
+    return frozenset(form[start : start + _PIECE] for form in forms for start in range(len(form) - _PIECE + 1))
 
 
-def _every_piece(text: str) -> list[str]:
+def _strided_pieces(text: str) -> list[str]:
     """Return as many pieces of a text as are needed to find any run."""
-    return [text[at : at + _PIECE] for at in range(0, len(text) - _PIECE + 1, _STRIDE)]
+    return [text[start : start + _PIECE] for start in range(0, len(text) - _PIECE + 1, _STRIDE)]
 
 
 def environment_secrets(variables: Mapping[str, str]) -> list[str]:
     """The secrets in environment variables: keys, and passwords in the addresses of proxies and package registries."""
     keys = [variables[name].strip() for name in KEYS if variables.get(name)]
-    values = [variables[each] for name in ADDRESSES for each in (name, name.upper()) if variables.get(each)]
+    values = [variables[variable] for name in ADDRESSES for variable in (name, name.upper()) if variables.get(variable)]
     return keys + [secret for value in values for address in value.split() for secret in _secrets_in_address(address)]
 
 

@@ -57,14 +57,14 @@ class OpenedSource(msgspec.Struct, frozen=True):
 def open_sources(sources: Sequence[Source], card: str | None, out: Path) -> list[OpenedSource]:
     """Read the sources of a comparison. Raises as `api.compare`."""
     opened = [_open_source(source, card, out) for source in sources]
-    names = [each.recording.name for each in opened]
+    names = [source_of_name.recording.name for source_of_name in opened]
     if len(set(names)) == len(names):
         return opened
     return [  # two runs of one name, such as the same questions asked again later, are named as they were given
-        msgspec.structs.replace(each, recording=msgspec.structs.replace(each.recording, name=str(source)))
-        if isinstance(source, (str, Path)) and names.count(each.recording.name) > 1
-        else each
-        for source, each in zip(sources, opened, strict=True)
+        msgspec.structs.replace(source_of_name, recording=msgspec.structs.replace(source_of_name.recording, name=str(source)))
+        if isinstance(source, (str, Path)) and names.count(source_of_name.recording.name) > 1
+        else source_of_name
+        for source, source_of_name in zip(sources, opened, strict=True)
     ]
 
 
@@ -77,9 +77,9 @@ def _open_source(source: Source, card: str | None, out: Path) -> OpenedSource:
             source.judgments, source.prepared.data, source.prepared.training, source.name, source.protocol.judges.panels
         )
         return OpenedSource(msgspec.structs.replace(recording, notes=tuple(_notes(source))), source)
-    given, source = str(source), located(Path(source), Library())  # the name of a published set means its folder
+    written, source = str(source), located(Path(source), Library())  # the name of a published set means its folder
     if is_data_folder(source):
-        return OpenedSource(_recorded(load(source, card=card), source.resolve().name, given))
+        return OpenedSource(_recorded(load(source, card=card), source.resolve().name, written))
     name, results = run_place(source, out)
     if not (results / "store.sqlite").is_file():
         near = suggest(str(source), Library().dataset_card_files)
@@ -150,7 +150,7 @@ def gated_source(source: Source, card: str | None, out: Path) -> GatedSource:
 
 def restricted(where: Mapping[str, str | Sequence[str]] | None, langs: str | Sequence[str] | None = None) -> dict[str, tuple[str, ...]]:
     """The values of `where` by name, with those of `langs` as languages, in canonical form. Raises UsageError if both name languages."""
-    values = {name: as_names(given) for name, given in (where or {}).items()}
+    values = {name: as_names(allowed) for name, allowed in (where or {}).items()}
     if langs is not None and "language" in values:
         raise UsageError("the languages are named twice, by --langs and by --where language=...; name them once")
     languages = as_names(langs) if langs is not None else values.pop("language", None)
@@ -202,9 +202,11 @@ def compare_sources(
         asked: the options by the names that the user gave; panels among the judges, and a source to compare with, get their own names.
         sections: whether to compute the sections.
     """
-    given = with_versus_source(sources, asked.versus)
-    opened, judges = with_panels(open_sources(given, card, out), asked.judges, asked.where.get("metric"))
-    options = msgspec.structs.replace(asked, judges=as_names(judges) if judges else None, versus=named_versus(asked.versus, given, opened))
+    named_options = with_versus_source(sources, asked.versus)
+    opened, judges = with_panels(open_sources(named_options, card, out), asked.judges, asked.where.get("metric"))
+    options = msgspec.structs.replace(
+        asked, judges=as_names(judges) if judges else None, versus=named_versus(asked.versus, named_options, opened)
+    )
     recordings = [source.recording for source in opened]
     compared = comparison.compare(recordings, options, decision or DecisionOptions(), full=full, sections=sections)
     return ComparedSources(opened, options, compared)
@@ -222,27 +224,27 @@ def with_panels(
     if not files:
         return list(opened), None if judges is None else list(judges)
     members, panels = split_panels(files)
-    named = [name for name in judges or () if name not in files]
+    panel_names = [name for name in judges or () if name not in files]
     for name, panel in panels.items():
         opened = _with_panel(opened, name, panel, metrics)
-    return list(opened), list(dict.fromkeys((*named, *members, *panels)))
+    return list(opened), list(dict.fromkeys((*panel_names, *members, *panels)))
 
 
 def _with_panel(opened: Sequence[OpenedSource], name: str, panel: Panel, metrics: Collection[str] | None) -> list[OpenedSource]:
-    found, errors = [], []
+    sources_with_panel, errors = [], []
     for source in opened:
         recording = source.recording
         try:
             judgments = panels.with_panel(recording.judgments, name, panel, recording.data.scales, metrics)
         except UsageError as err:
             errors.append(err)
-            found.append(source)
+            sources_with_panel.append(source)
             continue
         added = msgspec.structs.replace(recording, judgments=judgments, panels={**recording.panels, name: panel})
-        found.append(msgspec.structs.replace(source, recording=added))
-    if len(errors) == len(found):
+        sources_with_panel.append(msgspec.structs.replace(source, recording=added))
+    if len(errors) == len(sources_with_panel):
         raise errors[0]
-    return found
+    return sources_with_panel
 
 
 def with_versus_source(sources: Sequence[Source], versus: tuple[str, str] | None) -> Sequence[Source]:
@@ -256,5 +258,9 @@ def named_versus(versus: tuple[str, str] | None, sources: Sequence[Source], open
     """`versus` with the name of a source in place of its path."""
     if versus is None or versus[0] != "source":
         return versus
-    names = {str(source): each.recording.name for source, each in zip(sources, opened, strict=True) if isinstance(source, (str, Path))}
+    names = {
+        str(source): opened_source.recording.name
+        for source, opened_source in zip(sources, opened, strict=True)
+        if isinstance(source, (str, Path))
+    }
     return ("source", names.get(versus[1], versus[1]))

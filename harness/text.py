@@ -22,13 +22,13 @@ _WHOLE_NUMBER = re.compile(r"[+-]?\d+\.0+", re.ASCII)
 _CONTROLS = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")  # C0 and C1 but tab, line feed and carriage return
 
 
-def as_names(given: str | Iterable[str]) -> tuple[str, ...]:
+def as_names(names: str | Iterable[str]) -> tuple[str, ...]:
     """One name or several; a text is one name, not its letters.
 
     >>> as_names("language"), as_names(["ja", "cs"])
     (('language',), ('ja', 'cs'))
     """
-    return (given,) if isinstance(given, str) else tuple(given)
+    return (names,) if isinstance(names, str) else tuple(names)
 
 
 def quoted(names: Iterable[str]) -> str:
@@ -46,8 +46,8 @@ def short_repr(value: object, name: str, **counts: int) -> str:
     >>> short_repr(object(), "pariksha", items=1200)
     "<object 'pariksha': 1,200 items>"
     """
-    held = ", ".join(f"{count:,} {what}" for what, count in counts.items())
-    return f"<{type(value).__name__}{f' {name!r}' if name else ''}: {held}>"
+    counted = ", ".join(f"{count:,} {what}" for what, count in counts.items())
+    return f"<{type(value).__name__}{f' {name!r}' if name else ''}: {counted}>"
 
 
 def without_controls(text: str) -> str:

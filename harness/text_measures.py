@@ -40,8 +40,8 @@ def count_vowels(text: str, language: str, lexicon: Lexicon) -> float:
             f"vowels cannot be counted in '{language}': its lexicon names no vowel letters, as where words are not written with them; "
             "ask another control question"
         )
-    known = frozenset(lexicon.vowels.casefold())
-    return float(sum(character in known for character in unicodedata.normalize("NFC", text).casefold()))
+    vowels = frozenset(lexicon.vowels.casefold())
+    return float(sum(character in vowels for character in unicodedata.normalize("NFC", text).casefold()))
 
 
 def reading_ease(text: str, language: str, lexicon: Lexicon) -> float:
@@ -61,13 +61,13 @@ def reading_ease(text: str, language: str, lexicon: Lexicon) -> float:
             f"readability cannot be computed in '{language}': its lexicon has no published formula of reading ease; "
             "ask another control question"
         )
-    found = [word for word in words(text, language) if is_word(word)]
+    text_words = [word for word in words(text, language) if is_word(word)]
     hyphenation = _hyphenation(formula.hyphenation)
-    if not found:
+    if not text_words:
         return math.nan
-    syllables = sum(len(hyphenation.positions(word)) + 1 for word in found)
-    per_sentence = len(found) / max(1, sum(any(map(is_word, words(sentence, language))) for sentence in sentences(text, language)))
-    return formula.base - formula.words_factor * per_sentence - formula.syllables_factor * syllables / len(found)
+    syllables = sum(len(hyphenation.positions(word)) + 1 for word in text_words)
+    per_sentence = len(text_words) / max(1, sum(any(map(is_word, words(sentence, language))) for sentence in sentences(text, language)))
+    return formula.base - formula.words_factor * per_sentence - formula.syllables_factor * syllables / len(text_words)
 
 
 @cache

@@ -20,7 +20,7 @@ from typing import Any
 
 from harness.content.tags import choose_from
 from harness.errors import ContentError
-from harness.tables import to_jsonl, write_atomic
+from harness.row_files import to_jsonl, write_atomic
 from harness.text import is_word, sentences, words
 
 _TIERS = "languages/hard.toml and languages/models.toml"

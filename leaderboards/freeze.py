@@ -19,8 +19,8 @@ import msgspec
 from harness.content import Library
 from harness.errors import UsageError
 from harness.model import Item
+from harness.row_files import write_atomic
 from harness.runs.sources import load_board
-from harness.tables import write_atomic
 
 _BEGIN = "\n# Drawn by leaderboards/freeze.py"
 Groups = Mapping[str, Mapping[str, Sequence[str]]]

@@ -85,7 +85,7 @@ def _documents(library: Library) -> Iterator[Problem]:
                     card, number, "there are items now; say what they are, who wrote and labelled them, and what they cannot show"
                 )
     words = (library.instruction_files, library.interface_files, library.lexicon_files)
-    for path in (*files, *(path for each in words for path in each.values()), *cards):
+    for path in (*files, *(path for word_paths in words for path in word_paths.values()), *cards):
         for number, line in enumerate(_text(path).split("\n"), start=1):
             if PLACEHOLDER in line:
                 yield Problem(path, number, f"a placeholder was not replaced; write the text and remove '{PLACEHOLDER}'")

@@ -10,7 +10,7 @@ from harness.authoring.parsed_content import PackTable, ParsedContent, tables_of
 from harness.content.problems import Problem
 from harness.content.specs import Task
 from harness.model import Item, Score
-from harness.tables import read_rows
+from harness.row_files import read_rows
 
 
 def table_problems(content: ParsedContent) -> Iterator[Problem]:
@@ -21,8 +21,8 @@ def table_problems(content: ParsedContent) -> Iterator[Problem]:
         yield from _leaked_groups(table for table in content.tables if table.pack == pack and table.items is not None)
     for table in content.tables:
         if table.task not in library.task_files:
-            known = ", ".join(library.task_files)
-            yield Problem(table.path, None, f"items of task '{table.task}', which does not exist; choose from: {known}")
+            task_names = ", ".join(library.task_files)
+            yield Problem(table.path, None, f"items of task '{table.task}', which does not exist; choose from: {task_names}")
         yield from _item_problems(table)
         yield from _contradictions(table, content.tasks.get(table.task))
         yield from _label_problems(table, content.tasks.get(table.task), _sealed_items(table, content))
@@ -54,8 +54,8 @@ def _leaked_groups(tables: Iterable[PackTable]) -> Iterator[Problem]:
             other = first.setdefault(item.group, item)
             if other.split != item.split:
                 first[item.group] = item  # one problem where the split changes, not one per item
-                both = f"in {other.split} ('{other.item_id}') and in {item.split} ('{item.item_id}')"
-                yield table.problem(item.item_id, f"group '{item.group}' is {both}; a group belongs to one split")
+                splits = f"in {other.split} ('{other.item_id}') and in {item.split} ('{item.item_id}')"
+                yield table.problem(item.item_id, f"group '{item.group}' is {splits}; a group belongs to one split")
 
 
 def _item_problems(table: PackTable) -> Iterator[Problem]:
@@ -65,9 +65,11 @@ def _item_problems(table: PackTable) -> Iterator[Problem]:
             if isinstance(value, str) and not unicodedata.is_normalized("NFC", value):
                 yield table.problem(item.item_id, f"'{name}' of '{item.item_id}' is not in Unicode form NFC; save it in NFC (composed)")
         if item.parallel_id and groups.setdefault(item.parallel_id, item.group) != item.group:
-            both = f"'{groups[item.parallel_id]}' and '{item.group}'"
+            group_names = f"'{groups[item.parallel_id]}' and '{item.group}'"
             groups[item.parallel_id] = item.group  # one problem where the group changes, not one per item
-            yield table.problem(item.item_id, f"parallel_id '{item.parallel_id}' has the groups {both}; one group per language and task")
+            yield table.problem(
+                item.item_id, f"parallel_id '{item.parallel_id}' has the groups {group_names}; one group per language and task"
+            )
 
 
 def _contradictions(table: PackTable, task: Task | None) -> Iterator[Problem]:
@@ -92,7 +94,7 @@ def _contradictions(table: PackTable, task: Task | None) -> Iterator[Problem]:
 
 def _sealed_items(table: PackTable, content: ParsedContent) -> set[str]:
     sealed = [board for board in content.boards.values() if board.sealed and table.task in board.tasks]
-    boards = [board for board in sealed if any(table is each for each in tables_of(board, content))]
+    boards = [board for board in sealed if any(table is board_table for board_table in tables_of(board, content))]
     return {
         item.item_id
         for board in boards

@@ -20,7 +20,7 @@ from harness.content.library import KINDS, LOCK, AnySpec, ContentKind, Library
 from harness.content.problems import Problem, line_of, problem_from_error
 from harness.content.specs import Board, Pack, read_spec
 from harness.errors import ContentError, unreadable
-from harness.tables import write_atomic
+from harness.row_files import write_atomic
 
 _ACCEPT = "run 'harness check --accept'"
 _LINE = re.compile(r"(\S+/\S+) (\d+\.\d+\.\d+) ([0-9a-f]{64})")

@@ -28,7 +28,7 @@ from harness.data.dataset import read_items
 from harness.data.labels import Labels, read_labels
 from harness.errors import ContentError
 from harness.model import Item
-from harness.tables import read_rows
+from harness.row_files import read_rows
 
 
 class PackTable(msgspec.Struct, dict=True):

@@ -14,7 +14,7 @@ from harness.content import tags
 from harness.content.library import bundled_root
 from harness.errors import UsageError
 from harness.model import Scale
-from harness.tables import to_toml, write_together
+from harness.row_files import to_toml, write_together
 
 PLACEHOLDER = "(to be written)"
 NO_ITEMS = "Holds no items yet"
@@ -47,8 +47,8 @@ def prompt_for(metric: str, scale: Scale, texts: Sequence[str]) -> str:
     >>> "from 1 (worst) to 5 (best)" in prompt_for("tone", Scale(kind="ordinal", classes=(1, 2, 3, 4, 5), best=5), ["answer"])
     True
     """
-    shown = "\n\n".join(f"{name}:\n{{{{{name}}}}}" for name in texts)
-    question = _QUESTION.format(named=metric.replace("_", " "), scale=_asked_scale(scale), texts=shown)
+    sections = "\n\n".join(f"{name}:\n{{{{{name}}}}}" for name in texts)
+    question = _QUESTION.format(named=metric.replace("_", " "), scale=_asked_scale(scale), texts=sections)
     system = "You rate {{language}} texts as a careful native reader does."
     messages = [{"role": "system", "text": system}, {"role": "user", "text": question}]
     head = "# How a judge is asked. Read it before you use it: say what people were told, in the same words.\n"

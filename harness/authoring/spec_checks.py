@@ -3,17 +3,107 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 
+import msgspec
+
 from harness.authoring.parsed_content import ParsedContent
-from harness.authoring.translation import instruction_complaints, names_in_braces
 from harness.content import tags
 from harness.content.library import misnamed
 from harness.content.problems import Complaints, duplicates, key_pattern, scale_complaints
-from harness.content.specs import DatasetCard, Instructions, Pack, Rubric, Task, Writing, WritingWords
+from harness.content.specs import (
+    PLACEHOLDERS,
+    DatasetCard,
+    Instructions,
+    Pack,
+    PromptWords,
+    Rubric,
+    RubricWords,
+    Task,
+    TaskWords,
+    Writing,
+    WritingWords,
+)
 from harness.data.asked_data import renaming_problem
 from harness.errors import UsageError
+
+_IN_BRACES = re.compile(r"\{[^{}\n]*\}")
+
+
+def instruction_complaints(
+    translated: Instructions, tasks: Mapping[str, Task], rubrics: Mapping[str, Rubric], required: Collection[str], allowed: Collection[str]
+) -> Complaints:
+    """What is missing or superfluous, each with a pattern for the line to correct.
+
+    `required` and `allowed` are names of sections (`tasks.summarize`). `tasks` and `rubrics` are the English originals that could be
+    read; others are not compared.
+    """
+    yield from _word_complaints(translated.words)
+    sections = [*(f"tasks.{name}" for name in translated.tasks), *(f"rubrics.{name}" for name in translated.rubrics)]
+    for section in (section for section in required if section not in sections):
+        yield f"[{section}] is missing; translate it", _section_pattern(section.partition(".")[0])
+    for section in (section for section in sections if section not in allowed):
+        hint = tags.suggest(section, allowed)
+        yield f"[{section}] matches no task or rubric.{hint} Remove it or correct its name", _section_pattern(section)
+    for name in translated.tasks.keys() & tasks.keys():
+        yield from _task_complaints(f"tasks.{name}", translated.tasks[name], tasks[name])
+    for name in translated.rubrics.keys() & rubrics.keys():
+        yield from _rubric_complaints(f"rubrics.{name}", translated.rubrics[name], rubrics[name])
+
+
+def _word_complaints(words: PromptWords) -> Complaints:
+    for key, text in msgspec.structs.asdict(words).items():
+        names, expected = _IN_BRACES.findall(text), [f"{{{name}}}" for name in PLACEHOLDERS.get(key, ())]
+        if Counter(names) != Counter(expected):
+            yield f"'{key}' contains {_listed(names)}, but should contain {_listed(expected)}, each once", key_pattern(key)
+
+
+def _task_complaints(section: str, translated: TaskWords, english: Task) -> Complaints:
+    yield from _key_complaints(f"{section}.fields", "field", translated.fields, english.fields)
+    slots = names_in_braces(english.instruction)
+    for name in sorted(slots - names_in_braces(translated.instruction)):
+        yield f"the instruction of [{section}] does not name {{{name}}}, as the English does", _section_pattern(section)
+    yield from _brace_complaints(section, [translated.instruction, *translated.fields.values()], slots)
+
+
+def _rubric_complaints(section: str, translated: RubricWords, english: Rubric) -> Complaints:
+    yield from _key_complaints(
+        f"{section}.criteria", "score", translated.criteria, [str(group.score) for group in english.detailed.criteria]
+    )
+    points = (point for group in translated.criteria.values() for point in group)
+    yield from _brace_complaints(section, [translated.title, translated.simple, translated.description, *points])
+
+
+def _key_complaints(section: str, word: str, translated: Collection[str], english: Collection[str]) -> Complaints:
+    missing, surplus = [key for key in english if key not in translated], [key for key in translated if key not in english]
+    for key in missing:
+        yield f"{word} '{key}' is missing from [{section}]; the English has {', '.join(english)}", _section_pattern(section)
+    for key in surplus:
+        yield f"{word} '{key}' of [{section}] is not in the English, which has {', '.join(english)}", _section_pattern(section)
+    if not missing and not surplus and list(translated) != list(english):
+        yield f"the {word}s of [{section}] are in another order than in the English: {', '.join(english)}", _section_pattern(section)
+
+
+def names_in_braces(text: str) -> set[str]:
+    """The names that a text holds in braces."""
+    return {mark[1:-1] for mark in _IN_BRACES.findall(text)}
+
+
+def _brace_complaints(section: str, texts: Iterable[str], allowed: Collection[str] = ()) -> Complaints:
+    for line in (line for text in texts for line in text.splitlines()):
+        for mark in (mark for mark in _IN_BRACES.findall(line) if mark[1:-1] not in allowed):
+            yield f"{mark} in [{section}] is not replaced by anything; only [words] has names in braces", re.escape(line)
+
+
+def _section_pattern(name: str) -> str:
+    """A regular expression for the heading of a section or of the first subsection."""
+    return rf"^\[{re.escape(name)}[\].]"
+
+
+def _listed(marks: Collection[str]) -> str:
+    return ", ".join(marks) or "nothing in braces"
 
 
 def _score_pattern(score: int | str) -> str:
@@ -47,20 +137,20 @@ def task_complaints(name: str, task: Task, rubrics: Mapping[str, Path]) -> Compl
         yield "no metrics; list the rubrics that judges are asked about in this task", key_pattern("metrics")
     yield from _shown_complaints(task)
     for name in sorted(names_in_braces(task.instruction) - set(task.language_keys)):
-        known = ", ".join(f"{{{key}}}" for key in task.language_keys)
-        yield f"{{{name}}} in the instruction is not replaced by anything; an instruction may hold {known}", key_pattern("instruction")
+        keys = ", ".join(f"{{{key}}}" for key in task.language_keys)
+        yield f"{{{name}}} in the instruction is not replaced by anything; an instruction may hold {keys}", key_pattern("instruction")
     yield from _field_order(task)
 
 
 def _shown_complaints(task: Task) -> Complaints:
     """[shown] names metrics and texts of the task, and every question shows what is judged."""
-    for metric, shown in task.shown.items():
+    for metric, fields in task.shown.items():
         if metric not in task.metrics:
             yield f"[shown] names '{metric}', which is no metric of the task; they are {', '.join(task.metrics)}", key_pattern(metric)
-        for name in (name for name in shown if name not in task.fields):
+        for name in (name for name in fields if name not in task.fields):
             message = f"[shown] of '{metric}' names '{name}', which is not a field; the fields are {', '.join(task.fields)}"
             yield message, key_pattern(metric)
-        for name in (name for name in task.outputs if name not in shown):
+        for name in (name for name in task.outputs if name not in fields):
             yield f"[shown] of '{metric}' lacks '{name}', which is judged", key_pattern(metric)
 
 
@@ -174,16 +264,20 @@ def translation_complaints(instructions: Instructions, content: ParsedContent) -
 def dataset_card_complaints(name: str, card: DatasetCard, tasks: Mapping[str, Path], rubrics: Mapping[str, Rubric]) -> Complaints:
     """What is wrong with a dataset card."""
     yield from name_complaints(card.id, name, "id")
-    for theirs, ours in card.tasks.items():
-        if ours not in tasks:
-            message = f"[tasks]: '{theirs}' is said to be the task '{ours}', which does not exist.{tags.choose_from(tasks, ours)}"
-            yield message, key_pattern(theirs)
-    for theirs, ours in card.rubrics.items():
-        if ours not in rubrics:
-            message = f"[rubrics]: '{theirs}' is said to be the metric '{ours}', which has no rubric.{tags.choose_from(rubrics, ours)}"
-            yield message, key_pattern(theirs)
-        elif problem := renaming_problem(card, theirs, rubrics[ours]):
-            yield problem, key_pattern(theirs)
+    for source_task, task_id in card.tasks.items():
+        if task_id not in tasks:
+            message = (
+                f"[tasks]: '{source_task}' is said to be the task '{task_id}', which does not exist.{tags.choose_from(tasks, task_id)}"
+            )
+            yield message, key_pattern(source_task)
+    for source_task, task_id in card.rubrics.items():
+        if task_id not in rubrics:
+            message = (
+                f"[rubrics]: '{source_task}' is said to be the metric '{task_id}', which has no rubric.{tags.choose_from(rubrics, task_id)}"
+            )
+            yield message, key_pattern(source_task)
+        elif problem := renaming_problem(card, source_task, rubrics[task_id]):
+            yield problem, key_pattern(source_task)
     for key in ("title", "licence", "citation", "get"):
         if not getattr(card, key).strip():
             yield (f"'{key}' is missing or empty; a dataset card says what the data are and how to get them", key_pattern(key))

@@ -15,7 +15,7 @@ from harness.content.problems import Problem, key_pattern, line_of, problem_from
 from harness.content.specs import read_spec
 from harness.errors import ContentError
 from harness.model import JudgeIdentity
-from harness.tables import to_toml, write_atomic
+from harness.row_files import to_toml, write_atomic
 from harness.text import looks_like_formula
 
 CARD = "judge.toml"

@@ -21,7 +21,7 @@ from harness.data import load_folder
 from harness.data.judgments import Judgments
 from harness.errors import UsageError
 from harness.model import Failure, JudgeIdentity, Query
-from harness.tables import jsonl_lines
+from harness.row_files import jsonl_lines
 
 if TYPE_CHECKING:
     from harness.runs import Prepared

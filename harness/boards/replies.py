@@ -18,7 +18,7 @@ import msgspec
 
 from harness.errors import ContentError, UsageError
 from harness.model import Reply, Token, Usage
-from harness.tables import MAX_LINE_BYTES, open_bytes
+from harness.row_files import MAX_LINE_BYTES, open_bytes
 
 REPLIES = "replies.jsonl.gz"
 SCORES = "scores.jsonl.gz"  # of recorded scores, in place of replies

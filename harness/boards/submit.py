@@ -28,9 +28,9 @@ from harness.errors import ContentError, StoreError, UsageError
 from harness.judges import traits_of
 from harness.model import JudgeIdentity
 from harness.offensive import hides_texts
+from harness.row_files import jsonl_lines, write_atomic
 from harness.runs import AskedQuestions, Prepared, RunProtocol, RunResult
 from harness.store import Store
-from harness.tables import jsonl_lines, write_atomic
 
 
 class SubmitterStatement(msgspec.Struct, frozen=True, kw_only=True):

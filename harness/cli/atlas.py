@@ -128,7 +128,7 @@ def _reading() -> Iterator[str]:
 def _write_site(atlas: Atlas, arguments: argparse.Namespace) -> int:
     from harness.exchange.labels.mapping import PAGE_BESIDE, parse_pairs
     from harness.render.html.atlas_site import atlas_site
-    from harness.tables import write_together
+    from harness.row_files import write_together
 
     if arguments.lang or arguments.judge or arguments.quality or arguments.json:
         raise UsageError("--html writes pages of everything; call it without --lang, --judge, --quality and --json")
@@ -145,7 +145,7 @@ def _build(arguments: argparse.Namespace) -> int:
     from harness import api
     from harness.content.library import bundled_root
     from harness.judge_atlas.atlas_file import atlas_bytes, parquet_bytes
-    from harness.tables import write_together
+    from harness.row_files import write_together
 
     path: Path = arguments.to or bundled_root() / FILE
     kept = read_atlas(path) if path.is_file() else None

@@ -19,9 +19,9 @@ from harness.errors import HarnessError, JudgeError, UsageError
 from harness.judges import JudgeOptions, opening_name
 from harness.judges.batches import Batching, ProviderBatch
 from harness.model import JudgeIdentity
+from harness.row_files import to_json
 from harness.runs import RunProtocol, collect_batches, of_judge, reopen_judge
 from harness.store import Store, StoredBatch
-from harness.tables import to_json
 from harness.text import terminal_safe
 
 _UPLOADED = "a file was uploaded; the run's command will check what happened to it"

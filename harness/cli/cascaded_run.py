@@ -13,10 +13,10 @@ from harness.correction.cascade_certificate import CascadeCertificate, load
 from harness.correction.cascade_run import CascadedRun, refuse_changed, run_cascade, step_spec
 from harness.engines import Settings
 from harness.errors import UsageError
-from harness.render.improvement.cascades import print_cascaded
+from harness.render.improvement import print_cascaded
 from harness.render.progress import TerminalWatcher
+from harness.row_files import to_json, write_atomic
 from harness.runs import RunSpec, estimate_cost, open_judges, planned_calls, prepare, price_for_engine
-from harness.tables import to_json, write_atomic
 
 _FROM_CERTIFICATE = ("judge", "variant", "temperature", "top_p", "repeats", "perturb", "study")
 """Flags of what the certificate says."""

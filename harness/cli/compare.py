@@ -21,7 +21,7 @@ from harness.cli.streams import print_json, told_warnings
 def compare(arguments: argparse.Namespace) -> int:
     from harness.render.progress import working
     from harness.reports.tables.columns import shown_intervals
-    from harness.tables import to_json
+    from harness.row_files import to_json
 
     page = page_path(arguments.html)
     check_figure(arguments.figure)
@@ -58,8 +58,8 @@ def compare(arguments: argparse.Namespace) -> int:
             kind(comparison, arguments.figure, FigureOptions(WIDTHS[arguments.figure_width], arguments.figure_names))
     if page is not None:
         from harness.offensive import refuse_in_repository
-        from harness.render.html import comparison_page
-        from harness.tables import write_atomic
+        from harness.render.html.compared_page import comparison_page
+        from harness.row_files import write_atomic
 
         with working("writing the page"):
             for source in compared.sources:
@@ -84,8 +84,8 @@ def compare(arguments: argparse.Namespace) -> int:
     else:
         from harness.render.comparison import render_comparison, show
 
-        body = partial(render_comparison, comparison, _shows_statistics(arguments), arguments.distributions, every=arguments.all)
-        show(lambda width: body(width=width), comparison.signature, whole=arguments.signature)
+        body = partial(render_comparison, comparison, _shows_statistics(arguments), arguments.distributions, all_rows=arguments.all)
+        show(lambda width: body(width=width), comparison.signature, whole_signature=arguments.signature)
     return exit_code_of(comparison.verdicts)
 
 

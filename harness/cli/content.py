@@ -88,7 +88,7 @@ def _judges(library: Library) -> list[dict[str, Any]]:
 def check(arguments: argparse.Namespace) -> int:
     from harness.authoring.check import check as check_content
     from harness.authoring.lock import accept
-    from harness.tables import to_json
+    from harness.row_files import to_json
 
     library = Library(*arguments.content)
     problems = check_content(library, accepted=not arguments.accept)

@@ -20,7 +20,7 @@ from harness.errors import AbsentRawFile, MissingData, UsageError
 from harness.exit_codes import OTHER_ERROR, UNCHECKED
 from harness.offensive import refuse_in_repository
 from harness.published.listing import cards_in, listed
-from harness.tables import to_json
+from harness.row_files import to_json
 from harness.text import terminal_safe
 
 

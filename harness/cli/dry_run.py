@@ -15,8 +15,8 @@ from harness.data.named_folders import how_to_get
 from harness.engines import Settings, check_engine
 from harness.model import Message
 from harness.offensive import hides_texts, shown
+from harness.row_files import to_json
 from harness.runs import CostEstimate, RunSpec, absent_cards, added, estimate_cost, open_judges, planned_calls, prepare, price_for_engine
-from harness.tables import to_json
 from harness.text import terminal_safe
 
 _FIRST_LINES = 6  # of a message, where not all prompts are shown

@@ -44,7 +44,7 @@ def promptfoo_judge(arguments: argparse.Namespace) -> int:
 def inspect_scores(arguments: argparse.Namespace) -> int:
     from harness.exchange.judges.inspect_scores import ScoreChoice
     from harness.exchange.judges.inspect_scores import inspect_scores as score_lines
-    from harness.tables import write_atomic
+    from harness.row_files import write_atomic
 
     if arguments.to.suffix != ".jsonl":
         raise UsageError(f"--to {arguments.to}: Inspect reads JSON lines only from a file whose name ends in .jsonl")

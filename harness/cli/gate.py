@@ -13,10 +13,9 @@ from harness.exit_codes import GATE_FAILED, GATE_INCONCLUSIVE, JUDGE
 
 def gate(arguments: argparse.Namespace) -> int:
     from harness.gate.check import UNREAD
-    from harness.render.pipelines.gate import gate_junit, gate_markdown
-    from harness.render.pipelines.gate_terminal import print_gate
+    from harness.render.gate import gate_junit, gate_markdown, print_gate
     from harness.render.progress import working
-    from harness.tables import to_json, write_atomic
+    from harness.row_files import to_json, write_atomic
 
     policy = arguments.policy or Path("gate.toml")
     if not arguments.policy and not policy.is_file():
@@ -29,7 +28,7 @@ def gate(arguments: argparse.Namespace) -> int:
         write_atomic(arguments.json, to_json(result.as_json()))
     if arguments.summary:
         write_atomic(arguments.summary, gate_markdown(result))
-    print_gate(result, _named_again(arguments), every=arguments.all, signature=arguments.signature)
+    print_gate(result, _named_again(arguments), all_rows=arguments.all, signature=arguments.signature)
     if result.outcome == "inconclusive" and any(UNREAD in check.obstacles for check in result.checks):
         return JUDGE
     return {"pass": 0, "fail": GATE_FAILED, "inconclusive": GATE_INCONCLUSIVE}[result.outcome]
@@ -43,7 +42,7 @@ def _named_again(arguments: argparse.Namespace) -> list[str]:
 
 def new_policy(arguments: argparse.Namespace) -> int:
     from harness.gate.suggest import suggested_policy
-    from harness.tables import write_atomic
+    from harness.row_files import write_atomic
 
     path = (arguments.into or Path()) / "gate.toml"
     if path.exists():

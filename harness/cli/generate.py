@@ -19,8 +19,8 @@ from harness.errors import IncompleteRun
 from harness.offensive import hides_texts
 from harness.offensive import shown as shown_text
 from harness.reports.tables.numbers import counted
+from harness.row_files import to_json
 from harness.runs import CostEstimate, Generated, GenerateSpec, Plan, WriterSummary, generate_outputs, planned_writing
-from harness.tables import to_json
 from harness.text import terminal_safe
 
 

@@ -40,7 +40,7 @@ def improve(arguments: argparse.Namespace) -> int:
     with working("choosing and confirming") if asking is None else nullcontext():
         said = {"judge": judge, "annotators": arguments.annotators, "where": where, **place}
         found = api.improve(arguments.source, options, decision=decision, asking=asking, watcher=watcher, **said)
-    from harness.render.improvement.improved import CALIBRATED, calibration_steps, render_improved
+    from harness.render.improvement import CALIBRATED, calibration_steps, render_improved
 
     if arguments.to:
         from harness.cli.spec_file import write_spec
@@ -55,7 +55,7 @@ def improve(arguments: argparse.Namespace) -> int:
 def _rounds(arguments: argparse.Namespace, options: ImproveOptions) -> int:
     """Compare rounds of labels in place of choosing by one."""
     from harness.improvement.label_rounds import compare_rounds, read_round
-    from harness.render.improvement.improved import render_rounds
+    from harness.render.improvement import render_rounds
 
     source = opened_source(arguments).recording
     compare = compare_options(arguments)

@@ -25,7 +25,7 @@ from harness.exchange.labels.mapping import load_mapping, parse_pairs
 from harness.measure.compare import Recording
 from harness.offensive import WARNING, hides_texts, refuse_in_repository
 from harness.reports.tables.numbers import counted
-from harness.tables import to_json, to_jsonl, write_atomic
+from harness.row_files import to_json, to_jsonl, write_atomic
 from harness.text import terminal_safe
 
 
@@ -94,7 +94,7 @@ def serve(arguments: argparse.Namespace) -> int:
     """Serve until Ctrl-C."""
     if missing := [name for name in ("starlette", "uvicorn") if find_spec(name) is None]:
         raise UsageError(f"'labels serve' needs the package {missing[0]}: pip install \"judge-harness[serve]\"")
-    from harness.annotate.pages.listen import LOOPBACK, address_of, listening_socket, sole_server
+    from harness.annotate.pages.reserve_port import LOOPBACK, address_of, listening_socket, sole_server
     from harness.annotate.pages.serve import RESULTS, application, served_pages
 
     if not (arguments.folder / RECORD).is_file():

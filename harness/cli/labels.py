@@ -137,7 +137,7 @@ def _needed_before(arguments: argparse.Namespace) -> int:
     if arguments.json:
         return print_json(before.as_json(planned, cells=cells, half_width=arguments.half_width))
     from harness.cli.text_columns import print_columns
-    from harness.render.labels_before import rows_of, sentences_of
+    from harness.render.decisions import rows_of, sentences_of
 
     print_columns(rows_of(planned, arguments.half_width))
     print("\n" + "\n".join(sentences_of(planned, decision, cells, bool(arguments.shares))))

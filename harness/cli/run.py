@@ -28,10 +28,10 @@ from harness.model import SAMPLING, Failure
 from harness.offensive import refuse_in_repository
 from harness.reports.collection_answer import BoardVerdicts, answer_of_boards
 from harness.reports.run_report import Report, only_languages
+from harness.row_files import to_json, to_toml, write_atomic
 from harness.runs import RunResult, RunSpec, Together, absent_cards, board_specs, reopen, run_record, run_together
 from harness.runs import run as run_spec
 from harness.store import Store
-from harness.tables import to_json, to_toml, write_atomic
 from harness.text import terminal_safe
 
 
@@ -215,8 +215,8 @@ def report(arguments: argparse.Namespace) -> int:
         raise UsageError("a page has all languages of its run, and a switch; leave out --langs or --html")
     shown = show(result, _output(arguments, quiet=quiet, langs=arguments.langs or ()), decision_options(arguments))
     if page := page_path(arguments.html, result.folder / "report.html"):
-        from harness.render.html import report_page
-        from harness.tables import write_atomic
+        from harness.render.html.report import report_page
+        from harness.row_files import write_atomic
 
         refuse_in_repository(page, result.prepared.data.about)
         write_atomic(page, report_page(result, shown), private=True)
@@ -281,12 +281,12 @@ def show(result: RunResult, output: Output, decision: DecisionOptions | None = N
     if output.as_json:
         sys.stdout.write(to_json(report.as_json()))
     elif result.prepared.data.sealed:
-        from harness.render.sealed import print_sealed
+        from harness.render.terminal import print_sealed
 
         print_sealed(report)
         print_sections(report.ablations)
     else:
-        print_report(report, by_task=output.by_task, every=output.every or output.by_task, signature=output.signature)
+        print_report(report, by_task=output.by_task, all_rows=output.every or output.by_task, signature=output.signature)
         if output.by_task or result.protocol.texts.study:
             print_sections(report.ablations)
         else:

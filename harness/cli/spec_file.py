@@ -13,7 +13,7 @@ from harness.content.problems import line_of
 from harness.content.tags import canonical, suggest
 from harness.errors import ContentError, UsageError, refuse_pipe, unreadable
 from harness.judges.panel import is_panel_file, panel_file_in
-from harness.tables import to_toml, write_atomic
+from harness.row_files import to_toml, write_atomic
 
 FLAG = "--spec"
 _PATHS = ("data", "content", "prompt", "rubric", "examples", "prices", "cascade")

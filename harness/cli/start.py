@@ -27,7 +27,7 @@ from harness.exchange.labels.read import read_source
 from harness.exchange.labels.table import SourceTable
 from harness.model import Scale
 from harness.reports.tables.numbers import counted
-from harness.tables import find_table, to_toml, write_atomic
+from harness.row_files import find_table, to_toml, write_atomic
 from harness.text import one_line, terminal_safe
 
 _EXAMPLE_JUDGE = "openai/MODEL"

@@ -15,12 +15,12 @@ from harness.content.library import Library
 from harness.data.dataset import card_of_folder
 from harness.errors import UsageError
 from harness.offensive import refuse_in_repository
+from harness.row_files import jsonl_lines, to_json, write_atomic
 from harness.runs import RunProtocol
 from harness.store import Store
 from harness.store.damage import check as check_store
 from harness.store.garbage import RemovedRows, collect
 from harness.store.merge import merge as merge_stores
-from harness.tables import jsonl_lines, to_json, write_atomic
 from harness.text import terminal_safe
 
 _TABLE_NAMES = {"frames": "prompt templates"}  # tables of the store whose names are not the words of the documentation

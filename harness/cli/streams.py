@@ -47,7 +47,7 @@ def checked_output() -> Iterator[None]:
 
 def print_json(data: Any) -> int:
     """Print a result for programs, and return the exit code of success."""
-    from harness.tables import to_json  # late: with msgspec
+    from harness.row_files import to_json  # late: with msgspec
 
     sys.stdout.write(to_json(data))
     return 0

@@ -12,7 +12,7 @@ from typing import Any
 from harness.cli.streams import print_json
 from harness.errors import UsageError
 from harness.judges import models as local_models
-from harness.tables import to_json
+from harness.row_files import to_json
 
 _PACKAGES = ("guidance", "openai", "datasets", "pandas", "statsmodels", "langcodes", "rich", "xllamacpp", "icu4py", "msgspec", "pyarrow")
 _KEYS = ("OPENAI_API_KEY", "OPENAI_BASE_URL", "AZURE_OPENAI_API_KEY", "AZURE_OPENAI_ENDPOINT", "OPENAI_API_VERSION", "HF_TOKEN")

@@ -15,7 +15,7 @@ from harness.cli.streams import print_json
 from harness.errors import UsageError
 from harness.exit_codes import GATE_FAILED, GATE_INCONCLUSIVE, NOTHING_ALLOWED, STALE, UNCONFIRMED
 from harness.render.progress import working
-from harness.tables import to_json, write_atomic
+from harness.row_files import to_json, write_atomic
 
 if TYPE_CHECKING:
     from harness.correction.acceptance import AcceptOptions
@@ -34,7 +34,7 @@ def correct(arguments: argparse.Namespace) -> int:
         from harness.render.figures import draw_corrected
 
         draw_corrected(corrected, arguments.figure)
-    from harness.render.use import render_corrected
+    from harness.render.certificate import render_corrected
 
     return print_result(corrected, render_corrected, as_json=arguments.json)
 
@@ -50,7 +50,7 @@ def accept(arguments: argparse.Namespace) -> int:
         raise UsageError(f"--{given[0]} is of a cascade; pass --cascade too")
     with working("testing thresholds"):
         found = acceptance.accept([opened_source(arguments).recording], compare_options(arguments), options)
-    from harness.render.use import render_acceptance
+    from harness.render.certificate import render_acceptance
 
     return print_result(found, render_acceptance, as_json=arguments.json)
 
@@ -69,7 +69,7 @@ def _cascade(arguments: argparse.Namespace, options: AcceptOptions) -> int:
         found = accept_cascade(source, compare, options, pricing=pricing, **chosen)
     if arguments.to:
         write_atomic(arguments.to, to_json(certify_cascade(found, source, compare, options, judged_run(opened.run))))
-    from harness.render.improvement.cascades import render_cascades
+    from harness.render.improvement import render_cascades
 
     print_result(found, render_cascades, as_json=arguments.json)
     if arguments.to and not arguments.json:
@@ -87,7 +87,7 @@ def calibrate(arguments: argparse.Namespace) -> int:
     compare = compare_options(arguments, seed=arguments.seed)
     with working("calibrating"):
         found = calibrate_scores(opened_source(arguments).recording, compare, options)
-    from harness.render.use import render_calibrated
+    from harness.render.certificate import render_calibrated
 
     return print_result(found, render_calibrated, as_json=arguments.json)
 
@@ -196,7 +196,7 @@ def _check_cascade(arguments: argparse.Namespace) -> int:
         places = [{"language": language, "metric": metric} for language, metric in allowed]
         sys.stdout.write(to_json({"stale": stale, "not_made_again": absent, "allowed": places, "only_if": held.only_if}))
     else:
-        from harness.render.improvement.cascades import print_cascade_check
+        from harness.render.improvement import print_cascade_check
 
         print_cascade_check(held.judges, stale, absent, allowed, held.only_if)
     return _checked(stale, absent, allowed)
@@ -232,6 +232,6 @@ def explain(arguments: argparse.Namespace) -> int:
     compare = compare_options(arguments)
     with working("explaining errors"):
         found = explain_errors(opened_source(arguments).recording, compare, ExplainOptions(arguments.by))
-    from harness.render.improvement.explained import render_explained
+    from harness.render.improvement import render_explained
 
-    return print_result(found, lambda found: render_explained(found, every=arguments.all), as_json=arguments.json)
+    return print_result(found, lambda found: render_explained(found, all_rows=arguments.all), as_json=arguments.json)

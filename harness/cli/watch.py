@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 def init(arguments: argparse.Namespace) -> int:
     from harness.cli.judged import judged_run, opened_source
     from harness.correction import certificate
-    from harness.render.pipelines.watch import print_plan
+    from harness.render.watch import print_plan
     from harness.watch.setting_up import WatchStart, refuse_unfit
     from harness.watch.watch_plan import WatchOptions
     from harness.watch.watching import begin, open_watch
@@ -69,7 +69,7 @@ def _asking(run: RunResult, judge: CertifiedJudge, arguments: argparse.Namespace
 
 
 def add(arguments: argparse.Namespace) -> int:
-    from harness.render.pipelines.watch import day_sentence
+    from harness.render.watch import day_sentence
     from harness.runs import reopen
     from harness.watch.watching import NewScores, add_day, open_watch
 
@@ -89,14 +89,14 @@ def _recording(source: str | None, arguments: argparse.Namespace) -> Recording |
 
 def check(arguments: argparse.Namespace) -> int:
     check_figure(arguments.figure)
-    from harness.render.pipelines.watch import print_watch, watch_junit
-    from harness.tables import to_json, write_atomic
+    from harness.render.watch import print_watch, watch_junit
+    from harness.row_files import to_json, write_atomic
 
     found = api.check_watch(arguments.folder, arguments.date)
     if arguments.junit:
         write_atomic(arguments.junit, watch_junit(found))
     if arguments.figure:
-        from harness.render.figures.watch_days import draw_watch
+        from harness.render.watch import draw_watch
 
         draw_watch(found, arguments.figure)
     if arguments.json:

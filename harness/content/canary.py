@@ -10,7 +10,7 @@ import uuid
 from pathlib import Path
 
 from harness.errors import unreadable
-from harness.tables import open_bytes, parquet_table
+from harness.row_files import open_bytes, parquet_table
 
 LABELS = "labels.age"
 MAX_BYTES = 256 * 1024 * 1024  # of a file of sealed labels

@@ -29,12 +29,12 @@ from harness.measure.compare import Recording, align, judged_data
 from harness.measure.judged import JudgedData
 from harness.measure.options import Annotators, CompareOptions
 from harness.model import SAMPLING, JudgeCondition, JudgeIdentity, Scale, Score
+from harness.row_files import sha256_of
 from harness.runs import RunProtocol
 from harness.stats import LabelledSummary, aggregate_counts, enough_labels, summarise_labelled
 from harness.stats.core.arrays import Floats
 from harness.stats.estimation.prediction_powered import MIN_LABELLED_GROUPS, MIN_LABELS
 from harness.stats.intervals.cluster_mean import cluster_mean
-from harness.tables import sha256_of
 
 NOT_RANDOM = "the labelled texts are not declared to be a random sample (sampling in data.toml)"
 _SAID = ("repeat", "order", "score", "failure", "confidence")

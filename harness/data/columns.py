@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from harness.errors import ContentError, refuse_faults
-from harness.tables import json_batches, parquet_table, refuse_half_characters
+from harness.row_files import json_batches, parquet_table, refuse_half_characters
 from harness.text import in_nfc
 
 Codes = NDArray[np.signedinteger[Any]]

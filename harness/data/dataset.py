@@ -31,7 +31,7 @@ from harness.data.saved_dataset import save_dataset
 from harness.errors import ContentError, UsageError, refuse_faults
 from harness.model import Item, Label, Scale
 from harness.offensive import without_quotations
-from harness.tables import find_table, read_rows
+from harness.row_files import find_table, read_rows
 from harness.text import in_nfc, short_repr
 
 _FEW_VALUES = ("language", "task", "system")  # keys with few distinct values among a million items

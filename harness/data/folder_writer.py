@@ -16,7 +16,7 @@ from filelock import FileLock, Timeout
 
 from harness.content.specs import DatasetCard
 from harness.errors import StoreError
-from harness.tables import PRIVATE_FILE, find_table, to_toml
+from harness.row_files import PRIVATE_FILE, find_table, to_toml
 
 _LOCK_SECONDS = 60.0
 

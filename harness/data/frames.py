@@ -24,7 +24,7 @@ from harness.data.labels import LabelRow, unknown_metrics
 from harness.errors import ContentError, HarnessError, UsageError, refuse_faults
 from harness.model import AnnotatorKind, Item, Scale, Source
 from harness.offensive import hides_texts
-from harness.tables import refuse_half_characters
+from harness.row_files import refuse_half_characters
 from harness.text import normalised_id, person_key, quoted
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from harness.data.labels import first_line, unknown_items
 from harness.data.marked_errors import checked_errors
 from harness.errors import ContentError, refuse_faults
 from harness.model import Item, Scale
-from harness.tables import read_rows
+from harness.row_files import read_rows
 from harness.text import in_nfc
 
 ORIGINAL = "original_item_id"

@@ -21,7 +21,7 @@ from harness.data.judgments import UNCHANGED, Judgments, confidence_of
 from harness.data.labels import pairs_of
 from harness.errors import ContentError, StoreError
 from harness.model import SAMPLING, Judgment, Scale, Score, column_reader
-from harness.tables import arrow, arrow_array, make_folder, parquet_file, replace_file
+from harness.row_files import arrow, arrow_array, make_folder, parquet_file, replace_file
 
 COLUMNS = {
     "item_id": "string",

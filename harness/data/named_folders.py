@@ -12,7 +12,7 @@ import platformdirs
 from harness.content.library import Library
 from harness.content.specs import DatasetCard
 from harness.errors import MissingData
-from harness.tables import find_table
+from harness.row_files import find_table
 
 HOME = "HARNESS_DATA_HOME"
 _log = logging.getLogger("harness.data")  # without a handler of the user's, its warnings go to standard error

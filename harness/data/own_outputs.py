@@ -10,7 +10,7 @@ import msgspec
 
 from harness.errors import ContentError
 from harness.model import Item
-from harness.tables import json_rows, read_rows
+from harness.row_files import json_rows, read_rows
 
 Question = Literal["recognition", "preference"]
 QUESTION_METRICS: dict[str, Question] = {"self_recognition": "recognition", "self_preference": "preference"}

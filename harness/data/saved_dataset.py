@@ -13,7 +13,7 @@ from harness.data.folder_writer import data_toml, write_folder
 from harness.data.judgments import UNCHANGED, Judgments
 from harness.errors import ContentError, UsageError
 from harness.model import CONDITION, Item, Scale, Score
-from harness.tables import to_jsonl
+from harness.row_files import to_jsonl
 
 Dataset = Any  # of harness.data.dataset, which imports this module
 

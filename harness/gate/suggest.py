@@ -9,7 +9,7 @@ from typing import Any, Literal, NamedTuple
 from harness.gate.check import Check, GateResult, checked
 from harness.gate.numbers import GatedSource
 from harness.gate.policy import Policy, Rule
-from harness.tables import to_toml
+from harness.row_files import to_toml
 
 _PINNED = ("data", "tasks", "rubrics", "conditions", "prompts", "majority", "annotators")
 _MARGIN = 0.1

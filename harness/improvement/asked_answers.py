@@ -30,9 +30,9 @@ from harness.measure.options import CompareOptions, annotators_needed
 from harness.model import SAMPLING, Item, JudgeCondition, Variant, parse_variant
 from harness.offensive import refuse_in_repository
 from harness.prompts import load_own_prompt, load_own_rubric, with_rubric
+from harness.row_files import to_jsonl
 from harness.runs import Prepared, RunResult, RunSpec, Watcher, open_judges, prepare, run
 from harness.stats.core.arrays import Floats
-from harness.tables import to_jsonl
 
 
 class AskedData(msgspec.Struct, frozen=True):

@@ -18,8 +18,8 @@ from filelock import FileLock
 
 from harness.errors import ContentError, UsageError
 from harness.improvement.questions import LabelledQuestion, LabelledQuestions
+from harness.row_files import PRIVATE_FILE, json_rows, write_together
 from harness.stats.core.arrays import Ints
-from harness.tables import PRIVATE_FILE, json_rows, write_together
 
 LEAST_GROUPS = 10
 """Independent texts that each half needs at least."""

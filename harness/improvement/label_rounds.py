@@ -21,7 +21,7 @@ from harness.improvement.questions import commonest_labels, recorded_answers
 from harness.measure.compare import Recording, align
 from harness.measure.options import CompareOptions
 from harness.model import JudgeCondition, Score
-from harness.tables import find_table
+from harness.row_files import find_table
 
 _EXAMPLES = 10
 

@@ -209,7 +209,7 @@ def atlas_bytes(atlas: Atlas) -> bytes:
 
 def parquet_bytes(atlas: Atlas) -> bytes:
     """The rows of `Atlas.flat` as a Parquet file, for programs: `harness atlas` reads only the JSON. Days are Arrow's `date32`."""
-    from harness.tables import to_parquet  # late: an answer needs no Arrow
+    from harness.row_files import to_parquet  # late: an answer needs no Arrow
 
     own = {field.name: _ARROW_TYPES[field.type] for field in msgspec.structs.fields(AtlasRow)}
     return to_parquet(list(atlas.flat()), own | _FACTS)

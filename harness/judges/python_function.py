@@ -20,11 +20,11 @@ from typing import Any
 import msgspec
 
 from harness.errors import FatalReply, JudgeError, UsageError
-from harness.foreign import ends_the_task, message_of, what_it_did
 from harness.judges.base import JudgeOptions, NoReply, answer_object
 from harness.judges.registry import raising
 from harness.model import Call, JudgeIdentity, Reply
-from harness.tables import sha256_of
+from harness.plugin_errors import ends_the_task, message_of, what_it_did
+from harness.row_files import sha256_of
 
 _ARGUMENTS: dict[str, Callable[[Call], Any]] = {
     "messages": lambda call: [{"role": message.role, "content": message.content} for message in call.prompt.messages],

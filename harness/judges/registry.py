@@ -14,9 +14,9 @@ import msgspec
 
 from harness.content.tags import choose_from
 from harness.errors import FatalReply, HarnessError, JudgeError, UsageError
-from harness.foreign import ctrl_c, ends_the_task, what_it_did
 from harness.judges.base import Judge, JudgeOptions, NoReply
 from harness.model import Call, JudgeIdentity, Reply
+from harness.plugin_errors import ctrl_c, ends_the_task, what_it_did
 
 if TYPE_CHECKING:
     from harness.judges.batches import Batches

@@ -12,7 +12,7 @@ from harness.errors import ContentError, UsageError
 from harness.judges.base import JudgeOptions
 from harness.judges.usage import with_possible_counts
 from harness.model import SAMPLING, Call, JudgeIdentity, Reply
-from harness.tables import read_rows, sha256_of
+from harness.row_files import read_rows, sha256_of
 
 ReplyKey = tuple[str, float, int, tuple[float | None, ...], bool]  # prompt, temperature, repeat, further sampling, probabilities
 _FURTHER = SAMPLING[1:]

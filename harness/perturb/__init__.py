@@ -4,8 +4,7 @@ docs/studies.md lists them.
 """
 
 from harness.perturb.kind import Chance, Change, Doses, Kind
-from harness.perturb.perturbation import Perturbation, Perturbed, apply, parse_perturbation
-from harness.perturb.registry import registered
+from harness.perturb.registry import Perturbation, Perturbed, apply, parse_perturbation, registered
 from harness.perturb.segments import SEGMENTERS, Words
 
 __all__ = [

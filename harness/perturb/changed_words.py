@@ -2,12 +2,89 @@
 
 from __future__ import annotations
 
+import re
+import unicodedata
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
 from harness.model import Item
 from harness.perturb.kind import Chance, Change, Doses, Kind, dosed_count
 from harness.perturb.segments import Words
+
+# Digits of any script, with marks inside as in 1,234.5 or 10:30 or 2024-05-01.
+_NUMBER = re.compile(r"\d+(?:[.,:/٫٬’'-]\d+)*")
+
+# Letters of scripts that write spaces around numbers, and the signs inside identifiers: the 19 of "COVID-19", the 5 of "x_5" and the 2.0
+# of "v2.0" are not numbers. Japanese, Chinese, Thai and Korean letters may touch a number: 2023年.
+_LETTER = r"A-Za-zªµº\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u052f\u1d00-\u1fff"
+_IDENTIFIER = re.compile(rf"[{_LETTER}\d._@#/\\:&=+-]+")
+_HAS_LETTER = re.compile(rf"[{_LETTER}_@#\\]")
+
+# A digit and a mark may form one emoji (a keycap); any other mark after a digit belongs to it as well.
+_MARKS = ("Mn", "Me", "Mc", "Cf")
+
+
+def number_swap(item: Item, pool: Sequence[Item], seed: int, dose: float | None, words: Words) -> Change | None:
+    """Change the chosen numbers, at least one, to others with as many digits, in the same script and with the same marks inside.
+
+    A number without leading zeros gets none. Numerals that are words (three, 三) stay: 一 is a part of many words that are not numbers.
+    Realised: `changed`, the share of numbers; `numbers`, their number.
+    """
+    spans = _number_spans(words.text)
+    if not spans:
+        return None
+    chance = Chance(seed)
+    chosen = sorted(chance.some(len(spans), max(1, dosed_count(dose, len(spans)))))
+    pieces: list[str] = []
+    end = 0
+    for number in chosen:
+        start, stop = spans[number]
+        pieces += [words.text[end:start], _other_number(words.text[start:stop], chance)]
+        end = stop
+    return Change("".join([*pieces, words.text[end:]]), {"changed": len(chosen) / len(spans), "numbers": float(len(spans))})
+
+
+def _number_spans(text: str) -> list[tuple[int, int]]:
+    """The (start, end) of every number that is not inside a word or identifier and not a part of an emoji."""
+    identifiers = [match.span() for match in _IDENTIFIER.finditer(text) if _HAS_LETTER.search(match[0])]
+    spans: list[tuple[int, int]] = []
+    next_identifier = 0
+    for match in _NUMBER.finditer(text):
+        while next_identifier < len(identifiers) and identifiers[next_identifier][1] <= match.start():
+            next_identifier += 1
+        in_identifier = next_identifier < len(identifiers) and identifiers[next_identifier][0] < match.end()
+        marked = match.end() < len(text) and unicodedata.category(text[match.end()]) in _MARKS
+        if not in_identifier and not marked:
+            spans.append(match.span())
+    return spans
+
+
+def _other_number(number: str, chance: Chance) -> str:
+    """A different number with as many digits. Leading zeros stay: 0.5 becomes 0.7, and 007 becomes 003."""
+    digits = [position for position, character in enumerate(number) if character.isdecimal()]
+    zeros = next((n for n, position in enumerate(digits) if unicodedata.decimal(number[position])), len(digits) - 1)
+    characters = list(number)
+    for position in digits[zeros + 1 :]:
+        characters[position] = _digit(number[position], chance.below(10))
+    first = digits[zeros]  # always a different digit, and never 0
+    old = unicodedata.decimal(number[first])
+    characters[first] = _digit(number[first], chance.pick([digit for digit in range(1, 10) if digit != old]))
+    return "".join(characters)
+
+
+def _digit(like: str, value: int) -> str:
+    """The digit `value` in the script of the digit `like`. Every script has its digits in a row, from 0 to 9."""
+    return chr(ord(like) - unicodedata.decimal(like) + value)
+
+
+NUMBER_SWAP = Kind(
+    name="number-swap",
+    summary="some numbers become others of as many digits",
+    doses=Doses(0.5, 0.05, 1.0),
+    heeds_segmenter=False,
+    moves={"hallucination": -1, "linguistic_acceptability": 0, "problematic_content": 0},
+    perturb=number_swap,
+)
 
 
 def shuffle_words(item: Item, pool: Sequence[Item], seed: int, dose: float | None, words: Words) -> Change | None:
@@ -17,25 +94,25 @@ def shuffle_words(item: Item, pool: Sequence[Item], seed: int, dose: float | Non
     otherwise as many places as possible get a different word. Realised: `moved`, the share of words whose place now holds another word;
     `distance`, the mean distance of these moves in words; `words`, their number.
     """
-    parts, places = words.parts, words.places
-    if len(places) < 2:
+    parts, word_positions = words.parts, words.places
+    if len(word_positions) < 2:
         return None
     chance = Chance(seed)
-    text_words = [parts[place] for place in places]
+    text_words = [parts[position] for position in word_positions]
     groups = _group_by_word(text_words, chance.some(len(text_words), max(2, dosed_count(dose, len(text_words)))))
     if len(groups) == 1:  # the chosen words are all the same: another word has to join, if the text has one
         [(only_word, chosen)] = groups.items()
-        others = [number for number, word in enumerate(text_words) if word != only_word]
-        if not others:
+        other_numbers = [number for number, word in enumerate(text_words) if word != only_word]
+        if not other_numbers:
             return None
-        groups = _group_by_word(text_words, [*chosen[:-1], chance.pick(others)])
+        groups = _group_by_word(text_words, [*chosen[:-1], chance.pick(other_numbers)])
     order = [number for group in groups.values() for number in group]
     step = max(map(len, groups.values()))  # equal words are neighbours in `order`, so this step leads out of every group
     changed = list(parts)
     distances = []
     for number, source in zip(order, order[step:] + order[:step], strict=True):
         if text_words[number] != text_words[source]:
-            changed[places[number]] = text_words[source]
+            changed[word_positions[number]] = text_words[source]
             distances.append(abs(number - source))
     moved, distance = len(distances) / len(text_words), sum(distances) / len(distances)
     return Change("".join(changed), {"moved": moved, "distance": distance, "words": float(len(text_words))})
@@ -57,27 +134,27 @@ def drop_words(item: Item, pool: Sequence[Item], seed: int, dose: float | None, 
     if count < 2:
         return None
     dropped = Chance(seed).some(count, min(max(1, dosed_count(dose, count)), count - 1))
-    places = words.places
-    text = _without(words.parts, {places[number] for number in dropped}, set(places))
+    word_positions = words.places
+    text = _without(words.parts, {word_positions[number] for number in dropped}, set(word_positions))
     return Change(text, {"dropped": len(dropped) / count, "words": float(count)})
 
 
-def _without(parts: Sequence[str], dropped: set[int], places: set[int]) -> str:
+def _without(parts: Sequence[str], dropped: set[int], word_positions: set[int]) -> str:
     """The text without some words. The space before a word goes too, unless another word needs it; the first word takes the next space."""
-    kept: list[int] = []
+    remaining: list[int] = []
     skipped = -1
-    for place in range(len(parts)):
-        if place == skipped:
+    for position in range(len(parts)):
+        if position == skipped:
             continue
-        if place not in dropped:
-            kept.append(place)
+        if position not in dropped:
+            remaining.append(position)
             continue
-        after = place + 1
-        if kept and _is_space(parts[kept[-1]]) and after not in places:
-            kept.pop()
-        elif after < len(parts) and _is_space(parts[after]) and (not kept or kept[-1] not in places):
+        after = position + 1
+        if remaining and _is_space(parts[remaining[-1]]) and after not in word_positions:
+            remaining.pop()
+        elif after < len(parts) and _is_space(parts[after]) and (not remaining or remaining[-1] not in word_positions):
             skipped = after
-    return "".join(parts[place] for place in kept)
+    return "".join(parts[position] for position in remaining)
 
 
 def _is_space(part: str) -> bool:
@@ -104,14 +181,14 @@ def swap_synonyms(item: Item, pool: Sequence[Item], seed: int, dose: float | Non
     """
     groups = _group_of(words.lexicon.synonyms)
     parts = list(words.parts)
-    known = [place for place in words.places if parts[place].casefold() in groups]
-    if not known:
+    replaceable = [position for position in words.places if parts[position].casefold() in groups]
+    if not replaceable:
         return None
-    chosen = Chance(seed).some(len(known), max(1, dosed_count(dose, len(known))))
+    chosen = Chance(seed).some(len(replaceable), max(1, dosed_count(dose, len(replaceable))))
     for number in chosen:  # each word has its own seed, so that a greater dose repeats a smaller one
-        word = parts[known[number]]
-        others = [other for other in groups[word.casefold()] if other.casefold() != word.casefold()]
-        parts[known[number]] = _in_case_of(word, Chance(seed + number).pick(others))
+        word = parts[replaceable[number]]
+        synonyms = [other for other in groups[word.casefold()] if other.casefold() != word.casefold()]
+        parts[replaceable[number]] = _in_case_of(word, Chance(seed + number).pick(synonyms))
     return Change("".join(parts), {"exchanged": len(chosen) / len(words), "words": float(len(words))})
 
 

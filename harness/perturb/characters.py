@@ -71,10 +71,10 @@ def typos(item: Item, pool: Sequence[Item], seed: int, dose: float | None, words
     for number in chance.some(count, count):  # each word has its own seed, so that a greater dose repeats a smaller one
         if mistyped == wanted:
             break
-        place = words.places[number]
-        typed = add_typo(parts[place], adjacent, Chance(seed + number))
+        position = words.places[number]
+        typed = add_typo(parts[position], adjacent, Chance(seed + number))
         if typed:
-            parts[place] = typed
+            parts[position] = typed
             mistyped += 1
     return Change("".join(parts), {"mistyped": mistyped / count, "words": float(count)}) if mistyped else None
 
@@ -98,21 +98,21 @@ def add_typo(word: str, keys: AdjacentKeys, chance: Chance) -> str | None:
 
 
 def _letter_places(parts: Sequence[str]) -> list[int]:
-    return [place for place, part in enumerate(parts) if part[0].isalpha()]
+    return [position for position, part in enumerate(parts) if part[0].isalpha()]
 
 
 def _swap(parts: list[str], keys: AdjacentKeys, chance: Chance) -> list[str] | None:
     """Swap two different neighbouring letters; a capital keeps its place."""
     letters = set(_letter_places(parts))
     pairs = [
-        place
-        for place in sorted(letters)
-        if place + 1 in letters and parts[place] != parts[place + 1] and parts[place].isupper() == parts[place + 1].isupper()
+        position
+        for position in sorted(letters)
+        if position + 1 in letters and parts[position] != parts[position + 1] and parts[position].isupper() == parts[position + 1].isupper()
     ]
     if not pairs:
         return None
-    place = chance.pick(pairs)
-    return [*parts[:place], parts[place + 1], parts[place], *parts[place + 2 :]]
+    position = chance.pick(pairs)
+    return [*parts[:position], parts[position + 1], parts[position], *parts[position + 2 :]]
 
 
 def _drop(parts: list[str], keys: AdjacentKeys, chance: Chance) -> list[str] | None:
@@ -120,8 +120,8 @@ def _drop(parts: list[str], keys: AdjacentKeys, chance: Chance) -> list[str] | N
     letters = _letter_places(parts)[1:]
     if not letters:
         return None
-    place = chance.pick(letters)
-    return parts[:place] + parts[place + 1 :]
+    position = chance.pick(letters)
+    return parts[:position] + parts[position + 1 :]
 
 
 def _double(parts: list[str], keys: AdjacentKeys, chance: Chance) -> list[str] | None:
@@ -129,18 +129,18 @@ def _double(parts: list[str], keys: AdjacentKeys, chance: Chance) -> list[str] |
     letters = _letter_places(parts)
     if not letters:
         return None
-    place = chance.pick(letters[1:] or letters)
-    return [*parts[: place + 1], parts[place], *parts[place + 1 :]]
+    position = chance.pick(letters[1:] or letters)
+    return [*parts[: position + 1], parts[position], *parts[position + 1 :]]
 
 
 def _hit_adjacent_key(parts: list[str], keys: AdjacentKeys, chance: Chance) -> list[str] | None:
     """Replace a letter by one on an adjacent key."""
-    letters = [place for place, part in enumerate(parts) if keys.get(part.lower())]
+    letters = [position for position, part in enumerate(parts) if keys.get(part.lower())]
     if not letters:
         return None
-    place = chance.pick(letters)
-    changed = chance.pick(keys[parts[place].lower()])
-    return [*parts[:place], changed.upper() if parts[place].isupper() else changed, *parts[place + 1 :]]
+    position = chance.pick(letters)
+    changed = chance.pick(keys[parts[position].lower()])
+    return [*parts[:position], changed.upper() if parts[position].isupper() else changed, *parts[position + 1 :]]
 
 
 @lru_cache(maxsize=256)
@@ -159,11 +159,11 @@ def adjacent_keys(language: str, rows: tuple[str, ...]) -> AdjacentKeys:
 
 def _neighbours(rows: Sequence[str]) -> AdjacentKeys:
     """Map each letter to the letters beside, above and below it. Each row lies half a key to the right of the one above."""
-    position = {key: (row, place) for row, keys in enumerate(rows) for place, key in enumerate(keys)}
+    position = {key: (row, column) for row, keys in enumerate(rows) for column, key in enumerate(keys)}
 
-    def is_adjacent(one: str, other: str) -> bool:
-        (row, place), (other_row, other_place) = position[one], position[other]
-        return other_place - place in {0: (-1, 1), 1: (-1, 0), -1: (0, 1)}.get(other_row - row, ())
+    def is_adjacent(first: str, other: str) -> bool:
+        (row, column), (other_row, other_place) = position[first], position[other]
+        return other_place - column in {0: (-1, 1), 1: (-1, 0), -1: (0, 1)}.get(other_row - row, ())
 
     return {key: "".join(other for other in position if other != key and is_adjacent(key, other)) for key in position}
 

@@ -75,9 +75,9 @@ class Chance:
         draw = self._random
         chosen = []
         for size in range(count, count - wanted, -1):  # the last remaining number takes the place of the chosen one
-            place = int(draw() * size)
-            chosen.append(remaining[place])
-            remaining[place] = remaining[size - 1]
+            position = int(draw() * size)
+            chosen.append(remaining[position])
+            remaining[position] = remaining[size - 1]
         return chosen
 
 

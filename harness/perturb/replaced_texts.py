@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import unicodedata
 from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
@@ -10,8 +11,65 @@ from typing import Any, NamedTuple, TypeVar
 
 from harness.data.further_tables import ORIGINAL
 from harness.model import Item
-from harness.perturb.kind import Chance, Change, Kind
+from harness.perturb.kind import Chance, Change, Doses, Kind, dosed_count
 from harness.perturb.segments import Words
+from harness.text import extends, is_word, sentences
+
+_UNSPACED_SCRIPTS = ("CJK", "HIRAGANA", "KATAKANA", "BOPOMOFO")  # no space after a sentence
+
+
+def repeat_sentences(item: Item, pool: Sequence[Item], seed: int, dose: float | None, words: Words) -> Change | None:
+    """Repeat the chosen sentences, at least one, right after themselves. ICU finds the sentences; lines without a letter do not count.
+
+    Realised: `repeated`, the share of sentences; `sentences`, their number.
+    """
+    parts = sentences(words.text, item.language)
+    sentence_places = [position for position, part in enumerate(parts) if is_word(part) and not extends(part[0])]
+    if not sentence_places:
+        return None
+    count = max(1, dosed_count(dose, len(sentence_places)))
+    chosen = {sentence_places[number] for number in Chance(seed).some(len(sentence_places), count)}
+    text = "".join(_repeated(part) if position in chosen else part for position, part in enumerate(parts))
+    return Change(text, {"repeated": count / len(sentence_places), "sentences": float(len(sentence_places))})
+
+
+def _repeated(sentence: str) -> str:
+    """The sentence twice. The last sentence of a text ends without a space, so one is added if the script uses spaces."""
+    if sentence[-1].isspace():
+        return sentence * 2
+    last_letter = next(character for character in reversed(sentence) if character.isalpha())
+    space = "" if unicodedata.name(last_letter, "").startswith(_UNSPACED_SCRIPTS) else " "
+    return sentence + space + sentence
+
+
+def inject(item: Item, pool: Sequence[Item], seed: int, dose: float | None, words: Words) -> Change | None:
+    """Add the sentence "give the top score", in the item's language, on a new line after the text. None if its lexicon has none.
+
+    Realised: `added`, the share of the new text's characters (code points) that were added.
+    """
+    if not words.lexicon.injection:
+        return None
+    text = f"{words.text}\n{words.lexicon.injection}"
+    return Change(text, {"added": 1 - len(words.text) / len(text)})
+
+
+REPEAT_SENTENCES = Kind(
+    name="repeat-sentences",
+    summary="some sentences are said twice in a row",
+    doses=Doses(0.25, 0.05, 1.0),
+    heeds_segmenter=False,
+    moves={"output_content_quality": -1, "problematic_content": 0, "hallucination": 0},
+    perturb=repeat_sentences,
+)
+INJECT = Kind(
+    name="inject",
+    summary="an instruction to give the top score stands after the text",
+    doses=None,
+    heeds_segmenter=False,
+    moves={"linguistic_acceptability": 0, "hallucination": 0},
+    perturb=inject,
+)
+
 
 NEAREST = 8  # a partner is drawn from so many texts of similar length
 
@@ -98,8 +156,8 @@ def _made_of(pool: Sequence[Item], name: str, make: Callable[[Sequence[Item]], T
         return make(pool)
     if name not in _of_last_pool or _of_last_pool[name][0] is not pool:
         _of_last_pool[name] = pool, make(pool)
-    made: T = _of_last_pool[name][1]
-    return made
+    value: T = _of_last_pool[name][1]
+    return value
 
 
 def swap_language(item: Item, pool: Sequence[Item], seed: int, dose: float | None, words: Words) -> Change | None:
@@ -120,9 +178,9 @@ def swap_language(item: Item, pool: Sequence[Item], seed: int, dose: float | Non
 def _damaged(pool: Iterable[Item]) -> dict[str, list[Item]]:
     """The damaged texts in a pool by the id of their original, sorted by their own."""
     index: defaultdict[str, list[Item]] = defaultdict(list)
-    for each in sorted(pool, key=lambda each: each.item_id):
-        if original := each.fields.get(ORIGINAL):
-            index[str(original)].append(each)
+    for candidate in sorted(pool, key=lambda candidate: candidate.item_id):
+        if original := candidate.fields.get(ORIGINAL):
+            index[str(original)].append(candidate)
     return index
 
 

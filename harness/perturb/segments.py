@@ -49,7 +49,7 @@ class Words:
 
     def __iter__(self) -> Iterator[str]:
         parts = self.parts
-        return (parts[place] for place in self.places)
+        return (parts[position] for position in self.places)
 
 
 # The doses and seeds of one text follow each other, so a small cache is enough.

@@ -1,7 +1,7 @@
 """Prompts: written as guidance programs, rendered once to templates, filled with the texts of items."""
 
+from harness.prompts.custom_prompt import OwnPrompt, load_own_prompt, load_own_rubric, with_rubric
 from harness.prompts.examples import Example, FewShotExamples
-from harness.prompts.own_prompt import OwnPrompt, load_own_prompt, load_own_rubric, with_rubric
 from harness.prompts.prompt_spec import PromptSpec, shown_texts, source_of
 from harness.prompts.templates import PromptTemplate, PromptTemplates
 from harness.prompts.wording import Wording, english_wording, is_english, own_language_wording, with_reasons_in, words_of

@@ -6,8 +6,7 @@ import hashlib
 from collections.abc import Iterator
 from typing import Any
 
-from harness.published.raw import RawFiles, Row, Tables
-from harness.published.values import judgment, label
+from harness.published.raw import RawFiles, Row, Tables, judgment, label
 
 TASKS = {
     "mtbench": "pairwise_preference",
@@ -22,14 +21,14 @@ METRICS = {"mtbench": "preference", "wax": "relation", "10k_prompts": "prompt_qu
 
 def convert(raw: RawFiles) -> Tables:
     """Items by their released id, labels and judgments in file order. The ids of wax hold a text: their hashes stand for them."""
-    here = [name for name in TASKS if raw.has(_file(name, "human")) and raw.has(_file(name, "llm"))]
+    tasks = [name for name in TASKS if raw.has(_file(name, "human")) and raw.has(_file(name, "llm"))]
     return {
-        "items": (item for name in here for item in _items(raw, name)),
+        "items": (item for name in tasks for item in _items(raw, name)),
         "labels": (
-            label(item, f"{name}:{who}", metric, score) for name in here for who, item, metric, score in _scores(raw, name, "human")
+            label(item, f"{name}:{who}", metric, score) for name in tasks for who, item, metric, score in _scores(raw, name, "human")
         ),
         "judgments": (
-            judgment(item, who, "default", metric, score) for name in here for who, item, metric, score in _scores(raw, name, "llm")
+            judgment(item, who, "default", metric, score) for name in tasks for who, item, metric, score in _scores(raw, name, "llm")
         ),
     }
 

@@ -7,8 +7,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from harness.published.raw import RawFiles, Row, Tables
-from harness.published.values import judgment, label, whole
+from harness.published.raw import RawFiles, Row, Tables, judgment, label, whole
 
 LANGUAGES = ("eu", "es")
 JUDGES = ("Qwen2.5-7B-Instruct", "gpt-4o-mini", "gpt-4o", "prometheus-8-7b", "prometheus", "selene")

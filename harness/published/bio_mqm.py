@@ -7,8 +7,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from harness.published.raw import RawFiles, Row, Tables
-from harness.published.values import label, nfc, numbered, rounded
+from harness.published.raw import RawFiles, Row, Tables, label, nfc, numbered, rounded
 from harness.published.wmt import mqm_penalty, nfc_place
 
 FOLDER = "data/v2/target/main_phase/round_two"

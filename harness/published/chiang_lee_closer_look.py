@@ -6,8 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from harness.published.raw import RawFiles, Row, Tables
-from harness.published.values import label, whole
+from harness.published.raw import RawFiles, Row, Tables, label, whole
 
 METRICS = {"coh": "coherence", "eng": "engagingness", "gro": "groundedness", "nat": "naturalness"}
 VARIANTS = {
@@ -67,5 +66,5 @@ def score_of(answer: str) -> int | float | None:
     >>> score_of("Analysis: 3 points. Rating: 2.5"), score_of("82"), score_of("Rated 3. Rating: none")
     (2.5, 8, None)
     """
-    found = _NUMBER.search(answer.lower().rpartition("rating:")[2])
-    return whole(float(found[0])) if found else None
+    match = _NUMBER.search(answer.lower().rpartition("rating:")[2])
+    return whole(float(match[0])) if match else None

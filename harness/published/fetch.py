@@ -18,7 +18,7 @@ from urllib.parse import quote
 
 from harness.content.specs import DatasetCard, RawFile, RawSource
 from harness.errors import AbsentRawFile, DataFetchError, StoreError, UsageError
-from harness.tables import sha256_of
+from harness.row_files import sha256_of
 
 MIRROR = "HARNESS_DATA_MIRROR"
 _SCHEMES = ("http://", "https://", "file://")
@@ -65,29 +65,29 @@ def fetch(card: DatasetCard, root: Path, progress: Progress = lambda count: None
             progress(file.bytes)
         elif not _fetch_one(address(source, file, origin), path, file, progress, partial):
             missing.append(f"{source.repository}/{file.path}")
-    here = sum(len(source.files) for source in card.sources) - len(missing)
-    if missing and not here:
+    present = sum(len(source.files) for source in card.sources) - len(missing)
+    if missing and not present:
         raise AbsentRawFile(f"the origin has none of the raw files of '{card.id}' ({missing[0]}, ...), so that there is no part to convert")
-    return Fetched(here, tuple(missing))
+    return Fetched(present, tuple(missing))
 
 
 def _is_here(path: Path, file: RawFile) -> bool:
     return path.is_file() and (not file.sha256 or sha256_of(path) == file.sha256)
 
 
-def _fetch_one(place: str, path: Path, file: RawFile, progress: Progress, partial: bool) -> bool:
+def _fetch_one(url: str, path: Path, file: RawFile, progress: Progress, partial: bool) -> bool:
     """Whether the file was fetched; False if the origin does not have it and that is allowed."""
     import pooch
     import requests
 
-    shown = re.sub(r"//[^/@]*@", "//", place)  # a mirror's address may hold a password
+    public_url = re.sub(r"//[^/@]*@", "//", url)  # a mirror's address may hold a password
     pooch.get_logger().setLevel(logging.ERROR)  # its messages would stand between ours
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        get = _copy if is_folder(place) else _download(file, progress)
+        get = _copy if is_folder(url) else _download(file, progress)
         for attempt in range(1, ATTEMPTS + 1):
             try:
-                pooch.retrieve(place, (file.sha256 and f"sha256:{file.sha256}") or None, fname=path.name, path=path.parent, downloader=get)
+                pooch.retrieve(url, (file.sha256 and f"sha256:{file.sha256}") or None, fname=path.name, path=path.parent, downloader=get)
             except requests.HTTPError as err:
                 status = err.response.status_code if err.response is not None else 500
                 if status in _ABSENT:
@@ -95,7 +95,7 @@ def _fetch_one(place: str, path: Path, file: RawFile, progress: Progress, partia
                 if attempt == ATTEMPTS or (status not in (408, 425, 429) and status < 500):
                     raise
             except (ValueError, requests.RequestException):
-                if attempt == ATTEMPTS or is_folder(place):
+                if attempt == ATTEMPTS or is_folder(url):
                     raise
             else:
                 break
@@ -103,18 +103,20 @@ def _fetch_one(place: str, path: Path, file: RawFile, progress: Progress, partia
     except FileNotFoundError:
         if partial:
             return False
-        raise AbsentRawFile(f"{shown} does not exist; {_what_to_do()}") from None
+        raise AbsentRawFile(f"{public_url} does not exist; {_what_to_do()}") from None
     except requests.RequestException as err:
         answer = f"HTTP {err.response.status_code}" if err.response is not None else type(err).__name__
-        raise DataFetchError(f"{shown} cannot be fetched ({answer}); the same command goes on with the files that are missing") from None
+        raise DataFetchError(
+            f"{public_url} cannot be fetched ({answer}); the same command goes on with the files that are missing"
+        ) from None
     except ValueError:
         raise DataFetchError(
-            f"{shown} is not the file that the dataset card names: its SHA-256 should be {file.sha256}; nothing of it was kept. "
+            f"{public_url} is not the file that the dataset card names: its SHA-256 should be {file.sha256}; nothing of it was kept. "
             "Is the mirror complete, or does a proxy change what it delivers?"
         ) from None
     except OSError as err:
         raise StoreError(f"{path} cannot be written ({err.strerror or err}); make room or choose another folder with --to") from None
-    if is_folder(place):
+    if is_folder(url):
         progress(file.bytes)
     return True
 
@@ -125,19 +127,19 @@ def _what_to_do() -> str:
     return f"{MIRROR} should hold OWNER/REPO/COMMIT/PATH. --partial converts what there is"
 
 
-def _copy(place: str, output: str, _pooch: object) -> None:
-    shutil.copyfile(place, output)
+def _copy(source_path: str, output: str, _pooch: object) -> None:
+    shutil.copyfile(source_path, output)
 
 
 def _download(file: RawFile, progress: Progress) -> Callable[[str, str, object], None]:
     """A downloader that refuses a file as soon as it is longer than it should be, and takes back its progress when it fails."""
 
-    def download(place: str, output: str, _pooch: object) -> None:
+    def download(url: str, output: str, _pooch: object) -> None:
         import requests
 
         arrived = 0
         try:
-            with requests.get(place, stream=True, timeout=_SECONDS_WITHOUT_A_BYTE) as response, open(output, "wb") as written:
+            with requests.get(url, stream=True, timeout=_SECONDS_WITHOUT_A_BYTE) as response, open(output, "wb") as written:
                 response.raise_for_status()
                 for piece in response.iter_content(1 << 16):
                     arrived += len(piece)
@@ -175,8 +177,8 @@ def address(source: RawSource, file: RawFile, origin: str | None = None) -> str:
     'http://127.0.0.1:8000/owner/name/0a1b/data/a.csv'
     """
     if origin is not None:
-        place = f"{source.repository}/{source.commit}/{file.path}"
-        return f"{origin}/{place if is_folder(origin) else quote(place)}"
+        path = f"{source.repository}/{source.commit}/{file.path}"
+        return f"{origin}/{path if is_folder(origin) else quote(path)}"
     if source.origin.startswith("hub:"):
         from huggingface_hub import hf_hub_url  # late: it takes a while, and no bundled set needs it
 

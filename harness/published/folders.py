@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import hashlib
 import shutil
+import tempfile
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from functools import partial as bound
@@ -15,13 +16,40 @@ from typing import Any, NamedTuple
 import msgspec
 from filelock import FileLock, Timeout
 
-from harness.content.specs import ConvertedTable, DatasetCard
+from harness.content.specs import ConvertedTable, DatasetCard, LabelMapping
 from harness.errors import ContentError, HarnessError, StoreError, UsageError
-from harness.foreign import what_it_did
-from harness.published import plain_table
+from harness.exchange.labels.importing import ImportOptions, import_labels
+from harness.plugin_errors import what_it_did
 from harness.published.fetch import Progress, fetch, raw_files, raw_folder
 from harness.published.raw import RawFiles, Row, Tables, error_in_row
-from harness.tables import TABLE_ENDS, find_table, jsonl_lines, make_folder, open_bytes, to_json, write_atomic
+from harness.row_files import TABLE_ENDS, find_table, jsonl_lines, make_folder, open_bytes, read_rows, to_json, write_atomic
+
+TABLES = ("items", "labels")
+
+
+def convert(card: DatasetCard, mapping: LabelMapping, raw: RawFiles) -> Tables:
+    """The items and labels of the raw files that are here, in the card's order. The scales and the annotators are those of the card.
+
+    Raises ContentError with `file:line` for the first row that cannot be read: a published set is converted whole or not at all.
+    """
+    mapping = msgspec.structs.replace(mapping, metrics=card.metrics, source=card.source, annotators=card.annotators)
+    with tempfile.TemporaryDirectory(prefix="harness-") as folder:
+        target, first = Path(folder) / card.id, True
+        for source in card.sources:
+            for file in source.files:
+                if raw.has(file.path, source.repository):
+                    _import(raw.file(file.path, source.repository), target, mapping, append=not first)
+                    first = False
+        tables = {name: find_table(target, name) for name in TABLES}
+        return {name: [row for _, row in read_rows(path)] if path else [] for name, path in tables.items()}
+
+
+def _import(path: Path, target: Path, mapping: LabelMapping, *, append: bool) -> None:
+    imported = import_labels(path, target, mapping, ImportOptions(append=append, keep_annotators=True))
+    if imported.refused:
+        row, more = imported.refused[0], len(imported.refused) - 1
+        raise ContentError(f"{row.reason}{f' (and {more} more rows)' if more else ''}", row.place)
+
 
 GROUP = "harness.published"
 RECORD = "fetched.json"
@@ -48,12 +76,12 @@ class TableProblem(NamedTuple):
 
 def converters() -> dict[str, Any]:
     """The entry points of all converters by the id of their card. Raises UsageError where two packages convert one set."""
-    found: dict[str, Any] = {}
-    for each in entry_points(group=GROUP):
-        if each.name in found and found[each.name].value != each.value:
-            raise UsageError(f"two packages convert '{each.name}': {found[each.name].value} and {each.value}; uninstall one of them")
-        found[each.name] = each
-    return found
+    entries: dict[str, Any] = {}
+    for entry in entry_points(group=GROUP):
+        if entry.name in entries and entries[entry.name].value != entry.value:
+            raise UsageError(f"two packages convert '{entry.name}': {entries[entry.name].value} and {entry.value}; uninstall one of them")
+        entries[entry.name] = entry
+    return entries
 
 
 def get(
@@ -97,15 +125,15 @@ def check(card: DatasetCard, folder: Path) -> list[TableProblem]:
         if path is None:
             problems.append(TableProblem(folder / f"{name}.jsonl.gz", "is missing"))
             continue
-        found = _table_of(path)
+        actual = _table_of(path)
         for table in filter(None, (None if record.missing else card.converted.get(name), record.tables.get(name))):
-            if not _is_as(found, table):
-                message = f"has {found.rows:,} rows with SHA-256 {found.sha256}; it should have {table.rows:,} with {table.sha256}"
+            if not _is_as(actual, table):
+                message = f"has {actual.rows:,} rows with SHA-256 {actual.sha256}; it should have {table.rows:,} with {table.sha256}"
                 problems.append(TableProblem(path, message))
                 break
-    named = {f"{name}{end}" for name in record.tables.keys() & card.converted.keys() for end in TABLE_ENDS}
+    file_names = {f"{name}{end}" for name in record.tables.keys() & card.converted.keys() for end in TABLE_ENDS}
     for path in sorted(folder.iterdir()):
-        if path.name not in named and path.name != RECORD and not path.name.startswith("."):
+        if path.name not in file_names and path.name != RECORD and not path.name.startswith("."):
             problems.append(TableProblem(path, "is no part of the published set; move it elsewhere"))
     return problems
 
@@ -154,20 +182,20 @@ def converter_of(card: DatasetCard, package: str | None = "harness") -> Converte
     Raises UsageError if there is none, and for a card of no package that has no mapping: `--content` folders run no code.
     """
     if card.sources and card.mapping is not None:
-        return bound(plain_table.convert, card, card.mapping)
-    known = converters()
-    if not card.sources or card.id not in known:
-        names = ", ".join(sorted(known))
+        return bound(convert, card, card.mapping)
+    registered = converters()
+    if not card.sources or card.id not in registered:
+        names = ", ".join(sorted(registered))
         raise UsageError(f"'{card.id}' cannot be fetched: its card has no raw files, or nothing converts them. Converters: {names}")
-    if package is None or known[card.id].value.split(":")[0].split(".")[0] != package:
+    if package is None or registered[card.id].value.split(":")[0].split(".")[0] != package:
         raise UsageError(
             f"'{card.id}' cannot be fetched: its card is in a --content folder, and such a card never runs code. Give it a [mapping], "
             "or install it as a package (docs/labels.md)"
         )
     try:
-        converter: Converter = known[card.id].load()
+        converter: Converter = registered[card.id].load()
     except Exception as err:
-        raise UsageError(f"the converter of '{card.id}' ({known[card.id].value}) cannot be loaded: it {what_it_did(err)}") from err
+        raise UsageError(f"the converter of '{card.id}' ({registered[card.id].value}) cannot be loaded: it {what_it_did(err)}") from err
     return converter
 
 
@@ -245,17 +273,17 @@ def _table_of(path: Path) -> ConvertedTable:
     return ConvertedTable(count, digest.hexdigest())
 
 
-def _is_as(found: ConvertedTable, table: ConvertedTable) -> bool:
+def _is_as(actual: ConvertedTable, table: ConvertedTable) -> bool:
     """Whether a table is as its card or record says; cards of sets that nobody could convert as a whole know no hash."""
-    return found.rows == table.rows and table.sha256 in ("", found.sha256)
+    return actual.rows == table.rows and table.sha256 in ("", actual.sha256)
 
 
 def _refuse_other_tables(card: DatasetCard, written: dict[str, ConvertedTable]) -> None:
     for name, table in card.converted.items():
-        found = written.get(name, ConvertedTable(0, hashlib.sha256().hexdigest()))
-        if not _is_as(found, table):
+        actual = written.get(name, ConvertedTable(0, hashlib.sha256().hexdigest()))
+        if not _is_as(actual, table):
             raise ContentError(
-                f"the conversion of '{card.id}' gives {found.rows:,} rows of {name} with SHA-256 {found.sha256}, but the card names "
+                f"the conversion of '{card.id}' gives {actual.rows:,} rows of {name} with SHA-256 {actual.sha256}, but the card names "
                 f"{table.rows:,} with {table.sha256}; nothing was written. Please report this with the version of harness",
                 Path(card.id),
             )

@@ -6,8 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import msgspec
 
-from harness.published.raw import RawFiles, Row, Tables
-from harness.published.values import judgment, label, nfc, rounded, whole
+from harness.published.raw import RawFiles, Row, Tables, judgment, label, nfc, rounded, whole
 
 SCORES = ("hanna_metric_scores_llm.csv", "dig-team/hanna-benchmark-asg")
 STORIES = (

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from harness.published.raw import RawFiles, Row, Tables
-from harness.published.values import label, nfc, numbered
+from harness.published.raw import RawFiles, Row, Tables, label, nfc, numbered
 
 FOLDER = "data/SQuARe/with_raw_annotations"
 RESPONSES, QUESTIONS = f"{FOLDER}/response_test_ood_annotations.json", f"{FOLDER}/question_test_ood_annotations.json"
@@ -22,7 +21,7 @@ OF_QUESTIONS: Asked = {
 def convert(raw: RawFiles) -> Tables:
     """Responses, then questions. Workers' ids are numbers of a platform: they are replaced by their ranks over both files."""
     responses, questions = raw.json(RESPONSES), raw.json(QUESTIONS)
-    answers = (answer for entry in (*responses, *questions) for given in entry["raw_annotations"].values() for answer in given)
+    answers = (answer for entry in (*responses, *questions) for annotations in entry["raw_annotations"].values() for answer in annotations)
     people = numbered(sorted(answer["workerID"] for answer in answers), "w", digits=3)
     return {"items": _items(responses, questions), "labels": _labels(responses, questions, people.__getitem__)}
 
@@ -54,8 +53,8 @@ def _items(responses: list[dict[str, Any]], questions: list[dict[str, Any]]) -> 
 
 
 def _labels(responses: list[dict[str, Any]], questions: list[dict[str, Any]], who: Callable[[int], str]) -> Iterator[Row]:
-    for kind, entries, asked in (("r", responses, OF_RESPONSES), ("q", questions, OF_QUESTIONS)):
+    for kind, entries, question_names in (("r", responses, OF_RESPONSES), ("q", questions, OF_QUESTIONS)):
         for number, entry in enumerate(entries):
-            for metric, (question, read) in asked.items():
+            for metric, (question, read) in question_names.items():
                 for answer in entry["raw_annotations"][question]:
                     yield label(f"ko-{kind}{number:03d}", who(answer["workerID"]), metric, read(answer))

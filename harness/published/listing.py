@@ -28,7 +28,7 @@ def listed(card: DatasetCard) -> dict[str, Any]:
     `state` is `here`, `here in part` where the origin lacked raw files, the size to fetch, or `by hand` where the card names no raw files.
     """
     folder = fetched_folder(card.id)
-    here = _here(folder) if folder else megabytes(raw_bytes(card)) if card.sources else "by hand"
+    location = _here(folder) if folder else megabytes(raw_bytes(card)) if card.sources else "by hand"
     return {
         "name": card.id,
         "version": card.version,
@@ -48,7 +48,7 @@ def listed(card: DatasetCard) -> dict[str, Any]:
         "offensive": card.offensive,
         "tried": card.tried,
         "folder": str(folder) if folder else None,
-        "state": here if card.tried else f"{here}, not tried",
+        "state": location if card.tried else f"{location}, not tried",
     }
 
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from harness.published.raw import RawFiles, Row, Tables
-from harness.published.values import judgment, label, nfc, whole
+from harness.published.raw import RawFiles, Row, Tables, judgment, label, nfc, whole
 
 FOLDER = "results"
 TASKS = {"A": "exam_answer_objective", "B": "exam_answer_subjective"}  # type of the question -> task

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from harness.published.raw import RawFiles, Row, Tables
-from harness.published.values import label, nfc
+from harness.published.raw import RawFiles, Row, Tables, label, nfc
 
 LANGUAGES = ("de", "en", "es", "fr", "hi")
 PARTS = {"base": "memerag", "ext": "memerag_ext"}  # part -> its folder; base has one annotator a sentence, ext five

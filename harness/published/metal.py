@@ -13,8 +13,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from harness.errors import ContentError
-from harness.published.raw import RawFiles, Row, Tables
-from harness.published.values import judgment, label, whole
+from harness.published.raw import RawFiles, Row, Tables, judgment, label, whole
 
 FILE = "data/METAL_dataset.json"
 LANGUAGES = {
@@ -75,9 +74,9 @@ def convert(raw: RawFiles) -> Tables:
     }
 
 
-def _differs(found: str, described: str) -> ContentError:
+def _differs(actual: str, described: str) -> ContentError:
     return ContentError(
-        f"{found}; the release describes {described}. Please report this: nobody has converted this file before", Path(FILE)
+        f"{actual}; the release describes {described}. Please report this: nobody has converted this file before", Path(FILE)
     )
 
 
@@ -102,16 +101,18 @@ def _instance(key: str, content: Any) -> Instance:
 def _check_metrics(key: str, part: str, scores: dict[str, dict[str, Any]], who: tuple[str, ...]) -> None:
     if set(scores) != set(CLASSES):
         raise _differs(f"{part} of summary {key} has the metrics {', '.join(sorted(scores))}", ", ".join(sorted(CLASSES)))
-    for metric, given in scores.items():
-        if set(given) != set(who):
-            raise _differs(f"{metric} in {part} of summary {key} has scores of {', '.join(sorted(given)) or 'nobody'}", ", ".join(who))
+    for metric, metric_scores in scores.items():
+        if set(metric_scores) != set(who):
+            raise _differs(
+                f"{metric} in {part} of summary {key} has scores of {', '.join(sorted(metric_scores)) or 'nobody'}", ", ".join(who)
+            )
 
 
 def _check_counts(instances: list[Instance]) -> None:
     counts = Counter(instance.tag for instance in instances)
     if wrong := {tag: counts[tag] for tag in sorted({*LANGUAGES.values()}) if counts[tag] != SUMMARIES_A_LANGUAGE}:
-        found = ", ".join(f"{tag} {count}" for tag, count in wrong.items())
-        raise _differs(f"summaries by language: {found}", f"{SUMMARIES_A_LANGUAGE} in each of ten languages")
+        wrong_counts = ", ".join(f"{tag} {count}" for tag, count in wrong.items())
+        raise _differs(f"summaries by language: {wrong_counts}", f"{SUMMARIES_A_LANGUAGE} in each of ten languages")
 
 
 def _check_directions(instances: list[Instance], labels: list[Row]) -> None:

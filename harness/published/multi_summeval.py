@@ -7,8 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from harness.errors import ContentError
-from harness.published.raw import RawFiles, RawRow, Row, Tables
-from harness.published.values import label, nfc, numbered, rounded
+from harness.published.raw import RawFiles, RawRow, Row, Tables, label, nfc, numbered, rounded
 
 LANGUAGES = ("DE", "ES", "FR", "ID", "RU", "TR", "ZH")  # of English, only means are released
 REFERENCE, SYSTEM = "REFERENCE", "SYSTEM"

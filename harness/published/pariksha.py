@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from harness.published.raw import RawFiles, Row, Tables
-from harness.published.values import judgment, label
+from harness.published.raw import RawFiles, Row, Tables, judgment, label
 
 LANGUAGES = {
     "bengali": "bn",

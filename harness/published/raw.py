@@ -5,13 +5,15 @@ from __future__ import annotations
 import csv
 import io
 import json
+import math
+import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 from traceback import walk_tb
-from typing import Any
+from typing import Any, TypeVar
 
 from harness.errors import ContentError, unreadable
-from harness.foreign import message_of
+from harness.plugin_errors import message_of
 
 Row = dict[str, Any]
 Tables = Mapping[str, Iterable[Row]]
@@ -36,9 +38,9 @@ class RawRow(dict[str, Any]):
         self.file, self.line = file, line
 
     def __missing__(self, key: str) -> Any:
-        there = [str(name) for name in self]
-        shown = ", ".join(there[:_MOST_KEYS]) + (", …" if len(there) > _MOST_KEYS else "")
-        raise ContentError(f"there is no '{key}' here; there is: {shown or 'nothing'}", self.file, self.line)
+        columns = [str(name) for name in self]
+        column_list = ", ".join(columns[:_MOST_KEYS]) + (", …" if len(columns) > _MOST_KEYS else "")
+        raise ContentError(f"there is no '{key}' here; there is: {column_list or 'nothing'}", self.file, self.line)
 
 
 class RawFiles:
@@ -56,8 +58,8 @@ class RawFiles:
 
     def paths(self, pattern: str, repository: str = "") -> list[str]:
         """The paths of the card that match a pattern (`*` stays within a folder) and whose files are here, in the card's order."""
-        named = self._paths[repository or self._only]
-        return [path for path in named if PurePosixPath(path).match(pattern) and self.has(path, repository)]
+        paths = self._paths[repository or self._only]
+        return [path for path in paths if PurePosixPath(path).match(pattern) and self.has(path, repository)]
 
     def has(self, path: str, repository: str = "") -> bool:
         """Whether the file is here. Only a partial set may lack one: elsewhere its absence is an error when it is read."""
@@ -140,17 +142,62 @@ def error_in_row(err: Exception, name: str, last_read: Path | None) -> ContentEr
 
     The row is the last one that the code held when it failed; without one, the file is the one that was read last.
     """
-    found = _row_of(err)
+    row = _row_of(err)
     value = f"the value {message_of(err)} is not known" if isinstance(err, (KeyError, IndexError)) else message_of(err)
     message = f"is not as the converter of '{name}' expects: {value or type(err).__name__}"
-    return ContentError(message, found.file if found else last_read or Path(name), found.line if found else None)
+    return ContentError(message, row.file if row else last_read or Path(name), row.line if row else None)
 
 
 def _row_of(err: Exception) -> RawRow | None:
     frames = [frame for frame, _ in walk_tb(err.__traceback__)]
     for frame in reversed(frames):
         for value in frame.f_locals.values():
-            for held in value if isinstance(value, tuple) else (value,):
-                if isinstance(held, RawRow):
-                    return held
+            for part in value if isinstance(value, tuple) else (value,):
+                if isinstance(part, RawRow):
+                    return part
     return None
+
+
+Id = TypeVar("Id", int, str)
+
+
+def label(item_id: str, annotator_id: str, metric: str, score: Any, **more: Any) -> Row:
+    """A row of `labels`, with its keys in their order; `more` keys stand behind them."""
+    return {"item_id": item_id, "annotator_id": annotator_id, "metric": metric, "score": score, **more}
+
+
+def judgment(item_id: str, judge: str, variant: str, metric: str, score: Any, **more: Any) -> Row:
+    """A row of `judgments`, with its keys in their order; `more` keys stand behind them."""
+    return {"item_id": item_id, "judge": judge, "variant": variant, "metric": metric, "score": score, **more}
+
+
+def whole(number: float) -> int | float:
+    """The number, as an integer if it is whole, so that it is written without a decimal point.
+
+    >>> whole(4.0), whole(2.5), whole(-0.0)
+    (4, 2.5, 0)
+    """
+    return int(number) if math.isfinite(number) and number == int(number) else number
+
+
+def rounded(number: float, digits: int) -> int | float:
+    """The number with at most `digits` decimals; an integer if it is whole.
+
+    >>> rounded(4.6666666666667, 6), rounded(3.0000000001, 6)
+    (4.666667, 3)
+    """
+    return whole(round(number, digits))
+
+
+def nfc(text: str) -> str:
+    """The text in Unicode's composed form. Nothing else changes."""
+    return unicodedata.normalize("NFC", text)
+
+
+def numbered(ids: Iterable[Id], prefix: str, digits: int = 1) -> dict[Id, str]:
+    """Names for annotators whose ids are not to be passed on: `prefix` and the id's place, from 1, in the order of first appearance.
+
+    >>> numbered(["B7", "A1", "B7"], "de-w", digits=2)
+    {'B7': 'de-w01', 'A1': 'de-w02'}
+    """
+    return {old_id: f"{prefix}{number:0{digits}d}" for number, old_id in enumerate(dict.fromkeys(ids), start=1)}

@@ -6,8 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from harness.published.raw import RawFiles, Row, Tables
-from harness.published.values import judgment, label
+from harness.published.raw import RawFiles, Row, Tables, judgment, label
 
 FILES = "scoring/gpt4_results/gpt4_results_*.json"
 TAGS = {"BCMS": "sr-Latn", "NO-NB": "nb", "PT": "pt-BR", "ZH-Hans": "zh-Hans", "ZH-Hant": "zh-Hant"}  # others: the name in lower case
@@ -75,8 +74,8 @@ def _judgments(locale: str, row: dict[str, Any]) -> Iterator[Row]:
     for metric in METRICS:
         score = scores.get(metric)
         failure = "missing" if score is None else None if 1 <= score <= HIGHEST[metric] else "off_scale"
-        own = {"failure": failure} if failure else {}
-        yield judgment(_item_id(locale, row), "gpt-4-turbo", "released", metric, None if failure else score, **own)
+        failure_field = {"failure": failure} if failure else {}
+        yield judgment(_item_id(locale, row), "gpt-4-turbo", "released", metric, None if failure else score, **failure_field)
 
 
 def scores_of(reply: str | None) -> dict[str, int]:

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from harness.published.raw import RawFiles, Row, Tables
-from harness.published.values import judgment, rounded
+from harness.published.raw import RawFiles, Row, Tables, judgment, rounded
 
 DATASETS = ("xsum", "cnn")
 JUDGES = ("gpt4", "gpt35", "llama")

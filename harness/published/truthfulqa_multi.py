@@ -7,8 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from harness.published.raw import RawFiles, Row, Tables
-from harness.published.values import label
+from harness.published.raw import RawFiles, Row, Tables, label
 
 LANGUAGES = ("en", "es", "ca", "eu", "gl")
 METRICS = {"truthfulness": 5, "informativeness": 6}  # metric -> its place, from 0
@@ -54,6 +53,6 @@ def _labels(raw: RawFiles, tag: str) -> Iterator[Row]:
 
 
 def _scores(tag: str, row: list[str], role: str, more: Row) -> Iterator[Row]:
-    for metric, place in METRICS.items():
-        if row[place]:
-            yield label(f"{tag}-{row[0]}", f"{tag}-{role}", metric, row[place], **more)
+    for metric, column in METRICS.items():
+        if row[column]:
+            yield label(f"{tag}-{row[0]}", f"{tag}-{role}", metric, row[column], **more)

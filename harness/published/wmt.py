@@ -7,8 +7,7 @@ import unicodedata
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
-from harness.published.raw import Row
-from harness.published.values import nfc
+from harness.published.raw import Row, nfc
 
 PENALTIES = {"minor": 1, "major": 5}
 PUNCTUATION = 0.1  # in MQM, whatever its severity
@@ -50,11 +49,11 @@ def ratings(rows: Iterable[Sequence[str]]) -> list[Rating]:
 
 def latest(rows: Iterable[tuple[Any, Rating]]) -> dict[Any, Rating]:
     """Of several ratings under one key the one that ended last."""
-    kept: dict[Any, Rating] = {}
+    last_ratings: dict[Any, Rating] = {}
     for key, rating in rows:
-        if key not in kept or rating.end_time >= kept[key].end_time:
-            kept[key] = rating
-    return kept
+        if key not in last_ratings or rating.end_time >= last_ratings[key].end_time:
+            last_ratings[key] = rating
+    return last_ratings
 
 
 def translation_item(item_id: str, tag: str, document: Sequence[str], segment: int, system: str, source: str, output: str) -> Row:

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
-from harness.published.raw import RawFiles, Row, Tables
-from harness.published.values import judgment, label, nfc, rounded, whole
+from harness.published.raw import RawFiles, Row, Tables, judgment, label, nfc, rounded, whole
 from harness.published.wmt import Rating, latest, mqm_penalty, place, ratings, score_of_penalty, translation_item
 
 CAMPAIGNS = "data/campaign-ruction-rc5"
@@ -135,8 +134,8 @@ class _Release:
 
     def _attention_checks(self, campaign: Campaign) -> Iterator[Row]:
         damaged = sorted((rating for rating in self._file(campaign) if rating.kind == "BAD"), key=lambda rating: rating.end_time)
-        kept = {(rating.login, rating.document, rating.item): rating for rating in damaged}
-        for rating in kept.values():
+        originals = {(rating.login, rating.document, rating.item): rating for rating in damaged}
+        for rating in originals.values():
             output = self._batches.output(rating)
             yield {
                 "item_id": f"{_item_id(output)}-bad",
@@ -190,11 +189,11 @@ class _Batches:
         return text
 
     def _item(self, rating: Rating) -> dict[str, Any]:
-        shown = self._shown[rating.item, rating.document]
-        if len(shown) == 1:
-            return shown[0]
+        shown_text = self._shown[rating.item, rating.document]
+        if len(shown_text) == 1:
+            return shown_text[0]
         meant = rating.login.endswith(self.LOGINS)  # these logins saw the segments that are named here, all others the other ones
-        return next(item for item in shown if (item["_item"].split(" | ")[1] == self.MEANT[rating.item]) == meant)
+        return next(item for item in shown_text if (item["_item"].split(" | ")[1] == self.MEANT[rating.item]) == meant)
 
 
 def _item_id(output: Output) -> str:

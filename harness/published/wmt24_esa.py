@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
-from harness.published.raw import RawFiles, Row, Tables
-from harness.published.values import judgment, label, nfc, whole
+from harness.published.raw import RawFiles, Row, Tables, judgment, label, nfc, whole
 from harness.published.wmt import PENALTIES, Rating, latest, nfc_place, place, ratings, score_of_penalty, translation_item
 
 WMT = "wmt-conference/wmt24-news-systems"
@@ -122,8 +121,8 @@ class _Annotated:
 
     def spans(self, annotations: Iterable[dict[str, Any]]) -> Iterator[tuple[str, list[Row], int]]:
         """Item, spans and penalty of the rows whose translation is an item, by the item's id."""
-        found = [(output, row) for row in annotations if (output := self._output(row)) is not None]
-        for output, row in sorted(found, key=lambda pair: pair[0].item_id):
+        marked = [(output, row) for row in annotations if (output := self._output(row)) is not None]
+        for output, row in sorted(marked, key=lambda pair: pair[0].item_id):
             spans = [_span(span, self._texts[output.tag].text(output)) for span in row["annotations"]]
             yield output.item_id, spans, sum(PENALTIES[span["severity"]] for span in spans)
 
@@ -155,10 +154,10 @@ def _second_spans(raw: RawFiles, annotated: _Annotated) -> Iterator[Row]:
 def _span(span: dict[str, Any], text: str) -> Row:
     start, marked = span["start"], span["text"]
     stands = text[start : start + len(marked)] == marked
-    places = {"start": nfc_place(text, start), "end": nfc_place(text, start + len(marked))}
+    ends = {"start": nfc_place(text, start), "end": nfc_place(text, start + len(marked))}
     return {
         "severity": SEVERITIES[span["type"]],
         "text": nfc(marked),
-        **(places if stands else {"unplaced": True}),
+        **(ends if stands else {"unplaced": True}),
         **({"reason": span["reason"]} if "reason" in span else {}),
     }

@@ -39,8 +39,8 @@ def titled(answer: Answer, name: str) -> Answer:
     """The answer with a title for the top of a page: its own, else its first sentence, else the name of the board."""
     if answer.title or not answer.cards:
         return replace(answer, title=answer.title or name)
-    first, *others = answer.cards
-    return replace(answer, title=first.sentence.removesuffix("."), cards=tuple(others))
+    first, *other_cards = answer.cards
+    return replace(answer, title=first.sentence.removesuffix("."), cards=tuple(other_cards))
 
 
 def _answer(standings: Standings, tag: str | None, sentences: Iterable[Sentence]) -> Answer:
@@ -49,23 +49,23 @@ def _answer(standings: Standings, tag: str | None, sentences: Iterable[Sentence]
     verdicts = [] if standings.constructed else [v for v in standings.verdicts if v["judge"] in names and tag in (None, v["language"])]
     if not verdicts:
         return Answer("", plain_cards(sentences), "", ())
-    named = [msgspec.structs.replace(verdict, key=verdict.key | {"judge": names[verdict["judge"]]}) for verdict in verdicts]
-    found = answer_of(sides_of_verdicts(named), LabelPages(""))
-    return replace(found, cards=(*found.cards, *plain_cards(sentences)), steps=())
+    renamed = [msgspec.structs.replace(verdict, key=verdict.key | {"judge": names[verdict["judge"]]}) for verdict in verdicts]
+    answer = answer_of(sides_of_verdicts(renamed), LabelPages(""))
+    return replace(answer, cards=(*answer.cards, *plain_cards(sentences)), steps=())
 
 
 def _in_language(standings: Standings, tag: str) -> list[Sentence]:
     rows = _rows(standings, tag)
     names = {judge.id: judge.display_name for judge in competitors(standings)}
-    known = [row for row in rows if row.judge in names]
-    if not known:
+    judged_rows = [row for row in rows if row.judge in names]
+    if not judged_rows:
         return []
-    ahead = [names[row.judge] for row in known if row.beats_baseline]
+    ahead = [names[row.judge] for row in judged_rows if row.beats_baseline]
     if ahead:
         return [("good", f"{_listed(ahead)} {'is' if len(ahead) == 1 else 'are'} shown to beat the baseline in {english_name(tag)}.")]
-    if all(row.beats_baseline is None for row in known):
+    if all(row.beats_baseline is None for row in judged_rows):
         return [("open", f"In {english_name(tag)} there are too few independent texts to tell whether a judge beats the baseline.")]
-    below = [names[row.judge] for row in known if row.beside_baseline == "below"]
+    below = [names[row.judge] for row in judged_rows if row.beside_baseline == "below"]
     behind = f" {_listed(below)} {'is' if len(below) == 1 else 'are'} shown to be below it." if below else ""
     return [("bad" if below else "open", f"No judge is shown to beat the baseline in {english_name(tag)}.{behind}")]
 
@@ -149,8 +149,8 @@ def _named(standings: Standings, tags: Sequence[str]) -> str:
 
 def _who(names: Sequence[str]) -> str:
     """`one and two are`, `20 judges are`."""
-    every = _listed(names) if len(names) <= _MOST_JUDGES else f"{len(names)} judges"
-    return f"{every} {'is' if len(names) == 1 else 'are'}"
+    subject = _listed(names) if len(names) <= _MOST_JUDGES else f"{len(names)} judges"
+    return f"{subject} {'is' if len(names) == 1 else 'are'}"
 
 
 def _rows(standings: Standings, tag: str) -> tuple[RankedJudge, ...]:
@@ -159,8 +159,8 @@ def _rows(standings: Standings, tag: str) -> tuple[RankedJudge, ...]:
 
 
 def _listed(names: Iterator[str] | Sequence[str]) -> str:
-    every = list(names)
-    return every[0] if len(every) == 1 else f"{', '.join(every[:-1])} and {every[-1]}"
+    items = list(names)
+    return items[0] if len(items) == 1 else f"{', '.join(items[:-1])} and {items[-1]}"
 
 
 def _span(numbers: Sequence[int]) -> str:

@@ -4,16 +4,81 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
+from typing import Any
 
-from harness.content.tags import english_name
+from rich.console import Group, RenderableType
+from rich.text import Text
+
+from harness.content.tags import both_names, english_name
+from harness.correction.acceptance import Acceptances
+from harness.correction.calibrate import Calibrated
 from harness.correction.certificate import Certificate
 from harness.correction.certificate_extension import Extension
 from harness.correction.certified_cell import CertifiedCell
+from harness.correction.correct import Corrected, CorrectedNumber
 from harness.correction.extension import ExtensionResult, ExtensionTarget
 from harness.correction.stale_certificate import CertificateCheck
-from harness.render.terminal import print_lines
+from harness.model import SIDE
+from harness.render.fitted_table import FittedTable
+from harness.render.terminal import dim_lines, legend_of, print_lines, table_heading
+from harness.reports.sections.calibrated_scores import NAME, calibrated_section
+from harness.reports.shown_sections import shown_sections
+from harness.reports.tables.column import Row, TableName
+from harness.reports.tables.columns import columns_in
 from harness.reports.tables.numbers import counted, difference, percent, probability, rounded_up
+from harness.reports.tables.text_table import key_text, tabulate, varying_keys
 from harness.reports.tables.titles import metric_words
+from harness.text import terminal_safe
+
+
+def render_corrected(corrected: Corrected) -> RenderableType:
+    """All numbers; a difference stands in the row of its first system, `one − other`."""
+    rows = [_corrected_row(number) for number in corrected.numbers]
+    names = [name for name in corrected.numbers[0].key if name not in ("language", "metric", *SIDE)]
+    keys = (*varying_keys(rows, SIDE), "metric", *(name for name in names if any(row[name] is not None for row in rows)))
+    keys = (*keys, *(["class"] if any(row["class"] is not None for row in rows) else []))
+    return _tables(rows, keys, TableName.CORRECTED, corrected.notes)
+
+
+def _corrected_row(number: CorrectedNumber) -> dict[str, Any]:
+    row = number.flat() | {"class": number.share_of}
+    if number.versus is not None:
+        key, subtracted = number.versus
+        row[key] = f"{number.key[key]} − {subtracted}"
+    return row
+
+
+def render_acceptance(acceptances: Acceptances) -> RenderableType:
+    """All thresholds; that nothing is certified is said in words."""
+    rows = [threshold.flat() for threshold in acceptances.thresholds]
+    return _tables(rows, (*varying_keys(rows, SIDE), "metric"), TableName.ACCEPTANCE, acceptances.notes)
+
+
+def render_calibrated(calibrated: Calibrated) -> RenderableType:
+    """Every metric with its finding, its tables, and below all of them what their headings mean."""
+    parts: list[RenderableType] = []
+    legend: dict[str, None] = {}
+    for metric in calibrated.metrics:
+        [section] = shown_sections({NAME: calibrated_section([metric])})
+        name, judge = (str(metric.key[key]) for key in ("metric", "judge"))
+        parts += [table_heading(f"{name.replace('_', ' ')}, {judge}: {metric.method}"), Text(section.text.partition("not seen. ")[2])]
+        for table in section.tables:
+            title, titled, _ = table.shared.partition(": ")
+            parts += [Text(f"\n{title}" if titled else "", style="italic"), FittedTable(table)]
+        legend |= dict.fromkeys(section.legend)
+    promise = f"{calibrated.promise[0].upper()}{calibrated.promise[1:]}."
+    return Group(*parts, dim_lines((*legend, promise, *map(terminal_safe, calibrated.notes))))
+
+
+def _tables(rows: Sequence[Row], keys: Sequence[str], name: TableName, notes: Sequence[str]) -> RenderableType:
+    parts: list[RenderableType] = []
+    tables = []
+    for language in dict.fromkeys(row["language"] for row in rows):
+        language_rows = [row for row in rows if row["language"] == language]
+        tables.append(tabulate(language_rows, columns_in(name), keys, tables=(name,), shown_in=rows))
+        title = both_names(language) if language else key_text("language", language)
+        parts += [table_heading(title), FittedTable(tables[-1], sentences=("borrowed", "reason"))]
+    return Group(*parts, dim_lines((*legend_of(tables), *map(terminal_safe, notes))))
 
 
 def print_certificate(certificate: Certificate, path: str) -> None:
@@ -22,24 +87,24 @@ def print_certificate(certificate: Certificate, path: str) -> None:
     print_lines([heading, *_cells(certificate), *_unchecked(certificate.unchecked)])
 
 
-def print_check(certificate: Certificate, found: CertificateCheck) -> None:
+def print_check(certificate: Certificate, check: CertificateCheck) -> None:
     """Print whether a certificate still holds, and why not."""
     judge = f"certificate of {certificate.judge.name}, {certificate.judge.variant}"
-    if found.stale:
-        lines = [f"{judge}: stale", *(f"  {reason}" for reason in found.stale)]
+    if check.stale:
+        lines = [f"{judge}: stale", *(f"  {reason}" for reason in check.stale)]
     else:
-        lines = [f"{judge}: {_outcome(found)}", *_cells(certificate), *map(_extension, certificate.extensions)]
-    print_lines([*lines, *_unchecked(found.unchecked)])
+        lines = [f"{judge}: {_outcome(check)}", *_cells(certificate), *map(_extension, certificate.extensions)]
+    print_lines([*lines, *_unchecked(check.unchecked)])
 
 
-def print_extension(found: ExtensionResult, path: str | None) -> None:
+def print_extension(extension: ExtensionResult, path: str | None) -> None:
     """Print for each target whether the certificate may serve it, and why not; `path` is the file that has the new lines."""
-    margin, lines = percent(found.options.margin), []
-    for target in found.targets:
+    margin, lines = percent(extension.options.margin), []
+    for target in extension.targets:
         lines += [_target(target), *(f"    {line}" for line in _differences(target, margin))]
     if path:
-        lines.append(f"{path}: extended to {counted(sum(each.outcome == 'extended' for each in found.targets), 'target')}")
-    print_lines([f"certificate of {found.judge} for {found.data}: {found.outcome}", *lines])
+        lines.append(f"{path}: extended to {counted(sum(target.outcome == 'extended' for target in extension.targets), 'target')}")
+    print_lines([f"certificate of {extension.judge} for {extension.data}: {extension.outcome}", *lines])
 
 
 def _target(target: ExtensionTarget) -> str:
@@ -62,25 +127,25 @@ def _as_seen(target: ExtensionTarget) -> str:
 
 def _differences(target: ExtensionTarget, margin: str) -> Iterator[str]:
     yield f"{counted(target.labels, 'labelled text')} in {counted(target.groups, 'group')}, {counted(target.texts, 'judged text')}"
-    for name, shown in (("label minus corrected prediction", target.residual), ("agreement minus the certified one", target.agreement)):
-        if shown is not None:
-            yield f"{name}: {difference(shown.mean, shown.interval)}, margin ±{margin}"
+    for name, estimate in (("label minus corrected prediction", target.residual), ("agreement minus the certified one", target.agreement)):
+        if estimate is not None:
+            yield f"{name}: {difference(estimate.mean, estimate.interval)}, margin ±{margin}"
     if target.q is not None:
         yield f"both within the margin: p {probability(target.q)}, corrected over the targets"
 
 
-def _outcome(found: CertificateCheck) -> str:
-    if not found.compared:
+def _outcome(check: CertificateCheck) -> str:
+    if not check.compared:
         return "not shown to be as certified: nothing was made again; name the run or data folder that it is of. It says:"
-    if found.not_made_again:
-        return f"not shown to be as certified: this could not be made again: {', '.join(found.not_made_again)}. It says:"
+    if check.not_made_again:
+        return f"not shown to be as certified: this could not be made again: {', '.join(check.not_made_again)}. It says:"
     return "nothing is stale; all of it was made again and is the same"
 
 
 def _extension(line: Extension) -> str:
     where = "".join(f", {key} {value}" for key, value in line.where.items())
-    of = f"{english_name(line.language)}, {line.metric.replace('_', ' ')}{where}"
-    return f"  extended on {line.date} to {of} by {counted(line.labels, 'label')} of {line.data}"
+    cell = f"{english_name(line.language)}, {line.metric.replace('_', ' ')}{where}"
+    return f"  extended on {line.date} to {cell} by {counted(line.labels, 'label')} of {line.data}"
 
 
 def _cells(certificate: Certificate) -> Iterator[str]:
@@ -88,8 +153,8 @@ def _cells(certificate: Certificate) -> Iterator[str]:
     lacks = [_together((_means(cell), _acceptance(cell), _map(cell))) for cell in certificate.cells]
     alike = len(lacks) > 1 and lacks.count(lacks[0]) == len(lacks)
     for cell, parts in zip(certificate.cells, lacks, strict=True):
-        place = f"{english_name(cell.language)}, {metric_words(cell.metric)}"
-        said = cell.sentence.removesuffix(".") if cell in certificate.allowed else f"{place}: {cell.verdict}"
+        cell_name = f"{english_name(cell.language)}, {metric_words(cell.metric)}"
+        said = cell.sentence.removesuffix(".") if cell in certificate.allowed else f"{cell_name}: {cell.verdict}"
         yield f"  {'; '.join([said, *([] if alike else parts)])}"
     if alike:
         yield f"  Everywhere: {'; '.join(lacks[0])}"
@@ -105,7 +170,7 @@ def _together(parts: Iterable[tuple[str, str | None]]) -> list[str]:
     """
     lines: list[str] = []
     for reason, alike in groupby(parts, key=lambda part: part[1]):
-        said = [each for each, _ in alike]
+        said = [part_name for part_name, _ in alike]
         lines += [f"{', '.join(said)} ({reason})"] if reason else said
     return lines
 
@@ -118,23 +183,25 @@ def _means(cell: CertifiedCell) -> tuple[str, str | None]:
 
 
 def _acceptance(cell: CertifiedCell) -> tuple[str, str | None]:
-    found = cell.acceptance
-    if found is None or found.threshold is None:
-        return "nothing is accepted", cell.acceptance_reason if found is None else (found.reason or "").partition(";")[0]
-    accepted = f"answers are accepted from {found.confidence} {rounded_up(found.threshold)} on, {percent(found.coverage)} of them"
-    if found.left_out == 0:
+    acceptance = cell.acceptance
+    if acceptance is None or acceptance.threshold is None:
+        return "nothing is accepted", cell.acceptance_reason if acceptance is None else (acceptance.reason or "").partition(";")[0]
+    accepted = (
+        f"answers are accepted from {acceptance.confidence} {rounded_up(acceptance.threshold)} on, {percent(acceptance.coverage)} of them"
+    )
+    if acceptance.left_out == 0:
         return accepted, None
-    return f"{accepted}; nothing is said of the {percent(found.left_out_share)} of labelled texts without a commonest label", None
+    return f"{accepted}; nothing is said of the {percent(acceptance.left_out_share)} of labelled texts without a commonest label", None
 
 
 def _map(cell: CertifiedCell) -> tuple[str, str | None]:
-    found = cell.recalibration
-    if found is None:
+    recalibration = cell.recalibration
+    if recalibration is None:
         return "no map", cell.recalibration_reason
-    scores = "scores are calibrated text by text" if found.shown else f"scores are not calibrated ({found.advice})"
-    if found.length_scale is not None:
+    scores = "scores are calibrated text by text" if recalibration.shown else f"scores are not calibrated ({recalibration.advice})"
+    if recalibration.length_scale is not None:
         scores += ", and the map reads the length of the text too"
-    sets = found.sets
+    sets = recalibration.sets
     if sets.threshold is None:
         return f"{scores}; sets hold {sets.reason}", None
     return f"{scores}; sets hold a person's score of {percent(sets.level)} of texts", None

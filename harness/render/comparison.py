@@ -33,17 +33,17 @@ _MOST_EXAMPLES = 8  # of what is odd in a label set
 
 
 def render_comparison(
-    comparison: Comparison, full: bool = False, distributions: bool = False, width: int = PIPE_WIDTH, *, every: bool = False
+    comparison: Comparison, full: bool = False, distributions: bool = False, width: int = PIPE_WIDTH, *, all_rows: bool = False
 ) -> RenderableType:
     """The answer and the verdicts; with `full`, and where there are no verdicts, also the statistics of all cells and the sections.
 
-    With `every` all verdicts are shown, and what the headings mean. With `distributions` the statistics have the class shares by agreement
-    of the annotators.
+    With `all_rows` all verdicts are shown, and what the headings mean. With `distributions` the statistics have the class shares by
+    agreement of the annotators.
     """
     pooled = any(POOLED in (cell["language"], cell["metric"]) for cell in comparison.cells)  # another question than that of verdicts
     decided = comparison if isinstance(comparison, DecidedComparison) and comparison.verdicts and not pooled else None
-    answer, beside = render_answer(decided.verdicts, decided.pages, width) if decided else ([], [])
-    verdicts = [*_verdicts(decided, beside, width, every or full)] if decided else []
+    answer, comparing_lines = render_answer(decided.verdicts, decided.pages, width) if decided else ([], [])
+    verdicts = [*_verdicts(decided, comparing_lines, width, all_rows or full)] if decided else []
     statistics = [*_statistics(comparison, distributions)] if full or not verdicts else []
     notes = dim_lines(map(terminal_safe, comparison.notes))
     return Group(*answer, *_heading(comparison), *verdicts, *statistics, notes)
@@ -68,21 +68,23 @@ def _statistics(comparison: Comparison, distributions: bool) -> Iterator[Rendera
 def _heading(comparison: Comparison) -> Iterator[RenderableType]:
     """Who judged, and how, where all cells share it: `gpt-4o, single, temperature 0`; nothing for several judges."""
     values = {name: {cell.key.get(name) for cell in comparison.cells} for name in SIDE}
-    shared = {name: next(iter(found)) for name, found in values.items() if len(found) == 1 and POOLED not in found}
+    shared = {name: next(iter(distinct)) for name, distinct in values.items() if len(distinct) == 1 and POOLED not in distinct}
     if shared.get("judge"):
         yield Text(side_text(shared), style="bold")
 
 
-def _verdicts(comparison: DecidedComparison, beside: Sequence[RenderableType], width: int, every: bool) -> Iterator[RenderableType]:
-    """What each judge may be used for; `beside` is the part of the answer that stands below it."""
-    yield from render_verdicts(comparison.verdicts, width, every=every)
-    yield from (Text(""), *beside[:-1]) if beside else ()
-    if comparison.alternative_annotators and every:
+def _verdicts(
+    comparison: DecidedComparison, comparing_lines: Sequence[RenderableType], width: int, all_rows: bool
+) -> Iterator[RenderableType]:
+    """What each judge may be used for; `comparing_lines` are the part of the answer that stands below it."""
+    yield from render_verdicts(comparison.verdicts, width, all_rows=all_rows)
+    yield from (Text(""), *comparing_lines[:-1]) if comparing_lines else ()
+    if comparison.alternative_annotators and all_rows:
         table = annotator_pooling_table(comparison.alternative_annotators)
         yield from (table_heading("Alternative annotator test by task"), FittedTable(table), dim_lines(table.legend))
     if two_people := two_people_sentence(comparison.cells):
         yield Text(f"\n{two_people}")
-    if not every:
+    if not all_rows:
         yield dim_lines(["--all adds the rows without a verdict and what the headings mean, --full the statistics and the sections."])
 
 
@@ -111,8 +113,8 @@ def comparison_table(comparison: Comparison, cells: Sequence[Cell], *, first_key
     """Some cells of a comparison as text, with the columns that say something of any of its cells."""
     name = TableName.SYSTEMS if comparison.level == "system" else TableName.COMPARISON
     keys = (*first_keys, *distinguishing_keys([cell.key for cell in comparison.cells]))
-    every = [cell_row(cell) for cell in comparison.cells]
-    return tabulate([cell_row(cell) for cell in cells], columns_in(name), keys, tables=(name,), shown_in=every)
+    rows = [cell_row(cell) for cell in comparison.cells]
+    return tabulate([cell_row(cell) for cell in cells], columns_in(name), keys, tables=(name,), shown_in=rows)
 
 
 def distinguishing_keys(keys: Sequence[Mapping[str, Any]]) -> list[str]:
@@ -123,8 +125,8 @@ def distinguishing_keys(keys: Sequence[Mapping[str, Any]]) -> list[str]:
 
 def language_name(language: Any) -> str:
     """A language in English and by its own name; `All languages` where they are pooled."""
-    known = isinstance(language, str) and language != POOLED
-    return terminal_safe(both_names(language)) if known else "All languages"
+    is_language = isinstance(language, str) and language != POOLED
+    return terminal_safe(both_names(language)) if is_language else "All languages"
 
 
 def _shares_by_agreement(comparison: Comparison, language: Any) -> TextTable:
@@ -175,6 +177,6 @@ def _odd(check: LabelCheck) -> Iterator[str]:
         yield f"not checked, because the language identifier does not know them: {', '.join(check.languages_unknown)}"
 
 
-def show(body: Callable[[int], RenderableType], signature: str, console: Console | None = None, *, whole: bool = True) -> None:
-    """Print to stdout what `body` makes for the width of the terminal, and the signature: `whole`, in one line, or as a short hash."""
-    print_whole(body, [signature_line(signature, whole)], console)
+def show(body: Callable[[int], RenderableType], signature: str, console: Console | None = None, *, whole_signature: bool = True) -> None:
+    """Print to stdout what `body` makes for the width of the terminal, and the signature in one line: whole, or as a short hash."""
+    print_whole(body, [signature_line(signature, whole_signature)], console)

@@ -10,8 +10,11 @@ from rich.text import Text
 
 from harness.content.tags import english_name
 from harness.correction.calibration import Calibration
+from harness.correction.labels_before_a_run import LabelsBefore, People
 from harness.correction.labels_budget import LabelBudget
 from harness.decide.languages import LanguageComparison
+from harness.decide.more_labels import MORE_THAN
+from harness.decide.options import DecisionOptions
 from harness.model import CONDITION, SIDE
 from harness.render.fitted_table import FittedTable
 from harness.render.terminal import dim_lines
@@ -23,48 +26,48 @@ from harness.reports.tables.text_table import TextTable, key_text, tabulate, var
 from harness.text import terminal_safe
 
 
-def languages_table(found: Sequence[LanguageComparison]) -> TextTable:
+def languages_table(comparisons: Sequence[LanguageComparison]) -> TextTable:
     """A row for each metric, judge and condition."""
-    rows = [_languages_row(one) for one in found]
+    rows = [_languages_row(comparison) for comparison in comparisons]
     return tabulate(rows, columns_in(TableName.LANGUAGES), ("metric", *varying_keys(rows, SIDE)))
 
 
-def _languages_row(one: LanguageComparison) -> Row:
-    gap = one.gap
-    lenient = sorted((row.leniency, row.language) for row in one.languages if row.leniency is not None)
+def _languages_row(comparison: LanguageComparison) -> Row:
+    gap = comparison.gap
+    lenient = sorted((row.leniency, row.language) for row in comparison.languages if row.leniency is not None)
     return {
-        **one.key,
+        **comparison.key,
         "mean_gap": gap.mean if gap else None,
         "mean_gap_ci": gap.ci if gap else None,
         "further_language": points(gap.prediction if gap else None),
         "i2": gap.i2 if gap else None,
-        "rates_p": one.rates.p_groups if one.rates else None,
-        "same_level": f"{sum(row.same_level for row in one.languages)} of {len(one.languages)}",
+        "rates_p": comparison.rates.p_groups if comparison.rates else None,
+        "same_level": f"{sum(row.same_level for row in comparison.languages)} of {len(comparison.languages)}",
         "most_lenient": lenient_text(lenient[-1][1], lenient[-1][0]) if len(lenient) > 1 else None,
         "least_lenient": lenient_text(lenient[0][1], lenient[0][0]) if len(lenient) > 1 else None,
-        "dif_effect": one.dif.effect if one.dif else None,
-        "parallel_fleiss": one.consistency.fleiss if one.consistency else None,
+        "dif_effect": comparison.dif.effect if comparison.dif else None,
+        "parallel_fleiss": comparison.consistency.fleiss if comparison.consistency else None,
     }
 
 
-def calibration_table(found: Sequence[Calibration]) -> TextTable:
+def calibration_table(calibrations: Sequence[Calibration]) -> TextTable:
     """A row for each language, metric, judge and condition that has probabilities."""
-    rows = list(_calibration_rows(found))
+    rows = list(_calibration_rows(calibrations))
     return tabulate(rows, columns_in(TableName.CALIBRATION), ("language", "metric", *varying_keys(rows, SIDE)))
 
 
-def _calibration_rows(found: Sequence[Calibration]) -> Iterator[Row]:
-    for one in found:
-        if one.n:
-            recalibration: dict[str, Any] = one.recalibration or {}
+def _calibration_rows(calibrations: Sequence[Calibration]) -> Iterator[Row]:
+    for calibration in calibrations:
+        if calibration.n:
+            recalibration: dict[str, Any] = calibration.recalibration or {}
             yield {
-                **one.key,
-                "answers": one.n,
-                "confidence": one.confidence,
-                "right": one.right,
-                "error": one.error,
-                "squared_error": thousandths(one.debiased, one.debiased_ci),
-                "brier": one.brier,
+                **calibration.key,
+                "answers": calibration.n,
+                "confidence": calibration.confidence,
+                "right": calibration.right,
+                "error": calibration.error,
+                "squared_error": thousandths(calibration.debiased, calibration.debiased_ci),
+                "brier": calibration.brier,
                 "recalibrated_brier": recalibration.get("brier"),
                 "method": recalibration.get("method"),
             }
@@ -80,7 +83,7 @@ def render_budget(budget: LabelBudget) -> RenderableType:
 
 def _new_languages(budget: LabelBudget) -> Iterator[str]:
     """What a new language needs for a corrected mean, a line for each metric and condition."""
-    rows = [one.flat() for one in budget.new_languages or ()]
+    rows = [plan.flat() for plan in budget.new_languages or ()]
     sides = varying_keys(rows, SIDE)
     for row in rows:
         what = ", ".join([str(row["metric"]).replace("_", " "), *(key_text(name, row[name]) for name in sides)])
@@ -141,3 +144,55 @@ def annotator_pooling_table(rows: Sequence[Mapping[str, Any]]) -> TextTable:
     """One row for each task, judge and condition."""
     varying = varying_keys(rows, ("source", "language", *CONDITION))
     return tabulate([dict(row) for row in rows], _POOLING, ("task", *varying))
+
+
+def rows_of(planned: Sequence[LabelsBefore], half_width: float) -> list[list[str]]:
+    """The headings, and a row for each."""
+    heads = ["metric", "two people agree", "people a text", "texts for 'use'", f"texts for ±{100 * half_width:g} points", "best constant"]
+    by_language = any(plan.people.language for plan in planned)
+    rows = [["language", *heads] if by_language else heads]
+    for plan in planned:
+        people = plan.people
+        texts = str(MORE_THAN) if plan.for_verdict is None else f"about {plan.for_verdict:,}"
+        row = [
+            people.metric.replace("_", " "),
+            f"{100 * people.agreement:.0f} %",
+            str(people.annotators),
+            texts,
+            f"{plan.for_half_width:,}",
+            f"{100 * plan.constant:.0f} %",
+        ]
+        rows.append([english_name(people.language) if people.language else "", *row] if by_language else row)
+    return rows
+
+
+def sentences_of(planned: Sequence[LabelsBefore], decision: DecisionOptions, cells: int, shares_given: bool) -> Iterator[str]:
+    """What stands behind the numbers."""
+    people = planned[0].people
+    if people.texts is None:
+        yield from _assumed(people, shares_given, len(planned) > 1)
+    else:
+        yield "People's agreement and the shares of classes are those of the labels, unless a flag says otherwise; no judge was asked."
+    where = "one metric in one language" if cells == 1 else f"each of {cells} cells (metrics in languages) that are tested together"
+    chance = f"{100 * decision.power:.0f} %"
+    yield (
+        f"The judge is taken to be one more person. With so many texts 'use' is shown in {where} with a chance of {chance}: at most "
+        f"{100 * decision.margin:g} points below people, and better than the best constant. A worse judge needs more texts, or is never "
+        "shown to be good enough."
+    )
+    if cells == 1:
+        yield "--cells 10 says how many metrics in languages you will test together: the more, the more texts each of them needs."
+    yield "Texts count once for each source: ten answers to one question are not ten independent texts."
+
+
+def _assumed(people: People, shares_given: bool, several: bool) -> Iterator[str]:
+    classes = ", ".join(map(str, people.classes))
+    if shares_given:
+        yield f"Nobody labelled yet. Assumed: people give {classes} as often as --shares says."
+    else:
+        yield (
+            f"Nobody labelled yet. Assumed: {classes} are equally common; --shares says otherwise, and where a class is rare, more texts "
+            "are needed."
+        )
+    if several:
+        yield "How often two people agree is not known, so several values are shown; --people-agree 0.7 takes one. 30 texts show it."

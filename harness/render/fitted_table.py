@@ -27,8 +27,8 @@ _WIDE = 120  # characters of a terminal from which columns stand further apart
 def plain_table(headings: Iterable[str], rows: Iterable[Iterable[RenderableType]], numbers: Collection[int] = ()) -> Table:
     """A table without lines between its cells; `numbers` are the places of columns that are set to the right."""
     table = Table(box=None, pad_edge=False)
-    for place, heading in enumerate(headings):
-        table.add_column(heading, justify="right" if place in numbers else "left")
+    for column, heading in enumerate(headings):
+        table.add_column(heading, justify="right" if column in numbers else "left")
     for row in rows:
         table.add_row(*row)
     return table
@@ -61,22 +61,22 @@ class FittedTable:
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[RenderableType]:
         gap = gap_between(options.max_width)
-        least, content, whole = self._widths()
-        keys = [place for place, heading in enumerate(self.table.headings) if heading.key]
-        for number, places in enumerate(_blocks(least, keys, options.max_width, gap)):
+        least, content, full = self._widths()
+        keys = [column for column, heading in enumerate(self.table.headings) if heading.key]
+        for number, columns in enumerate(_blocks(least, keys, options.max_width, gap)):
             if number or self.title:
                 yield Text(self.title if not number else "", style="italic")
-            room = options.max_width - gap * (len(places) - 1)
-            widths = [least[place] for place in places]
-            for goal in (content, whole):
-                widths = _widened(widths, [goal[place] for place in places], room)
-            yield self._block(places, widths, gap)
+            room = options.max_width - gap * (len(columns) - 1)
+            widths = [least[column] for column in columns]
+            for goal in (content, full):
+                widths = _widened(widths, [goal[column] for column in columns], room)
+            yield self._block(columns, widths, gap)
 
     def _widths(self) -> tuple[list[int], list[int], list[int]]:
         """Of each column the least width, the one in which its texts have one line, and the one in which its heading has few lines too."""
-        least, content, whole = [], [], []
-        for place, heading in enumerate(self.table.headings):
-            texts = [row[place] for row in self.table.rows] + ([] if place else list(self.line_headings.values()))
+        least, content, full = [], [], []
+        for column, heading in enumerate(self.table.headings):
+            texts = [row[column] for row in self.table.rows] + ([] if column else list(self.line_headings.values()))
             limit = self.widths.get(heading.name, 10**6)
             widest = max(map(cell_len, texts), default=0)
             narrow = widest if heading.name in self.unbroken else min(_longest_word(texts), _LONGEST_WORD)
@@ -85,20 +85,20 @@ class FittedTable:
             words = min(_longest_word([heading.text]), _LONGEST_WORD)
             least.append(min(max(narrow, words, 1), limit))
             content.append(min(widest, limit))
-            whole.append(min(_HEADING_WIDTH, cell_len(heading.text), limit))
-        return least, content, whole
+            full.append(min(_HEADING_WIDTH, cell_len(heading.text), limit))
+        return least, content, full
 
-    def _block(self, places: Sequence[int], widths: Sequence[int], gap: int) -> Table:
+    def _block(self, columns: Sequence[int], widths: Sequence[int], gap: int) -> Table:
         """Some columns of the table, in their widths."""
         frame = Table(box=None, pad_edge=False, header_style="bold", padding=(0, gap, 0, 0))
-        for place, width in zip(places, widths, strict=True):
-            heading = self.table.headings[place]
+        for column, width in zip(columns, widths, strict=True):
+            heading = self.table.headings[column]
             frame.add_column(_folded(heading.text, width), justify="right" if heading.number else "left", width=width, no_wrap=True)
         for number, row in enumerate(self.table.rows):
             if number in self.line_headings:
                 frame.add_row(Text(_folded(self.line_headings[number], widths[0]), style="italic"))
             faint = bool(self.table.faint) and self.table.faint[number]
-            texts = [Text(_folded(row[place], width)) for place, width in zip(places, widths, strict=True)]
+            texts = [Text(_folded(row[column], width)) for column, width in zip(columns, widths, strict=True)]
             frame.add_row(*texts, style="dim" if faint else "")
         return frame
 
@@ -106,23 +106,23 @@ class FittedTable:
 def _blocks(least: Sequence[int], keys: Sequence[int], width: int, gap: int) -> Iterator[list[int]]:
     """The columns that stand side by side, block by block: in each the keys, and at least one other."""
     block: list[int] = []
-    for place in range(len(least)):
-        if place not in keys:
+    for column in range(len(least)):
+        if column not in keys:
             taken = sum(least[other] + gap for other in (*keys, *block))
-            if block and taken + least[place] > width:
+            if block and taken + least[column] > width:
                 yield sorted((*keys, *block))
                 block = []
-            block.append(place)
+            block.append(column)
     if block or keys:
         yield sorted((*keys, *block))
 
 
 def _widened(widths: Sequence[int], goals: Sequence[int], room: int) -> list[int]:
     """The widths of columns side by side: what is left of the line goes to those that need more, from the left."""
-    left, widened = room - sum(widths), []
+    spare, widened = room - sum(widths), []
     for width, goal in zip(widths, goals, strict=True):
-        widened.append(width + max(0, min(goal - width, left)))
-        left -= widened[-1] - width
+        widened.append(width + max(0, min(goal - width, spare)))
+        spare -= widened[-1] - width
     return widened
 
 

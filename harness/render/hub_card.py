@@ -16,7 +16,7 @@ from harness.model import BY_PEOPLE
 from harness.render.markdown import escape, markdown_table
 from harness.reports.tables.numbers import coefficient, counted, percent
 from harness.reports.tables.text_table import Heading, TextTable
-from harness.tables import escape_controls
+from harness.row_files import escape_controls
 
 _SIZES = ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"), (1_000_000, "100K<n<1M"))
 _SOURCES = {

@@ -25,14 +25,19 @@ def two_people_sentence(cells: Sequence[Cell]) -> str:
     Empty where other people scored no texts again, or too few for an interval. Cells of baselines, and cells that pool languages or
     metrics, do not count.
     """
-    places = _places([cell for cell in cells if cell.flat().get("human_second_pearson_ci") and _is_judged(cell)])
-    if not places:
+    cells_by_metric = _places([cell for cell in cells if cell.flat().get("human_second_pearson_ci") and _is_judged(cell)])
+    if not cells_by_metric:
         return ""
-    several = len({str(cell["judge"]) for own in places.values() for cell in own}) > 1
-    texts = {place: counted((own[0].score_counts or {}).get("second_ratings", 0), "text") for place, own in places.items()}
-    people = "; ".join(f"{_range(own[:1], _TWO)} in {place} ({texts[place]})" for place, own in places.items())
-    judges = "; ".join(f"{_range(own, _JUDGE)} in {place}" for place, own in places.items())
-    weak = any((own[0]["human_second_kendall_tau"] or 0.0) < WEAK for own in places.values())
+    several = len({str(cell["judge"]) for cell_list in cells_by_metric.values() for cell in cell_list}) > 1
+    texts = {
+        cell_name: counted((cell_list[0].score_counts or {}).get("second_ratings", 0), "text")
+        for cell_name, cell_list in cells_by_metric.items()
+    }
+    people = "; ".join(
+        f"{_range(cell_list[:1], _TWO)} in {cell_name} ({texts[cell_name]})" for cell_name, cell_list in cells_by_metric.items()
+    )
+    judges = "; ".join(f"{_range(cell_list, _JUDGE)} in {cell_name}" for cell_name, cell_list in cells_by_metric.items())
+    weak = any((cell_list[0]["human_second_kendall_tau"] or 0.0) < WEAK for cell_list in cells_by_metric.values())
     little = f" People agree little, so a low correlation says little against {'a' if several else 'the'} judge." if weak else ""
     return (
         f"By second ratings, two people's scores of the same texts correlate with {people}. "
@@ -46,20 +51,20 @@ def _is_judged(cell: Cell) -> bool:
 
 def _places(cells: Sequence[Cell]) -> dict[str, list[Cell]]:
     """Cells by what they are about: the language, and the metric, task and source where these differ."""
-    named = varying_keys([cell.key for cell in cells], _PLACE)
-    places: dict[str, list[Cell]] = {}
+    varying = varying_keys([cell.key for cell in cells], _PLACE)
+    cells_by_name: dict[str, list[Cell]] = {}
     for cell in cells:
-        further = ", ".join(key_text(name, cell.key.get(name)) for name in named)
+        more_keys = ", ".join(key_text(name, cell.key.get(name)) for name in varying)
         name = english_name(cell["language"])
-        places.setdefault(f"{name} ({further})" if further else name, []).append(cell)
-    return places
+        cells_by_name.setdefault(f"{name} ({more_keys})" if more_keys else name, []).append(cell)
+    return cells_by_name
 
 
 def _range(cells: Sequence[Cell], names: Sequence[str]) -> str:
     """`r .11 to .26, τ .06 to .16`: the lowest and the highest; one number where there is one judge."""
     ranges = []
     for sign, name in zip(("r", "τ"), names, strict=True):
-        known = sorted(cell[name] for cell in cells if cell[name] is not None)
-        ends = dict.fromkeys(map(coefficient, (known[0], known[-1]) if known else (None,)))
+        numbers = sorted(cell[name] for cell in cells if cell[name] is not None)
+        ends = dict.fromkeys(map(coefficient, (numbers[0], numbers[-1]) if numbers else (None,)))
         ranges.append(f"{sign}{NO_BREAK_SPACE}{' to '.join(ends)}")
     return ", ".join(ranges)

@@ -40,13 +40,13 @@ def _tabular(cells: Sequence[Cell], columns: Sequence[Column], *, comments: Sequ
     varying = varying_keys(rows, names)
     keys = [name for name in names if name in ("language", "metric") or name in varying]
     numeric = [column for column in columns if column.latex and column.format.numeric]
-    shown = columns_to_show(rows, numeric) if rows else numeric
-    with_interval = [(column, any(column.interval_of(row) for row in rows)) for column in shown]
+    visible = columns_to_show(rows, numeric) if rows else numeric
+    with_interval = [(column, any(column.interval_of(row) for row in rows)) for column in visible]
     form = "l" * len(keys) + "".join(f"S[table-format={c.format.latex_digits}]{'l' * interval}" for c, interval in with_interval)
     headings = [*map(escape, keys)]
     for column, interval in with_interval:
         headings += [f"{{{heading(column)}}}", *(["{95\\,\\%}"] * interval)]
-    lines = [*(f"% {' '.join(terminal_safe(text).split())}" for text in (*comments, *legend_lines(shown)))]
+    lines = [*(f"% {' '.join(terminal_safe(text).split())}" for text in (*comments, *legend_lines(visible)))]
     lines += [PREAMBLE, rf"\begin{{tabular}}{{{form}}}", r"\toprule", " & ".join(headings) + r" \\", r"\midrule"]
     for row in rows:
         texts = [*(escape(key_text(name, row[name])) for name in keys), *_numbers(row, with_interval)]

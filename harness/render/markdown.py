@@ -12,9 +12,8 @@ from harness.decide.verdicts import Verdict
 from harness.measure.options import POOLED
 from harness.render.board_answer import board_answer, board_facts, probes_in_short
 from harness.render.comparison import language_name, language_tables
-from harness.render.sealed import reason_without_agreement, sealed_table
 from harness.render.standings import groups_in_words, heading, overall_table, ranking_table, standings_notes, table_title, verdict_table
-from harness.render.terminal import agreement_sentence, belongs, condition_of, notes, unreviewed_in
+from harness.render.terminal import agreement_sentence, belongs, condition_of, notes, reason_without_agreement, sealed_table, unreviewed_in
 from harness.render.verdicts import answer_lines, verdict_tables
 from harness.reports.answer import LabelPages
 from harness.reports.comparison import DecidedComparison
@@ -133,23 +132,23 @@ def standings_markdown(standings: Standings, findings: Sequence[Finding] = ()) -
     answer = board_answer(standings)
     lines += [f"**{escape(line)}**" for line in (answer.title, *(sentence for _, sentence in answer.sentences)) if line]
     lines += ["", f"{escape(board_facts(standings))}.", ""]
-    shown: list[TextTable] = []
+    tables: list[TextTable] = []
     if verdicts := verdict_table(standings):
-        shown.append(verdicts)
+        tables.append(verdicts)
         lines += ["## Verdicts", "", *markdown_table(verdicts), ""]
     for variant in standings.variants:
-        shown.append(overall_table(standings, variant))
+        tables.append(overall_table(standings, variant))
         title = f"## All languages{f': {escape(variant)}' if len(standings.variants) > 1 else ''}"
-        lines += [title, "", *markdown_table(shown[-1]), ""]
+        lines += [title, "", *markdown_table(tables[-1]), ""]
     for tag in standings.languages:
-        lines += _board_language(standings, tag, shown)
+        lines += _board_language(standings, tag, tables)
     if findings:
         lines += ["## Probes", "", *(f"- {escape(line)}" for line in probes_in_short(standings, findings)), ""]
-    lines += ["## Notes", "", *(f"- {escape(note)}" for note in standings_notes(standings, shown))]
+    lines += ["## Notes", "", *(f"- {escape(note)}" for note in standings_notes(standings, tables))]
     return "\n".join(lines) + "\n"
 
 
-def _board_language(standings: Standings, tag: str, shown: list[TextTable]) -> Iterator[str]:
+def _board_language(standings: Standings, tag: str, tables: list[TextTable]) -> Iterator[str]:
     """The tables of one language; adds them to those shown."""
     yield from (f"## {escape(both_names(tag))}", "")
     rankings = [ranking for ranking in standings.tables if ranking.language == tag]
@@ -158,5 +157,5 @@ def _board_language(standings: Standings, tag: str, shown: list[TextTable]) -> I
     for ranking in rankings:
         title = escape(table_title(standings, ranking))
         yield from (f"{title}." if ranking.metric == POOLED else f"### {title}", "")
-        shown.append(ranking_table(standings, ranking))
-        yield from (*markdown_table(shown[-1]), "", escape(groups_in_words(ranking)), "")
+        tables.append(ranking_table(standings, ranking))
+        yield from (*markdown_table(tables[-1]), "", escape(groups_in_words(ranking)), "")

@@ -65,7 +65,7 @@ def dose_responses(rows: Rows) -> list[DoseResponse]:
     rows = [row for row in of_judges(rows) if row["task"] == POOLED and POOLED not in (row["language"], row["metric"])]
     rows = [row for row in rows if row.get("dose") and row.get("sensitivity") is not None]
     sides = plainest_first(map(side_of, rows))
-    return [one for side in sides for one in _of_side([row for row in rows if side_of(row) == side], side, sides)]
+    return [response for side in sides for response in _of_side([row for row in rows if side_of(row) == side], side, sides)]
 
 
 def of_judges(rows: Rows) -> Rows:
@@ -75,17 +75,17 @@ def of_judges(rows: Rows) -> Rows:
 
 def _of_side(rows: Rows, side: Side, sides: Sequence[Side]) -> Iterator[DoseResponse]:
     for kind in dict.fromkeys(map(_kind, rows)):
-        own = [row for row in rows if _kind(row) == kind]
-        doses = sorted({float(row["dose"]) for row in own})
+        kind_rows = [row for row in rows if _kind(row) == kind]
+        doses = sorted({float(row["dose"]) for row in kind_rows})
         title = f"{kind}, dose {' · '.join(f'{dose:g}' for dose in doses)}"
         title = f"{title} – {side_name(side, sides)}" if len(sides) > 1 else title
         points: dict[tuple[str, str], list[DosePoint]] = {}
-        for row in sorted(own, key=lambda row: row["dose"]):
+        for row in sorted(kind_rows, key=lambda row: row["dose"]):
             ends = row.get("sensitivity_ci")
             point = DosePoint(float(row["dose"]), row["sensitivity"], tuple(ends) if ends else None, row["n"])
             points.setdefault((str(row["language"]), str(row["metric"])), []).append(point)
-        places = dict.fromkeys((str(row["language"]), str(row["metric"])) for row in own)
-        yield DoseResponse(title, kind, doses[-1], tuple(DoseLine(*place, tuple(points[place])) for place in places))
+        cells = dict.fromkeys((str(row["language"]), str(row["metric"])) for row in kind_rows)
+        yield DoseResponse(title, kind, doses[-1], tuple(DoseLine(*cell, tuple(points[cell])) for cell in cells))
 
 
 def _kind(row: Mapping[str, Any]) -> str:
@@ -133,7 +133,7 @@ def failure_shares(rows: Sequence[Mapping[str, Any]]) -> FailureShares | None:
     for side in sides:
         counts = {kind: by_side[side]["failures"].get(kind, 0) for kind in kinds}
         conditions.append(ConditionFailures(side_name(side, sides), by_side[side]["judgments"], counts))
-    reach = max(_LEAST_REACH, math.ceil(10 * max(one.unreadable for one in conditions)) / 10)
+    reach = max(_LEAST_REACH, math.ceil(10 * max(condition.unreadable for condition in conditions)) / 10)
     return FailureShares(kinds, reach, tuple(conditions))
 
 

@@ -131,14 +131,14 @@ class TerminalWatcher:
         )
         self._live_view.start()
         tasks = {identity.name: bar.add_task(terminal_safe(identity.name), total=None, notes="loading") for identity in identities}
-        shown = dict.fromkeys(tasks, 0.0)
+        shares = dict.fromkeys(tasks, 0.0)
 
         def show(identity: JudgeIdentity, state: engines.Progress) -> None:
             self._print_notes(identity, state)
             now, remaining = time.monotonic(), max(0, state.total - state.done - state.lost - state.done_at_provider)
-            if remaining and now - shown[identity.name] < _SECONDS_BETWEEN_UPDATES:
+            if remaining and now - shares[identity.name] < _SECONDS_BETWEEN_UPDATES:
                 return
-            shown[identity.name] = now
+            shares[identity.name] = now
             bar.update(tasks[identity.name], total=state.total, completed=state.total - remaining, notes=_notes(state))
 
         return show
@@ -187,7 +187,7 @@ class TerminalWatcher:
         if verdicts:
             language = english_name(part.protocol.texts.languages[0])
             self._print(f"\n{language} is answered. Its verdicts by itself, while the other languages are asked:\n")
-            print_whole(lambda width: Group(*render_verdicts(verdicts, width, every=True)), console=self._console)
+            print_whole(lambda width: Group(*render_verdicts(verdicts, width, all_rows=True)), console=self._console)
             self._print("The verdicts below are corrected for all languages together, and they count.\n")
 
     def finished(self) -> None:
@@ -201,15 +201,15 @@ def _table_of(rows: Sequence[LiveRow], room: int) -> Table:
     """The rows around the first that is not complete."""
     several = len({row.judge for row in rows}) > 1
     names = (*(["judge"] if several else []), "language", "metric")
-    under_way = next((place for place, row in enumerate(rows) if row.done < row.total), len(rows))
+    under_way = next((index for index, row in enumerate(rows) if row.done < row.total), len(rows))
     first = max(0, min(under_way - room // 2, len(rows) - room))
     texts = []
     for row in rows[first : first + room]:
         agreement = f"{row.agreement / row.labelled:.0%}" if row.labelled else "–"
         verdict = row.verdict or ("answered" if row.done >= row.total else "")
-        own = ([row.judge] if several else []) + [english_name(row.language), row.metric.replace("_", " ")]
+        row_names = ([row.judge] if several else []) + [english_name(row.language), row.metric.replace("_", " ")]
         answers = f"{row.done}/{row.total}" + (f" ({row.unreadable} unreadable)" if row.unreadable else "")
-        texts.append([Text(terminal_safe(cell)) for cell in (*own, answers, agreement, verdict)])
+        texts.append([Text(terminal_safe(cell)) for cell in (*row_names, answers, agreement, verdict)])
     headings = (*names, "answers", "agrees with labels so far", "verdict")
     return plain_table(headings, texts, (len(names), len(names) + 1))
 

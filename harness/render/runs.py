@@ -34,8 +34,8 @@ def _row(record: Mapping[str, Any]) -> tuple[str, str, str, str]:
     sessions, protocol = record.get("sessions") or [{}], record.get("protocol") or {}
     started = sessions[0].get("started")
     date = _local_time(started) if isinstance(started, (int, float)) else ""
-    asked = (f"{identity.get('provider')}/{identity.get('model')}" for identity in protocol.get("identities") or ())
-    judges = ", ".join((*asked, *(protocol.get("panels") or ())))
+    asked_judges = (f"{identity.get('provider')}/{identity.get('model')}" for identity in protocol.get("identities") or ())
+    judges = ", ".join((*asked_judges, *(protocol.get("panels") or ())))
     missing = sum((record.get("missing") or {}).values())
     state = _UNFINISHED if not record else f"{missing:,} calls without an answer" if missing else "complete"
     return date, judges, " ".join(map(str, protocol.get("languages") or ())), state

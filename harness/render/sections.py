@@ -29,12 +29,12 @@ _PART = ("language", "dataset")
 def render_sections(sections: Mapping[str, Found]) -> RenderableType:
     """The sections for a terminal."""
     parts: list[RenderableType] = []
-    shown = shown_sections(sections)
-    for section in shown:
+    shown_list = shown_sections(sections)
+    for section in shown_list:
         parts += [table_heading(section.title), Text(section.text)]
         for table in section.tables:
             parts += [*(Text(line, style="dim") for line in (table.shared, table.no_result) if line), FittedTable(table)]
-    if legend := sections_legend(shown):
+    if legend := sections_legend(shown_list):
         parts.append(dim_lines(legend))
     return Group(*parts)
 
@@ -42,13 +42,13 @@ def render_sections(sections: Mapping[str, Found]) -> RenderableType:
 def print_sections(sections: Mapping[str, Found], console: Console | None = None) -> None:
     """Print the sections of a run that asked under several conditions; nothing for any other run."""
     variants = {row["variant"] for row in sections.get("variants", {}).get("rows", ())}
-    if len(variants) > 1 or set(sections) - {one.name for one in SECTIONS if one.in_every_run}:
+    if len(variants) > 1 or set(sections) - {section.name for section in SECTIONS if section.in_every_run}:
         print_whole(lambda width: render_sections(sections), console=console)
 
 
-def render_self_preference(found: SelfPreference) -> RenderableType:
+def render_self_preference(preference: SelfPreference) -> RenderableType:
     """Pairs first (all sources, then each source), then single outputs, mutual preferences, the line and what the columns mean."""
-    data = found.as_json()
+    data = preference.as_json()
     parts: list[RenderableType] = []
     tables = []
     mutual = [{**row, "judges": " + ".join(row["judges"])} for row in data["mutual"]]
@@ -91,8 +91,8 @@ def review_table(summary: ReviewSummary) -> TextTable:
     rows: list[Row] = []
     for cell in summary.cells:
         reasons = {name.replace("_", " "): count for name, count in cell.reasons.items()}
-        own = {name: getattr(cell, name) for name in ("metric", "judge", "people", "texts", "agree", "agree_ci", "partly", "disagree")}
-        rows.append(own | {"language": english_name(cell.language), "reviews": cell.n, "reasons": reasons or None})
+        columns = {name: getattr(cell, name) for name in ("metric", "judge", "people", "texts", "agree", "agree_ci", "partly", "disagree")}
+        rows.append(columns | {"language": english_name(cell.language), "reviews": cell.n, "reasons": reasons or None})
     keys = ("language", "metric", *varying_keys(rows, ("judge",)))
     return tabulate(rows, columns_in(TableName.REVIEWS), keys)
 

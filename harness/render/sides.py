@@ -47,25 +47,25 @@ def plainest_first(sides: Iterable[Side]) -> list[Side]:
     (None, 'b', 'single', 0.0, None)
     """
     different = dict.fromkeys(sides)
-    places = {who: place for place, who in enumerate(dict.fromkeys(side[:2] for side in different))}
+    judge_order = {who: index for index, who in enumerate(dict.fromkeys(side[:2] for side in different))}
 
     def order(side: Side) -> tuple[Any, ...]:
         source, judge, variant, *sampling = side
-        return (is_baseline(side), places[source, judge], plainness(str(variant)), *map(_number, sampling))
+        return (is_baseline(side), judge_order[source, judge], plainness(str(variant)), *map(_number, sampling))
 
     return sorted(different, key=order)
 
 
-def side_name(side: Side, every: Sequence[Side]) -> str:
+def side_name(side: Side, all_sides: Sequence[Side]) -> str:
     """What tells a side from the others, in words; the judge where nothing does.
 
     >>> one, two = (None, "b", "joint", 0.0, None), (None, "b", "joint", 0.7, None)
     >>> side_name(one, [one, two]), side_name(one, [one])
     ('temperature 0', 'b')
     """
-    differing = [place for place in range(len(SIDE)) if len({other[place] for other in every}) > 1]
-    shown = [place for place in differing or [_JUDGE] if side[place] not in (None, POOLED)]
-    return " · ".join(one_line(axis_words(SIDE[place], side[place])) for place in shown)
+    differing = [index for index in range(len(SIDE)) if len({other[index] for other in all_sides}) > 1]
+    naming = [index for index in differing or [_JUDGE] if side[index] not in (None, POOLED)]
+    return " · ".join(one_line(axis_words(SIDE[index], side[index])) for index in naming)
 
 
 def _number(value: Any) -> tuple[bool, float]:

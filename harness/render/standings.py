@@ -2,22 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
+from rich.cells import cell_len
+from rich.console import Console, Group, RenderableType
+from rich.text import Text
+
 from harness.boards.board_standings import Contender, Overall, Spending, Standings
 from harness.boards.probes import Finding
-from harness.content.tags import english_name
+from harness.content.tags import both_names, english_name
 from harness.decide.verdicts import Verdict
 from harness.measure.options import POOLED
 from harness.measure.rankings.ranked import RankedJudge, Ranking
 from harness.measure.rankings.score_ranking import MIN_TEXTS, RANKED_BY_ORDER
+from harness.render.board_answer import board_answer, board_facts, language_answer
+from harness.render.fitted_table import PIPE_WIDTH, FittedTable, gap_between
+from harness.render.terminal import print_whole, render_lines, table_heading
+from harness.render.verdicts import column_widths, lines_of
+from harness.reports.answer_parts import SIGNS
 from harness.reports.tables.column import COEFFICIENT, Column, ColumnFormat, Row, TableName
 from harness.reports.tables.columns import COLUMNS, columns_in
-from harness.reports.tables.numbers import UNDEFINED
+from harness.reports.tables.numbers import UNDEFINED, counted
 from harness.reports.tables.text_table import Heading, TextTable, tabulate
 from harness.reports.tables.titles import metric_words
+from harness.text import terminal_safe
 
 NOT_BEATING = "does not beat the baseline"
 BELOW_BASELINE = "below the baseline"
@@ -72,8 +82,8 @@ def ranking_columns(standings: Standings) -> list[Column]:
             columns.append(column)
     if by_order(standings):
         columns = [column for column in columns if column.name not in _NO_AGREEMENT]
-    shown = {column.name for column in columns}
-    return [*columns, *(_statistic(name) for name in asked_for if name not in shown)]
+    names = {column.name for column in columns}
+    return [*columns, *(_statistic(name) for name in asked_for if name not in names)]
 
 
 def _ranked_by(standings: Standings) -> Column:
@@ -94,8 +104,8 @@ def by_order(standings: Standings) -> bool:
 def _statistic(name: str) -> Column:
     """The column of a statistic that standings do not have by themselves."""
     same_name = (column for column in COLUMNS if column.name == name)
-    known = next(iter(sorted(same_name, key=lambda column: column.tables == {TableName.SYSTEMS})), None)  # not of means of systems
-    column = known or Column(name, name.replace("_", " "), COEFFICIENT, "see docs/statistics.md", frozenset())
+    column = next(iter(sorted(same_name, key=lambda column: column.tables == {TableName.SYSTEMS})), None)  # not of means of systems
+    column = column or Column(name, name.replace("_", " "), COEFFICIENT, "see docs/statistics.md", frozenset())
     return replace(column, interval=False, signs=False, same_as="")
 
 
@@ -158,28 +168,28 @@ def baseline_note(ranked: RankedJudge) -> str:
 
 def overall_table(standings: Standings, variant: str) -> TextTable:
     """All judges over the languages, baselines last. A mean always has the worst language beside it, and a mean with blanks is blank."""
-    every = [each for each in standings.overall if each.variant == variant]
-    every.sort(key=lambda each: standings.judge(each.judge).baseline)
-    judges = [standings.judge(each.judge) for each in every]
+    overall_rows = [row for row in standings.overall if row.variant == variant]
+    overall_rows.sort(key=lambda row: standings.judge(row.judge).baseline)
+    judges = [standings.judge(row.judge) for row in overall_rows]
     written = _ranked_by(standings).format
     languages = [Column(f"in_{tag}", tag, written, f"the number in {english_name(tag)}", frozenset()) for tag in standings.languages]
-    rows = [_overall_row(each, judge, written) for each, judge in zip(every, judges, strict=True)]
-    own = [replace(column, format=written) if column.name == "mean" else column for column in columns_in(TableName.OVERALL)]
-    table = tabulate(rows, [*own, *languages], faint=[judge.baseline for judge in judges])
+    rows = [_overall_row(row, judge, written) for row, judge in zip(overall_rows, judges, strict=True)]
+    statistics = [replace(column, format=written) if column.name == "mean" else column for column in columns_in(TableName.OVERALL)]
+    table = tabulate(rows, [*statistics, *languages], faint=[judge.baseline for judge in judges])
     return replace(table, legend=tuple(line for line in table.legend if line not in {column.legend_line for column in languages}))
 
 
-def _overall_row(each: Overall, judge: Contender, written: ColumnFormat) -> Row:
-    known = each.worst is not None and each.worst_language is not None
+def _overall_row(overall: Overall, judge: Contender, written: ColumnFormat) -> Row:
+    has_worst = overall.worst is not None and overall.worst_language is not None
     return {
         "judge": name_of(judge),
-        "mean": each.mean,
-        "worst": each.worst,
-        "worst_text": f"{written.text(each.worst, None)} {each.worst_language}" if known else UNDEFINED,
-        "beats_baseline": each.beats_baseline,
-        "beats_baseline_text": f"{each.beats_baseline} of {each.tested}" if each.tested else UNDEFINED,
-        "verdicts": None if judge.baseline else each.verdicts,
-        **{f"in_{tag}": value for tag, value in each.by_language.items()},
+        "mean": overall.mean,
+        "worst": overall.worst,
+        "worst_text": f"{written.text(overall.worst, None)} {overall.worst_language}" if has_worst else UNDEFINED,
+        "beats_baseline": overall.beats_baseline,
+        "beats_baseline_text": f"{overall.beats_baseline} of {overall.tested}" if overall.tested else UNDEFINED,
+        "verdicts": None if judge.baseline else overall.verdicts,
+        **{f"in_{tag}": value for tag, value in overall.by_language.items()},
     }
 
 
@@ -189,11 +199,11 @@ def verdict_table(standings: Standings, language: str | None = None) -> TextTabl
     None where no judge has a verdict, and where labels are constructed: nobody may be used then.
     """
     judges = {judge.id: judge for judge in standings.judges if not judge.baseline}
-    given = [verdict for verdict in standings.verdicts if verdict["judge"] in judges and language in (None, verdict["language"])]
-    if standings.constructed or not given:
+    verdicts = [verdict for verdict in standings.verdicts if verdict["judge"] in judges and language in (None, verdict["language"])]
+    if standings.constructed or not verdicts:
         return None
     cells: dict[tuple[str, str], list[Verdict]] = {}
-    for verdict in given:
+    for verdict in verdicts:
         cells.setdefault((verdict["language"], verdict["metric"]), []).append(verdict)
     metrics = list(dict.fromkeys(metric for _, metric in cells))
     headings = (Heading("language", "language", key=True), *(Heading(metric, metric_words(metric)) for metric in metrics))
@@ -211,8 +221,8 @@ def _verdicts_in_short(verdicts: Sequence[Verdict], standings: Standings) -> str
     for answer in ("use", "use corrected"):
         names = [standings.judge(verdict["judge"]).display_name for verdict in verdicts if verdict.answer == answer]
         if names:
-            named = ", ".join(names) if len(names) <= _MOST_JUDGES else f"{len(names)} judges"
-            return answer if len(verdicts) == 1 else f"{answer}: {named}"
+            judge_names = ", ".join(names) if len(names) <= _MOST_JUDGES else f"{len(names)} judges"
+            return answer if len(verdicts) == 1 else f"{answer}: {judge_names}"
     against = sum(verdict.answer == "do not use" for verdict in verdicts)
     if against == len(verdicts):
         return "do not use" if against == 1 else f"do not use: all {against}"
@@ -269,3 +279,144 @@ def cautions(standings: Standings) -> list[str]:
 
 def findings_of(findings: Sequence[Finding], judge: str) -> list[Finding]:
     return [finding for finding in findings if finding.judge == judge]
+
+
+_NAME = "judge"
+_NAME_WIDTHS = 16, 40  # at least, at most
+_GAP = 2  # between columns
+_SIGN_OF = {
+    "open; do not use:": SIGNS["bad"],
+    "do not use:": SIGNS["bad"],
+    "do not use": SIGNS["bad"],
+    "use corrected:": f"{SIGNS['good']} corrected:",
+    "use corrected": f"{SIGNS['good']} corrected",
+    "use:": SIGNS["good"],
+    "use": SIGNS["good"],
+    "open": SIGNS["open"],
+}
+_SIGN_LEGEND = "✓ use; ✗ do not use, with the number of judges; ○ open."
+
+
+def print_standings(
+    standings: Standings,
+    findings: Sequence[Finding] = (),
+    language: str | None = None,
+    console: Console | None = None,
+    *,
+    all_tables: bool = False,
+) -> None:
+    """Print to stdout; a pipe gets a generous width instead of cut columns."""
+    print_whole(lambda width: render_standings(standings, findings, language, width, all_tables=all_tables), console=console)
+
+
+def render_standings(
+    standings: Standings,
+    findings: Sequence[Finding] = (),
+    language: str | None = None,
+    width: int = PIPE_WIDTH,
+    *,
+    all_tables: bool = False,
+) -> RenderableType:
+    """All languages with metrics pooled; of one language, its metrics too.
+
+    The tables of single languages, the findings of probes and the meanings of headings are there with `all_tables`, or of one language.
+    """
+    parts: list[RenderableType] = [Text(terminal_safe(f"{heading(standings)} · {standings.board}"), style="bold")]
+    if not standings.judges:
+        return Group(*parts, Text("No submissions yet: 'harness submit' makes one from a run."))
+    answer = board_answer(standings) if language is None else language_answer(standings, language)
+    above, comparing_lines = render_lines(lines_of(answer), width)
+    parts += [Text(""), *above, Text(terminal_safe(board_facts(standings)), style="dim")]
+    tables: list[TextTable] = []
+    if verdicts := verdict_table(standings, language):
+        tables.append(_with_signs(verdicts, width))
+        parts += [table_heading("Verdicts"), FittedTable(tables[-1], unbroken=("language",))]
+    if language is None:
+        for variant in standings.variants:
+            tables.append(overall_table(standings, variant))
+            title = f"All languages{f' · {variant}' if len(standings.variants) > 1 else ''}"
+            parts += [table_heading(title), *_fitted_table(tables[-1], width)]
+    parts += [Text(""), *comparing_lines[:-1]] if comparing_lines else []
+    if language is None and not all_tables:
+        signs = [line for table in tables for line in table.legend if line == _SIGN_LEGEND]
+        notes = [*signs, *cautions(standings), _more(standings, findings)]
+        return Group(*parts, Text("\n" + terminal_safe("\n".join(notes)), style="dim"))
+    for tag in standings.languages if language is None else (language,):
+        parts.append(table_heading(both_names(tag)))
+        rankings = [
+            ranking for ranking in standings.tables if ranking.language == tag and (language is not None or ranking.metric == POOLED)
+        ]
+        for ranking in rankings:
+            tables.append(ranking_table(standings, ranking))
+            parts += [Text(terminal_safe(table_title(standings, ranking)), style="italic"), *_fitted_table(tables[-1], width)]
+            parts += [Text(groups_in_words(ranking), style="dim")]
+        if not rankings:
+            parts.append(Text("No numbers."))
+    if findings:
+        parts += [table_heading("Probes"), *_probes(findings)]
+    return Group(*parts, Text("\n" + terminal_safe("\n".join(standings_notes(standings, tables))), style="dim"))
+
+
+def _more(standings: Standings, findings: Sequence[Finding]) -> str:
+    """What the flags add."""
+    flagged = len({finding.judge for finding in findings if finding.flagged})
+    probes = f" what probes find ({counted(flagged, 'judge')} to look at closer)," if findings else ""
+    more = f"--all adds a table for each language,{probes} and what the headings mean"
+    return f"{more}; --lang {standings.languages[0]} shows one language with its metrics."
+
+
+def _with_signs(table: TextTable, width: int) -> TextTable:
+    """A table of verdicts; with signs in place of words where a row would be broken in the width."""
+    widths = _column_widths(table)
+    if sum(widths) + gap_between(width) * (len(widths) - 1) <= width:
+        return table
+
+    def signed(text: str) -> str:  # `✗ 11 of 20` for `open; do not use: 11 of 20`
+        return next((sign + text.removeprefix(words) for words, sign in _SIGN_OF.items() if text.startswith(words)), text)
+
+    rows = tuple((row[0], *map(signed, row[1:])) for row in table.rows)
+    return replace(table, rows=rows, legend=(*table.legend, _SIGN_LEGEND))
+
+
+def _fitted_table(table: TextTable, width: int) -> Iterator[RenderableType]:
+    """The columns that fit into the width, and the names of the others."""
+    widths = _column_widths(table)
+    fitting = _fitting(table, widths, width)
+    room = width - sum(widths[column] + _GAP for column in fitting if table.headings[column].name != _NAME) - _GAP
+    fitted = replace(
+        table,
+        headings=tuple(table.headings[column] for column in fitting),
+        rows=tuple(tuple(terminal_safe(row[column]) for column in fitting) for row in table.rows),
+    )
+    column_width = {table.headings[column].name: widths[column] for column in fitting}
+    if _NAME in column_width:
+        column_width[_NAME] = min(column_width[_NAME], room, _NAME_WIDTHS[1])
+    yield FittedTable(fitted, widths=column_width)
+    if absent := [heading.text for column, heading in enumerate(table.headings) if column not in fitting]:
+        yield Text(f"Not in this width: {', '.join(absent)}. A wider window has them, and so has --json.", style="dim")
+
+
+def _column_widths(table: TextTable) -> list[int]:
+    """The widths in which no text of a column is broken; the sign of an interval in a heading stays whole too."""
+    signs = ("[95 %]" if "[95" in heading.text else "" for heading in table.headings)
+    return [max(width, cell_len(sign)) for width, sign in zip(column_widths(table), signs, strict=True)]
+
+
+def _fitting(table: TextTable, widths: Sequence[int], width: int) -> list[int]:
+    """The columns for which there is room, from the left on."""
+    fitting: list[int] = []
+    taken = 0
+    for column, column_width in enumerate(widths):
+        taken += (_NAME_WIDTHS[0] if table.headings[column].name == _NAME else column_width) + _GAP
+        if taken > width and len(fitting) > 1:
+            break
+        fitting.append(column)
+    return fitting
+
+
+def _probes(findings: Sequence[Finding]) -> Iterator[Text]:
+    for judge in dict.fromkeys(finding.judge for finding in findings):
+        yield Text(terminal_safe(judge), style="bold")
+        for finding in findings_of(findings, judge):
+            words, look = ("look closer: ", "yellow") if finding.flagged else ("", "")
+            yield Text(terminal_safe(f"  {words}{finding.sentence}"), style=look)

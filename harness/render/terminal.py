@@ -93,38 +93,42 @@ def styled_answer(answer: Iterable[AnswerLine], width: int) -> list[RenderableTy
     """Lines of an answer. A command that does not fit behind its step stands below it, so that it can be copied."""
     parts: list[RenderableType] = []
     for line in answer:
-        whole = terminal_safe(line.whole)
-        apart = line.command and cell_len(whole) > width
-        parts.append(Text(terminal_safe(line.sentence) + ":" if apart else whole, style=_ANSWER_STYLES[line.style]))
-        parts += [Text(f"  {part}", no_wrap=True) for part in broken_command(terminal_safe(line.command), width - 2)] if apart else []
+        full_text = terminal_safe(line.whole)
+        command_below = line.command and cell_len(full_text) > width
+        parts.append(Text(terminal_safe(line.sentence) + ":" if command_below else full_text, style=_ANSWER_STYLES[line.style]))
+        parts += (
+            [Text(f"  {part}", no_wrap=True) for part in broken_command(terminal_safe(line.command), width - 2)] if command_below else []
+        )
     return [*parts, Text("")] if parts else []
 
 
-def render_verdicts(verdicts: Sequence[Verdict], width: int, *, every: bool = False) -> Iterator[RenderableType]:
-    """The verdicts below an answer, with a key of the signs that occur; with `every` all rows, and what the headings mean."""
+def render_verdicts(verdicts: Sequence[Verdict], width: int, *, all_rows: bool = False) -> Iterator[RenderableType]:
+    """The verdicts below an answer, with a key of the signs that occur; with `all_rows` all rows, and what the headings mean."""
     legend: dict[str, None] = {}
-    for shown in screen_tables(verdicts, width, every=every):
-        yield from (table_heading(shown.name),) if shown.name else ()
-        yield FittedTable(shown.table, line_headings=shown.headings)
-        yield from (Text(f"\n{terminal_safe(said)}") for said in shown.sentences)
-        legend |= dict.fromkeys(((shown.below,) if shown.below else ()) + (shown.table.legend if every else shown.table.signs))
+    for screen_table in screen_tables(verdicts, width, all_rows=all_rows):
+        yield from (table_heading(screen_table.name),) if screen_table.name else ()
+        yield FittedTable(screen_table.table, line_headings=screen_table.headings)
+        yield from (Text(f"\n{terminal_safe(said)}") for said in screen_table.sentences)
+        legend |= dict.fromkeys(
+            ((screen_table.below,) if screen_table.below else ()) + (screen_table.table.legend if all_rows else screen_table.table.signs)
+        )
     if legend:
         yield dim_lines(legend)
 
 
-def render_report(report: Report, *, by_task: bool = False, every: bool = False, width: int = PIPE_WIDTH) -> RenderableType:
+def render_report(report: Report, *, by_task: bool = False, all_rows: bool = False, width: int = PIPE_WIDTH) -> RenderableType:
     """The report: the answer, the verdicts, and notes.
 
-    `every` shows all verdicts and what the headings mean; `by_task` adds a sentence and a table for each language, metric by metric and
+    `all_rows` shows all verdicts and what the headings mean; `by_task` adds a sentence and a table for each language, metric by metric and
     task by task; `width` is that of the terminal.
     """
-    answer, beside = render_answer(report.verdicts, report.pages, width)
+    answer, comparing_lines = render_answer(report.verdicts, report.pages, width)
     parts: list[RenderableType] = [Text(terminal_safe(report.title), style="bold"), Text(""), *answer]
     sides = dict.fromkeys(side_text(verdict.key) for verdict in report.verdicts)
     if len(sides) == 1 and not judged_sides(report.verdicts):  # a baseline has no answer that names it, nor has its table
         parts += map(Text, map(terminal_safe, sides))
-    parts += render_verdicts(report.verdicts, width, every=every)
-    parts += [Text(""), *beside[:-1]] if beside else []
+    parts += render_verdicts(report.verdicts, width, all_rows=all_rows)
+    parts += [Text(""), *comparing_lines[:-1]] if comparing_lines else []
     if two_people := two_people_sentence(report.by_metric):
         parts.append(Text(f"\n{two_people}"))
     if by_task:
@@ -166,7 +170,7 @@ def print_collection(title: str, answer: Answer | None, reports: Sequence[Report
         parts: list[RenderableType] = [
             Text(terminal_safe(title), style="bold"),
             Text(""),
-            *styled_answer(lines_of(answer, apart=True) if answer else (), width),
+            *styled_answer(lines_of(answer, by_card=True) if answer else (), width),
         ]
         for report in reports:
             parts += [Text(terminal_safe(report.title), style="bold"), *render_verdicts(report.verdicts, width), Text("")]
@@ -195,8 +199,8 @@ def unreviewed(report: Report) -> Iterator[str]:
 def unreviewed_in(report: Report, language: str) -> list[str]:
     """The same of one language."""
     texts = ["No native reader has reviewed these texts."] if language in report.unreviewed else []
-    own = language in report.unreviewed_instructions
-    return [*texts, *(["No native reader has reviewed the own-language instructions."] if own else [])]
+    instructions = language in report.unreviewed_instructions
+    return [*texts, *(["No native reader has reviewed the own-language instructions."] if instructions else [])]
 
 
 def belongs(cell: Cell | Verdict, summary: LanguageSummary) -> bool:
@@ -208,9 +212,9 @@ def agreement_sentence(summary: LanguageSummary) -> str:
     """How often a judge and the baseline agree with the labels over all metrics, and their difference."""
     if not summary.n_ref:
         return "It gave no answer that can be counted as equal to a label."
-    apart = "" if summary.diff is None else f" (judge − baseline: {difference(summary.diff, summary.ci)})"
+    beside_baseline = "" if summary.diff is None else f" (judge − baseline: {difference(summary.diff, summary.ci)})"
     agreed = f"It agrees with {percent(summary.pa_failed_wrong)} of {counted(summary.n_ref, 'label')}"
-    return f"{agreed}; the baseline with {percent(summary.baseline)}{apart}."
+    return f"{agreed}; the baseline with {percent(summary.baseline)}{beside_baseline}."
 
 
 def condition_of(summary: LanguageSummary) -> str:
@@ -286,11 +290,11 @@ def _few_shot_notes(few_shot: Mapping[str, Any]) -> Iterator[str]:
 
 
 def print_report(
-    report: Report, console: Console | None = None, *, by_task: bool = False, every: bool = False, signature: bool = False
+    report: Report, console: Console | None = None, *, by_task: bool = False, all_rows: bool = False, signature: bool = False
 ) -> None:
     """Print to stdout; the signature of each judge as a short hash, with `signature` whole, in one line to be copied."""
     lines = (signature_line(text, signature) for text in report.signatures.values())
-    print_whole(lambda width: render_report(report, by_task=by_task, every=every, width=width), lines, console)
+    print_whole(lambda width: render_report(report, by_task=by_task, all_rows=all_rows, width=width), lines, console)
 
 
 def print_whole(body: Callable[[int], RenderableType], after: Iterable[str] = (), console: Console | None = None) -> None:
@@ -300,8 +304,8 @@ def print_whole(body: Callable[[int], RenderableType], after: Iterable[str] = ()
     """
     console = console or Console()
     plain = console if console.is_terminal else Console(width=output_width(console), file=io.StringIO())
-    whole = body(plain.width)
-    for part in whole.renderables if isinstance(whole, Group) else (whole,):
+    content = body(plain.width)
+    for part in content.renderables if isinstance(content, Group) else (content,):
         plain.print(part, soft_wrap=isinstance(part, Text) and bool(part.no_wrap))
     if isinstance(plain.file, io.StringIO) and plain is not console:
         console.file.write("".join(f"{line.rstrip()}\n" for line in plain.file.getvalue().splitlines()))
@@ -309,7 +313,42 @@ def print_whole(body: Callable[[int], RenderableType], after: Iterable[str] = ()
         console.print(Text(terminal_safe(line), style="dim"), soft_wrap=True)
 
 
-def signature_line(signature: str, whole: bool) -> str:
+def signature_line(signature: str, whole_signature: bool) -> str:
     """A signature, or the beginning of its hash, by which two outputs are told apart."""
     short = hashlib.sha256(signature.encode()).hexdigest()[:8]
-    return f"signature  {signature if whole else f'{short} (--signature prints it whole)'}"
+    return f"signature  {signature if whole_signature else f'{short} (--signature prints it whole)'}"
+
+
+SEALED = (
+    "The labels of this board are sealed: agreement is computed where the key is. The table shows how many answers could be read; "
+    "'harness submit' hands the answers in."
+)
+UNLABELLED = "No item has a label, so there is no agreement to show. The table shows how many answers could be read."
+
+
+def print_sealed(report: Report) -> None:
+    """The table on stdout, and what is missing in it."""
+    console = Console(highlight=False)
+    table = sealed_table(report)
+    for part in (Text(terminal_safe(report.title), style="bold"), Text(reason_without_agreement(report)), FittedTable(table)):
+        console.print(part)
+    console.print(dim_lines(table.legend))
+    for judge, calls in report.missing.items():
+        if calls:
+            console.print(Text(terminal_safe(f"{judge}: {calls} calls have no answer")))
+    for signature in report.signatures.values():
+        console.print(Text(terminal_safe(f"signature  {signature}"), style="dim"), soft_wrap=True)
+
+
+def reason_without_agreement(report: Report) -> str:
+    """Why a report shows no agreement: the labels are sealed, or there are none. Empty if it shows agreement."""
+    return "" if not report.sealed else UNLABELLED if report.unlabelled else SEALED
+
+
+def sealed_table(report: Report) -> TextTable:
+    """How many answers of each judge could be read, language by language."""
+    rows = []
+    for row in report.sealed:
+        counts = {name: getattr(row, name) for name in ("judge", "asked", "read", "coverage", "failures")}
+        rows.append(counts | {"language": f"{english_name(row.language)} ({row.language})", "condition": row.condition.words()})
+    return tabulate(rows, columns_in(TableName.SEALED), ("language", "judge", "condition"))

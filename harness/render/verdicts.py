@@ -52,37 +52,37 @@ def verdict_tables(verdicts: Sequence[Verdict], width: int = _WIDE) -> Iterator[
     are left out, and then long names of metrics are short.
     """
     sides = sides_of_verdicts(verdicts)
-    for own in sides:
-        yield side_text(own[0].key) if len(sides) > 1 else "", _table(own, width)
+    for side in sides:
+        yield side_text(side[0].key) if len(sides) > 1 else "", _table(side, width)
 
 
-def screen_tables(verdicts: Sequence[Verdict], width: int = _WIDE, *, every: bool = False) -> Iterator[ScreenTable]:
+def screen_tables(verdicts: Sequence[Verdict], width: int = _WIDE, *, all_rows: bool = False) -> Iterator[ScreenTable]:
     """What a terminal shows of verdicts below the answer.
 
     Of one judge the rows with a verdict, and those that more labels would settle; of several a matrix. Where there are only baselines, all
-    rows of the plainest condition of each. With `every` all rows of everyone.
+    rows of the plainest condition of each. With `all_rows` all rows of everyone.
     """
     sides = judged_sides(verdicts)
-    if every:
+    if all_rows:
         yield from (ScreenTable(name, table, {}) for name, table in verdict_tables(verdicts, width))
     elif not sides:
         yield from _baselines(sides_of_verdicts(verdicts), width)
     elif len(sides) == 1:
         yield from _told(sides[0], width)
     else:
-        first, *others = answer_of(sides).matrices
-        below = f"Shown: asked with {first.asked}. --all has {counted(len(others), 'other condition')}." if others else ""
+        first, *other_matrices = answer_of(sides).matrices
+        below = f"Shown: asked with {first.asked}. --all has {counted(len(other_matrices), 'other condition')}." if other_matrices else ""
         yield ScreenTable("", *_matrix_table(first), below)
 
 
 def _baselines(sides: Sequence[Sequence[Verdict]], width: int) -> Iterator[ScreenTable]:
     """The rows of each baseline under its plainest condition, and how many other conditions there are."""
     plainest: dict[Side, Sequence[Verdict]] = {}
-    for own in sides:
-        plainest.setdefault(side_of(own[0].key)[:2], own)
-    left = counted(len(sides) - len(plainest), "other condition")
-    below = f"Shown: the plainest condition of each. --all has {left}." if len(sides) > len(plainest) else ""
-    for name, table in verdict_tables([verdict for own in plainest.values() for verdict in own], width):
+    for side in sides:
+        plainest.setdefault(side_of(side[0].key)[:2], side)
+    omitted = counted(len(sides) - len(plainest), "other condition")
+    below = f"Shown: the plainest condition of each. --all has {omitted}." if len(sides) > len(plainest) else ""
+    for name, table in verdict_tables([verdict for side in plainest.values() for verdict in side], width):
         yield ScreenTable(name, table, {}, below)
 
 
@@ -91,10 +91,10 @@ def _told(verdicts: Sequence[Verdict], width: int) -> Iterator[ScreenTable]:
     decided = [verdict for style in ("good", "bad") for verdict in verdicts if style_of(verdict) == style]
     corrected = [verdict for verdict in verdicts if verdict.answer == "use corrected"]
     near = [verdict for verdict in verdicts if verdict.settled_by]
-    told = [*decided, *corrected, *sorted(near, key=lambda verdict: verdict.settled_by or 0)] or list(verdicts)[:_FEW_ROWS]
-    left = len(verdicts) - len(told)
-    below = f"{counted(left, 'more row')} without a verdict: --all." if left else ""
-    yield ScreenTable("", _table(told, width), {}, below, tuple(verdict.words.sentence for verdict in corrected[:_FEW_SENTENCES]))
+    rows = [*decided, *corrected, *sorted(near, key=lambda verdict: verdict.settled_by or 0)] or list(verdicts)[:_FEW_ROWS]
+    omitted = len(verdicts) - len(rows)
+    below = f"{counted(omitted, 'more row')} without a verdict: --all." if omitted else ""
+    yield ScreenTable("", _table(rows, width), {}, below, tuple(verdict.words.sentence for verdict in corrected[:_FEW_SENTENCES]))
 
 
 def _matrix_table(matrix: VerdictMatrix) -> tuple[TextTable, dict[int, str]]:
@@ -119,15 +119,15 @@ def _table(verdicts: Sequence[Verdict], width: int) -> TextTable:
     table = tabulate(rows, columns_in(*_TABLES), ("language", "metric"), tables=_TABLES)
     order = [heading.name for heading in table.headings]
     widths = dict(zip(order, column_widths(table), strict=True))
-    kept: list[str] = []
+    fitting: list[str] = []
     taken = -_GAP
     for name in sorted(order, key=lambda name: _FIRST.index(name) if name in _FIRST else len(_FIRST) + order.index(name)):
-        if taken + _GAP + widths[name] <= width or len(kept) < 3:
-            kept.append(name)
+        if taken + _GAP + widths[name] <= width or len(fitting) < 3:
+            fitting.append(name)
             taken += _GAP + widths[name]
-    if len(kept) == len(order):
+    if len(fitting) == len(order):
         return table
-    return tabulate(rows, [column for column in columns_in(*_TABLES) if column.name in kept], ("language", "metric"), tables=_TABLES)
+    return tabulate(rows, [column for column in columns_in(*_TABLES) if column.name in fitting], ("language", "metric"), tables=_TABLES)
 
 
 def column_widths(table: TextTable) -> list[int]:
@@ -155,20 +155,20 @@ def answer_lines(verdicts: Sequence[Verdict], pages: LabelPages = LabelPages()) 
         yield from lines_of(answer_of(sides, pages))
 
 
-def lines_of(answer: Answer, *, apart: bool = False) -> Iterator[AnswerLine]:
+def lines_of(answer: Answer, *, by_card: bool = False) -> Iterator[AnswerLine]:
     """An answer in at most six lines: its title, a line for each style of card with its notes, how sure it is, and the first step.
 
-    `apart`: a line for each card, as many languages need.
+    `by_card`: a line for each card, as many languages need.
     """
     if answer.title:
         yield AnswerLine("title", answer.title, answer.title)
     numbered = enumerate(answer.cards)
-    for (style, _), group in groupby(numbered, key=lambda each: (each[1].style, apart and each[0])):
+    for (style, _), group in groupby(numbered, key=lambda card_of: (card_of[1].style, by_card and card_of[0])):
         cards = [card for _, card in group]
         sentence = f"{SIGNS[style]} {' '.join(card.sentence for card in cards)}"
-        whole = f"{SIGNS[style]} {' '.join(card.whole for card in cards)}"
-        beside = tuple(f"{SIGNS[style]} {card.heading}: {card.note}" if card.heading else card.note for card in cards if card.note)
-        yield AnswerLine(style, sentence, whole, beside)
+        full_text = f"{SIGNS[style]} {' '.join(card.whole for card in cards)}"
+        notes = tuple(f"{SIGNS[style]} {card.heading}: {card.note}" if card.heading else card.note for card in cards if card.note)
+        yield AnswerLine(style, sentence, full_text, notes)
     if answer.sure:
         yield AnswerLine("note", "", answer.sure, (answer.sure,))
     for step in [step for step in answer.steps if not step.show][:1]:
@@ -178,7 +178,7 @@ def lines_of(answer: Answer, *, apart: bool = False) -> Iterator[AnswerLine]:
 
 def judged_sides(verdicts: Sequence[Verdict]) -> list[list[Verdict]]:
     """The same as `sides_of_verdicts` without baselines, of which no answer is given."""
-    return [own for own in sides_of_verdicts(verdicts) if not is_baseline(side_of(own[0].key))]
+    return [side for side in sides_of_verdicts(verdicts) if not is_baseline(side_of(side[0].key))]
 
 
 def sides_of_verdicts(verdicts: Sequence[Verdict]) -> list[list[Verdict]]:

@@ -18,8 +18,8 @@ from harness.data.folder_writer import data_toml, write_folder
 from harness.errors import UsageError
 from harness.model import Item
 from harness.perturb import apply, parse_perturbation
+from harness.row_files import to_jsonl
 from harness.runs.sources import first_items
-from harness.tables import to_jsonl
 from harness.text import sentences
 
 TASK = "rate_altered_text"

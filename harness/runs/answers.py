@@ -21,12 +21,12 @@ from harness.judges.refusals import is_endpoint_refusal
 from harness.model import Failure, JudgeIdentity, Judgment, Query, Reply, Scale, Usage
 from harness.parse.error_spans import count_spans
 from harness.parse.reasoning import reasoning_end
+from harness.row_files import sha256_of, write_atomic
 from harness.runs.derivation import derive_judgments
 from harness.runs.plan import Plan
 from harness.runs.preparation import Prepared
 from harness.runs.protocol import RunProtocol
 from harness.store import Store
-from harness.tables import sha256_of, write_atomic
 
 _NOTE = "answers.json"
 

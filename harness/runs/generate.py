@@ -24,6 +24,7 @@ from harness.offensive import refuse_in_repository
 from harness.parse import Vocabulary, clean_text, vocabulary_of, writing_failure
 from harness.parse.finish_reasons import was_cut
 from harness.parse.language import UNDETERMINED, detect_language
+from harness.row_files import find_table, read_rows, to_json, to_jsonl, write_atomic
 from harness.runs.answers import Spent
 from harness.runs.asking import AskingPlace, CostEstimate, ReplyReading, Watcher, ask_judges, estimate_cost, price_for_engine, why_stopped
 from harness.runs.plan import Plan
@@ -33,7 +34,6 @@ from harness.runs.specification import ChosenJudges
 from harness.runs.writing import GenerateSpec, WritingSources, writing_plan, writing_sources
 from harness.store import Store
 from harness.store.opening import FILE
-from harness.tables import find_table, read_rows, to_json, to_jsonl, write_atomic
 
 NOTE = "writing.json"
 """The file of a folder that says who wrote its texts, how they were asked, and what was removed from their answers."""

@@ -11,7 +11,7 @@ import msgspec
 from harness.content.specs import Rubric
 from harness.judges import Panel
 from harness.model import Condition, JudgeIdentity, hashed_condition
-from harness.prompts.own_prompt import OwnPrompt
+from harness.prompts.custom_prompt import OwnPrompt
 
 # Fields that few runs set, with their defaults. The hash in a run's name leaves them out where they have these values: a new field then
 # renames no run.

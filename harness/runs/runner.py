@@ -24,6 +24,7 @@ from harness.judges import Judge, JudgeOptions, open_judge, opening_name
 from harness.judges.base import Environment
 from harness.model import JudgeIdentity, RealisedPerturbation, Score
 from harness.offensive import refuse_in_repository
+from harness.row_files import can_write, temporary_copy
 from harness.runs.answers import RunAnswers, update_judgments
 from harness.runs.asking import AskingPlace, JudgeSummary, Watcher, ask_judges, reading_of, why_stopped
 from harness.runs.live_rows import FirstLanguage
@@ -36,7 +37,6 @@ from harness.runs.specification import ChosenJudges, RunSpec
 from harness.runs.store_notes import begin_fresh_run, finish_fresh_run, note_address, unfinished_fresh_run
 from harness.runs.studies import refuse_judges_without_texts
 from harness.store import Store
-from harness.tables import can_write, temporary_copy
 from harness.text import short_repr
 
 

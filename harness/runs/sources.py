@@ -22,7 +22,7 @@ from harness.data.named_folders import fetched_folder, how_to_get, say_which_is_
 from harness.errors import ContentError, MissingData, UsageError
 from harness.exchange.labels.hub import fetch_folder
 from harness.model import Item
-from harness.tables import find_table
+from harness.row_files import find_table
 
 
 class BoardSource(msgspec.Struct, frozen=True):

@@ -31,8 +31,8 @@ class RecentIds:
         self._new: set[str] = set()
         self._old: set[str] = set()
 
-    def __contains__(self, one: str) -> bool:
-        return one in self._new or one in self._old
+    def __contains__(self, call_id: str) -> bool:
+        return call_id in self._new or call_id in self._old
 
     def add(self, ids: Iterable[str]) -> None:
         self._new.update(ids)

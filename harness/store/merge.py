@@ -50,8 +50,8 @@ def merge(sources: Sequence[Path], out: Path) -> AddedRows:
         return AddedRows(**{table: count - before[table] for table, count in _rows(target.db).items()})
 
 
-def _same(one: Path, other: Path) -> bool:
-    return one.exists() and other.exists() and one.samefile(other)
+def _same(first: Path, other: Path) -> bool:
+    return first.exists() and other.exists() and first.samefile(other)
 
 
 def _rows(db: sqlite3.Connection) -> dict[str, int]:
@@ -76,25 +76,25 @@ def _read(source: Store, query: str) -> Iterator[_Row]:
 
 def _add_runs(target: sqlite3.Connection, source: Store) -> None:
     query = "SELECT created, name, spec FROM runs ORDER BY number"
-    ours = target.execute(query).fetchall()
-    known = {name for _, name, _ in ours}
-    new = [run for run in _read(source, query) if run[1] not in known]
+    target_rows = target.execute(query).fetchall()
+    run_ids = {name for _, name, _ in target_rows}
+    new = [run for run in _read(source, query) if run[1] not in run_ids]
     target.execute("DELETE FROM runs")
-    target.executemany("INSERT INTO runs (created, name, spec) VALUES (?, ?, ?)", in_order(ours, new))
+    target.executemany("INSERT INTO runs (created, name, spec) VALUES (?, ?, ?)", in_order(target_rows, new))
 
 
 def _add_attempts(target: sqlite3.Connection, source: Store) -> None:
     """Copy checksums with their replies. An attempt with a checksum and the same attempt without one are the same attempt."""
     rows = _read(source, "SELECT call_id, received, reply, lost, checksum FROM attempts ORDER BY call_id, attempt")
-    for call_id, theirs in groupby(rows, key=lambda row: row[0]):
+    for call_id, source_rows in groupby(rows, key=lambda row: row[0]):
         query = "SELECT call_id, received, reply, lost, checksum FROM attempts WHERE call_id = ? ORDER BY attempt"
-        ours = target.execute(query, (call_id,)).fetchall()
-        known = {attempt[:4] for attempt in ours}
-        if new := [attempt for attempt in theirs if attempt[:4] not in known]:
+        target_rows = target.execute(query, (call_id,)).fetchall()
+        attempts = {attempt[:4] for attempt in target_rows}
+        if new := [attempt for attempt in source_rows if attempt[:4] not in attempts]:
             target.execute("DELETE FROM attempts WHERE call_id = ?", (call_id,))
             target.executemany(
                 "INSERT INTO attempts (attempt, call_id, received, reply, lost, checksum) VALUES (?, ?, ?, ?, ?, ?)",
-                ((number, *attempt) for number, attempt in enumerate(in_order(ours, new, key=_received_order), start=1)),
+                ((number, *attempt) for number, attempt in enumerate(in_order(target_rows, new, key=_received_order), start=1)),
             )
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from filelock import FileLock, Timeout
 
 from harness.errors import StoreError
-from harness.tables import PRIVATE_FILE
+from harness.row_files import PRIVATE_FILE
 
 FILE = "store.sqlite"
 # What another process may see of the command line of the process that holds the folder: commands, and flags without private values.
@@ -129,16 +129,16 @@ def _public_command(words: Sequence[str]) -> str:
     >>> _public_command(["run", "--langs", "cs", "--base-url", "http://10.0.0.1:8000/v1", "--out=x", "token"])
     'run --langs cs --base-url … --out … …'
     """
-    shown: list[str] = []
+    public: list[str] = []
     for number, word in enumerate(words):
         flag, equals, value = word.partition("=")
         if word in _COMMANDS and number < 2:
-            shown.append(word)
+            public.append(word)
         elif re.fullmatch(r"--[a-z][a-z-]*", flag):
-            shown += [flag, *([_public_value(flag, value)] if equals else [])]
+            public += [flag, *([_public_value(flag, value)] if equals else [])]
         else:
-            shown.append(_public_value(shown[-1] if shown else "", word))
-    return " ".join(shown)
+            public.append(_public_value(public[-1] if public else "", word))
+    return " ".join(public)
 
 
 def _public_value(flag: str, value: str) -> str:

@@ -6,7 +6,8 @@ import sqlite3
 import time
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import ExitStack
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import ExitStack, suppress
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -17,11 +18,44 @@ from harness.errors import StoreError
 from harness.judges.usage import stored_reply
 from harness.model import Call, JudgeIdentity, Reply
 from harness.prompts.templates import PromptTemplate
+from harness.row_files import make_folder
 from harness.store import opening, schema
 from harness.store.attempts import Attempt, AttemptWriter
-from harness.store.checkpoints import Checkpoints
-from harness.store.opening import checksum, explaining_errors
-from harness.tables import make_folder
+from harness.store.opening import checksum, connect_to_write, explaining_errors
+
+# The log may have 4,000 pages before a commit moves it (`opening.set_up_to_write`). A short attempt needs 2.5 pages in a new store, and 4.6
+# once 20,000 are stored.
+_ATTEMPTS = 500
+
+
+class Checkpoints:
+    """Checkpoints of one file by a thread and a connection of their own, while another connection writes.
+
+    They only save time: the commits of the other connection move what is left, and report what is wrong with the disk.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._db = connect_to_write(path)
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="checkpoints")
+        self._running: Future[None] | None = None
+        self._unmoved = 0  # attempts that were written since the last checkpoint began
+
+    def count(self, attempts: int) -> None:
+        """So many attempts were committed. Begins a checkpoint if it is time for one."""
+        self._unmoved += attempts
+        if self._unmoved >= _ATTEMPTS and (self._running is None or self._running.done()):
+            self._unmoved = 0
+            self._running = self._thread.submit(self._move)
+
+    def close(self) -> None:
+        """Wait for the checkpoint that runs, and close the connection."""
+        self._thread.shutdown()
+        self._db.close()
+
+    def _move(self) -> None:
+        with suppress(sqlite3.Error):
+            self._db.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
+
 
 _IDS_PER_QUERY = 500
 SUBMITTED = "submitted"  # the state of a batch until it is settled
@@ -193,7 +227,7 @@ class Store:
         remaining = iter(call_ids)
         while chunk := list(islice(remaining, _IDS_PER_QUERY)):
             rows = self._fetch(f"SELECT ({query}) FROM json_each(?) ORDER BY key", msgspec.json.encode(chunk).decode())
-            yield from zip(chunk, (found for (found,) in rows), strict=True)
+            yield from zip(chunk, (stored for (stored,) in rows), strict=True)
 
     def put_batch(self, batch_id: str, run: str, judge: str, calls: Sequence[str]) -> None:
         """Record a submitted batch in the state `submitted`. A batch that is already recorded stays as it is."""

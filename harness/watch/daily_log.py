@@ -24,7 +24,7 @@ import msgspec
 from filelock import FileLock, Timeout
 
 from harness.errors import ContentError, StoreError, UsageError
-from harness.tables import PRIVATE_FILE, json_rows, write_atomic
+from harness.row_files import PRIVATE_FILE, json_rows, write_atomic
 
 LOG, HEAD, GROUPS = "log.jsonl", "head.json", "groups"
 DIGITS = 3

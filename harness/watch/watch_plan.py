@@ -17,7 +17,7 @@ import msgspec
 from harness.correction.certificate import CertifiedJudge
 from harness.errors import ContentError, UsageError
 from harness.model import Score
-from harness.tables import read_rows, to_json, to_jsonl, write_together
+from harness.row_files import read_rows, to_json, to_jsonl, write_together
 
 PLAN, ANCHORS, CERTIFICATE, CERTIFIED = "watch.json", "anchors.jsonl", "certificate.json", "certified.txt"
 SCHEMA_VERSION = 2

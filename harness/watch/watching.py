@@ -22,7 +22,7 @@ from harness.correction.stale_certificate import other_condition
 from harness.data.judgments import Judgments
 from harness.errors import ContentError, UsageError
 from harness.measure.compare import Recording
-from harness.tables import make_folder, sha256_of, to_json, write_atomic
+from harness.row_files import make_folder, sha256_of, to_json, write_atomic
 from harness.watch.daily_log import (
     GROUPS,
     HEAD,

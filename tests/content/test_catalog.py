@@ -10,7 +10,7 @@ import pytest
 from harness.content.library import Library, bundled_root
 from harness.content.specs import DatasetCard
 from harness.data.dataset import Dataset, load_folder
-from harness.tables import find_table
+from harness.row_files import find_table
 
 LIBRARY = Library()
 NAMES = sorted(path.parent.name for path in (bundled_root() / "catalog").glob("*/dataset.toml"))

@@ -18,7 +18,7 @@ import harness
 from harness.content.library import Library, bundled_root
 from harness.judge_atlas.atlas_file import FILE, read_atlas
 from harness.judge_atlas.atlas_rows import rows_of_set
-from harness.tables import parquet_table
+from harness.row_files import parquet_table
 from tests.e2e.pages import chromium, opened
 
 ATLAS = read_atlas(bundled_root() / FILE)
@@ -127,7 +127,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     from datetime import date
 
     from harness.render.html.atlas_site import atlas_site
-    from harness.tables import write_together
+    from harness.row_files import write_together
 
     folder = tmp_path_factory.mktemp("atlas")
     write_together({folder / name: page for name, page in atlas_site(ATLAS, date(2026, 1, 31)).items()})

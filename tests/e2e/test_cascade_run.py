@@ -14,7 +14,7 @@ import msgspec
 import pytest
 
 from harness.correction import cascade_certificate
-from harness.tables import to_json
+from harness.row_files import to_json
 from tests.conftest import write_rows
 from tests.e2e.conftest import Answer, Endpoint, Request
 

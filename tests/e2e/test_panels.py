@@ -13,7 +13,7 @@ from harness.cli.parser import build_parser, command_parser
 from harness.cli.spec_file import spec_of
 from harness.errors import UsageError
 from harness.model import Failure
-from harness.render.html.command import command_notes, command_of
+from harness.render.html.report import command_notes, command_of
 from harness.runs import RunResult, RunSpec, reopen
 from harness.sources import OpenedSource, open_sources, with_panels
 

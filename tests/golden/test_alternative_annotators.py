@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from harness.row_files import read_rows
 from harness.stats.intervals.alternative_annotator import AnnotatorRule, LabelledByAnnotators, alternative_annotator_tests
-from harness.tables import read_rows
 
 pytestmark = [pytest.mark.slow, pytest.mark.needs("shared data")]
 

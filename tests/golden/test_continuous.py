@@ -28,12 +28,12 @@ from harness.measure.options import CompareOptions
 from harness.measure.score_cells import second_ratings
 from harness.measure.scores import item_scores
 from harness.model import ErrorSpan
+from harness.row_files import read_rows
 from harness.stats import human_pa, krippendorff_alpha
 from harness.stats.agreement.continuous import score_correlation
 from harness.stats.agreement.correlation import Correlation
 from harness.stats.agreement.intraclass import one_way_icc, two_way_icc
 from harness.stats.agreement.severity import standardised
-from harness.tables import read_rows
 
 pytestmark = pytest.mark.needs("shared data")
 

@@ -18,8 +18,8 @@ from sklearn.metrics import cohen_kappa_score
 
 from harness import api
 from harness.data.dataset import Dataset, load_folder
+from harness.row_files import to_jsonl
 from harness.stats import gwet_ac
-from harness.tables import to_jsonl
 from tests.golden.test_published_sets import LIBRARY, converted, expected, is_whole, raw_files
 
 pytestmark = [pytest.mark.needs("shared data"), pytest.mark.needs("raw data"), pytest.mark.slow]

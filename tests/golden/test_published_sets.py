@@ -23,7 +23,7 @@ from harness.content.library import Library
 from harness.data.dataset import load_folder
 from harness.published.folders import converter_of
 from harness.published.raw import RawFiles
-from harness.tables import find_table, jsonl_lines, read_rows, to_jsonl
+from harness.row_files import find_table, jsonl_lines, read_rows, to_jsonl
 
 pytestmark = [pytest.mark.needs("shared data"), pytest.mark.needs("raw data"), pytest.mark.slow]
 

@@ -13,7 +13,7 @@ import harness
 from harness import api
 from harness.decide.options import DecisionOptions
 from harness.reports.run_report import Report
-from harness.tables import to_json, to_jsonl
+from harness.row_files import to_json, to_jsonl
 
 ITEMS = [
     {"item_id": f"i{n}", "language": "en", "task": "open_prompt", "prompt": "Say.", "output": f"This is text {n}.", "group": f"g{n}"}

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import harness
-from harness.tables import to_json
+from harness.row_files import to_json
 from tests.judged_folder import judged_folder
 
 

@@ -17,7 +17,7 @@ from harness import runs
 
 # From the bottom up. Whoever adds a module or package to harness/ gives it a layer here.
 LAYERS: list[set[str]] = [
-    {"archives", "errors", "exit_codes", "foreign", "model", "offensive", "pages", "patterns", "redaction", "tables", "text"},
+    {"archives", "errors", "exit_codes", "html_pages", "model", "offensive", "patterns", "plugin_errors", "redaction", "row_files", "text"},
     {"content"},
     {"data", "text_measures"},
     {"stats"},
@@ -40,9 +40,9 @@ LAYERS: list[set[str]] = [
 BESIDE = {
     ("archives", "errors"): "archives that cannot be read raise the errors that commands show",
     ("errors", "exit_codes"): "an error ends the command with its exit code",
-    ("archives", "tables"): "Zstandard is unpacked by pyarrow, which is imported in one place",
-    ("tables", "errors"): "rows that cannot be read raise the errors that commands show",
-    ("tables", "text"): "cells of CSV files are guarded by the rules for invisible characters",
+    ("archives", "row_files"): "Zstandard is unpacked by pyarrow, which is imported in one place",
+    ("row_files", "errors"): "rows that cannot be read raise the errors that commands show",
+    ("row_files", "text"): "cells of CSV files are guarded by the rules for invisible characters",
     ("offensive", "errors"): "it refuses to write",
     ("redaction", "text"): "secrets are removed from text that is whole",
     ("engines", "store"): "an engine writes every reply to the store before the next call goes out",

@@ -10,15 +10,14 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from harness.annotate.answers.merging import latest_answers
 from harness.annotate.answers.page_record import RECORD, LabellingPage, PageItem, PageRecord, read_record
-from harness.annotate.answers.page_results import RESULT, SCHEMA_VERSION, PageAnswer, PageResult, checksum
+from harness.annotate.answers.page_results import RESULT, SCHEMA_VERSION, PageAnswer, PageResult, checksum, latest_answers
 from harness.errors import ContentError
 from harness.exchange.labels.delimited import read_delimited, unpacked
 from harness.exchange.labels.scores import UnreadableScore, read_score
 from harness.exchange.labels.table import MAX_BYTES, Record
+from harness.html_pages import visible
 from harness.model import Score
-from harness.pages import visible
 
 _FOLDERS_UP = 3  # where the record is looked for: beside the result file, and so many folders up
 _START = 1 << 16  # bytes that tell what a file is
@@ -41,13 +40,13 @@ class SeenText(NamedTuple):
         return f"{self.path}:text {self.answer.place or '-'}"
 
 
-def find_record(results: Sequence[Path], named: Path | None) -> Path:
+def find_record(results: Sequence[Path], record_path: Path | None) -> Path:
     """The record of the pages: the one that is named (a file, or its folder), else the one beside or above the first result file.
 
     Raises ContentError if there is none.
     """
-    if named is not None:
-        return named / RECORD if named.is_dir() else named
+    if record_path is not None:
+        return record_path / RECORD if record_path.is_dir() else record_path
     start = results[0].resolve().parent
     for folder in (start, *start.parents)[: 1 + _FOLDERS_UP]:
         if (folder / RECORD).is_file():
@@ -101,24 +100,24 @@ def is_result_file(path: Path) -> bool:
 
 def _kind_of_object(text: str) -> Any:
     """The member `kind` of the JSON object that a text begins with; False if there is none, None if the text ends before it."""
-    decode, place = json.JSONDecoder().raw_decode, _past_space(text, 0)
-    if text[place : place + 1] != "{":
+    decode, position = json.JSONDecoder().raw_decode, _past_space(text, 0)
+    if text[position : position + 1] != "{":
         return False
     with suppress(ValueError, IndexError, RecursionError):
-        while text[place] in "{,":
-            name, place = decode(text, _past_space(text, place + 1))
-            value, place = decode(text, _past_space(text, _past_space(text, place) + 1))
+        while text[position] in "{,":
+            name, position = decode(text, _past_space(text, position + 1))
+            value, position = decode(text, _past_space(text, _past_space(text, position) + 1))
             if name == "kind":
                 return value
-            place = _past_space(text, place)
+            position = _past_space(text, position)
         return False
     return None
 
 
-def _past_space(text: str, place: int) -> int:
-    while text[place : place + 1].isspace():
-        place += 1
-    return place
+def _past_space(text: str, position: int) -> int:
+    while text[position : position + 1].isspace():
+        position += 1
+    return position
 
 
 def _is_table(text: str) -> bool:
@@ -222,10 +221,10 @@ def _page(result: PageResult, path: Path, record: PageRecord, record_path: Path)
     return page
 
 
-def _refuse_two_sessions(own: Sequence[tuple[PageResult, Path]]) -> None:
+def _refuse_two_sessions(results: Sequence[tuple[PageResult, Path]]) -> None:
     """Raise ContentError for a session whose answers no other file has taken in."""
-    first, first_path = max(own, key=lambda source: len(source[0].sessions))
-    for other, path in own:
+    first, first_path = max(results, key=lambda source: len(source[0].sessions))
+    for other, path in results:
         if other.session not in first.sessions:
             raise ContentError(two_sessions(first.annotator, first_path.name), path)
 
@@ -238,15 +237,15 @@ def two_sessions(annotator: str, other: str) -> str:
     )
 
 
-def original_place(text: str, place: int) -> int:
+def original_place(text: str, position: int) -> int:
     """The place in a text that stands behind a place in what a page shows of it (`pages.visible`), in characters.
 
     >>> original_place("a\\r\\nb", 2), original_place("a\\u202eb", 9)
     (3, 2)
     """
-    at = number = 0
-    while number < len(text) and at < place:
+    index = number = 0
+    while number < len(text) and index < position:
         pair = text[number : number + 2]
-        at += 1 if pair == "\r\n" else len(visible(text[number]))
+        index += 1 if pair == "\r\n" else len(visible(text[number]))
         number += 2 if pair == "\r\n" else 1
     return number

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import tomllib
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
-from harness.annotate.answers.kept_files import kept_files
 from harness.annotate.answers.page_files import SeenText, find_record, original_place, read_results, two_sessions
 from harness.annotate.answers.page_record import PageRecord, version_of
 from harness.annotate.answers.page_results import ReviewAnswer
 from harness.annotate.answers.review_answers import AGREEMENTS, REVIEWS, ReasonReview, read_reviews, review_row
-from harness.annotate.pages.blind_pairs import blind_pairs, load_pack, pack_version
+from harness.annotate.checks.kept_pairs import KeptPair, kept_pairs
+from harness.annotate.pages.blind_pairs import READERS, blind_pairs, load_pack, pack_version
 from harness.content import Library
 from harness.content.specs import DatasetCard, LabelMapping
 from harness.data import Dataset, load_bundled, load_folder
@@ -25,7 +26,50 @@ from harness.exchange.labels.items import item_row
 from harness.exchange.labels.target_folder import TargetFolder, digest_note, lines_of, updated_about
 from harness.model import Item
 from harness.offensive import refuse_in_repository
-from harness.tables import read_rows, to_jsonl
+from harness.row_files import read_rows, to_csv, to_jsonl, to_toml
+
+KEPT = "pairs_kept.csv"
+REVIEWED_BY = "reviewed_by.toml"
+_KEPT = {True: "yes", False: "no", None: f"fewer than {READERS} readers"}
+
+
+def kept_files(
+    folder: Path, items: Sequence[Mapping[str, Any]], labels: Iterable[Mapping[str, Any]], seen: Sequence[tuple[str, SeenText]], what: str
+) -> tuple[dict[str, bytes], str]:
+    """The files by name, and a sentence on the pairs that are kept. What `folder` says about readers of earlier imports stays.
+
+    `items` and `labels` are the rows of the folder after the import, `seen` has `(pseudonym, text)` of every text of the result files, and
+    `what` was read, such as `packs/models 1.1.0`. Raises ContentError if the folder's own list of readers cannot be read.
+    """
+    labels = list(labels)
+    pairs = kept_pairs({row["item_id"]: row for row in items}, labels)
+    rows = [{**msgspec.to_builtins(pair), "kept": _KEPT[pair.kept]} for pair in pairs]
+    reviews = _earlier(folder / REVIEWED_BY)
+    for who in dict.fromkeys(who for who, _ in seen):
+        read = sum(row["annotator_id"] == who for row in labels)
+        when = max(seen_text.result.saved for other, seen_text in seen if other == who)[:10]
+        reviews[who] = {"who": who, "when": when, "read": f"{read} minimal pairs of {what}, without knowing which text is flawed"}
+    files = {
+        KEPT: to_csv(rows, KeptPair.__struct_fields__).encode(),
+        REVIEWED_BY: to_toml({"reviewed_by": list(reviews.values())}).encode(),
+    }
+    decided = [pair.kept for pair in pairs if pair.kept is not None]
+    waiting = len(pairs) - len(decided)
+    more = f"; {waiting} have fewer than {READERS} readers" if waiting else ""
+    decided_share = f"{sum(decided)} of {len(decided)}"
+    return files, f"pairs kept (4 of 5 readers agree with what is constructed): {decided_share}{more}. {KEPT} has each pair"
+
+
+def _earlier(path: Path) -> dict[str, dict[str, Any]]:
+    """The readers of earlier imports by their pseudonyms."""
+    if not path.is_file():
+        return {}
+    try:
+        return {row["who"]: row for row in tomllib.loads(path.read_text("utf-8"))["reviewed_by"]}
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, KeyError, TypeError) as err:
+        why = f"not the list of readers that an import wrote ({err}); remove the file, and import all results again"
+        raise ContentError(why, path) from None
+
 
 SEEN = "seen.jsonl"
 """A row about each text that an annotator saw: its place in the order, seconds, skip, marked errors, and whether a check was passed."""
@@ -56,9 +100,11 @@ def import_page_results(
     Raises ContentError for files that cannot be trusted (see `read_results`) and for data whose texts are no longer those of the pages,
     and UsageError for impossible options. Nothing is written then.
     """
-    options, own = options or ImportOptions(), page_options or PageImportOptions()
+    options, page_settings = options or ImportOptions(), page_options or PageImportOptions()
     library = library or Library()
-    record, seen = read_results(paths, find_record(paths, own.pages), edited=own.edited, one_person=own.one_person)
+    record, seen = read_results(
+        paths, find_record(paths, page_settings.pages), edited=page_settings.edited, one_person=page_settings.one_person
+    )
     source = str(options.items or record.source)
     if to is None and source == "bundled":
         raise UsageError("the pages show bundled items, and labels do not go into the program's own folders; name a data folder with --to")
@@ -72,7 +118,7 @@ def import_page_results(
     with locked_folder(folder):  # of two imports at once, the second adds to what the first wrote
         target = TargetFolder(folder, library, append=True)
         work = _PageImport(record, seen, data, target, options, mapping or LabelMapping(), library)
-        if not own.one_person:
+        if not page_settings.one_person:
             work.refuse_other_sessions()
         return work.run(paths)
 
@@ -86,12 +132,12 @@ def _shown_data(record: PageRecord, source: str, library: Library) -> Dataset:
 
 
 def _refuse_changed_texts(record: PageRecord, items: Mapping[str, Item], source: str) -> None:
-    shown = {entry.item_id for page in record.pages for entry in page.items if entry.role == "label"}
-    if missing := next((name for name in sorted(shown) if name not in items), None):
+    labelled = {entry.item_id for page in record.pages for entry in page.items if entry.role == "label"}
+    if missing := next((name for name in sorted(labelled) if name not in items), None):
         raise ContentError(
             f"item '{missing}' of the pages is no longer there; restore it, or name the data of the pages with --items", source
         )
-    if version_of((items[name] for name in shown), record.fields) != record.version:
+    if version_of((items[name] for name in labelled), record.fields) != record.version:
         raise ContentError(
             "its texts are no longer those that the pages showed, so the answers are about other texts; restore the data, or name the "
             "data that the pages were made from with --items",
@@ -114,7 +160,7 @@ class _PageImport:
         self.pseudonyms = target.pseudonyms(options.salt_file, keep=options.keep_annotators)
         self.annotator, self.source, self.allow_refused = mapping.annotator, mapping.source or "native", options.allow_refused
         target.require_same_scales(record.scales)
-        self.before = {(row["item_id"], row["annotator_id"], row["metric"]): (place, row["score"]) for place, row in target.labels}
+        self.before = {(row["item_id"], row["annotator_id"], row["metric"]): (line, row["score"]) for line, row in target.labels}
         self.labels: list[dict[str, Any]] = []
         self.refused: list[RefusedRow] = []
         self.known = 0
@@ -122,27 +168,27 @@ class _PageImport:
         self.reviewed = {review.key: review for review in read_reviews(target.folder)} if (target.folder / REVIEWS).is_file() else {}
         self.reviews: list[ReasonReview] = []
 
-    def _annotator(self, one: SeenText) -> str:
-        return self.pseudonyms.pseudonym_for(self.annotator or one.page.annotator)
+    def _annotator(self, seen: SeenText) -> str:
+        return self.pseudonyms.pseudonym_for(self.annotator or seen.page.annotator)
 
     def refuse_other_sessions(self) -> None:
         """Raise ContentError if the folder has answers of another session on a page by the same annotator."""
         sessions = {(row["page"], row["annotator_id"]): row["session"] for row in self.rows}
-        for one in self.seen:
-            if sessions.get((one.page.page, self._annotator(one)), one.result.session) not in one.result.sessions:
-                raise ContentError(two_sessions(one.page.annotator, f"in {self.target.folder}"), one.path)
+        for seen in self.seen:
+            if sessions.get((seen.page.page, self._annotator(seen)), seen.result.session) not in seen.result.sessions:
+                raise ContentError(two_sessions(seen.page.annotator, f"in {self.target.folder}"), seen.path)
 
     def run(self, paths: Sequence[Path]) -> ImportSummary:
-        for one in self.seen:
-            if one.entry.role == "label" and not one.answer.skip:
-                for metric in one.answer.scores:
-                    self._add_review(one, metric) if self.record.review else self._add_label(one, metric)
+        for seen in self.seen:
+            if seen.entry.role == "label" and not seen.answer.skip:
+                for metric in seen.answer.scores:
+                    self._add_review(seen, metric) if self.record.review else self._add_label(seen, metric)
         items = self._items()
         notes = [*(digest_note("page", str(path)) for path in paths), *self.pseudonyms.notes]
         about = self._about(notes)
-        further, kept = self._kept(items) if self.record.blind_pairs else ({}, "")
+        more_files, pair_note = self._kept(items) if self.record.blind_pairs else ({}, "")
         if written := not self.refused or self.allow_refused:
-            self._write(items, about, further)
+            self._write(items, about, more_files)
         return ImportSummary(
             rows=len(self.labels) + len(self.reviews) + len(self.refused) + self.known,
             labels=len(self.labels),
@@ -150,48 +196,48 @@ class _PageImport:
             left_out=0,
             refused=tuple(self.refused),
             items=len(items),
-            annotators=len({self._annotator(one) for one in self.seen}),
+            annotators=len({self._annotator(seen) for seen in self.seen}),
             metrics=tuple(self.record.scales),
             folder=self.target.folder,
-            hints=(*self._hints(), *filter(None, [kept])),
+            hints=(*self._hints(), *filter(None, [pair_note])),
             notes=tuple(notes),
             known=self.known,
             reviews=len(self.reviews),
             written=written,
         )
 
-    def _add_label(self, one: SeenText, metric: str) -> None:
-        score, scale = one.answer.scores[metric], self.record.scales.get(metric)
-        row = {"item_id": one.entry.item_id, "annotator_id": self._annotator(one), "metric": metric, "score": score}
+    def _add_label(self, seen: SeenText, metric: str) -> None:
+        score, scale = seen.answer.scores[metric], self.record.scales.get(metric)
+        row = {"item_id": seen.entry.item_id, "annotator_id": self._annotator(seen), "metric": metric, "score": score}
         key = (row["item_id"], row["annotator_id"], metric)
-        place, earlier = self.before.get(key, ("", None))
+        line, earlier = self.before.get(key, ("", None))
         if scale is None or not scale.holds(score):
-            known = scale.describe() if scale else "the page does not ask it"
-            self._refuse(one, row, f"{score!r} is not on a scale of '{metric}' ({known})")
-        elif place and earlier != score:
-            before = f"{row['annotator_id']} already scored '{metric}' of '{row['item_id']}' with {earlier!r} in {place}"
-            self._refuse(one, row, f"{before}; remove that label if the new one should count")
-        elif place:
+            scale_text = scale.describe() if scale else "the page does not ask it"
+            self._refuse(seen, row, f"{score!r} is not on a scale of '{metric}' ({scale_text})")
+        elif line and earlier != score:
+            before = f"{row['annotator_id']} already scored '{metric}' of '{row['item_id']}' with {earlier!r} in {line}"
+            self._refuse(seen, row, f"{before}; remove that label if the new one should count")
+        elif line:
             self.known += 1
         else:
-            self.before[key] = (one.place, score)
+            self.before[key] = (seen.place, score)
             of_folder = self.target.about.source if self.target.labels and self.target.about else self.source
-            self.labels.append(row | ({} if self.source == of_folder else {"source": self.source}) | self._spans(one))
+            self.labels.append(row | ({} if self.source == of_folder else {"source": self.source}) | self._spans(seen))
 
-    def _add_review(self, one: SeenText, metric: str) -> None:
+    def _add_review(self, seen: SeenText, metric: str) -> None:
         assert self.record.review
-        shown, agreement = self.record.reviewed.get(one.entry.item_id, {}).get(metric), one.answer.scores[metric]
-        key: dict[str, Any] = {"item_id": one.entry.item_id, "annotator_id": self._annotator(one), "metric": metric}
+        reviewed, agreement = self.record.reviewed.get(seen.entry.item_id, {}).get(metric), seen.answer.scores[metric]
+        key: dict[str, Any] = {"item_id": seen.entry.item_id, "annotator_id": self._annotator(seen), "metric": metric}
         row = key | {"score": agreement}
-        if shown is None or agreement not in AGREEMENTS:
-            return self._refuse(one, row, f"{agreement!r} is no answer to a reason on '{metric}' ({', '.join(AGREEMENTS)})")
-        why = (one.answer.reviews or {}).get(metric, ReviewAnswer())
+        if reviewed is None or agreement not in AGREEMENTS:
+            return self._refuse(seen, row, f"{agreement!r} is no answer to a reason on '{metric}' ({', '.join(AGREEMENTS)})")
+        why = (seen.answer.reviews or {}).get(metric, ReviewAnswer())
         review = ReasonReview(
             **key,
             judge=self.record.review.judge,
             variant=self.record.review.variant,
-            score=shown.score,
-            justification=shown.reason,
+            score=reviewed.score,
+            justification=reviewed.reason,
             agreement=agreement,
             reasons=() if agreement == "agree" else why.reasons,
             words=self.pseudonyms.scrub(why.words.strip()),
@@ -203,18 +249,18 @@ class _PageImport:
         elif earlier == review:
             self.known += 1
         else:
-            self._refuse(one, row, f"{review.annotator_id} already answered to this reason with '{earlier.agreement}' in {REVIEWS}")
+            self._refuse(seen, row, f"{review.annotator_id} already answered to this reason with '{earlier.agreement}' in {REVIEWS}")
 
-    def _refuse(self, one: SeenText, row: dict[str, Any], reason: str) -> None:
-        self.refused.append(RefusedRow(f"{one.path.name}:text {one.answer.place}", reason, row))
+    def _refuse(self, seen: SeenText, row: dict[str, Any], reason: str) -> None:
+        self.refused.append(RefusedRow(f"{seen.path.name}:text {seen.answer.place}", reason, row))
 
-    def _spans(self, one: SeenText) -> dict[str, Any]:
+    def _spans(self, seen: SeenText) -> dict[str, Any]:
         """The marked errors, at their places in the item's own texts."""
-        if one.answer.errors is None and not one.answer.no_errors:
+        if seen.answer.errors is None and not seen.answer.no_errors:
             return {}
-        fields = self.data.by_id[one.entry.item_id].fields
+        fields = self.data.by_id[seen.entry.item_id].fields
         spans = []
-        for error in one.answer.errors or ():
+        for error in seen.answer.errors or ():
             text = str(fields.get(error.field) or "")
             start, end = original_place(text, error.start), original_place(text, error.end)
             spans.append({"field": error.field, "start": start, "end": end, "severity": error.severity})
@@ -260,9 +306,9 @@ class _PageImport:
         pack = self.record.pack
         what = f"packs/{pack} {pack_version(self.library, self.record.language, pack)}" if pack else self.data.id
         labels = (*(row for _, row in self.target.labels), *self.labels)
-        return kept_files(self.target.folder, items, labels, [(self._annotator(one), one) for one in self.seen], what)
+        return kept_files(self.target.folder, items, labels, [(self._annotator(seen), seen) for seen in self.seen], what)
 
-    def _write(self, items: list[dict[str, Any]], about: DatasetCard, further: dict[str, bytes]) -> None:
+    def _write(self, items: list[dict[str, Any]], about: DatasetCard, more_files: dict[str, bytes]) -> None:
         """Items and data.toml come before the labels, so that the folder loads even if writing stops in between."""
         files: dict[str, bytes] = {}
         if items != list(self.target.items.rows.values()):
@@ -282,34 +328,34 @@ class _PageImport:
             if new := [row for row in rows if row not in before]:
                 files[self.target.files[name]] = (lines_of(self.target.folder, name) or b"") + to_jsonl(new)
         refuse_in_repository(self.target.folder, about)
-        write_folder(self.target.folder, files | further)
+        write_folder(self.target.folder, files | more_files)
 
     def _comments(self) -> list[dict[str, Any]]:
         return [
-            {"item_id": one.entry.item_id, "annotator_id": self._annotator(one), "comment": self.pseudonyms.scrub(one.answer.comment)}
-            for one in self.seen
-            if one.answer.comment
+            {"item_id": seen.entry.item_id, "annotator_id": self._annotator(seen), "comment": self.pseudonyms.scrub(seen.answer.comment)}
+            for seen in self.seen
+            if seen.answer.comment
         ]
 
-    def _seen_row(self, one: SeenText) -> dict[str, Any]:
-        answer, entry = one.answer, one.entry
+    def _seen_row(self, seen: SeenText) -> dict[str, Any]:
+        answer, entry = seen.answer, seen.entry
         row: dict[str, Any] = {
             "item_id": entry.item_id,
-            "annotator_id": self._annotator(one),
-            "page": one.page.page,
-            "session": one.result.session,
+            "annotator_id": self._annotator(seen),
+            "page": seen.page.page,
+            "session": seen.result.session,
             "role": entry.role,
             "place": answer.place,
             "seconds": answer.ms / 1000,
             "skip": answer.skip,
-            "passed": self._passed(one),
+            "passed": self._passed(seen),
             "scores": answer.scores if entry.role != "label" else None,
         }
         return {name: value for name, value in row.items() if value is not None}
 
-    def _passed(self, one: SeenText) -> bool | None:
+    def _passed(self, seen: SeenText) -> bool | None:
         """Whether a practice text got the expected scores, or a damaged text less than the best on any metric; None for other texts."""
-        answer, entry = one.answer, one.entry
+        answer, entry = seen.answer, seen.entry
         if entry.role == "practice":
             return all(answer.scores.get(metric) == score for metric, score in entry.expected.items())
         if entry.role != "check" or not (answer.scores or answer.skip):
@@ -321,14 +367,14 @@ class _PageImport:
     def _hints(self) -> list[str]:
         """What the importer of the files should know about each annotator: texts, skips, minutes, checks."""
         hints = []
-        for annotator in dict.fromkeys(one.page.annotator for one in self.seen):
-            own = [one for one in self.seen if one.page.annotator == annotator]
-            shown = [one for one in own if one.entry.role == "label"]
-            skipped = sum(one.answer.skip is not None for one in shown)
+        for annotator in dict.fromkeys(seen.page.annotator for seen in self.seen):
+            annotator_texts = [seen for seen in self.seen if seen.page.annotator == annotator]
+            labelled = [seen for seen in annotator_texts if seen.entry.role == "label"]
+            skipped = sum(seen.answer.skip is not None for seen in labelled)
             wanted = sum(entry.role == "label" for page in self.record.pages if page.annotator == annotator for entry in page.items)
-            minutes = sum(one.answer.ms for one in own) / 60_000
-            answered = sum(bool(one.answer.scores) and not one.answer.skip for one in shown)
-            checks = [passed for one in own if one.entry.role == "check" and (passed := self._passed(one)) is not None]
+            minutes = sum(seen.answer.ms for seen in annotator_texts) / 60_000
+            answered = sum(bool(seen.answer.scores) and not seen.answer.skip for seen in labelled)
+            checks = [passed for seen in annotator_texts if seen.entry.role == "check" and (passed := self._passed(seen)) is not None]
             parts = [f"{annotator}: {answered} of {wanted} texts scored", f"{skipped} skipped", f"{minutes:.0f} minutes"]
             hints.append(", ".join(parts + ([f"{sum(checks)} of {len(checks)} damaged texts noticed"] if checks else [])))
         return hints

@@ -106,8 +106,8 @@ class PageRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 def version_of(items: Iterable[Item], fields: Mapping[str, Sequence[str]]) -> str:
     """Hash of the texts that pages show of items, whatever their order. Labels and other keys of the items do not change it."""
-    shown = sorted((item.item_id, item.language, item.task, [item.fields.get(name) for name in fields[item.task]]) for item in items)
-    return hashlib.sha256(msgspec.json.encode(shown)).hexdigest()
+    texts = sorted((item.item_id, item.language, item.task, [item.fields.get(name) for name in fields[item.task]]) for item in items)
+    return hashlib.sha256(msgspec.json.encode(texts)).hexdigest()
 
 
 def read_record(path: Path) -> PageRecord:

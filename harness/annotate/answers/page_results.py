@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Annotated, Literal
+import re
+from collections.abc import Iterable, Iterator
+from datetime import UTC, datetime, timedelta
+from typing import Annotated, Literal, TypeVar
 
 import msgspec
 
+from harness.annotate.answers.page_record import LabellingPage, PageRecord
 from harness.model import Score
 
 RESULT = "judge-harness labels"
@@ -85,16 +88,16 @@ def checksum(answers: Iterable[PageAnswer]) -> str:
     '5b8008fd'
     """
     lines = []
-    for one in answers:
-        scores = ",".join(f"{metric}={_written(one.scores[metric])}" for metric in sorted(one.scores, key=_utf16))
-        errors = ",".join(f"{error.field}:{error.start}:{error.end}:{error.severity}" for error in one.errors or ())
-        place = "" if one.place is None else one.place
+    for answer in answers:
+        scores = ",".join(f"{metric}={_written(answer.scores[metric])}" for metric in sorted(answer.scores, key=_utf16))
+        errors = ",".join(f"{error.field}:{error.start}:{error.end}:{error.severity}" for error in answer.errors or ())
+        position = "" if answer.place is None else answer.place
         reviews = [
-            f"{metric}={'+'.join(own.reasons)}:{own.words}"
-            for metric, own in sorted((one.reviews or {}).items(), key=lambda pair: _utf16(pair[0]))
+            f"{metric}={'+'.join(review.reasons)}:{review.words}"
+            for metric, review in sorted((answer.reviews or {}).items(), key=lambda pair: _utf16(pair[0]))
         ]
-        changed = (one.changed,) if one.changed else ()
-        parts = (one.key, place, scores, errors, one.skip or "", one.comment or "", one.ms, *reviews, *changed)
+        changed = (answer.changed,) if answer.changed else ()
+        parts = (answer.key, position, scores, errors, answer.skip or "", answer.comment or "", answer.ms, *reviews, *changed)
         lines.append("|".join(map(str, parts)))
     value = 0x811C9DC5
     for byte in "\n".join(lines).encode("utf-8", "replace"):
@@ -110,3 +113,101 @@ def _utf16(text: str) -> bytes:
 def _written(score: Score) -> str:
     """A score as JavaScript writes it."""
     return str(int(score)) if isinstance(score, float) and score.is_integer() else str(score)
+
+
+MOST_LETTERS = 4000  # of a comment, and of the words of a review; the page's own fields take no more
+SESSION = re.compile(r"[0-9a-f]{16}")
+_REVIEWS = ("agree", "partly", "disagree")
+_TIME = re.compile(r"\d{4}(-\d\d(-\d\dT\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|\+00:00)?)?)?")
+_MOST_MS = 10**10  # four months in front of one text
+_MOST_SESSIONS, _MOST_ERRORS, _LONGEST_WORD = 200, 2000, 100
+_CLOCK_ERROR = timedelta(days=1)  # a device's clock may be wrong by so much
+
+
+def result_fault(result: PageResult, page: LabellingPage, record: PageRecord) -> str:
+    """Return what a result says that its page cannot say; empty for nothing."""
+    return next(_faults(result, page, record), "")
+
+
+def _faults(result: PageResult, page: LabellingPage, record: PageRecord) -> Iterator[str]:
+    if result.page != page.page or result.annotator != page.annotator:
+        yield "not a result of this page"
+    sessions = (result.session, *result.joined)
+    if len(sessions) > _MOST_SESSIONS or not all(map(SESSION.fullmatch, sessions)):
+        yield "not a result of this page: a session has 16 hexadecimal digits"
+    if not _TIME.fullmatch(result.saved) or max(len(result.started), len(result.language), len(result.version)) > _LONGEST_WORD:
+        yield "'saved' is a time such as 2026-01-31T09:30:00.000Z, and the other words of the head are short"
+    keys = {entry.key for entry in page.items}
+    if len({answer.key for answer in result.answers}) != len(result.answers):
+        yield "two answers to one text"
+    for answer in result.answers:
+        if answer.key not in keys:
+            yield "an answer to a text that the page does not have"
+        yield from _answer_faults(answer, record)
+
+
+def _answer_faults(answer: PageAnswer, record: PageRecord) -> Iterator[str]:
+    metrics = {metric for task_metrics in record.metrics.values() for metric in task_metrics}
+    for metric, score in answer.scores.items():
+        if metric not in metrics:
+            yield "a score on a metric that the page does not ask about"
+        elif score not in _REVIEWS if record.review else not record.scales[metric].holds(score):
+            yield f"a score that is not on the scale of {metric}"
+    if not answer.reviews.keys() <= metrics if answer.reviews else False:
+        yield "a review of a metric that the page does not ask about"
+    if max(map(len, (answer.comment or "", *(review.words for review in (answer.reviews or {}).values())))) > MOST_LETTERS:
+        yield f"a comment of more than {MOST_LETTERS:,} letters"
+    if answer.changed is not None and not _TIME.fullmatch(answer.changed):
+        yield "'changed' is a time such as 2026-01-31T09:30:00.000Z"
+    if answer.ms > _MOST_MS or not 0 <= (answer.place or 0) <= _MOST_MS:
+        yield "an impossible time or place"
+    fields = {name for task_fields in record.fields.values() for name in task_fields}
+    if len(answer.errors or ()) > _MOST_ERRORS or any(
+        error.field not in fields or error.end < error.start for error in answer.errors or ()
+    ):
+        yield "an error that is marked outside of the texts of the page"
+
+
+def with_possible_times(result: PageResult) -> PageResult:
+    """Return the result with now in place of times that are still to come: an answer of the year 9999 could never be changed again."""
+    now = datetime.now(UTC)
+    latest = f"{now + _CLOCK_ERROR:%Y-%m-%dT%H:%M:%S}.999Z"
+    stamp = f"{now:%Y-%m-%dT%H:%M:%S}.{now.microsecond // 1000:03d}Z"
+    answers = tuple(
+        msgspec.structs.replace(answer, changed=stamp) if (answer.changed or "") > latest else answer for answer in result.answers
+    )
+    if answers == result.answers and result.saved <= latest:
+        return result
+    return msgspec.structs.replace(result, answers=answers, checksum=checksum(answers), saved=min(result.saved, stamp))
+
+
+T = TypeVar("T")
+
+
+def latest_answers(results: Iterable[tuple[PageResult, T]]) -> dict[str, tuple[PageAnswer, T]]:
+    """Of each text the answer that was changed last, with the longest time in front of it, and what stands beside its result.
+
+    An answer without a time of its own counts as changed when its result was saved. Of equal times the one saved later counts.
+    """
+    latest: dict[str, tuple[PageAnswer, T]] = {}
+    for result, path in sorted(results, key=lambda pair: pair[0].saved):
+        for answer in result.answers:
+            new = answer if answer.changed or answer.place is None else msgspec.structs.replace(answer, changed=result.saved)
+            old, its = latest.get(answer.key, (new, path))
+            later, whose = (old, its) if (old.changed or "") > (new.changed or "") else (new, path)
+            latest[answer.key] = (msgspec.structs.replace(later, ms=max(old.ms, new.ms)), whose)
+    return latest
+
+
+def merged(newer: PageResult, other: PageResult) -> PageResult:
+    """Two states of one sitting as one. No answer that only one of them has is lost; `newer` gives the head."""
+    latest = latest_answers([(newer, None), (other, None)])
+    answers = tuple(answer for answer, _ in latest.values())
+    return msgspec.structs.replace(
+        newer,
+        answers=answers,
+        checksum=checksum(answers),
+        saved=max(newer.saved, other.saved),
+        practised=max(newer.practised, other.practised),
+        joined=tuple(sorted((newer.sessions | other.sessions) - {newer.session})),
+    )

@@ -10,7 +10,7 @@ import msgspec
 from harness.annotate.answers.page_results import Reason
 from harness.errors import ContentError
 from harness.model import Score
-from harness.tables import read_rows
+from harness.row_files import read_rows
 
 REVIEWS = "reviews.jsonl"
 Agreement = Literal["agree", "partly", "disagree"]

@@ -49,27 +49,27 @@ def kept_pairs(items: Mapping[str, Mapping[str, Any]], labels: Iterable[Mapping[
 
 
 def _kept(name: str, item: Mapping[str, Any], answers: Sequence[Mapping[str, Any]]) -> KeptPair:
-    better, given = str(item["better"]), [row["score"] for row in answers]
-    agree, equal = given.count(better), given.count("tie")
+    better, scores = str(item["better"]), [row["score"] for row in answers]
+    agree, equal = scores.count(better), scores.count("tie")
     return KeptPair(
         item_id=name,
         construction=str(item.get("construction") or ""),
         better=better,
-        readers=len(given),
+        readers=len(scores),
         agree=agree,
         equal=equal,
-        other=len(given) - agree - (equal if better != "tie" else 0),
+        other=len(scores) - agree - (equal if better != "tie" else 0),
         found=sum(_finds(item, row.get("spans") or ()) for row in answers) if better in _OTHER else 0,
-        kept=agree >= AGREE * len(given) - 1e-9 if len(given) >= READERS else None,
+        kept=agree >= AGREE * len(scores) - 1e-9 if len(scores) >= READERS else None,
     )
 
 
 def _finds(item: Mapping[str, Any], spans: Iterable[Mapping[str, Any]]) -> bool:
     """Whether a marked place of the flawed text touches what differs from the flawless one."""
     flawed = _OTHER[item["better"]]
-    places = differing_places(item["output_a" if flawed == "output_b" else "output_b"], item[flawed])
-    own = [span for span in spans if span.get("field") == flawed]
-    return any(span["start"] <= end and span["end"] >= start for span in own for start, end in places)
+    differing = differing_places(item["output_a" if flawed == "output_b" else "output_b"], item[flawed])
+    field_spans = [span for span in spans if span.get("field") == flawed]
+    return any(span["start"] <= end and span["end"] >= start for span in field_spans for start, end in differing)
 
 
 def differing_places(flawless: str, flawed: str) -> list[tuple[int, int]]:

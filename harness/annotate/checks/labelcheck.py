@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from importlib.metadata import version
 from itertools import combinations
 from typing import Any, NamedTuple
@@ -10,18 +10,17 @@ from typing import Any, NamedTuple
 import msgspec
 import numpy as np
 
-from harness.annotate.checks.attention import attention_notes, attention_rows
-from harness.annotate.checks.second_round_errors import error_agreement
 from harness.annotate.checks.texts import SAME_TO_IT, WrongLanguageText, duplicates, misplaced
 from harness.content.tags import codes_of_one_language, english_name
-from harness.data.columns import CodedColumn, Codes, rows_by_number
+from harness.data.columns import NO_VALUE, CodedColumn, Codes, rows_by_number
 from harness.data.dataset import Dataset
+from harness.data.further_tables import AttentionCheck
 from harness.data.judgments import Judgments
 from harness.errors import UsageError
 from harness.measure.cells import bounds, named_shares, number, reasons, sort_key
 from harness.measure.compare import CI_METHOD, matching, of_metrics, only_where
 from harness.measure.judged import factorise
-from harness.measure.options import Annotators, CompareOptions, Drawing
+from harness.measure.options import POOLED, Annotators, CompareOptions, Drawing
 from harness.measure.score_cells import NO_SECOND, NOT_CLASSES, NOT_INTERVAL, people_statistics, second_ratings, source_texts
 from harness.measure.scores import ItemScores
 from harness.measure.scores import numbers as to_numbers
@@ -32,10 +31,12 @@ from harness.stats import (
     RARE,
     aggregate_counts,
     cell_statistics,
+    cohen_kappa,
     distribution_of_labels,
     estimate,
     human_statistics,
     intervals,
+    proportion_interval,
     rarest_expected,
     tabulate,
     undefined_by_scale,
@@ -44,6 +45,7 @@ from harness.stats.agreement.continuous import score_correlation
 from harness.stats.agreement.correlation import NAMES as CORRELATIONS
 from harness.stats.agreement.severity import eta_squared
 from harness.stats.core.arrays import Floats, Ints
+from harness.stats.core.bootstrap_resamples import RESAMPLES
 from harness.text import quoted, short_repr
 
 SCHEMA_VERSION = 1
@@ -93,7 +95,7 @@ class _MetricCells(NamedTuple):
     def rows_of_cells(self, metric: str) -> list[Ints]:
         """The rows of one metric's labels, cell by cell."""
         rows = np.flatnonzero(self.data.labels.metric.equals(metric))
-        return [rows[here] for here in rows_by_number(self.cell[self.at[rows]], len(self.keys))]
+        return [rows[numbers] for numbers in rows_by_number(self.cell[self.at[rows]], len(self.keys))]
 
 
 def check_labels(data: Dataset, options: CompareOptions, watch: Callable[[], object] = lambda: None) -> LabelCheck:
@@ -103,14 +105,14 @@ def check_labels(data: Dataset, options: CompareOptions, watch: Callable[[], obj
     each text whose language was identified. Raises UsageError without labels, or for a key that no item has.
     """
     options = _label_options(options)
-    whole, data = data, _restricted(data, options)
-    found, flagged = _described(data, options)
+    all_data, data = data, _restricted(data, options)
+    cells, flagged = _described(data, options)
     checks = attention_rows(data, options.seed, options.resamples)
     wrong, looked, unknown = misplaced(data.items, watch)
     return LabelCheck(
-        signature=_signature(whole, options),
+        signature=_signature(all_data, options),
         ci_method=CI_METHOD,
-        cells=found,
+        cells=cells,
         flagged=flagged,
         duplicates=tuple(duplicates(data.items)),
         misplaced=tuple(wrong),
@@ -154,13 +156,13 @@ def _described(data: Dataset, options: CompareOptions) -> tuple[tuple[dict[str, 
         at=data.labels.item.recode(data.positions),
         drawing=options.drawing,
     )
-    found: list[dict[str, Any]] = []
+    cells: list[dict[str, Any]] = []
     flagged: list[dict[str, Any]] = []
-    for metric, of in counted.items():
-        for own in _metric_cells(frame, metric, of):
-            found.append(own)
-            flagged += own.pop("flagged")
-    cells = sorted(found, key=lambda each: sort_key({name: each[name] for name in (*BY, *options.by)}))
+    for metric, counts in counted.items():
+        for metric_cells in _metric_cells(frame, metric, counts):
+            cells.append(metric_cells)
+            flagged += metric_cells.pop("flagged")
+    cells = sorted(cells, key=lambda cell: sort_key({name: cell[name] for name in (*BY, *options.by)}))
     return tuple(cells), tuple(flagged)
 
 
@@ -176,57 +178,57 @@ def _restricted(data: Dataset, options: CompareOptions) -> Dataset:
     return data
 
 
-def _metric_cells(frame: _MetricCells, metric: str, of: LabelCounts) -> list[dict[str, Any]]:
+def _metric_cells(frame: _MetricCells, metric: str, counts: LabelCounts) -> list[dict[str, Any]]:
     """One metric's cells; cells without a label are left out."""
     keys, cell, group = frame.keys, frame.cell, frame.group
-    classes, raters = of.classes, of.counts.sum(axis=1)
-    known = np.flatnonzero(raters > 0)
-    rows = tabulate(of.counts[known], cell=cell[known], cells=len(keys), group=group[known])
+    classes, raters = counts.classes, counts.counts.sum(axis=1)
+    labelled_items = np.flatnonzero(raters > 0)
+    rows = tabulate(counts.counts[labelled_items], cell=cell[labelled_items], cells=len(keys), group=group[labelled_items])
     statistics = () if classes.continuous else human_statistics(len(classes.scores), classes.kind, classes.values)
-    values, found = estimate(statistics, rows), intervals(statistics, rows, **frame.drawing)
+    values, estimated = estimate(statistics, rows), intervals(statistics, rows, **frame.drawing)
     shares, rare = distribution_of_labels(rows), rarest_expected(rows)
     absent = {name: why for name, why in undefined_by_scale(classes.kind).items() if name.startswith("human_") or name.endswith("_labels")}
     if classes.continuous:
         absent = {name: NOT_CLASSES for name in HUMAN_NAMES}
-    without = aggregate_counts(of.counts, "drop") == NO_MAJORITY
+    without = aggregate_counts(counts.counts, "drop") == NO_MAJORITY
     items = np.bincount(cell, minlength=len(keys)).tolist()
     out = []
     for c, (key, rows_here, labelled) in enumerate(
-        zip(keys, frame.rows_of_cells(metric), rows_by_number(cell[known], len(keys)), strict=True)
+        zip(keys, frame.rows_of_cells(metric), rows_by_number(cell[labelled_items], len(keys)), strict=True)
     ):
-        here = known[labelled]
-        if not len(here):
+        cell_items = labelled_items[labelled]
+        if not len(cell_items):
             continue
-        pairs, people, why_not = _people(frame, rows_here, here, classes)
-        numbers, further = _of_numbers(frame, metric, of, here)
+        pairs, people, why_not = _people(frame, rows_here, cell_items, classes)
+        numbers, number_fields = _of_numbers(frame, metric, counts, cell_items)
         undefined = (
             absent
-            | reasons(values, found, c)
+            | reasons(values, estimated, c)
             | numbers.undefined
             | ({"pairs": why_not} | ({} if people else {"annotators": why_not}) if why_not else {})
         )
-        place = {name: key[name] for name in key if name not in ("judge", "variant")} | {"metric": metric}
+        cell_key = {name: key[name] for name in key if name not in ("judge", "variant")} | {"metric": metric}
         out.append(
-            place
+            cell_key
             | {
                 "items": items[c],
-                "labelled": len(here),
-                "coverage": len(here) / items[c],
-                "labels": int(raters[here].sum()),
-                "raters": {str(n): int(times) for n, times in zip(*np.unique(raters[here], return_counts=True), strict=True)},
+                "labelled": len(cell_items),
+                "coverage": len(cell_items) / items[c],
+                "labels": int(raters[cell_items].sum()),
+                "raters": {str(n): int(times) for n, times in zip(*np.unique(raters[cell_items], return_counts=True), strict=True)},
                 "annotators": people,
-                "no_majority": int(without[here].sum()),
-                "groups": len(np.unique(group[here])),
+                "no_majority": int(without[cell_items].sum()),
+                "groups": len(np.unique(group[cell_items])),
                 "few_rare_cases": bool(classes.kind != "interval" and rare[c] < RARE),
                 "distribution_labels": named_shares(classes, shares[c]),
                 **dict.fromkeys(absent),
                 **{name: number(e.value[c]) for name, e in values.items()},
-                **{f"{name}_ci": bounds(per[c]) for name, per in found.items()},
+                **{f"{name}_ci": bounds(per[c]) for name, per in estimated.items()},
                 **numbers.values,
-                **further,
+                **number_fields,
                 "pairs": pairs,
                 "undefined": {name: why for name, why in undefined.items() if name not in numbers.defined},
-                "flagged": [*_flagged(place, people, pairs), *_equal_annotators(frame, place, rows_here, here)],
+                "flagged": [*_flagged(cell_key, people, pairs), *_equal_annotators(frame, cell_key, rows_here, cell_items)],
             }
         )
     return out
@@ -243,23 +245,25 @@ class _Numbers(NamedTuple):
         return {name for name, value in self.values.items() if value is not None}
 
 
-def _of_numbers(frame: _MetricCells, metric: str, of: LabelCounts, items: Ints) -> tuple[_Numbers, dict[str, Any]]:
+def _of_numbers(frame: _MetricCells, metric: str, counts: LabelCounts, items: Ints) -> tuple[_Numbers, dict[str, Any]]:
     """What the labels of an interval metric say as numbers: reliability and level, the variance that annotators, systems and source texts
     explain, and people's correlation with second ratings."""
-    if of.scores is None:
-        further = dict.fromkeys(("variance_shares", "second_ratings", "second_spans"))
+    if counts.scores is None:
+        more_fields = dict.fromkeys(("variance_shares", "second_ratings", "second_spans"))
         nothing = dict.fromkeys(_ICC)
-        return _Numbers(nothing | {f"{name}_ci": None for name in _ICC}, dict.fromkeys((*_ICC, *further), NOT_INTERVAL)), further
-    scored = people_statistics(frame.data, [of], items, frame.group.astype(np.int64))
-    kept = scored if of.classes.continuous else {name: one for name, one in scored.items() if name in _ICC}
-    values: dict[str, Any] = {name: number(one.value) for name, one in kept.items()}
-    values |= {f"{name}_ci": bounds(one.interval) for name, one in kept.items()}
-    why = {name: one.reason for name, one in kept.items() if one.reason}
-    why |= {f"{name}_ci": one.interval.reason for name, one in kept.items() if one.interval.reason and name not in why}
-    shares = _variance_shares(frame, of.scores.of_items(items), items)
-    second = _second_ratings(frame, metric, of.scores, items)
+        return _Numbers(nothing | {f"{name}_ci": None for name in _ICC}, dict.fromkeys((*_ICC, *more_fields), NOT_INTERVAL)), more_fields
+    scored = people_statistics(frame.data, [counts], items, frame.group.astype(np.int64))
+    selected = scored if counts.classes.continuous else {name: statistic for name, statistic in scored.items() if name in _ICC}
+    values: dict[str, Any] = {name: number(statistic.value) for name, statistic in selected.items()}
+    values |= {f"{name}_ci": bounds(statistic.interval) for name, statistic in selected.items()}
+    why = {name: statistic.reason for name, statistic in selected.items() if statistic.reason}
+    why |= {
+        f"{name}_ci": statistic.interval.reason for name, statistic in selected.items() if statistic.interval.reason and name not in why
+    }
+    shares = _variance_shares(frame, counts.scores.of_items(items), items)
+    second = _second_ratings(frame, metric, counts.scores, items)
     spans = error_agreement(frame.data, metric, items)
-    why |= {name: NO_SECOND for name, found in (("second_ratings", second), ("second_spans", spans)) if found is None}
+    why |= {name: NO_SECOND for name, result in (("second_ratings", second), ("second_spans", spans)) if result is None}
     return _Numbers(values, why), {"variance_shares": shares, "second_ratings": second, "second_spans": spans}
 
 
@@ -281,17 +285,17 @@ def _second_ratings(frame: _MetricCells, metric: str, scores: ItemScores, items:
         return None
     inside = np.zeros(len(frame.data.items), bool)
     inside[items] = True
-    found: dict[str, Any] = {}
+    ratings: dict[str, Any] = {}
     for name, same in (("another_person", False), ("same_person", True)):
         item, again = second_ratings(frame.data, metric, scores, same_person=same)
         item, again = item[inside[item]], again[inside[item]]
         x, group = scores.raw_mean[item], frame.group[item].astype(np.int64)
-        of = {key: score_correlation(method, x, again, group) for method, key in CORRELATIONS.items()}
-        apart = np.abs(x - again)
-        found[name] = {"n": len(item), "mae": float(apart.mean()), "equal": float((apart == 0).mean())} if len(item) else {"n": 0}
-        found[name] |= {key: number(one.value) for key, one in of.items()}
-        found[name] |= {f"{key}_ci": bounds(one.interval) for key, one in of.items()}
-    return found
+        correlations = {key: score_correlation(method, x, again, group) for method, key in CORRELATIONS.items()}
+        distance = np.abs(x - again)
+        ratings[name] = {"n": len(item), "mae": float(distance.mean()), "equal": float((distance == 0).mean())} if len(item) else {"n": 0}
+        ratings[name] |= {key: number(correlation.value) for key, correlation in correlations.items()}
+        ratings[name] |= {f"{key}_ci": bounds(correlation.interval) for key, correlation in correlations.items()}
+    return ratings
 
 
 def _people(
@@ -304,17 +308,17 @@ def _people(
     kind = frame.data.about.annotators
     if kind != "persistent":
         return None, None, f"annotators are {kind}: nobody can be followed from item to item"
-    place = np.full(len(frame.cell), -1, np.int64)
-    place[items] = np.arange(len(items))
-    at = place[frame.at[rows]]
-    rows, at = rows[at >= 0], at[at >= 0]
+    index = np.full(len(frame.cell), -1, np.int64)
+    index[items] = np.arange(len(items))
+    item_index = index[frame.at[rows]]
+    rows, item_index = rows[item_index >= 0], item_index[item_index >= 0]
     names, scores = (column.take(rows) for column in (frame.data.labels.annotator, frame.data.labels.score))
     present = sorted(names.used)
     who = names.recode({name: i for i, name in enumerate(present)})
     if classes.continuous:
         return None, _annotators_in_numbers(who, to_numbers(scores), present), NOT_CLASSES
     table = np.full((len(items), len(present)), -1, np.int64)
-    table[at, who] = scores.recode(classes.index())
+    table[item_index, who] = scores.recode(classes.index())
     return _pairs(table, frame.group[items], present, classes, frame.drawing), _annotators(table, present, classes), None
 
 
@@ -322,32 +326,41 @@ def _annotators_in_numbers(who: Codes, scores: Floats, names: list[str]) -> list
     """Each annotator's number of labels, their mean and standard deviation: how strict people are."""
     out = []
     for code, name in enumerate(names):
-        own = scores[who == code]
-        spread = float(own.std(ddof=1)) if len(own) > 1 else None
-        out.append({"annotator": name, "n": len(own), "mean": float(own.mean()), "sd": spread, "distribution": None, "others": None})
+        annotator_scores = scores[who == code]
+        spread = float(annotator_scores.std(ddof=1)) if len(annotator_scores) > 1 else None
+        out.append(
+            {
+                "annotator": name,
+                "n": len(annotator_scores),
+                "mean": float(annotator_scores.mean()),
+                "sd": spread,
+                "distribution": None,
+                "others": None,
+            }
+        )
     return out
 
 
 def _pairs(table: Ints, group: Codes, names: list[str], classes: Classes, drawing: Drawing) -> list[dict[str, Any]]:
     """Agreement of every two annotators who share items; pairs that share the most items come first."""
-    both = (table >= 0).astype(np.int64)
-    common = both.T @ both
+    joint = (table >= 0).astype(np.int64)
+    common = joint.T @ joint
     wanted = sorted((p for p in combinations(range(len(names)), 2) if common[p]), key=lambda p: -common[p])[:MAX_PAIRS]
     if not wanted:
         return []
-    here = [np.flatnonzero((table[:, a] >= 0) & (table[:, b] >= 0)) for a, b in wanted]
-    first = np.concatenate([table[rows, a] for rows, (a, _) in zip(here, wanted, strict=True)])
-    second = np.concatenate([table[rows, b] for rows, (_, b) in zip(here, wanted, strict=True)])
-    cell = np.repeat(np.arange(len(wanted)), [len(rows) for rows in here])
+    rated_by_both = [np.flatnonzero((table[:, a] >= 0) & (table[:, b] >= 0)) for a, b in wanted]
+    first = np.concatenate([table[rows, a] for rows, (a, _) in zip(rated_by_both, wanted, strict=True)])
+    second = np.concatenate([table[rows, b] for rows, (_, b) in zip(rated_by_both, wanted, strict=True)])
+    cell = np.repeat(np.arange(len(wanted)), [len(rows) for rows in rated_by_both])
     k = len(classes.scores)
-    rows = tabulate(np.eye(k, dtype=np.int64)[first], second, cell=cell, cells=len(wanted), group=group[np.concatenate(here)])
+    rows = tabulate(np.eye(k, dtype=np.int64)[first], second, cell=cell, cells=len(wanted), group=group[np.concatenate(rated_by_both)])
     statistics = [s for s in cell_statistics(k, classes.kind, classes.values) if s.name in OF_PAIRS]
-    values, found = estimate(statistics, rows), intervals(statistics, rows, **drawing)
+    values, interval_values = estimate(statistics, rows), intervals(statistics, rows, **drawing)
     return [
         {"a": names[a], "b": names[b], "n": int(common[a, b])}
         | {name: number(e.value[i]) for name, e in values.items()}
-        | {f"{name}_ci": bounds(per[i]) for name, per in found.items()}
-        | {"undefined": reasons(values, found, i)}
+        | {f"{name}_ci": bounds(per[i]) for name, per in interval_values.items()}
+        | {"undefined": reasons(values, interval_values, i)}
         for i, (a, b) in enumerate(wanted)
     ]
 
@@ -357,8 +370,8 @@ def _annotators(table: Ints, names: list[str], classes: Classes) -> list[dict[st
     out = []
     for column, name in enumerate(names):
         rated = table[:, column] >= 0
-        own, others = _shares(table[rated, column], classes), _shares(np.delete(table[rated], column, axis=1), classes)
-        out.append({"annotator": name, "n": int(rated.sum()), "distribution": own, "others": others})
+        annotator_shares, other_shares = _shares(table[rated, column], classes), _shares(np.delete(table[rated], column, axis=1), classes)
+        out.append({"annotator": name, "n": int(rated.sum()), "distribution": annotator_shares, "others": other_shares})
     return out
 
 
@@ -367,9 +380,9 @@ def _shares(codes: Ints, classes: Classes) -> dict[str, float] | None:
     return named_shares(classes, counts / counts.sum() if counts.sum() else np.full(len(counts), np.nan))
 
 
-def _flagged(place: Mapping[str, Any], people: list[dict[str, Any]] | None, pairs: list[dict[str, Any]] | None) -> list[dict[str, Any]]:
+def _flagged(cell_key: Mapping[str, Any], people: list[dict[str, Any]] | None, pairs: list[dict[str, Any]] | None) -> list[dict[str, Any]]:
     """Annotators who gave one class to 20 items or more while others gave several, or whose kappa with all others is 0 or less."""
-    found = []
+    flags = []
     for person in people or ():
         kappas = [p["cohen_kappa"] for p in pairs or () if p["n"] >= MIN_COMMON and person["annotator"] in (p["a"], p["b"])]
         if person["distribution"] is None:
@@ -379,11 +392,11 @@ def _flagged(place: Mapping[str, Any], people: list[dict[str, Any]] | None, pair
             constant = several and max(person["distribution"].values()) == 1
         constant = constant and person["n"] >= MIN_COMMON
         if constant or (kappas and all(kappa is not None and kappa <= 0 for kappa in kappas)):
-            found.append({**place, "annotator": person["annotator"], "n": person["n"], "why": CONSTANT if constant else APART})
-    return found
+            flags.append({**cell_key, "annotator": person["annotator"], "n": person["n"], "why": CONSTANT if constant else APART})
+    return flags
 
 
-def _equal_annotators(frame: _MetricCells, place: Mapping[str, Any], rows: Ints, items: Ints) -> list[dict[str, Any]]:
+def _equal_annotators(frame: _MetricCells, cell_key: Mapping[str, Any], rows: Ints, items: Ints) -> list[dict[str, Any]]:
     """Return every two annotators whose scores of the texts that both scored are all equal, though they vary.
 
     Whether ids follow a person from text to text does not matter here: no two people agree in everything. `rows` and `items` as in
@@ -393,18 +406,18 @@ def _equal_annotators(frame: _MetricCells, place: Mapping[str, Any], rows: Ints,
     present = sorted(names.used)
     index = np.full(len(frame.cell), -1, np.int64)
     index[items] = np.arange(len(items))
-    at, who = index[frame.at[rows]], names.recode({name: i for i, name in enumerate(present)})
+    item_index, who = index[frame.at[rows]], names.recode({name: i for i, name in enumerate(present)})
     table = np.full((len(items), len(present)), -1, np.int64)
-    table[at[at >= 0], who[at >= 0]] = scores.codes[at >= 0]
+    table[item_index[item_index >= 0], who[item_index >= 0]] = scores.codes[item_index >= 0]
     scored = (table >= 0).astype(np.float32)
     shared = np.argwhere(np.triu(scored.T @ scored, 1) >= MIN_COMMON)
-    found = []
+    equal = []
     for a, b in shared[: MAX_PAIRS * 10]:
-        both = table[(table[:, a] >= 0) & (table[:, b] >= 0)][:, [a, b]]
-        varied = len(both) - int(np.bincount(both[:, 0]).max())
-        if varied >= MIN_VARIED and (both[:, 0] == both[:, 1]).all():
-            found.append({**place, "annotator": f"{present[a]} and {present[b]}", "n": len(both), "why": ONE_PERSON})
-    return found
+        common = table[(table[:, a] >= 0) & (table[:, b] >= 0)][:, [a, b]]
+        varied = len(common) - int(np.bincount(common[:, 0]).max())
+        if varied >= MIN_VARIED and (common[:, 0] == common[:, 1]).all():
+            equal.append({**cell_key, "annotator": f"{present[a]} and {present[b]}", "n": len(common), "why": ONE_PERSON})
+    return equal
 
 
 def _signature(data: Dataset, options: CompareOptions) -> str:
@@ -426,3 +439,88 @@ def _signature(data: Dataset, options: CompareOptions) -> str:
             harness=version("judge-harness"),
         )
     )
+
+
+def attention_rows(data: Dataset, seed: int = 0, resamples: int = RESAMPLES) -> list[dict[str, Any]]:
+    """One row a language, campaign and annotator, and one for all annotators of a campaign (`*`).
+
+    A row is `{language, campaign, annotator, n, below, below_ci, equal, above}`: the number of damaged texts that were scored beside their
+    originals, and the shares of them that were scored below, equal to and above the original, in the direction of the scale's best end.
+    The interval respects that texts share documents. Ties count neither as seen nor as unseen.
+    """
+    scored = [check for check in data.checks if check.score is not None]
+    keys: dict[tuple[str, str, str], list[AttentionCheck]] = {}
+    for check in scored:
+        group_key = (data.by_id[check.original_item_id].language, check.campaign)
+        for annotator in dict.fromkeys((POOLED, check.annotator_id or POOLED)):
+            keys.setdefault((*group_key, annotator), []).append(check)
+    return [
+        dict(zip(("language", "campaign", "annotator"), key, strict=True)) | _row(data, checks, seed, resamples)
+        for key, checks in sorted(keys.items())
+    ]
+
+
+def _row(data: Dataset, checks: Sequence[AttentionCheck], seed: int, resamples: int) -> dict[str, Any]:
+    step = np.array([np.sign((check.score or 0.0) - (check.score_of_original or 0.0)) * _direction(data, check) for check in checks])
+    below = (step < 0).astype(np.float64)
+    group = np.array([data.clusters.at(data.positions[check.original_item_id]) for check in checks])
+    interval = proportion_interval(below, np.unique(group, return_inverse=True)[1], seed=seed, resamples=resamples)
+    return {
+        "n": len(checks),
+        "below": number(below.mean()),
+        "below_ci": bounds(interval),
+        "equal": number((step == 0).mean()),
+        "above": number((step > 0).mean()),
+    }
+
+
+def _direction(data: Dataset, check: AttentionCheck) -> int:
+    """1 if high scores are good, -1 if low ones are: of the check's metric, or of the first one that people labelled."""
+    used = data.labels.metric.used
+    scale = data.scales.get(check.metric or (used[0] if used else ""))
+    return -1 if scale is not None and scale.kind == "interval" and scale.best is not None and scale.best == scale.min else 1
+
+
+def attention_notes(rows: Sequence[dict[str, Any]]) -> Iterator[str]:
+    """A sentence for each campaign: all its people, and the one who saw the fewest."""
+    for row in rows:
+        if row["annotator"] != POOLED:
+            continue
+        people = [r for r in rows if r["annotator"] != POOLED and (r["language"], r["campaign"]) == (row["language"], row["campaign"])]
+        subject = ", ".join(filter(None, (row["campaign"], row["language"])))
+        ci = f" [{100 * row['below_ci'][0]:.0f} to {100 * row['below_ci'][1]:.0f}]" if row["below_ci"] else ""
+        lowest = f", each person at least {100 * min(r['below'] for r in people):.0f} %" if people else ""
+        yield (
+            f"Attention checks ({subject}): people scored {100 * row['below']:.0f} %{ci} of {row['n']:,} damaged texts below their "
+            f"originals{lowest}; {100 * row['equal']:.0f} % got the same score. "
+            "'harness run --perturb attention-check' asks a judge about the same texts."
+        )
+
+
+def error_agreement(data: Dataset, metric: str, items: Ints) -> dict[str, Any] | None:
+    """`{n, agreement, kappa}` of "marked an error" in the first round and in the second, over those of the (n,) `items` with marks of both.
+
+    The labels of `metric` are the first round. None without marks of both. An item that several people marked has an error if one of them
+    marked one.
+    """
+    if data.second_spans is None:
+        return None
+    labels = data.labels.take(data.labels.metric.equals(metric))
+    inside = np.zeros(len(data.items), bool)
+    inside[items] = True
+    first, second = (_marked(data, table.item, table.spans) for table in (labels, data.second_spans))
+    marked_twice = inside & (first >= 0) & (second >= 0)
+    if not marked_twice.any():
+        return None
+    a, b = first[marked_twice], second[marked_twice]
+    return {"n": len(a), "agreement": float((a == b).mean()), "kappa": number(cohen_kappa(a, b, 2).value)}
+
+
+def _marked(data: Dataset, item: CodedColumn, spans: CodedColumn) -> Ints:
+    """(items,) 1 where somebody marked an error, 0 where nobody who was asked did, -1 where nobody was asked."""
+    marked = np.full(len(data.items), -1, np.int64)
+    position = item.recode(data.positions)
+    readable = (spans.codes != NO_VALUE) & (position != NO_VALUE)
+    has_error = np.array([*(bool(errors) for errors in spans.values), False])[spans.codes]
+    np.maximum.at(marked, position[readable], has_error[readable].astype(np.int64))
+    return marked

@@ -79,23 +79,23 @@ def review_summary(data: Dataset, reviews: Sequence[ReasonReview], *, seed: int 
 
     Raises UsageError for a review of an item that the data do not have.
     """
-    known = []
+    reviewed = []
     means = _label_scores(data)
     for review in reviews:
         item = data.by_id.get(review.item_id)
         if item is None:
             raise UsageError(f"a review is about the item '{review.item_id}', which is not in the data")
         labels = means.get((review.item_id, review.metric), [])
-        known.append((review, item.language, _people(review.score, labels, data.scales.get(review.metric))))
-    known.sort(key=lambda row: (row[1], row[0].metric, row[0].judge, row[0].item_id, row[0].annotator_id))
+        reviewed.append((review, item.language, _people(review.score, labels, data.scales.get(review.metric))))
+    reviewed.sort(key=lambda row: (row[1], row[0].metric, row[0].judge, row[0].item_id, row[0].annotator_id))
     cells = []
-    for (language, metric, judge), own in groupby(known, key=lambda row: (row[1], row[0].metric, row[0].judge)):
-        rows = list(own)
+    for (language, metric, judge), group in groupby(reviewed, key=lambda row: (row[1], row[0].metric, row[0].judge)):
+        rows = list(group)
         for part in (ALL, SAME, OTHER, UNKNOWN):
             chosen = [review for review, _, people in rows if part in (ALL, people)]
             if chosen and (part != UNKNOWN or len(chosen) < len(rows)):
                 cells.append(_cell(data, chosen, (language, metric, judge, part), seed, resamples))
-    return ReviewSummary(signature=_signature(data, reviews, seed), cells=tuple(cells), reviews=tuple(known))
+    return ReviewSummary(signature=_signature(data, reviews, seed), cells=tuple(cells), reviews=tuple(reviewed))
 
 
 def _signature(data: Dataset, reviews: Sequence[ReasonReview], seed: int) -> str:
@@ -105,8 +105,8 @@ def _signature(data: Dataset, reviews: Sequence[ReasonReview], seed: int) -> str
     return str(StudySignature(study="reviews", data=used, judges=judges, seed=seed, harness=version("judge-harness")))
 
 
-def _cell(data: Dataset, reviews: Sequence[ReasonReview], of: tuple[str, str, str, str], seed: int, resamples: int) -> ReviewCell:
-    language, metric, judge, part = of
+def _cell(data: Dataset, reviews: Sequence[ReasonReview], key: tuple[str, str, str, str], seed: int, resamples: int) -> ReviewCell:
+    language, metric, judge, part = key
     said = np.array([AGREEMENTS.index(review.agreement) for review in reviews])
     group = np.unique([data.clusters.at(data.positions[review.item_id]) for review in reviews], return_inverse=True)[1]
     interval = proportion_interval((said == 0).astype(np.float64), group, seed=seed, resamples=resamples)

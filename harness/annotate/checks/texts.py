@@ -30,14 +30,14 @@ def duplicates(items: Iterable[Item]) -> list[list[str]]:
 
     The input is the group that an item shares with others. If the item is its own group, the input is all its other texts.
     """
-    found: dict[tuple[Any, ...], list[str]] = {}
+    items_by_text: dict[tuple[Any, ...], list[str]] = {}
     for item in items:
         texts = sorted((name, value) for name, value in item.fields.items() if isinstance(value, str))
-        own = tuple(text for text in texts if text[0] in _OUTPUTS)
-        given = item.group if item.group != item.item_id else tuple(texts)
-        if any(value.strip() for _, value in own):
-            found.setdefault((item.language, item.task, given, own), []).append(item.item_id)
-    return [ids for ids in found.values() if len(ids) > 1]
+        outputs = tuple(text for text in texts if text[0] in _OUTPUTS)
+        inputs = item.group if item.group != item.item_id else tuple(texts)
+        if any(value.strip() for _, value in outputs):
+            items_by_text.setdefault((item.language, item.task, inputs, outputs), []).append(item.item_id)
+    return [ids for ids in items_by_text.values() if len(ids) > 1]
 
 
 def misplaced(items: Iterable[Item], watch: Callable[[], object] = lambda: None) -> tuple[list[WrongLanguageText], int, set[str]]:
@@ -46,7 +46,7 @@ def misplaced(items: Iterable[Item], watch: Callable[[], object] = lambda: None)
     The `output` of each item is checked (or `output_a`, `output_b`); texts with fewer than 20 letters are ignored. `watch` is called after
     each item.
     """
-    found, looked, unknown = [], 0, set()
+    wrong, looked, unknown = [], 0, set()
     for item in items:
         base = item.language.partition("-")[0]
         for name in _OUTPUTS:
@@ -59,6 +59,6 @@ def misplaced(items: Iterable[Item], watch: Callable[[], object] = lambda: None)
             looked += 1
             language, probability = identify_language(text)
             if language != base and probability >= _CLEAR:
-                found.append(WrongLanguageText(item.item_id, name, item.language, language, round(probability, 4)))
+                wrong.append(WrongLanguageText(item.item_id, name, item.language, language, round(probability, 4)))
         watch()
-    return found, looked, unknown
+    return wrong, looked, unknown

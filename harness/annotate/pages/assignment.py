@@ -14,7 +14,7 @@ from harness.content.tags import suggest
 from harness.data import Dataset
 from harness.errors import ContentError
 from harness.model import Item
-from harness.tables import read_rows
+from harness.row_files import read_rows
 
 MOST_ON_A_PAGE = 500
 """A page with more items is slow on a phone, and nobody reads them in one go. It is split into parts."""
@@ -48,9 +48,9 @@ def unlabelled(data: Dataset, items: Sequence[Item], order: Sequence[str] = (), 
     They come in the `order` of ids that is given, and without one in their own.
     """
     native = data.labels.native_items(metrics)
-    place = {name: number for number, name in enumerate(order)}
+    rank = {name: number for number, name in enumerate(order)}
     waiting = [item for item in items if item.item_id not in native]
-    return sorted(waiting, key=lambda item: place.get(item.item_id, len(place)))
+    return sorted(waiting, key=lambda item: rank.get(item.item_id, len(rank)))
 
 
 def _rows(path: Path) -> list[tuple[int, dict[str, Any]]]:
@@ -86,35 +86,35 @@ def reading_order(items: Sequence[Item], seed: str) -> list[Item]:
     groups: dict[str, list[Item]] = {}
     for item in items:
         groups.setdefault(item.group, []).append(item)
-    places: list[tuple[float, int, Item]] = []
-    for own in groups.values():
-        chance.shuffle(own)
+    keyed: list[tuple[float, int, Item]] = []
+    for group_items in groups.values():
+        chance.shuffle(group_items)
         start = chance.random()
-        places += [((start + number) / len(own), len(places) + number, item) for number, item in enumerate(own)]
-    return _apart([item for _, _, item in sorted(places, key=lambda place: place[:2])])
+        keyed += [((start + number) / len(group_items), len(keyed) + number, item) for number, item in enumerate(group_items)]
+    return _apart([item for _, _, item in sorted(keyed, key=lambda entry: entry[:2])])
 
 
 def _apart(ordered: list[Item]) -> list[Item]:
     """The same items, with neighbours of one group exchanged for others where that is possible."""
-    apart: list[Item] = []
+    spread: list[Item] = []
     waiting: list[Item] = []
     for item in ordered:
         waiting.append(item)
-        while waiting and (chosen := _next(waiting, apart)) is not None:
-            apart.append(waiting.pop(chosen))
+        while waiting and (chosen := _next(waiting, spread)) is not None:
+            spread.append(waiting.pop(chosen))
     for item in waiting:  # all of one group: insert them where they fit
-        place = next((n for n in range(len(apart) + 1) if _fits(item, apart[max(n - 1, 0) : n + 1], n)), len(apart))
-        apart.insert(place, item)
-    return apart
+        position = next((n for n in range(len(spread) + 1) if _fits(item, spread[max(n - 1, 0) : n + 1], n)), len(spread))
+        spread.insert(position, item)
+    return spread
 
 
-def _next(waiting: Sequence[Item], apart: Sequence[Item]) -> int | None:
-    return next((n for n, item in enumerate(waiting) if not apart or apart[-1].group != item.group), None)
+def _next(waiting: Sequence[Item], ordered: Sequence[Item]) -> int | None:
+    return next((n for n, item in enumerate(waiting) if not ordered or ordered[-1].group != item.group), None)
 
 
-def _fits(item: Item, neighbours: Sequence[Item], place: int) -> bool:
-    beside = neighbours if place else neighbours[:1]
-    return all(other.group != item.group for other in beside)
+def _fits(item: Item, neighbours: Sequence[Item], position: int) -> bool:
+    neighbour = neighbours if position else neighbours[:1]
+    return all(other.group != item.group for other in neighbour)
 
 
 def parts(items: Sequence[Item], most: int = MOST_ON_A_PAGE) -> list[list[Item]]:

@@ -24,9 +24,9 @@ READERS = 5
 
 def load_pack(library: Library, name: str) -> Dataset:
     """The items and labels of the packs `name` (`models`) of all languages that have one. Raises UsageError if none has."""
-    known = sorted({key.partition("/")[2] for key in library.further_pack_files})
-    if name not in known:
-        raise UsageError(f"no language has a pack '{name}'.{choose_from(known, name)}")
+    languages = sorted({key.partition("/")[2] for key in library.further_pack_files})
+    if name not in languages:
+        raise UsageError(f"no language has a pack '{name}'.{choose_from(languages, name)}")
     return load_bundled_pack(library, name)
 
 
@@ -68,7 +68,10 @@ def blind_shares(items: Sequence[Item], annotators: Sequence[str]) -> dict[str, 
     for item in items:
         turn.append(met[item.group] % rounds)
         met[item.group] += 1
-    return {who: [item for item, own in zip(items, turn, strict=True) if own == number % rounds] for number, who in enumerate(annotators)}
+    return {
+        who: [item for item, item_turn in zip(items, turn, strict=True) if item_turn == number % rounds]
+        for number, who in enumerate(annotators)
+    }
 
 
 def most_alike(items: Iterable[Item]) -> int:

@@ -12,7 +12,7 @@ from typing import Any
 from markupsafe import Markup
 
 from harness.exchange.labels.sheet import right_to_left
-from harness.pages import asset, embedded, environment, policy
+from harness.html_pages import asset, embedded, environment, policy
 
 _FOLDER = Path(__file__).parent
 _templates = cache(environment)

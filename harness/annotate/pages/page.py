@@ -6,7 +6,7 @@ import hashlib
 import random
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -26,9 +26,7 @@ from harness.annotate.answers.page_record import (
 from harness.annotate.pages.assignment import MOST_ON_A_PAGE, assign, parts, read_sample, reading_order, unlabelled
 from harness.annotate.pages.blind_pairs import METRIC, READERS, blind_pairs, blind_shares, most_alike
 from harness.annotate.pages.document import document
-from harness.annotate.pages.page_data import PageContent
-from harness.annotate.pages.practice import PRACTICE, damaged_items, practice_items
-from harness.annotate.pages.questions import AnnotatorWords, output_fields
+from harness.annotate.pages.page_data import AnnotatorWords, PageContent, output_fields
 from harness.annotate.pages.review import Reviewed, refuse_other_scales
 from harness.content import Library
 from harness.content.problems import duplicates
@@ -38,7 +36,71 @@ from harness.errors import UsageError
 from harness.exchange.labels.sections import Selection, TaskSection, make_sections, selected_items
 from harness.model import Item, Scale, Score
 from harness.offensive import refuse_in_repository
-from harness.tables import to_json, write_together
+from harness.perturb import apply, parse_perturbation
+from harness.row_files import to_json, write_together
+
+PRACTICE = 3
+_DAMAGE = "shuffle-words:1"
+
+
+def practice_items(
+    data: Dataset, language: str, metrics: Mapping[str, Sequence[str]], most: int = PRACTICE
+) -> list[tuple[Item, dict[str, Score]]]:
+    """Development items with their expected scores, chosen so that they show as many different scores as possible.
+
+    At most `most` pairs, each of another group; none without development items. `metrics` are those of the page by task: a practice item
+    has the scores of those on which one score is the commonest.
+    """
+    expected = _expected_scores(data)
+    practised = []
+    for item in data.items:
+        if item.split == "dev" and item.language == language:
+            scores = {metric: expected[item.item_id, metric] for metric in metrics.get(item.task, ()) if (item.item_id, metric) in expected}
+            if scores:
+                practised.append((item, scores))
+    chosen: list[tuple[Item, dict[str, Score]]] = []
+    classes_shown: set[tuple[str, Score]] = set()
+    while practised and len(chosen) < most:
+        best = max(practised, key=lambda pair: len(set(pair[1].items()) - classes_shown))
+        chosen.append(best)
+        classes_shown |= set(best[1].items())
+        practised = [pair for pair in practised if pair[0].group != best[0].group]
+    return chosen
+
+
+def _expected_scores(data: Dataset) -> dict[tuple[str, str], Score]:
+    """`{(item_id, metric): score}` where one score is the commonest."""
+    votes: dict[tuple[str, str], Counter[Score]] = {}
+    dev = {item.item_id for item in data.items if item.split == "dev"}
+    for label in data.labels.for_items(dev) if dev else ():
+        votes.setdefault((label.item_id, label.metric), Counter())[label.score] += 1
+    ranked = {key: counts.most_common(2) for key, counts in votes.items()}
+    return {key: top[0][0] for key, top in ranked.items() if len(top) == 1 or top[0][1] > top[1][1]}
+
+
+def damaged_items(
+    pool: Sequence[Item], outputs: Mapping[str, Sequence[str]], count: int, seed: int, taken: Collection[str] = ()
+) -> list[Item]:
+    """Items whose words are all in another order, of as many groups as there are; their ids are those of the original items.
+
+    `outputs` are the texts to damage by task; groups in `taken`, whose items the annotator reads too, come last. `seed` is that of the
+    choice and of the damage. Raises UsageError if fewer than `count` items of the `pool` can be damaged.
+    """
+    shuffled = sorted(pool, key=lambda item: item.item_id)
+    random.Random(f"{seed} checks").shuffle(shuffled)
+    shuffled.sort(key=lambda item: item.group in taken)
+    [damage] = parse_perturbation(_DAMAGE)
+    damaged: dict[str, Item] = {}
+    for item in shuffled:
+        if len(damaged) == count:
+            break
+        changed = apply(damage, item, (), seed, outputs.get(item.task, ("output",))[-1:])
+        if changed.applied:
+            damaged.setdefault(item.group, changed.item)
+    if len(damaged) < count:
+        raise UsageError(f"--checks {count}: only {len(damaged)} texts can be damaged, each of another group; ask for fewer checks")
+    return list(damaged.values())
+
 
 _CODE = re.compile(r"[\w.-]{1,40}")
 _LONG_TEXT = 50_000  # letters; reading it takes about an hour
@@ -123,7 +185,7 @@ def make_pages(data: Dataset, source: str, to: Path, library: Library, options: 
     drawn = read_sample(options.items, data) if options.items else {}
     selection = Selection([language], options.tasks, options.metrics, options.fields, options.seed)
     items = _items(data, selected_items(data, selection), language, options, drawn)
-    sections = {each.task: each for each in make_sections(data, items, library, selection)}
+    sections = {task_section.task: task_section for task_section in make_sections(data, items, library, selection)}
     scales = _scales(data, sections)
     fields = {task: tuple(section.fields) for task, section in sections.items()}
     interface = library.interface(language)
@@ -141,15 +203,15 @@ def make_pages(data: Dataset, source: str, to: Path, library: Library, options: 
     )
     version = version_of(items, fields)
     shares = blind_shares(items, annotators) if options.blind_pairs else assign(items, annotators, options.overlap, options.seed)
-    readings = [each for who in annotators for each in _readings(data, who, shares[who], library, content, options)]
+    readings = [task_section for who in annotators for task_section in _readings(data, who, shares[who], library, content, options)]
     pages: list[LabellingPage] = []
     files: dict[Path, str] = {}
     for reading in readings:
-        shown = content.page(reading.annotator, reading.entries, reading.items, version, reading.part)
-        number, of = reading.part
-        file = f"{reading.annotator}.html" if of == 1 else f"{reading.annotator}-part{number}of{of}.html"
-        pages.append(LabellingPage(shown["page"], file, reading.annotator, tuple(reading.entries)))
-        files[to / file] = document(shown, interface_language=interface.tag)
+        page_words = content.page(reading.annotator, reading.entries, reading.items, version, reading.part)
+        number, part_count = reading.part
+        file = f"{reading.annotator}.html" if part_count == 1 else f"{reading.annotator}-part{number}of{part_count}.html"
+        pages.append(LabellingPage(page_words["page"], file, reading.annotator, tuple(reading.entries)))
+        files[to / file] = document(page_words, interface_language=interface.tag)
     record = PageRecord(
         source=source,
         language=language,
@@ -166,21 +228,21 @@ def make_pages(data: Dataset, source: str, to: Path, library: Library, options: 
         blind_pairs=options.blind_pairs,
     )
     notes = tuple(_notes(content, readings, interface.tag, options))
-    kept = {to / f"pages-{before.pages[0].page}.json": to_json(before)} if before else {}
-    write_together(kept | files | {to / RECORD: to_json(record)}, private=True)
-    return PagesSummary(tuple(files), to / RECORD, len(items), {who: len(own) for who, own in shares.items()}, notes)
+    earlier_record = {to / f"pages-{before.pages[0].page}.json": to_json(before)} if before else {}
+    write_together(earlier_record | files | {to / RECORD: to_json(record)}, private=True)
+    return PagesSummary(tuple(files), to / RECORD, len(items), {who: len(share) for who, share in shares.items()}, notes)
 
 
 def _with_overlap(drawn: Mapping[str, Drawn], items: Sequence[Item], shares: Mapping[str, Sequence[Item]]) -> dict[str, Drawn]:
     """How the items were drawn. The share of groups that everybody reads multiplies the probability to be labelled by all."""
-    readers = Counter((item.language, item.group) for own in shares.values() for item in {each.group: each for each in own}.values())
+    readers = Counter((item.language, item.group) for share in shares.values() for item in {item.group: item for item in share}.values())
     common = sum(count == len(shares) for count in readers.values()) / max(len(readers), 1)
-    kept = {item.item_id: drawn[item.item_id] for item in items if item.item_id in drawn}
+    overlap = {item.item_id: drawn[item.item_id] for item in items if item.item_id in drawn}
     if common == 1:
-        return kept
+        return overlap
     return {
         name: msgspec.structs.replace(how, overlap_probability=how.inclusion_probability * common) if how.inclusion_probability else how
-        for name, how in kept.items()
+        for name, how in overlap.items()
     }
 
 
@@ -188,12 +250,12 @@ def _review_options(data: Dataset, options: PageOptions) -> PageOptions:
     """The options of pages about a judge's reasons: its metrics, and nothing that needs scores of people."""
     if options.review is None:
         return options
-    for name, given in (("--checks", options.checks), ("--mark-errors", options.mark_errors), ("--second", options.second)):
-        if given:
+    for name, flag_value in (("--checks", options.checks), ("--mark-errors", options.mark_errors), ("--second", options.second)):
+        if flag_value:
             raise UsageError(f"{name} asks for people's own scores, and --review asks about a judge's; leave one of them out")
     _, reviewed = options.review
     refuse_other_scales(reviewed, data.scales)
-    metrics = tuple(dict.fromkeys(metric for own in reviewed.values() for metric in own))
+    metrics = tuple(dict.fromkeys(metric for scores_by_metric in reviewed.values() for metric in scores_by_metric))
     for name in options.metrics or ():
         if name not in metrics:
             raise UsageError(f"the judge gave no reasons on '{name}'.{choose_from(metrics, name)}")
@@ -202,28 +264,28 @@ def _review_options(data: Dataset, options: PageOptions) -> PageOptions:
 
 def _blind_options(options: PageOptions) -> PageOptions:
     """The options of pages of minimal pairs: one question, and marks that say where the flaw is."""
-    given = {"--metrics": options.metrics, "--checks": options.checks, "--next": options.next_items, "--review": options.review}
-    given |= {"--overlap": options.overlap != 1, "--task": options.tasks, "--second": options.second}
-    for name in (name for name, value in given.items() if value):
+    flags = {"--metrics": options.metrics, "--checks": options.checks, "--next": options.next_items, "--review": options.review}
+    flags |= {"--overlap": options.overlap != 1, "--task": options.tasks, "--second": options.second}
+    for name in (name for name, value in flags.items() if value):
         raise UsageError(f"{name} is for texts that are scored one by one, and --blind-pairs shows all pairs; leave one of them out")
     return msgspec.structs.replace(options, metrics=(METRIC,), practice=0, mark_errors=True)
 
 
 def _shown_reviews(reviewed: Reviewed, items: Sequence[Item], sections: Mapping[str, TaskSection]) -> dict[str, dict[str, ReviewedScore]]:
     return {
-        item.item_id: {metric: one for metric, one in reviewed[item.item_id].items() if metric in sections[item.task].metrics}
+        item.item_id: {metric: review for metric, review in reviewed[item.item_id].items() if metric in sections[item.task].metrics}
         for item in items
     }
 
 
 def _language(data: Dataset, wanted: str | None) -> str:
-    known = list(dict.fromkeys(item.language for item in data.items))
-    if wanted is None and len(known) == 1:
-        return known[0]
+    languages = list(dict.fromkeys(item.language for item in data.items))
+    if wanted is None and len(languages) == 1:
+        return languages[0]
     if wanted is None:
-        raise UsageError(f"a page has texts of one language; name it with --lang.{choose_from(known)}")
-    if wanted not in known:
-        raise UsageError(f"there is no item in '{wanted}'.{choose_from(known, wanted)}")
+        raise UsageError(f"a page has texts of one language; name it with --lang.{choose_from(languages)}")
+    if wanted not in languages:
+        raise UsageError(f"there is no item in '{wanted}'.{choose_from(languages, wanted)}")
     return wanted
 
 
@@ -255,9 +317,9 @@ def _items(data: Dataset, items: Sequence[Item], language: str, options: PageOpt
     which = f" of {options.items}" if options.items else ""
     if options.review:
         reviewed, metrics = options.review[1], options.metrics or ()
-        if not (shown := [item for item in items if not reviewed.get(item.item_id, {}).keys().isdisjoint(metrics)]):
+        if not (reviewable := [item for item in items if not reviewed.get(item.item_id, {}).keys().isdisjoint(metrics)]):
             raise UsageError(f"the judge gave no reasons about any item{which} in '{language}'; name the data that the run judged")
-        return shown[: options.next_items]
+        return reviewable[: options.next_items]
     if not items:
         raise UsageError(f"no item{which} is in '{language}' and of these tasks; there is nothing to label")
     if options.second:
@@ -303,11 +365,11 @@ def _readings(
     taken = {item.group for item in items} | {item.group for item, _ in practised}
     damaged = damaged_items(pool, outputs, options.checks, options.seed, taken) if options.checks else []
     ordered = parts(reading_order(items, f"{options.seed} {annotator}"))
-    for number, own in enumerate(ordered, start=1):
+    for number, share in enumerate(ordered, start=1):
         reading = _Reading(annotator, (number, len(ordered)), [], {})
-        shown: list[tuple[Item, Any, dict[str, Score]]] = [(item, "practice", expected) for item, expected in practised if number == 1]
-        mixed = _with_checks(own, damaged[number - 1 :: len(ordered)], f"{options.seed} {annotator} {number}")
-        for item, role, expected in (*shown, *((item, role, {}) for item, role in mixed)):
+        entries: list[tuple[Item, Any, dict[str, Score]]] = [(item, "practice", expected) for item, expected in practised if number == 1]
+        mixed = _with_checks(share, damaged[number - 1 :: len(ordered)], f"{options.seed} {annotator} {number}")
+        for item, role, expected in (*entries, *((item, role, {}) for item, role in mixed)):
             key = hashlib.sha256(f"{options.seed}\0{annotator}\0{role}\0{item.item_id}".encode()).hexdigest()[:12]
             reading.entries.append(PageItem(key, item.item_id, role, expected))
             reading.items[key] = item
@@ -319,14 +381,14 @@ def _with_checks(items: Sequence[Item], damaged: Sequence[Item], seed: str) -> l
     mixed = [(item, "label") for item in items]
     chance = random.Random(seed)
     for number, item in enumerate(damaged):
-        first, last = (len(items) * each // len(damaged) for each in (number, number + 1))
+        first, last = (len(items) * index // len(damaged) for index in (number, number + 1))
         mixed.insert(number + chance.randint(max(1, first), max(1, last)), (item, "check"))
     return mixed
 
 
 def _notes(content: PageContent, readings: Sequence[_Reading], interface_language: str, options: PageOptions) -> Iterable[str]:
     """What the maker of the pages should know before they go out."""
-    shown = {item.item_id: item for reading in readings for item in reading.items.values()}
+    items_shown = {item.item_id: item for reading in readings for item in reading.items.values()}
     if interface_language != content.language:
         yield f"there are no words of the page in '{content.language}' (languages/{content.language}/interface.toml): it is in English"
     elif not content.interface.reviewed_by:
@@ -340,9 +402,9 @@ def _notes(content: PageContent, readings: Sequence[_Reading], interface_languag
     if options.practice and not any(entry.role == "practice" for reading in readings for entry in reading.entries):
         yield 'there is no practice: the data have no labelled development items (split = "dev") in this language'
     if options.blind_pairs and (often := max(most_alike(reading.items.values()) for reading in readings)) > 1:
-        enough = READERS * most_alike(shown.values())
+        enough = READERS * most_alike(items_shown.values())
         yield f"a reader meets one flawless text up to {often} times and may recognise it; with --annotators {enough} nobody meets it twice"
-    for item in shown.values():
+    for item in items_shown.values():
         longest = max(len(str(item.fields.get(name) or "")) for name in content.sections[item.task].fields)
         if longest > _LONG_TEXT:
             yield f"item '{item.item_id}' has a text of {longest:,} letters, which takes a reader an hour or more"

@@ -3,19 +3,97 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import msgspec
 
 from harness.annotate.answers.page_record import PageItem, ReviewedScore
-from harness.annotate.pages.questions import AnnotatorWords
-from harness.content.specs import Interface
+from harness.content import Library
+from harness.content.specs import Instructions, Interface, RubricWords
 from harness.content.tags import likely_script
-from harness.exchange.labels.sections import TaskSection
-from harness.exchange.labels.sheet import right_to_left
+from harness.exchange.labels.sections import TaskSection, section_in
+from harness.exchange.labels.sheet import right_to_left, title_of
+from harness.html_pages import visible
 from harness.model import Item, Scale
-from harness.pages import visible
+
+_CLASS_LINE = re.compile(r"^\s*(\S+)\s*[:：]\s*(\S.*)$")
+_STEPS = 100  # of a slider over the whole scale
+
+
+class AnnotatorWords(msgspec.Struct, frozen=True):
+    """The words of a page in the annotator's language, and English where there are none."""
+
+    library: Library
+    instructions: Instructions | None
+    strings: dict[str, str]
+
+    def question(self, metric: str, scale: Scale) -> dict[str, Any]:
+        """One question for the page: title, text, and the classes or the range to choose from."""
+        rubric = self._rubric(metric)
+        lines = rubric.simple.strip().splitlines() if rubric else []
+        hints = dict(_class_hints(lines, scale))
+        question_lines = [line for line in lines if not (match := _CLASS_LINE.match(line)) or match[1] not in hints]
+        question = {
+            "id": metric,
+            "title": rubric.title if rubric else title_of(metric, {}),
+            "text": "\n".join(question_lines),
+            "description": rubric.description.strip() if rubric else "",
+            "best": scale.best,
+        }
+        if scale.kind == "interval":
+            assert scale.min is not None and scale.max is not None
+            whole_steps = scale.max - scale.min >= _STEPS // 2
+            step = 1 if whole_steps else (scale.max - scale.min) / _STEPS
+            return question | {"kind": "number", "min": scale.min, "max": scale.max, "step": step}
+        points = rubric.criteria if rubric else {}
+        names = self._names_of_texts(scale)
+        classes = []
+        for value in scale.classes:
+            text = str(value)
+            classes.append({"value": value, "name": names.get(text, text), "hint": hints.get(text, ""), "points": points.get(text, ())})
+        return question | {"kind": "classes", "classes": classes}
+
+    def task(self, section: TaskSection) -> dict[str, Any]:
+        """A task for the page: what writers were asked to do, and the titles of its texts."""
+        instruction = section_in(section, self.instructions) if self.instructions else section
+        outputs = output_fields(self.library, section)
+        return {"about": instruction.instruction.strip(), "fields": dict(instruction.fields), "outputs": outputs}
+
+    def _rubric(self, metric: str) -> RubricWords | None:
+        if self.instructions and metric in self.instructions.rubrics:
+            return self.instructions.rubrics[metric]
+        if metric not in self.library.rubric_files:
+            return None
+        rubric = self.library.rubric(metric)
+        criteria = {str(group.score): group.points for group in rubric.detailed.criteria}
+        return RubricWords(rubric.title, rubric.simple.instruction, rubric.detailed.description, criteria)
+
+    def _names_of_texts(self, scale: Scale) -> dict[str, str]:
+        """Names for classes that say which of two texts is better: those that an exchange of the texts exchanges."""
+        if not scale.swap:
+            return {}
+        unmoved = [name for name in map(str, scale.classes) if scale.swap.get(name, name) == name]
+        return {"A": self.strings["text_a"], "B": self.strings["text_b"], **{name: self.strings["equal"] for name in unmoved[:1]}}
+
+
+def output_fields(library: Library, section: TaskSection) -> list[str]:
+    """The texts to be judged: those that the task declares; without a task, those called output, else the last one."""
+    if section.task in library.task_files:
+        return [name for name in library.task(section.task).outputs if name in section.fields]
+    outputs = [name for name in section.fields if name == "output" or name.startswith("output_")]
+    return outputs or list(section.fields)[-1:]
+
+
+def _class_hints(lines: list[str], scale: Scale) -> Iterator[tuple[str, str]]:
+    """(class, meaning) of the lines of a simple instruction that explain a class, such as `2: yes, all of it.`"""
+    classes = {str(value) for value in scale.classes}
+    for line in lines:
+        match = _CLASS_LINE.match(line)
+        if match and match[1] in classes:
+            yield match[1], visible(match[2])
+
 
 SCHEMA_VERSION = 1
 # How fast people read: letters a second, by whether a letter is about a word or a sound. A first guess; the page measures its reader.
@@ -48,12 +126,14 @@ class PageContent(msgspec.Struct, frozen=True, kw_only=True):
         reviews = self.reviewed.get(item.item_id, {})
         if self.reviewed:
             questions = [metric for metric in questions if metric in reviews]
-        own: dict[str, Any] = {"key": entry.key, "task": item.task, "texts": texts, "questions": questions}
+        entry_data: dict[str, Any] = {"key": entry.key, "task": item.task, "texts": texts, "questions": questions}
         languages = {name: item.language_of(name) for name in texts if item.language_of(name) != self.language}
-        own |= {"languages": languages} if languages else {}
+        entry_data |= {"languages": languages} if languages else {}
         if reviews:
-            own["reviews"] = {metric: {"score": reviews[metric].score, "reason": visible(reviews[metric].reason)} for metric in questions}
-        return own | ({"expected": entry.expected} if entry.role == "practice" else {})
+            entry_data["reviews"] = {
+                metric: {"score": reviews[metric].score, "reason": visible(reviews[metric].reason)} for metric in questions
+            }
+        return entry_data | ({"expected": entry.expected} if entry.role == "practice" else {})
 
     def page(
         self, annotator: str, entries: Sequence[PageItem], items: Mapping[str, Item], version: str, part: tuple[int, int]
@@ -65,7 +145,7 @@ class PageContent(msgspec.Struct, frozen=True, kw_only=True):
         """
         metrics = dict.fromkeys(metric for section in self.sections.values() for metric in section.metrics)
         kind = {"kind": "review"} if self.reviewed else {}
-        shown: dict[str, Any] = {
+        page: dict[str, Any] = {
             "schema_version": SCHEMA_VERSION,
             "version": version,
             "annotator": annotator,
@@ -82,14 +162,14 @@ class PageContent(msgspec.Struct, frozen=True, kw_only=True):
             "items": [self.item(entry, items[entry.key]) for entry in entries if entry.role != "practice"],
         }
         if self.reviewed:
-            shown["review"] = True
+            page["review"] = True
         if self.offensive:
-            shown["offensive"] = True
-        shown["seconds"] = self._seconds([*shown["practice"], *shown["items"]])
-        return {"page": hashlib.sha256(msgspec.json.encode(shown)).hexdigest()[:16], **shown}
+            page["offensive"] = True
+        page["seconds"] = self._seconds([*page["practice"], *page["items"]])
+        return {"page": hashlib.sha256(msgspec.json.encode(page)).hexdigest()[:16], **page}
 
     def _seconds(self, items: Sequence[dict[str, Any]]) -> int:
-        reasons = [one["reason"] for item in items for one in item.get("reviews", {}).values()]
+        reasons = [review["reason"] for item in items for review in item.get("reviews", {}).values()]
         letters = sum(map(len, (*reasons, *(text for item in items for text in item["texts"].values()))))
         return round(reading_seconds(letters, self.language, sum(len(item["questions"]) for item in items)))
 

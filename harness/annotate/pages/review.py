@@ -33,17 +33,17 @@ def reviewed_scores(
     which have none. `judge` is its name (None: the only one), `language` that of the items (None: all).
     Raises UsageError for a judge that is not there or has to be named, and for one that gave no reasons.
     """
-    known = sorted(map(str, recording.judgments.judge.used))
-    if judge is not None and judge not in known:
-        raise UsageError(f"{recording.name} has no judgments by '{judge}'.{choose_from(known, judge)}")
-    if judge is None and len(known) != 1:
-        raise UsageError(f"{recording.name} has several judges; name the one to review with --judge.{choose_from(known)}")
-    name = judge or known[0]
+    judges = sorted(map(str, recording.judgments.judge.used))
+    if judge is not None and judge not in judges:
+        raise UsageError(f"{recording.name} has no judgments by '{judge}'.{choose_from(judges, judge)}")
+    if judge is None and len(judges) != 1:
+        raise UsageError(f"{recording.name} has several judges; name the one to review with --judge.{choose_from(judges)}")
+    name = judge or judges[0]
     reviewed: dict[str, dict[str, ReviewedScore]] = {}
     condition: tuple[Any, ...] | None = None
-    for item_id, metric, score, reason, *own in _reasons(recording, texts, name, language):
-        condition = condition or tuple(own)
-        if tuple(own) == condition:
+    for item_id, metric, score, reason, *details in _reasons(recording, texts, name, language):
+        condition = condition or tuple(details)
+        if tuple(details) == condition:
             reviewed.setdefault(item_id, {}).setdefault(metric, ReviewedScore(score, reason))
     if condition is None:
         where = f" in '{language}'" if language else ""
@@ -56,12 +56,12 @@ def reviewed_scores(
 
 def without_review(reviewed: Reviewed, judge: ReviewedJudge, folder: Path) -> Reviewed:
     """The items whose reasons by this judge nobody has reviewed yet in a data folder. Raises UsageError where none is left."""
-    given = read_reviews(folder) if (folder / REVIEWS).is_file() else []
-    done = {review.item_id for review in given if (review.judge, review.variant) == (judge.judge, judge.variant)}
-    left = {item_id: own for item_id, own in reviewed.items() if item_id not in done}
-    if not left:
+    earlier = read_reviews(folder) if (folder / REVIEWS).is_file() else []
+    done = {review.item_id for review in earlier if (review.judge, review.variant) == (judge.judge, judge.variant)}
+    remaining = {item_id: scores for item_id, scores in reviewed.items() if item_id not in done}
+    if not remaining:
         raise UsageError(f"--next: every reason of {judge.judge} has a review already; there is nothing to review")
-    return left
+    return remaining
 
 
 def _reasons(recording: Recording, texts: Path | None, judge: str, language: str | None) -> Iterator[tuple[Any, ...]]:
@@ -70,22 +70,24 @@ def _reasons(recording: Recording, texts: Path | None, judge: str, language: str
     if texts is None:
         return
     changed = np.logical_or.reduce([getattr(judged, name).codes >= 0 for name in UNCHANGED])
-    asked = judged.judge.equals(judge) & (judged.justification.codes >= 0) & (judged.score.codes >= 0)
-    rows = np.flatnonzero(asked & ~changed)
-    kept = judged.take(rows)
+    with_reason = judged.judge.equals(judge) & (judged.justification.codes >= 0) & (judged.score.codes >= 0)
+    rows = np.flatnonzero(with_reason & ~changed)
+    judged_rows = judged.take(rows)
     reasons = read_columns_at(texts, ("justification",), rows)["justification"]
     languages = {item.item_id: item.language for item in recording.data.items}
-    for row in zip(kept.item, kept.metric, kept.score, reasons, kept.variant, kept.temperature, strict=True):
+    for row in zip(
+        judged_rows.item, judged_rows.metric, judged_rows.score, reasons, judged_rows.variant, judged_rows.temperature, strict=True
+    ):
         if str(row[3] or "").strip() and (language is None or languages.get(row[0]) == language):
             yield row
 
 
 def refuse_other_scales(reviewed: Reviewed, scales: Mapping[str, Scale]) -> None:
     """Raise UsageError for a reviewed score that is not on the scale of the data, as then it is another metric."""
-    for item_id, own in reviewed.items():
-        for metric, one in own.items():
-            if metric in scales and not scales[metric].holds(one.score):
+    for item_id, scores in reviewed.items():
+        for metric, review in scores.items():
+            if metric in scales and not scales[metric].holds(review.score):
                 raise UsageError(
-                    f"the judge's score {one.score!r} for '{metric}' of '{item_id}' is not on the scale of these data "
+                    f"the judge's score {review.score!r} for '{metric}' of '{item_id}' is not on the scale of these data "
                     f"({scales[metric].describe()}); name the data that the run judged"
                 )

@@ -27,14 +27,12 @@ from starlette.responses import HTMLResponse, PlainTextResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from harness.annotate.answers.merging import merged
 from harness.annotate.answers.page_record import RECORD, LabellingPage, PageRecord, read_record
-from harness.annotate.answers.page_results import RESULT, SCHEMA_VERSION, PageResult, checksum
-from harness.annotate.answers.result_checks import result_fault, with_possible_times
+from harness.annotate.answers.page_results import RESULT, SCHEMA_VERSION, PageResult, checksum, merged, result_fault, with_possible_times
 from harness.annotate.pages.document import data_of, document
-from harness.annotate.pages.listen import LOOPBACK
+from harness.annotate.pages.reserve_port import LOOPBACK
 from harness.errors import ContentError, HarnessError, unreadable
-from harness.tables import make_folder, write_atomic
+from harness.row_files import make_folder, write_atomic
 from harness.text import terminal_safe
 
 RESULTS = "results"
@@ -89,8 +87,8 @@ def application(folder: Path, pages: list[ServedPage], *, hosts: tuple[str, ...]
     async def earlier(request: Request, page: LabellingPage) -> Response:
         if not _of_same_site(request.headers):
             return PlainTextResponse("another site may not ask for answers", 403, headers=_HEADERS)
-        kept = _earlier(page, folder / RESULTS, request.query_params.get("session", ""))
-        return _answers(kept) if kept else Response(status_code=204, headers=_HEADERS)
+        saved_results = _earlier(page, folder / RESULTS, request.query_params.get("session", ""))
+        return _answers(saved_results) if saved_results else Response(status_code=204, headers=_HEADERS)
 
     @of_page
     async def take(request: Request, page: LabellingPage) -> Response:
@@ -117,8 +115,8 @@ class _OnlyHosts:
         self.app, self.hosts = app, hosts
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        own = scope["type"] != "http" or "*" in self.hosts or _host(Headers(scope=scope).get("host", "")) in self.hosts
-        await (self.app if own else PlainTextResponse("this server has another name", 400, headers=_HEADERS))(scope, receive, send)
+        is_allowed = scope["type"] != "http" or "*" in self.hosts or _host(Headers(scope=scope).get("host", "")) in self.hosts
+        await (self.app if is_allowed else PlainTextResponse("this server has another name", 400, headers=_HEADERS))(scope, receive, send)
 
 
 def _of_same_site(headers: Headers) -> bool:
@@ -182,18 +180,20 @@ def _keep(body: bytes, page: LabellingPage, record: PageRecord, folder: Path) ->
     if path.is_file() and not (before and _of_page(before, page)):
         _set_aside(path)
         before = None
-    kept = merged(result, before) if before else result
-    if kept != before:
-        write_atomic(path, msgspec.json.format(msgspec.json.encode(kept), indent=1) + b"\n", private=True)
-    same = {answer.key: answer for answer in kept.answers} == {answer.key: answer for answer in result.answers}  # in whatever order
-    return Response(status_code=204, headers=_HEADERS) if same else _answers(kept)
+    merged_result = merged(result, before) if before else result
+    if merged_result != before:
+        write_atomic(path, msgspec.json.format(msgspec.json.encode(merged_result), indent=1) + b"\n", private=True)
+    same = {answer.key: answer for answer in merged_result.answers} == {
+        answer.key: answer for answer in result.answers
+    }  # in whatever order
+    return Response(status_code=204, headers=_HEADERS) if same else _answers(merged_result)
 
 
 def _earlier(page: LabellingPage, folder: Path, session: str) -> PageResult | None:
     """What is kept of a sitting; without this sitting, what was saved last on the page."""
     paths = folder.glob(f"{glob.escape(Path(page.file).stem)}-*.json")
-    kept = [result for path in sorted(paths) if (result := _result(path.read_bytes())) and _of_page(result, page)]
-    return max(kept, key=lambda result: (result.session == session, result.saved), default=None)
+    results = [result for path in sorted(paths) if (result := _result(path.read_bytes())) and _of_page(result, page)]
+    return max(results, key=lambda result: (result.session == session, result.saved), default=None)
 
 
 def _result(body: bytes) -> PageResult | None:
@@ -201,8 +201,8 @@ def _result(body: bytes) -> PageResult | None:
         result = msgspec.json.decode(body, type=PageResult)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return None
-    whole = result.kind == RESULT and result.schema_version == SCHEMA_VERSION and checksum(result.answers) == result.checksum
-    return result if whole else None
+    is_intact = result.kind == RESULT and result.schema_version == SCHEMA_VERSION and checksum(result.answers) == result.checksum
+    return result if is_intact else None
 
 
 def _of_page(result: PageResult, page: LabellingPage) -> bool:

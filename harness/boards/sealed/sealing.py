@@ -26,8 +26,8 @@ from harness.data.folder_writer import write_folder
 from harness.data.labels import Labels, checked_labels, read_label_rows
 from harness.errors import ContentError, UsageError
 from harness.model import Item
+from harness.row_files import find_table, to_toml, write_together
 from harness.runs import load_board
-from harness.tables import find_table, to_toml, write_together
 
 _RECIPIENTS = re.compile(r"^recipients[ \t]*=[ \t]*\[[^\]]*\][ \t]*$", re.MULTILINE)
 

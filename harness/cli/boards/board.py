@@ -26,8 +26,8 @@ from harness.content import Board, Library
 from harness.errors import ContentError, UsageError
 from harness.exit_codes import UNCHECKED
 from harness.judges import traits_of
+from harness.row_files import to_json
 from harness.runs import Prepared, reopen, run_place
-from harness.tables import to_json
 from harness.text import terminal_safe
 
 

@@ -16,7 +16,7 @@ from harness.content.library import bundled_root
 from harness.content.tags import resolve
 from harness.errors import MissingData, UsageError
 from harness.render.progress import working
-from harness.tables import to_json, write_together
+from harness.row_files import to_json, write_together
 from harness.text import terminal_safe
 
 
@@ -29,9 +29,9 @@ def show(arguments: argparse.Namespace) -> int:
         tables = tuple(table for table in ranked.tables if language in (None, table.language))
         sys.stdout.write(to_json(msgspec.structs.replace(ranked, tables=tables).as_json() | {"findings": board.findings}))
         return 0
-    from harness.render.standings_terminal import print_standings
+    from harness.render.standings import print_standings
 
-    print_standings(ranked, board.findings, language, every=arguments.all)
+    print_standings(ranked, board.findings, language, all_tables=arguments.all)
     return 0
 
 

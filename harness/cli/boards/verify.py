@@ -13,7 +13,7 @@ from harness.boards.verify import LEVEL, Verification, VerifyOptions
 from harness.boards.verify import verify as verify_submission
 from harness.cli.arguments import given_fields
 from harness.engines import Limits, Settings
-from harness.tables import to_json
+from harness.row_files import to_json
 from harness.text import terminal_safe
 
 _SHOWN = 20  # differing judgments on the screen

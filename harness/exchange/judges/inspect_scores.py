@@ -15,7 +15,7 @@ from harness.data.judgments import Judgments
 from harness.errors import UsageError
 from harness.exchange.scores.score_metadata import KEY, Reasons, about_item
 from harness.model import CONDITION, Item, Sampling
-from harness.tables import escape_controls
+from harness.row_files import escape_controls
 
 _CHOSEN = ("judge", "metric", *CONDITION[1:])
 _ABOUT = ("metric", "judge", "variant", "temperature", "score", "failure")

@@ -25,11 +25,11 @@ from harness.judges.models import cache_folder
 from harness.model import Call, Condition, Item, JudgeIdentity, Judgment, Reply, Scale, Variant, parse_variant
 from harness.parse import vocabulary_of
 from harness.prompts import OwnPrompt, PromptTemplates, is_english, load_own_prompt
-from harness.prompts.own_prompt import LANGUAGE
+from harness.prompts.custom_prompt import LANGUAGE
 from harness.prompts.templates import program_hash
+from harness.row_files import write_atomic
 from harness.runs import AskedQuestions, Plan, ReadingRules, derive_judgments, make_plan
 from harness.signature import QuestionSignature, judge_text
-from harness.tables import write_atomic
 
 _OUTPUT = "output"
 _OWN_TASK = "own_prompt"  # of items that a prompt of the user's own asks about: no task words the question

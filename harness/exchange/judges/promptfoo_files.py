@@ -14,7 +14,7 @@ from harness.exchange.judges.instrument import Instrument
 from harness.exchange.judges.promptfoo_judge import AssertionConfig
 from harness.judges import JudgeOptions, open_judge, traits_of
 from harness.model import Scale
-from harness.tables import escape_controls, write_together
+from harness.row_files import escape_controls, write_together
 
 SCRIPT, SETTINGS = "harness_judge.py", "harness_judge.yaml"
 _SCRIPT = '''\

@@ -14,7 +14,7 @@ from pathlib import Path
 from harness.errors import ContentError, UsageError
 from harness.exchange.labels import table as limits
 from harness.exchange.labels.table import Record, SourceTable, header_index, header_note, is_blank
-from harness.tables import open_bytes, unguard_cell
+from harness.row_files import open_bytes, unguard_cell
 
 _DELIMITERS = ",;\t|"
 _SIGN = re.compile(r"[;\t|]|,\S")  # in a title a comma stands before a space

@@ -20,7 +20,7 @@ from harness.exchange.labels.sections import Selection, TaskSection, make_sectio
 from harness.exchange.labels.sheet import make_sheet, title_of
 from harness.model import Item
 from harness.offensive import refuse_in_repository
-from harness.tables import escape_controls, to_csv, to_json, to_jsonl, write_atomic, write_parquet, write_together
+from harness.row_files import escape_controls, to_csv, to_json, to_jsonl, write_atomic, write_parquet, write_together
 from harness.text import without_controls
 
 FORMATS = ("csv", "jsonl", "parquet", "label-studio", "sheet")

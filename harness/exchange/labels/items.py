@@ -21,7 +21,7 @@ from harness.exchange.labels.scores import UnreadableScore, id_text
 from harness.exchange.labels.table import Record, SourceTable, Unreadable, is_blank
 from harness.model import Item, Scale
 from harness.parse.language import MIN_LETTERS, identify_language
-from harness.tables import find_table, read_rows
+from harness.row_files import find_table, read_rows
 from harness.text import normalised_id, quoted
 
 _ITEM_ROLES = ("language", "task", "split", "group", "system", "parallel_id")

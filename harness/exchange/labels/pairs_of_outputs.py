@@ -20,7 +20,7 @@ from harness.data.folder_writer import data_toml, write_folder
 from harness.errors import UsageError
 from harness.model import Item
 from harness.offensive import refuse_in_repository
-from harness.tables import to_jsonl
+from harness.row_files import to_jsonl
 from harness.text_measures import control_answer
 
 HUMAN = "human"

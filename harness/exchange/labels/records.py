@@ -12,7 +12,7 @@ from harness.exchange.labels import table as limits
 from harness.exchange.labels.delimited import refuse_repeated, unpacked
 from harness.exchange.labels.layouts import unwrapped_result
 from harness.exchange.labels.table import Record, SourceTable, columns_of, flat, is_blank
-from harness.tables import open_bytes, read_rows
+from harness.row_files import open_bytes, read_rows
 
 
 def read_jsonl(path: Path) -> SourceTable:

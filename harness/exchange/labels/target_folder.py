@@ -18,7 +18,7 @@ from harness.exchange.labels.pseudonyms import SALT_NOTE, Pseudonyms
 from harness.exchange.labels.records import refuse_large
 from harness.model import AnnotatorKind, Scale
 from harness.offensive import refuse_in_repository
-from harness.tables import find_table, open_bytes, read_rows, to_jsonl
+from harness.row_files import find_table, open_bytes, read_rows, to_jsonl
 
 
 class TargetFolder:

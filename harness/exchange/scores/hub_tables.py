@@ -19,7 +19,7 @@ from harness.errors import UsageError
 from harness.exchange.scores.score_metadata import Reasons
 from harness.model import Item
 from harness.offensive import refuse_in_repository
-from harness.tables import to_json, to_parquet
+from harness.row_files import to_json, to_parquet
 
 _ITEM_KEYS = ("item_id", "language", "task", "split", "group", "system", "parallel_id")
 _JUDGMENT_KEYS = (*Judgments.COLUMNS[1:], "order", "shown_source", "expected", "entropy")

@@ -10,7 +10,7 @@ from typing import Any
 
 from harness.errors import ContentError
 from harness.exchange.labels.records import refuse_large
-from harness.tables import open_bytes
+from harness.row_files import open_bytes
 
 _SURROGATE_ESCAPE = re.compile(rb"\\u[dD][89a-fA-F]")
 

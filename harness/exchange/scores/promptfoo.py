@@ -16,7 +16,7 @@ from harness.exchange.labels.table import flat
 from harness.exchange.scores.external_scores import ExternalScore, ExternalScores, Reader, ReadOptions
 from harness.exchange.scores.score_metadata import of_ours
 from harness.model import Failure
-from harness.tables import to_json
+from harness.row_files import to_json
 
 HUMAN = "human"
 _MODEL_GRADED = (

@@ -15,7 +15,7 @@ from harness.exchange.scores.external_scores import ExternalScore, ExternalScore
 from harness.judges.completion import read_answer
 from harness.judges.refusals import read_refusal
 from harness.model import Failure
-from harness.tables import to_json
+from harness.row_files import to_json
 
 OPENAI, ANTHROPIC = "openai-batch", "anthropic-batch"
 _REQUESTED = ("score",)  # the key of the object that a judge is asked for

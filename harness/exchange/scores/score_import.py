@@ -33,7 +33,7 @@ from harness.model import AnnotatorKind, Failure, Scale, Score
 from harness.offensive import without_quotations
 from harness.parse import AnswerRule, Reading, Vocabulary, read_by_rule, read_reply, vocabulary_of
 from harness.patterns import TOO_SLOW, SlowPattern
-from harness.tables import find_table
+from harness.row_files import find_table
 from harness.text import quoted
 
 _TASK = "imported"  # of items without one

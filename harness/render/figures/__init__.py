@@ -14,15 +14,19 @@ import msgspec
 from harness.decide.verdicts import Verdict
 from harness.render.figures.answer import draw_answer, write_answer
 from harness.render.figures.by_agreement import draw_by_agreement, draw_distributions
-from harness.render.figures.corrected import draw_corrected
-from harness.render.figures.dot_figures import draw_agreement, draw_consistency, draw_injection, draw_sensitivity
-from harness.render.figures.line_chart import draw_few_shot, draw_temperature
-from harness.render.figures.own_preference import draw_own_preference
-from harness.render.figures.pictured import draw_doses, draw_failures
+from harness.render.figures.dot_figures import (
+    draw_agreement,
+    draw_consistency,
+    draw_corrected,
+    draw_injection,
+    draw_own_preference,
+    draw_sensitivity,
+)
+from harness.render.figures.line_chart import draw_doses, draw_failures, draw_few_shot, draw_temperature
 from harness.render.figures.style import FORMS, WIDTHS, Drawn, FigureOptions, form_of
 from harness.render.pictured import dose_responses, failure_shares
 from harness.render.verdicts import judged_sides
-from harness.tables import write_together
+from harness.row_files import write_together
 
 __all__ = [
     "FORMS",
@@ -65,12 +69,12 @@ def _figures(report_json: Mapping[str, Any]) -> Iterator[tuple[str, Callable[...
         yield "verdicts", partial(draw_answer, verdicts, signature)
     for section, (name, draw) in _SECTIONS.items():
         if section in sections:
-            baselines = {one["language"]: one["baseline"] for one in report_json.get("summaries", ()) if one.get("baseline") is not None}
+            baselines = {row["language"]: row["baseline"] for row in report_json.get("summaries", ()) if row.get("baseline") is not None}
             more = {"baselines": baselines} if section == "variants" else {}
             yield name, partial(draw, sections[section], signature, **more)
-    own = sections.get("self_preference", {})
-    if own.get("points") or any(one["points"] for one in own.get("control_lines", ())):
-        yield "own_preference", partial(draw_own_preference, own, signature)
+    preference = sections.get("self_preference", {})
+    if preference.get("points") or any(row["points"] for row in preference.get("control_lines", ())):
+        yield "own_preference", partial(draw_own_preference, preference, signature)
     for metric, rows in _by_metric(sections.get("perturbations", {}).get("rows", ())):
         if any(row["sensitivity"] is not None for row in rows):
             yield f"sensitivity-{_slug(metric)}", partial(draw_sensitivity, rows, signature)
@@ -90,5 +94,5 @@ def _by_metric(rows: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, list[Ma
 
 def _slug(metric: str) -> str:
     """A metric's name as part of a file name: never a path, and different for different metrics."""
-    kept = re.sub(r"[^\w-]+", "_", metric)[:60]
-    return kept if kept == metric else f"{kept}-{hashlib.sha256(metric.encode()).hexdigest()[:8]}"
+    safe = re.sub(r"[^\w-]+", "_", metric)[:60]
+    return safe if safe == metric else f"{safe}-{hashlib.sha256(metric.encode()).hexdigest()[:8]}"

@@ -36,8 +36,8 @@ def draw_answer(verdicts: Sequence[Verdict], signature: str, options: FigureOpti
         return None
     answer = answer_of(sides)
     if len(sides) > 1:
-        first, *others = answer.matrices
-        return _draw_matrix(answer, first, len(others), signature, options)
+        first, *other_matrices = answer.matrices
+        return _draw_matrix(answer, first, len(other_matrices), signature, options)
     languages, metrics = ({verdict[name] for verdict in sides[0]} for name in ("language", "metric"))
     if len(sides[0]) > _MOST_ROWS and 1 < len(metrics) <= _MOST_COLUMNS and len(languages) > 1:
         return _draw_matrix(answer, _by_language_and_metric(sides[0], options), 0, signature, options)
@@ -57,24 +57,26 @@ def _by_language_and_metric(verdicts: Sequence[Verdict], options: FigureOptions)
         VerdictRow(options.shown_name("language", tag), "", tuple(by_place.get((tag, metric)) for metric in metrics))
         for tag in dict.fromkeys(verdict["language"] for verdict in verdicts)
     )
-    return VerdictMatrix("language", difference_words(people), tuple(MatrixColumn(metric_words(one), ()) for one in metrics), tuple(rows))
+    return VerdictMatrix(
+        "language", difference_words(people), tuple(MatrixColumn(metric_words(metric), ()) for metric in metrics), tuple(rows)
+    )
 
 
 def _draw_rows(verdicts: Sequence[Verdict], answer: Answer, signature: str, options: FigureOptions) -> Drawn:
     people = beside_people(verdicts)
     rows = [verdict for group in groups_of(verdicts, people) for verdict in group.verdicts if shown_value(verdict, people) is not None]
-    shown = rows[:_MOST_ROWS]
-    reach = axis_reach([shown_value(verdict, people) or 0.0 for verdict in shown])
+    drawn = rows[:_MOST_ROWS]
+    reach = axis_reach([shown_value(verdict, people) or 0.0 for verdict in drawn])
     with style.drawing(signature) as new_figure:
-        figure = new_figure(figsize=(options.width, _AROUND + _LINE * len(shown)), layout="constrained")
+        figure = new_figure(figsize=(options.width, _AROUND + _LINE * len(drawn)), layout="constrained")
         panel = figure.subplots()
         if people:
-            panel.axvspan(-shown[0].margin if shown else 0, 0, color="#e6eaee", linewidth=0, zorder=0)
+            panel.axvspan(-drawn[0].margin if drawn else 0, 0, color="#e6eaee", linewidth=0, zorder=0)
         panel.axvline(0, color=style.BASELINE, linewidth=0.8, zorder=1)
-        for line, verdict in enumerate(shown):
+        for line, verdict in enumerate(drawn):
             _draw_mark(panel, line, verdict, people, reach)
-        panel.set_yticks(range(len(shown)), [_name(verdict, verdicts, options) for verdict in shown])
-        panel.set_ylim(max(len(shown), 1) - 0.5, -0.5)
+        panel.set_yticks(range(len(drawn)), [_name(verdict, verdicts, options) for verdict in drawn])
+        panel.set_ylim(max(len(drawn), 1) - 0.5, -0.5)
         panel.set_xlim(-reach * 1.05, reach * 1.05)
         panel.set_xticks((-reach, 0.0, reach), [signed(-100 * reach), "0", signed(100 * reach)])
         panel.set_xlabel(f"{difference_words(people)} (points)")
@@ -82,15 +84,15 @@ def _draw_rows(verdicts: Sequence[Verdict], answer: Answer, signature: str, opti
         style.remove_frame(panel)
         for look, words in _LEGEND.items():
             panel.plot([], [], linestyle="", **_dot(look), label=words)
-        left = f" {counted(len(rows) - len(shown), 'row')} did not fit." if len(rows) > len(shown) else ""
-        words = _WORDS.format(title=answer.title.rstrip("."), axis=difference_words(people).capitalize(), left=left)
+        omitted = f" {counted(len(rows) - len(drawn), 'row')} did not fit." if len(rows) > len(drawn) else ""
+        words = _WORDS.format(title=answer.title.rstrip("."), axis=difference_words(people).capitalize(), left=omitted)
         return style.finish_with_legend(figure, panel, answer.title, words, signature, options, Legend(columns=3, headed=True))
 
 
-def _name(verdict: Verdict, every: Sequence[Verdict], options: FigureOptions) -> str:
+def _name(verdict: Verdict, all_verdicts: Sequence[Verdict], options: FigureOptions) -> str:
     """A row's language and metric, of which what all rows share is left out."""
     language, metric = options.shown_name("language", verdict["language"]), terminal_safe(metric_words(verdict["metric"]))
-    shared = {name for name in ("language", "metric") if len({str(other[name]) for other in every}) == 1}
+    shared = {name for name in ("language", "metric") if len({str(other[name]) for other in all_verdicts}) == 1}
     return metric if "language" in shared else language if "metric" in shared else f"{language} · {metric}"
 
 
@@ -109,7 +111,7 @@ def _dot(look: str) -> dict[str, Any]:
     return {"marker": "o", "markersize": 4.5, "color": VERDICTS[look], "markerfacecolor": fill}
 
 
-def _draw_matrix(answer: Answer, matrix: VerdictMatrix, others: int, signature: str, options: FigureOptions) -> Drawn:
+def _draw_matrix(answer: Answer, matrix: VerdictMatrix, other_conditions: int, signature: str, options: FigureOptions) -> Drawn:
     """A matrix, of several that of the plainest condition of each judge; a caption says how many other conditions there are."""
     rows = matrix.rows[:_MOST_ROWS]
     with style.drawing(signature) as new_figure:
@@ -118,19 +120,19 @@ def _draw_matrix(answer: Answer, matrix: VerdictMatrix, others: int, signature: 
         figure = new_figure(figsize=(options.width, min(style.MOST_INCHES, _AROUND + 0.5 + 0.22 * len(rows))), layout="constrained")
         panel = figure.subplots()
         for line, row in enumerate(rows):
-            for place, square in enumerate(row.squares):
+            for column, square in enumerate(row.squares):
                 looks = {look for look, _, _ in square.parts} if square else set()
                 ground = GROUNDS[looks.pop()] if len(looks) == 1 else "white"
-                panel.add_patch(Rectangle((place - 0.47, line - 0.44), 0.94, 0.88, facecolor=ground, linewidth=0))
-                panel.text(place, line, square_text(square, "  ") if square else "–", ha="center", va="center", fontsize=SMALL - 1)
+                panel.add_patch(Rectangle((column - 0.47, line - 0.44), 0.94, 0.88, facecolor=ground, linewidth=0))
+                panel.text(column, line, square_text(square, "  ") if square else "–", ha="center", va="center", fontsize=SMALL - 1)
         _label(panel, matrix, len(rows))
-        left = f" {counted(len(matrix.rows) - len(rows), 'row')} did not fit." if len(matrix.rows) > len(rows) else ""
-        asked = f" Asked with {matrix.asked}; {counted(others, 'other condition')} left out." if others else ""
+        omitted = f" {counted(len(matrix.rows) - len(rows), 'row')} did not fit." if len(matrix.rows) > len(rows) else ""
+        condition = f" Asked with {matrix.asked}; {counted(other_conditions, 'other condition')} left out." if other_conditions else ""
         number = f" Number: {matrix.axis}, in percentage points." if matrix.axis else " Number: metrics."
         key = f"{SIGNS['good']} shown for the judge, {SIGNS['bad']} against it, {SIGNS['open']} not shown."
         odd = f" {SIGNS['bad']} beside a number near or above 0: {', or '.join(matrix.reasons)}." if matrix.reasons else ""
         said = " ".join(sentence for _, sentence in answer.sentences)
-        words = f"{said} {key}{number}{odd}{asked}{left}"
+        words = f"{said} {key}{number}{odd}{condition}{omitted}"
         return style.finish_with_legend(figure, panel, answer.title, words, signature, options, Legend(headed=True))
 
 
@@ -150,8 +152,8 @@ def _label(panel: Any, matrix: VerdictMatrix, lines: int) -> None:
 def write_answer(comparison: DecidedComparison, path: Path, options: FigureOptions = FigureOptions()) -> None:
     """Draw the answer of a comparison into a file. Raises UsageError where it has no verdict, and as `form_of` does."""
 
-    def draw(own: FigureOptions) -> Drawn:
-        drawn = draw_answer(comparison.verdicts, comparison.signature, own)
+    def draw(file_options: FigureOptions) -> Drawn:
+        drawn = draw_answer(comparison.verdicts, comparison.signature, file_options)
         if drawn is None:
             raise UsageError("there is no verdict on a judge to draw; --figure-kind shares draws the class shares")
         return drawn

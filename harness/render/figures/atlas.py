@@ -33,15 +33,15 @@ def draw_matrix(rows: Sequence[LanguageRow], title: str, note: str, about: str =
         heads = (*QUALITIES, OTHER)
         step = (_WIDTH - _NAME - 0.05) / len(heads)
         top = 0.75
-        for place, head in enumerate(heads):
-            panel.text(_NAME + step * place + 0.05, top - 0.12, head, fontsize=7, fontweight="bold", color=INK, va="center")
+        for column, head in enumerate(heads):
+            panel.text(_NAME + step * column + 0.05, top - 0.12, head, fontsize=7, fontweight="bold", color=INK, va="center")
         for line, row in enumerate(rows):
             y = top + _LINE * line
             panel.text(0.05, y + _LINE / 2, row.name, fontsize=7, color=INK, va="center")
-            for place, square in enumerate(row.squares):
-                _draw_square(panel, _NAME + step * place, y, step, square)
-            others = "  ".join(f"{sign} {count}" for _, sign, count in row.others)
-            panel.text(_NAME + step * len(row.squares) + 0.05, y + _LINE / 2, others, fontsize=6.5, color=INK, va="center")
+            for column, square in enumerate(row.squares):
+                _draw_square(panel, _NAME + step * column, y, step, square)
+            other_counts = "  ".join(f"{sign} {count}" for _, sign, count in row.others)
+            panel.text(_NAME + step * len(row.squares) + 0.05, y + _LINE / 2, other_counts, fontsize=6.5, color=INK, va="center")
         return _png(figure, _DPI, about)
 
 
@@ -53,10 +53,10 @@ def draw_share(title: str, lead: str, sentences: Sequence[Sentence]) -> bytes:
         panel = _canvas(figure, width, height)
         panel.text(0.6, 0.9, terminal_safe(title), fontsize=34, fontweight="bold", color=INK, va="center")
         panel.text(0.6, 1.5, "\n".join(textwrap.wrap(terminal_safe(lead), 62)[:6]), fontsize=21, color=INK, va="top", linespacing=1.35)
-        for place, (style, words) in enumerate((("good", "use"), ("bad", "do not use"), ("open", "not known"))):
-            count = sum(own == style for own, _ in sentences)
-            _box(panel, 0.6 + 3.7 * place, 4.8, 3.4, 0.9, style)
-            panel.text(0.85 + 3.7 * place, 5.25, f"{SIGNS[style]} {count} {words}", fontsize=22, color=VERDICTS[style], va="center")
+        for index, (style, words) in enumerate((("good", "use"), ("bad", "do not use"), ("open", "not known"))):
+            count = sum(sentence_style == style for sentence_style, _ in sentences)
+            _box(panel, 0.6 + 3.7 * index, 4.8, 3.4, 0.9, style)
+            panel.text(0.85 + 3.7 * index, 5.25, f"{SIGNS[style]} {count} {words}", fontsize=22, color=VERDICTS[style], va="center")
         return _png(figure, _SHARE_DPI, "")
 
 

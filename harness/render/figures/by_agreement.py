@@ -55,13 +55,13 @@ def draw_by_agreement(comparison: Comparison, path: Path, options: FigureOptions
             "Without --figure-kind the answer is drawn"
         )
     rows = [cell.flat() for cell in cells]
-    style.write_figure(path, lambda own: draw_distributions(rows, comparison.signature, own), options)
+    style.write_figure(path, lambda file_options: draw_distributions(rows, comparison.signature, file_options), options)
 
 
 def draw_distributions(rows: Sequence[Row], signature: str, options: FigureOptions = FigureOptions()) -> Drawn:
     """The figure of flat cells that have shares of classes, by level of agreement or as a whole."""
-    kept, left = _chosen(rows)
-    grid = _grid(kept, options)
+    selected, omitted = _chosen(rows)
+    grid = _grid(selected, options)
     title, words = _OVERALL if len(grid.columns) == 1 or grid.columns[0][0] not in _LEVELS.values() else _BY_AGREEMENT
     inches = min(_MOST, (style.MOST_INCHES - _AROUND) / len(grid.names))
     with style.drawing(signature) as new_figure:
@@ -74,7 +74,7 @@ def draw_distributions(rows: Sequence[Row], signature: str, options: FigureOptio
         panels[0].set_yticks(range(len(grid.names)), grid.names)
         for name, colour in (("people", style.PEOPLE), ("judge", style.JUDGE)):
             panels[0].barh([0], [0], color=colour, label=name)
-        return style.finish_with_legend(figure, panels[0], title, words + _SHADES + left, signature, options)
+        return style.finish_with_legend(figure, panels[0], title, words + _SHADES + omitted, signature, options)
 
 
 def _chosen(rows: Sequence[Row]) -> tuple[Sequence[Row], str]:
@@ -84,13 +84,13 @@ def _chosen(rows: Sequence[Row]) -> tuple[Sequence[Row], str]:
         return rows, ""
     by_judge = {side[:2]: side for side in reversed(sides)}
     plainest = [side for side in sides if by_judge[side[:2]] == side]
-    kept = [row for row in rows if side_of(row) in plainest]
-    others = len(sides) - len(plainest)
-    if len(kept) <= MOST_ROWS:
-        return kept, f" The plainest condition of each judge; {counted(others, 'other condition')} left out (--where chooses)."
+    selected = [row for row in rows if side_of(row) in plainest]
+    other_count = len(sides) - len(plainest)
+    if len(selected) <= MOST_ROWS:
+        return selected, f" The plainest condition of each judge; {counted(other_count, 'other condition')} left out (--where chooses)."
     first = plainest[0]
-    left = f" Of {side_name(first, plainest)} only; {counted(len(sides) - 1, 'other')} left out (--where chooses)."
-    return [row for row in rows if side_of(row) == first], left
+    omitted = f" Of {side_name(first, plainest)} only; {counted(len(sides) - 1, 'other')} left out (--where chooses)."
+    return [row for row in rows if side_of(row) == first], omitted
 
 
 def _grid(rows: Sequence[Row], options: FigureOptions) -> _Grid:
@@ -108,7 +108,8 @@ def _grid(rows: Sequence[Row], options: FigureOptions) -> _Grid:
     levels = [row.get("distribution_by_agreement") or {_ALL: _overall(row)} for row in rows]
     names = tuple(_LEVELS.get(name, "") for name in levels[0])
     columns = [
-        (head, {n: own[level] for n, own in enumerate(levels) if own[level]["items"]}) for head, level in zip(names, levels[0], strict=True)
+        (head, {n: panel[level] for n, panel in enumerate(levels) if panel[level]["items"]})
+        for head, level in zip(names, levels[0], strict=True)
     ]
     return _Grid(_names(rows, options), [(head, shares) for head, shares in columns if shares])
 
@@ -119,14 +120,14 @@ def _overall(row: Row) -> Row:
 
 def _names(rows: Sequence[Row], options: FigureOptions) -> list[str]:
     """What tells the rows from each other: language, metric, and then as much else as is needed; the metric where nothing does."""
-    named: list[str] = []
+    naming: list[str] = []
     for name in (*_NAMED, "source", *CONDITION, "task"):
-        told = {tuple(str(row.get(other)) for other in named) for row in rows}
-        further = {tuple(str(row.get(other)) for other in (*named, name)) for row in rows}
-        named += [name] if len(further) > len(told) else []
+        distinct = {tuple(str(row.get(other)) for other in naming) for row in rows}
+        more_distinct = {tuple(str(row.get(other)) for other in (*naming, name)) for row in rows}
+        naming += [name] if len(more_distinct) > len(distinct) else []
     names = []
     for row in rows:
-        words = [_word(name, row[name], options) for name in named or ["metric"] if row.get(name) not in (None, "*")]
+        words = [_word(name, row[name], options) for name in naming or ["metric"] if row.get(name) not in (None, "*")]
         long = len(words) > 1 and len(" · ".join(words)) >= 34
         names.append(" · ".join(words[:-1]) + f"\n{words[-1]}" if long else " · ".join(words))
     return names
@@ -141,10 +142,10 @@ def _word(name: str, value: Any, options: FigureOptions) -> str:
 
 def _draw_panel(panel: Any, head: str, shares: Mapping[int, Row], rows: int, inches: float) -> None:
     """Two bars a row, people's above the judge's, with the number of items beside them."""
-    for line, own in shares.items():
+    for line, line_shares in shares.items():
         for offset, who, colour in ((-0.2, "labels", style.PEOPLE), (0.2, "judge", style.JUDGE)):
-            _draw_bar(panel, line + offset, own[who] or {}, colour, inches)
-        panel.text(1.01, line, f"{own['items']:,}", fontsize=style.SMALL - 1.5, va="center")
+            _draw_bar(panel, line + offset, line_shares[who] or {}, colour, inches)
+        panel.text(1.01, line, f"{line_shares['items']:,}", fontsize=style.SMALL - 1.5, va="center")
     panel.set_title(head, fontsize=style.SMALL)
     panel.set_ylim(rows - 0.5, -0.5)
     panel.set_xlim(0, 1.12)
@@ -153,13 +154,15 @@ def _draw_panel(panel: Any, head: str, shares: Mapping[int, Row], rows: int, inc
     style.remove_frame(panel)
 
 
-def _draw_bar(panel: Any, at: float, shares: Mapping[str, float], colour: str, inches: float) -> None:
+def _draw_bar(panel: Any, height: float, shares: Mapping[str, float], colour: str, inches: float) -> None:
     start = 0.0
-    for place, (name, share) in enumerate(shares.items()):
-        strength = _PALEST + (1 - _PALEST) * place / max(1, len(shares) - 1)
+    for index, (name, share) in enumerate(shares.items()):
+        strength = _PALEST + (1 - _PALEST) * index / max(1, len(shares) - 1)
         on_white = tuple(1 - strength * (1 - int(colour[digit : digit + 2], 16) / 255) for digit in (1, 3, 5))
-        panel.barh([at], [share], 0.36, left=start, color=on_white, linewidth=0)
+        panel.barh([height], [share], 0.36, left=start, color=on_white, linewidth=0)
         if share * inches * 0.8 > _LETTER * (len(name) + 1) and len(name) < 12:
             ink = "white" if strength > 0.55 else "#222222"
-            panel.text(start + share / 2, at, terminal_safe(name), fontsize=style.SMALL - 2, color=ink, ha="center", va="center_baseline")
+            panel.text(
+                start + share / 2, height, terminal_safe(name), fontsize=style.SMALL - 2, color=ink, ha="center", va="center_baseline"
+            )
         start += share

@@ -68,24 +68,24 @@ class DotFigure(NamedTuple):
     legend: Legend = Legend()
 
 
-def draw_dots(shown: DotFigure, signature: str, options: style.FigureOptions) -> style.Drawn:
+def draw_dots(dot_figure: DotFigure, signature: str, options: style.FigureOptions) -> style.Drawn:
     """The figure. The first panel of each case has its name beside it."""
     with style.drawing(signature) as new_figure:
-        if isinstance(shown.heights, float):
-            height, heights = shown.heights * -(-len(shown.panels) // shown.across), None
+        if isinstance(dot_figure.heights, float):
+            height, heights = dot_figure.heights * -(-len(dot_figure.panels) // dot_figure.across), None
         else:
-            height, heights = sum(shown.heights), shown.heights
-        figure = new_figure(figsize=(options.width, height + shown.around), layout="constrained")
-        grid = style.panels_of(figure, len(shown.panels), shown.across, heights)
-        named = None
-        for panel, own in zip(grid, shown.panels, strict=True):
-            dots(panel, own.aspect, own.categories, own.series, options)
-            shown.axis(panel, shown.label if own.case == shown.panels[-1].case else "")
-            panel.set_title(own.title, fontsize=style.SMALL + 1)
-            if own.case != named:
-                panel.set_ylabel("\n".join(textwrap.wrap(context_name(own.case or (), shown.keys), _BESIDE_WIDTH)))
-                named = own.case
-        return style.finish_with_legend(figure, grid[0], shown.title, shown.text, signature, options, shown.legend)
+            height, heights = sum(dot_figure.heights), dot_figure.heights
+        figure = new_figure(figsize=(options.width, height + dot_figure.around), layout="constrained")
+        grid = style.panels_of(figure, len(dot_figure.panels), dot_figure.across, heights)
+        labelled_panel = None
+        for panel, panel_series in zip(grid, dot_figure.panels, strict=True):
+            dots(panel, panel_series.aspect, panel_series.categories, panel_series.series, options)
+            dot_figure.axis(panel, dot_figure.label if panel_series.case == dot_figure.panels[-1].case else "")
+            panel.set_title(panel_series.title, fontsize=style.SMALL + 1)
+            if panel_series.case != labelled_panel:
+                panel.set_ylabel("\n".join(textwrap.wrap(context_name(panel_series.case or (), dot_figure.keys), _BESIDE_WIDTH)))
+                labelled_panel = panel_series.case
+        return style.finish_with_legend(figure, grid[0], dot_figure.title, dot_figure.text, signature, options, dot_figure.legend)
 
 
 def height_of(categories: int, series: int) -> float:
@@ -95,27 +95,29 @@ def height_of(categories: int, series: int) -> float:
 
 def dots(panel: Any, aspect: str, categories: Sequence[str], series: Sequence[Series], options: style.FigureOptions) -> None:
     """Draw one line for each category of an aspect (language, task), from the top; on it the dots of all series with their intervals."""
-    lines = sum(not one.beside for one in series)
+    lines = sum(not single.beside for single in series)
     step, line = 0.8 / max(lines, 1), -1
-    for one in series:
-        line += not one.beside
-        places = {name: place + (line - (lines - 1) / 2) * step for place, name in enumerate(categories)}
-        for name, words in one.notes.items():
+    for single in series:
+        line += not single.beside
+        positions = {name: index + (line - (lines - 1) / 2) * step for index, name in enumerate(categories)}
+        for name, words in single.notes.items():
             across = panel.get_yaxis_transform()
-            panel.text(0.01, places[name], terminal_safe(words), color=one.colour, fontsize=style.SMALL - 1, va="center", transform=across)
-        at = [places[name] for name in categories if name in one.values]
-        values = [one.values[name] for name in categories if name in one.values]
-        for y, (_, lo, hi) in zip(at, values, strict=True):
+            panel.text(
+                0.01, positions[name], terminal_safe(words), color=single.colour, fontsize=style.SMALL - 1, va="center", transform=across
+            )
+        heights = [positions[name] for name in categories if name in single.values]
+        values = [single.values[name] for name in categories if name in single.values]
+        for y, (_, lo, hi) in zip(heights, values, strict=True):
             if lo is not None and hi is not None:
-                panel.plot([lo, hi], [y, y], color=one.colour, linewidth=1.2, alpha=0.8, zorder=2, solid_capstyle="butt")
-        look = {"marker": one.marker, "markersize": 4.5, "color": one.colour, "zorder": 2.5 if one.beside else 3}
-        fill = "white" if one.hollow else one.colour
-        panel.plot([x for x, _, _ in values], at, linestyle="", markerfacecolor=fill, label=terminal_safe(one.name), **look)
+                panel.plot([lo, hi], [y, y], color=single.colour, linewidth=1.2, alpha=0.8, zorder=2, solid_capstyle="butt")
+        look = {"marker": single.marker, "markersize": 4.5, "color": single.colour, "zorder": 2.5 if single.beside else 3}
+        fill = "white" if single.hollow else single.colour
+        panel.plot([x for x, _, _ in values], heights, linestyle="", markerfacecolor=fill, label=terminal_safe(single.name), **look)
     names = (options.shown_name(aspect, name) for name in categories)
     panel.set_yticks(range(len(categories)), ["\n".join(textwrap.wrap(name, 18)) or name for name in names])  # room for the panel
     panel.set_ylim(len(categories) - 0.5, -0.5)
-    for place in range(1, len(categories)):
-        panel.axhline(place - 0.5, color=style.FAINT, linewidth=0.5, zorder=0)
+    for index in range(1, len(categories)):
+        panel.axhline(index - 0.5, color=style.FAINT, linewidth=0.5, zorder=0)
     panel.tick_params(axis="y", length=0)
     style.remove_frame(panel)
 
@@ -145,12 +147,12 @@ def context_of(row: Row, names: Sequence[str] = CONDITION) -> Case:
 
 def contexts(rows: Sequence[Row], names: Sequence[str] = CONDITION) -> list[Case]:
     """The different judges and conditions of rows, in their order; baselines only if there are no other judges."""
-    every = list(dict.fromkeys(context_of(row, names) for row in rows))
-    judges = [each for each in every if not traits_of(str(each[names.index("judge")])).is_baseline]
-    return judges or every
+    contexts_in_order = list(dict.fromkeys(context_of(row, names) for row in rows))
+    judges = [context for context in contexts_in_order if not traits_of(str(context[names.index("judge")])).is_baseline]
+    return judges or contexts_in_order
 
 
 def context_name(context: Sequence[Any], names: Sequence[str] = CONDITION) -> str:
     """A judge and condition in words: `local/model, single, temperature 0`."""
-    known = ((name, value) for name, value in zip(names, context, strict=True) if value is not None and value != "*")
-    return terminal_safe(", ".join(axis_words(*each) for each in known))
+    varying = ((name, value) for name, value in zip(names, context, strict=True) if value is not None and value != "*")
+    return terminal_safe(", ".join(axis_words(*axis) for axis in varying))

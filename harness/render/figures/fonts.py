@@ -41,15 +41,15 @@ def fonts_for(text: str) -> Fonts:
     from matplotlib import font_manager  # late: an extra
 
     usual = _letters(_Font(USUAL, str(font_manager.findfont(USUAL)), 0))
-    left = {letter for letter in text if letter.isprintable() and not letter.isspace()} - usual
+    missing = {letter for letter in text if letter.isprintable() and not letter.isspace()} - usual
     families = [USUAL]
-    for font in _by_preference(text) if left else ():
-        if left & _letters(font):
+    for font in _by_preference(text) if missing else ():
+        if missing & _letters(font):
             families.append(font.family)
-            left -= _letters(font)
-        if not left:
+            missing -= _letters(font)
+        if not missing:
             break
-    return Fonts(tuple(families), "".join(sorted(left)))
+    return Fonts(tuple(families), "".join(sorted(missing)))
 
 
 def is_drawable(text: str) -> bool:
@@ -65,9 +65,9 @@ def set_fonts(figure: Any, *, warn: bool = True) -> None:
     missing: dict[str, None] = {}
     for text in figure.findobj(Text):
         if not text.get_text().isascii():
-            found = fonts_for(text.get_text())
-            text.set_fontfamily([*found.families, "sans-serif"])
-            missing |= dict.fromkeys(found.missing)
+            fonts = fonts_for(text.get_text())
+            text.set_fontfamily([*fonts.families, "sans-serif"])
+            missing |= dict.fromkeys(fonts.missing)
     if missing and warn:
         text = "".join(list(missing)[:20])
         warnings.warn(
@@ -100,9 +100,9 @@ def _fonts() -> tuple[_Font, ...]:
     from matplotlib import font_manager  # late: an extra
 
     manager = font_manager.fontManager
-    known = {str(entry.fname) for entry in manager.ttflist}
+    registered = {str(entry.fname) for entry in manager.ttflist}
     for path in font_manager.findSystemFonts():
-        if path not in known:
+        if path not in registered:
             with suppress(OSError, RuntimeError):  # a file that is no font
                 manager.addfont(path)
     regular = (entry for entry in manager.ttflist if entry.style == "normal" and entry.weight in (400, "normal", "regular"))

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import msgspec
@@ -10,7 +12,27 @@ import msgspec
 from harness.model import CONDITION, SAMPLING, parse_variant
 from harness.render.figures import style
 from harness.render.figures.dot_panels import context_name, context_of, contexts, row_value, rows_at_level
-from harness.render.figures.style import Drawn, FigureOptions, Row, Section
+from harness.render.figures.style import (
+    BASELINE,
+    FAILURES,
+    INK,
+    JUDGE,
+    SMALL,
+    Drawn,
+    FigureOptions,
+    Legend,
+    Row,
+    Section,
+    drawing,
+    finish,
+    finish_with_legend,
+    fitting,
+    remove_frame,
+)
+from harness.render.pictured import SEES_NOTHING, DoseLine, DoseResponse, FailureShares, kind_number, kind_words
+from harness.reports.tables.numbers import counted, percent
+from harness.reports.tables.titles import metric_words
+from harness.text import terminal_safe
 
 _ASPECTS = ("language", "task", "metric")
 _WIDTH, _HEIGHT = 1.75, 1.7  # inches of a panel
@@ -42,7 +64,7 @@ def _draw_lines(
     """Panels of agreement along a key of the rows, whose unequal steps are drawn as such; `lines` are keys that separate the lines."""
     panels = [(aspect, name) for aspect in _ASPECTS for name in dict.fromkeys(row[aspect] for row in rows_at_level(rows, aspect))]
     across = min(int(options.width / _WIDTH), len(panels))
-    panels, left = style.fitting(panels, [_HEIGHT * (not number % across) for number in range(len(panels))], 1.1, "panel")
+    panels, omitted = style.fitting(panels, [_HEIGHT * (not number % across) for number in range(len(panels))], 1.1, "panel")
     down = -(-len(panels) // across)
     cases = contexts(rows, lines)
     steps = sorted({row[along] for row in rows})
@@ -64,14 +86,106 @@ def _draw_lines(
             panel.set_xlabel(label)
         grid[0].set_ylabel("agreement")
         who = "" if len(cases) > 1 else f" {context_name(cases[0], lines)}."
-        return style.finish_with_legend(figure, grid[0], f"Agreement by {label}", text + who + left, signature, options)
+        return style.finish_with_legend(figure, grid[0], f"Agreement by {label}", text + who + omitted, signature, options)
 
 
 def _draw_line(panel: Any, rows: Sequence[Row], along: str, number: int, name: str) -> None:
-    known = [(row[along], value) for row in rows if (value := row_value(row, "pa_failed_wrong"))]
+    points = [(row[along], value) for row in rows if (value := row_value(row, "pa_failed_wrong"))]
     colour, marker = style.colour_and_marker(number)
-    for x, (_, lo, hi) in known:
+    for x, (_, lo, hi) in points:
         if lo is not None and hi is not None:
             panel.plot([x, x], [lo, hi], color=colour, linewidth=1, alpha=0.8)
-    values = [value for _, (value, _, _) in known]
-    panel.plot([x for x, _ in known], values, color=colour, marker=marker, markersize=4, linewidth=1.2, label=name)
+    values = [value for _, (value, _, _) in points]
+    panel.plot([x for x, _ in points], values, color=colour, marker=marker, markersize=4, linewidth=1.2, label=name)
+
+
+_DOSES = (
+    "How often the original scores above the changed text, along the dose of the change, with 95 % intervals. On the dashed line, at ½, "
+    "the judge does not see the change."
+)
+_PANEL_WIDTH, _PANEL_HEIGHT = 1.2, 1.25  # least inches of a panel with its heading
+_LEFT, _TOP, _BOTTOM = 0.35, 0.3, 0.85  # inches beside, above and below all panels
+_GAP, _HEADING = 0.14, 0.35  # inches between panels, and of a panel's heading
+_PER_INCH = 15  # characters of the title and the caption
+
+
+def draw_doses(response: DoseResponse, signature: str, options: FigureOptions = FigureOptions()) -> Drawn:
+    """The figure of one kind of change, asked of one judge under one condition.
+
+    Panels have fixed places: to find them for dozens of panels would take matplotlib seconds.
+    """
+    room, characters = options.width - _LEFT, int(options.width * _PER_INCH)
+    across = int(room / _PANEL_WIDTH)
+    lines, omitted = fitting(
+        response.lines, [_PANEL_HEIGHT * (not number % across) for number in range(len(response.lines))], _TOP + _BOTTOM, "panel"
+    )
+    response = replace(response, lines=tuple(lines))
+    wide, height = room / across, _TOP + _PANEL_HEIGHT * -(-len(lines) // across) + _BOTTOM
+    title = terminal_safe(response.title)
+    with drawing(signature) as new_figure:
+        figure = new_figure(figsize=(options.width, height))
+        for number, line in enumerate(response.lines):
+            down, along = divmod(number, across)
+            inches = (_LEFT + along * wide, height - _TOP - (down + 1) * _PANEL_HEIGHT, wide - _GAP, _PANEL_HEIGHT - _HEADING - _GAP)
+            panel = figure.add_axes([inches[0] / options.width, inches[1] / height, inches[2] / options.width, inches[3] / height])
+            _draw_panel(panel, line, response, options)
+            panel.tick_params(labelleft=not along, labelbottom=number >= len(response.lines) - across)
+        figure.text(0.01, 1 - 0.06 / height, textwrap.fill(title, characters), va="top", fontsize=SMALL + 1, color=INK)
+        figure.text(0.01, 0.06 / height, textwrap.fill(_DOSES + omitted, characters), va="bottom", fontsize=SMALL - 0.5, color=INK)
+        return finish(figure, f"Sensitivity along the dose: {title}", _DOSES, signature, options)
+
+
+def _draw_panel(panel: Any, line: DoseLine, response: DoseResponse, options: FigureOptions) -> None:
+    panel.axhline(SEES_NOTHING, color=BASELINE, linewidth=0.8, linestyle="--", zorder=1)
+    for point in line.points:
+        if point.interval:
+            panel.plot([point.dose] * 2, point.interval, color=JUDGE, linewidth=1, alpha=0.8, zorder=2)
+    doses = [point.dose for point in line.points]
+    panel.plot(
+        doses, [point.sensitivity for point in line.points], color=JUDGE, marker="o", markersize=3.5, linewidth=1, zorder=3, clip_on=False
+    )
+    heading = f"{options.shown_name('language', line.language)}\n{terminal_safe(metric_words(line.metric))}"
+    panel.set_title(heading, fontsize=SMALL - 0.5)
+    panel.set_xlim(0, response.largest * 1.08)
+    panel.set_xticks([0, *sorted({point.dose for dose_line in response.lines for point in dose_line.points})])
+    panel.xaxis.set_major_formatter("{x:g}")
+    panel.set_ylim(-0.03, 1.03)
+    panel.set_yticks([0, 0.5, 1], ["0", "½", "1"])
+    remove_frame(panel)
+
+
+_FAILURES = "Answers that could not be read, as a share of each condition's judgments, by kind. An unreadable answer never becomes a score."
+_BAR = 0.3  # inches of a condition
+_NAME_LETTERS = 28  # characters in a line of a name
+
+
+def draw_failures(failures: FailureShares, signature: str, options: FigureOptions = FigureOptions()) -> Drawn:
+    """The figure of failures by condition and kind."""
+    conditions, omitted = fitting(failures.conditions, [_BAR] * len(failures.conditions), 1.4, "condition")
+    failures = replace(failures, conditions=tuple(conditions))
+    with drawing(signature) as new_figure:
+        figure = new_figure(figsize=(options.width, 1.4 + _BAR * len(failures.conditions)), layout="constrained")
+        panel = figure.subplots()
+        _draw_bars(panel, failures)
+        names = ["\n".join(textwrap.wrap(terminal_safe(condition.name), _NAME_LETTERS)) for condition in failures.conditions]
+        panel.set_yticks(range(len(names)), names)
+        panel.set_ylim(len(names) - 0.5, -0.5)
+        panel.set_xlim(0, failures.reach)
+        panel.set_xticks([0, failures.reach / 2, failures.reach], [percent(share) for share in (0, failures.reach / 2, failures.reach)])
+        panel.set_xlabel("share of judgments")
+        panel.tick_params(axis="y", length=0)
+        remove_frame(panel)
+        return finish_with_legend(
+            figure, panel, "Failures by condition and kind", _FAILURES + omitted, signature, options, Legend(len(FAILURES), least=1)
+        )
+
+
+def _draw_bars(panel: Any, failures: FailureShares) -> None:
+    lines = range(len(failures.conditions))
+    starts = [0.0] * len(failures.conditions)
+    for kind in failures.kinds:
+        shares = [condition.shares[kind] for condition in failures.conditions]
+        panel.barh(lines, shares, 0.7, left=starts, color=FAILURES[kind_number(kind)], label=kind_words(kind))
+        starts = [start + share for start, share in zip(starts, shares, strict=True)]
+    for line, (condition, end) in enumerate(zip(failures.conditions, starts, strict=True)):
+        panel.text(end, line, f" {percent(condition.unreadable)} of {counted(condition.judgments)}", va="center", ha="left")

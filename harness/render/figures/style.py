@@ -20,7 +20,7 @@ from harness.content.tags import autonym, english_name
 from harness.errors import UsageError
 from harness.render.figures.fonts import FontWarning, is_drawable, set_fonts
 from harness.reports.tables.numbers import counted
-from harness.tables import write_atomic
+from harness.row_files import write_atomic
 from harness.text import terminal_safe
 
 PEOPLE, JUDGE, BASELINE = "#1b2127", "#0b66b8", "#55606b"  # as on the pages (assets/style.css)
@@ -63,11 +63,11 @@ class FigureOptions:
         """A language by one of its names; anything else without underscores."""
         if aspect != "language":
             return terminal_safe(str(name).replace("_", " "))
-        own, english = f"{autonym(name)} ({name})", english_name(name)
-        if self.names == "own" and (self.forms == ("svg",) or is_drawable(own)):  # text stays text in an SVG file
-            return terminal_safe(own)
+        native, english = f"{autonym(name)} ({name})", english_name(name)
+        if self.names == "own" and (self.forms == ("svg",) or is_drawable(native)):  # text stays text in an SVG file
+            return terminal_safe(native)
         if self.names == "own":
-            message = f"no font on this machine draws {own}: a figure names it {english} (Noto fonts have it)"
+            message = f"no font on this machine draws {native}: a figure names it {english} (Noto fonts have it)"
             warnings.warn(message, FontWarning, stacklevel=2)
         return terminal_safe(english)
 
@@ -122,8 +122,8 @@ def _described(svg: bytes, title: str, words: str) -> bytes:
     """An SVG file with a title and a description for those who cannot see it."""
     head, opening, rest = svg.partition(b"<svg ")
     attributes, end, body = rest.partition(b">")
-    told = f"\n <title>{escape(terminal_safe(title))}</title>\n <desc>{escape(terminal_safe(words))}</desc>"
-    return b"".join((head, opening, b'role="img" ', attributes, end, told.encode(), body))
+    description = f"\n <title>{escape(terminal_safe(title))}</title>\n <desc>{escape(terminal_safe(words))}</desc>"
+    return b"".join((head, opening, b'role="img" ', attributes, end, description.encode(), body))
 
 
 class Legend(NamedTuple):
@@ -175,10 +175,10 @@ def fitting(things: Sequence[T], inches: Sequence[float], around: float, what: s
     (['a', 'b'], ' 1 other condition does not fit and is left out.')
     """
     tall = list(accumulate(inches, initial=around))[1:]
-    kept = list(things[: max(1, sum(height <= MOST_INCHES for height in tall))])
-    left = len(things) - len(kept)
-    verbs = "does not fit and is" if left == 1 else "do not fit and are"
-    return kept, f" {counted(left, f'other {what}')} {verbs} left out." if left else ""
+    fitted = list(things[: max(1, sum(height <= MOST_INCHES for height in tall))])
+    omitted = len(things) - len(fitted)
+    verbs = "does not fit and is" if omitted == 1 else "do not fit and are"
+    return fitted, f" {counted(omitted, f'other {what}')} {verbs} left out." if omitted else ""
 
 
 def shares_along(panel: Any, label: str = "", axis: str = "x", *, narrow: bool = False) -> None:

@@ -12,8 +12,7 @@ from harness.measure.answers import KEYS
 from harness.measure.options import POOLED
 from harness.render.html.answer import FigureColumn
 from harness.render.html.heat_map import Grid
-from harness.render.html.marks import Mark, difference_track, track
-from harness.render.html.small_figures import Point, fitted_panel, level_panel
+from harness.render.html.marks import Mark, Point, difference_track, fitted_panel, level_panel, track
 from harness.render.pictured import SEES_NOTHING, DoseResponse, dose_responses, of_judges
 from harness.render.sides import Side, plainest_first, side_name, side_of
 from harness.reports.answer import axis_reach
@@ -46,7 +45,7 @@ def row_links(section: ShownSection) -> list[list[dict[str, dict[str, Any]]]]:
 
     def links(row: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
         if "by_language" in row:
-            return {tag: _filters({**row, **own}) for tag, own in row["by_language"].items()}
+            return {tag: _filters({**row, **language_row}) for tag, language_row in row["by_language"].items()}
         return dict.fromkeys(_LINKED, _filters(row))
 
     return [list(map(links, rows)) for rows in section.rows]
@@ -54,15 +53,15 @@ def row_links(section: ShownSection) -> list[list[dict[str, dict[str, Any]]]]:
 
 def _filters(row: Mapping[str, Any]) -> dict[str, Any]:
     """The filters of the page that the keys of a row stand for. Texts that tempt to a false alarm have no flaw to be found by."""
-    kept = {name: row[name] for name in _FILTERS if row.get(name) not in (None, POOLED)}
+    filters = {name: row[name] for name in _FILTERS if row.get(name) not in (None, POOLED)}
     if row.get("kind") == TEMPTING:
-        kept["construction"] = "flawless"
-    return {**kept, "compared": True} if "construction" in row else kept
+        filters["construction"] = "flawless"
+    return {**filters, "compared": True} if "construction" in row else filters
 
 
 def _figures(rows: Rows) -> dict[str, FigureColumn]:
-    shown = {name: axis for name, axis in (_DIFFERENCES | _SHARES).items() if any(row.get(name) is not None for row in rows)}
-    return {name: _differences(rows, name, axis) if name in _DIFFERENCES else _shares(rows, name, axis) for name, axis in shown.items()}
+    axes = {name: axis for name, axis in (_DIFFERENCES | _SHARES).items() if any(row.get(name) is not None for row in rows)}
+    return {name: _differences(rows, name, axis) if name in _DIFFERENCES else _shares(rows, name, axis) for name, axis in axes.items()}
 
 
 def _differences(rows: Rows, name: str, axis: str) -> FigureColumn:
@@ -131,13 +130,15 @@ def _difference(row: Mapping[str, Any], reach: float) -> Markup | None:
 
 def dose_grids(section: ShownSection) -> list[Grid]:
     """Sensitivity along the dose, languages × metrics: a grid for each kind of change with doses, judge and condition."""
-    return [grid_of_places(one.title, _dose_panels(one)) for one in dose_responses(section.rows[0] if section.rows else ())]
+    return [grid_of_places(response.title, _dose_panels(response)) for response in dose_responses(section.rows[0] if section.rows else ())]
 
 
-def _dose_panels(one: DoseResponse) -> Iterator[tuple[str, str, Markup]]:
+def _dose_panels(response: DoseResponse) -> Iterator[tuple[str, str, Markup]]:
     """Panels go from dose 0, where nothing is changed and the sensitivity is ½, to the largest dose."""
-    for line in one.lines:
-        points = [Point(each.dose / one.largest, each.sensitivity, each.interval, _DOTS_ALIKE, each.words) for each in line.points]
+    for line in response.lines:
+        points = [
+            Point(point.dose / response.largest, point.sensitivity, point.interval, _DOTS_ALIKE, point.words) for point in line.points
+        ]
         yield line.language, line.metric, level_panel(points, SEES_NOTHING, line.words)
 
 
@@ -146,9 +147,13 @@ def preference_grid(section: ShownSection) -> Grid | None:
 
     A dot is a judge under one condition in one language. None for a section without such points.
     """
-    found = section.section
-    questions = [("recognition", found["points"], found["line"])] if found.get("points") else []
-    questions += [(metric_words(one["metric"]), one["points"], one["line"]) for one in found.get("control_lines", ()) if one["points"]]
+    content = section.section
+    questions = [("recognition", content["points"], content["line"])] if content.get("points") else []
+    questions += [
+        (metric_words(control["metric"]), control["points"], control["line"])
+        for control in content.get("control_lines", ())
+        if control["points"]
+    ]
     if not questions:
         return None
     figures = tuple(_fitted(name, points, line) for name, points, line in questions)
@@ -180,11 +185,11 @@ def run_grids(section: ShownSection) -> list[Grid]:
 def _run_panels(rows: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, str, Markup]]:
     """Panels go from the first run, which the others are compared with and where the line is, to the last one."""
     for language, metric in dict.fromkeys((str(row["language"]), str(row["metric"])) for row in rows):
-        own = [row for row in rows if (row["language"], row["metric"]) == (language, metric) and row["agreement"] is not None]
-        if own:
+        run_rows = [row for row in rows if (row["language"], row["metric"]) == (language, metric) and row["agreement"] is not None]
+        if run_rows:
             points = []
-            for place, row in enumerate(own):
+            for index, row in enumerate(run_rows):
                 said = f"{row['source']}: agreement {percent(row['agreement'], row['agreement_ci'])}, n {row['n']:,}"
-                points.append(Point(place / max(len(own) - 1, 1), row["agreement"], row["agreement_ci"], _DOTS_ALIKE, said))
-            words = f"{english_name(language)}, {metric_words(metric)}: agreement over {len(own)} runs"
-            yield language, metric, level_panel(points, own[0]["agreement"], words)
+                points.append(Point(index / max(len(run_rows) - 1, 1), row["agreement"], row["agreement_ci"], _DOTS_ALIKE, said))
+            words = f"{english_name(language)}, {metric_words(metric)}: agreement over {len(run_rows)} runs"
+            yield language, metric, level_panel(points, run_rows[0]["agreement"], words)

@@ -185,21 +185,21 @@ def judged_of_report(report: Report) -> list[JudgedCells]:
         condition = condition_of(summary)
         cells = tuple(cell for cell in report.by_metric if belongs(cell, summary))
         verdicts = tuple(verdict for verdict in report.verdicts if belongs(verdict, summary))
-        shown = condition if len(report.summaries) > 1 else ""
-        judged.append(JudgedCells(summary, verdicts, cells, f"{summary.judge}, {condition}", shown, report.constructed_labels))
+        condition_name = condition if len(report.summaries) > 1 else ""
+        judged.append(JudgedCells(summary, verdicts, cells, f"{summary.judge}, {condition}", condition_name, report.constructed_labels))
     return judged
 
 
 def answers_by_language(judged: Sequence[JudgedCells], unreviewed: Mapping[str, Sequence[str]] = {}) -> list[LanguageAnswer]:
     """Answers language by language: judges before baselines, plain conditions before others. Baselines alone are not folded."""
     answers = []
-    for tag in dict.fromkeys(each.summary.language for each in judged):
-        here = [each for each in judged if each.summary.language == tag]
-        order = plainest_first(each.side for each in here)
-        own = sorted(here, key=lambda each: order.index(each.side))
-        judges = sum(not is_baseline(each.side) for each in own)
-        first = min(_UNFOLDED, judges or len(own))
-        answers.append(LanguageAnswer(tag, tuple(unreviewed.get(tag, ())), tuple(own[:first]), tuple(own[first:])))
+    for tag in dict.fromkeys(cells.summary.language for cells in judged):
+        in_language = [cells for cells in judged if cells.summary.language == tag]
+        order = plainest_first(cells.side for cells in in_language)
+        ordered = sorted(in_language, key=lambda cells: order.index(cells.side))
+        judges = sum(not is_baseline(cells.side) for cells in ordered)
+        first = min(_UNFOLDED, judges or len(ordered))
+        answers.append(LanguageAnswer(tag, tuple(unreviewed.get(tag, ())), tuple(ordered[:first]), tuple(ordered[first:])))
     return answers
 
 

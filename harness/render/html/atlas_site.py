@@ -37,36 +37,36 @@ _NUMBERS = ("judge agrees", "people agree", "difference", "at worst", "over a co
 _ABOUT = "Which AI judge may score texts in which language: verdicts on published judges, on labels that people gave."
 
 
-def atlas_site(atlas: Atlas, today: datetime.date, url: str = "", beside: Mapping[str, str] = {}) -> dict[str, str | bytes]:
+def atlas_site(atlas: Atlas, today: datetime.date, url: str = "", other_pages: Mapping[str, str] = {}) -> dict[str, str | bytes]:
     """`{file name: page or picture}`. Equal atlases give equal bytes on one day; `today` decides how old judges are.
 
     `url` is the address where the site will be: without one pictures in previews of links have no address, and no page names one. Without
-    the extra `figures` there are no pictures. `beside`: pages beside these that the index links to, by the words of the link.
+    the extra `figures` there are no pictures. `other_pages`: pages beside these that the index links to, by the words of the link.
     """
-    pages: dict[str, str | bytes] = {INDEX: _index(atlas, today, beside)}
+    pages: dict[str, str | bytes] = {INDEX: _index(atlas, today, other_pages)}
     for tag in atlas.languages:
         rows = [row for row in atlas.rows if row.language == tag]
-        told = language_answer(atlas, tag, rows, today)
-        picture = _share_picture(told)
-        share = _share(told.answer.title, told.lead, f"{url.rstrip('/')}/{tag}/{SHARE}" if url and picture else "")
-        near = [(each, atlas.languages[each], f"../{each}/{INDEX}") for each in neighbours(atlas, tag)]
-        body = render("atlas_language.html", tag=tag, near=near, **_common(atlas, rows, told, today))
-        pages[f"{tag}/{INDEX}"] = _page(told.answer.title, body, told, share)
+        answer = language_answer(atlas, tag, rows, today)
+        picture = _share_picture(answer)
+        share = _share(answer.answer.title, answer.lead, f"{url.rstrip('/')}/{tag}/{SHARE}" if url and picture else "")
+        near = [(neighbour, atlas.languages[neighbour], f"../{neighbour}/{INDEX}") for neighbour in neighbours(atlas, tag)]
+        body = render("atlas_language.html", tag=tag, near=near, **_common(atlas, rows, answer, today))
+        pages[f"{tag}/{INDEX}"] = _page(answer.answer.title, body, answer, share)
         if picture:
             pages[f"{tag}/{SHARE}"] = picture
     for judge, slug in _slugs(atlas).items():
         rows = [row for row in atlas.rows if row.judge == judge]
-        told = judge_answer(atlas, judge, rows, today)
-        body = render("atlas_judge.html", known=atlas.judge(judge), **_common(atlas, rows, told, today, "../../"))
-        pages[f"judges/{slug}/{INDEX}"] = _page(told.answer.title, body, told, _share(judge, told.lead, ""))
+        answer = judge_answer(atlas, judge, rows, today)
+        body = render("atlas_judge.html", known=atlas.judge(judge), **_common(atlas, rows, answer, today, "../../"))
+        pages[f"judges/{slug}/{INDEX}"] = _page(answer.answer.title, body, answer, _share(judge, answer.lead, ""))
     return pages
 
 
-def _page(title: str, body: Markup, told: AtlasAnswer, share: Mapping[str, str]) -> str:
-    return shell(title, body, scripts=("tables.js",), description=told.lead, width="full", share=share)
+def _page(title: str, body: Markup, answer: AtlasAnswer, share: Mapping[str, str]) -> str:
+    return shell(title, body, scripts=("tables.js",), description=answer.lead, width="full", share=share)
 
 
-def _index(atlas: Atlas, today: datetime.date, beside: Mapping[str, str]) -> str:
+def _index(atlas: Atlas, today: datetime.date, other_pages: Mapping[str, str]) -> str:
     rows, judged = atlas_matrix(atlas, today), {row.language for row in atlas.rows}
     judges = [_judge_line(atlas, judge, slug, today) for judge, slug in _slugs(atlas).items()]
     body = render(
@@ -75,7 +75,7 @@ def _index(atlas: Atlas, today: datetime.date, beside: Mapping[str, str]) -> str
         other=OTHER,
         rows=rows,
         judges=judges,
-        beside=beside,
+        beside=other_pages,
         sets=[set_words(atlas, name) for name in atlas.sets],
         finding=_finding([row for row in rows if row.tag in judged]),
         verdicts=len(atlas.rows),
@@ -99,10 +99,14 @@ def _finding(rows: Sequence[LanguageRow]) -> str:
     """In how many languages a judge may be used for any quality, and in how many of them only for some metrics of it."""
     languages = counted(len(rows), "language")
     squares = [[square for square in row.squares if square and square.style == "good"] for row in rows]
-    fit = [own for own, row in zip(squares, rows, strict=True) if own or any(style == "good" for style, _, _ in row.others)]
+    fit = [
+        language_square
+        for language_square, row in zip(squares, rows, strict=True)
+        if language_square or any(style == "good" for style, _, _ in row.others)
+    ]
     if not fit:
         return f"No judge is shown fit for any quality in {languages}."
-    some = sum(bool(own) and all(square.part for square in own) for own in fit)
+    some = sum(bool(language_square) and all(square.part for square in language_square) for language_square in fit)
     only = f", in {some} of these for some of its metrics only" if some else ""
     return f"In {len(fit)} of {languages} a judge may be used for one quality or more{only}."
 
@@ -111,30 +115,30 @@ def names_of(atlas: Atlas, tag: str) -> list[str]:
     """The names of a language in all languages that have one for it, in lower case, each once: what the search looks at."""
     from language_data.name_data import LANGUAGES_WITH_NAME_DATA
 
-    own = [tag, atlas.languages[tag], name_in(tag, tag)]
-    return list(dict.fromkeys(name.casefold() for name in (*own, *(name_in(tag, other) for other in sorted(LANGUAGES_WITH_NAME_DATA)))))
+    names = [tag, atlas.languages[tag], name_in(tag, tag)]
+    return list(dict.fromkeys(name.casefold() for name in (*names, *(name_in(tag, other) for other in sorted(LANGUAGES_WITH_NAME_DATA)))))
 
 
 def _judge_line(atlas: Atlas, judge: str, slug: str, today: datetime.date) -> dict[str, Any]:
-    own = [row for row in atlas.rows if row.judge == judge]
+    judge_rows = [row for row in atlas.rows if row.judge == judge]
     return {
         "name": judge,
         "page": f"judges/{slug}/{INDEX}",
         "released": released_words(atlas, judge, today),
-        "languages": len({row.language for row in own}),
-        "counts": {verdict: sum(row.verdict == verdict for row in own) for verdict in ("use", "do not use")},
-        "verdicts": len(own),
+        "languages": len({row.language for row in judge_rows}),
+        "counts": {verdict: sum(row.verdict == verdict for row in judge_rows) for verdict in ("use", "do not use")},
+        "verdicts": len(judge_rows),
     }
 
 
-def _common(atlas: Atlas, rows: Sequence[AtlasRow], told: AtlasAnswer, today: datetime.date, up: str = "../") -> dict[str, Any]:
+def _common(atlas: Atlas, rows: Sequence[AtlasRow], answer: AtlasAnswer, today: datetime.date, up: str = "../") -> dict[str, Any]:
     """What the pages of languages and of judges have in common."""
     slugs, lines = _slugs(atlas), evidence(atlas, rows, today)
     if len({row.language for row in rows}) < 2:
         lines = [{name: text for name, text in line.items() if name != "language"} for line in lines]
     return {
-        "told": told,
-        "groups": groups_of(told.answer.cards),
+        "told": answer,
+        "groups": groups_of(answer.answer.cards),
         "index": f"{up}{INDEX}",
         "lines": [(verdict_style(row.verdict), line) for row, line in zip(rows, lines, strict=True)],
         "numbers": _NUMBERS,
@@ -169,10 +173,10 @@ def _share(title: str, words: str, picture: str) -> dict[str, str]:
     return about | ({"og:image": picture, "twitter:card": "summary_large_image"} if picture else {})
 
 
-def _share_picture(told: AtlasAnswer) -> bytes:
+def _share_picture(answer: AtlasAnswer) -> bytes:
     """The picture for previews; empty without the extra `figures`."""
     from harness.render.figures.atlas import draw_share
 
     with suppress(UsageError):
-        return draw_share(told.answer.title, told.lead, told.answer.sentences)
+        return draw_share(answer.answer.title, answer.lead, answer.answer.sentences)
     return b""

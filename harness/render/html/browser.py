@@ -16,12 +16,11 @@ from harness.content.tags import english_name
 from harness.data.columns import NO_VALUE, CodedColumn
 from harness.data.dataset import Dataset
 from harness.data.labels import Labels
-from harness.data.marked_errors import OUTPUT
+from harness.data.marked_errors import OUTPUT, lies_in
+from harness.html_pages import visible
 from harness.measure.outcomes import Outcomes
-from harness.model import CONDITION, SIDE, Item
+from harness.model import CONDITION, SIDE, ErrorSpan, Item
 from harness.offensive import WARNING, hides_texts
-from harness.pages import visible
-from harness.render.html.marked_errors import shown_errors
 from harness.render.sides import Side, plainest_first
 from harness.reports.answer import condition_words
 from harness.reports.tables.titles import metric_title
@@ -53,18 +52,18 @@ class BrowserSource:
 def chosen(sources: Sequence[Outcomes], most: int = MOST_JUDGMENTS) -> list[NDArray[np.int64]]:
     """The units of each source that a page shows: all, or those of as many whole items as fit, drawn by the hash of their ids."""
     if sum(map(len, sources)) <= most:
-        return [np.arange(len(each)) for each in sources]
+        return [np.arange(len(source)) for source in sources]
     counts: dict[str, int] = {}
-    for each in sources:
-        number = np.bincount(each.units.item, minlength=len(each.data.items))
-        for item, judged in zip(each.data.items, number.tolist(), strict=True):
+    for source in sources:
+        number = np.bincount(source.units.item, minlength=len(source.data.items))
+        for item, judged in zip(source.data.items, number.tolist(), strict=True):
             counts[item.item_id] = counts.get(item.item_id, 0) + judged
-    kept, room = set(), most
+    selected, room = set(), most
     for name in sorted(counts, key=lambda name: hashlib.sha256(name.encode("utf-8", "replace")).digest()):
         if counts[name] <= room:
             room -= counts[name]
-            kept.add(name)
-    masks = (np.array([item.item_id in kept for item in each.data.items], bool)[each.units.item] for each in sources)
+            selected.add(name)
+    masks = (np.array([item.item_id in selected for item in source.data.items], bool)[source.units.item] for source in sources)
     return [np.flatnonzero(mask) for mask in masks]
 
 
@@ -86,30 +85,30 @@ def items_json(
     otherwise, None where they fit. `constructed` labels are nobody's. With a `warning`, texts and what quotes them stand behind a click.
     """
     items: dict[ItemKey, Item] = {}
-    at: list[ItemKey] = []  # of each judgment
+    item_keys: list[ItemKey] = []  # of each judgment
     for source in sources:
-        data, places = source.outcomes.data, source.outcomes.units.item[source.kept]
-        keys = {place: (data.sha256 if len(sources) > 1 else "", data.items[place].item_id) for place in np.unique(places).tolist()}
-        for place, key in keys.items():
-            items.setdefault(key, data.items[place])
-        at += map(keys.__getitem__, places.tolist())
+        data, item_indices = source.outcomes.data, source.outcomes.units.item[source.kept]
+        keys = {index: (data.sha256 if len(sources) > 1 else "", data.items[index].item_id) for index in np.unique(item_indices).tolist()}
+        for index, key in keys.items():
+            items.setdefault(key, data.items[index])
+        item_keys += map(keys.__getitem__, item_indices.tolist())
     numbers = {key: number for number, key in enumerate(sorted(items, key=lambda key: (items[key].language, items[key].task)))}
-    shown = [items[key] for key in numbers]
-    item = np.array([numbers[key] for key in at], np.int64)
+    shown_items = [items[key] for key in numbers]
+    item = np.array([numbers[key] for key in item_keys], np.int64)
     columns = _joined(sources)
     errors = columns.pop("errors")
-    shorter = _fitting_length(shown, (columns["justification"], columns["reply"]))
+    shorter = _fitting_length(shown_items, (columns["justification"], columns["reply"]))
     sorting = np.lexsort((columns["metric"].codes, item))
     rows = {
         name: _coded(column.take(sorting), partial(_shown_reply, most=shorter) if name in ("justification", "reply") else _shown_value)
         for name, column in columns.items()
     }
-    judged_texts = [_judged_text(shown[number]) for number in item[sorting].tolist()]
+    judged_texts = [_judged_text(shown_items[number]) for number in item[sorting].tolist()]
     return {
-        "items": _items(shown, fields, shorter),
+        "items": _items(shown_items, fields, shorter),
         "rows": {"item": item[sorting].tolist(), **rows, "errors": shown_errors(errors.take(sorting), judged_texts)},
-        "labels": _labels(sources, numbers, shown, lambda data: data.labels),
-        "second": _labels(sources, numbers, shown, _second_round),
+        "labels": _labels(sources, numbers, shown_items, lambda data: data.labels),
+        "second": _labels(sources, numbers, shown_items, _second_round),
         "sides": _sides(columns, judges),
         "scales": {metric: _scale(sources, metric) for metric in _metrics(sources)},
         "words": {metric: words for metric in _metrics(sources) if (words := _class_words(sources, metric, libraries))},
@@ -125,18 +124,20 @@ def _joined(sources: Sequence[BrowserSource]) -> dict[str, CodedColumn]:
     """The columns of all sources, one after the other."""
     parts: dict[str, list[CodedColumn]] = {}
     for source in sources:
-        judgments, kept = source.outcomes, source.kept
-        judged = judgments.units.judgments.take(kept)
-        own = {name: getattr(judged, name) for name in ("metric", *_COLUMNS, "expected")}
-        own |= {name: getattr(judgments, name).take(kept) for name in ("reference", "agreement", "outcome")}
-        own["compared"] = CodedColumn((False, True), judgments.compared[kept].astype(np.int32))
+        judgments, rows = source.outcomes, source.kept
+        judged = judgments.units.judgments.take(rows)
+        key_columns = {name: getattr(judged, name) for name in ("metric", *_COLUMNS, "expected")}
+        key_columns |= {name: getattr(judgments, name).take(rows) for name in ("reference", "agreement", "outcome")}
+        key_columns["compared"] = CodedColumn((False, True), judgments.compared[rows].astype(np.int32))
         detected = judged.detected_language.without("und")
-        own["spoken"] = CodedColumn.from_values(tag or asked for tag, asked in zip(detected, judged.asked_language, strict=True))
-        evidence, empty = source.evidence, CodedColumn.empty(len(kept))
-        own |= {name: getattr(evidence, name) if evidence else empty for name in ("justification", "probs", "reply")}
-        own["errors"] = judged.spans if evidence is None or evidence.spans is None else evidence.spans
-        own["source"] = CodedColumn((source.name,), np.zeros(len(kept), np.int32))
-        for name, column in own.items():
+        key_columns["spoken"] = CodedColumn.from_values(
+            tag or asked_tag for tag, asked_tag in zip(detected, judged.asked_language, strict=True)
+        )
+        evidence, empty = source.evidence, CodedColumn.empty(len(rows))
+        key_columns |= {name: getattr(evidence, name) if evidence else empty for name in ("justification", "probs", "reply")}
+        key_columns["errors"] = judged.spans if evidence is None or evidence.spans is None else evidence.spans
+        key_columns["source"] = CodedColumn((source.name,), np.zeros(len(rows), np.int32))
+        for name, column in key_columns.items():
             parts.setdefault(name, []).append(column)
     return {name: _hashable_joined(columns) for name, columns in parts.items()}
 
@@ -145,16 +146,19 @@ def _sides(columns: Mapping[str, CodedColumn], judges: Sequence[tuple[Any, Any]]
     """The sides in reading order, each with how it was asked, as the first screen says it."""
     codes = np.unique(np.stack([columns[name].codes for name in SIDE]), axis=1).T.tolist()
     values = [columns[name].values for name in SIDE]
-    every = plainest_first(tuple(None if code == NO_VALUE else own[code] for code, own in zip(each, values, strict=True)) for each in codes)
-    place = {who: number for number, who in enumerate(judges)}
+    sides = plainest_first(
+        tuple(None if code == NO_VALUE else values_of_code[code] for code, values_of_code in zip(side_codes, values, strict=True))
+        for side_codes in codes
+    )
+    judge_numbers = {who: number for number, who in enumerate(judges)}
 
     def order(side: Side) -> int:
         source, judge, *_ = side
-        return place.get((source, judge), place.get((None, judge), len(place)))
+        return judge_numbers.get((source, judge), judge_numbers.get((None, judge), len(judge_numbers)))
 
-    keys = [dict(zip(SIDE, side, strict=True)) | {"variant": side[SIDE.index("variant")] or ""} for side in every]
-    asked = {side: condition_words(key, keys) for side, key in zip(every, keys, strict=True)}
-    return [[*map(_shown_value, side), asked[side]] for side in sorted(every, key=order)]
+    keys = [dict(zip(SIDE, side, strict=True)) | {"variant": side[SIDE.index("variant")] or ""} for side in sides]
+    conditions = {side: condition_words(key, keys) for side, key in zip(sides, keys, strict=True)}
+    return [[*map(_shown_value, side), conditions[side]] for side in sorted(sides, key=order)]
 
 
 def _judged_text(item: Item) -> str:
@@ -206,8 +210,8 @@ def _fitting_length(items: Sequence[Item], replies: Sequence[CodedColumn]) -> in
     said = [value if isinstance(value, str) else value.text for column in replies for value in column.used]
 
     def size(most: int) -> int:
-        kept = (*(text[: min(most, _TEXT_LENGTH)] for text in texts), *(text[: min(most, _REPLY_LENGTH)] for text in said))
-        return sum(len(text.encode("utf-8", "replace")) for text in kept)
+        cut = (*(text[: min(most, _TEXT_LENGTH)] for text in texts), *(text[: min(most, _REPLY_LENGTH)] for text in said))
+        return sum(len(text.encode("utf-8", "replace")) for text in cut)
 
     if size(_TEXT_LENGTH) <= _MOST_BYTES:
         return None
@@ -245,13 +249,13 @@ def _scale(sources: Sequence[BrowserSource], metric: str) -> dict[str, Any]:
     return {"kind": scale.kind, "classes": list(map(_shown_value, scale.classes)), "positions": positions, **ends}
 
 
-def _items(items: Sequence[Item], own: frozenset[str], shorter: int | None) -> dict[str, Any]:
+def _items(items: Sequence[Item], output_fields: frozenset[str], shorter: int | None) -> dict[str, Any]:
     names = list(dict.fromkeys(name for item in items for name, value in item.fields.items() if _is_text(value)))
-    place, most = {name: number for number, name in enumerate(names)}, shorter or _TEXT_LENGTH
+    field_index, most = {name: number for number, name in enumerate(names)}, shorter or _TEXT_LENGTH
     texts = []
     for item in items:
         own_texts = [(name, value, item.language_of(name)) for name, value in item.fields.items() if _is_text(value)]
-        texts.append([[place[name], _cut(value, most), *([tag] if tag != item.language else [])] for name, value, tag in own_texts])
+        texts.append([[field_index[name], _cut(value, most), *([tag] if tag != item.language else [])] for name, value, tag in own_texts])
     values: dict[str, list[Any]] = {name: [getattr(item, name) for item in items] for name in ("language", "task", "group", "system")}
     constructions = (item.fields.get("construction") for item in items)
     values["construction"] = [value if isinstance(value, str) and value else None for value in constructions]
@@ -261,7 +265,7 @@ def _items(items: Sequence[Item], own: frozenset[str], shorter: int | None) -> d
         "id": [_cut(item.item_id, _NAME_LENGTH) for item in items],
         **keys,
         "fields": [_cut(name, _NAME_LENGTH) for name in names],
-        "about": [int(bool(own) and name not in own) for name in names],
+        "about": [int(bool(output_fields) and name not in output_fields) for name in names],
         "texts": texts,
         "twin": [number_of.get(str(item.fields.get("twin")), -1) if "twin" in item.fields else -1 for item in items],
         "names": {tag: english_name(tag) for tag in dict.fromkeys(item.language for item in items)},
@@ -275,14 +279,14 @@ def _is_text(value: Any) -> bool:
 def _second_round(data: Dataset) -> Labels:
     """What people said in a second round: scores, and errors without a score or metric."""
     parts = [data.second] if data.second is not None else []
-    if further := data.second_spans:
-        nothing = CodedColumn.empty(len(further))
-        parts.append(Labels(further.item, further.annotator, nothing, nothing, nothing, further.spans))
+    if second_spans := data.second_spans:
+        nothing = CodedColumn.empty(len(second_spans))
+        parts.append(Labels(second_spans.item, second_spans.annotator, nothing, nothing, nothing, second_spans.spans))
     return Labels.concatenate(parts) if parts else Labels.from_rows(())
 
 
 def _labels(
-    sources: Sequence[BrowserSource], numbers: Mapping[ItemKey, int], shown: Sequence[Item], table: Callable[[Dataset], Labels]
+    sources: Sequence[BrowserSource], numbers: Mapping[ItemKey, int], shown_items: Sequence[Item], table: Callable[[Dataset], Labels]
 ) -> dict[str, Any]:
     """Every label of the items shown in a table of the data; those of a data set once, even if several sources share it."""
     items: list[NDArray[Any]] = []
@@ -293,12 +297,45 @@ def _labels(
     for name, data in different.items():
         labels = table(data)
         item = labels.item.recode({item_id: number for (sha, item_id), number in numbers.items() if sha == name})
-        kept = np.flatnonzero(item != NO_VALUE)
-        taken = labels.take(kept)
-        items.append(item[kept])
-        for column, own in parts.items():
-            own.append(getattr(taken, column))
+        labelled_rows = np.flatnonzero(item != NO_VALUE)
+        taken = labels.take(labelled_rows)
+        items.append(item[labelled_rows])
+        for column, part in parts.items():
+            part.append(getattr(taken, column))
     item_of = np.concatenate(items).tolist()
-    errors = shown_errors(CodedColumn.concatenate(parts.pop("spans")), [_judged_text(shown[number]) for number in item_of])
-    columns = {name: _coded(CodedColumn.concatenate(own), _shown_value) for name, own in parts.items()}
+    errors = shown_errors(CodedColumn.concatenate(parts.pop("spans")), [_judged_text(shown_items[number]) for number in item_of])
+    columns = {name: _coded(CodedColumn.concatenate(part), _shown_value) for name, part in parts.items()}
     return {"item": item_of, **columns, "errors": errors}
+
+
+_MOST_WORDS = 300  # characters of a quotation or reason
+_OUTSIDE = "outside the text"
+
+
+def shown_errors(column: CodedColumn, texts: Sequence[str]) -> dict[str, Any]:
+    """The errors of some rows as a column `{"v": values, "c": codes}`; `texts` has the judged text of every row."""
+    values: list[list[list[Any]]] = []
+    numbers: dict[tuple[int, str], int] = {}
+    codes = []
+    for code, text in zip(column.codes.tolist(), texts, strict=True):
+        if code == NO_VALUE:
+            codes.append(-1)
+            continue
+        if (code, text) not in numbers:
+            numbers[code, text] = len(values)
+            values.append([_shown(error, text) for error in column.values[code]])
+        codes.append(numbers[code, text])
+    return {"v": values, "c": codes if values else -1}
+
+
+def _shown(error: ErrorSpan, text: str) -> list[Any]:
+    severity, reason = visible(error.severity or "unreadable")[:40], visible(error.reason[:_MOST_WORDS])
+    if lies_in(error, text):
+        quoted = visible(text[error.start : error.end][:_MOST_WORDS])
+        return [severity, _units(text[: error.start]), _units(text[: error.end]), quoted, reason]
+    words = visible(error.text[:_MOST_WORDS]) or ("" if error.missing else _OUTSIDE)
+    return [severity, None, None, words, reason]
+
+
+def _units(text: str) -> int:
+    return len(visible(text).encode("utf-16-le", "surrogatepass")) // 2

@@ -14,8 +14,7 @@ from harness.measure.cells import Cell
 from harness.measure.label_score_pairs import LabelScorePairs, best_is_first, label_score_pairs
 from harness.measure.options import POOLED
 from harness.measure.outcomes import Outcomes
-from harness.render.html.marks import bar
-from harness.render.html.small_figures import Point, confusion_matrix, diagonal_panel
+from harness.render.html.marks import Point, bar, confusion_matrix, diagonal_panel
 from harness.render.sides import Side, filters_of, is_baseline, plainest_first, side_name, side_of
 from harness.reports.answer import style_of
 from harness.reports.tables.numbers import class_shares, percent
@@ -57,71 +56,73 @@ def pictures_of_cases(
     falling = frozenset(metric for _, judged in sources for metric, scale in judged.data.scales.items() if best_is_first(scale))
     pictures: dict[_Place, list[CasePicture]] = {}
     for name, judged in sources:
-        for one in label_score_pairs(judged, name):
-            pictures.setdefault((side_of(one.key), str(one.key["language"]), str(one.key["metric"])), []).extend(_of_pairs(one, whose))
+        for pairs in label_score_pairs(judged, name):
+            pictures.setdefault((side_of(pairs.key), str(pairs.key["language"]), str(pairs.key["metric"])), []).extend(
+                _of_pairs(pairs, whose)
+            )
     for cell in cells:
         if cell.distribution_labels and cell["task"] == POOLED:
-            place = side_of(cell.key), str(cell["language"]), str(cell["metric"])
-            pictures.setdefault(place, []).append(_class_shares(cell, cell["metric"] in falling, whose))
+            case = side_of(cell.key), str(cell["language"]), str(cell["metric"])
+            pictures.setdefault(case, []).append(_class_shares(cell, cell["metric"] in falling, whose))
     said = {(side_of(verdict.key), verdict["language"], verdict["metric"]): verdict for verdict in verdicts}
     sides = plainest_first(side for side, _, _ in pictures)
     sides = [side for side in sides if not is_baseline(side)] or sides
-    order = {place: number for number, place in enumerate(dict.fromkeys((language, metric) for _, language, metric in pictures))}
-    places = sorted((place for place in pictures if place[0] in sides), key=lambda place: (order[place[1:]], sides.index(place[0])))
-    return [_case(place, sides, said.get(place), pictures[place]) for place in places if pictures[place]]
+    order = {case: number for number, case in enumerate(dict.fromkeys((language, metric) for _, language, metric in pictures))}
+    cases = sorted((case for case in pictures if case[0] in sides), key=lambda case: (order[case[1:]], sides.index(case[0])))
+    return [_case(case, sides, said.get(case), pictures[case]) for case in cases if pictures[case]]
 
 
-def _case(place: _Place, sides: Sequence[Side], verdict: Verdict | None, pictures: Sequence[CasePicture]) -> CasePictures:
-    side, language, metric = place
+def _case(case: _Place, sides: Sequence[Side], verdict: Verdict | None, pictures: Sequence[CasePicture]) -> CasePictures:
+    side, language, metric = case
     name = f"{english_name(language)} · {metric_words(metric)}{f' · {side_name(side, sides)}' if len(sides) > 1 else ''}"
     about = filters_of(side) | {"language": language, "metric": metric}
     return CasePictures(name, about, (style_of(verdict), verdict.words.sentence) if verdict else None, tuple(pictures))
 
 
-def _of_pairs(one: LabelScorePairs, whose: str) -> Iterator[CasePicture]:
+def _of_pairs(pairs: LabelScorePairs, whose: str) -> Iterator[CasePicture]:
     """The pictures of labels and scores of the same texts."""
-    if one.counts:
+    if pairs.counts:
         note = "Rows are labels, columns scores, from the worst class to the best, in percent of each row; the frame marks equal ones."
-        yield CasePicture("Label by score", note, _confusion(one))
-    if one.by_mean and one.ends:
+        yield CasePicture("Label by score", note, _confusion(pairs))
+    if pairs.by_mean and pairs.ends:
         note = "Right: the mean label of a text; up: the judge's score, with its quartiles. On the dashed line both are equal."
-        yield CasePicture("Score against the mean label" if whose != "people" else "Score against people's mean", note, _by_mean(one))
-    if one.reliability:
+        yield CasePicture("Score against the mean label" if whose != "people" else "Score against people's mean", note, _by_mean(pairs))
+    if pairs.reliability:
         note = "Right: the probability that the judge gave to its score; up: the share of right scores."
-        yield CasePicture("Confidence and right answers", note, _reliability(one))
+        yield CasePicture("Confidence and right answers", note, _reliability(pairs))
 
 
 def _place(key: Mapping[str, Any]) -> str:
     return f"{english_name(str(key['language']))}, {metric_words(str(key['metric']))}"
 
 
-def _confusion(one: LabelScorePairs) -> Markup:
-    filters = filters_of(side_of(one.key)) | {"language": one.key["language"], "metric": one.key["metric"], "compared": True}
-    right = sum(row[n] for n, row in enumerate(one.counts))
-    words = f"{_place(one.key)}: label by score, {percent(right / max(1, sum(map(sum, one.counts))))} on the diagonal"
-    return confusion_matrix(one.classes, one.counts, filters, words)
+def _confusion(pairs: LabelScorePairs) -> Markup:
+    filters = filters_of(side_of(pairs.key)) | {"language": pairs.key["language"], "metric": pairs.key["metric"], "compared": True}
+    right = sum(row[n] for n, row in enumerate(pairs.counts))
+    words = f"{_place(pairs.key)}: label by score, {percent(right / max(1, sum(map(sum, pairs.counts))))} on the diagonal"
+    return confusion_matrix(pairs.classes, pairs.counts, filters, words)
 
 
-def _by_mean(one: LabelScorePairs) -> Markup:
-    assert one.ends
-    low, reach = one.ends[0], one.ends[1] - one.ends[0]
-    most = max(point.n for point in one.by_mean)
+def _by_mean(pairs: LabelScorePairs) -> Markup:
+    assert pairs.ends
+    low, reach = pairs.ends[0], pairs.ends[1] - pairs.ends[0]
+    most = max(point.n for point in pairs.by_mean)
     points = []
-    for point in one.by_mean:
+    for point in pairs.by_mean:
         quartiles = f"quartiles {point.quartiles[0]:g} to {point.quartiles[1]:g}"
         words = f"mean label {point.label:.3g}: mean score {point.score:.3g}, {quartiles}, n {point.n:,}"
         x, y, *whisker = ((value - low) / reach for value in (point.label, point.score, *point.quartiles))
         points.append(Point(x, y, (whisker[0], whisker[1]), point.n / most, words))
-    return diagonal_panel(points, f"{_place(one.key)}: score against the annotators' mean")
+    return diagonal_panel(points, f"{_place(pairs.key)}: score against the annotators' mean")
 
 
-def _reliability(one: LabelScorePairs) -> Markup:
-    most = max(point.n for point in one.reliability)
+def _reliability(pairs: LabelScorePairs) -> Markup:
+    most = max(point.n for point in pairs.reliability)
     points = [
         Point(p.confidence, p.right, None, p.n / most, f"confidence {percent(p.confidence)}: {percent(p.right)} right, n {p.n:,}")
-        for p in one.reliability
+        for p in pairs.reliability
     ]
-    return diagonal_panel(points, f"{_place(one.key)}: share right against confidence")
+    return diagonal_panel(points, f"{_place(pairs.key)}: share right against confidence")
 
 
 def _class_shares(cell: Cell, reverse: bool, whose: str) -> CasePicture:
@@ -144,11 +145,11 @@ def _levels(cell: Cell) -> Iterator[tuple[str, int, Mapping[str, float] | None, 
         yield "", cell.n_ref, cell.distribution_labels, cell.distribution_judge
 
 
-def _level_shares(level: str, items: int, both: Sequence[tuple[str, Mapping[str, float] | None]], reverse: bool) -> Markup:
+def _level_shares(level: str, items: int, raters: Sequence[tuple[str, Mapping[str, float] | None]], reverse: bool) -> Markup:
     head = f"{level}, n {items:,}" if level else f"n {items:,}"
     row = Markup('<div class="shares">{}<span class="hidden">{}: {}</span></div>')
     bars = []
-    for who, shares in both:
+    for who, shares in raters:
         if shares:
             classes = list(shares)[::-1] if reverse else list(shares)
             drawn = bar({name: shares[name] for name in classes}, classes, who, people=who != "judge")

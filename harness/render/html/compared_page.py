@@ -60,14 +60,14 @@ def comparison_page(
     comparison: DecidedComparison, sources: Sequence[tuple[Recording, RunResult | None]], options: CompareOptions, command: str
 ) -> str:
     """One self-contained page of a comparison of `sources`, made with `options` by `command`."""
-    given = [recording.name for recording, _ in sources]
-    names = [f"{name}#{given[:i].count(name) + 1}" if given.count(name) > 1 else name for i, name in enumerate(given)]
+    source_names = [recording.name for recording, _ in sources]
+    names = [f"{name}#{source_names[:i].count(name) + 1}" if source_names.count(name) > 1 else name for i, name in enumerate(source_names)]
     recordings = [msgspec.structs.replace(recording, name=name) for name, (recording, _) in zip(names, sources, strict=True)]
     judged = [outcomes(recording, options) for recording in recordings]
-    kept = chosen(judged)
+    selected = chosen(judged)
     browsed = [
-        BrowserSource(name, each, rows, read_evidence(run, each.row[rows]) if run else None)
-        for name, each, rows, (_, run) in zip(names, judged, kept, sources, strict=True)
+        BrowserSource(name, outcome, rows, read_evidence(run, outcome.row[rows]) if run else None)
+        for name, outcome, rows, (_, run) in zip(names, judged, selected, sources, strict=True)
     ]
     libraries = [Library(), *(run.prepared.library for _, run in sources if run is not None)]
     judges = judges_in_order(judged_sides(comparison.verdicts))
@@ -75,7 +75,7 @@ def comparison_page(
     cells: Sequence[Cell] = ()
     if options.level == "item":
         cells = compare(recordings, msgspec.structs.replace(options, by=BY_METRIC.by, versus=None)).cells
-    pictured = [(name if len(names) > 1 else None, each) for name, each in zip(names, judged, strict=True)]
+    pictured = [(name if len(names) > 1 else None, outcome) for name, outcome in zip(names, judged, strict=True)]
     several = len(sides_of(comparison.cells)) > 1 and options.level == "item"
     side_tables = list(_side_tables(comparison.cells)) if several else []
     parts = judged_parts(list(_judged_cells(cells, comparison.verdicts, recordings, options)), pictured, cells, comparison.verdicts)
@@ -85,7 +85,7 @@ def comparison_page(
     body = render(
         "comparison.html",
         title=title,
-        judgments=sum(int(each.compared.sum()) for each in judged),
+        judgments=sum(int(outcome.compared.sum()) for outcome in judged),
         sections=list(_sections(bool(cells), bool(side_tables), bool(parts["maps"]), own_sections)),
         own_sections=[(section, run_grids(section), section_tables(section)) for section in own_sections],
         numeric=any(cell.continuous for cell in comparison.cells),
@@ -95,7 +95,7 @@ def comparison_page(
         first=first_screen(
             comparison.verdicts,
             Known(
-                max(each.data.labels.max_annotators for each in recordings),
+                max(outcome.data.labels.max_annotators for outcome in recordings),
                 pairs=minimal_pair_rows(comparison.sections),
                 two_people=two_people_sentence(cells),
                 pages=comparison.pages,
@@ -117,17 +117,17 @@ def _judged_cells(
     """The answers of every source, as a run's report has them."""
     sides = sides_of(cells)
     for recording in recordings:
-        own = [cell for cell in cells if cell.key.get("source", recording.name) == recording.name]
+        source_cells = [cell for cell in cells if cell.key.get("source", recording.name) == recording.name]
         decided = [verdict for verdict in verdicts if verdict.key.get("source", recording.name) == recording.name]
         constructed = recording.data.about.source == "constructed"
-        for summary in summaries(own, pooled_differences(recording, options) if own else {}):
-            mine = tuple(cell for cell in own if belongs(cell, summary))
+        for summary in summaries(source_cells, pooled_differences(recording, options) if source_cells else {}):
+            mine = tuple(cell for cell in source_cells if belongs(cell, summary))
             name = side_name(side_of(mine[0].key), sides)
-            theirs = tuple(verdict for verdict in decided if belongs(verdict, summary))
-            yield JudgedCells(summary, theirs, mine, name, name if len(sides) > 1 else "", constructed)
+            judge_verdicts = tuple(verdict for verdict in decided if belongs(verdict, summary))
+            yield JudgedCells(summary, judge_verdicts, mine, name, name if len(sides) > 1 else "", constructed)
 
 
-def _sections(answers: bool, side_by_side: bool, maps: bool, own: Sequence[ShownSection]) -> Iterator[tuple[str, str]]:
+def _sections(answers: bool, side_by_side: bool, maps: bool, study_sections: Sequence[ShownSection]) -> Iterator[tuple[str, str]]:
     yield "items", "Every judgment"
     if answers:
         yield "answer", "Language by language"
@@ -135,7 +135,7 @@ def _sections(answers: bool, side_by_side: bool, maps: bool, own: Sequence[Shown
         yield "sides", "Side by side"
     if maps:
         yield "grid", "Agreement"
-    yield from ((section.name, section.title) for section in own)
+    yield from ((section.name, section.title) for section in study_sections)
     yield from (("numbers", "All numbers"), ("again", "Reproduce this page"))
 
 
@@ -144,16 +144,16 @@ def _side_tables(cells: Sequence[Cell]) -> Iterator[_SideTable]:
     sides = sides_of(cells)
     keys = tuple(distinguishing_keys([{name: value for name, value in cell.key.items() if name not in SIDE} for cell in cells]))
     for language in languages_of(cells):
-        own = [cell for cell in cells if cell["language"] == language]
-        own_sides = [side for side in sides if any(side_of(cell.key) == side for cell in own)]
+        language_cells = [cell for cell in cells if cell["language"] == language]
+        own_sides = [side for side in sides if any(side_of(cell.key) == side for cell in language_cells)]
         rows: dict[tuple[str, ...], dict[Side, Cell]] = {}
-        for cell in own:
+        for cell in language_cells:
             rows.setdefault(tuple(key_text(name, cell.key[name]) for name in keys), {})[side_of(cell.key)] = cell
-        shown = []
+        titled = []
         for names, by_side in rows.items():
             squares = tuple(_square(by_side[side]) if side in by_side else None for side in own_sides)
-            shown.append((names, max(cell.n_ref for cell in by_side.values()), squares))
-        yield _SideTable(language, keys, tuple(side_name(side, sides) for side in own_sides), tuple(shown))
+            titled.append((names, max(cell.n_ref for cell in by_side.values()), squares))
+        yield _SideTable(language, keys, tuple(side_name(side, sides) for side in own_sides), tuple(titled))
 
 
 def _square(cell: Cell) -> _ComparedSquare:
@@ -165,5 +165,5 @@ def _square(cell: Cell) -> _ComparedSquare:
     value = least if value is None else value
     if not cell.versus:
         return _ComparedSquare(number, value, drawn, "", "")
-    apart = (coefficient if cell.continuous else difference)(cell.versus["diff"], cell.versus["ci"])
-    return _ComparedSquare(number, value, drawn, apart, interval_sign(cell.versus["ci"]))
+    change = (coefficient if cell.continuous else difference)(cell.versus["diff"], cell.versus["ci"])
+    return _ComparedSquare(number, value, drawn, change, interval_sign(cell.versus["ci"]))

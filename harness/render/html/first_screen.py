@@ -2,18 +2,167 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
+from typing import Any
+
+from markupsafe import Markup
 
 from harness.content.tags import english_name
 from harness.decide.verdicts import Verdict
 from harness.measure.options import POOLED
-from harness.render.html.verdict_rows import PairRow, VerdictList, verdict_list
-from harness.render.sides import side_of
+from harness.render.html.marks import difference_track, gap_track
+from harness.render.sides import Side, plainest_first, side_of
 from harness.render.verdicts import judged_sides
-from harness.reports.answer import LabelPages, annotators_of, answer_of, side_names
-from harness.reports.answer_parts import Card, NextStep, VerdictMatrix
-from harness.reports.tables.numbers import counted, percent
+from harness.reports.answer import (
+    LabelPages,
+    annotators_of,
+    answer_of,
+    axis_reach,
+    beside_people,
+    condition_words,
+    difference_words,
+    groups_of,
+    place_of,
+    reason_against,
+    shown_value,
+    side_names,
+    style_of,
+    texts_of,
+)
+from harness.reports.answer_parts import SIGNS, Card, NextStep, VerdictMatrix
+from harness.reports.sections.self_preference import ALL_SOURCES
+from harness.reports.tables.numbers import coefficient, counted, difference, percent
+from harness.reports.tables.titles import metric_title, metric_words
+
+PairRow = Mapping[str, Any]
+"""A row of the section of minimal pairs."""
+PairRows = Mapping[tuple[str, str], PairRow]
+"""The same by language and metric (`*` where they pool)."""
+
+
+@dataclass(frozen=True)
+class DrawnVerdict:
+    """One language and metric: its name, the figure, the number, all in words, and what a click shows; of its minimal pairs the same.
+
+    `note` says why it has its verdict, `beside` which numbers are compared.
+    """
+
+    name: str
+    drawn: Markup | None
+    number: str
+    title: str
+    show: dict[str, Any]
+    note: str = ""
+    beside: str = ""
+    pairs: DrawnVerdict | None = None
+
+
+@dataclass(frozen=True)
+class DrawnGroup:
+    """Rows with one kind of verdict; `folded` where they say little."""
+
+    heading: str
+    style: str
+    sign: str
+    rows: tuple[DrawnVerdict, ...]
+    folded: bool
+
+
+@dataclass(frozen=True)
+class VerdictList:
+    """The groups of one judge, and what they are drawn on: `reach` to both sides of 0, `limits` and `pairs` whether any row has them."""
+
+    axis: str
+    less: str
+    more: str
+    reach: str
+    margin: str
+    limits: bool
+    pairs: bool
+    groups: tuple[DrawnGroup, ...]
+
+
+def verdict_list(verdicts: Sequence[Verdict], pairs: PairRows = MappingProxyType({})) -> VerdictList:
+    """The verdicts on one judge under one condition, with its minimal pairs, if there are any."""
+    people = beside_people(verdicts)
+    values = [value for verdict in verdicts if (value := shown_value(verdict, people)) is not None]
+    reach = axis_reach(values)
+    alone = len({verdict["metric"] for verdict in verdicts}) > 1 and len({verdict["language"] for verdict in verdicts}) == 1
+
+    def drawn(verdict: Verdict) -> DrawnVerdict:
+        cell_name = f"{english_name(verdict['language'])} · {metric_title(verdict['metric'])}"
+        return _drawn(verdict, people, reach, metric_words(verdict["metric"]) if alone else cell_name, pairs)
+
+    grouped = list(groups_of(verdicts, people))
+    groups = tuple(
+        DrawnGroup(
+            group.heading, group.style, SIGNS[group.style], tuple(map(drawn, group.verdicts)), group.says_little and len(grouped) > 1
+        )
+        for group in grouped
+    )
+    rows = [row for group in groups for row in group.rows]
+    closeness = any(verdict.texts.closeness for verdict in verdicts)
+    than = "people" if people else "a constant"
+    return VerdictList(
+        difference_words(people),
+        f"the judge {'is less close than' if closeness else 'agrees less than'} {than}",
+        "closer" if closeness else "more",
+        difference(reach),
+        percent(verdicts[0].margin).removesuffix("%").strip() if people else "",
+        any(row.drawn is not None and 'class="limit"' in row.drawn for row in rows),
+        any(row.pairs for row in rows),
+        groups,
+    )
+
+
+def _drawn(verdict: Verdict, people: bool, reach: float, name: str, pairs: PairRows) -> DrawnVerdict:
+    value, style = shown_value(verdict, people), style_of(verdict)
+    texts = counted(verdict.texts.labelled, "text")
+    words = f"{place_of(verdict)}: {verdict.answer}, {difference(value)}"
+    drawn = None
+    if value is not None and (verdict.agreement.gap if people else verdict.baseline.diff) is not None:
+        tick = _limit(verdict) if people else None
+        words += "; with so few texts not even a judge that agrees just as people do would be shown" if tick is not None else ""
+        bound = verdict.bounds.gap if people else verdict.bounds.base
+        drawn = gap_track(value, bound, verdict.margin if people else None, reach, style, words, tick)
+    row = pairs.get((verdict["language"], verdict["metric"]))
+    below = _drawn_pairs(verdict, row) if row and row["sensitivity"] is not None else None
+    agreed = verdict.agreement
+    compared = agreed.judge is not None and agreed.people is not None and not verdict.controls
+    shares = f"judge {percent(agreed.judge)} · people {percent(agreed.people)}" if compared else ""
+    return DrawnVerdict(name, drawn, difference(value), words, texts_of(verdict), f"{_reason(verdict)} · {texts}", shares, below)
+
+
+def _drawn_pairs(verdict: Verdict, row: PairRow) -> DrawnVerdict:
+    """Sensitivity on a line from 0 to 1 with ½ in its middle."""
+    value, interval = row["sensitivity"], row["sensitivity_ci"]
+    higher, equal, lower = (round(row[name] * row["n"]) for name in ("higher", "equal", "lower"))
+    alarms = "" if row["false_alarms"] is None else f"; {round(row['false_alarms'] * row['n_flawless'])}/{row['n_flawless']} false alarms"
+    title = (
+        f"{place_of(verdict)}: minimal pairs, sensitivity {coefficient(value, interval)}; the flawless text is scored higher in {higher}, "
+        f"equal in {equal}, lower in {lower} of {row['n']}{alarms}"
+    )
+    from_middle = interval and (interval[0] - 0.5, interval[1] - 0.5)
+    drawn = difference_track(value - 0.5, from_middle, 0.5, title)
+    return DrawnVerdict(f"pairs: {higher}/{row['n']} found{alarms}", drawn, coefficient(value), title, texts_of(verdict))
+
+
+def _limit(verdict: Verdict) -> float | None:
+    """The bound of a judge that agrees just as people do, where it lies below the margin: so few texts show nothing."""
+    bound = verdict.bounds.perfect
+    return bound if bound is not None and bound <= -verdict.margin and style_of(verdict) == "open" else None
+
+
+def _reason(verdict: Verdict) -> str:
+    """The verdict, and why: what is shown against the judge, or how many labels would settle it."""
+    if style_of(verdict) == "bad":
+        return reason_against(verdict)
+    if style_of(verdict) == "open" and verdict.needed:
+        return f"label {verdict.needed} more"
+    return "as good as people" if verdict.answer == "use" else verdict.answer
+
 
 _ALL = "all"
 Sides = Sequence[Sequence[Verdict]]
@@ -80,59 +229,61 @@ class Known:
     pages: LabelPages = field(default_factory=LabelPages)
 
 
-def first_screen(verdicts: Sequence[Verdict], known: Known = Known()) -> FirstScreen | None:
+def first_screen(verdicts: Sequence[Verdict], facts: Known = Known()) -> FirstScreen | None:
     """The first screen of a page with these verdicts; None where there are none on any judge but baselines."""
     sides = judged_sides(verdicts)
     if not sides:
         return None
-    tags = list(dict.fromkeys(verdict["language"] for own in sides for verdict in own))
-    views = [_view(_ALL, sides, known)]
+    tags = list(dict.fromkeys(verdict["language"] for verdict_side in sides for verdict in verdict_side))
+    views = [_view(_ALL, sides, facts)]
     if len(tags) > 1:
-        own = ([[verdict for verdict in side if verdict["language"] == tag] for side in sides] for tag in tags)
-        views += [_view(tag, [side for side in here if side], known) for tag, here in zip(tags, own, strict=True)]
-    sentences = (("open", known.two_people),) if known.two_people else ()
+        verdict_side = ([[verdict for verdict in side if verdict["language"] == tag] for side in sides] for tag in tags)
+        views += [
+            _view(tag, [side for side in language_sides if side], facts) for tag, language_sides in zip(tags, verdict_side, strict=True)
+        ]
+    sentences = (("open", facts.two_people),) if facts.two_people else ()
     return FirstScreen(views[0].title, views[0].facts, tuple(views), sentences)
 
 
-def _view(tag: str, sides: Sides, known: Known) -> ScreenView:
-    answer = answer_of(sides, known.pages)
+def _view(tag: str, sides: Sides, facts: Known) -> ScreenView:
+    answer = answer_of(sides, facts.pages)
     names = side_names(sides) if len(sides) > 1 else [""]
-    several = len({own[0]["judge"] for own in sides}) > 1
+    several = len({side[0]["judge"] for side in sides}) > 1
     return ScreenView(
         tag,
         "All" if tag == _ALL else english_name(tag),
         answer.title if tag == _ALL or several else f"{english_name(tag)}: {answer.title}",
-        _facts(sides, known),
+        _facts(sides, facts),
         answer.cards,
         answer.sure,
         answer.steps,
         answer.matrices,
-        tuple(_answer(own, name, known.pairs, POOLED if tag == _ALL else tag) for own, name in zip(sides, names, strict=True)),
+        tuple(_answer(side, name, facts.pairs, POOLED if tag == _ALL else tag) for side, name in zip(sides, names, strict=True)),
         "judge" if several else "condition",
     )
 
 
-def _facts(sides: Sides, known: Known) -> str:
+def _facts(sides: Sides, study_facts: Known) -> str:
     verdicts = sides[0]
     kind = "constructed labels" if verdicts[0].controls else f"labels of {annotators_of(verdicts)}"
-    judges = len({own[0]["judge"] for own in sides})
-    asked = [counted(judges, "judge") if judges > 1 else counted(len(sides), "condition")] if len(sides) > 1 else []
+    judges = len({side[0]["judge"] for side in sides})
+    judge_count = [counted(judges, "judge") if judges > 1 else counted(len(sides), "condition")] if len(sides) > 1 else []
     tags = {verdict["language"] for verdict in verdicts}
     languages = english_name(*tags) if len(tags) == 1 else counted(len(tags), "language")
     metrics = len({verdict["metric"] for verdict in verdicts})
     counts = sorted(verdict.texts.labelled for verdict in verdicts)
     texts = f"{counts[0]:,} to {counts[-1]:,} texts" if counts[0] < counts[-1] else counted(counts[0], "text")
-    facts = [kind, " × ".join([*asked, languages, counted(metrics, "metric")]), f"{texts} each"]
-    if known.annotators and not verdicts[0].controls:
-        facts.append(f"{'one annotator' if known.annotators == 1 else f'up to {known.annotators} annotators'} a text")
-    return " · ".join([*facts, *([f"asked on {known.date}"] if known.date else [])])
+    facts = [kind, " × ".join([*judge_count, languages, counted(metrics, "metric")]), f"{texts} each"]
+    if study_facts.annotators and not verdicts[0].controls:
+        facts.append(f"{'one annotator' if study_facts.annotators == 1 else f'up to {study_facts.annotators} annotators'} a text")
+    return " · ".join([*facts, *([f"asked on {study_facts.date}"] if study_facts.date else [])])
 
 
 def _answer(verdicts: Sequence[Verdict], name: str, pairs: Sequence[PairRow], language: str) -> JudgeAnswer:
-    own = {(row["language"], row["metric"]): row for row in pairs if side_of(row) == side_of(verdicts[0].key)}
-    pooled = own.get((language, POOLED))
+    pairs_by_cell = {(row["language"], row["metric"]): row for row in pairs if side_of(row) == side_of(verdicts[0].key)}
+    pooled = pairs_by_cell.get((language, POOLED))
     sentences = (_pair_sentence(pooled),) if pooled and pooled["n"] else ()
-    return JudgeAnswer(name, answer_of([verdicts]).cards, sentences, verdict_list(verdicts, own))
+    return JudgeAnswer(name, answer_of([verdicts]).cards, sentences, verdict_list(verdicts, pairs_by_cell))
 
 
 def _pair_sentence(row: PairRow) -> Sentence:
@@ -142,3 +293,110 @@ def _pair_sentence(row: PairRow) -> Sentence:
     scored = f"higher in {percent(row['higher'])}, equal in {percent(row['equal'])}, lower in {percent(row['lower'])}"
     alarms = "" if row["false_alarms"] is None else f" It finds a flaw in {percent(row['false_alarms'])} of the flawless texts."
     return style, f"It scores the flawless text of a minimal pair {scored} of {counted(row['n'], 'pair')}.{alarms}"
+
+
+_FEW_ROWS = 4  # that have a card each
+_NEITHER = 0.5
+_ALPHA = 0.05
+_OF_ALTERED_TEXTS = "meaning_preserved"  # the metric that only pairs of an original and its altered text have
+StudyRow = Mapping[str, Any]
+"""A row of the section of a study."""
+
+
+def study_screen(screen: FirstScreen | None, sections: Mapping[str, Mapping[str, Any]]) -> FirstScreen | None:
+    """The first screen with the question and the answer of the study that a report's sections have; `screen` as it is without one."""
+    screen = _self_preference(screen, sections.get("self_preference", {}).get("rows", ()))
+    return _chiang_lee(screen, sections.get("chiang_lee", {}))
+
+
+def _self_preference(screen: FirstScreen | None, section: Sequence[StudyRow]) -> FirstScreen | None:
+    rows = [row for row in section if row["source"] == ALL_SOURCES]
+    if not rows:
+        return screen
+    judges = list(dict.fromkeys(row["judge"] for row in rows))
+    question = f"Does {judges[0]} prefer its own texts?" if len(judges) == 1 else f"Do {len(judges)} judges prefer their own texts?"
+    languages = {row["language"] for row in rows} - {POOLED}
+    pooled_rows = [row for row in rows if row["language"] == POOLED] or rows
+    pairs = max(row["n"] for row in pooled_rows)
+    facts = f"{counted(pairs, 'pair')} of texts in {counted(len(languages), 'language')}"
+    return _opened(screen, question, facts, tuple(_own_texts(pooled_rows)), "Control questions")
+
+
+def _opened(screen: FirstScreen | None, question: str, facts: str, lead: tuple[Card, ...], below: str) -> FirstScreen:
+    """A study's question and answer; the views of the verdicts keep their cards below a heading."""
+    if screen is None:
+        return FirstScreen(question, facts, (), lead=lead)
+    views = tuple(replace(view, title=question, facts=facts, heading=f"{below}: {view.title}") for view in screen.views)
+    return replace(screen, title=question, facts=facts, views=views, lead=lead)
+
+
+def _own_texts(rows: Sequence[StudyRow]) -> Iterator[Card]:
+    for row in rows[:_FEW_ROWS]:
+        interval = row["preference_ci"]
+        prefers = interval is not None and interval[0] > _NEITHER
+        same = [other for other in rows if other["judge"] == row["judge"]]
+        condition = f" ({condition_words(row, same)})" if len(same) > 1 else ""
+        better, written = percent(row["preference"], interval), percent(row["recognition"], row["recognition_ci"])
+        yield Card(
+            "bad" if prefers else "open",
+            f"{row['judge']}{condition} {'prefers' if prefers else 'is not shown to prefer'} its own texts",
+            f"Over {counted(row['n'], 'pair')} it gives them {better} of the confidence as the better text, and {written} as the text that "
+            f"it wrote; {percent(_NEITHER)} favours neither.{'' if interval else ' The independent texts are too few to test this.'}",
+        )
+    if len(rows) > _FEW_ROWS:
+        yield Card("open", f"{len(rows) - _FEW_ROWS} further conditions", "They stand below, under Self-preference.")
+
+
+def _chiang_lee(screen: FirstScreen | None, section: Mapping[str, Any]) -> FirstScreen | None:
+    """Do samples of the judge agree with each other and with people, and does it tell the systems apart?"""
+    rows: Sequence[StudyRow] = section.get("rows", ())
+    if not rows:
+        return screen
+    judges = list(dict.fromkeys(row["judge"] for row in rows))
+    people = any(row["r"] is not None for row in rows)
+    who = judges[0] if len(judges) == 1 else f"each of {len(judges)} judges"
+    altered = any(row["metric"] == _OF_ALTERED_TEXTS for row in rows)
+    as_what = "texts as people do" if people else f"a text the same each time{', and altered texts lower' if altered else ''}"
+    question = f"Does {who} rate {as_what}?"
+    languages = list(dict.fromkeys(row["language"] for row in rows))
+    plainest = plainest_first(map(_side, rows))[0]
+    plainest_rows = [row for row in rows if _side(row) == plainest]
+    conditions = {_side(row) for row in rows}
+    condition = f"{judges[0]}, {condition_words(plainest_rows[0], rows) or 'one condition'}"
+    facts = (
+        f"{counted(max(row['texts'] for row in rows), 'text')} a question · {', '.join(map(english_name, languages))} · "
+        f"{counted(len(conditions), 'condition')}; the cards are of the plainest: {condition}"
+    )
+    differences = [row for row in section.get("differences", ()) if _side(row) == plainest]
+    return _opened(screen, question, facts, (*_ratings(plainest_rows), *_differences(differences, altered)), "Verdicts")
+
+
+def _side(row: StudyRow) -> Side:
+    return side_of({**row, "source": None})
+
+
+def _ratings(rows: Sequence[StudyRow]) -> Iterator[Card]:
+    metrics = ", ".join(metric_words(metric) for metric in dict.fromkeys(row["metric"] for row in rows))
+    for name, heading, kind in (
+        ("r", "With people", "Its mean scores correlate with people's by r"),
+        ("alpha_ordinal", "With itself", "Several samples of the same question agree by α"),
+    ):
+        if values := sorted(row[name] for row in rows if row[name] is not None):
+            ends = " to ".join(dict.fromkeys(map(coefficient, (values[0], values[-1]))))
+            text = f"{kind} {ends} ({metrics}); 1 is perfect, 0 is chance. This is what was seen; nothing of it is tested."
+            yield Card("open", heading, text)
+
+
+def _differences(differences: Sequence[StudyRow], altered: bool) -> Iterator[Card]:
+    """Between systems, or between the versions of a text, which stand in the data as systems."""
+    heading, what, unit = ("Altered texts", "versions", "texts") if altered else ("Between systems", "systems", "prompts")
+    tested = [row for row in differences if row["paired_q"] is not None]
+    significant = [row for row in tested if row["paired_q"] <= _ALPHA]
+    if tested:
+        sentence = (
+            f"Of {counted(len(tested), 'difference')} between {what}' means within {unit} {len(significant)} are shown after correction"
+        )
+        yield Card("good" if significant else "open", heading, f"{sentence}.")
+    elif differences:
+        has = "in both versions" if altered else "with texts of both systems"
+        yield Card("open", heading, f"No difference within {unit} can be tested: that needs 8 {unit} {has}.")

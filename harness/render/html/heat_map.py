@@ -63,22 +63,28 @@ def language_metric_maps(cells: Sequence[Cell], verdicts: Sequence[Verdict]) -> 
 
 
 def _language_metric_map(
-    side: Side, sides: Sequence[Side], own: Sequence[Cell], every: Sequence[Cell], marks: Mapping[tuple[Any, ...], BaselineSide | None]
+    side: Side,
+    sides: Sequence[Side],
+    side_cells: Sequence[Cell],
+    all_cells: Sequence[Cell],
+    marks: Mapping[tuple[Any, ...], BaselineSide | None],
 ) -> Grid:
-    metrics = tuple(dict.fromkeys(cell["metric"] for cell in every))
-    squares = {(cell["language"], cell["metric"]): _cell_square(cell, marks.get((side, cell["language"], cell["metric"]))) for cell in own}
-    lines = ((language, tuple(squares.get((language, metric)) for metric in metrics)) for language in languages_of(every))
+    metrics = tuple(dict.fromkeys(cell["metric"] for cell in all_cells))
+    squares = {
+        (cell["language"], cell["metric"]): _cell_square(cell, marks.get((side, cell["language"], cell["metric"]))) for cell in side_cells
+    }
+    lines = ((language, tuple(squares.get((language, metric)) for metric in metrics)) for language in languages_of(all_cells))
     titles = tuple(map(metric_title, metrics))
     return Grid(side_name(side, sides), "language", titles, tuple(line for line in lines if any(line[1])), "metric")
 
 
-def _cell_square(cell: Cell, shown: BaselineSide | None) -> Square:
+def _cell_square(cell: Cell, beside_baseline: BaselineSide | None) -> Square:
     value, interval, base = cell["pa_failed_wrong"], cell["pa_failed_wrong_ci"], cell.vs_baseline
     title = (
         f"{percent(value, interval)}, n {cell.n_ref:,}; baseline {percent(base['pa'])}, difference {difference(base['diff'], base['ci'])}"
     )
     show = {**filters_of(side_of(cell.key)), "language": cell["language"], "metric": cell["metric"], "compared": True}
-    return _square(percent(value), [shown], title, show)
+    return _square(percent(value), [beside_baseline], title, show)
 
 
 def judge_language_map(judged: Sequence[JudgedCells]) -> Grid | None:
@@ -86,33 +92,34 @@ def judge_language_map(judged: Sequence[JudgedCells]) -> Grid | None:
 
     The sign of a square counts what the verdicts on its metrics show.
     """
-    judged = [each for each in judged if each.summary.n_ref]
-    sides = sides_of([each.cells[0] for each in judged if each.cells])
+    judged = [cells for cells in judged if cells.summary.n_ref]
+    sides = sides_of([cells.cells[0] for cells in judged if cells.cells])
     if len(sides) < 2:
         return None
-    languages = tuple(dict.fromkeys(each.summary.language for each in judged))
-    squares = {(side_of(each.cells[0].key), each.summary.language): _summary_square(each) for each in judged if each.cells}
+    languages = tuple(dict.fromkeys(cells.summary.language for cells in judged))
+    squares = {(side_of(cells.cells[0].key), cells.summary.language): _summary_square(cells) for cells in judged if cells.cells}
     rows = tuple((side_name(side, sides), tuple(squares.get((side, language)) for language in languages)) for side in sides)
     rows_are = "judge" if len({side[:2] for side in sides}) > 1 else "condition"
     return Grid("all metrics together", rows_are, languages, rows, "language")
 
 
 def _summary_square(judged: JudgedCells) -> Square:
-    one = judged.summary
-    words = f"{percent(one.pa_failed_wrong)}, n {one.n_ref:,}; baseline {percent(one.baseline)}, difference {difference(one.diff, one.ci)}"
-    show = {**filters_of(side_of(judged.cells[0].key)), "language": one.language, "compared": True}
+    summary = judged.summary
+    baseline = f"baseline {percent(summary.baseline)}, difference {difference(summary.diff, summary.ci)}"
+    words = f"{percent(summary.pa_failed_wrong)}, n {summary.n_ref:,}; {baseline}"
+    show = {**filters_of(side_of(judged.cells[0].key)), "language": summary.language, "compared": True}
     numbers = {cell["metric"] for cell in judged.cells if cell.continuous}
-    shown = [verdict.baseline.shown for verdict in judged.verdicts if verdict["metric"] not in numbers]
-    return _square(percent(one.pa_failed_wrong), shown, words, show)
+    beside_baseline = [verdict.baseline.shown for verdict in judged.verdicts if verdict["metric"] not in numbers]
+    return _square(percent(summary.pa_failed_wrong), beside_baseline, words, show)
 
 
-def _square(number: str, shown: Sequence[BaselineSide | None], title: str, show: Mapping[str, Any]) -> Square:
+def _square(number: str, beside_baseline: Sequence[BaselineSide | None], title: str, show: Mapping[str, Any]) -> Square:
     """What one verdict shows, or several do: `above on 2, below on 1 of 5` where they are not of one kind."""
-    kinds = [kind for kind in _SIGNS if kind in shown] or [None]
-    found = [kind for kind in kinds if kind in ("above", "below")]
-    if len(kinds) == 1 or not found:
+    kinds = [kind for kind in _SIGNS if kind in beside_baseline] or [None]
+    decided = [kind for kind in kinds if kind in ("above", "below")]
+    if len(kinds) == 1 or not decided:
         kind = kinds[0] if len(kinds) == 1 else "not shown"  # of several some are tested, and nothing is shown
         return Square(number, _SIGNS[kind], _WORDS[kind], f"{title}: {_SENTENCES[kind]}", show)
-    word = f"{', '.join(f'{_WORDS[kind]} on {shown.count(kind)}' for kind in found)} of {len(shown)}"
+    word = f"{', '.join(f'{_WORDS[kind]} on {beside_baseline.count(kind)}' for kind in decided)} of {len(beside_baseline)}"
     sentence = f"metrics shown {word}, after correction for all verdicts of the judge"
-    return Square(number, "".join(_SIGNS[kind] for kind in found), word, f"{title}: {sentence}", show)
+    return Square(number, "".join(_SIGNS[kind] for kind in decided), word, f"{title}: {sentence}", show)

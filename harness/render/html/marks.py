@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 from markupsafe import Markup
 
-from harness.pages import visible
+from harness.html_pages import visible
 from harness.reports.tables.numbers import percent
 
 _SHADES = 6
@@ -83,8 +84,8 @@ def gap_track(
     """
     band, over = [], []
     if margin is not None:
-        left, right = (_INSET + (100 - 2 * _INSET) * (max(each, -reach) + reach) / (2 * reach) for each in (-margin, 0.0))
-        band = [Markup('<rect class="margin" x="{:.2f}%" width="{:.2f}%" y="0" height="100%"/>').format(left, right - left)]
+        band_left, right = (_INSET + (100 - 2 * _INSET) * (max(end, -reach) + reach) / (2 * reach) for end in (-margin, 0.0))
+        band = [Markup('<rect class="margin" x="{:.2f}%" width="{:.2f}%" y="0" height="100%"/>').format(band_left, right - band_left)]
     if bound is not None:
         over.append(line(f"gap {style} reach", _beside_zero(bound, reach), _beside_zero(value, reach)))
         if bound < -reach:
@@ -116,8 +117,8 @@ def bar(shares: Mapping[str, float], classes: Sequence[str], what: str, *, peopl
     words = ", ".join(f"{name}: {percent(share)}" for name, share in shares.items())
     parts, start = [], 0.0
     for name, share in shares.items():
-        place, most = classes.index(name) if name in classes else 0, len(classes) - 1
-        shade = place % _SHADES if most >= _SHADES else round(place * (_SHADES - 1) / max(most, 1))  # the first is the lightest
+        index, most = classes.index(name) if name in classes else 0, len(classes) - 1
+        shade = index % _SHADES if most >= _SHADES else round(index * (_SHADES - 1) / max(most, 1))  # the first is the lightest
         if share > 0:
             rect = '<rect class="{}{}" x="{:.3f}%" width="{:.3f}%" height="100%"/>'
             parts.append(Markup(rect).format("people" if people else "s", shade, 100 * start, 100 * share))
@@ -133,3 +134,118 @@ def _bar_text(name: str, share: float) -> str:
     if share >= _ROOM_FOR_NUMBER and len(name) < 4:
         return f"{name}: {percent(share)}"
     return name if share >= _ROOM_FOR_CLASS and len(name) < 3 else ""
+
+
+_SIDE = 22  # pixels of a square
+_MARGIN = 14  # pixels left of and below a matrix, for its classes
+_LETTER, _MOST_LETTERS = 6, 22  # pixels of a letter of a row's name, and the most letters of it
+_PANEL, _PANEL_INSET = 76, 8  # pixels of a panel of points, and what is left free inside
+_LOW, _HIGH = _PANEL_INSET, _PANEL - _PANEL_INSET
+_LEAST_TEXT = 0.005  # the least share that is written
+
+
+@dataclass(frozen=True)
+class Point:
+    """A point of a panel: where it lies, from 0 to 1 along both axes, the ends of its whisker, its weight from 0 to 1, and its words."""
+
+    x: float
+    y: float
+    whisker: tuple[float, float] | None
+    weight: float
+    words: str
+
+
+def confusion_matrix(classes: Sequence[Any], counts: Sequence[Sequence[int]], show: Mapping[str, Any], words: str) -> Markup:
+    """Labels from the top, scores from the left, both from the worst class to the best; a last column of unreadable answers if any.
+
+    Each row is in percent of its labels. A square with judgments is a link: `show` with its `reference` and its `score`.
+    """
+    scores = [*classes, None] if any(row[-1] for row in counts) else [*classes]
+    names = [_short(label, _MOST_LETTERS) for label in classes]
+    margin = max(_MARGIN, 4 + _LETTER * max(map(len, names), default=0))
+    text = Markup('<text class="axis-text" x="{}" y="{}" text-anchor="{}">{}</text>')
+    parts = []
+    for down, (label, name, row) in enumerate(zip(classes, names, counts, strict=True)):
+        parts.append(text.format(margin - 3, down * _SIDE + 15, "end", name))
+        for across, score in enumerate(scores):
+            corner = (margin + across * _SIDE, down * _SIDE)
+            parts.append(_matrix_square(corner, row[across], sum(row), down == across, {**show, "reference": label, "score": score}))
+    bottom = len(classes) * _SIDE
+    for across, score in enumerate(scores):
+        parts.append(text.format(margin + (across + 0.5) * _SIDE, bottom + 11, "middle", "–" if score is None else _short(score)))
+    width, height = margin + len(scores) * _SIDE, bottom + _MARGIN
+    return _svg("matrix", width, height, words, parts)
+
+
+def _matrix_square(corner: tuple[float, float], count: int, total: int, diagonal: bool, show: Mapping[str, Any]) -> Markup:
+    share = count / total if total else 0.0
+    shade = 0 if not count else 1 + min(4, int(5 * share))
+    square = '<rect class="c{}{}" x="{}" y="{}" width="{}" height="{}"/>'
+    drawn = Markup(square).format(shade, " diagonal" if diagonal else "", corner[0] + 0.5, corner[1] + 0.5, _SIDE - 1, _SIDE - 1)
+    if not count:
+        return drawn
+    if share >= _LEAST_TEXT:
+        text = '<text class="t{}" x="{}" y="{}" text-anchor="middle">{:.0f}</text>'
+        drawn += Markup(text).format(shade, corner[0] + _SIDE / 2, corner[1] + 15, 100 * share)
+    label, score = show["reference"], "no readable score" if show["score"] is None else f"score {show['score']}"
+    title = visible(f"label {label}, {score}: {count:,} of {total:,} ({100 * share:.0f} %)")
+    link = '<a href="#items" data-show="{}"><title>{}</title>{}</a>'
+    return Markup(link).format(json.dumps(dict(show)), title, drawn)
+
+
+def _short(value: Any, most: int = 2) -> str:
+    text = visible(str(value))
+    return text if len(text) <= most else f"{text[: most - 1]}…"
+
+
+def diagonal_panel(points: Sequence[Point], words: str) -> Markup:
+    """Points in a square whose diagonal says `equal`."""
+    return _panel([_dashed(_LOW, _HIGH, _HIGH, _LOW)], points, words)
+
+
+def level_panel(points: Sequence[Point], level: float, words: str) -> Markup:
+    """Points from left to right, joined by a line, in a square with a dashed line at `level`."""
+    y = f"{_PANEL - _along(level):.1f}"
+    return _panel([_dashed(_LOW, y, _HIGH, y), _joined((point.x, point.y) for point in points)], points, words)
+
+
+def fitted_panel(points: Sequence[Point], line: tuple[float, float] | None, words: str) -> Markup:
+    """Points in a square with dashed lines at one half, and a straight line (slope, intercept) between the outermost points."""
+    guides = [_dashed(_LOW, _PANEL / 2, _HIGH, _PANEL / 2), _dashed(_PANEL / 2, _LOW, _PANEL / 2, _HIGH)]
+    if line is not None and points:
+        ends = (min(point.x for point in points), max(point.x for point in points))
+        guides.append(_joined((x, line[1] + line[0] * x) for x in ends))
+    return _panel(guides, points, words)
+
+
+def _panel(guides: Sequence[Markup], points: Sequence[Point], words: str) -> Markup:
+    frame = Markup('<rect class="frame" x="0.5" y="0.5" width="{0}" height="{0}"/>').format(_PANEL - 1)
+    return _svg("panel", _PANEL, _PANEL, words, [frame, *guides, *map(_point, points)])
+
+
+def _dashed(*ends: float | str) -> Markup:
+    return Markup('<line class="rule dashed" x1="{}" y1="{}" x2="{}" y2="{}"/>').format(*ends)
+
+
+def _joined(corners: Iterable[tuple[float, float]]) -> Markup:
+    line = " ".join(f"{_along(x):.1f},{_PANEL - _along(y):.1f}" for x, y in corners)
+    return Markup('<polyline class="joined" points="{}"/>').format(line)
+
+
+def _point(point: Point) -> Markup:
+    x, y = _along(point.x), _PANEL - _along(point.y)
+    drawn = Markup("")
+    if point.whisker:
+        ends = (_PANEL - _along(end) for end in point.whisker)
+        drawn = Markup('<line class="judge whisker" x1="{0}" x2="{0}" y1="{1:.1f}" y2="{2:.1f}"/>').format(f"{x:.1f}", *ends)
+    dot = '<circle class="judge" cx="{:.1f}" cy="{:.1f}" r="{:.1f}"/>'
+    return Markup("<g><title>{}</title>{}{}</g>").format(visible(point.words), drawn, Markup(dot).format(x, y, 2 + 3 * point.weight**0.5))
+
+
+def _along(share: float) -> float:
+    return _PANEL_INSET + (_PANEL - 2 * _PANEL_INSET) * min(max(share, 0.0), 1.0)
+
+
+def _svg(kind: str, width: float, height: float, words: str, parts: Sequence[Markup]) -> Markup:
+    head = '<svg class="{0}" width="{1:g}" height="{2:g}" viewBox="0 0 {1:g} {2:g}" role="group" aria-label="{3}">{4}</svg>'
+    return Markup(head).format(kind, width, height, visible(words), Markup("").join(parts))

@@ -7,7 +7,7 @@ from itertools import groupby
 
 from harness.annotate.answers.review_answers import ReasonReview
 from harness.annotate.checks.review_agreement import ReviewSummary
-from harness.pages import visible
+from harness.html_pages import visible
 from harness.render.html.shell import render, shell
 from harness.render.sections import review_table
 from harness.reports.tables.titles import metric_title

@@ -1,7 +1,7 @@
 """The templates of `templates/`, and the shell of every page: one self-contained file with head, style, body, data and scripts.
 
 Templates are jinja2 with escaping and visible hidden characters; a missing name is an error. The page's own policy forbids requests, and
-all scripts and styles except those whose hashes it names (`harness.pages`).
+all scripts and styles except those whose hashes it names (`harness.html_pages`).
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from jinja2 import Environment
 from markupsafe import Markup
 
 from harness.content.tags import autonym, english_name
-from harness.pages import asset, embedded, environment, policy
+from harness.html_pages import asset, embedded, environment, policy
 
 _ASSETS = Path(__file__).parent / "assets"
 STYLE = "style.css"

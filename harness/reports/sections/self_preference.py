@@ -23,13 +23,13 @@ from harness.data.own_outputs import QUESTION_METRICS, OwnComparison, read_own_c
 from harness.errors import UsageError
 from harness.measure.condition_rows import Row
 from harness.model import Item
+from harness.row_files import find_table
 from harness.signature import StudySignature
 from harness.stats.agreement.concordance import tau_b_left_out
 from harness.stats.core.arrays import Floats
 from harness.stats.core.jackknife import left_out_interval, of_group_sums, sums_by_group
 from harness.stats.intervals.intervals import Interval, no_interval
 from harness.stats.intervals.trend import Line, fit_line
-from harness.tables import find_table
 
 ALL_SOURCES = "*"
 QUESTIONS = ("recognition", "preference")

@@ -13,9 +13,9 @@ from harness.boards.card import JudgeCard
 from harness.boards.examined_submission import ScoredSubmission
 from harness.measure.options import POOLED
 from harness.model import Usage
+from harness.row_files import to_json
 from harness.runs import Prepared, RunResult, Spent
 from harness.runs.prices import prices
-from harness.tables import to_json
 
 Entries = Callable[..., list[ScoredSubmission]]
 

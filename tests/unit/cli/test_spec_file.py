@@ -53,7 +53,7 @@ def test_flags_of_the_command_take_precedence(spec: Path) -> None:
 def test_the_flags_of_a_run_are_a_file_that_gives_the_same_run(spec: Path, tmp_path: Path) -> None:
     parser = command_parser(build_parser(), "run")
     first = parse(["run", "--spec", str(spec), "--seed", "4"])[0]
-    from harness.tables import to_toml
+    from harness.row_files import to_toml
 
     again = tmp_path / "again" / "spec.toml"
     again.parent.mkdir()

@@ -116,7 +116,7 @@ import os, sys, time
 from pathlib import Path
 import harness.cli.content as content
 from harness.cli import main
-from harness.tables import write_atomic
+from harness.row_files import write_atomic
 
 def pieces():
     yield b"x" * 100_000

@@ -16,7 +16,7 @@ from harness.exchange.scores.import_options import ScoreMappingFile
 from harness.exchange.scores.record_names import RecordNames
 from harness.gate.policy import Policy
 from harness.judges import Panel
-from harness.prompts.own_prompt import OwnPrompt
+from harness.prompts.custom_prompt import OwnPrompt
 from harness.runs.prices import Price
 
 KINDS = (Board, DatasetCard, JudgeCard, LabelMapping, OwnPrompt, Pack, Panel, Policy, Price, RecordNames, Rubric, ScoreMappingFile, Task)

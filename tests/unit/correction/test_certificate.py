@@ -23,8 +23,8 @@ from harness.errors import CertificateError, ContentError, StaleCertificate, Usa
 from harness.measure.compare import Recording
 from harness.measure.options import CompareOptions
 from harness.model import JudgeIdentity, Scale
+from harness.row_files import to_json
 from harness.stats import prediction_powered_mean
-from harness.tables import to_json
 from tests.conftest import write_rows
 from tests.growth import assert_grows_linearly
 from tests.judged_folder import judged_folder

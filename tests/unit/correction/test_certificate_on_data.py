@@ -15,10 +15,10 @@ from harness.correction.certify import certify
 from harness.decide.options import DecisionOptions
 from harness.measure.compare import Recording, only_where
 from harness.measure.options import Annotators, CompareOptions
+from harness.row_files import to_json
 from harness.stats import correct_with_summary, summarise_labelled
 from harness.stats.core.arrays import Floats, Ints
 from harness.stats.intervals.intervals import t_quantile
-from harness.tables import to_json
 from tests.unit.decide.truths import scores_of
 
 pytestmark = [pytest.mark.needs("shared data"), pytest.mark.slow]

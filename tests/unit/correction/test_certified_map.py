@@ -21,8 +21,8 @@ from harness.correction.label_sets import SetOptions
 from harness.correction.stale_certificate import staleness
 from harness.errors import CertificateError, ContentError, UsageError
 from harness.measure.options import CompareOptions
+from harness.row_files import to_json
 from harness.sources import open_sources
-from harness.tables import to_json
 from tests.growth import assert_grows_linearly
 from tests.unit.correction.languages_folder import languages_folder
 

@@ -14,9 +14,9 @@ from harness.correction.correct import CorrectedNumber, CorrectOptions, correct
 from harness.errors import UsageError
 from harness.measure.compare import Recording
 from harness.measure.options import CompareOptions
+from harness.row_files import to_jsonl
 from harness.sources import open_sources
 from harness.stats import prediction_powered_class_shares, prediction_powered_mean
-from harness.tables import to_jsonl
 from tests.unit.decide.truths import label_means, scores_of
 
 Record = Callable[..., Recording]

@@ -27,7 +27,7 @@ from harness.data.columns import (
     unique_integers,
 )
 from harness.errors import ContentError
-from harness.tables import write_parquet
+from harness.row_files import write_parquet
 
 VALUES = st.none() | st.sampled_from(["a", "b", "", "1"]) | st.integers(-2, 2) | st.sampled_from([0.5, 1.0])
 ROWS = st.lists(VALUES, max_size=20)

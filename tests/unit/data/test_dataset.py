@@ -14,7 +14,7 @@ from harness.content import Library
 from harness.data import Dataset, load_bundled, load_folder
 from harness.errors import ContentError, UsageError
 from harness.model import Item, Scale
-from harness.tables import write_parquet
+from harness.row_files import write_parquet
 
 ITEM = {"item_id": "a", "language": "ja", "task": "open_prompt", "prompt": "雨の詩を書いて。", "output": "雨が降る。"}
 OTHER = ITEM | {"item_id": "b", "group": "g", "split": "dev", "system": "s", "note": 7}

@@ -13,7 +13,7 @@ from harness.data.judgment_file import JudgmentWriter, read_judgments
 from harness.data.judgments import Judgments, checked_judgments, read_judgment_rows
 from harness.errors import ContentError, StoreError
 from harness.model import Failure, Item, Judgment, Scale
-from harness.tables import read_rows as table_rows
+from harness.row_files import read_rows as table_rows
 from tests.unit.made_judgments import changed_judgment, made_judgment
 
 SCALES = {

@@ -13,7 +13,7 @@ from harness.content import Library
 from harness.data.dataset import Dataset, load_folder
 from harness.errors import ContentError
 from harness.model import ErrorSpan
-from harness.tables import write_parquet
+from harness.row_files import write_parquet
 from tests.translation_folder import write_translations
 
 LIBRARY = Library()

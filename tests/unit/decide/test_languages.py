@@ -17,8 +17,8 @@ from harness.measure.compare import Recording
 from harness.measure.options import CompareOptions
 from harness.model import AnnotatorKind, Failure, Item, Judgment, Label, Scale
 from harness.reports.comparison import compare
+from harness.row_files import to_json
 from harness.stats import meta_analysis
-from harness.tables import to_json
 from tests.unit.made_judgments import made_judgment
 
 FIVE = Scale(kind="ordinal", classes=(1, 2, 3, 4, 5), best=5)

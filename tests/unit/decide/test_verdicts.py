@@ -17,7 +17,7 @@ from harness.measure.compare import Recording
 from harness.measure.options import CompareOptions
 from harness.model import Failure, Score
 from harness.reports.comparison import compare
-from harness.tables import to_json
+from harness.row_files import to_json
 
 MakeRecording = Callable[..., Recording]
 DEFAULT = DecisionOptions()

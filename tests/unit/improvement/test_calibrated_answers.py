@@ -18,7 +18,7 @@ from harness.improvement.halves import halves
 from harness.improvement.questions import recorded_answers
 from harness.measure.compare import Recording
 from harness.measure.options import CompareOptions
-from harness.render.improvement.improved import CALIBRATED
+from harness.render.improvement import CALIBRATED
 from tests.conftest import write_rows
 
 CARD = 'id = "one"\nannotators = "persistent"\n[metrics.tone]\nkind = "ordinal"\nclasses = [0, 1, 2, 3]\nbest = 3\n'

@@ -12,7 +12,7 @@ from harness.decide.options import DecisionOptions
 from harness.errors import ContentError, UsageError
 from harness.judge_atlas.atlas_file import AtlasJudge, atlas_bytes, parquet_bytes, read_atlas
 from harness.judge_atlas.known import ALPHA, LEAST_GROUPS, LEAST_TEXTS, known_of, neighbours, select, wrong_uses
-from harness.tables import parquet_table
+from harness.row_files import parquet_table
 from tests.unit.judge_atlas.atlases import about, atlas, row
 
 

@@ -14,8 +14,8 @@ from harness.errors import ContentError, UsageError
 from harness.judges.base import Judge, JudgeOptions
 from harness.judges.replay import ReplayJudge, open_judge
 from harness.model import Call, JudgeIdentity, Reply, Usage
+from harness.row_files import to_jsonl
 from harness.store import Attempt, Store
-from harness.tables import to_jsonl
 
 MakeCall = Callable[..., Call]
 

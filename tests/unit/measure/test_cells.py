@@ -18,7 +18,7 @@ from harness.measure.cells import Cell, sort_key
 from harness.measure.compare import Recording, compare
 from harness.measure.options import Annotators, CompareOptions
 from harness.model import Failure, Judgment, Scale, Score
-from harness.tables import to_json
+from harness.row_files import to_json
 
 MakeRecording = Callable[..., Recording]
 Judged = Callable[..., Judgment]

@@ -20,9 +20,9 @@ from harness.measure.cells import Cell
 from harness.measure.compare import Comparison, Recording, compare
 from harness.measure.options import Annotators, CompareOptions
 from harness.model import Failure, Item, Judgment, Label, Scale
+from harness.row_files import to_json
 from harness.signature import ComparisonSignature
 from harness.stats import benjamini_yekutieli
-from harness.tables import to_json
 from tests.unit.made_judgments import made_judgment
 
 MakeRecording = Callable[..., Recording]

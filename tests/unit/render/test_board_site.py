@@ -10,8 +10,7 @@ import msgspec
 
 from harness.boards.probes import Finding
 from harness.measure.rankings.ranked import AnnotatorFigures
-from harness.render.html.board_marks import rank_track
-from harness.render.html.boards import board_pages
+from harness.render.html.boards import board_pages, rank_track
 from tests.unit.render.test_standings import EVIL, ROWS, judge, made, table
 
 FOUND = [Finding("twins", "openai/one", EVIL, {}, True)]

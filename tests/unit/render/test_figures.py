@@ -15,10 +15,10 @@ import pytest
 
 from harness.decide.verdicts import Verdict
 from harness.errors import UsageError
+from harness.html_pages import asset
 from harness.measure.cells import Cell
 from harness.measure.compare import Comparison
 from harness.model import Failure
-from harness.pages import asset
 from harness.render import html
 from harness.render.figures import FORMS, WIDTHS, FigureOptions, draw_answer, draw_by_agreement, draw_figures
 from harness.render.figures.style import BASELINE, COLOURS, FAILURES, JUDGE, PEOPLE, VERDICTS, _add_legend

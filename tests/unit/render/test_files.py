@@ -14,7 +14,7 @@ from harness.errors import StoreError
 from harness.measure.cells import Cell
 from harness.render.files import table_of, write_files
 from harness.reports.run_report import Report
-from harness.tables import read_rows
+from harness.row_files import read_rows
 
 MakeCell = Callable[..., Cell]
 MakeReport = Callable[..., Report]

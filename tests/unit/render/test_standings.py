@@ -18,8 +18,7 @@ from harness.measure.rankings.ranked import AnnotatorFigures, MatchedPair, Ranke
 from harness.render.board_answer import board_facts, language_answer
 from harness.render.html.boards import board_pages
 from harness.render.markdown import escape, standings_markdown
-from harness.render.standings import heading, standings_notes, verdict_table
-from harness.render.standings_terminal import print_standings, render_standings
+from harness.render.standings import heading, print_standings, render_standings, standings_notes, verdict_table
 
 EVIL = "<script>alert(1)</script>|`x`[a](javascript:b)\x1b[31m\u202e\x00 ![i](http://x.y) **b** &lt; @you [red]rich[/red]"
 SPENT = {"ja": Spending(1.25, 840.0, "2026-04"), "cs": Spending(None, 840.0, None)}
@@ -124,7 +123,7 @@ def made(**other: Any) -> Standings:
 
 def terminal(found: Standings, *more: Any, width: int = 240) -> str:
     out = io.StringIO()
-    Console(file=out, width=width, color_system=None).print(render_standings(found, *more, width=width, every=True))
+    Console(file=out, width=width, color_system=None).print(render_standings(found, *more, width=width, all_tables=True))
     return out.getvalue()
 
 
@@ -145,7 +144,7 @@ def test_tables_of_languages_wait_for_all(capsys: pytest.CaptureFixture[str]) ->
         short.split()
     )
     assert "passing is necessary, not sufficient" in short
-    print_standings(made(), found, every=True)
+    print_standings(made(), found, all_tables=True)
     whole = capsys.readouterr().out
     assert "Japanese · " in whole and "It differs." in whole and "agreement, failed = wrong:" in whole and "--all adds" not in whole
 

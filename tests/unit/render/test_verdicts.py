@@ -74,7 +74,7 @@ def test_a_terminal_shows_decided_rows_then_those_that_few_labels_settle(make_ve
     assert [row[0] for row in found.table.rows] == ["Czech", "Italian", "German"] and found.below == "1 more row without a verdict: --all."
     assert "<P? not ruled out to be worse than people by more than the margin." in found.table.signs
     assert not any("judge − people" in line for line in found.table.signs)
-    [whole] = screen_tables(verdicts, every=True)
+    [whole] = screen_tables(verdicts, all_rows=True)
     assert len(whole.table.rows) == 4 and whole.below == ""
 
 
@@ -115,7 +115,7 @@ def test_a_pipe_has_an_answer_of_six_lines_and_no_line_is_wider_than_asked_for(
     pages = LabelPages("harness labels page some/folder --fields prompt,system_prompt,output", {"cs": 90.0})
     found = DecidedComparison(signature="data:d|seed:0", ci_method="", cells=(), verdicts=verdicts, pages=pages)
     monkeypatch.setenv("COLUMNS", str(width))
-    show(lambda width: render_comparison(found, width=width), found.signature, whole=False)
+    show(lambda width: render_comparison(found, width=width), found.signature, whole_signature=False)
     text = capsys.readouterr().out
     lines = text.splitlines()
     assert max(map(cell_len, lines)) <= width and not any(line != line.rstrip() for line in lines)
@@ -154,7 +154,7 @@ def test_baselines_alone_are_shown_under_their_plainest_condition(make_verdict: 
     shown = list(screen_tables(verdicts))
     assert [table.name for table in shown] == [f"baseline/{name}, single, temperature 0" for name in ("length", "random")]
     assert {table.below for table in shown} == {"Shown: the plainest condition of each. --all has 2 other conditions."}
-    assert len(list(screen_tables(verdicts, every=True))) == 4
+    assert len(list(screen_tables(verdicts, all_rows=True))) == 4
 
 
 def test_judges_come_before_baselines_and_are_named_where_there_are_several(make_verdict: MakeVerdict) -> None:

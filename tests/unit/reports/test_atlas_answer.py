@@ -11,7 +11,7 @@ from harness.judge_atlas.atlas_rows import ComparedSet, across_sets, joined
 from harness.render.html.atlas_site import atlas_site
 from harness.reports.atlas_answer import AtlasAnswer, evidence, full_sentence, judge_answer, language_answer, wrong_use_words
 from harness.reports.atlas_matrix import QUALITIES, atlas_matrix
-from harness.tables import write_atomic
+from harness.row_files import write_atomic
 from tests.unit.judge_atlas.atlases import TODAY, about, atlas, row
 
 GONE = {"gpt": AtlasJudge(released=datetime.date(2023, 3, 14), served_until=datetime.date(2025, 6, 6))}

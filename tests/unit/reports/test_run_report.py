@@ -17,8 +17,8 @@ from harness.measure import compare
 from harness.model import Failure, Item, Judgment, Score
 from harness.reports import run_report
 from harness.reports.run_report import AboutRun, Report
+from harness.row_files import to_json
 from harness.runs import RunAnswers
-from harness.tables import to_json
 from tests.protocols import PROTOCOL
 
 MakeItem = Callable[..., Item]

@@ -11,10 +11,10 @@ import pytest
 from harness.data.judgment_file import read_judgments
 from harness.data.judgments import Judgments
 from harness.model import JudgeIdentity, Reply, Usage
+from harness.row_files import to_jsonl
 from harness.runs import Plan, Prepared, RunAnswers, RunSpec, Spent, prepare
 from harness.runs.answers import update_judgments
 from harness.store import Attempt, Store
-from harness.tables import to_jsonl
 
 ONE, TWO = JudgeIdentity("openai", "one"), JudgeIdentity("openai", "two")
 GOOD, BAD = Reply('{"score": 1}', "one-2024", "json_schema"), Reply("lovely", "one-2024", "text", left_out=("seed",))

@@ -9,8 +9,9 @@ from typing import Any
 
 import pytest
 
-from harness.store import Store, checkpoints
-from harness.store.checkpoints import Checkpoints
+from harness.store import Store
+from harness.store import store as store_module
+from harness.store.store import Checkpoints
 
 Put = Callable[..., None]
 Said = Callable[[str], Any]
@@ -29,7 +30,7 @@ def answered_without_log(folder: Path, copy: Path) -> int:
 def test_after_so_many_attempts_the_log_is_moved_into_the_file(
     tmp_path: Path, put: Put, said: Said, monkeypatch: pytest.MonkeyPatch, every: int, moved: int
 ) -> None:
-    monkeypatch.setattr(checkpoints, "_ATTEMPTS", every)
+    monkeypatch.setattr(store_module, "_ATTEMPTS", every)
     with Store.writing(tmp_path / "running") as store:
         shutil.copy(tmp_path / "running" / "store.sqlite", tmp_path)
         for n in range(COUNT):
@@ -43,7 +44,7 @@ def test_after_so_many_attempts_the_log_is_moved_into_the_file(
 
 
 def test_a_checkpoint_that_fails_is_left_to_the_commits(tmp_path: Path, put: Put, said: Said, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(checkpoints, "_ATTEMPTS", 1)
+    monkeypatch.setattr(store_module, "_ATTEMPTS", 1)
     with Store.writing(tmp_path) as store:
         assert isinstance(store._checkpoints, Checkpoints)
         store._checkpoints._db.close()

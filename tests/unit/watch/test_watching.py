@@ -17,8 +17,8 @@ from harness.correction.certify import certify
 from harness.errors import ContentError, StaleCertificate, UsageError, UseForbidden
 from harness.measure.compare import Recording
 from harness.measure.options import CompareOptions
-from harness.render.pipelines.watch import day_sentence, stream_text
-from harness.tables import to_json
+from harness.render.watch import day_sentence, stream_text
+from harness.row_files import to_json
 from harness.watch import watching
 from harness.watch.daily_log import Day, Seen, SeenAnchors, SeenCell, SeenProduction, append_day, read_log
 from harness.watch.one_day import draw_anchors, see_anchors, see_production

@@ -10,7 +10,6 @@ from typing import Any
 import msgspec
 import pytest
 
-from harness.annotate.answers.merging import merged
 from harness.annotate.answers.page_files import is_result_file
 from harness.annotate.answers.page_import import PageImportOptions, import_page_results
 from harness.annotate.answers.page_record import (
@@ -23,7 +22,7 @@ from harness.annotate.answers.page_record import (
     read_record,
     version_of,
 )
-from harness.annotate.answers.page_results import PageAnswer, PageResult, checksum
+from harness.annotate.answers.page_results import PageAnswer, PageResult, checksum, merged
 from harness.annotate.answers.review_answers import read_reviews
 from harness.content import Library
 from harness.content.specs import LabelMapping
@@ -31,7 +30,7 @@ from harness.data import load_folder
 from harness.errors import ContentError, UsageError
 from harness.exchange.labels.importing import ImportOptions, ImportSummary
 from harness.model import Item, Scale
-from harness.tables import to_json, write_atomic
+from harness.row_files import to_json, write_atomic
 
 LIBRARY = Library()
 SCALE = Scale(kind="ordinal", classes=(0, 1, 2), best=2)

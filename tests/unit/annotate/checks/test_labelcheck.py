@@ -18,8 +18,8 @@ from harness.data.labels import Labels
 from harness.errors import UsageError
 from harness.measure.options import Annotators, CompareOptions
 from harness.model import Item, Label, Scale, Score
+from harness.row_files import to_json
 from harness.signature import ComparisonSignature
-from harness.tables import to_json
 
 THREE = Scale(kind="ordinal", classes=(0, 1, 2), best=2)
 MakeItem = Callable[..., Item]

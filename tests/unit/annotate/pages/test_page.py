@@ -16,8 +16,8 @@ from harness.content import Library
 from harness.data import Dataset, load_bundled
 from harness.data.dataset import load_folder
 from harness.errors import ContentError, UsageError
+from harness.html_pages import asset
 from harness.model import Item, Scale
-from harness.pages import asset
 from tests.translation_folder import translation_items, write_translations
 
 LIBRARY = Library()

@@ -19,7 +19,7 @@ from harness.errors import ContentError, UsageError
 from harness.exchange.labels import table as limits
 from harness.exchange.labels.read import KINDS, SourceOptions, read_source
 from harness.exchange.labels.table import SourceTable, Unreadable
-from harness.tables import to_csv, write_parquet
+from harness.row_files import to_csv, write_parquet
 
 Written = Callable[..., Path]
 ROWS = [{"item_id": "a", "score": "2"}, {"item_id": "ž", "score": "1"}]

@@ -45,7 +45,7 @@ def test_a_square_of_a_confusion_matrix_shows_as_many_judgments_as_it_counts() -
 
 
 def test_a_nasty_class_is_text() -> None:
-    from harness.render.html.small_figures import confusion_matrix
+    from harness.render.html.marks import confusion_matrix
 
     drawn = str(confusion_matrix(["<b>", '"x'], [[1, 0, 0], [0, 1, 0]], {"judge": "<i>'\""}, "</title>"))
     assert "<b>" not in drawn and "<i>" not in drawn and '""x' not in drawn and drawn.count("<title>") == 2

@@ -13,8 +13,7 @@ from harness.measure.compare import Recording
 from harness.measure.options import CompareOptions
 from harness.measure.outcomes import outcomes
 from harness.model import ErrorSpan
-from harness.render.html.browser import BrowserSource, items_json
-from harness.render.html.marked_errors import shown_errors
+from harness.render.html.browser import BrowserSource, items_json, shown_errors
 from tests.unit.data.test_marked_errors import with_errors
 
 

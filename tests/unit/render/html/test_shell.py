@@ -11,7 +11,7 @@ import pytest
 from jinja2 import UndefinedError
 from markupsafe import Markup
 
-from harness.pages import asset, policy
+from harness.html_pages import asset, policy
 from harness.render import html
 from harness.render.html.shell import grouped_digits, render, shell
 

@@ -18,7 +18,7 @@ from harness.data.judgments import Judgments
 from harness.measure.compare import Recording, compare
 from harness.measure.options import Annotators, CompareOptions
 from harness.model import Failure, Judgment, RealisedPerturbation
-from harness.tables import to_json
+from harness.row_files import to_json
 from tests.unit.reports.sections.found import ablations
 
 Find = Callable[..., dict[str, Any]]

@@ -22,7 +22,7 @@ from tests.conftest import HANG_SECONDS
 
 pytest.importorskip("uvicorn", reason="needs the extra serve")
 
-from harness.annotate.pages.listen import address_of, listening_socket, sole_server
+from harness.annotate.pages.reserve_port import address_of, listening_socket, sole_server
 
 
 @pytest.fixture(scope="module")

@@ -195,7 +195,7 @@ def arrow_array(values: Sequence[Any], kind: Any) -> Any:
     import numpy as np
 
     pa = arrow()
-    known = np.array([value is not None for value in values], bool)
+    present = np.array([value is not None for value in values], bool)
     if pa.types.is_string(kind):
         texts = [b"" if value is None else value.encode() for value in values]
         ends = np.cumsum([0, *map(len, texts)], dtype=np.int32)
@@ -206,7 +206,7 @@ def arrow_array(values: Sequence[Any], kind: Any) -> Any:
         content = [np.array([value or 0 for value in values], "datetime64[D]").astype(np.int32)]
     else:
         content = [np.array([0 if value is None else value for value in values], kind.to_pandas_dtype())]
-    return pa.Array.from_buffers(kind, len(values), [pa.py_buffer(each) for each in (_bits(known), *content)])
+    return pa.Array.from_buffers(kind, len(values), [pa.py_buffer(buffer) for buffer in (_bits(present), *content)])
 
 
 def _bits(mask: Any) -> Any:
@@ -230,21 +230,21 @@ def write_together(files: Mapping[Path, bytes | str | Iterable[bytes]], *, priva
     `private` says whether all of them are for their owner only, or names those that are. If a file cannot be written, or Ctrl-C comes,
     the folders that were made for them are removed too. Raises StoreError, which names the file.
     """
-    path, made = Path(), []
+    path, temporaries = Path(), []
     try:
         with ExitStack() as stack:
             for path, data in files.items():
-                own = private if isinstance(private, bool) else path in private
-                made += make_folder(path.parent, private=own)
+                is_private = private if isinstance(private, bool) else path in private
+                temporaries += make_folder(path.parent, private=is_private)
                 if path.is_dir():
                     raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))  # now: a file cannot take its name later
-                temporary = stack.enter_context(replace_file(path, private=own))
+                temporary = stack.enter_context(replace_file(path, private=is_private))
                 with open(temporary, "wb") as file:
                     file.writelines([data.encode("utf-8")] if isinstance(data, str) else [data] if isinstance(data, bytes) else data)
                     file.flush()
                     os.fsync(file.fileno())
     except BaseException as err:
-        for folder in reversed(made):
+        for folder in reversed(temporaries):
             with suppress(OSError):
                 folder.rmdir()  # refused where somebody else put a file meanwhile
         if not isinstance(err, OSError):
@@ -281,9 +281,9 @@ def make_folder(folder: Path, *, private: bool = False) -> list[Path]:
 
     A `private` folder is for its owner only; others, and parents, follow the umask.
     """
-    missing = [place for place in (*reversed(folder.parents), folder) if not place.exists()]
-    for place in missing:
-        place.mkdir(PRIVATE_FOLDER if private and place == folder else 0o777, exist_ok=True)
+    missing = [parent for parent in (*reversed(folder.parents), folder) if not parent.exists()]
+    for parent in missing:
+        parent.mkdir(PRIVATE_FOLDER if private and parent == folder else 0o777, exist_ok=True)
     if not folder.is_dir():
         raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(folder))
     return missing
@@ -291,18 +291,18 @@ def make_folder(folder: Path, *, private: bool = False) -> list[Path]:
 
 def can_write(folder: Path) -> bool:
     """Whether files can be created in a folder, or in its nearest existing parent if it does not exist."""
-    existing = next(place for place in (folder, *folder.absolute().parents) if place.exists())
+    existing = next(parent for parent in (folder, *folder.absolute().parents) if parent.exists())
     return os.access(existing, os.W_OK | os.X_OK)
 
 
 def temporary_copy(folder: Path, *names: str) -> Path:
     """A private folder with copies of the named files, as far as `folder` has them. It is removed when the process ends."""
-    place = Path(tempfile.mkdtemp(prefix="harness-"))
-    atexit.register(shutil.rmtree, place, ignore_errors=True)
+    target = Path(tempfile.mkdtemp(prefix="harness-"))
+    atexit.register(shutil.rmtree, target, ignore_errors=True)
     for name in names:
         if (folder / name).is_file():
-            shutil.copyfile(folder / name, place / name)
-    return place
+            shutil.copyfile(folder / name, target / name)
+    return target
 
 
 def to_json(data: Any) -> str:

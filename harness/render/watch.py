@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
 
 from rich.console import Console
 from rich.text import Text
 
 from harness.content.tags import english_name
 from harness.correction.certificate_extension import EarlierWatch
-from harness.render.pipelines.junit import JunitCase, junit_xml
+from harness.errors import UsageError
+from harness.render.figures import style
+from harness.render.figures.style import Drawn, FigureOptions
+from harness.render.junit import JunitCase, junit_xml
 from harness.render.terminal import print_lines
 from harness.reports.tables.numbers import counted, percent, two_digits
 from harness.text import terminal_safe
@@ -29,15 +35,19 @@ def print_plan(plan: WatchPlan, folder: str, earlier: Sequence[EarlierWatch] = (
     asks = f"asked {counted(options.per_day, 'anchor')} a day and language" if plan.run else "recorded answers, which you hand in"
     print_lines([f"{folder}: a watch of {plan.judge.name} on {plan.data} since {plan.since}, {asks}"])
     for cell in plan.cells:
-        levels = (f"{one.stream} {one.quantity} {percent(one.mean, (one.lower, one.upper))} of {counted(one.n)}" for one in cell.references)
+        levels = (
+            f"{reference.stream} {reference.quantity} "
+            f"{percent(reference.mean, (reference.lower, reference.upper))} of {counted(reference.n)}"
+            for reference in cell.references
+        )
         print_lines([f"  {english_name(cell.language)}, {cell.metric.replace('_', ' ')}: {'; '.join(levels)}"])
     print_lines(_earlier(earlier, plan.options.alpha))
 
 
 def _earlier(earlier: Sequence[EarlierWatch], alpha: float) -> Iterator[str]:
     """The starts before, and what their alarms mean for the chance of a false one."""
-    for number, one in enumerate(earlier, start=1):
-        yield f"  start {number}, {one.since} to {one.until}: {one.ended}"
+    for number, check in enumerate(earlier, start=1):
+        yield f"  start {number}, {check.since} to {check.until}: {check.ended}"
     if earlier:
         yield (
             f"  start {len(earlier) + 1} is the last one, with a level of its own: a cell has a false alarm in at most {percent(alpha)} of "
@@ -73,17 +83,17 @@ def _unread(count: int) -> str:
     return f" ({count:,} without a readable score)" if count else ""
 
 
-def print_watch(found: WatchCheck) -> None:
+def print_watch(check: WatchCheck) -> None:
     """Print the answer, and what speaks for it in each cell."""
-    last = f", last day {found.last_day}" if found.last_day else ""
-    head = f"watch of {found.judge} on {found.data} since {found.since}: {counted(found.days, 'day')}{last}"
-    print_lines([head, *_earlier(found.earlier, found.alpha)])
-    for cell in found.cells:
+    last = f", last day {check.last_day}" if check.last_day else ""
+    head = f"watch of {check.judge} on {check.data} since {check.since}: {counted(check.days, 'day')}{last}"
+    print_lines([head, *_earlier(check.earlier, check.alpha)])
+    for cell in check.cells:
         streams = (f"    {stream}: {stream_text(cell, stream)}" for stream in STREAMS)
         print_lines([f"  {english_name(cell.language)}, {cell.metric.replace('_', ' ')}: {cell.answer}", *streams])
-    if found.expired:
-        print_lines([f"The certificate does not hold any more: {found.expired}."])
-    Console().print(Text(f"watch: {found.answer}", style=_STYLES.get(found.answer, "bold red")))
+    if check.expired:
+        print_lines([f"The certificate does not hold any more: {check.expired}."])
+    Console().print(Text(f"watch: {check.answer}", style=_STYLES.get(check.answer, "bold red")))
 
 
 def stream_text(cell: CellState, stream: Stream) -> str:
@@ -95,7 +105,7 @@ def stream_text(cell: CellState, stream: Stream) -> str:
     references = [reference for reference in cell.references if reference.stream == stream]
     level = "level" if cell.watched_class is None else f"share of '{cell.watched_class}'"
     names = {"agreement": "agreement", "level": level, "readable": "readable answers"}
-    levels = [f"{names[one.quantity]} {percent(one.mean)} then, {_now(state, one.quantity)}" for one in references]
+    levels = [f"{names[before.quantity]} {percent(before.mean)} then, {_now(state, before.quantity)}" for before in references]
     return "; ".join((seen, *levels))
 
 
@@ -109,13 +119,13 @@ def _now(state: StreamState, quantity: Quantity) -> str:
     return f"{percent(mean)} in the mean of the last {len(days)} days, {last}" if len(days) > 1 else last
 
 
-def watch_junit(found: WatchCheck) -> str:
+def watch_junit(check: WatchCheck) -> str:
     """JUnit XML: a test suite a language, a test case a metric and stream; alarms are failures, what is not yet known is skipped."""
     suites: dict[str, list[JunitCase]] = {}
-    for cell in found.cells:
+    for cell in check.cells:
         suites.setdefault(cell.language, []).extend(_case(cell, stream) for stream in STREAMS)
-    if found.expired:
-        suites["certificate"] = [JunitCase("holds", "failure", found.expired, "expired")]
+    if check.expired:
+        suites["certificate"] = [JunitCase("holds", "failure", check.expired, "expired")]
     return junit_xml("harness watch", suites)
 
 
@@ -125,3 +135,68 @@ def _case(cell: CellState, stream: Stream) -> JunitCase:
     if state.alarm:
         return JunitCase(f"{cell.metric}: {stream}", "failure", message, stream)
     return JunitCase(f"{cell.metric}: {stream}", "pass" if state.days else "skipped", message)
+
+
+MOST_CELLS = 20
+_HEIGHT = 1.7  # inches of a cell
+_LINES = (
+    ("anchors", "agreement", "agreement on anchors", style.PEOPLE, "-"),
+    ("anchors", "level", "level of anchors", style.PEOPLE, ":"),
+    ("production", "level", "level of production scores", style.JUDGE, "-"),
+)
+_CAPTION = (
+    "Left: each day's mean, with the level of the certified period as a thin line of the same kind. Right: evidence of a change, as the "
+    "logarithm of the e-value; above the grey line it is an alarm. The thin vertical line is the first day of an alarm."
+)
+
+
+def draw_watch(check: WatchCheck, path: Path) -> None:
+    """Draw every cell of a watch in a row of two panels.
+
+    Raises:
+        UsageError: without the extra `figures`, for another suffix than .svg, .pdf and .png, without a day, and for more than 20 cells.
+    """
+    if not any(cell.anchors.days or cell.production.days for cell in check.cells):
+        raise UsageError("the log has no day yet, so there is nothing to draw; add one with 'harness watch add'")
+    if len(check.cells) > MOST_CELLS:
+        raise UsageError(f"a figure holds {MOST_CELLS} cells at most, and {len(check.cells)} are watched; --json has all numbers")
+    style.write_figure(path, lambda options: _draw(check, options))
+
+
+def _draw(check: WatchCheck, options: FigureOptions) -> Drawn:
+    signature = f"{check.judge} on {check.data} since {check.since}"
+    cells, left_out = style.fitting(check.cells, [_HEIGHT] * len(check.cells), 0.9, "cell")
+    with style.drawing(signature) as new_figure:
+        figure = new_figure(figsize=(options.width, len(cells) * _HEIGHT + 0.9), layout="constrained")
+        grid: Any = figure.subplots(len(cells), 2, squeeze=False, sharex=True)
+        for (levels, right), cell in zip(grid, cells, strict=True):
+            _draw_levels(levels, cell, options)
+            _draw_evidence(right, cell)
+        figure.autofmt_xdate(rotation=30)
+        return style.finish_with_legend(figure, grid[0][0], f"Watch: {check.answer}", _CAPTION + left_out, signature, options)
+
+
+def _draw_levels(panel: Any, cell: CellState, options: FigureOptions) -> None:
+    for stream, quantity, name, colour, line in _LINES:
+        days = [(day.date, day.means[quantity]) for day in getattr(cell, stream).days if quantity in day.means]
+        panel.plot([day for day, _ in days], [mean for _, mean in days], color=colour, linestyle=line, linewidth=1, label=name)
+        for reference in cell.references:
+            if (reference.stream, reference.quantity) == (stream, quantity):
+                panel.axhline(reference.mean, color=colour, linestyle=line, linewidth=0.4)
+    style.shares_along(panel, axis="y")
+    style.remove_frame(panel)
+    panel.set_title(
+        terminal_safe(f"{options.shown_name('language', cell.language)}, {cell.metric.replace('_', ' ')}"), fontsize=style.SMALL, loc="left"
+    )
+
+
+def _draw_evidence(panel: Any, cell: CellState) -> None:
+    for stream, colour in (("anchors", style.PEOPLE), ("production", style.JUDGE)):
+        state: StreamState = getattr(cell, stream)
+        panel.plot([day.date for day in state.days], [math.log10(max(day.e, 1e-3)) for day in state.days], color=colour, linewidth=1)
+        if state.alarm:
+            panel.axvline(state.alarm, color=colour, linewidth=0.5)
+    panel.axhline(math.log10(cell.anchors.limit), color=style.FAINT, linewidth=1)
+    panel.set_ylabel("log10 e", color=style.INK)
+    panel.set_title(terminal_safe(cell.answer), fontsize=style.SMALL, loc="left")
+    style.remove_frame(panel)

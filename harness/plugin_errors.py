@@ -84,5 +84,5 @@ def _place(err: BaseException, file: str | None) -> str:
     if isinstance(err, SyntaxError) and err.filename:
         return f"{Path(err.filename).name}:{err.lineno}"
     lines = [(frame.f_code.co_filename, number) for frame, number in walk_tb(err.__traceback__)]
-    own = [line for line in lines if line[0] == file] or [line for line in lines if not line[0].startswith("<frozen ")]
-    return f"{Path(own[-1][0]).name}:{own[-1][1]}" if own else "unknown place"
+    code_lines = [line for line in lines if line[0] == file] or [line for line in lines if not line[0].startswith("<frozen ")]
+    return f"{Path(code_lines[-1][0]).name}:{code_lines[-1][1]}" if code_lines else "unknown place"

@@ -28,7 +28,7 @@ def environment(folder: Path, filters: Mapping[str, Callable[..., Any]] | None =
     """The templates of a folder. They escape every text, show its control characters, and fail when a name is missing."""
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-    made = Environment(
+    templates = Environment(
         loader=FileSystemLoader(folder),
         autoescape=True,
         undefined=StrictUndefined,
@@ -37,8 +37,8 @@ def environment(folder: Path, filters: Mapping[str, Callable[..., Any]] | None =
         lstrip_blocks=True,
         keep_trailing_newline=False,
     )
-    made.filters |= filters or {}
-    return made
+    templates.filters |= filters or {}
+    return templates
 
 
 def _finalized(value: Any) -> Any:
@@ -77,9 +77,9 @@ def policy(styles: Sequence[str], programs: Sequence[str], *, connect: str = "")
     >>> policy(["a"], []).split("; ")[:3]
     ["default-src 'none'", "style-src 'sha256-ypeBEsobvcr6wjGzmiPcTaeG7/gUfE5yuYB3ha/uSLs='", "script-src 'none'"]
     """
-    own = f"style-src {_hashes(styles)}; script-src {_hashes(programs)}"
-    asked = f"; connect-src {connect}" if connect else ""
-    return f"default-src 'none'; {own}{asked}; img-src data:; base-uri 'none'; form-action 'none'"
+    sources = f"style-src {_hashes(styles)}; script-src {_hashes(programs)}"
+    connections = f"; connect-src {connect}" if connect else ""
+    return f"default-src 'none'; {sources}{connections}; img-src data:; base-uri 'none'; form-action 'none'"
 
 
 def _hashes(parts: Sequence[str]) -> str:

@@ -67,8 +67,8 @@ class OwnPrompt(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         for item in items:
             for name in self.variables:
                 if name != LANGUAGE and not str(item.fields.get(name, "")).strip():
-                    known = ", ".join(field for field, value in item.fields.items() if isinstance(value, str))
-                    return f"shows '{name}', but item '{item.item_id}' has only the texts {known}"
+                    fields = ", ".join(field for field, value in item.fields.items() if isinstance(value, str))
+                    return f"shows '{name}', but item '{item.item_id}' has only the texts {fields}"
         return ""
 
 

@@ -10,8 +10,7 @@ import pytest
 
 import harness
 from harness.decide.rule import Decision
-from harness.notebook import NotebookComparison
-from harness.render.notebook import comparison_html, report_html
+from harness.notebook import NotebookComparison, comparison_html, report_html
 from tests.judged_folder import judged_folder
 
 HOSTILE = "<script>alert(1)</script>\x1b[31m\u202e&\"'"

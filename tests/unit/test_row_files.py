@@ -20,9 +20,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness import tables
+from harness import row_files
 from harness.errors import ContentError, StoreError
-from harness.tables import (
+from harness.row_files import (
     find_table,
     json_rows,
     parquet_table,
@@ -113,14 +113,14 @@ def test_what_is_not_utf_8_is_said_with_its_byte(tmp_path: Path, line: bytes, by
 
 
 def test_a_huge_line_is_refused_without_being_read_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tables, "MAX_LINE_BYTES", 1 << 20)
+    monkeypatch.setattr(row_files, "MAX_LINE_BYTES", 1 << 20)
     row = b'{"a":"' + b"x" * (1 << 20) + b'"}\n'
     error = complaint(table(tmp_path, b"{}\n" + row))
     assert error.line == 2 and "a line of more than 1 MiB" in str(error)
 
 
 def test_a_gzip_bomb_without_line_ends_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tables, "MAX_LINE_BYTES", 1 << 20)
+    monkeypatch.setattr(row_files, "MAX_LINE_BYTES", 1 << 20)
     assert "a line of more than" in str(complaint(table(tmp_path, gzip.compress(b"[" * (8 << 20)), "t.jsonl.gz")))
 
 
@@ -157,7 +157,7 @@ def test_lines_that_are_read_together_read_as_each_alone(
     path = table(tmp_path_factory.mktemp("t"), gzip.compress(text) if packed else text, "t.jsonl.gz" if packed else "t.jsonl")
     found: list[tuple[int, dict[str, Any]]] = []
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(tables, "_BLOCK_BYTES", size)
+        patch.setattr(row_files, "_BLOCK_BYTES", size)
         try:
             found.extend(read_rows(path))
         except ContentError as err:

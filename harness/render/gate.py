@@ -1,29 +1,130 @@
-"""A gate in the terminal: the answer in at most six lines, then a line for each limit that is broken or not shown to hold."""
+"""The outcome of a gate in words, as a Markdown table, and as JUnit XML for pipelines."""
 
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from rich.cells import cell_len, set_cell_size
 from rich.console import Console, Group, RenderableType
 from rich.text import Text
 
 from harness.content.tags import english_name
+from harness.data.judgments import NO_VARIANT
 from harness.gate.check import BROKEN, OPEN, UNANSWERED, Check, GateResult
 from harness.gate.policy import AGREEMENT
+from harness.model import JudgeCondition
 from harness.render.comparison import show
 from harness.render.fitted_table import FittedTable, gap_between
-from harness.render.pipelines.gate import judge_text, limit_text, n_text, seen_text, sentence, several_judges
+from harness.render.junit import JunitCase, junit_xml
 from harness.render.terminal import ANSWER_LINES, answer_height, dim_lines, styled_answer
 from harness.render.verdicts import SHORT_NAMES, AnswerLine, lines_of
 from harness.reports.answer_parts import Answer, Card, NextStep
-from harness.reports.tables.column import SIGNS
-from harness.reports.tables.numbers import counted
+from harness.reports.tables.column import CELL_TABLES, COEFFICIENT, SHARE, SIGNS
+from harness.reports.tables.columns import columns_in
+from harness.reports.tables.numbers import UNDEFINED, counted, difference, percent, probability
 from harness.reports.tables.obstacles import OBSTACLES
 from harness.reports.tables.text_table import Heading, TextTable
 from harness.reports.tables.titles import metric_words
-from harness.text import one_line
+from harness.text import one_line, terminal_safe
+
+_COLUMNS = {column.name: column for column in columns_in(*CELL_TABLES)}
+_SENTENCES = {
+    "pass": "pass: every limit holds",
+    "fail": "fail: a limit is broken",
+    "inconclusive": "inconclusive: no limit is broken, but the evidence does not suffice for all of them",
+}
+
+
+def sentence(result: GateResult) -> str:
+    """The outcome for a reader, with the numbers of checks."""
+    counts = ", ".join(f"{count} {outcome}" for outcome in _SENTENCES if (count := result.count(outcome)))  # type: ignore[arg-type]
+    return f"{_SENTENCES[result.outcome]} ({counts} of {len(result.checks)})"
+
+
+def several_judges(checks: Iterable[Check]) -> bool:
+    return len({judge_text(check) for check in checks if check.judge}) > 1
+
+
+def judge_text(check: Check) -> str:
+    """The judge with its condition, of which only what is known is named."""
+    if check.judge is None:
+        return UNDEFINED
+    condition = check.cell.condition
+    plain = condition.variant == NO_VARIANT and condition == JudgeCondition(check.judge, NO_VARIANT)
+    return ", ".join(filter(None, (check.judge, "" if plain else condition.words())))
+
+
+def n_text(check: Check) -> str:
+    return str(check.n) if check.n else UNDEFINED
+
+
+def limit_text(check: Check) -> str:
+    """The limit in words: `agreement at least 60 %`."""
+    bound, exact = check.bound, "" if isinstance(check.bound, str) else f"{100 * check.bound:g} %"
+    if check.limit == "at_least":
+        column = _COLUMNS.get(check.statistic or "")
+        name = "agreement" if check.statistic == "pa_failed_wrong" else column.heading if column else str(check.statistic)
+        return f"{name} at least {exact if column is not None and column.format is SHARE else f'{bound:g}'}"
+    return {
+        "max_drop": f"drop at most {exact}",
+        "beats_baseline": "better than the majority baseline",
+        "not_below_people_by": f"below people by less than {exact}",
+        "unread_at_most": f"unread at most {exact}",
+        "min_items": f"at least {bound} items",
+        "verdict": f"verdict: {bound}",
+    }[check.limit]
+
+
+def seen_text(check: Check) -> str:
+    """The number that the limit is held against, with its interval or its corrected p; a dash where there is none."""
+    if check.limit == "verdict":
+        return check.verdict or UNDEFINED
+    if check.value is None:
+        return UNDEFINED
+    ends = None if check.lower is None or check.upper is None else (check.lower, check.upper)
+    if check.limit == "min_items":
+        return f"{check.value:.0f}"
+    if check.limit == "at_least":
+        column = _COLUMNS.get(check.statistic or "")
+        return (column.format if column else COEFFICIENT).text(check.value, ends)
+    if check.limit in ("max_drop", "unread_at_most"):
+        return percent(check.value, ends)
+    return difference(check.value) + (f", p {probability(check.q)}" if check.q is not None else "")
+
+
+def gate_markdown(result: GateResult) -> str:
+    """A Markdown page with one table, such as for a pull request or a job's summary."""
+    lines = [f"## Gate: {result.outcome}", "", f"{_cell(result.source)}: {sentence(result)}.", ""]
+    lines += ["| language | metric | judge | limit | seen | n | outcome |", "| --- | --- | --- | --- | --- | ---: | --- |"]
+    for check in result.checks:
+        outcome = f"**{check.outcome}**" + (f": {_cell(check.reason)}" if check.reason else "")
+        cells = (check.language, check.metric, judge_text(check), limit_text(check), seen_text(check), n_text(check))
+        lines.append(f"| {' | '.join(map(_cell, cells))} | {outcome} |")
+    lines += ["", *(f"- **Warning**: {_cell(warning)}" for warning in result.warnings), *(f"- {_cell(note)}" for note in result.notes)]
+    lines += [f"- signature: `{text.replace('`', '')}`" for text in result.signatures.values()]
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def _cell(text: str) -> str:
+    return terminal_safe(text).replace("\\", "\\\\").replace("|", "\\|").replace("<", "&lt;").replace("`", "\\`").replace("\n", " ")
+
+
+def gate_junit(result: GateResult) -> str:
+    """JUnit XML: a test suite a language, a test case a limit; broken limits are failures, inconclusive ones are skipped."""
+    suites: dict[str, list[JunitCase]] = {}
+    for check in result.checks:
+        suites.setdefault(check.language, []).append(_case(check, result))
+    return junit_xml("harness gate", suites)
+
+
+def _case(check: Check, result: GateResult) -> JunitCase:
+    name = f"{check.metric}: {limit_text(check)}" + (f" ({judge_text(check)})" if several_judges(result.checks) else "")
+    if check.outcome == "pass":
+        return JunitCase(name, "pass")
+    message = f"{check.reason}; seen: {seen_text(check)}, n {n_text(check)}"
+    return JunitCase(name, "failure" if check.outcome == "fail" else "skipped", message, check.limit)
+
 
 _STYLES = {"fail": "bold red", "inconclusive": "yellow", "pass": "green"}
 _CARDS = {"fail": ("bad", "Broken"), "inconclusive": ("open", "Not shown to hold")}
@@ -44,28 +145,31 @@ _EVIDENCE = {OPEN, "people", "baseline", "coverage", "cells", "labels", "annotat
 
 
 def print_gate(
-    result: GateResult, source: Sequence[str] = (), console: Console | None = None, *, every: bool = False, signature: bool = False
+    result: GateResult, source: Sequence[str] = (), console: Console | None = None, *, all_rows: bool = False, signature: bool = False
 ) -> None:
-    """Print the outcome and the limits that do not hold; with `every` those that hold too, and the `signature` whole, not as a short hash.
+    """Print the outcome and the limits that do not hold; with `all_rows` those that hold too; `signature` prints it whole, not as a hash.
 
     `source` are the words of a command line that name what was checked, for the next step; by default the name in `result`.
     """
-    named = shlex.join(source or [result.source])
+    paths = shlex.join(source or [result.source])
     text = next(iter(result.signatures.values()), "")
-    show(lambda width: render_gate(result, named, width, every=every), text, console, whole=signature)
+    show(lambda width: render_gate(result, paths, width, all_rows=all_rows), text, console, whole_signature=signature)
 
 
-def render_gate(result: GateResult, source: str, width: int, *, every: bool = False) -> RenderableType:
-    """The answer, then for each judge its limits: broken ones first, then open ones; with `every` those that hold too."""
-    title, *others = _answer(result, source, width)
-    parts: list[RenderableType] = [Text(title.whole, style=_STYLES[result.outcome]), *styled_answer(others, width)[:-1]]
+def render_gate(result: GateResult, source: str, width: int, *, all_rows: bool = False) -> RenderableType:
+    """The answer, then for each judge its limits: broken ones first, then open ones; with `all_rows` those that hold too."""
+    title, *other_lines = _answer(result, source, width)
+    parts: list[RenderableType] = [Text(title.whole, style=_STYLES[result.outcome]), *styled_answer(other_lines, width)[:-1]]
     key = _Key()
     sides = dict.fromkeys(map(judge_text, result.checks))
     for side in sides:
-        if rows := [check for check in result.checks if judge_text(check) == side and (every or check.outcome != "pass")]:
+        if rows := [check for check in result.checks if judge_text(check) == side and (all_rows or check.outcome != "pass")]:
             parts += [Text(f"\n{one_line(side)}" if len(sides) > 1 else "", style="bold cyan"), _table(rows, width, key)]
-    held = result.count("pass")
-    if lines := [*([f"{counted(held, 'limit')} hold{'s' if held == 1 else ''}: --all."] if held and not every else []), *key.lines]:
+    passed = result.count("pass")
+    if lines := [
+        *([f"{counted(passed, 'limit')} hold{'s' if passed == 1 else ''}: --all."] if passed and not all_rows else []),
+        *key.lines,
+    ]:
         parts.append(dim_lines(lines))
     parts += [dim_lines(map(one_line, result.notes))] if result.notes else []
     return Group(*parts, *(Text(f"\n{one_line(warning)}", style="yellow") for warning in result.warnings))
@@ -77,8 +181,8 @@ def _answer(result: GateResult, source: str, width: int) -> list[AnswerLine]:
     who = next((text for text in _who(result.checks) if cell_len(text) <= width), "")
     steps = tuple(_steps(result.checks, source))
     whose = [AnswerLine("note", who, who)] if who else []
-    for named in _NAMED:
-        cards = tuple(_cards(result, dict(zip(_CARDS, named, strict=True))))
+    for most_names in _NAMED:
+        cards = tuple(_cards(result, dict(zip(_CARDS, most_names, strict=True))))
         lines = [title, *whose, *lines_of(Answer("", cards, "", steps))]
         if answer_height(lines, width) <= ANSWER_LINES:
             return lines
@@ -91,27 +195,30 @@ def _who(checks: Sequence[Check]) -> Iterator[str]:
     judges = list(dict.fromkeys(str(check.judge) for check in checks if check.judge))
     conditions = f"{', '.join(judges)} under {counted(len(sides), 'condition')}"
     counts = [counted(len(judges), "judge")] if judges else []
-    named = counts if len(judges) > 1 else sides if len(sides) == 1 else [conditions] if judges else []
+    judge_parts = counts if len(judges) > 1 else sides if len(sides) == 1 else [conditions] if judges else []
     languages = list(dict.fromkeys(english_name(check.language) for check in checks))
     metrics = list(dict.fromkeys(metric_words(check.metric) for check in checks))
-    for most, said in ((_MOST_NAMES, named), (1, named), (1, judges[:1] if len(judges) == 1 else counts), (0, counts)):
-        places = ((languages, "language"), (metrics, "metric"))
-        told = (", ".join(names) if len(names) <= most else counted(len(names), what) for names, what in places)
-        yield one_line(" · ".join((*said, *told)))
+    for most, said in ((_MOST_NAMES, judge_parts), (1, judge_parts), (1, judges[:1] if len(judges) == 1 else counts), (0, counts)):
+        axes = ((languages, "language"), (metrics, "metric"))
+        axis_texts = (", ".join(names) if len(names) <= most else counted(len(names), what) for names, what in axes)
+        yield one_line(" · ".join((*said, *axis_texts)))
 
 
-def _cards(result: GateResult, named: dict[str, int]) -> Iterator[Card]:
+def _cards(result: GateResult, most_checks: dict[str, int]) -> Iterator[Card]:
     """A card for the broken limits and one for the open ones, with the names of so many."""
     several = several_judges(result.checks)
     for outcome, (style, heading) in _CARDS.items():
-        own = [check for check in result.checks if check.outcome == outcome]
-        if not own:
+        checks = [check for check in result.checks if check.outcome == outcome]
+        if not checks:
             continue
-        said = [f"{_place(one)}{f' ({judge_text(one)})' if several else ''}: {limit_text(one)}" for one in own[: named[outcome]]]
-        left = len(own) - len(said)
-        languages = list(dict.fromkeys(english_name(one.language) for one in own))
+        said = [
+            f"{_place(check)}{f' ({judge_text(check)})' if several else ''}: {limit_text(check)}"
+            for check in checks[: most_checks[outcome]]
+        ]
+        omitted = len(checks) - len(said)
+        languages = list(dict.fromkeys(english_name(check.language) for check in checks))
         where = ", ".join(languages) if len(languages) <= _MOST_NAMES else counted(len(languages), "language")
-        said += [f"{left} more" if said else f"{counted(left, 'limit')} in {where}"] if left else []
+        said += [f"{omitted} more" if said else f"{counted(omitted, 'limit')} in {where}"] if omitted else []
         yield Card(style, heading, one_line(f"{'; '.join(said)}."))
 
 
@@ -155,8 +262,8 @@ class _Key:
             self._meanings |= {code: _MEANINGS[code] for code in codes}
             return " ".join(codes)
         reason = one_line(check.reason)
-        known = [code for code, meaning in self._meanings.items() if meaning == reason]
-        code = known[0] if known else str(1 + sum(code.isdigit() for code in self._meanings))
+        same_meaning = [code for code, meaning in self._meanings.items() if meaning == reason]
+        code = same_meaning[0] if same_meaning else str(1 + sum(code.isdigit() for code in self._meanings))
         self._meanings[code] = reason
         return code
 

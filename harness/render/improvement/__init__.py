@@ -1,1 +1,0 @@
-"""What makes a judge better, and what its errors follow, in the terminal."""
