@@ -14,10 +14,10 @@ import msgspec
 from harness.data.named_folders import fetched_folder
 from harness.engines import Engine, Settings
 from harness.errors import UsageError
-from harness.runs.answers import RunAnswers, Spent
 from harness.runs.asking import JudgeSummary
 from harness.runs.prices import Price, price_of
 from harness.runs.protocol import RunProtocol
+from harness.runs.run_completeness import RunAnswers, Spent
 from harness.tables import to_json, write_atomic
 
 _PACKAGES = ("judge-harness", "guidance", "openai", "aiohttp", "xllamacpp", "icu4py")

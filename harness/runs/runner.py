@@ -18,22 +18,32 @@ from harness.content.tags import choose_from
 from harness.data.judgment_file import read_judgments
 from harness.data.judgments import Judgments
 from harness.engines import JudgeOpening, Settings, check_engine
-from harness.engines.batch.record import open_batches
+from harness.engines.batch.submission import open_batches
 from harness.errors import ContentError, IncompleteRun, JudgeError, UsageError
 from harness.judges import Judge, JudgeOptions, open_judge, opening_name
 from harness.judges.base import Environment
 from harness.model import JudgeIdentity, RealisedPerturbation, Score
 from harness.offensive import refuse_in_repository
-from harness.runs.answers import RunAnswers, update_judgments
-from harness.runs.asking import AskingPlace, JudgeSummary, Watcher, ask_judges, reading_of, why_stopped
+from harness.runs.asking import (
+    AskingPlace,
+    JudgeSummary,
+    Watcher,
+    ask_judges,
+    begin_fresh_run,
+    finish_fresh_run,
+    note_address,
+    reading_of,
+    unfinished_fresh_run,
+    why_stopped,
+)
 from harness.runs.live_rows import FirstLanguage
 from harness.runs.plan import Plan, PlannedCalls
 from harness.runs.preparation import Prepared, prepare, with_panels
 from harness.runs.prices import price_of
 from harness.runs.protocol import Majority, RunProtocol
 from harness.runs.record import run_place, write_record
+from harness.runs.run_completeness import RunAnswers, update_judgments
 from harness.runs.specification import ChosenJudges, RunSpec
-from harness.runs.store_notes import begin_fresh_run, finish_fresh_run, note_address, unfinished_fresh_run
 from harness.runs.studies import refuse_judges_without_texts
 from harness.store import Store
 from harness.tables import can_write, temporary_copy

@@ -12,7 +12,7 @@ from harness.data.further_tables import AttentionCheck
 from harness.measure.cells import bounds, number
 from harness.measure.options import POOLED
 from harness.stats import proportion_interval
-from harness.stats.core.bootstrap_resamples import RESAMPLES
+from harness.stats.intervals.bootstrap import RESAMPLES
 
 
 def attention_rows(data: Dataset, seed: int = 0, resamples: int = RESAMPLES) -> list[dict[str, Any]]:

@@ -41,7 +41,7 @@ from harness.stats import (
 )
 from harness.stats.agreement.continuous import score_correlation
 from harness.stats.agreement.correlation import NAMES as CORRELATIONS
-from harness.stats.agreement.severity import eta_squared
+from harness.stats.agreement.variance_components import eta_squared
 from harness.stats.core.arrays import Floats, Ints
 from harness.text import short_repr
 

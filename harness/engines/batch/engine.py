@@ -12,15 +12,13 @@ from contextlib import aclosing
 from functools import partial
 from pathlib import Path
 
-from harness.engines.batch.accounts import CallAccounts
 from harness.engines.batch.files import request_files, scratch
-from harness.engines.batch.record import BatchRecord, is_file
-from harness.engines.batch.results import Collector
-from harness.engines.batch.submission import BatchSubmitter, is_queue_full, learn_from_problems, problems_in_words
+from harness.engines.batch.results import CallAccounts, Collector
+from harness.engines.batch.submission import BatchRecord, BatchSubmitter, is_file, is_queue_full, learn_from_problems, problems_in_words
 from harness.engines.budget import Budget
 from harness.engines.concurrent import run_loop, run_together
 from harness.engines.local import Watch
-from harness.engines.polling import OutOfTime, Polling
+from harness.engines.retry import OutOfTime, Polling
 from harness.engines.work import CallSequence, Engine, JudgeWork, Outcome, Settings, with_ids
 from harness.errors import JudgeError
 from harness.judges.base import NoReply

@@ -13,10 +13,10 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from harness.stats.core.aggregate import Rule, aggregate_counts
 from harness.stats.core.arrays import MISSING, Estimate, Floats, Ints
 from harness.stats.core.rows import Rows
 from harness.stats.core.statistic import Statistic, estimate_judge, mean_of, of_labels
+from harness.stats.core.tables import Rule, aggregate_counts
 
 NO_PAIR = "no item with two annotators"
 NO_JUDGED_PAIR = "no item with two annotators and a readable score"

@@ -5,10 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from harness.stats.core.aggregate import Rule
 from harness.stats.core.arrays import Estimate, Floats, Kind, ShapeError, as_values, undefined
 from harness.stats.core.statistic import LEAST_UNCOMMON, Statistic, of_labels, ratio
-from harness.stats.core.tables import Joint, coincidences, square
+from harness.stats.core.tables import Joint, Rule, coincidences, square
 
 _BOUNDS = (-np.inf, 1.0)  # where distances depend on the totals, alpha can be below -1
 

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from harness.stats.core.arrays import Floats, Ints, as_index, same_shape
+from harness.stats.core.functions_of_sums import Estimated, t_interval_from_sums
 from harness.stats.core.groups import degrees_of_freedom
 from harness.stats.core.statistic import ratio
-from harness.stats.core.sums import Estimated, t_interval_from_sums
 from harness.stats.intervals.intervals import MIN_GROUPS, no_interval
 
 CONSTANT_SCORES = "constant scores"

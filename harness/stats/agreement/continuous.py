@@ -15,10 +15,9 @@ from numpy.typing import ArrayLike, NDArray
 from harness.stats.agreement.concordance import tau_b_by_stratum, tau_b_left_out
 from harness.stats.agreement.correlation import Correlation, pearson_of_moments
 from harness.stats.core.arrays import Floats, Ints, ShapeError, as_index, same_shape
+from harness.stats.core.functions_of_sums import Estimated, left_out_interval, left_out_test, sums_by_group
 from harness.stats.core.groups import group_sums, relative_weights
-from harness.stats.core.jackknife import left_out_interval, left_out_test, sums_by_group
 from harness.stats.core.statistic import ratio
-from harness.stats.core.sums import Estimated
 from harness.stats.intervals.intervals import no_interval, scatter_of, tested_mean
 
 NO_OVERLAP = "no overlap"

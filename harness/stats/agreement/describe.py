@@ -8,10 +8,10 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from harness.stats.core.aggregate import Rule, aggregate_counts
 from harness.stats.core.arrays import Estimate, Floats, Ints, ShapeError, as_values
 from harness.stats.core.rows import Rows
 from harness.stats.core.statistic import Statistic, estimate_judge, mean_of, ratio
+from harness.stats.core.tables import Rule, aggregate_counts
 
 Direction = Literal[1, -1]
 LEVELS = ("full", "partial", "none")

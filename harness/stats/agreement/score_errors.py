@@ -1,4 +1,4 @@
-"""How far a judge's scores are from people's in points of the scale: mean absolute and squared error, and leniency."""
+"""Errors of a judge's scores, in points of the scale: absolute and squared error, leniency, and distances beside those between people."""
 
 from __future__ import annotations
 
@@ -11,8 +11,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from harness.stats.agreement.continuous import NO_OVERLAP, known_scores
+from harness.stats.core.arrays import Floats, Ints, as_index, same_shape
+from harness.stats.core.functions_of_sums import Estimated
 from harness.stats.core.groups import group_sums
-from harness.stats.core.sums import Estimated
 from harness.stats.intervals.intervals import Interval, MeanToTest, no_interval, scatter_of, tested_means
 
 
@@ -74,3 +75,84 @@ def _error(one: ErrorToTest, interval: Interval, p: float) -> Estimated:
         return Estimated(one.value, one.n, interval, p, None)
     rooted = interval if interval.reason else replace(interval, lo=math.sqrt(max(interval.lo, 0.0)), hi=math.sqrt(interval.hi))
     return Estimated(math.sqrt(one.value), one.n, rooted, math.nan, None)
+
+
+def distance_of_people(item: ArrayLike, score: ArrayLike, items: int) -> Floats:
+    """The mean absolute difference of two annotators of an item, over its pairs: (items,), NaN with fewer than two.
+
+    Args:
+        item: (labels,) integer codes 0 … items-1.
+        score: (labels,) numbers without gaps.
+        items: how many items there are.
+
+    >>> distance_of_people([0, 0, 0, 1], [10, 20, 40, 5], 2).tolist()
+    [20.0, nan]
+    """
+    code, values = _labels(item, score)
+    order = np.lexsort((values, code))
+    code, values = code[order], values[order]
+    n = np.bincount(code, minlength=items)
+    place = np.arange(len(code)) - (np.cumsum(n) - n)[code]
+    total = np.bincount(code, (2 * place - n[code] + 1) * values, minlength=items)  # sorted, so that no difference is negative
+    pairs = n * (n - 1) / 2
+    return np.where(pairs > 0, np.maximum(total, 0) / np.maximum(pairs, 1), np.nan)
+
+
+def distance_of_judge(item: ArrayLike, score: ArrayLike, judged: ArrayLike, given: ArrayLike) -> Floats:
+    """The mean absolute difference of a judge's score and those of the item's annotators: (units,), NaN without a label or a score.
+
+    Args:
+        item, score: (labels,) as `distance_of_people`.
+        judged: (units,) the item that each of the judge's scores is of.
+        given: (units,) the judge's scores, NaN for failures.
+
+    >>> distance_of_judge([0, 0, 1], [10, 20, 5], [0, 1, 2], [20, float("nan"), 1]).tolist()
+    [5.0, nan, nan]
+    """
+    code, values = _labels(item, score)
+    order = np.argsort(code, kind="stable")
+    code, values = code[order], values[order]
+    where, y = _labels(judged, given)
+    start, stop = np.searchsorted(code, where), np.searchsorted(code, where, side="right")
+    n = stop - start
+    unit = np.repeat(np.arange(len(where)), n)
+    label = np.arange(len(unit)) - np.repeat(np.cumsum(n) - n, n) + np.repeat(start, n)
+    total = np.bincount(unit, np.abs(y[unit] - values[label]), minlength=len(where))
+    return np.where((n > 0) & ~np.isnan(y), total / np.maximum(n, 1), np.nan)
+
+
+def median_without_group(values: ArrayLike, groups: ArrayLike) -> Floats:
+    """For every item, the median of the values of all other groups: (items,), NaN where there is no other group.
+
+    Args:
+        values: (items,) numbers without gaps.
+
+    >>> median_without_group([1, 2, 10, 20], ["a", "a", "b", "c"]).tolist()
+    [15.0, 15.0, 2.0, 2.0]
+    """
+    v = np.asarray(values, np.float64)
+    group = as_index(groups, len(v), "groups")
+    order = np.argsort(v, kind="stable")
+    ordered, place = v[order], np.empty(len(v), np.int64)
+    place[order] = np.arange(len(v))
+    by_group = np.lexsort((place, group))
+    ends = np.cumsum(np.bincount(group, minlength=1)).tolist()
+    out = np.full(len(ends), np.nan)
+    for number, (begin, end) in enumerate(zip([0, *ends], ends, strict=False)):
+        removed = place[by_group[begin:end]]
+        left = len(v) - len(removed)
+        if left:
+            out[number] = (ordered[_kept(removed, (left - 1) // 2)] + ordered[_kept(removed, left // 2)]) / 2
+    return out[group]
+
+
+def _kept(removed: Ints, wanted: int) -> int:
+    """The place that is the `wanted`-th once the places in `removed` (rising) are left out."""
+    before = removed - np.arange(len(removed))
+    return wanted + int(np.searchsorted(before, wanted, side="right"))
+
+
+def _labels(item: ArrayLike, score: ArrayLike) -> tuple[Ints, Floats]:
+    code, values = np.asarray(item, np.int64), np.asarray(score, np.float64)
+    same_shape("of one length", item=code, score=values)
+    return code, values

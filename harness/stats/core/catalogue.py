@@ -6,14 +6,12 @@ from numpy.typing import ArrayLike
 
 from harness.stats.agreement.agreement import ALL_AGREE, gap, share_left_out, share_of_hits, share_of_pairs
 from harness.stats.agreement.alpha import alpha_of_humans, alpha_of_judge
+from harness.stats.agreement.coefficients import cohen, f1_of_judge, fleiss, fleiss_with_aggregate, gwet_of_humans, gwet_of_judge
 from harness.stats.agreement.correlation import correlation_with_humans
 from harness.stats.agreement.describe import Direction, leniency_of_judge, mean_score, sd_score
-from harness.stats.agreement.f1 import f1_of_judge
-from harness.stats.agreement.gwet import gwet_of_humans, gwet_of_judge
-from harness.stats.agreement.kappa import cohen, fleiss, fleiss_with_aggregate
-from harness.stats.core.aggregate import Rule
 from harness.stats.core.arrays import Kind
 from harness.stats.core.statistic import Statistic
+from harness.stats.core.tables import Rule
 
 NO_ORDER = "the scale has no order"
 NO_DISTANCES = "the scale has no distances"

@@ -77,7 +77,7 @@ def estimate(statistics: Iterable[Statistic], rows: Rows) -> dict[str, Estimates
     Raises:
         ValueError: if two statistics have one name.
 
-    >>> from harness.stats.agreement.kappa import fleiss
+    >>> from harness.stats.agreement.coefficients import fleiss
     >>> rows = tabulate(count_classes([[0, 0], [1, 1], [0, 0]], k=2), cell=[0, 0, 1])
     >>> estimate([fleiss()], rows)["human_fleiss"]
     Estimates(value=array([ 1., nan]), n=array([2, 1]), reason=(None, 'constant raters'))

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from harness.stats.core.arrays import Floats, Ints, ShapeError, as_index, same_shape
+from harness.stats.core.groups import leverage
 from harness.stats.estimation.prediction_powered import (
     TOO_FEW_LABELS,
     MeanOfLabels,
@@ -24,7 +25,6 @@ from harness.stats.estimation.prediction_powered import (
 )
 from harness.stats.intervals.cluster_mean import ClusterMean, cluster_mean, freedom_of_squares, interval_freedom, sums_of_squares
 from harness.stats.intervals.intervals import Interval
-from harness.stats.intervals.unequal_groups import leverage
 
 TOO_FEW_SCORES = "fewer than two independent scores"
 _ROUNDING = 1e-12

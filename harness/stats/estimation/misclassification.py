@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from harness.stats.core.arrays import Floats, ShapeError
-from harness.stats.core.bootstrap_resamples import RESAMPLES
+from harness.stats.intervals.bootstrap import RESAMPLES
 
 INDISTINCT = "the judge does not tell the classes apart"
 MIN_Z = 1.96

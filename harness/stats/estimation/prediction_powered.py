@@ -15,9 +15,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from harness.stats.core.arrays import Floats, Ints, ShapeError, as_index, same_shape
+from harness.stats.core.groups import ClusterVariance, leverage
 from harness.stats.intervals.cluster_mean import deviation_sums, interval_freedom
 from harness.stats.intervals.intervals import CONSTANT, Interval, no_interval, score_interval, t_quantile
-from harness.stats.intervals.unequal_groups import ClusterVariance, leverage
 
 MIN_LABELS = 30
 """Below this number of labels, use the labels alone (`lam=0`)."""

@@ -13,11 +13,10 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from harness.stats.core.groups import GroupSums
+from harness.stats.core.groups import ClusterVariance, GroupSums
 from harness.stats.intervals.cluster_mean import ClusterMean, cluster_mean
 from harness.stats.intervals.intervals import t_quantile
 from harness.stats.intervals.noninferiority import gap_sums, guarded_mean
-from harness.stats.intervals.unequal_groups import ClusterVariance
 
 LEAST_GROUPS = 20.0
 """Effective groups below which nothing is shown to be small: a floor, at which it is shown of a shift of 0 in about one case of seven."""

@@ -15,11 +15,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from harness.stats.core.arrays import Floats, ShapeError, as_index
-from harness.stats.core.groups import GroupSums
+from harness.stats.core.groups import ClusterVariance, GroupSums
 from harness.stats.intervals.cluster_mean import ClusterMean, SampleOfGroups, cluster_mean_each
 from harness.stats.intervals.multiplicity import benjamini_yekutieli
 from harness.stats.intervals.noninferiority import gap_sums, guarded_p, guarded_p_each
-from harness.stats.intervals.unequal_groups import ClusterVariance
 
 Scoring = Literal["accuracy", "neg_rmse"]
 MIN_ITEMS = 30

@@ -11,10 +11,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from harness.stats.core.arrays import Floats, Ints, ShapeError, as_index, power
-from harness.stats.core.at_once import at_once
-from harness.stats.core.groups import GroupSums, relative_weights
+from harness.stats.core.groups import ClusterVariance, GroupSums, bell_mccaffrey, freedom_of_tests, leverage, relative_weights
+from harness.stats.core.many_cells import batch_by_shape
 from harness.stats.intervals.intervals import t_quantile
-from harness.stats.intervals.unequal_groups import ClusterVariance, bell_mccaffrey, freedom_of_tests, leverage
 
 _ROUNDING = 1e-12
 LEAST_CORRELATION = 0.1
@@ -151,7 +150,7 @@ class SampleOfGroups(NamedTuple):
 
 def cluster_mean_each(samples: Sequence[SampleOfGroups], *, variance: ClusterVariance = "cr2") -> list[ClusterMean]:
     """`cluster_mean` of many samples: the same numbers, made at once for samples of as many items and groups."""
-    return at_once(partial(_of_alike, variance=variance), [_sample(*sample) for sample in samples], lambda one: one.shape)
+    return batch_by_shape(partial(_of_alike, variance=variance), [_sample(*sample) for sample in samples], lambda one: one.shape)
 
 
 class _Sample(NamedTuple):

@@ -4,7 +4,7 @@ Shares of single units have Wilson's interval; other shares have Wilson's interv
 have Hall's skewness-corrected t over groups, which also gives their p (`skewness`). Levels, which are not tested, have the cluster
 bootstrap's error with Student's t. Fewer than 8 groups have no interval.
 All were chosen by simulation. All use degrees of freedom that fall with the kurtosis of the groups' contributions, because the number of
-groups overstates the information if a few groups hold all the errors.
+groups overstates the information if a few groups hold all the errors. Two independent groups of measurements have Welch's t-test.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from statistics import NormalDist
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from harness.stats.core.arrays import Floats, same_shape
-from harness.stats.core.at_once import at_once
+from harness.stats.core.arrays import Floats, ShapeError, same_shape
 from harness.stats.core.groups import GroupSums, error_of_mean, group_sums, resampled_means, spread_of
+from harness.stats.core.many_cells import batch_by_shape
 from harness.stats.intervals.skewness import least_p, two_sided
 
 MIN_GROUPS = 8
@@ -187,7 +187,7 @@ def tested_mean(sums: GroupSums, scatter: float, bounds: tuple[float, float] | N
 
 def tested_means(asked: Sequence[MeanToTest], *, level: float) -> list[tuple[Interval, float]]:
     """`tested_mean` of many means: the same numbers."""
-    return at_once(partial(_tested_alike, level=level), asked, lambda one: (len(one.sums.y), one.bounds))
+    return batch_by_shape(partial(_tested_alike, level=level), asked, lambda one: (len(one.sums.y), one.bounds))
 
 
 def _tested_alike(asked: Sequence[MeanToTest], *, level: float) -> list[tuple[Interval, float]]:
@@ -267,3 +267,55 @@ def _rated(values: NDArray[Any], groups: NDArray[Any]) -> tuple[Floats, NDArray[
     same_shape("one-dimensional and of one length", values=kept, groups=codes)
     rated = ~np.isnan(kept)
     return kept[rated], codes[rated]
+
+
+@dataclass(frozen=True, slots=True)
+class Welch:
+    """First minus second mean (`value`), the statistic, its degrees of freedom and the two-sided p; NaN with a reason if undefined."""
+
+    value: float
+    t: float
+    freedom: float
+    p: float
+    reason: str | None = None
+
+
+def welch_test(first: ArrayLike, second: ArrayLike) -> Welch:
+    """Welch's t-test of two independent samples.
+
+    t = (mean1 - mean2) / sqrt(v1 / n1 + v2 / n2), with Satterthwaite's degrees of freedom. The samples should be independent: texts of
+    one prompt are not, for which `paired_difference` is the test.
+
+    Args:
+        first, second: (n,) numbers, NaN where missing.
+
+    Returns:
+        `Welch`; t and p are undefined with fewer than two numbers in a sample, or if neither sample varies.
+
+    Reference: Welch (1947), Biometrika 34; as `ttest_ind(usevar="unequal")` of statsmodels.
+
+    >>> found = welch_test([5, 4, 4, 3], [2, 3, 1, 2])
+    >>> found.value, round(found.t, 4), round(found.freedom, 2), round(found.p, 4)
+    (2.0, 3.4641, 6.0, 0.0134)
+    """
+    a, b = (_known(sample) for sample in (first, second))
+    if min(len(a), len(b)) < 2:
+        value = float(a.mean() - b.mean()) if len(a) and len(b) else math.nan
+        return Welch(value, math.nan, math.nan, math.nan, "fewer than two texts of a system")
+    value = float(a.mean() - b.mean())
+    parts = a.var(ddof=1) / len(a), b.var(ddof=1) / len(b)
+    variance = float(sum(parts))
+    if variance <= 1e-24:
+        return Welch(value, math.nan, math.nan, math.nan, "no score differs within a system")
+    freedom = variance**2 / float(parts[0] ** 2 / (len(a) - 1) + parts[1] ** 2 / (len(b) - 1))
+    t = value / math.sqrt(variance)
+    from scipy.special import stdtr  # late: scipy takes time
+
+    return Welch(value, t, freedom, float(2 * stdtr(freedom, -abs(t))))
+
+
+def _known(sample: ArrayLike) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+    values = np.asarray(sample, np.float64)
+    if values.ndim != 1:
+        raise ShapeError(f"a sample should be one-dimensional, got {values.shape}")
+    return values[~np.isnan(values)]

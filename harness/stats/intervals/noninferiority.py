@@ -15,10 +15,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from harness.stats.core.arrays import Floats, same_shape
-from harness.stats.core.at_once import at_once
-from harness.stats.core.groups import GroupSums, group_sums, relative_weights
+from harness.stats.core.groups import ClusterVariance, GroupSums, freedom_of_tests, group_sums, leverage, relative_weights
+from harness.stats.core.many_cells import batch_by_shape
 from harness.stats.intervals.skewness import HallMean, hall_mean
-from harness.stats.intervals.unequal_groups import ClusterVariance, freedom_of_tests, leverage
 
 _LOST = -1.0
 _MARGINS = tuple(k / 32 for k in range(1, 32))
@@ -168,4 +167,4 @@ def guarded_p_each(cells: Sequence[GroupSums], margin: float, variance: ClusterV
         found: list[float] = guarded_mean(sums, variance=variance).p(margin).tolist()
         return found
 
-    return at_once(tested, cells, lambda sums: (len(sums.times), sums.groups < 2))
+    return batch_by_shape(tested, cells, lambda sums: (len(sums.times), sums.groups < 2))

@@ -15,9 +15,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from harness.stats.core.arrays import Floats, Ints, as_codes, as_index, as_values, same_shape
-from harness.stats.intervals.cluster_score import cluster_score_test
-from harness.stats.intervals.logistic import logistic
-from harness.stats.languages.ordinal import Derivatives, OrdinalMaximum, OrdinalRows
+from harness.stats.intervals.regression import Derivatives, OrdinalMaximum, OrdinalRows, logistic
+from harness.stats.languages.agreement_by_language import cluster_score_test
 
 NEGLIGIBLE, LARGE = 0.035, 0.07
 """Differences of Nagelkerke's R² below and above which DIF counts as negligible and large (Jodoin & Gierl 2001)."""

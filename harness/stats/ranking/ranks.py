@@ -18,8 +18,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from harness.stats.core.arrays import Floats, Ints, ShapeError
-from harness.stats.core.bootstrap_resamples import CellSums, Draws
 from harness.stats.core.groups import distinct_sums, group_sums, spread_of
+from harness.stats.intervals.bootstrap import CellSums, Draws
 from harness.stats.intervals.intervals import MIN_GROUPS, TOO_FEW, Interval, no_interval, scatter_of, share_of_sums, tested_mean
 from harness.stats.intervals.multiplicity import holm
 from harness.stats.intervals.skewness import two_sided
