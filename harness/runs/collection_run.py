@@ -27,39 +27,47 @@ def board_specs(spec: RunSpec, collection: BoardCollection, library: Library) ->
 
     Raises UsageError for a language, task or metric that no board has, and for what only one board or a data folder can have.
     """
-    for given, flag in ((spec.data, "--data"), (spec.unlabelled, "--unlabelled"), (spec.study, "--study"), (spec.prompts, "--prompt")):
-        if given:
+    for value, flag in ((spec.data, "--data"), (spec.unlabelled, "--unlabelled"), (spec.study, "--study"), (spec.prompts, "--prompt")):
+        if value:
             raise UsageError(f"{flag} does not fit the collection '{collection.id}', whose boards have data and questions of their own")
     boards = [library.board(name) for name in collection.boards]
-    known = sorted({tag for board in boards for tag in board.languages})
+    languages = sorted({tag for board in boards for tag in board.languages})
     wanted = {
-        "languages": resolve(spec.languages, known, f"board of '{collection.id}'") if spec.languages is not None else known,
+        "languages": resolve(spec.languages, languages, f"board of '{collection.id}'") if spec.languages is not None else languages,
         "tasks": _known(spec.tasks, [name for board in boards for name in board.tasks], "task"),
         "metrics": _known(spec.metrics, [name for board in boards for name in board.rubrics], "metric"),
     }
     chosen = []
     for board in boards:
         has = {"languages": sorted(board.languages), "tasks": [*board.tasks], "metrics": [*board.rubrics]}
-        own = {what: tuple(name for name in names if name in wanted[what]) for what, names in has.items()}
-        if all(own.values()):
-            chosen.append(replace(spec, board=board.id, languages=own["languages"], tasks=own["tasks"], metrics=own["metrics"]))
+        board_choices = {what: tuple(name for name in names if name in wanted[what]) for what, names in has.items()}
+        if all(board_choices.values()):
+            chosen.append(
+                replace(
+                    spec,
+                    board=board.id,
+                    languages=board_choices["languages"],
+                    tasks=board_choices["tasks"],
+                    metrics=board_choices["metrics"],
+                )
+            )
     if not chosen:
         raise UsageError(f"no board of '{collection.id}' has these languages, tasks and metrics together; leave out one of them")
     return chosen
 
 
-def _known(names: Sequence[str] | None, known: Sequence[str], kind: str) -> Sequence[str]:
-    every = sorted(dict.fromkeys(known))
+def _known(names: Sequence[str] | None, allowed: Sequence[str], kind: str) -> Sequence[str]:
+    choices = sorted(dict.fromkeys(allowed))
     for name in names or ():
-        if name not in every:
-            raise UsageError(f"no {kind} '{name}' on a board of the collection.{choose_from(every, name)}")
-    return every if names is None else names
+        if name not in choices:
+            raise UsageError(f"no {kind} '{name}' on a board of the collection.{choose_from(choices, name)}")
+    return choices if names is None else names
 
 
 def absent_cards(specs: Sequence[ChosenTexts], library: Library) -> dict[str, DatasetCard]:
     """`{board: card of its data}` of the boards whose data are not on this machine."""
     data = {str(spec.board): library.board(str(spec.board)).data for spec in specs}
-    cards = {name: one.dataset_card for name, one in data.items() if isinstance(one, BoardData) and not one.hub}
+    cards = {name: board_data.dataset_card for name, board_data in data.items() if isinstance(board_data, BoardData) and not board_data.hub}
     return {name: library.dataset_card(card) for name, card in cards.items() if usual_folder(card) is None}
 
 
@@ -81,13 +89,13 @@ def run_together(specs: Sequence[RunSpec], out: Path, watcher: Watcher, settings
     results: dict[str, RunResult] = {}
     unfinished, interrupted = [], False
     with Store.writing(out) as store:
-        plans = {name: one.prepared.plan(store) for name, one in opened.items()}
+        plans = {name: opened_run.prepared.plan(store) for name, opened_run in opened.items()}
         for identity, estimate, stored in _in_all(opened, plans, store, settings):
             watcher.planned(identity, estimate, stored)
-        for name, one in opened.items():
-            watcher.note(f"board {name}: {one.prepared.protocol.texts.title}")
+        for name, opened_run in opened.items():
+            watcher.note(f"board {name}: {opened_run.prepared.protocol.texts.title}")
             try:
-                results[name] = ask_opened(one, store, out, watcher, settings, plans[name])
+                results[name] = ask_opened(opened_run, store, out, watcher, settings, plans[name])
             except IncompleteRun as err:
                 if err.result is None:
                     raise
@@ -104,20 +112,20 @@ def _in_all(
 ) -> Iterator[tuple[JudgeIdentity, CostEstimate, int]]:
     """For each judge: what all boards together still ask, and how many of their calls are answered."""
     totals: dict[str, tuple[JudgeIdentity, CostEstimate, int]] = {}
-    for name, one in opened.items():
-        for judge in one.judges:
-            every, left = calls_to_ask(judge, plans[name], AskingPlace(store, reading_of(one.prepared), settings))
-            missing = every if settings.fresh else left
+    for name, opened_run in opened.items():
+        for judge in opened_run.judges:
+            calls, unanswered = calls_to_ask(judge, plans[name], AskingPlace(store, reading_of(opened_run.prepared), settings))
+            missing = calls if settings.fresh else unanswered
             estimate = estimate_cost(missing, price_for_engine(judge.identity, settings))
             _, before, stored = totals.get(judge.identity.name, (judge.identity, None, 0))
-            totals[judge.identity.name] = judge.identity, added(before, estimate), stored + len(every) - len(missing)
+            totals[judge.identity.name] = judge.identity, added(before, estimate), stored + len(calls) - len(missing)
     yield from totals.values()
 
 
-def added(one: CostEstimate | None, other: CostEstimate) -> CostEstimate:
+def added(first: CostEstimate | None, other: CostEstimate) -> CostEstimate:
     """What two sets of calls of one judge take together."""
-    if one is None:
+    if first is None:
         return other
-    cost = None if one.cost is None or other.cost is None else one.cost + other.cost
-    tokens = (one.prompt_tokens + other.prompt_tokens, one.answer_tokens + other.answer_tokens)
-    return CostEstimate(one.calls + other.calls, *tokens, cost, other.price)
+    cost = None if first.cost is None or other.cost is None else first.cost + other.cost
+    tokens = (first.prompt_tokens + other.prompt_tokens, first.answer_tokens + other.answer_tokens)
+    return CostEstimate(first.calls + other.calls, *tokens, cost, other.price)

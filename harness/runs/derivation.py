@@ -40,9 +40,9 @@ def read_metrics(query: Query, reply: Reply, rules: ReadingRules) -> dict[str, R
         return dict.fromkeys(query.metrics, failed_reading(Failure.TRUNCATED))
     scales, vocabulary = {metric: rules.scales[metric] for metric in query.metrics}, rules.vocabulary
     ended = {"finish_reason": reply.finish_reason, "refusal": reply.refusal}
-    if own := rules.own_prompts.get(query.condition.variant.prompt):
+    if prompt := rules.own_prompts.get(query.condition.variant.prompt):
         [metric] = query.metrics
-        return {metric: read_by_rule(reply.text, own.rule, scales[metric], vocabulary, **ended)}
+        return {metric: read_by_rule(reply.text, prompt.rule, scales[metric], vocabulary, **ended)}
     if query.condition.variant.answer == "text":
         [metric] = query.metrics
         return {metric: read_text(reply.text, scales[metric], vocabulary, **ended)}
@@ -86,9 +86,9 @@ def derive_judgments(
     probs = score_probabilities(reply.tokens, {metric: scales[metric] for metric in query.metrics}, joint=joint) if reply.tokens else {}
     swapped = query.condition.order == "swapped"
     for metric, reading in read_metrics(query, reply, rules).items():
-        scale, own = scales[metric], probs.get(metric)
-        if swapped and own:
-            own = {str(scale.exchanged(score)): own[str(score)] for score in scale.classes}
+        scale, class_probs = scales[metric], probs.get(metric)
+        if swapped and class_probs:
+            class_probs = {str(scale.exchanged(score)): class_probs[str(score)] for score in scale.classes}
         yield Judgment(
             item_id=query.item.item_id,
             language=query.item.language,
@@ -102,10 +102,10 @@ def derive_judgments(
             raw_choice=reading.raw_choice,
             justification=reading.justification,
             call_id=call_id,
-            probs=own,
-            expected=expected_score(own, scale) if own else None,
-            entropy=entropy(own) if own else None,
-            share_a=first_share(own, scale) if own else None,
+            probs=class_probs,
+            expected=expected_score(class_probs, scale) if class_probs else None,
+            entropy=entropy(class_probs) if class_probs else None,
+            share_a=first_share(class_probs, scale) if class_probs else None,
             further_numbers=reading.further_numbers,
             spans=_spans(query, reading),
             asked_language=asked_language,

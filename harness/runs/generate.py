@@ -92,14 +92,14 @@ def writing_sources(spec: GenerateSpec, library: Library) -> WritingSources:
         everything = load_bundled(library, resolve(spec.languages or languages, languages, "items"))
     chosen = set(resolve(spec.languages or languages, languages, "items"))
     of_languages = [item for item in everything.items if item.language in chosen and item.split == "test"]
-    own = [item for item in of_languages if item.task == task.id]
-    inputs = _inputs(own or [item for item in of_languages if item.task == writing.inputs_of], task)
+    task_items = [item for item in of_languages if item.task == task.id]
+    inputs = _inputs(task_items or [item for item in of_languages if item.task == writing.inputs_of], task)
     items = tuple(first_items(inputs, spec.limit, attrgetter("language")))
     if not items:
         raise UsageError(f"no item of {spec.data or 'the language packs'} has the inputs of '{task.id}' ({', '.join(_input_names(task))})")
     groups = {(item.language, item.group) for item in items}
-    kept = tuple(item for item in own if item.system and (item.language, item.group) in groups) if spec.data else ()
-    return WritingSources(task, everything, items, kept)
+    existing = tuple(item for item in task_items if item.system and (item.language, item.group) in groups) if spec.data else ()
+    return WritingSources(task, everything, items, existing)
 
 
 def _input_names(task: Task) -> list[str]:
@@ -217,16 +217,16 @@ def generate_outputs(spec: GenerateSpec, out: Path, watcher: Watcher, settings: 
     vocabulary = vocabulary_of(library)
     with Store.writing(out) as store:
         sessions, _ = ask_judges(judges, openings, plan, AskingPlace(store, _reading(spec, vocabulary), settings), watcher)
-        found = _Outputs(spec, sources, library, vocabulary)
+        outputs = _Outputs(spec, sources, library, vocabulary)
         for judge in judges:
-            found.read(judge.identity, plan, store)
-        made = _write(out, spec, found, [judge.identity for judge in judges], settings)
-    missing = sum(summary.missing for summary in made.summaries)
+            outputs.read(judge.identity, plan, store)
+        generated = _write(out, spec, outputs, [judge.identity for judge in judges], settings)
+    missing = sum(summary.missing for summary in generated.summaries)
     if missing:
         reason = why_stopped(sessions, "interrupted")
         message = f"calls without an answer: {missing} ({reason}). Run the same command again: all answers are kept"
-        raise IncompleteRun(message, made, interrupted=any(asked.interrupted for asked in sessions))
-    return made
+        raise IncompleteRun(message, generated, interrupted=any(session.interrupted for session in sessions))
+    return generated
 
 
 def planned_writing(spec: GenerateSpec, settings: Settings) -> tuple[list[tuple[str, CostEstimate]], Plan]:
@@ -247,11 +247,11 @@ def _open_writers(spec: GenerateSpec, sources: WritingSources, timeout: float | 
 
 def _refuse_unsuitable(judges: Sequence[Judge], sources: WritingSources) -> None:
     """Raise UsageError for a writer that writes nothing, or whose name a system of the data has already."""
-    known = {item.system for item in sources.kept}
+    systems = {item.system for item in sources.kept}
     for judge in judges:
         if traits_of(judge).is_baseline:
             raise UsageError(f"'{judge.identity.name}' gives scores and writes no texts; name models with --by")
-        if judge.identity.name in known:
+        if judge.identity.name in systems:
             raise UsageError(f"the data hold outputs of the system '{judge.identity.name}' already; leave it out of --by")
 
 
@@ -318,8 +318,8 @@ class _Outputs:
     def _lead_ins(self, language: str) -> tuple[str, ...]:
         """Those of the English request and, if there is one, of the request in the language."""
         english = self._library.writing(self._spec.task).words.lead_ins
-        own = self._library.instructions(language).writing if language in self._library.instruction_files else {}
-        return (*english, *(own[self._spec.task].lead_ins if self._spec.task in own else ()))
+        instructions = self._library.instructions(language).writing if language in self._library.instruction_files else {}
+        return (*english, *(instructions[self._spec.task].lead_ins if self._spec.task in instructions else ()))
 
 
 def _plus(counts: Mapping[str, int], names: Sequence[str]) -> dict[str, int]:
@@ -332,27 +332,27 @@ def _item_row(item: Item) -> dict[str, Any]:
     return {name: value for name, value in row.items() if value is not None} | fields
 
 
-def _write(out: Path, spec: GenerateSpec, found: _Outputs, identities: Sequence[JudgeIdentity], settings: Settings) -> Generated:
+def _write(out: Path, spec: GenerateSpec, outputs: _Outputs, identities: Sequence[JudgeIdentity], settings: Settings) -> Generated:
     """Write the data folder. Outputs that earlier commands wrote there stay, unless they were written again."""
-    sources = found.sources
-    kept = [_item_row(item) for item in sources.kept]
-    rows = {row["item_id"]: row for row in (*kept, *found.rows)}
+    sources = outputs.sources
+    kept_rows = [_item_row(item) for item in sources.kept]
+    rows = {row["item_id"]: row for row in (*kept_rows, *outputs.rows)}
     earlier = [row for row in _earlier_rows(out) if row["item_id"] not in rows]
-    every = [*earlier, *rows.values()]
+    item_rows = [*earlier, *rows.values()]
     labels = sources.everything.only(sources.kept).labels
-    systems = list(dict.fromkeys(str(row["system"]) for row in every if row.get("system")))
+    systems = list(dict.fromkeys(str(row["system"]) for row in item_rows if row.get("system")))
     card = _card(spec, sources, systems, with_labels=bool(len(labels)))
     label_rows = (msgspec.to_builtins(label) for label in labels)
-    files = {"items.jsonl": to_jsonl(every), "data.toml": data_toml(card).encode()}
+    files = {"items.jsonl": to_jsonl(item_rows), "data.toml": data_toml(card).encode()}
     if len(labels):
         files["labels.jsonl"] = to_jsonl(label_rows)
-    summaries = tuple(found.summaries.values())
+    summaries = tuple(outputs.summaries.values())
     for summary in summaries:
-        price = price_of(next(one for one in identities if one.name == summary.system), settings.prices)
+        price = price_of(next(identity for identity in identities if identity.name == summary.system), settings.prices)
         summary.cost = None if price is None else round(price.cost(summary.spent.usage), 6)
     write_folder(out, files)
-    write_atomic(out / NOTE, to_json(_note(spec, found, identities, summaries)), private=True)
-    return Generated(out, len(every), len(kept), len(earlier), summaries)
+    write_atomic(out / NOTE, to_json(_note(spec, outputs, identities, summaries)), private=True)
+    return Generated(out, len(item_rows), len(kept_rows), len(earlier), summaries)
 
 
 def _earlier_rows(out: Path) -> Iterator[dict[str, Any]]:
@@ -371,12 +371,12 @@ def _card(spec: GenerateSpec, sources: WritingSources, systems: Sequence[str], *
     )
 
 
-def _note(spec: GenerateSpec, found: _Outputs, identities: Sequence[JudgeIdentity], summaries: Sequence[WriterSummary]) -> dict[str, Any]:
+def _note(spec: GenerateSpec, outputs: _Outputs, identities: Sequence[JudgeIdentity], summaries: Sequence[WriterSummary]) -> dict[str, Any]:
     return {
         "schema_version": 1,
         "task": spec.task,
-        **found.asked,
-        "data_sha256": found.sources.everything.sha256,
+        **outputs.asked,
+        "data_sha256": outputs.sources.everything.sha256,
         "writers": identities,
         "written": summaries,
         "version": version("judge-harness"),

@@ -105,11 +105,11 @@ class FirstLanguage:
 
     def _own_calls(self, plan: Plan) -> list[str]:
         """The ids of its calls, to all judges. Queries of a language stand together, and those of the first language come first."""
-        found = []
+        ids = []
         for identity in self._prepared.protocol.judges.identities:
-            asked = zip(plan.queries(), plan.calls(identity).all_call_ids(), strict=True)
-            found += [call_id for _, call_id in takewhile(lambda each: each[0].item.language == self._language, asked)]
-        return found
+            queries = zip(plan.queries(), plan.calls(identity).all_call_ids(), strict=True)
+            ids += [call_id for _, call_id in takewhile(lambda query: query[0].item.language == self._language, queries)]
+        return ids
 
     def _answered(self) -> bool:
         return all(number is not None for number in self._store.last_attempts(self._calls))
@@ -125,6 +125,6 @@ class FirstLanguage:
                 self._tell(self._part())
 
     def _part(self) -> Prepared:
-        own = self._prepared.data.only(item for item in self._prepared.data.items if item.language == self._language)
+        language_data = self._prepared.data.only(item for item in self._prepared.data.items if item.language == self._language)
         protocol = self._prepared.protocol.with_fields(languages=(self._language,))
-        return msgspec.structs.replace(self._prepared, data=own, protocol=protocol)
+        return msgspec.structs.replace(self._prepared, data=language_data, protocol=protocol)

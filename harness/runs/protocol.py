@@ -90,8 +90,8 @@ class AskedJudges(msgspec.Struct, frozen=True):
     @property
     def all(self) -> tuple[JudgeIdentity, ...]:
         """All judges that have judgments: those that are asked, then the panels."""
-        asked = {identity.name: identity for identity in self.identities}
-        return (*self.identities, *(panel.identity(name, asked) for name, panel in self.panels.items()))
+        by_name = {identity.name: identity for identity in self.identities}
+        return (*self.identities, *(panel.identity(name, by_name) for name, panel in self.panels.items()))
 
 
 class RunProtocol(msgspec.Struct, frozen=True):
@@ -106,7 +106,9 @@ class RunProtocol(msgspec.Struct, frozen=True):
     @property
     def name(self) -> str:
         """A readable name with a hash: equal protocols have equal names."""
-        judges = "+".join((*(one.model for one in self.judges.identities), *(name.partition("/")[2] for name in self.judges.panels)))
+        judges = "+".join(
+            (*(identity.model for identity in self.judges.identities), *(name.partition("/")[2] for name in self.judges.panels))
+        )
         fields = self.flat()
         for name, default in _LATER_DEFAULTS.items():
             if fields[name] == default:

@@ -41,7 +41,7 @@ def ask_again(
         UsageError: for a judge that is not one of the run, and an endpoint that is not its own.
         JudgeError, StoreError; IncompleteRun if calls have no answer: the same call continues.
     """
-    identity = next((one for one in result.protocol.judges.identities if one.name == wanted.judge), None)
+    identity = next((judge_identity for judge_identity in result.protocol.judges.identities if judge_identity.name == wanted.judge), None)
     if identity is None:
         raise UsageError(f"the run {result.name} did not ask '{wanted.judge}'")
     judges = [reopen_judge(identity, base_url, settings.timeout)]
@@ -68,6 +68,6 @@ def _part(prepared: Prepared, wanted: AskAgain, times: int) -> Prepared:
         limit=None,
         data_sha256=data.sha256,
         panels={},
-        identities=tuple(one for one in prepared.protocol.judges.identities if one.name == wanted.judge),
+        identities=tuple(identity for identity in prepared.protocol.judges.identities if identity.name == wanted.judge),
     )
     return msgspec.structs.replace(prepared, data=data, protocol=protocol)

@@ -38,7 +38,7 @@ def write_record(
     """
     prices = {identity.name: price_of(identity, settings.prices) for identity in protocol.judges.identities}
     all_sessions = _earlier_sessions(path)
-    if not all_sessions or any(asked.asked or asked.lost or asked.batches for asked in sessions):
+    if not all_sessions or any(session.asked or session.lost or session.batches for session in sessions):
         all_sessions = [*all_sessions, {"started": started, "ended": time.time(), "engine": engine, "judges": sessions}]
     record = {
         "schema_version": 2,
@@ -67,20 +67,20 @@ def _earlier_sessions(path: Path) -> list[Any]:
     return sessions if isinstance(sessions, list) else []  # missing or damaged; the file is derived and will be written again
 
 
-def run_place(given: str | Path, out: Path) -> tuple[str, Path]:
-    """The name of a run and its results folder. `given` is the run's folder, a file in it, or else a name (or its beginning) in `out`.
+def run_place(run: str | Path, out: Path) -> tuple[str, Path]:
+    """The name of a run and its results folder. `run` is the run's folder, a file in it, or else a name (or its beginning) in `out`.
 
     Raises UsageError, with what to do, for a path that exists and is no run's.
     """
-    path = Path(given)
+    path = Path(run)
     folder = (path.parent if path.is_file() else path).resolve()
     if (folder / "run.json").is_file():
         return folder.name, folder.parent.parent
-    if path.exists() and not any(known.name.startswith(str(given)) for known in out.glob("runs/*")):
-        raise UsageError(f"{given} is no run: {_what_it_is(path)}")
-    if not path.exists() and fetched_folder(str(given)):
-        raise UsageError(f"{given} is no run: published labels; 'harness compare {given}' compares the judgments that they hold")
-    return str(given), out
+    if path.exists() and not any(run_folder.name.startswith(str(run)) for run_folder in out.glob("runs/*")):
+        raise UsageError(f"{run} is no run: {_what_it_is(path)}")
+    if not path.exists() and fetched_folder(str(run)):
+        raise UsageError(f"{run} is no run: published labels; 'harness compare {run}' compares the judgments that they hold")
+    return str(run), out
 
 
 def _what_it_is(path: Path) -> str:

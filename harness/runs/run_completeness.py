@@ -73,7 +73,7 @@ class ReplyForms:
             yield f"{judge}: {self._stored_cut:,} replies are longer than any answer. They are stored cut and count as truncated."
         for language, by_tokens in self._lengths.items():
             tokens, lengths = max(by_tokens.items())
-            impossible = sum(length > _MOST_CHARACTERS * tokens for tokens, others in by_tokens.items() for length in others)
+            impossible = sum(length > _MOST_CHARACTERS * tokens for tokens, reply_lengths in by_tokens.items() for length in reply_lengths)
             same = len(by_tokens) > 1 and len(lengths) >= _FEWEST_ALIKE and max(lengths) > min(lengths) * _ALIKE + _ALIKE_CHARACTERS
             if same or impossible:
                 reported = f"the same {tokens:,} prompt tokens for texts of {min(lengths):,} to {max(lengths):,} characters"
@@ -90,8 +90,8 @@ _FEWEST_ALIKE = 3  # replies with one and the same number of prompt tokens
 _ALIKE, _ALIKE_CHARACTERS = 1.1, 200  # texts with equally many tokens differ in length by less
 
 
-def added_usage(one: Usage, other: Usage) -> Usage:
-    return Usage(*map(add, astuple(one), astuple(other)))
+def added_usage(first: Usage, other: Usage) -> Usage:
+    return Usage(*map(add, astuple(first), astuple(other)))
 
 
 class RunAnswers(msgspec.Struct):
@@ -119,9 +119,9 @@ class RunAnswers(msgspec.Struct):
 def update_judgments(prepared: Prepared, plan: Plan, store: Store, path: Path) -> RunAnswers:
     """Bring the file of judgments (`path`) up to date with the store, and count what each judge answered and used."""
     inputs = _inputs_hash(prepared, plan, store)
-    known = _known(path)
-    if known is not None and known.made_of == inputs:
-        return known.answers
+    hash_on_disk = _known(path)
+    if hash_on_disk is not None and hash_on_disk.made_of == inputs:
+        return hash_on_disk.answers
     answers = RunAnswers()
     votes = PanelVotes(prepared.protocol)
     with JudgmentWriter(path) as writer:
@@ -260,12 +260,12 @@ class PanelVotes:
     def judgments(self, plan: Plan, scales: Mapping[str, Scale]) -> Iterator[Judgment]:
         """The judgments of every panel, in the order of the queries. A question that a member has not answered yet has none."""
         for name, panel in self._panels.items():
-            every = zip(*(self._votes[member] for member in panel.members), strict=True)
+            rounds = zip(*(self._votes[member] for member in panel.members), strict=True)
             questions = ((query, metric) for query in plan.queries() for metric in query.metrics)
-            for (query, metric), votes in zip(questions, every, strict=True):
-                given = [vote for vote in votes if vote is not None]
-                if len(given) == len(votes):
-                    yield _judgment(name, panel, query, metric, given, scales[metric])
+            for (query, metric), votes in zip(questions, rounds, strict=True):
+                present = [vote for vote in votes if vote is not None]
+                if len(present) == len(votes):
+                    yield _judgment(name, panel, query, metric, present, scales[metric])
 
 
 def _judgment(name: str, panel: Panel, query: Query, metric: str, votes: Sequence[Vote], scale: Scale) -> Judgment:

@@ -126,14 +126,14 @@ def open_with(chosen: ChosenJudges, options: JudgeOptions) -> tuple[list[Judge],
 
 def _of_judge(fields: Mapping[str, Any], judge: str, chosen: ChosenJudges) -> dict[str, Any]:
     """The headers or body fields of one judge: those of all judges, and its own, whose names follow `JUDGE=`."""
-    found = {}
-    for key, value in sorted(fields.items(), key=lambda named: "=" in named[0]):
+    settings = {}
+    for key, value in sorted(fields.items(), key=lambda item: "=" in item[0]):
         name, _, field = key.rpartition("=")
         if name and name not in chosen.judges:
             raise UsageError(f"'{name}' is not a judge of this run; its judges: {', '.join(chosen.judges)}")
         if name in ("", judge):
-            found[field] = value
-    return found
+            settings[field] = value
+    return settings
 
 
 def run(spec: RunSpec, out: Path, watcher: Watcher, settings: Settings) -> RunResult:
@@ -199,7 +199,7 @@ def collect_batches(
         prepared = _prepare_stored(name, store, out)
         identities = [identity for identity in prepared.protocol.judges.identities if open_batches(store, identity.name)]
         addresses = base_urls or {}
-        judges = [reopen_judge(one, addresses.get(opening_name(one), base_url), settings.timeout) for one in identities]
+        judges = [reopen_judge(judge_identity, addresses.get(opening_name(judge_identity), base_url), settings.timeout) for judge_identity in identities]
         collecting = msgspec.structs.replace(settings, engine="batch", batches="collect")
         return ask_opened(OpenedRun(prepared, judges), store, out, watcher, collecting)
 
@@ -233,9 +233,9 @@ def ask_opened(opened: OpenedRun, store: Store, out: Path, watcher: Watcher, set
     store.put_run(run, msgspec.json.encode(prepared.protocol.flat()))
     since = begin_fresh_run(store, run) if settings.fresh else None
     first = FirstLanguage(prepared, plan, store, lambda part: _show_part(part, store, watcher))
-    place = AskingPlace(store, reading_of(prepared, watcher), settings, since)
+    setting = AskingPlace(store, reading_of(prepared, watcher), settings, since)
     try:
-        sessions, engine = ask_judges(judges, openings, plan, place, watcher, first.look)
+        sessions, engine = ask_judges(judges, openings, plan, setting, watcher, first.look)
     except JudgeError:
         if is_new and not _has_begun(run, judges, plan, store):
             finish_fresh_run(store, run)
@@ -301,7 +301,7 @@ def check_prices(judges: Sequence[Judge], settings: Settings) -> None:
 def _raise_if_incomplete(result: RunResult, sessions: Sequence[JudgeSummary], settings: Settings, stale: Mapping[str, int]) -> None:
     missing = ", ".join(f"{count} of {judge}" for judge, count in (stale or result.answers.missing).items() if count)
     again = "Run the same command again: all answers are kept"
-    if any(asked.interrupted for asked in sessions):
+    if any(session.interrupted for session in sessions):
         raise IncompleteRun(f"interrupted; calls without an answer: {missing or 'none'}. {again}", result, interrupted=True)
     if missing and settings.batches != "wait":
         raise IncompleteRun(f"calls without an answer: {missing}. {_batch_advice(result, sessions)}")
@@ -310,7 +310,7 @@ def _raise_if_incomplete(result: RunResult, sessions: Sequence[JudgeSummary], se
 
 
 def _batch_advice(result: RunResult, sessions: Sequence[JudgeSummary]) -> str:
-    under_way = sum(asked.under_way for asked in sessions)
+    under_way = sum(session.under_way for session in sessions)
     if not under_way:
         why = why_stopped(sessions)
         return f"None of them is in a batch{f' ({why})' if why else ''}; run the same command again to ask them"
@@ -355,12 +355,16 @@ def reopen(name: str | Path, out: Path) -> RunResult:
 def _prepare_stored(name: str, store: Store, out: Path) -> Prepared:
     """Prepare run `name` of a store from today's content. Raises as `reopen`."""
     runs = store.runs()
-    matching = [known for known in runs if known == name] or [known for known in runs if known.startswith(name)]
+    matching = [stored_name for stored_name in runs if stored_name == name] or [
+        stored_name for stored_name in runs if stored_name.startswith(name)
+    ]
     if len(matching) != 1:
         problem = f"no run '{name}'" if not matching else f"'{name}' matches several runs"
         raise UsageError(f"{problem} in {out}.{choose_from(matching or list(runs), name)}")
     protocol = RunProtocol.read(runs[matching[0]])
-    worded = (str(each.variant) for each in protocol.questions.conditions if not each.variant.prompt)  # beside the user's own prompts
+    worded = (
+        str(condition.variant) for condition in protocol.questions.conditions if not condition.variant.prompt
+    )  # beside the user's own prompts
     spec = RunSpec(
         board=protocol.texts.board,
         data=Path(protocol.texts.data) if protocol.texts.data else None,

@@ -90,7 +90,7 @@ class RunSpec(ChosenConditions, ChosenWordings, ChosenJudges, ChosenTexts):
 def read_names(spec: object, fields: Iterable[str]) -> None:
     """Make one text in a field for several names a tuple, and a text in `data` a path, as notebooks give them."""
     for name in fields:
-        if isinstance(given := getattr(spec, name), str):
-            object.__setattr__(spec, name, as_names(given))
+        if isinstance(text := getattr(spec, name), str):
+            object.__setattr__(spec, name, as_names(text))
     if isinstance(data := getattr(spec, "data", None), str):
         object.__setattr__(spec, "data", Path(data))

@@ -167,8 +167,8 @@ class Collector:
         answered_before = self._accounts.progress.done
         fatal: FatalReply | None = None
         refusals: dict[str, EndpointRefusal] = {}
-        others = calls.without([call_id in results.answers for call_id in calls.ids()])
-        for are_answers, part in ((True, with_ids(calls, results.answers)), (False, others)):
+        unanswered = calls.without([call_id in results.answers for call_id in calls.ids()])
+        for are_answers, part in ((True, with_ids(calls, results.answers)), (False, unanswered)):
             for chunk in _chunks(part):
                 meanings = [(call, self._meaning(call, results.line(call.call_id), capabilities, record)) for call in chunk]
                 self._write(meanings, cancelled=record.batch_id if batch.status == "cancelled" else None)
@@ -241,9 +241,9 @@ class Collector:
 
     def _is_complete(self, record: StoredBatch, calls: CallSequence) -> bool:
         """Whether no other run still needs calls of the batch: runs in one results folder share calls."""
-        own = frozenset(calls.ids())
-        others = [call_id for call_id in record.calls if call_id not in own]
-        return all(number is not None for number in self._store.last_attempts(others))
+        plan_ids = frozenset(calls.ids())
+        other_ids = [call_id for call_id in record.calls if call_id not in plan_ids]
+        return all(number is not None for number in self._store.last_attempts(other_ids))
 
 
 def _error_text(error: object) -> str | None:

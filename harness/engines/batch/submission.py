@@ -178,9 +178,9 @@ def learn_from_problems(chat: Chat, calls: CallSequence, record: StoredBatch, ba
 
 def problems_in_words(batch: ProviderBatch) -> str:
     """The problems with their line numbers."""
-    shown = [f"line {problem.line}: {_text(problem)}" if problem.line else _text(problem) for problem in batch.problems[:_MOST_SHOWN]]
+    sentences = [f"line {problem.line}: {_text(problem)}" if problem.line else _text(problem) for problem in batch.problems[:_MOST_SHOWN]]
     rest = [f"and {len(batch.problems) - _MOST_SHOWN} more"] if len(batch.problems) > _MOST_SHOWN else []
-    return "; ".join([*shown, *rest]) or "no reason given"
+    return "; ".join([*sentences, *rest]) or "no reason given"
 
 
 def _call_id(problem: LineError, record: StoredBatch) -> str:

@@ -148,10 +148,10 @@ class _JudgeProgress:
         """Take in the status that a worker reports."""
         self._statuses[worker] = status
         parts, progress = [status.progress for status in self._statuses.values()], self.progress
-        progress.retries = sum(one.retries for one in parts)
-        progress.reasked = sum(one.reasked for one in parts)
-        progress.most_in_flight = sum(one.most_in_flight for one in parts)
-        progress.waiting_for = next((one.waiting_for for one in parts if one.waiting_for), "")
+        progress.retries = sum(progress_part.retries for progress_part in parts)
+        progress.reasked = sum(progress_part.reasked for progress_part in parts)
+        progress.most_in_flight = sum(progress_part.most_in_flight for progress_part in parts)
+        progress.waiting_for = next((progress_part.waiting_for for progress_part in parts if progress_part.waiting_for), "")
         self.last_loss = status.last_loss or self.last_loss
 
     def lose(self, worker: int) -> None:
@@ -388,7 +388,7 @@ class Driver:
     def _count(self, judge: _JudgeProgress, lease: Lease, attempts: Sequence[AttemptResult]) -> None:
         """Count a settled call."""
         replies = [reply for reply, _ in attempts if reply is not None]
-        self._budget.settle(lease.reserved, sum(charged(judge.work, lease.call, each) for each in replies))
+        self._budget.settle(lease.reserved, sum(charged(judge.work, lease.call, answer) for answer in replies))
         judge.progress.count(judge.work, lease.call, replies[-1] if replies else None)
 
     def _stop(self, worker: _PoolWorker, index: int, problem: str) -> None:
@@ -408,9 +408,9 @@ class Driver:
 
 def _reason_unfit(ready: WorkerReady) -> str:
     """Why the worker would not ask what this machine would ask; empty if it would."""
-    own = version("judge-harness")
-    if ready.version != own:
-        return f"judge-harness {ready.version} is installed there, {own} here; install the same version"
+    driver_version = version("judge-harness")
+    if ready.version != driver_version:
+        return f"judge-harness {ready.version} is installed there, {driver_version} here; install the same version"
     return ready.problem
 
 
