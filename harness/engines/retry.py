@@ -49,7 +49,7 @@ class RetryPolicy:
             self.failures += 1
 
     def allows_another(self, *, first: bool) -> bool:
-        """Whether to make another attempt. `first`: the judge has answered nothing yet."""
+        """Return True if another attempt is to be made. `first`: the judge has answered nothing yet."""
         limit = min(self._max_attempts, FIRST_ATTEMPTS) if first else self._max_attempts
         return self.failures < limit and self._clock() - self._start < _LONGEST_CALL_SECONDS
 
@@ -69,7 +69,7 @@ class CircuitBreaker:
 
     @property
     def given_up(self) -> bool:
-        """Whether the endpoint has been down for too long to wait any longer."""
+        """Return True if the endpoint has been down for too long to wait any longer."""
         return self._opened is not None and self._clock() - self._opened > LONGEST_OUTAGE_SECONDS
 
     def record_loss(self, *, down: bool) -> None:

@@ -22,7 +22,7 @@ from harness.text import quoted
 
 
 def asked_questions(spec: RunSpec, metrics: Sequence[str], data: Dataset, board: Board | None) -> AskedQuestions:
-    """What is asked about the chosen metrics.
+    """The questions about the chosen metrics.
 
     Raises UsageError for a prompt or rubric of the user's own that does not fit the data, and for a variant or condition that cannot be.
     """
@@ -115,7 +115,12 @@ def _conditions(chosen: ChosenConditions, variants: Sequence[Variant], temperatu
     """
     perturbations = [
         "",
-        *(str(parsed) for segmenter in chosen.segmenters for text in chosen.perturbations for parsed in parse_perturbation(text, segmenter)),
+        *(
+            str(parsed)
+            for segmenter in chosen.segmenters
+            for text in chosen.perturbations
+            for parsed in parse_perturbation(text, segmenter)
+        ),
     ]
     conditions = [
         Condition(variant, **sampling, perturbation=perturbation, order=order, shown_source=shown_source)

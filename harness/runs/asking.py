@@ -120,14 +120,14 @@ class Watcher(Protocol):
     def finished(self) -> None: ...
 
     def follow(self, rows: LiveRows) -> bool:
-        """Whether rows are shown while they fill; they are filled only then."""
+        """Return True if rows are shown while they fill; they are filled only then."""
 
     def first_language(self, part: Any) -> None:
         """Show the part of the run (a `RunResult`) that is answered first, while the other languages are asked."""
 
 
 class ReplyReading(msgspec.Struct, frozen=True):
-    """How the replies of a run are read while judges are asked.
+    """Return the reading rules of a run while judges are asked.
 
     `failures` names what is wrong with a reply, `count_failures` counts it. With `reask`, refused calls are asked again. `rows` are told of
     every reply.
@@ -142,7 +142,7 @@ class ReplyReading(msgspec.Struct, frozen=True):
 
 
 def reading_of(prepared: Prepared, watcher: Watcher | None = None) -> ReplyReading:
-    """How the replies of judges become scores, and the rows that `watcher` wants to see filled."""
+    """The rules by which replies become scores, and the rows that `watcher` wants to see filled."""
     protocol, rules = prepared.protocol, prepared.reading
     rows = LiveRows(prepared, rules)
     return ReplyReading(
@@ -156,7 +156,7 @@ def reading_of(prepared: Prepared, watcher: Watcher | None = None) -> ReplyReadi
 
 
 class AskingPlace(NamedTuple):
-    """Where replies are kept, how they are read, and how calls are asked. Only replies since the time `since` count."""
+    """The store of the replies, their reading rules, and the settings of asking. Only replies since the time `since` count."""
 
     store: Store
     reading: ReplyReading
@@ -165,7 +165,7 @@ class AskingPlace(NamedTuple):
 
 
 class JudgeSummary(msgspec.Struct):
-    """How the calls to one judge went, for run.json."""
+    """The outcome of the calls to one judge, for run.json."""
 
     judge: JudgeIdentity
     stored: int
@@ -257,7 +257,7 @@ def _other_addresses(judge: Judge, store: Store, stored: int) -> str:
 
 
 def _answered(calls: PlannedCalls, setting: AskingPlace) -> NDArray[np.bool_]:
-    """Which calls have a reply that counts. With --reask, replies of the kinds that it names do not count."""
+    """Return a mask of the calls that have a reply that counts. With --reask, replies of the kinds that it names do not count."""
     store, reading, settings, since = setting
     if reading.reask or settings.reask_failures:
         again = _asked_again(reading, settings)
@@ -270,7 +270,7 @@ def _answered(calls: PlannedCalls, setting: AskingPlace) -> NDArray[np.bool_]:
 
 
 def _asked_again(reading: ReplyReading, settings: Settings) -> Callable[[Call, Reply], bool]:
-    """Whether a call is asked again in spite of its reply: because the endpoint refused it, or for a failure that --reask names."""
+    """Return True if a call is asked again in spite of its reply: because the endpoint refused it, or for a failure that --reask names."""
     failures, kinds = reading.failures, {*settings.reask_failures, *([Failure.REFUSED] if reading.reask else [])}
 
     def again(call: Call, reply: Reply) -> bool:

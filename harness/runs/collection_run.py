@@ -123,7 +123,7 @@ def _in_all(
 
 
 def added(first: CostEstimate | None, other: CostEstimate) -> CostEstimate:
-    """What two sets of calls of one judge take together."""
+    """Return the cost of two sets of calls of one judge together."""
     if first is None:
         return other
     cost = None if first.cost is None or other.cost is None else first.cost + other.cost

@@ -23,7 +23,7 @@ _cached_language_of = lru_cache(maxsize=1 << 12)(detect_language)  # judges repe
 
 
 class ReadingRules(NamedTuple):
-    """How replies are read: the scales of the metrics, the words that the parser knows, and prompts of the user's own with their rules."""
+    """The rules for reading replies: the scales of the metrics, the parser's words, and prompts of the user with their rules."""
 
     scales: Mapping[str, Scale]
     vocabulary: Vocabulary
@@ -31,7 +31,7 @@ class ReadingRules(NamedTuple):
 
 
 def read_metrics(query: Query, reply: Reply, rules: ReadingRules) -> dict[str, Reading]:
-    """What a reply says about each metric of a query, in the order of the texts that the judge saw.
+    """Return the reading of a reply for each metric of a query, in the order of the texts that the judge saw.
 
     A call that the endpoint refused has no score: `missing`, or `refused`. A reply that was stored cut is not read: `truncated`. Answers to
     prompts of the user's own are read by their rule.
@@ -50,13 +50,13 @@ def read_metrics(query: Query, reply: Reply, rules: ReadingRules) -> dict[str, R
 
 
 def reply_failures(query: Query, reply: Reply, rules: ReadingRules) -> list[Failure]:
-    """Why metrics of the query have no score; empty if all have one."""
+    """Return the failures of metrics of the query; empty if all have one."""
     readings = read_metrics(query, reply, rules).values()
     return [Failure(reading.failure) for reading in readings if reading.failure is not None]
 
 
 def count_failures(query: Query, reply: Reply, rules: ReadingRules) -> int:
-    """How many metrics of the query have no score.
+    """Count the metrics of the query that have no score.
 
     Also detects the languages of justifications ahead of time, while other calls are in flight, because `derive_judgments` needs them.
     """

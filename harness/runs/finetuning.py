@@ -36,7 +36,7 @@ _COMPUTED = ("longer", "vowels", "readable")
 
 
 class FineTuningSpec(msgspec.Struct, frozen=True):
-    """What is exported: a question about the pairs of a data folder.
+    """The specification of an export: a question about the pairs of a data folder.
 
     `system` is the one that the tuned model is (for `recognition`). `examples` limits the training examples, `held_out` is the share of
     source texts whose pairs are for tests only.

@@ -48,7 +48,7 @@ from harness.tables import find_table, read_rows, to_json, to_jsonl, write_atomi
 
 @dataclass(frozen=True)
 class GenerateSpec:
-    """What a user asks models to write. Without `data`, the inputs are those of the language packs' control items."""
+    """The specification of texts that models write. Without `data`, the inputs are those of the language packs' control items."""
 
     task: str
     writers: tuple[str, ...]
@@ -169,7 +169,7 @@ NOTE = "writing.json"
 
 
 class WriterSummary(msgspec.Struct):
-    """What one system wrote in one language: texts, failures by name, kinds of removals, and what may be wrong with the texts.
+    """The output of one system in one language: texts, failures by name, kinds of removals, and what may be wrong with the texts.
 
     `cut` counts texts that end at the limit of tokens, `other_language` those that were identified as another language.
     """
@@ -316,7 +316,7 @@ class _Outputs:
         return {**row, "written": about, **raw}
 
     def _lead_ins(self, language: str) -> tuple[str, ...]:
-        """Those of the English request and, if there is one, of the request in the language."""
+        """Return the lead-ins of the English request and, if there is one, of the request in the language."""
         english = self._library.writing(self._spec.task).words.lead_ins
         instructions = self._library.instructions(language).writing if language in self._library.instruction_files else {}
         return (*english, *(instructions[self._spec.task].lead_ins if self._spec.task in instructions else ()))

@@ -1,4 +1,4 @@
-"""What is shown of a run while its judges are asked: its rows with their agreement so far, and the first language that is answered."""
+"""Live view of a run while its judges are asked: its rows with their agreement so far, and the first language that is answered."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _SECONDS_BETWEEN_LOOKS = 0.5
 
 
 class LiveRow(msgspec.Struct):
-    """What is known of one metric in one language and one judge.
+    """The results so far of one metric in one language and one judge.
 
     `total`: answers that this command asks for. `done`: those that came, `unreadable` ones too. `agreement`: sum over the answers with
     labels, `labelled`, of the share of labels that have the same score. `verdict`: in words, once the language is answered.

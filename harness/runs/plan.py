@@ -167,7 +167,7 @@ class PlannedCalls:
         return PlannedCalls(self._plan, self._ids, remaining)
 
     def of(self, keep: Callable[[Query], bool]) -> PlannedCalls:
-        """Those of these calls whose query is kept."""
+        """Return the calls whose query `keep` accepts."""
         mask = np.fromiter(map(keep, self._plan.queries()), bool, len(self.selected))
         return PlannedCalls(self._plan, self._ids, self.selected & mask)
 
@@ -216,7 +216,7 @@ def hex_ids(ids: CallIds, selected: NDArray[np.bool_] | None = None) -> Iterator
 
 
 def _first_occurrences(ids: CallIds) -> NDArray[np.bool_]:
-    """Which queries are the first with their call id."""
+    """Return a mask of the queries that are the first with their call id."""
     words = np.ascontiguousarray(ids).view(np.uint64)
     first = np.zeros(len(words), bool)
     if len(words):
@@ -229,7 +229,7 @@ def _first_occurrences(ids: CallIds) -> NDArray[np.bool_]:
 
 
 class PlanSources(NamedTuple):
-    """Where a plan takes other texts from.
+    """The sources of a plan's other texts.
 
     `training` holds the development items that examples are taken from (by default the data), `examples` holds them in its place. `pool`
     has the items that a perturbation may put in place of another (by default those of `training`).

@@ -98,7 +98,9 @@ class Prepared(msgspec.Struct, frozen=True):
                 )
             return f"none of the {len(items)} items has a label on {metrics}. --unlabelled asks about items without labels too"
         variants = sorted({str(condition.variant) for condition in protocol.questions.conditions})
-        if not any(asked_condition.variant.asks_about(item.language) for asked_condition in protocol.questions.conditions for item in items):
+        if not any(
+            asked_condition.variant.asks_about(item.language) for asked_condition in protocol.questions.conditions for item in items
+        ):
             languages = ", ".join(protocol.texts.languages)
             return f"the variant {', '.join(variants)} names a language that no item has ({languages}); choose another --variant or --langs"
         changes = sorted({condition.perturbation for condition in protocol.questions.conditions if condition.perturbation})
@@ -246,7 +248,7 @@ def _askable(name: str, library: Library) -> frozenset[str]:
 
 
 class _Chosen(NamedTuple):
-    """What a specification chooses of the data: the items, and the names of their tasks, metrics and languages."""
+    """The part of the data that a specification chooses: the items, and the names of their tasks, metrics and languages."""
 
     items: Sequence[Item]
     tasks: Sequence[str]

@@ -50,7 +50,7 @@ class AskedTexts(msgspec.Struct, frozen=True):
 
 
 class AskedQuestions(msgspec.Struct, frozen=True):
-    """What is asked about each text, under which conditions, and how often."""
+    """The questions about each text, their conditions and repeats."""
 
     metrics: tuple[str, ...]  # in the order in which they are asked
     conditions: tuple[Condition, ...]
@@ -73,7 +73,7 @@ class WordingVersions(msgspec.Struct, frozen=True):
 
 
 class ReferenceRule(msgspec.Struct, frozen=True):
-    """How the labels of an item become one reference."""
+    """The rule by which labels of an item become one reference."""
 
     majority: Majority = "drop"
     annotators: str = ""  # how many annotators an item needs, such as `2+`; empty: the rule of `harness compare`

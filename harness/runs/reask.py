@@ -22,7 +22,7 @@ from harness.store import Store
 
 
 class AskAgain(msgspec.Struct, frozen=True):
-    """What is asked: the judge's name, the condition, the metrics, and how often about each item."""
+    """The questions: the judge's name, the condition, the metrics, and the repeats for each item."""
 
     judge: str
     condition: Condition

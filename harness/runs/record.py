@@ -57,7 +57,7 @@ def write_record(
 
 
 def _with_cost(spent: Spent, price: Price | None) -> dict[str, Any]:
-    """What one judge used in one language, and its cost in US dollars; None if no price is known."""
+    """Return the usage of one judge in one language with its cost in US dollars; None if no price is known."""
     cost = price.cost(spent.usage) - price.cost(spent.batched) + price.in_batch().cost(spent.batched) if price else None
     return msgspec.structs.asdict(spent) | {"cost": None if cost is None else round(cost, 6)}
 
@@ -92,7 +92,7 @@ def _what_it_is(path: Path) -> str:
 
 
 def run_record(out: Path, name: str) -> dict[str, Any] | None:
-    """What the run.json of a run says; None where it is absent or cannot be read."""
+    """Return the content of a run's run.json; None where it is absent or cannot be read."""
     return _read(out / "runs" / name / "run.json")
 
 

@@ -32,7 +32,7 @@ _NOTE = "answers.json"
 
 
 class Spent(msgspec.Struct):
-    """What one judge used in one language: calls, tokens (and the part of them in batches) and seconds; and its failures by name."""
+    """The usage of one judge in one language: calls, tokens (and the part of them in batches) and seconds; and its failures by name."""
 
     calls: int = 0
     usage: Usage = Usage()
@@ -49,7 +49,7 @@ class Spent(msgspec.Struct):
 
 
 class ReplyForms:
-    """What of one judge's replies a reader of its numbers should know: counted while they are read."""
+    """Oddities of one judge's replies that a reader of its numbers should know, counted while they are read."""
 
     def __init__(self) -> None:
         self._text_fields: Counter[str] = Counter()
@@ -95,7 +95,7 @@ def added_usage(first: Usage, other: Usage) -> Usage:
 
 
 class RunAnswers(msgspec.Struct):
-    """What the replies of a run say, by judge.
+    """The content of a run's replies, by judge.
 
     `missing` counts calls without a reply; `answered_by` counts calls by the model name that the provider gave, `forms` by the answer
     format that was requested, `left_out` by the parameter that the endpoint refused. `spent` is what was used, by language.
@@ -239,7 +239,7 @@ def _read_judge(
 
 
 class PanelVotes:
-    """What the members of a run's panels said, in the order of the run's questions; None where a call has no reply.
+    """The votes of the members of a run's panels, in the order of the run's questions; None where a call has no reply.
 
     The judgments of panels are computed from them, question by question. Nothing is asked twice.
     """

@@ -199,7 +199,10 @@ def collect_batches(
         prepared = _prepare_stored(name, store, out)
         identities = [identity for identity in prepared.protocol.judges.identities if open_batches(store, identity.name)]
         addresses = base_urls or {}
-        judges = [reopen_judge(judge_identity, addresses.get(opening_name(judge_identity), base_url), settings.timeout) for judge_identity in identities]
+        judges = [
+            reopen_judge(judge_identity, addresses.get(opening_name(judge_identity), base_url), settings.timeout)
+            for judge_identity in identities
+        ]
         collecting = msgspec.structs.replace(settings, engine="batch", batches="collect")
         return ask_opened(OpenedRun(prepared, judges), store, out, watcher, collecting)
 
@@ -262,7 +265,7 @@ def ask_opened(opened: OpenedRun, store: Store, out: Path, watcher: Watcher, set
 
 
 def _has_begun(run: str, judges: Sequence[Judge], plan: Plan, store: Store) -> bool:
-    """Whether a call of a run has a reply, or is in a batch."""
+    """Return True if a call of a run has a reply, or is in a batch."""
     return any(
         any(number is not None for number in store.last_attempts(plan.calls(judge.identity).ids()))
         or store.batches(run, judge.identity.name)
@@ -277,7 +280,7 @@ def _show_part(part: Prepared, store: Store, watcher: Watcher) -> None:
 
 
 def _count_stale(judges: Sequence[Judge], plan: Plan, store: Store, since: float | None) -> dict[str, int]:
-    """How many calls of each judge have no reply since that time; empty without `since`."""
+    """Return the number of calls of each judge without a reply since that time; empty without `since`."""
     if since is None:
         return {}
     attempts = {judge.identity.name: store.last_attempts(plan.calls(judge.identity).ids(), since) for judge in judges}

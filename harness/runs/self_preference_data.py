@@ -115,7 +115,7 @@ def refuse_no_question(data: Dataset, items: Sequence[Item], languages: Sequence
 
 
 def question_filter(data: Dataset) -> Callable[[Item, str, Condition], bool]:
-    """Which questions are asked under a condition.
+    """Return the questions that are asked under a condition.
 
     A text alone has no order and no names of systems. Control questions are asked without names, about pairs that have an answer.
     """

@@ -47,7 +47,7 @@ class ShownItems:
         return self._cached[change]
 
     def is_applicable(self, query: Query) -> bool:
-        """Whether there is a text to ask about; `shown` must have been called for it before."""
+        """Return True if there is a text to ask about; `shown` must have been called for it before."""
         perturbation = query.condition.perturbation
         return not perturbation or self.realised[query.item.item_id, perturbation].applied
 

@@ -126,7 +126,7 @@ class _BatchSession:
     # ---- submitting
 
     async def _submit(self, with_provider: set[str] | None) -> None:
-        """Submit the calls that have to be asked again. The first time, with `with_provider`, also submit all calls that no open batch holds."""
+        """Submit the calls to ask again; the first time, with `with_provider`, all calls that no open batch holds, too."""
         again = self._accounts.to_ask_again
         if with_provider is None:
             calls = with_ids(self._work.calls, again)

@@ -44,7 +44,7 @@ class CallAccounts:
         self._last_reason = ""
 
     def take(self, call: Call) -> bool:
-        """Whether a call may go out: a call that is asked again may, any other if the budget allows it."""
+        """Return True if a call may go out: a call that is asked again may, any other if the budget allows it."""
         return call.call_id in self.to_ask_again or self._budget.take(self._reserved(call))
 
     def hold(self, call: Call) -> None:
@@ -86,7 +86,7 @@ class CallAccounts:
 
     @property
     def last_loss(self) -> str | None:
-        """Why a call has no answer: the last one that was given up, else the last one that waits to be asked again."""
+        """Return the reason why a call has no answer: the last one that was given up, else the last one that waits to be asked again."""
         return self._given_up or (self._last_reason if self.to_ask_again else None)
 
     def check(self) -> None:
@@ -240,7 +240,7 @@ class Collector:
                 self._accounts.record_loss(call, str(meaning))
 
     def _is_complete(self, record: StoredBatch, calls: CallSequence) -> bool:
-        """Whether no other run still needs calls of the batch: runs in one results folder share calls."""
+        """Return True if no other run still needs calls of the batch: runs in one results folder share calls."""
         plan_ids = frozenset(calls.ids())
         other_ids = [call_id for call_id in record.calls if call_id not in plan_ids]
         return all(number is not None for number in self._store.last_attempts(other_ids))

@@ -73,7 +73,7 @@ def is_open(batch: StoredBatch) -> bool:
 
 
 def is_file(batch: StoredBatch) -> bool:
-    """Whether it is the record of an uploaded file."""
+    """Return True if it is the record of an uploaded file."""
     return batch.batch_id.startswith(FILE)
 
 
@@ -159,12 +159,12 @@ def _key(record: StoredBatch) -> str:
 
 
 def is_queue_full(batch: ProviderBatch) -> bool:
-    """Whether the provider's queue is full. A smaller file may be accepted now, the same file later."""
+    """Return True if the provider's queue is full. A smaller file may be accepted now, the same file later."""
     return any(words in _text(problem).lower() for problem in batch.problems for words in _QUEUE_WORDS)
 
 
 def learn_from_problems(chat: Chat, calls: CallSequence, record: StoredBatch, batch: ProviderBatch) -> bool:
-    """Whether a problem names something that can be left out or asked for differently. If so, `chat` does it from now on."""
+    """Return True if a problem names something that can be left out or asked for differently. If so, `chat` does it from now on."""
     capabilities = capabilities_of(batch)
     problem_of = {_call_id(problem, record): _text(problem) for problem in batch.problems if record.calls}
     learnt = False

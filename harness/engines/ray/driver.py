@@ -58,7 +58,7 @@ class LeaseTable:
 
     @property
     def finished(self) -> bool:
-        """Whether every call was leased and settled."""
+        """Return True if every call was leased and settled."""
         return not (self._remaining or self._open)
 
     def lease(self, worker: int, count: int) -> list[Lease]:
@@ -129,7 +129,7 @@ T = TypeVar("T")
 
 
 class WorkerPool(Protocol):
-    """Where workers come from."""
+    """The source of workers."""
 
     def start_worker(self, assignments: Mapping[int, Assignment]) -> WorkerHandle:
         """A worker with these assignments. The cluster may still have to place it."""
@@ -155,7 +155,7 @@ class _JudgeProgress:
         self.last_loss = status.last_loss or self.last_loss
 
     def lose(self, worker: int) -> None:
-        """That worker is lost: its calls are for others, and nothing waits for what it waited for."""
+        """Note that a worker is lost: its calls are for others, and nothing waits for what it waited for."""
         self.leases.return_calls(worker)
         if worker in self._statuses:
             self._statuses[worker].progress.waiting_for = ""
@@ -210,7 +210,7 @@ class Driver:
         self._dropped = 0
 
     def outcomes(self, *, interrupted: bool) -> list[Outcome]:
-        """How asking each judge ended."""
+        """Return the outcome of each judge."""
         engine = Engine("ray", len(self._nodes), self._most_at_work, self._lost, self._dropped)
         return [Outcome(judge.progress, interrupted, judge.last_loss, self._budget.exhausted, engine=engine) for judge in self._judges]
 
@@ -407,7 +407,7 @@ class Driver:
 
 
 def _reason_unfit(ready: WorkerReady) -> str:
-    """Why the worker would not ask what this machine would ask; empty if it would."""
+    """Return the reason why the worker would ask other questions than this machine; empty if there is none."""
     driver_version = version("judge-harness")
     if ready.version != driver_version:
         return f"judge-harness {ready.version} is installed there, {driver_version} here; install the same version"

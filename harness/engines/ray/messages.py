@@ -38,7 +38,7 @@ class Assignment(msgspec.Struct, frozen=True):
 
 
 class WorkerReady(msgspec.Struct, frozen=True):
-    """How opening went: the program's version on the node, the number of calls that each judge wants, or what is wrong."""
+    """The result of opening judges: the program's version on the node, the number of calls that each judge wants, or what is wrong."""
 
     version: str
     wanted_calls: list[int]
@@ -146,7 +146,7 @@ def training_data(works: Sequence[JudgeWork]) -> Dataset | None:
 
 
 def _travelling_opening(work: JudgeWork) -> JudgeOpening:
-    """How the judge was opened, without its training data, and with only those environment variables that it has read."""
+    """Return the opening of the judge, without its training data, and with only those environment variables that it has read."""
     if work.opening is None:
         raise UsageError(f"{work.judge.identity.name} can be asked from this machine only: it is not known how it was opened")
     options = work.opening.options

@@ -74,7 +74,7 @@ class _JudgeQueue:
 
     @property
     def wanted_calls(self) -> int:
-        """How many more calls it needs, at the speed since this was last read."""
+        """Return the number of calls that it needs further, at the speed since this was last read."""
         now = time.monotonic()
         rate = self.finished / max(now - self._last_asked, 0.001)
         self.finished, self._last_asked = 0, now

@@ -22,10 +22,10 @@ def cohen_value(weights: Weights = "identity", values: ArrayLike | None = None) 
 
     def value(sums: Floats) -> Floats:
         table = square(sums)
-        apart = 1 - agreement_weights(table.shape[-1], weights, values)
+        disagreement = 1 - agreement_weights(table.shape[-1], weights, values)
         n = np.maximum(sums[..., 0], 1)
-        expected = np.einsum("...i,ij,...j", table.sum(axis=-1), apart, table.sum(axis=-2)) / n**2
-        return 1 - ratio((table * apart).sum(axis=(-2, -1)) / n, expected)
+        expected = np.einsum("...i,ij,...j", table.sum(axis=-1), disagreement, table.sum(axis=-2)) / n**2
+        return 1 - ratio((table * disagreement).sum(axis=(-2, -1)) / n, expected)
 
     return value
 
@@ -47,9 +47,9 @@ def fleiss(weights: Weights = "identity", values: ArrayLike | None = None) -> St
 
     def value(sums: Floats) -> Floats:
         pairs, margins, _ = split_pairs(sums)
-        apart = 1 - agreement_weights(margins.shape[-1], weights, values)
-        expected = np.einsum("...i,ij,...j", margins, apart, margins)
-        return 1 - ratio((pairs * apart).sum(axis=(-2, -1)), expected)
+        disagreement = 1 - agreement_weights(margins.shape[-1], weights, values)
+        expected = np.einsum("...i,ij,...j", margins, disagreement, margins)
+        return 1 - ratio((pairs * disagreement).sum(axis=(-2, -1)), expected)
 
     return Statistic("human_fleiss", annotator_pairs, value, empty="no item with two annotators", least_uncommon=LEAST_UNCOMMON)
 
@@ -133,8 +133,8 @@ def gwet_of_judge(weights: Weights = "identity", values: ArrayLike | None = None
 
     def value(sums: Floats) -> Floats:
         table = square(sums) / np.maximum(sums[..., 0], 1)[..., None, None]
-        both = (table + np.swapaxes(table, -1, -2)) / 2
-        return gwet_of(both, both.sum(axis=-1), weights, values)
+        symmetric = (table + np.swapaxes(table, -1, -2)) / 2
+        return gwet_of(symmetric, symmetric.sum(axis=-1), weights, values)
 
     return Statistic(_name(weights), Joint(rule, judge), value, bounds=_bounds(weights))
 

@@ -18,7 +18,7 @@ from harness.stats.intervals.intervals import Interval, MeanToTest, no_interval,
 
 
 class ErrorToTest(NamedTuple):
-    """What the mean error of a cell needs to know of its items: few numbers, so that those of many cells are kept and tested at once."""
+    """The test of a cell's mean error, prepared: few numbers, so that those of many cells are kept and tested at once."""
 
     rooted: bool
     value: float
@@ -35,7 +35,7 @@ def error_to_test(
     weights: ArrayLike | None = None,
     direction: int = 1,
 ) -> ErrorToTest | Estimated:
-    """What `tested_errors` makes an error of a judge of, in points of the scale; Estimated ("no overlap") without any item.
+    """Return the input of `tested_errors` for an error of a judge, in points of the scale; Estimated ("no overlap") without any item.
 
     "absolute": mean |y - x|.  "squared": sqrt(mean (y - x)²), whose interval is that of the mean, under the root.  "signed": leniency,
     mean (y - x) times `direction`, so that + is toward the best.
@@ -60,21 +60,21 @@ def error_to_test(
         values, least, most = np.abs(b - a), 0.0, reach
     else:
         values, least, most = (b - a) ** 2, 0.0, None if reach is None else reach**2
-    asked = MeanToTest(group_sums(values, group, weight), scatter_of(values, weight), None if most is None else (least, most))
-    return ErrorToTest(kind == "squared", float(np.average(values, weights=weight)), len(values), asked)
+    mean = MeanToTest(group_sums(values, group, weight), scatter_of(values, weight), None if most is None else (least, most))
+    return ErrorToTest(kind == "squared", float(np.average(values, weights=weight)), len(values), mean)
 
 
-def tested_errors(asked: Sequence[ErrorToTest | Estimated], *, level: float = 0.95) -> list[Estimated]:
+def tested_errors(errors: Sequence[ErrorToTest | Estimated], *, level: float = 0.95) -> list[Estimated]:
     """The mean errors of many cells, each with its interval: Hall's skewness-corrected t over groups."""
-    tested = iter(tested_means([one.mean for one in asked if isinstance(one, ErrorToTest)], level=level))
-    return [_error(one, *next(tested)) if isinstance(one, ErrorToTest) else one for one in asked]
+    tested = iter(tested_means([error.mean for error in errors if isinstance(error, ErrorToTest)], level=level))
+    return [_error(error, *next(tested)) if isinstance(error, ErrorToTest) else error for error in errors]
 
 
-def _error(one: ErrorToTest, interval: Interval, p: float) -> Estimated:
-    if not one.rooted:
-        return Estimated(one.value, one.n, interval, p, None)
+def _error(error: ErrorToTest, interval: Interval, p: float) -> Estimated:
+    if not error.rooted:
+        return Estimated(error.value, error.n, interval, p, None)
     rooted = interval if interval.reason else replace(interval, lo=math.sqrt(max(interval.lo, 0.0)), hi=math.sqrt(interval.hi))
-    return Estimated(math.sqrt(one.value), one.n, rooted, math.nan, None)
+    return Estimated(math.sqrt(error.value), error.n, rooted, math.nan, None)
 
 
 def distance_of_people(item: ArrayLike, score: ArrayLike, items: int) -> Floats:
@@ -92,19 +92,19 @@ def distance_of_people(item: ArrayLike, score: ArrayLike, items: int) -> Floats:
     order = np.lexsort((values, code))
     code, values = code[order], values[order]
     n = np.bincount(code, minlength=items)
-    place = np.arange(len(code)) - (np.cumsum(n) - n)[code]
-    total = np.bincount(code, (2 * place - n[code] + 1) * values, minlength=items)  # sorted, so that no difference is negative
+    rank = np.arange(len(code)) - (np.cumsum(n) - n)[code]
+    total = np.bincount(code, (2 * rank - n[code] + 1) * values, minlength=items)  # sorted, so that no difference is negative
     pairs = n * (n - 1) / 2
     return np.where(pairs > 0, np.maximum(total, 0) / np.maximum(pairs, 1), np.nan)
 
 
-def distance_of_judge(item: ArrayLike, score: ArrayLike, judged: ArrayLike, given: ArrayLike) -> Floats:
+def distance_of_judge(item: ArrayLike, score: ArrayLike, judged: ArrayLike, judge_scores: ArrayLike) -> Floats:
     """The mean absolute difference of a judge's score and those of the item's annotators: (units,), NaN without a label or a score.
 
     Args:
         item, score: (labels,) as `distance_of_people`.
         judged: (units,) the item that each of the judge's scores is of.
-        given: (units,) the judge's scores, NaN for failures.
+        judge_scores: (units,) the judge's scores, NaN for failures.
 
     >>> distance_of_judge([0, 0, 1], [10, 20, 5], [0, 1, 2], [20, float("nan"), 1]).tolist()
     [5.0, nan, nan]
@@ -112,7 +112,7 @@ def distance_of_judge(item: ArrayLike, score: ArrayLike, judged: ArrayLike, give
     code, values = _labels(item, score)
     order = np.argsort(code, kind="stable")
     code, values = code[order], values[order]
-    where, y = _labels(judged, given)
+    where, y = _labels(judged, judge_scores)
     start, stop = np.searchsorted(code, where), np.searchsorted(code, where, side="right")
     n = stop - start
     unit = np.repeat(np.arange(len(where)), n)
@@ -133,16 +133,16 @@ def median_without_group(values: ArrayLike, groups: ArrayLike) -> Floats:
     v = np.asarray(values, np.float64)
     group = as_index(groups, len(v), "groups")
     order = np.argsort(v, kind="stable")
-    ordered, place = v[order], np.empty(len(v), np.int64)
-    place[order] = np.arange(len(v))
-    by_group = np.lexsort((place, group))
+    ordered, position = v[order], np.empty(len(v), np.int64)
+    position[order] = np.arange(len(v))
+    by_group = np.lexsort((position, group))
     ends = np.cumsum(np.bincount(group, minlength=1)).tolist()
     out = np.full(len(ends), np.nan)
     for number, (begin, end) in enumerate(zip([0, *ends], ends, strict=False)):
-        removed = place[by_group[begin:end]]
-        left = len(v) - len(removed)
-        if left:
-            out[number] = (ordered[_kept(removed, (left - 1) // 2)] + ordered[_kept(removed, left // 2)]) / 2
+        removed = position[by_group[begin:end]]
+        remaining = len(v) - len(removed)
+        if remaining:
+            out[number] = (ordered[_kept(removed, (remaining - 1) // 2)] + ordered[_kept(removed, remaining // 2)]) / 2
     return out[group]
 
 

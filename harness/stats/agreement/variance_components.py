@@ -81,8 +81,8 @@ def two_way_components(scores: ArrayLike) -> Components:
     >>> two_way_components([[1, 2], [3, 6]])
     Components(item=4.0, annotator=1.5, residual=1.0, cut=(), reason=None)
     """
-    found, (n, k) = mean_squares(scores), np.shape(scores)
-    return _cut((found.item - found.residual) / k, (found.annotator - found.residual) / n, found.residual)
+    squares, (n, k) = mean_squares(scores), np.shape(scores)
+    return _cut((squares.item - squares.residual) / k, (squares.annotator - squares.residual) / n, squares.residual)
 
 
 def one_way_components(scores: ArrayLike) -> Components:
@@ -93,8 +93,8 @@ def one_way_components(scores: ArrayLike) -> Components:
     >>> one_way_components([[1, 2], [3, 6]])
     Components(item=3.25, annotator=None, residual=2.5, cut=(), reason=None)
     """
-    found = mean_squares(scores)
-    return _cut((found.item - found.within) / np.shape(scores)[1], None, found.within)
+    squares = mean_squares(scores)
+    return _cut((squares.item - squares.within) / np.shape(scores)[1], None, squares.within)
 
 
 def mixed_components(scores: ArrayLike) -> Components:
@@ -119,21 +119,21 @@ def mixed_components(scores: ArrayLike) -> Components:
     x = np.asarray(scores, np.float64)
     if x.ndim != 2:
         raise ShapeError(f"scores must be items x annotators; got shape {x.shape}")
-    known = ~np.isnan(x)
-    used = np.ix_(known.any(axis=1), known.any(axis=0))
-    x, known = x[used], known[used]
-    if min(x.shape) < 2 or known.sum() < sum(x.shape):
+    present = ~np.isnan(x)
+    used = np.ix_(present.any(axis=1), present.any(axis=0))
+    x, present = x[used], present[used]
+    if min(x.shape) < 2 or present.sum() < sum(x.shape):
         return Components(math.nan, math.nan, math.nan, (), "too few scores")
-    if np.ptp(x[known]) == 0:
+    if np.ptp(x[present]) == 0:
         return Components(math.nan, math.nan, math.nan, (), "constant values")
     from scipy.optimize import minimize
 
-    likelihood = _Reml(np.where(known, x - x[known].mean(), 0.0), known)
+    likelihood = _Reml(np.where(present, x - x[present].mean(), 0.0), present)
     start = np.ones(2)
-    found = minimize(
+    optimum = minimize(
         lambda root: likelihood(*root**2)[0], start, method="Nelder-Mead", options={"xatol": 1e-7, "fatol": 1e-10, "maxiter": 2000}
     )
-    item, annotator = (float(ratio) if ratio > _NO_VARIANCE else 0.0 for ratio in found.x**2)
+    item, annotator = (float(ratio) if ratio > _NO_VARIANCE else 0.0 for ratio in optimum.x**2)
     residual = likelihood(item, annotator)[1]
     cut = tuple(name for name, ratio in (("item", item), ("annotator", annotator)) if not ratio)
     return Components(item * residual, annotator * residual, residual, cut)
@@ -142,10 +142,10 @@ def mixed_components(scores: ArrayLike) -> Components:
 class _Reml:
     """Minus twice the restricted likelihood of items x annotators, of the ratios of both variances to the residual's."""
 
-    def __init__(self, scores: Floats, known: NDArray[np.bool_]) -> None:
-        self.known = known.astype(np.float64)
-        self.of_item, self.of_annotator = known.sum(axis=1), known.sum(axis=0)
-        self.n = float(known.sum())
+    def __init__(self, scores: Floats, present: NDArray[np.bool_]) -> None:
+        self.known = present.astype(np.float64)
+        self.of_item, self.of_annotator = present.sum(axis=1), present.sum(axis=0)
+        self.n = float(present.sum())
         self.y_item, self.y_annotator = scores.sum(axis=1), scores.sum(axis=0)
         self.square = float((scores**2).sum())
 
@@ -155,16 +155,16 @@ class _Reml:
         weight = item / inflation
         fixed = np.array([self.n, *self.of_annotator])
         absorbed = np.column_stack([self.of_item, self.known])
-        left = np.diag(fixed)
-        left[0, 1:] = left[1:, 0] = self.of_annotator
-        left = left - absorbed.T @ (weight[:, None] * absorbed)
+        projection = np.diag(fixed)
+        projection[0, 1:] = projection[1:, 0] = self.of_annotator
+        projection = projection - absorbed.T @ (weight[:, None] * absorbed)
         right = np.array([self.y_item.sum(), *self.y_annotator]) - absorbed.T @ (weight * self.y_item)
         scale = np.sqrt(np.array([1.0, *np.full(len(self.of_annotator), annotator)]))
-        left = scale[:, None] * left * scale + np.diag([0.0, *np.ones(len(self.of_annotator))])
+        projection = scale[:, None] * projection * scale + np.diag([0.0, *np.ones(len(self.of_annotator))])
         right = scale * right
-        rest = self.square - weight @ self.y_item**2 - right @ np.linalg.solve(left, right)
+        rest = self.square - weight @ self.y_item**2 - right @ np.linalg.solve(projection, right)
         residual = max(float(rest), _NO_VARIANCE) / (self.n - 1)
-        value = (self.n - 1) * math.log(residual) + float(np.log(inflation).sum()) + float(np.linalg.slogdet(left)[1])
+        value = (self.n - 1) * math.log(residual) + float(np.log(inflation).sum()) + float(np.linalg.slogdet(projection)[1])
         return value, residual
 
 
@@ -223,7 +223,7 @@ class OneWay(NamedTuple):
 
 
 def one_way_features(n: Floats, total: Floats, squares: Floats) -> Floats:
-    """What ICC(1,·) needs of every item: [used, n, n², sum, sum² / n, squares], 0 for items with fewer than two scores.
+    """Return the features for ICC(1,·) of every item: [used, n, n², sum, sum² / n, squares], 0 for items with fewer than two scores.
 
     >>> one_way_features(np.array([2.0, 1.0]), np.array([5.0, 1.0]), np.array([13.0, 1.0])).tolist()
     [[1.0, 2.0, 4.0, 5.0, 12.5, 13.0], [0.0, 0.0, 0.0, 0.0, 0.0, 0.0]]
@@ -273,13 +273,13 @@ def one_way_icc(scores: ArrayLike, groups: ArrayLike | None = None, *, level: fl
     >>> round(found.single.value, 2), round(found.mean.value, 2)
     (0.17, 0.44)
     """
-    given = np.asarray(scores, np.float64)
-    if given.ndim != 2:
-        raise ShapeError(f"scores must be items x annotators, got shape {given.shape}")
-    rated = ~np.isnan(given)
-    filled = np.where(rated, given - (given[rated].mean() if rated.any() else 0.0), 0.0)
+    table = np.asarray(scores, np.float64)
+    if table.ndim != 2:
+        raise ShapeError(f"scores must be items x annotators, got shape {table.shape}")
+    rated = ~np.isnan(table)
+    filled = np.where(rated, table - (table[rated].mean() if rated.any() else 0.0), 0.0)
     features = one_way_features(rated.sum(axis=1).astype(np.float64), filled.sum(axis=1), (filled**2).sum(axis=1))
-    group = as_index(np.arange(len(given)) if groups is None else groups, len(given), "groups")
+    group = as_index(np.arange(len(table)) if groups is None else groups, len(table), "groups")
     return one_way_of_sums(sums_by_group(features, group), level)
 
 
@@ -312,18 +312,18 @@ def two_way_icc(scores: ArrayLike) -> tuple[Estimate, Estimate]:
     >>> [round(one.value, 2) for one in found]
     [0.29, 0.62]
     """
-    given = np.asarray(scores, np.float64)
-    if given.ndim != 2:
-        raise ShapeError(f"scores must be items x annotators, got shape {given.shape}")
-    items, k = given.shape
+    table = np.asarray(scores, np.float64)
+    if table.ndim != 2:
+        raise ShapeError(f"scores must be items x annotators, got shape {table.shape}")
+    items, k = table.shape
     if items < 2 or k < 2:
         return (undefined(items, NO_PAIR),) * 2
-    if np.isnan(given).any():
+    if np.isnan(table).any():
         return (undefined(items, NOT_CROSSED),) * 2
-    of = mean_squares(given)
-    severity = (of.annotator - of.residual) / items
-    bottoms = np.array([of.item + (k - 1) * of.residual + k * severity, of.item + severity])
-    values = ratio(np.full(2, of.item - of.residual), bottoms)
+    squares = mean_squares(table)
+    severity = (squares.annotator - squares.residual) / items
+    bottoms = np.array([squares.item + (k - 1) * squares.residual + k * severity, squares.item + severity])
+    values = ratio(np.full(2, squares.item - squares.residual), bottoms)
     single, mean = (undefined(items, CONSTANT) if math.isnan(v) else Estimate(float(v), items) for v in values)
     return single, mean
 
@@ -363,10 +363,10 @@ def standardised(scores: ArrayLike, annotator: ArrayLike) -> Floats:
     n = np.bincount(who)
     if (n == 1).any():
         raise SingleScoreError(codes[np.flatnonzero(n[who] == 1)[0]])
-    apart = v - (np.bincount(who, v) / np.maximum(n, 1))[who]
-    spread = np.sqrt(np.bincount(who, apart**2) / np.maximum(n - 1, 1))
+    deviation = v - (np.bincount(who, v) / np.maximum(n, 1))[who]
+    spread = np.sqrt(np.bincount(who, deviation**2) / np.maximum(n - 1, 1))
     flat = spread <= 1e-12 * max(1.0, float(np.abs(v).max(initial=0)))
-    return np.where(flat[who], 0.0, apart / np.where(flat, 1.0, spread)[who])
+    return np.where(flat[who], 0.0, deviation / np.where(flat, 1.0, spread)[who])
 
 
 def eta_squared(scores: ArrayLike, factor: ArrayLike) -> Estimate:
@@ -391,10 +391,10 @@ def eta_squared(scores: ArrayLike, factor: ArrayLike) -> Estimate:
     same_shape("of the same labels", scores=v, factor=codes)
     if not len(v):
         return undefined(0, "no label")
-    apart = v - v.mean()
-    total = float(apart @ apart)
+    deviation = v - v.mean()
+    total = float(deviation @ deviation)
     if np.ptp(v) == 0 or math.isclose(total, 0.0, abs_tol=1e-24):
         return undefined(len(v), NOTHING_VARIES)
     level = as_index(codes, len(v), "factor")
-    sums, n = np.bincount(level, apart), np.bincount(level)
+    sums, n = np.bincount(level, deviation), np.bincount(level)
     return Estimate(float((sums**2 / n).sum() / total), len(v))

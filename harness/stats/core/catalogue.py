@@ -64,7 +64,7 @@ def human_statistics(k: int, kind: Kind, values: ArrayLike | None = None) -> tup
     >>> [s.name for s in human_statistics(2, "nominal")][:4]
     ['human_pa', 'human_loo', 'human_all_agree', 'human_fleiss']
     """
-    every = (
+    statistics = (
         share_of_pairs("human"),
         share_left_out("human"),
         ALL_AGREE,
@@ -76,7 +76,7 @@ def human_statistics(k: int, kind: Kind, values: ArrayLike | None = None) -> tup
         sd_score(k, values),
     )
     absent = undefined_by_scale(kind)
-    return tuple(s for s in every if s.name not in absent)
+    return tuple(s for s in statistics if s.name not in absent)
 
 
 def cell_statistics(
@@ -123,7 +123,7 @@ def judge_statistics(
     >>> [s.name for s in judge_statistics(2, "nominal")][:3]
     ['pa', 'pa_failed_wrong', 'pa_pairwise']
     """
-    every = (
+    statistics = (
         share_of_hits(rule, judge=judge),
         share_of_hits(rule, failed_wrong=True, judge=judge),
         share_of_pairs("judge", judge),
@@ -146,4 +146,4 @@ def judge_statistics(
         sd_score(k, values, judge=judge),
     )
     absent = undefined_by_scale(kind, direction)
-    return tuple(s for s in every if s.name not in absent)
+    return tuple(s for s in statistics if s.name not in absent)

@@ -71,21 +71,21 @@ def bootstrap_from_sums(
     np.add.at(sums, code, table)
     sums = sums[np.lexsort(sums.T)]  # the names of groups do not matter
     total = sums.sum(axis=0)
-    found = float(value(total))
-    if math.isnan(found):
-        return Estimated(found, len(table), no_interval(count, constant), math.nan, constant)
+    estimate = float(value(total))
+    if math.isnan(estimate):
+        return Estimated(estimate, len(table), no_interval(count, constant), math.nan, constant)
     if count < MIN_GROUPS:
-        return Estimated(found, len(table), no_interval(count), math.nan, None)
+        return Estimated(estimate, len(table), no_interval(count), math.nan, None)
     drawn = np.random.default_rng(seed).multinomial(count, np.full(count, 1 / count), resamples)
     replicates = value(drawn.astype(np.float64) @ sums)
     replicates = replicates[~np.isnan(replicates)]
     if len(replicates) < _DEFINED * resamples:
-        return Estimated(found, len(table), no_interval(count, "undefined in many resamples"), math.nan, None)
+        return Estimated(estimate, len(table), no_interval(count, "undefined in many resamples"), math.nan, None)
     error = float(np.std(replicates)) * math.sqrt(count / (count - 1))
     left_out = value(total - sums)
-    influence = (left_out - found)[~np.isnan(left_out)]
+    influence = (left_out - estimate)[~np.isnan(left_out)]
     freedom = degrees_of_freedom(influence, np.ones(len(influence))) if len(influence) else 3.0
-    return t_interval_from_sums(found, len(table), error, freedom, count, bounds, "cluster bootstrap (t)")
+    return t_interval_from_sums(estimate, len(table), error, freedom, count, bounds, "cluster bootstrap (t)")
 
 
 def t_interval_from_sums(
@@ -154,19 +154,19 @@ def left_out_test(
         return no_interval(groups), math.nan
     with np.errstate(divide="ignore", invalid="ignore"):
         moved = _TO[scale](np.asarray(values, np.float64))
-    own, rest = moved[0], moved[1:][np.isfinite(moved[1:])]
+    estimate, rest = moved[0], moved[1:][np.isfinite(moved[1:])]
     if len(rest) < _DEFINED * groups:
         return no_interval(groups, NO_VARIATION if abs(values[0]) == 1 else "undefined without some texts"), math.nan
     influence = rest - rest.mean()
     error = math.sqrt(float(influence @ influence) * (groups - 1) / groups)
-    if not (error > _ROUNDING * max(1.0, abs(float(own))) and np.isfinite(own)):
+    if not (error > _ROUNDING * max(1.0, abs(float(estimate))) and np.isfinite(estimate)):
         return no_interval(groups, NO_VARIATION), math.nan
     from scipy.special import stdtr
 
     freedom = degrees_of_freedom(influence, np.ones(len(influence)))
     half = t_quantile(level, freedom) * error
-    lo, hi = (float(end) for end in _FROM[scale](np.array([own - half, own + half])))
-    p = math.nan if scale == "log" else float(2 * stdtr(freedom, -abs(float(own) / error)))
+    lo, hi = (float(end) for end in _FROM[scale](np.array([estimate - half, estimate + half])))
+    p = math.nan if scale == "log" else float(2 * stdtr(freedom, -abs(float(estimate) / error)))
     return Interval(max(bounds[0], lo), min(bounds[1], hi), "cluster jackknife (t)", groups, None, None), p
 
 
@@ -196,12 +196,12 @@ def of_group_sums(
     n = round(float(total[0]))
     if not n:
         return Estimated(math.nan, 0, no_interval(0), math.nan, empty)
-    whole = float(value(total))
-    if math.isnan(whole):
+    estimate = float(value(total))
+    if math.isnan(estimate):
         return Estimated(math.nan, n, no_interval(len(used), constant), math.nan, constant)
     with np.errstate(divide="ignore", invalid="ignore"):
-        values = np.r_[whole, value(total - used)]
-    return Estimated(whole, n, left_out_interval(values, bounds, scale=scale, level=level), math.nan, None)
+        values = np.r_[estimate, value(total - used)]
+    return Estimated(estimate, n, left_out_interval(values, bounds, scale=scale, level=level), math.nan, None)
 
 
 def sums_by_group(features: Floats, group: Ints) -> Floats:

@@ -91,10 +91,10 @@ def spread_of(replicates: Floats) -> Floats:
     >>> spread_of(np.array([[1.0, 3.0], [2.0, float("nan")]])).tolist()
     [1.0, 0.0]
     """
-    known = ~np.isnan(replicates)
-    if known.all():
+    defined = ~np.isnan(replicates)
+    if defined.all():
         return np.asarray(np.std(replicates, axis=-1))
-    rows = zip(replicates.reshape(-1, replicates.shape[-1]), known.reshape(-1, replicates.shape[-1]), strict=True)
+    rows = zip(replicates.reshape(-1, replicates.shape[-1]), defined.reshape(-1, replicates.shape[-1]), strict=True)
     return np.array([np.std(row[which]) for row, which in rows]).reshape(replicates.shape[:-1])
 
 
@@ -200,8 +200,8 @@ def _by_size(size: ArrayLike, times: ArrayLike) -> tuple[Floats, Floats]:
     """Sizes and times of one shape; many samples of the same groups have those of one size together."""
     n, m = np.asarray(size, np.float64), np.asarray(times, np.float64)
     if n.ndim == 1 and m.ndim > 1:
-        n, place = np.unique(n, return_inverse=True)
-        m = m @ (place[:, None] == np.arange(len(n))).astype(np.float64)
+        n, size_index = np.unique(n, return_inverse=True)
+        m = m @ (size_index[:, None] == np.arange(len(n))).astype(np.float64)
     n, m = np.broadcast_arrays(n, m)
     return n, m
 
@@ -215,9 +215,9 @@ def _freedom_of_sizes(n: Floats, m: Floats, r: float) -> Floats:
     ma = m * a
     a0, a1, a2 = ma.sum(axis=-1), np.vecdot(ma, u), np.vecdot(ma, u * u)
     expected = np.vecdot(ma, w - 2 * u + q)
-    own = np.vecdot(ma * a, w * (w + 2 * (q - 2 * u)))
+    diagonal = np.vecdot(ma * a, w * (w + 2 * (q - 2 * u)))
     q = q[..., 0]
-    return np.asarray(power(expected, 2) / (own + q * q * a0 * a0 + 2 * a0 * a2 + 2 * a1 * a1 - 4 * q * a0 * a1))
+    return np.asarray(power(expected, 2) / (diagonal + q * q * a0 * a0 + 2 * a0 * a2 + 2 * a1 * a1 - 4 * q * a0 * a1))
 
 
 def freedom_of_tests(size: ArrayLike, times: ArrayLike = 1.0, variance: ClusterVariance = "cr2") -> Floats:
@@ -230,7 +230,7 @@ def freedom_of_tests(size: ArrayLike, times: ArrayLike = 1.0, variance: ClusterV
 
 
 def effective_groups(size: ArrayLike, times: ArrayLike = 1.0) -> Floats:
-    """For how many equal groups these groups stand, if texts of one group say the same: `bell_mccaffrey` + 1.
+    """Return the number of equal groups for which these groups stand, if texts of one group say the same: `bell_mccaffrey` + 1.
 
     Args and edges as there. Reference: Carter, Schnepel & Steigerwald (2017) for the idea.
 
@@ -256,10 +256,10 @@ def group_cap(size: ArrayLike, times: ArrayLike = 1.0, least: float = LEAST_EFFE
     n, m = _by_size(size, times)
     counted = (m > 0) & (n > 0)
     large = np.asarray(effective_groups(n, m) < least)
-    found = np.full(large.shape, math.inf)
+    caps = np.full(large.shape, math.inf)
     if large.any():
-        found[large] = _largest_cap(n[large], np.where(counted, m, 0.0)[large], least)
-    return found
+        caps[large] = _largest_cap(n[large], np.where(counted, m, 0.0)[large], least)
+    return caps
 
 
 def _largest_cap(n: Floats, m: Floats, least: float) -> Floats:

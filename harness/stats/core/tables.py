@@ -109,7 +109,7 @@ def square(sums: Floats) -> Floats:
 
 
 def split_pairs(sums: Floats) -> tuple[Floats, Floats, Floats]:
-    """Of sums of `annotator_pairs`: mean pair shares (..., k, k), Fleiss' margins (..., k), Gwet's margins (..., k)."""
+    """Return from sums of `annotator_pairs`: mean pair shares (..., k, k), Fleiss' margins (..., k), Gwet's margins (..., k)."""
     k = round((sums.shape[-1] - 1) ** 0.5) - 1  # 1 + k² + k + 1 + k = (k + 1)² + 1
     pairs = sums[..., 1 : 1 + k * k].reshape(*sums.shape[:-1], k, k)
     labels, shares = sums[..., 1 + k * k : 1 + k * k + k], sums[..., -k:]
@@ -139,9 +139,9 @@ def agreement_weights(k: int, weights: Weights = "identity", values: ArrayLike |
     if weights == "identity":
         return np.eye(k)
     v = as_values(values, k)
-    apart = np.abs(v[:, None] - v) / (v[-1] - v[0]) if k > 1 else np.zeros((1, 1))
+    distance = np.abs(v[:, None] - v) / (v[-1] - v[0]) if k > 1 else np.zeros((1, 1))
     if weights == "linear":
-        return 1.0 - apart
+        return 1.0 - distance
     if weights == "quadratic":
-        return 1.0 - apart**2
+        return 1.0 - distance**2
     raise ScaleError(f"unknown weights '{weights}'; choose from: identity, linear, quadratic")

@@ -99,17 +99,17 @@ def reliability_curve(confidence: ArrayLike, right: ArrayLike, bins: int | None 
 
 def _equal_mass(counts: Ints, bins: int, min_bin: int) -> Ints:
     """The bin of each distinct value, in rising order: a bin ends at the first value that reaches the next multiple of n / bins."""
-    total, seen, held, current = int(counts.sum()), 0, 0, 0
+    total, seen, in_bin, current = int(counts.sum()), 0, 0, 0
     mass = total / bins
     out = np.empty(len(counts), np.int64)
     target = mass
     for position, count in enumerate(counts.tolist()):
         out[position] = current
-        seen, held = seen + count, held + count
-        if seen >= target - _ROUNDING * total and held >= min_bin:
+        seen, in_bin = seen + count, in_bin + count
+        if seen >= target - _ROUNDING * total and in_bin >= min_bin:
             target = (math.floor(seen / mass + _ROUNDING * bins) + 1) * mass
-            current, held = current + 1, 0
-    if 0 < held < min_bin and current:  # what is left is too little for a bin of its own
+            current, in_bin = current + 1, 0
+    if 0 < in_bin < min_bin and current:  # what is left is too little for a bin of its own
         out[out == current] = current - 1
     return out
 
@@ -372,10 +372,10 @@ def group_folds(groups: ArrayLike, folds: int = 5, *, seed: int = 0) -> Ints:
     if not 2 <= folds <= len(size):
         raise ValueError(f"{folds} folds need at least 2 folds and as many groups; there are {len(size)} groups")
     order = np.random.default_rng(seed).permutation(len(size))
-    held, fold = np.zeros(folds, np.int64), np.empty(len(size), np.int64)
+    fold_sizes, fold = np.zeros(folds, np.int64), np.empty(len(size), np.int64)
     for group in order[np.argsort(-size[order], kind="stable")]:
-        fold[group] = np.argmin(held)
-        held[fold[group]] += size[group]
+        fold[group] = np.argmin(fold_sizes)
+        fold_sizes[fold[group]] += size[group]
     return fold[code]
 
 
@@ -402,8 +402,8 @@ def cross_fitted(
     if len(chosen) < 2:
         raise ValueError("cross-fitting needs at least two folds")
     out = np.empty_like(p)
-    for each in chosen:
-        out[fold == each] = fit(p[fold != each], y[fold != each])(p[fold == each])
+    for held_out in chosen:
+        out[fold == held_out] = fit(p[fold != held_out], y[fold != held_out])(p[fold == held_out])
     return out
 
 

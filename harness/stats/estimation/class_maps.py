@@ -60,7 +60,7 @@ class OrdinalMap(msgspec.Struct, frozen=True, eq=False):
 
     def falls(self) -> list[int]:
         """Languages in which a higher score of the judge means lower scores of people: the map must be refused there."""
-        return [int(at) for at in np.flatnonzero(self.slope + self.slopes < 0)]
+        return [int(index) for index in np.flatnonzero(self.slope + self.slopes < 0)]
 
 
 def class_probabilities_at(cuts: ArrayLike, eta: ArrayLike) -> Floats:
@@ -77,7 +77,7 @@ def class_probabilities_at(cuts: ArrayLike, eta: ArrayLike) -> Floats:
 
 @dataclass(frozen=True, eq=False)
 class LabelledScores:
-    """What a map is fitted to, a row for each text.
+    """The data of a map, a row for each text.
 
     Attributes:
         x: (n,) the judge's scores, best centred and in standard deviations.
@@ -103,40 +103,40 @@ class LabelledScores:
             ValueError: without labels, and for fewer than two classes.
         """
         x, counts, code = np.asarray(x, np.float64), np.asarray(counts, np.float64), np.asarray(language, np.int64)
-        further = np.zeros((len(x), 0)) if covariates is None else np.asarray(covariates, np.float64).reshape(len(x), -1)
-        if counts.ndim != 2 or not len(x) == len(counts) == len(code) == len(further):
+        columns = np.zeros((len(x), 0)) if covariates is None else np.asarray(covariates, np.float64).reshape(len(x), -1)
+        if counts.ndim != 2 or not len(x) == len(counts) == len(code) == len(columns):
             raise ShapeError(f"scores {x.shape}, counts {counts.shape} and languages {code.shape} must be of the same texts")
         if counts.shape[1] < 2 or not counts.sum():
             raise ValueError("a map needs labels on a scale of at least two classes")
-        return cls(x, counts, code, languages or int(code.max()) + 1, further)
+        return cls(x, counts, code, languages or int(code.max()) + 1, columns)
 
     def take(self, rows: ArrayLike) -> LabelledScores:
         """Some of the texts."""
-        at = np.asarray(rows)
-        return replace(self, x=self.x[at], counts=self.counts[at], language=self.language[at], covariates=self.covariates[at])
+        index = np.asarray(rows)
+        return replace(self, x=self.x[index], counts=self.counts[index], language=self.language[index], covariates=self.covariates[index])
 
     def table(self) -> tuple[LabelledScores, Ints]:
         """The distinct rows with their labels added up, and the row of each text."""
         code = np.zeros(len(self.x), np.int64)
         for column in (self.language, self.x, *self.covariates.T):
-            _, place = np.unique(column, return_inverse=True)
-            code = np.unique(code * (place.max(initial=0) + 1) + place, return_inverse=True)[1]
+            _, codes = np.unique(column, return_inverse=True)
+            code = np.unique(code * (codes.max(initial=0) + 1) + codes, return_inverse=True)[1]
         first = np.unique(code, return_index=True)[1]
         return replace(self.take(first), counts=_added(self.counts, code, len(first))), code
 
 
 def _added(counts: Floats, code: Ints, rows: int) -> Floats:
     """(rows, k) counts of the texts of each row, added up."""
-    return np.stack([np.bincount(code, each, rows).astype(np.float64) for each in counts.T], axis=1)
+    return np.stack([np.bincount(code, column, rows).astype(np.float64) for column in counts.T], axis=1)
 
 
 def fit_ordinal_map(
-    given: LabelledScores, *, sds: Sds | None = None, with_score: bool = True, start: OrdinalMap | None = None
+    scores: LabelledScores, *, sds: Sds | None = None, with_score: bool = True, start: OrdinalMap | None = None
 ) -> OrdinalMap:
     """Fit the map by the mode of the penalised likelihood.
 
     Args:
-        given: scores and labels.
+        scores: scores and labels.
         sds: (sd_v, sd_u); 0 holds an effect at 0; None chooses them by the Laplace approximation, both 0 with one language.
         with_score: False fits the same map without the judge's score, b = u = 0.
         start: a fit of most of the same labels, near which the spreads are sought.
@@ -146,19 +146,19 @@ def fit_ordinal_map(
     >>> round(found.slope, 2), found.falls()
     (1.29, [])
     """
-    problem = _Fit(given.table()[0], with_score)
+    problem = _Fit(scores.table()[0], with_score)
     if sds is None:
-        sds = problem.best_sds(start) if given.languages > 1 else (0.0, 0.0)
+        sds = problem.best_sds(start) if scores.languages > 1 else (0.0, 0.0)
     return problem.at(*sds)
 
 
 def cross_fitted_map(
-    given: LabelledScores, folds: ArrayLike, *, sds: Sds | None = None, with_score: bool = True
+    scores: LabelledScores, folds: ArrayLike, *, sds: Sds | None = None, with_score: bool = True
 ) -> tuple[Floats, OrdinalMap]:
     """The (n, k) probabilities of each text from the map that the other folds gave, and the map of all texts.
 
     Args:
-        given, sds, with_score: as `fit_ordinal_map`.
+        scores, sds, with_score: as `fit_ordinal_map`.
         folds: (n,) from `group_folds`.
 
     >>> one = np.eye(2)[[0, 1, 0, 1]]
@@ -166,15 +166,15 @@ def cross_fitted_map(
     [0.5, 0.5]
     """
     fold = np.asarray(folds)
-    table, code = given.table()
-    whole = fit_ordinal_map(table, sds=sds, with_score=with_score)
-    out = np.empty_like(given.counts)
-    for one in np.unique(fold):
-        own = fold == one
-        rest = replace(table, counts=table.counts - _added(given.counts[own], code[own], len(table.x)))
-        fitted = fit_ordinal_map(rest, sds=sds, with_score=with_score, start=whole) if rest.counts.any() else whole
-        out[own] = fitted.probabilities(table.x, table.language, table.covariates)[code[own]]
-    return out, whole
+    table, code = scores.table()
+    full = fit_ordinal_map(table, sds=sds, with_score=with_score)
+    out = np.empty_like(scores.counts)
+    for held_out in np.unique(fold):
+        in_fold = fold == held_out
+        rest = replace(table, counts=table.counts - _added(scores.counts[in_fold], code[in_fold], len(table.x)))
+        fitted = fit_ordinal_map(rest, sds=sds, with_score=with_score, start=full) if rest.counts.any() else full
+        out[in_fold] = fitted.probabilities(table.x, table.language, table.covariates)[code[in_fold]]
+    return out, full
 
 
 class _Fit:
@@ -208,8 +208,8 @@ class _Fit:
             "maxfev": 25 if near else 60,
         }
         bounds = [(low, high)] * len(first)
-        found = optimize.minimize(loss, first, method="Nelder-Mead", bounds=bounds, options=options)
-        return self._sds(found.x)
+        optimum = optimize.minimize(loss, first, method="Nelder-Mead", bounds=bounds, options=options)
+        return self._sds(optimum.x)
 
     def _sds(self, logs: Floats) -> Sds:
         sds = np.exp(logs)
@@ -217,8 +217,8 @@ class _Fit:
 
     def at(self, sd_v: float, sd_u: float) -> OrdinalMap:
         """The mode; the next one is sought from here."""
-        design, penalty, kept = self._design(sd_v, sd_u)
-        cuts, effects = self.cuts, self.effects[kept]
+        design, penalty, columns = self._design(sd_v, sd_u)
+        cuts, effects = self.cuts, self.effects[columns]
         loss = self._loss(cuts, effects, design, penalty)
         for _ in range(_STEPS if len(cuts) else 0):
             gradient, hessian = self._derivatives(cuts, effects, design, penalty)
@@ -227,25 +227,25 @@ class _Fit:
                 break
             size, better = 1.0, math.inf
             while not better <= loss and size > 1e-6:
-                there = (cuts + size * step[: len(cuts)], effects + size * step[len(cuts) :])
-                better = self._loss(*there, design, penalty)
+                candidate = (cuts + size * step[: len(cuts)], effects + size * step[len(cuts) :])
+                better = self._loss(*candidate, design, penalty)
                 size /= 2
-            if not better <= loss or max(np.abs(there[0]).max(), np.abs(there[1]).max(initial=0)) > REACH:
+            if not better <= loss or max(np.abs(candidate[0]).max(), np.abs(candidate[1]).max(initial=0)) > REACH:
                 break
-            (cuts, effects), loss = there, better
+            (cuts, effects), loss = candidate, better
         self.cuts, self.effects = cuts, np.zeros_like(self.effects)
-        self.effects[kept] = effects
+        self.effects[columns] = effects
         return self._map(sd_v, sd_u, loss, design @ effects)
 
     def _design(self, sd_v: float, sd_u: float) -> tuple[Floats, Floats, Ints]:
         """(rows, effects) what each effect is multiplied with, the penalty of each, and the places of the effects that are free."""
-        own = np.eye(self.languages)[self.code]
+        by_language = np.eye(self.languages)[self.code]
         parts = [self.x[:, None]] if self.with_score else []
-        parts += [self.further, own, own * self.x[:, None]]
+        parts += [self.further, by_language, by_language * self.x[:, None]]
         precision = [1 / sd**2 if sd else math.inf for sd in (sd_v, sd_u if self.with_score else 0.0)]
         penalty = np.r_[np.zeros(len(self.effects) - 2 * self.languages), np.repeat(precision, self.languages)]
-        kept = np.flatnonzero(np.isfinite(penalty))
-        return np.concatenate(parts, axis=1)[:, kept], penalty[kept], kept
+        columns = np.flatnonzero(np.isfinite(penalty))
+        return np.concatenate(parts, axis=1)[:, columns], penalty[columns], columns
 
     def _edges(self, cuts: Floats, eta: Floats) -> tuple[Floats, Floats]:
         """(rows, k+1) probabilities up to each cut with 0 and 1 at the ends, and (rows, k) those of classes."""
@@ -272,14 +272,14 @@ class _Fit:
         gradient = -np.r_[(spread * pull).sum(axis=0), by_eta @ design]
         gradient[m:] += penalty * effects
         hessian = np.empty((m + len(effects), m + len(effects)))
-        own = spread * (1 - 2 * up_to[:, 1:-1]) * pull - spread**2 * (square[:, :-1] + square[:, 1:])
-        hessian[:m, :m] = np.diag(-own.sum(axis=0))
-        beside = (spread[:, :-1] * spread[:, 1:] * square[:, 1:-1]).sum(axis=0)
-        hessian[np.arange(m - 1), np.arange(1, m)] = hessian[np.arange(1, m), np.arange(m - 1)] = -beside
-        both = spread * (n[:, :-1] + n[:, 1:])
-        hessian[:m, m:] = -both.T @ design
+        main = spread * (1 - 2 * up_to[:, 1:-1]) * pull - spread**2 * (square[:, :-1] + square[:, 1:])
+        hessian[:m, :m] = np.diag(-main.sum(axis=0))
+        neighbour = (spread[:, :-1] * spread[:, 1:] * square[:, 1:-1]).sum(axis=0)
+        hessian[np.arange(m - 1), np.arange(1, m)] = hessian[np.arange(1, m), np.arange(m - 1)] = -neighbour
+        weighted = spread * (n[:, :-1] + n[:, 1:])
+        hessian[:m, m:] = -weighted.T @ design
         hessian[m:, :m] = hessian[:m, m:].T
-        hessian[m:, m:] = (design * both.sum(axis=1)[:, None]).T @ design
+        hessian[m:, m:] = (design * weighted.sum(axis=1)[:, None]).T @ design
         hessian[np.diag_indices(len(hessian))] += np.r_[np.full(m, _RIDGE), penalty + _RIDGE]
         return gradient, hessian
 
@@ -297,8 +297,8 @@ class _Fit:
     def _half_log_det(self, eta: Floats, sd_v: float, sd_u: float) -> float:
         """log|H|/2 over the effects of languages that are free, plus L log of each spread; 0 where there are none."""
         up_to = self._edges(self.cuts, eta)[0]
-        both = up_to * (1 - up_to)
-        h = (self.counts * (both[:, 1:] + both[:, :-1])).sum(axis=1)
+        variance = up_to * (1 - up_to)
+        h = (self.counts * (variance[:, 1:] + variance[:, :-1])).sum(axis=1)
         vv, vu, uu = (np.bincount(self.code, h * self.x**power, self.languages) for power in (0, 1, 2))
         if sd_v and sd_u:
             det = (vv * sd_v**2 + 1) * (uu * sd_u**2 + 1) - (vu * sd_v * sd_u) ** 2
@@ -344,8 +344,8 @@ def fit_nominal_map(answer: ArrayLike, counts: ArrayLike, language: ArrayLike, *
     overall = (n.sum(axis=(0, 1)) + 0.5) / (n.sum() + k / 2)
     together = (n.sum(axis=0) + overall) / (n.sum(axis=(0, 2)) + 1)[:, None]
     weight = _weight(n, together) if languages > 1 else 1.0
-    own = (n + weight * together) / (n.sum(axis=2, keepdims=True) + weight)
-    return NominalMap(np.concatenate([own, together[None]]), weight)
+    shares = (n + weight * together) / (n.sum(axis=2, keepdims=True) + weight)
+    return NominalMap(np.concatenate([shares, together[None]]), weight)
 
 
 def counted_answers(answer: ArrayLike, counts: ArrayLike, language: ArrayLike, *, languages: int, answers: int) -> Floats:
@@ -354,10 +354,10 @@ def counted_answers(answer: ArrayLike, counts: ArrayLike, language: ArrayLike, *
     >>> counted_answers([1], [[0, 3]], [0], languages=1, answers=2).tolist()
     [[[0.0, 0.0], [0.0, 3.0]]]
     """
-    each = np.asarray(counts, np.float64)
-    place: Ints = np.asarray(language, np.int64) * answers + np.asarray(answer, np.int64)
-    table = np.stack([np.bincount(place, column, languages * answers) for column in each.T], axis=1)
-    return np.asarray(table.reshape(languages, answers, each.shape[1]))
+    label_counts = np.asarray(counts, np.float64)
+    cell: Ints = np.asarray(language, np.int64) * answers + np.asarray(answer, np.int64)
+    table = np.stack([np.bincount(cell, column, languages * answers) for column in label_counts.T], axis=1)
+    return np.asarray(table.reshape(languages, answers, label_counts.shape[1]))
 
 
 def _weight(n: Floats, together: Floats) -> float:

@@ -1,4 +1,4 @@
-"""How many labels the rule of `use` needs for a given power: further ones of a cell, or the first ones before any judge was asked.
+"""Labels that the rule of `use` needs for a given power: further ones of a cell, or the first ones before any judge was asked.
 
 A plan needs the p of `use` in very many resamples of the same groups. Resamples differ only in how often each group occurs. So what the
 tests need are sums of powers over the groups of each size, which are one matrix product; all else is arithmetic on a few numbers of each
@@ -49,12 +49,12 @@ def use_p(sums: JudgeSums, margin: float, alpha: float, least: float = LEAST_EFF
     if not (gap[0].sum(axis=-1) > 0).all():
         return _of_groups(sums, margin, alpha, least)
     guarded = _guarded(gap, sizes)
-    found = np.maximum(guarded.p(margin), _mean(baseline, compared).p_above(0.0))
+    p = np.maximum(guarded.p(margin), _mean(baseline, compared).p_above(0.0))
     few = np.asarray(guarded.found.freedom < least)  # they are the effective groups
     if few.any():
-        parts = ([np.broadcast_to(part, sums.gap.times.shape)[few] for part in each] for each in sums)
-        found[few] = _of_groups(JudgeSums(*(GroupSums(*part) for part in parts)), margin, alpha, least)
-    return found
+        parts = ([np.broadcast_to(part, sums.gap.times.shape)[few] for part in sums_of_test] for sums_of_test in sums)
+        p[few] = _of_groups(JudgeSums(*(GroupSums(*part) for part in parts)), margin, alpha, least)
+    return p
 
 
 def _of_groups(sums: JudgeSums, margin: float, alpha: float, least: float) -> Floats:
@@ -63,7 +63,7 @@ def _of_groups(sums: JudgeSums, margin: float, alpha: float, least: float) -> Fl
     plain = _two_p(sums, margin)
     if np.isinf(cap).all():
         return np.maximum(*plain)
-    return np.maximum(*(to_correct(*each, alpha) for each in zip(_two_p(sums, margin, cap), plain, strict=True)))
+    return np.maximum(*(to_correct(*pair, alpha) for pair in zip(_two_p(sums, margin, cap), plain, strict=True)))
 
 
 def _two_p(sums: JudgeSums, margin: float, cap: ArrayLike = math.inf) -> tuple[Floats, Floats]:
@@ -83,8 +83,8 @@ def _sizes(sums: GroupSums) -> Floats | None:
 def _powers(sums: GroupSums, sizes: Floats, most: int) -> list[Floats]:
     """For each power k up to `most`: the sum of times y^k over the groups of each size, (..., resamples, C)."""
     y, size = (part if part.ndim == 1 else part[..., 0, :] for part in (sums.y, sums.size))
-    here = size[..., None] == sizes
-    powers = np.concatenate([np.where(here, y[..., None] ** k, 0.0) for k in range(most + 1)], axis=-1)
+    of_size = size[..., None] == sizes
+    powers = np.concatenate([np.where(of_size, y[..., None] ** k, 0.0) for k in range(most + 1)], axis=-1)
     return np.split(sums.times @ powers, most + 1, axis=-1)
 
 
@@ -100,8 +100,8 @@ def _guarded(powers: list[Floats], sizes: Floats) -> GuardedMean:
         third = (square**1.5 * (t3 - moved * (3 * t2 - moved * (3 * t1 - moved * t0)))).sum(axis=-1) - (1 + mean) ** 3
         variance = scale**2 * second / groups
         skewness = scale**3 * third / (groups + 1) / (variance * np.sqrt(variance))
-    found = HallMean(mean, np.sqrt(variance), skewness, groups + 1, freedom_of_tests(sizes, t0) + 1)
-    return GuardedMean(found, scale)
+    hall = HallMean(mean, np.sqrt(variance), skewness, groups + 1, freedom_of_tests(sizes, t0) + 1)
+    return GuardedMean(hall, scale)
 
 
 def _mean(powers: list[Floats], sizes: Floats) -> MeanTest:
@@ -111,9 +111,9 @@ def _mean(powers: list[Floats], sizes: Floats) -> MeanTest:
     with np.errstate(divide="ignore", invalid="ignore"):
         mean = t1.sum(axis=-1) / n
         moved = mean[..., None] * sizes
-        apart = t2 - 2 * moved * t1 + moved**2 * t0
-        apart = np.where(apart <= _ROUNDING * np.maximum(1.0, t2), 0.0, apart)
-        squares = (apart * (n[..., None] / (n[..., None] - sizes))).sum(axis=-1) / n**2
+        centred = t2 - 2 * moved * t1 + moved**2 * t0
+        centred = np.where(centred <= _ROUNDING * np.maximum(1.0, t2), 0.0, centred)
+        squares = (centred * (n[..., None] / (n[..., None] - sizes))).sum(axis=-1) / n**2
     return MeanTest(mean, np.sqrt(np.where(groups > 1, squares, math.nan)), freedom_of_tests(sizes, t0))
 
 
@@ -195,8 +195,8 @@ def about_more_each(
     (True, True)
     """
 
-    def tested(asked: list[JudgeSums]) -> list[Floats]:
-        return batch_by_shape(lambda alike: rule(_stacked(alike)), asked, _shapes, most=_CELLS_AT_ONCE)
+    def tested(requests: list[JudgeSums]) -> list[Floats]:
+        return batch_by_shape(lambda alike: rule(_stacked(alike)), requests, _shapes, most=_CELLS_AT_ONCE)
 
     return run_lockstep([_search(cell, margin, power, resamples, seed) for cell in cells], tested)
 
@@ -216,17 +216,19 @@ def _stacked(alike: Sequence[JudgeSums]) -> JudgeSums:
 
     Places without a group have the size 0 and are never drawn, so that what a cell gives does not depend on the others.
     """
-    places = _places(alike[0])
+    width = _places(alike[0])
 
     def filled(arrays: Sequence[Floats]) -> Floats:
-        found = np.zeros((len(arrays), len(np.atleast_2d(arrays[0])), places))
-        for of_cell, each in zip(found, arrays, strict=True):
-            of_cell[:, : each.shape[-1]] = each
-        return found
+        table = np.zeros((len(arrays), len(np.atleast_2d(arrays[0])), width))
+        for of_cell, array in zip(table, arrays, strict=True):
+            of_cell[:, : array.shape[-1]] = array
+        return table
 
     times = filled([sums.gap.times for sums in alike])
     parts = zip(*((sums.gap, sums.baseline) for sums in alike), strict=True)
-    return JudgeSums(*(GroupSums(filled([part.y for part in of]), filled([part.size for part in of]), times) for of in parts))
+    return JudgeSums(
+        *(GroupSums(filled([part.y for part in columns]), filled([part.size for part in columns]), times) for columns in parts)
+    )
 
 
 def _search(cell: CellToPlan, margin: float, power: float, resamples: int, seed: int) -> Generator[JudgeSums, Floats, MoreLabels]:
@@ -272,14 +274,14 @@ class _Trial:
         self.share = self.rng.dirichlet(times, resamples) if few else times / times.sum()
 
     def reaches(self, power: float) -> bool | None:
-        """Whether the share `power` of all resamples is shown; None while it may be either.
+        """Return True if the share `power` of all resamples is shown; None while it may be either.
 
         Reference: Hoeffding (1963), the bound of draws without replacement.
         """
         tried = self.resamples - self.left
         share = self.shown / max(tried, 1)
-        apart = sum(part * math.log(part / of) for part, of in ((share, power), (1 - share, 1 - power)) if part)
-        return share >= power if not self.left or tried * apart > _KNOWN else None
+        divergence = sum(part * math.log(part / expected) for part, expected in ((share, power), (1 - share, 1 - power)) if part)
+        return share >= power if not self.left or tried * divergence > _KNOWN else None
 
     def draw(self) -> JudgeSums:
         """The next resamples."""
@@ -291,8 +293,8 @@ class _Trial:
         share = self.share[first : first + some]
         return _drawn(_moved(self.seen, share), self.rng.multinomial(self.groups, share, some))
 
-    def count(self, shown: NDArray[np.bool_]) -> None:
-        self.shown += int(np.count_nonzero(shown))
+    def count(self, successes: NDArray[np.bool_]) -> None:
+        self.shown += int(np.count_nonzero(successes))
 
 
 def _moved(sums: JudgeSums, share: Floats) -> JudgeSums:
@@ -313,11 +315,11 @@ def _with_lost_item(sums: JudgeSums) -> JudgeSums:
 def _drawn(sums: JudgeSums, draws: ArrayLike) -> JudgeSums:
     """The same groups, each as often as it was drawn in every resample: draws (resamples, groups)."""
     times = np.asarray(draws, np.float64)
-    return JudgeSums(*(each._replace(times=times) for each in sums))
+    return JudgeSums(*(group_sums._replace(times=times) for group_sums in sums))
 
 
 def _no_plan(seen: JudgeSums, margin: float) -> str | None:
-    """Why there is no plan."""
+    """Return the reason why there is no plan."""
     if not seen.gap.units or not seen.baseline.units:
         return NO_ITEMS
     if seen.gap.mean <= -margin:
@@ -402,29 +404,29 @@ def first_labels(
         sums = JudgeSums(*(GroupSums(part.y[None, None], part.size, times[None]) for part in seen))
         return float(np.mean(rule(sums) <= level))
 
-    place = bisect_left(sizes, power, key=reached)
-    if place == len(sizes):
+    index = bisect_left(sizes, power, key=reached)
+    if index == len(sizes):
         return FirstLabels(None, reached(LIMIT), *facts)
-    return FirstLabels(10 * math.ceil(sizes[place] / 10), reached(sizes[place]), *facts)
+    return FirstLabels(10 * math.ceil(sizes[index] / 10), reached(sizes[index]), *facts)
 
 
 def _patterns(pi: Floats, s: float, people: int) -> tuple[JudgeSums, Floats, tuple[float, float, float]]:
     """The distinct pairs of gap and difference from the baseline, how often each occurs, and the facts of `FirstLabels`."""
     classes = len(pi)
     said = np.indices((classes,) * (people + 1)).reshape(people + 1, -1)  # of the judge, then of each person
-    given = s * np.eye(classes) + (1 - s) * pi  # by the text's class
-    chance = pi @ np.prod(given[:, said], axis=1)
+    votes = s * np.eye(classes) + (1 - s) * pi  # by the text's class
+    chance = pi @ np.prod(votes[:, said], axis=1)
     judge, labels = said[0], said[1:]
     pairs = [(labels[i] == labels[j]) for i in range(people) for j in range(i)]
     gap = (labels == judge).mean(axis=0) - np.mean(pairs, axis=0)
     counts = (labels[None] == np.arange(classes)[:, None, None]).sum(axis=1)
     majority = np.where((counts == counts.max(axis=0)).sum(axis=0) == 1, counts.argmax(axis=0), -1)
-    known = majority >= 0
-    constant = np.bincount(majority[known], chance[known], classes).argmax()
-    better = np.where(known, (judge == majority) * 1.0 - (majority == constant), 0.0)
-    rows, place = np.unique(np.column_stack([np.round(gap, 12), better, known]), axis=0, return_inverse=True)
-    share = np.asarray(np.bincount(place.ravel(), chance), np.float64)
+    has_majority = majority >= 0
+    constant = np.bincount(majority[has_majority], chance[has_majority], classes).argmax()
+    better = np.where(has_majority, (judge == majority) * 1.0 - (majority == constant), 0.0)
+    rows, pattern = np.unique(np.column_stack([np.round(gap, 12), better, has_majority]), axis=0, return_inverse=True)
+    share = np.asarray(np.bincount(pattern.ravel(), chance), np.float64)
     sums = JudgeSums(GroupSums(rows[:, 0], np.ones(len(rows)), share), GroupSums(rows[:, 1], rows[:, 2], share))
-    with_majority = float(chance[known].sum())
-    right, best = (float(chance[known & (given_class == majority)].sum()) / with_majority for given_class in (judge, constant))
+    with_majority = float(chance[has_majority].sum())
+    right, best = (float(chance[has_majority & (given_class == majority)].sum()) / with_majority for given_class in (judge, constant))
     return sums, share / share.sum(), (right, with_majority, best)

@@ -144,8 +144,8 @@ def mean_interval(
     >>> mean_interval(np.zeros(50), np.arange(50)).reason
     'constant values'
     """
-    kept, codes = _rated(values, groups)
-    return tested_mean(group_sums(kept, codes), scatter_of(kept), bounds, level=level)[0]
+    rated, codes = _rated(values, groups)
+    return tested_mean(group_sums(rated, codes), scatter_of(rated), bounds, level=level)[0]
 
 
 def share_of_sums(sums: GroupSums, scatter: float, spread: Callable[[], float], *, level: float) -> Interval:
@@ -170,7 +170,7 @@ def share_of_sums(sums: GroupSums, scatter: float, spread: Callable[[], float], 
 
 
 class MeanToTest(NamedTuple):
-    """What the test of a mean needs: sums of groups, the variance of single units, and smallest and largest possible value."""
+    """The input of the test of a mean: sums of groups, the variance of single units, and smallest and largest possible value."""
 
     sums: GroupSums
     scatter: float
@@ -185,28 +185,28 @@ def tested_mean(sums: GroupSums, scatter: float, bounds: tuple[float, float] | N
     return tested_means([MeanToTest(sums, scatter, bounds)], level=level)[0]
 
 
-def tested_means(asked: Sequence[MeanToTest], *, level: float) -> list[tuple[Interval, float]]:
+def tested_means(means: Sequence[MeanToTest], *, level: float) -> list[tuple[Interval, float]]:
     """`tested_mean` of many means: the same numbers."""
-    return batch_by_shape(partial(_tested_alike, level=level), asked, lambda one: (len(one.sums.y), one.bounds))
+    return batch_by_shape(partial(_tested_alike, level=level), means, lambda mean: (len(mean.sums.y), mean.bounds))
 
 
-def _tested_alike(asked: Sequence[MeanToTest], *, level: float) -> list[tuple[Interval, float]]:
-    """Of as many distinct groups each, between the same bounds."""
-    count = [one.sums.groups for one in asked]
-    enough = [place for place, groups in enumerate(count) if groups >= MIN_GROUPS and 1 - level >= least_p(groups)]
-    found = [(no_interval(groups), math.nan) for groups in count]
+def _tested_alike(means: Sequence[MeanToTest], *, level: float) -> list[tuple[Interval, float]]:
+    """Test means of equally many distinct groups, between the same bounds."""
+    count = [mean.sums.groups for mean in means]
+    enough = [index for index, groups in enumerate(count) if groups >= MIN_GROUPS and 1 - level >= least_p(groups)]
+    results = [(no_interval(groups), math.nan) for groups in count]
     if not enough:
-        return found
-    y, size, times = (np.stack(part) for part in zip(*(asked[place].sums for place in enough), strict=True))
-    tested = two_sided(y, size, times, asked[0].bounds, [asked[place].scatter for place in enough], level=level)
-    for place, lo, hi, p, error in zip(enough, *(part.tolist() for part in tested), strict=True):
-        one, groups = asked[place], count[place]
+        return results
+    y, size, times = (np.stack(part) for part in zip(*(means[index].sums for index in enough), strict=True))
+    tested = two_sided(y, size, times, means[0].bounds, [means[index].scatter for index in enough], level=level)
+    for index, lo, hi, p, error in zip(enough, *(part.tolist() for part in tested), strict=True):
+        mean, groups = means[index], count[index]
         if math.isnan(p):
-            found[place] = no_interval(groups, NO_VARIATION if one.scatter > 0 else CONSTANT), math.nan
+            results[index] = no_interval(groups, NO_VARIATION if mean.scatter > 0 else CONSTANT), math.nan
         else:
-            effect = _design_effect(error, one.sums.units, one.scatter) if error > 0 else None
-            found[place] = Interval(lo, hi, HALL, groups, effect, None), p
-    return found
+            effect = _design_effect(error, mean.sums.units, mean.scatter) if error > 0 else None
+            results[index] = Interval(lo, hi, HALL, groups, effect, None), p
+    return results
 
 
 def mean_of_sums(sums: GroupSums, scatter: float, bounds: tuple[float, float], spread: Callable[[], float], *, level: float) -> Interval:
@@ -263,10 +263,10 @@ def score_interval(share: float, n: float, z: float) -> tuple[float, float]:
 
 
 def _rated(values: NDArray[Any], groups: NDArray[Any]) -> tuple[Floats, NDArray[Any]]:
-    kept, codes = np.asarray(values, np.float64), np.asarray(groups)
-    same_shape("one-dimensional and of one length", values=kept, groups=codes)
-    rated = ~np.isnan(kept)
-    return kept[rated], codes[rated]
+    scores, codes = np.asarray(values, np.float64), np.asarray(groups)
+    same_shape("one-dimensional and of one length", values=scores, groups=codes)
+    rated = ~np.isnan(scores)
+    return scores[rated], codes[rated]
 
 
 @dataclass(frozen=True, slots=True)

@@ -67,7 +67,7 @@ def fit_logistic(x: ArrayLike, y: ArrayLike, penalty: float = 0.0) -> Floats:
 
 
 def _determined(rows: Floats, q: Floats) -> bool:
-    """Whether the log loss curves in every direction: where features separate the targets, it only falls to a limit."""
+    """Return True if the log loss curves in every direction: where features separate the targets, it only falls to a limit."""
     spread = rows.std(axis=0)
     if not (spread > 0).all():
         return False
@@ -131,9 +131,9 @@ class OrdinalRows:
 
         rows, thresholds = np.arange(len(classes)), int(classes.max())
 
-        def less_line(of: Ints) -> Any:
-            there = (of >= 0) & (of < thresholds)
-            chosen = csr_array((np.ones(int(there.sum())), (rows[there], of[there])), shape=(len(rows), thresholds))
+        def less_line(threshold: Ints) -> Any:
+            inside = (threshold >= 0) & (threshold < thresholds)
+            chosen = csr_array((np.ones(int(inside.sum())), (rows[inside], threshold[inside])), shape=(len(rows), thresholds))
             return hstack([-design, chosen], format="csr")
 
         return cls(classes, weight, design.shape[1], less_line(classes), less_line(classes - 1))
@@ -158,8 +158,10 @@ class OrdinalRows:
         scores = diags_array(by_up) @ self.upper + diags_array(by_low) @ self.lower
         bend_up = diags_array(self.weight * (by_up**2 - by_up * (1 - 2 * under_up)))
         bend_low = diags_array(self.weight * (by_low**2 - by_low * (1 - 2 * under_low)))
-        both = diags_array(self.weight * by_up * by_low)
-        information = self.upper.T @ (bend_up @ self.upper + both @ self.lower) + self.lower.T @ (bend_low @ self.lower + both @ self.upper)
+        cross = diags_array(self.weight * by_up * by_low)
+        information = self.upper.T @ (bend_up @ self.upper + cross @ self.lower) + self.lower.T @ (
+            bend_low @ self.lower + cross @ self.upper
+        )
         return Derivatives(float(self.weight @ np.log(chance)), scores, scores.T @ self.weight, information.toarray())
 
     def fit(self, start: Floats) -> OrdinalMaximum | None:
@@ -169,38 +171,38 @@ class OrdinalRows:
         predictor separates some of the classes there is none: the steps end where the likelihood is almost flat, and the error of a
         parameter is then very large.
         """
-        parameters, here = start, self.derivatives(start)
+        parameters, current = start, self.derivatives(start)
         for _ in range(_STEPS):
-            if here is None:
+            if current is None:
                 return None
             try:
-                step = np.asarray(np.linalg.solve(here.information, here.gradient), np.float64)
+                step = np.asarray(np.linalg.solve(current.information, current.gradient), np.float64)
             except np.linalg.LinAlgError:
                 return None
-            promise = float(here.gradient @ step)
-            parameters, here = self._climb(parameters, here, step)
+            promise = float(current.gradient @ step)
+            parameters, current = self._climb(parameters, current, step)
             if promise < _PRECISION:
-                return self._finite(parameters, here) if here else None
+                return self._finite(parameters, current) if current else None
         return None
 
-    def _climb(self, parameters: Floats, here: Derivatives, step: Floats) -> tuple[Floats, Derivatives | None]:
+    def _climb(self, parameters: Floats, current: Derivatives, step: Floats) -> tuple[Floats, Derivatives | None]:
         for halving in range(_HALVINGS):
             moved = parameters + step / 2**halving
-            there = self.derivatives(moved)
-            if there and there.loglik >= here.loglik - _PRECISION:
-                return moved, there
+            candidate = self.derivatives(moved)
+            if candidate and candidate.loglik >= current.loglik - _PRECISION:
+                return moved, candidate
         return parameters, None
 
-    def _finite(self, parameters: Floats, here: Derivatives) -> OrdinalMaximum | None:
+    def _finite(self, parameters: Floats, current: Derivatives) -> OrdinalMaximum | None:
         try:
-            covariance = np.asarray(np.linalg.inv(here.information), np.float64)
+            covariance = np.asarray(np.linalg.inv(current.information), np.float64)
         except np.linalg.LinAlgError:
             return None
         mean = self.weight @ -self.upper[:, : self.terms] / self.weight.sum()
         square = self.weight @ (self.upper[:, : self.terms] ** 2) / self.weight.sum()
         scale = np.r_[np.sqrt(square - mean**2), np.ones(len(parameters) - self.terms)]
         errors = np.sqrt(np.maximum(np.diag(covariance), 0)) * scale
-        return OrdinalMaximum(parameters, here, covariance) if (errors < _LARGEST_ERROR).all() else None
+        return OrdinalMaximum(parameters, current, covariance) if (errors < _LARGEST_ERROR).all() else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,7 +235,7 @@ class ClusterRegression(NamedTuple):
 
     @property
     def refused(self) -> Floats:
-        """Which coefficients have too few degrees of freedom for a test."""
+        """Return the coefficients that have too few degrees of freedom for a test."""
         return np.asarray(~(self.freedom >= LEAST_FREEDOM))
 
     @property
@@ -278,11 +280,13 @@ def cluster_regression(y: ArrayLike, columns: ArrayLike, groups: ArrayLike, cont
     lines = bread @ wanted.T  # (k, m)
     score, squares, lean = np.empty((count, len(wanted))), np.empty((count, len(wanted))), np.empty((count, k, len(wanted)))
     order = np.argsort(index, kind="stable")
-    for g, at in enumerate(np.split(order, np.flatnonzero(np.diff(index[order])) + 1)):
-        own = design[at]
-        adjusted = _inverse_root(np.eye(len(own)) - own @ bread @ own.T) @ own @ lines  # (items of g, m)
-        score[g] = adjusted.T @ residual[at]
-        squares[g], lean[g] = (adjusted**2).sum(axis=0), own.T @ adjusted
+    for g, rows in enumerate(np.split(order, np.flatnonzero(np.diff(index[order])) + 1)):
+        group_design = design[rows]
+        adjusted = (
+            _inverse_root(np.eye(len(group_design)) - group_design @ bread @ group_design.T) @ group_design @ lines
+        )  # (items of g, m)
+        score[g] = adjusted.T @ residual[rows]
+        squares[g], lean[g] = (adjusted**2).sum(axis=0), group_design.T @ adjusted
     coefficients, errors = wanted @ plain, np.sqrt((score**2).sum(axis=0))
     freedom = np.array([_freedom(squares[:, j], lean[:, :, j], bread) for j in range(len(wanted))])
     return ClusterRegression(coefficients, errors, freedom, *_tests(coefficients, errors, freedom), n, count)
@@ -298,9 +302,9 @@ def _inverse_root(matrix: Floats) -> Floats:
 def _freedom(squares: Floats, lean: Floats, bread: Floats) -> float:
     """(trace)² / (sum of squares) of P'P = diag(squares) - U (X'X)^-1 U', U = `lean` (groups, k), without a matrix of all groups."""
     inner = lean.T @ lean @ bread
-    own = np.einsum("gi,ij,gj->g", lean, bread, lean)
-    trace = float(squares.sum() - own.sum())
-    total = float((squares**2).sum() - 2 * (squares * own).sum() + np.trace(inner @ inner))
+    diagonal = np.einsum("gi,ij,gj->g", lean, bread, lean)
+    trace = float(squares.sum() - diagonal.sum())
+    total = float((squares**2).sum() - 2 * (squares * diagonal).sum() + np.trace(inner @ inner))
     return trace**2 / total if total > 0 else math.nan
 
 

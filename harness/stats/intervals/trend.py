@@ -35,11 +35,11 @@ def slope(x: ArrayLike, y: ArrayLike, groups: ArrayLike, *, seed: int = 0, resam
     """
     a, b, codes = np.asarray(x, np.float64), np.asarray(y, np.float64), np.asarray(groups)
     same_shape("of the same units", x=a, y=b, groups=codes)
-    known = ~(np.isnan(a) | np.isnan(b))
-    a, b = a[known], b[known]
+    present = ~(np.isnan(a) | np.isnan(b))
+    a, b = a[present], b[present]
     a = a - a.mean() if len(a) else a
     features = np.stack([np.ones(len(a)), a, b, a * a, a * b], axis=1)
-    return bootstrap_from_sums(features, _slope_of_sums, codes[known], constant="one condition only", seed=seed, resamples=resamples)
+    return bootstrap_from_sums(features, _slope_of_sums, codes[present], constant="one condition only", seed=seed, resamples=resamples)
 
 
 def _slope_of_sums(sums: Floats) -> Floats:
@@ -75,20 +75,20 @@ def page_falling(table: ArrayLike) -> PageTest:
     >>> found.statistic, found.blocks, found.p < 0.05
     (94.0, 7, True)
     """
-    given = np.asarray(table, np.float64)
-    if given.ndim != 2:
-        raise ShapeError(f"table must be blocks x conditions, got shape {given.shape}")
-    varied = given[np.ptp(given, axis=1) > 0] if given.size else given[:0]
-    if given.shape[1] < 3:
+    values = np.asarray(table, np.float64)
+    if values.ndim != 2:
+        raise ShapeError(f"table must be blocks x conditions, got shape {values.shape}")
+    varied = values[np.ptp(values, axis=1) > 0] if values.size else values[:0]
+    if values.shape[1] < 3:
         return PageTest(math.nan, math.nan, len(varied), "fewer than three conditions")
-    if len(given) < MIN_GROUPS:
+    if len(values) < MIN_GROUPS:
         return PageTest(math.nan, math.nan, len(varied), TOO_FEW)
     if len(varied) < 2:
         return PageTest(math.nan, math.nan, len(varied), NO_VARIATION)
     from scipy.stats import page_trend_test  # late: half a second
 
-    found = page_trend_test(varied[:, ::-1])
-    return PageTest(float(found.statistic), float(found.pvalue), len(varied), None)
+    test = page_trend_test(varied[:, ::-1])
+    return PageTest(float(test.statistic), float(test.pvalue), len(varied), None)
 
 
 @dataclass(frozen=True)
@@ -135,8 +135,8 @@ def fit_line(
     >>> round(line.slope, 6), round(abs(line.intercept), 6), line.points
     (2.0, 0.0, 3)
     """
-    whole = np.array([np.sum(list(point.values()), axis=0) for point in points])
-    slope, intercept = least_squares(*_coordinates(whole))
+    totals = np.array([np.sum(list(point.values()), axis=0) for point in points])
+    slope, intercept = least_squares(*_coordinates(totals))
     texts = {
         name: sorted({text for point, stratum in zip(points, strata, strict=True) if stratum == name for text in point}) for name in strata
     }
@@ -154,16 +154,16 @@ def _interval(
     level: float,
 ) -> Interval:
     rng = np.random.default_rng(seed)
-    times = {name: rng.multinomial(len(own), np.full(len(own), 1 / len(own)), resamples) for name, own in texts.items()}
+    times = {name: rng.multinomial(len(codes), np.full(len(codes), 1 / len(codes)), resamples) for name, codes in texts.items()}
     sums = [
         times[name] @ np.array([point.get(text, np.zeros(4)) for text in texts[name]]) for point, name in zip(points, strata, strict=True)
     ]
     slopes, _ = least_squares(*_coordinates(np.stack(sums, axis=1)))
-    known = slopes[np.isfinite(slopes)]
+    defined = slopes[np.isfinite(slopes)]
     groups = min(map(len, texts.values()))
-    if len(known) < (1 - _MOST_UNDEFINED) * resamples:
+    if len(defined) < (1 - _MOST_UNDEFINED) * resamples:
         return no_interval(groups, "undefined in many resamples")
-    lo, hi = np.quantile(known, [(1 - level) / 2, (1 + level) / 2])
+    lo, hi = np.quantile(defined, [(1 - level) / 2, (1 + level) / 2])
     return Interval(float(lo), float(hi), "cluster bootstrap (percentile)", groups, None, None)
 
 
@@ -203,47 +203,47 @@ def logit_rise(
     >>> logit_rise([0, 0], [1, 0], range(2)).reason
     'one condition is never seen'
     """
-    one, other, codes = _common(first, second, groups)
-    if not len(one):
+    x, other, codes = _common(first, second, groups)
+    if not len(x):
         return Estimated(math.nan, 0, no_interval(0), math.nan, "no overlap")
-    shares = float(one.mean()), float(other.mean())
+    shares = float(x.mean()), float(other.mean())
     if not all(0 < share < 1 for share in shares):
         why = NEVER if 0 in shares else ALWAYS
-        return Estimated(math.nan, len(one), no_interval(len(np.unique(codes)), why), math.nan, why)
+        return Estimated(math.nan, len(x), no_interval(len(np.unique(codes)), why), math.nan, why)
     value = _logit(shares[1]) - _logit(shares[0])
-    own = [proportion_interval(each, codes, level=level, seed=seed, resamples=resamples) for each in (one, other)]
-    if own[0].reason:
-        return Estimated(value, len(one), own[0], math.nan, None)
-    lower, upper = (_logit(one_end) for one_end in (own[0].lo, own[0].hi))
-    below, above = (_logit(one_end) for one_end in (own[1].lo, own[1].hi))
-    middle, r = (_logit(shares[0]), _logit(shares[1])), _correlation(one, other, codes)
+    share_intervals = [proportion_interval(hits, codes, level=level, seed=seed, resamples=resamples) for hits in (x, other)]
+    if share_intervals[0].reason:
+        return Estimated(value, len(x), share_intervals[0], math.nan, None)
+    lower, upper = (_logit(one_end) for one_end in (share_intervals[0].lo, share_intervals[0].hi))
+    below, above = (_logit(one_end) for one_end in (share_intervals[1].lo, share_intervals[1].hi))
+    middle, r = (_logit(shares[0]), _logit(shares[1])), _correlation(x, other, codes)
     lo = value - _added(middle[1] - below, upper - middle[0], r)
     hi = value + _added(above - middle[1], middle[0] - lower, r)
-    return Estimated(value, len(one), Interval(lo, hi, _METHOD, own[0].groups, None, None), math.nan, None)
+    return Estimated(value, len(x), Interval(lo, hi, _METHOD, share_intervals[0].groups, None, None), math.nan, None)
 
 
 def _common(first: ArrayLike, second: ArrayLike, groups: ArrayLike) -> tuple[Floats, Floats, NDArray[np.intp]]:
     """Both measurements and the number of the group, of the items that have both."""
     a, b, codes = np.asarray(first, np.float64), np.asarray(second, np.float64), np.asarray(groups)
     same_shape(first=a, second=b, groups=codes)
-    both = ~(np.isnan(a) | np.isnan(b))
-    return a[both], b[both], np.unique(codes[both], return_inverse=True)[1]
+    shared = ~(np.isnan(a) | np.isnan(b))
+    return a[shared], b[shared], np.unique(codes[shared], return_inverse=True)[1]
 
 
 def _logit(share: float) -> float:
     return math.log(share / (1 - share))
 
 
-def _added(one: float, other: float, r: float) -> float:
+def _added(first: float, other: float, r: float) -> float:
     """The length of two distances from a middle to an end, of estimates that correlate with r."""
-    return math.sqrt(max(one**2 - 2 * r * one * other + other**2, 0.0))
+    return math.sqrt(max(first**2 - 2 * r * first * other + other**2, 0.0))
 
 
-def _correlation(one: Floats, other: Floats, codes: NDArray[np.intp]) -> float:
+def _correlation(first: Floats, other: Floats, codes: NDArray[np.intp]) -> float:
     """The correlation of the two shares, from the groups' sums of deviations; 0 if one of the two does not vary over groups.
 
     A positive one makes the interval narrower, so half an item is taken off, as Newcombe's correction of phi does.
     """
-    a, b = (np.bincount(codes, each - each.mean()) for each in (one, other))
+    a, b = (np.bincount(codes, scores - scores.mean()) for scores in (first, other))
     size, shared = math.sqrt(float(a @ a) * float(b @ b)), float(a @ b)
     return min(shared, max(shared - 0.5, 0.0)) / size if size > 0 else 0.0

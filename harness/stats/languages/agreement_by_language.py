@@ -65,15 +65,15 @@ def cluster_score_test(squares: ArrayLike, score: ArrayLike, information: ArrayL
     varied = np.flatnonzero(size > _ROUNDING)
     v, u = v[np.ix_(varied, varied)] / np.outer(size[varied], size[varied]), u[varied] / size[varied]
     values, vectors = np.linalg.eigh(v)
-    kept = values > _ROUNDING
-    df = int(kept.sum())
+    positive = values > _ROUNDING
+    df = int(positive.sum())
     if not 0 < df < groups:
         return ClusterScore(math.nan, df, groups, math.nan)
     from scipy.special import fdtrc
 
-    statistic = float(((vectors[:, kept].T @ u) ** 2 / values[kept]).sum())
-    left = groups - statistic
-    p = float(fdtrc(df, groups - df, (groups - df) / df * statistic / left)) if left > _ROUNDING * groups else 0.0
+    statistic = float(((vectors[:, positive].T @ u) ** 2 / values[positive]).sum())
+    remaining = groups - statistic
+    p = float(fdtrc(df, groups - df, (groups - df) / df * statistic / remaining)) if remaining > _ROUNDING * groups else 0.0
     return ClusterScore(statistic, df, groups, max(p, 2.0 ** (df - groups)))
 
 
@@ -138,8 +138,8 @@ def compare_rates(hit: ArrayLike, language: ArrayLike, groups: ArrayLike, langua
     y, where = np.asarray(hit, np.float64), np.asarray(language, np.int64)
     same_shape(hit=y, language=where)
     code = as_index(groups, len(y), "groups")
-    known = ~np.isnan(y)
-    y, where, code = y[known], where[known], code[known]
+    present = ~np.isnan(y)
+    y, where, code = y[present], where[present], code[present]
     if languages < 2 or not np.isin(y, (0, 1)).all() or not ((where >= 0) & (where < languages)).all():
         raise ValueError("needs hits of 0 and 1, and codes of two or more languages")
     n = np.bincount(where, minlength=languages)
@@ -175,7 +175,7 @@ def _squares(residual: Floats, where: Ints, group: Ints, languages: int) -> Floa
 
 
 def _p_by_groups(y: Floats, where: Ints, group: Ints, n: Ints) -> float:
-    """Of equal rates: the share that is common to all languages is estimated, the differences of all but the first are tested."""
+    """Return the p of equal rates: the common share is estimated, the differences of all but the first language are tested."""
     share = float(y.mean())
     if not 0 < share < 1:
         return math.nan
@@ -227,16 +227,16 @@ def parallel_consistency(scores: ArrayLike, k: int) -> ParallelConsistency:
     (0.467, 0.5, 0.75, [[1.0, 0.75], [0.75, 1.0]])
     """
     codes = as_labels(scores, k)
-    given = (codes[..., None] == np.arange(k)) * 1.0
-    counts = given.sum(axis=1)
+    votes = (codes[..., None] == np.arange(k)) * 1.0
+    counts = votes.sum(axis=1)
     raters = counts.sum(axis=1)
     paired = raters > 1
     n = raters[paired]
     agree = ((counts[paired] * (counts[paired] - 1)).sum(axis=1) / (n * (n - 1))).mean() if paired.any() else math.nan
-    both = sum(one.T @ one for one in np.moveaxis(given, 2, 0))
+    pairs = sum(rater.T @ rater for rater in np.moveaxis(votes, 2, 0))
     common = (codes >= 0).T.astype(np.float64) @ (codes >= 0)
     with np.errstate(divide="ignore", invalid="ignore"):
-        pairwise = np.where(common > 0, both / common, math.nan)
+        pairwise = np.where(common > 0, pairs / common, math.nan)
         shares = counts.sum(axis=0) / counts.sum()
         randolph = float((agree - 1 / k) / (1 - 1 / k)) if k > 1 else math.nan
     return ParallelConsistency(fleiss_kappa(codes, k), randolph, float(agree), pairwise, shares)

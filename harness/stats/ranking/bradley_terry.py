@@ -62,15 +62,16 @@ def bradley_terry(first: ArrayLike, second: ArrayLike, share: ArrayLike, systems
     >>> [round(float(each), 2) for each in (*found.strengths, found.position[0])]
     [0.17, -0.17, 0.35]
     """
-    one, other, won, codes = np.asarray(first, np.int64), np.asarray(second, np.int64), np.asarray(share, np.float64), np.asarray(groups)
-    same_shape("of the same comparisons", first=one, second=other, share=won, groups=codes)
-    known = ~np.isnan(won) & (one != other)
-    one, other, won, codes = one[known], other[known], won[known], codes[known]
+    first_system, other = np.asarray(first, np.int64), np.asarray(second, np.int64)
+    won, codes = np.asarray(share, np.float64), np.asarray(groups)
+    same_shape("of the same comparisons", first=first_system, second=other, share=won, groups=codes)
+    compared = ~np.isnan(won) & (first_system != other)
+    first_system, other, won, codes = first_system[compared], other[compared], won[compared], codes[compared]
     cluster = np.unique(codes, return_inverse=True)[1]
     count = int(cluster.max(initial=-1)) + 1
     if not len(won):
         return _undefined(systems, NO_COMPARISON)
-    return _fit(one, other, won, systems, cluster, count)
+    return _fit(first_system, other, won, systems, cluster, count)
 
 
 def _undefined(systems: int, reason: str, n: int = 0, groups: int = 0) -> BradleyTerry:
@@ -78,9 +79,9 @@ def _undefined(systems: int, reason: str, n: int = 0, groups: int = 0) -> Bradle
     return BradleyTerry(nothing, nothing, nothing, (np.nan, np.nan, np.nan), n, groups, reason, reason, reason)
 
 
-def _fit(one: Ints, other: Ints, won: Floats, systems: int, cluster: Ints, count: int) -> BradleyTerry:
+def _fit(first_system: Ints, other: Ints, won: Floats, systems: int, cluster: Ints, count: int) -> BradleyTerry:
     contrasts = np.vstack([np.eye(systems - 1), -np.ones(systems - 1)])  # the strengths' sum is 0
-    design = np.column_stack([contrasts[one] - contrasts[other], np.ones(len(won))])
+    design = np.column_stack([contrasts[first_system] - contrasts[other], np.ones(len(won))])
     position_known = np.linalg.matrix_rank(design) > np.linalg.matrix_rank(design[:, :-1])
     design = design if position_known else design[:, :-1]
     if np.linalg.matrix_rank(design) < design.shape[1]:
@@ -119,18 +120,18 @@ def fit_choices(design: Floats, won: Floats, cluster: Ints | None):  # type: ign
 
 
 def is_separated(design: Floats, won: Floats) -> bool:
-    """Whether some direction of the coefficients explains every choice at least as well and one better, by a linear program."""
+    """Return True if some direction of the coefficients explains every choice at least as well and one better, by a linear program."""
     from scipy.optimize import linprog
 
     rows, which = np.unique(design, axis=0, return_inverse=True)
-    wins, losses = (np.bincount(which.ravel(), each, len(rows)) > 0 for each in (won, 1 - won))
-    both, sign = wins & losses, np.where(wins, 1.0, -1.0)[:, None]
-    one_way = (sign * rows)[~both]
+    wins, losses = (np.bincount(which.ravel(), weight, len(rows)) > 0 for weight in (won, 1 - won))
+    tied, sign = wins & losses, np.where(wins, 1.0, -1.0)[:, None]
+    one_way = (sign * rows)[~tied]
     if not len(one_way):
         return False
-    equal = {"A_eq": rows[both], "b_eq": np.zeros(int(both.sum()))} if both.any() else {}
-    found = linprog(-one_way.sum(axis=0), A_ub=-one_way, b_ub=np.zeros(len(one_way)), bounds=(-1, 1), **equal)
-    return bool(-found.fun > _SLACK)
+    equal = {"A_eq": rows[tied], "b_eq": np.zeros(int(tied.sum()))} if tied.any() else {}
+    solution = linprog(-one_way.sum(axis=0), A_ub=-one_way, b_ub=np.zeros(len(one_way)), bounds=(-1, 1), **equal)
+    return bool(-solution.fun > _SLACK)
 
 
 def _half_widths(covariance: Floats, groups: int) -> Floats:
@@ -149,7 +150,7 @@ LEAST_TEXTS = 10
 
 
 class Overlap(NamedTuple):
-    """How often the text of system `pair[0]` is the longer one; `refused` where lengths hardly overlap."""
+    """The share of pairs in which the text of system `pair[0]` is the longer one; `refused` where lengths hardly overlap."""
 
     pair: tuple[int, int]
     share_longer: float
@@ -157,7 +158,7 @@ class Overlap(NamedTuple):
 
     @property
     def hardly(self) -> bool:
-        """Whether one of the two is nearly always longer, in enough texts to say so."""
+        """Return True if one of the two is nearly always longer, in enough texts to say so."""
         return min(self.share_longer, 1 - self.share_longer) < LEAST_OVERLAP and self.n >= LEAST_TEXTS
 
     @property
@@ -180,7 +181,7 @@ class AdjustedPreference(NamedTuple):
 
 
 def length_overlap(first: ArrayLike, second: ArrayLike, longer: ArrayLike) -> tuple[Overlap, ...]:
-    """Of every pair of systems that met, how often the text of the lower number is longer.
+    """Return for every pair of systems that met the share in which the text of the lower number is longer.
 
     Args:
         first, second: (n,) codes of the systems that were shown first and second.
@@ -189,13 +190,13 @@ def length_overlap(first: ArrayLike, second: ArrayLike, longer: ArrayLike) -> tu
     >>> [each.share_longer for each in length_overlap([0, 1, 0], [1, 0, 1], [3.0, 2.0, -1.0])]
     [0.3333333333333333]
     """
-    one, other, apart = np.asarray(first, np.int64), np.asarray(second, np.int64), np.asarray(longer, np.float64)
-    found = []
-    for a, b in sorted({(min(x, y), max(x, y)) for x, y in zip(one.tolist(), other.tolist(), strict=True) if x != y}):
-        forward, backward = (one == a) & (other == b), (one == b) & (other == a)
+    first_system, other, length_gap = np.asarray(first, np.int64), np.asarray(second, np.int64), np.asarray(longer, np.float64)
+    shares = []
+    for a, b in sorted({(min(x, y), max(x, y)) for x, y in zip(first_system.tolist(), other.tolist(), strict=True) if x != y}):
+        forward, backward = (first_system == a) & (other == b), (first_system == b) & (other == a)
         n = int(forward.sum() + backward.sum())
-        found.append(Overlap((a, b), float(((apart[forward] > 0).sum() + (apart[backward] < 0).sum()) / n), n))
-    return tuple(found)
+        shares.append(Overlap((a, b), float(((length_gap[forward] > 0).sum() + (length_gap[backward] < 0).sum()) / n), n))
+    return tuple(shares)
 
 
 def preference_by_length(
@@ -220,14 +221,14 @@ def preference_by_length(
     >>> 0.5 < preference_by_length([0, 1] * 200, [1, 0] * 200, won, apart).length < 1.1
     True
     """
-    one, other = np.asarray(first, np.int64), np.asarray(second, np.int64)
-    won, apart = np.asarray(first_wins, np.float64), np.asarray(length_difference, np.float64)
-    same_shape("of the same pairs", first=one, second=other, first_wins=won, lengths=apart)
-    systems = int(max(one.max(), other.max())) + 1
-    every = np.eye(systems)[:, 1:]  # the strength of the first system is 0
-    design = np.column_stack([every[one] - every[other], np.ones(len(one))])
-    cluster = None if groups is None else as_index(groups, len(one), "groups")
-    longer = np.column_stack([design, apart])
+    first_system, other = np.asarray(first, np.int64), np.asarray(second, np.int64)
+    won, length_gap = np.asarray(first_wins, np.float64), np.asarray(length_difference, np.float64)
+    same_shape("of the same pairs", first=first_system, second=other, first_wins=won, lengths=length_gap)
+    systems = int(max(first_system.max(), other.max())) + 1
+    indicators = np.eye(systems)[:, 1:]  # the strength of the first system is 0
+    design = np.column_stack([indicators[first_system] - indicators[other], np.ones(len(first_system))])
+    cluster = None if groups is None else as_index(groups, len(first_system), "groups")
+    longer = np.column_stack([design, length_gap])
     if is_separated(design, won) or is_separated(longer, won):
         raise ValueError(SEPARATED)
     raw, full = fit_choices(design, won, cluster), fit_choices(longer, won, cluster)

@@ -73,19 +73,21 @@ def system_correlation(
         of_a = of_b = of_a & of_b
     used = of_a | of_b
     code = as_index(groups[used], int(used.sum()), "group")
-    sums = np.concatenate([_sums(values[used], of[used], index[used], code, len(names)) for values, of in ((a, of_a), (b, of_b))], axis=1)
+    sums = np.concatenate(
+        [_sums(values[used], chosen[used], index[used], code, len(names)) for values, chosen in ((a, of_a), (b, of_b))], axis=1
+    )
     mean_a, mean_b = _means(sums.sum(axis=0))
     estimates = {NAMES[m]: _estimate(m, mean_a, mean_b) for m in NAMES}
     present = ~(np.isnan(mean_a) | np.isnan(mean_b))
-    found = _intervals(sums[:, :, present], estimates, seed, resamples)
-    return SystemCorrelation(estimates, found, mean_a, mean_b)
+    intervals = _intervals(sums[:, :, present], estimates, seed, resamples)
+    return SystemCorrelation(estimates, intervals, mean_a, mean_b)
 
 
-def _sums(values: Floats, of: NDArray[np.bool_], system: Ints, group: Ints, systems: int) -> Floats:
-    """Sums (groups, 2, systems) of 1 and of the values, of the items `of` one side."""
+def _sums(values: Floats, chosen: NDArray[np.bool_], system: Ints, group: Ints, systems: int) -> Floats:
+    """Sums (groups, 2, systems) of 1 and of the values, of the items `chosen` one side."""
     groups = int(group.max(initial=-1)) + 1
     key, size = group * systems + system, groups * systems
-    parts = [np.bincount(key[of], w, minlength=size).reshape(groups, systems) for w in (np.ones(int(of.sum())), values[of])]
+    parts = [np.bincount(key[chosen], w, minlength=size).reshape(groups, systems) for w in (np.ones(int(chosen.sum())), values[chosen])]
     return np.stack(parts, axis=1)
 
 
@@ -95,8 +97,8 @@ def _means(sums: Floats) -> tuple[Floats, Floats]:
 
 
 def _estimate(method: Correlation, a: Floats, b: Floats) -> Estimate:
-    found = _ONE[method](a, b)
-    return undefined(found.n, "fewer than two systems") if found.n < 2 else found
+    value = _ONE[method](a, b)
+    return undefined(value.n, "fewer than two systems") if value.n < 2 else value
 
 
 def _intervals(sums: Floats, estimates: dict[str, Estimate], seed: int, resamples: int) -> dict[str, Interval]:
@@ -115,9 +117,9 @@ def _intervals(sums: Floats, estimates: dict[str, Estimate], seed: int, resample
     out = {}
     for name, estimate, *replicates in zip(estimates, estimates.values(), *parts, strict=True):
         drawn = np.concatenate(replicates)
-        known = drawn[~np.isnan(drawn)]
-        half = t_quantile(0.95, groups - 1) * float(np.std(known)) if len(known) else 0.0
-        if estimate.reason is not None or len(known) < 0.9 * resamples:
+        defined = drawn[~np.isnan(drawn)]
+        half = t_quantile(0.95, groups - 1) * float(np.std(defined)) if len(defined) else 0.0
+        if estimate.reason is not None or len(defined) < 0.9 * resamples:
             out[name] = no_interval(groups, estimate.reason or "undefined in many resamples")
         elif half > 0:
             lo, hi = max(-1.0, estimate.value - half), min(1.0, estimate.value + half)
@@ -193,11 +195,11 @@ def soft_pairwise_accuracy(
     first, second = np.triu_indices(systems, 1)
     scored = times.reshape(systems, segments) > 0
     shared = scored[first] & scored[second]
-    known = shared.any(axis=1)
-    if not known.any():
+    shared_text = shared.any(axis=1)
+    if not shared_text.any():
         return undefined(systems, NO_SHARED)
     signs = np.random.default_rng(seed).choice(np.array([-1.0, 1.0]), (permutations, segments))
-    people, judge = (_p(np.where(shared, table[first] - table[second], 0.0)[known], signs) for table in tables)
+    people, judge = (_p(np.where(shared, table[first] - table[second], 0.0)[shared_text], signs) for table in tables)
     return Estimate(float(1 - np.abs(people - judge).mean()), systems)
 
 

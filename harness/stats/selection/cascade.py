@@ -202,7 +202,7 @@ def _lowest(confidence: Floats, accepted: Flags) -> float:
 
 
 def _part(groups: Ints, share: float, seed: int) -> Flags:
-    """Which items belong to a random share of the groups; the same for the same seed."""
+    """Return a mask of the items in a random share of the groups; the same for the same seed."""
     codes = np.unique(groups)
     drawn = np.random.default_rng(seed).permutation(codes)[: round(share * len(codes))]
     return np.isin(groups, drawn)

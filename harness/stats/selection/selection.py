@@ -67,21 +67,21 @@ def halve(
     """
     if candidates < 1:
         raise ValueError("there is no candidate to choose")
-    left, rounds, asked, before = list(range(1, candidates + 1)), [], 0, 0
-    for at, share in enumerate(shares):
+    remaining, rounds, labelled_texts, before = list(range(1, candidates + 1)), [], 0, 0
+    for round_index, share in enumerate(shares):
         n = max(1, math.floor(share * texts))
-        asked += (n - before) * len({reads(column) for column in left} - {0})
-        answers = right((0, *left), n)
-        gain = dict(zip(left, (answers[:, 1:] - answers[:, :1]).mean(axis=0).tolist(), strict=True))
-        keep = 1 if at == len(shares) - 1 else max(1, len(left) // 2)
-        left = sorted(left, key=lambda column: (-gain[column], column))[:keep]
-        rounds.append(Round(n, tuple(left)))
+        labelled_texts += (n - before) * len({reads(column) for column in remaining} - {0})
+        answers = right((0, *remaining), n)
+        gain = dict(zip(remaining, (answers[:, 1:] - answers[:, :1]).mean(axis=0).tolist(), strict=True))
+        keep = 1 if round_index == len(shares) - 1 else max(1, len(remaining) // 2)
+        remaining = sorted(remaining, key=lambda column: (-gain[column], column))[:keep]
+        rounds.append(Round(n, tuple(remaining)))
         before = n
-    return Halving(tuple(rounds), asked)
+    return Halving(tuple(rounds), labelled_texts)
 
 
 class ConfirmedGain(NamedTuple):
-    """How much more often the chosen setting agrees with people than the start, in one language.
+    """The gain in agreement with people of the chosen setting over the start, in one language.
 
     `p` is one-sided, of no gain over the start; `p_constant` of none over the best constant; `p_harmless` of a loss of the margin or more,
     so that a small one shows that the language loses less; `p_harm_beyond` of a loss of less than the margin. `p_within` is the
@@ -102,7 +102,7 @@ class ConfirmedGain(NamedTuple):
 
     @property
     def p_shown(self) -> float:
-        """Of a gain that counts: over the start and over the constant. NaN where either is undefined."""
+        """Return the p of a gain over the start and over the constant. NaN where either is undefined."""
         return max(self.p, self.p_constant) if not math.isnan(self.p + self.p_constant) else math.nan
 
 
@@ -133,11 +133,14 @@ def confirm(
     >>> found.by_language[0].gain, found.by_language[0].p < 0.001
     (0.5, True)
     """
-    one, other, fixed = (np.asarray(each, np.float64) for each in (start, chosen, constant))
+    before_scores, other, fixed = (np.asarray(column, np.float64) for column in (start, chosen, constant))
     codes, shared = np.asarray(language, np.int64), np.asarray(group)
-    found = tuple(_gain(one[at], other[at], fixed[at], shared[at], margin) for at in (codes == code for code in range(codes.max() + 1)))
-    apart = np.unique(np.column_stack([codes, np.unique(shared, return_inverse=True)[1]]), axis=0, return_inverse=True)[1].ravel()
-    return Confirmation(found, holm([each.p_shown for each in found]), _gain(one, other, fixed, apart, margin))
+    gains = tuple(
+        _gain(before_scores[rows], other[rows], fixed[rows], shared[rows], margin)
+        for rows in (codes == code for code in range(codes.max() + 1))
+    )
+    codes_of_text = np.unique(np.column_stack([codes, np.unique(shared, return_inverse=True)[1]]), axis=0, return_inverse=True)[1].ravel()
+    return Confirmation(gains, holm([column.p_shown for column in gains]), _gain(before_scores, other, fixed, codes_of_text, margin))
 
 
 def _gain(start: Floats, chosen: Floats, constant: Floats, group: ArrayLike, margin: float) -> ConfirmedGain:
@@ -152,7 +155,9 @@ def _gain(start: Floats, chosen: Floats, constant: Floats, group: ArrayLike, mar
         texts=over.n,
         groups=over.groups,
         p=over.p_above(0.0),
-        p_constant=float(np.max([cluster_mean(chosen - each, group).p_above(0.0) for each in constant.reshape(len(chosen), -1).T])),
+        p_constant=float(
+            np.max([cluster_mean(chosen - constant_scores, group).p_above(0.0) for constant_scores in constant.reshape(len(chosen), -1).T])
+        ),
         p_harmless=over.p_above(-margin),
         p_harm_beyond=over.p_below(-margin),
         p_within=margin_score_p(chosen - start, group, margin),
@@ -223,7 +228,7 @@ def level_of_use(alpha: float, use: int) -> float:
 
 
 def texts_to_confirm(gain: float, discordant: float, alpha: float = 0.05, power: float = 0.8) -> int:
-    """How many independent texts show a gain with this power, by the one-sided paired t-test.
+    """Return the number of independent texts that show a gain with this power, by the one-sided paired t-test.
 
     Args:
         gain: the true gain in agreement, in (0, 1).
