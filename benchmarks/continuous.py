@@ -22,7 +22,7 @@ from scipy import stats
 
 from harness.stats import kendall_tau, krippendorff_alpha_interval, pearson, spearman
 from harness.stats.agreement.continuous import segment_correlations
-from harness.stats.agreement.intraclass import mean_of_items, one_way_features, single_of_sums
+from harness.stats.agreement.variance_components import mean_of_items, one_way_features, single_of_sums
 
 CELLS, ITEMS, RATERS, SYSTEMS = 135, 2470, 3, 10
 LIMIT_SECONDS, LIMIT_MB = 0.5, 600

@@ -14,7 +14,7 @@ from harness.cli.arguments import addresses
 from harness.cli.run import Output, show
 from harness.engines import Settings
 from harness.engines.batch.engine import states_of
-from harness.engines.batch.record import is_file, is_open
+from harness.engines.batch.submission import is_file, is_open
 from harness.errors import HarnessError, JudgeError, UsageError
 from harness.judges import JudgeOptions, opening_name
 from harness.judges.batches import Batching, ProviderBatch

@@ -17,8 +17,7 @@ from harness.errors import UsageError
 from harness.model import Scale, Score
 from harness.stats import items_for_wilson
 from harness.stats.core.arrays import ShapeError
-from harness.stats.estimation.first_labels import first_labels
-from harness.stats.intervals.resampled_tests import use_p
+from harness.stats.estimation.labels_needed import first_labels, use_p
 
 AGREEMENTS = (0.6, 0.7, 0.8, 0.9)
 """Agreements of two people that are tried where nothing is known."""

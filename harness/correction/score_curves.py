@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from harness.stats.core.arrays import Floats
-from harness.stats.estimation.ordinal_map import class_probabilities_at
+from harness.stats.estimation.class_maps import class_probabilities_at
 
 
 class LengthScale(msgspec.Struct, frozen=True):

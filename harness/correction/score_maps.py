@@ -10,9 +10,8 @@ import numpy as np
 from harness.correction.map_input import MapInput
 from harness.correction.score_curves import ClassCurve, ClassTable, Curve, NumberLine
 from harness.stats.core.arrays import Floats, Ints
-from harness.stats.estimation.nominal_map import NominalMap, fit_nominal_map
+from harness.stats.estimation.class_maps import LabelledScores, NominalMap, OrdinalMap, cross_fitted_map, fit_nominal_map, fit_ordinal_map
 from harness.stats.estimation.number_map import NumberMap, NumberRule, fit_number_map
-from harness.stats.estimation.ordinal_map import LabelledScores, OrdinalMap, cross_fitted_map, fit_ordinal_map
 
 METHODS = {
     "ordered": "proportional odds, languages partly pooled",

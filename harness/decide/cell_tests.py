@@ -22,14 +22,13 @@ from harness.measure.unit_agreement import baseline_hits, mean_of_questions, uni
 from harness.measure.units import Classes, LabelCounts, item_key
 from harness.model import BY_PEOPLE, Score
 from harness.stats import RARE, OneClass
+from harness.stats.agreement.score_errors import distance_of_judge, distance_of_people, median_without_group
 from harness.stats.core.arrays import Floats, Ints
-from harness.stats.core.at_once import in_step, windows
+from harness.stats.core.many_cells import run_lockstep, windows
 from harness.stats.core.tables import agreement_weights
 from harness.stats.intervals.cluster_mean import ClusterMean, SampleOfGroups, cluster_mean_each
-from harness.stats.intervals.judge_tests import JudgeSums, JudgeTests, judge_sums, judge_tests_each
+from harness.stats.intervals.judge_tests import JudgeSums, JudgeTests, judge_sums, judge_tests_each, one_class_tests
 from harness.stats.intervals.noninferiority import pair_agreement
-from harness.stats.intervals.one_class import one_class_tests
-from harness.stats.ranking.score_gaps import distance_of_judge, distance_of_people, median_without_group
 from harness.text import one_line
 
 _LONGEST_EXAMPLE = 80  # characters of an answer that is shown
@@ -176,7 +175,7 @@ def cell_tests(judged: JudgedData, by_source: bool, compare: CompareOptions, opt
     measures = CellTester(judged, compare, options)
     epsilon = options.discount(judged.data.about.epsilon)
     for some in windows(rows_by_cell(judged, by_source), lambda cell: len(cell[1]), _UNITS):
-        measured = in_step([measures.cell(*cell) for cell in some], cluster_mean_each)
+        measured = run_lockstep([measures.cell(*cell) for cell in some], cluster_mean_each)
         tests = judge_tests_each([one.sums for one in measured], options.margin, options.effective_groups)
         alternative = annotator_tests([one.sample for one in measured], epsilon)
         variation = one_class_tests([one.answers for one in measured])

@@ -11,9 +11,8 @@ from harness.decide.cell_tests import CellTests
 from harness.decide.options import DecisionOptions
 from harness.decide.rule import has_enough
 from harness.stats.core.arrays import Floats
-from harness.stats.estimation.more_labels import GROWTH, LIMIT, CellToPlan, about_more_each
+from harness.stats.estimation.labels_needed import GROWTH, LIMIT, CellToPlan, about_more_each, use_p
 from harness.stats.intervals.judge_tests import JudgeSums, judge_sums
-from harness.stats.intervals.resampled_tests import use_p
 
 
 class FurtherTexts(msgspec.Struct, frozen=True):

@@ -12,7 +12,7 @@ from harness.content.specs import DatasetCard
 from harness.errors import UsageError
 from harness.model import AltScoring
 from harness.stats.core.arrays import Kind
-from harness.stats.intervals.unequal_groups import LEAST_EFFECTIVE
+from harness.stats.core.groups import LEAST_EFFECTIVE
 
 Family = Literal["judge", "all"]
 Agreement = Literal["exact", "distance"]

@@ -34,7 +34,7 @@ from harness.measure.options import CompareOptions
 from harness.model import BY_PEOPLE, SIDE
 from harness.stats import benjamini_yekutieli, holm
 from harness.stats.core.arrays import Floats
-from harness.stats.core.processes import on_all_cores
+from harness.stats.core.many_cells import on_all_cores
 
 
 class Verdict(msgspec.Struct, frozen=True, kw_only=True):

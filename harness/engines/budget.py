@@ -11,7 +11,7 @@ _MINUTES = "--max-minutes"
 
 
 def ends_waits(exhausted: str) -> bool:
-    """Whether a used-up budget also ends calls that wait for their next attempt: minutes do, calls and money do not."""
+    """Return True if a used-up budget also ends calls that wait for their next attempt: minutes do, calls and money do not."""
     return exhausted.startswith(_MINUTES)
 
 
@@ -59,12 +59,12 @@ class Budget:
 
     @property
     def late(self) -> bool:
-        """Whether nothing more may go out."""
+        """Return True once the budget is exhausted."""
         return self.out_of_time or bool(self.exhausted)
 
     @property
     def out_of_time(self) -> bool:
-        """Whether the minutes are over."""
+        """Return True once the minutes are over."""
         if self._limits.minutes is not None and self._clock() - self._start >= 60 * self._limits.minutes:
             self.exhausted = f"{_MINUTES} {self._limits.minutes:g} are over"
             return True

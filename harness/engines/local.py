@@ -75,7 +75,7 @@ class CallSession:
 
     @property
     def free_places(self) -> int:
-        """How many more calls may begin: enough that no permit stays unused."""
+        """Return the number of calls that may begin: enough that no permit stays unused."""
         return 0 if self._ended.is_set() else _CALLS_PER_PERMIT * self._rate_limiter.concurrency.limit - self._begun
 
     def begin(self, call: Call, tokens: int, reserved: float = 0.0) -> Coroutine[Any, Any, None]:
@@ -218,7 +218,7 @@ class CallSession:
         self._rate_limiter.release(permit, seconds=seconds, used_tokens=used_tokens or None, status=rate_limit_status_of(self._judge))
 
     async def _is_about_text(self, err: UnexplainedRefusal, *, again: bool) -> bool:
-        """Whether a refusal without a known reason is about the text of its call.
+        """Return True if a refusal without a known reason is about the text of its call.
 
         It is if it comes again although the endpoint still answers another call that it has answered. That call is asked once for each
         wording of a refusal; its second answer is not stored.

@@ -1,10 +1,18 @@
-"""Retries: the time of the next attempt, and the wait for an endpoint that is down."""
+"""Retries: the time of the next attempt, the wait for an endpoint that is down, and polling a provider within a command's minutes."""
 
 from __future__ import annotations
 
+import asyncio
 import random
 import time
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
+from typing import TypeVar
+
+from harness.engines.budget import Budget
+from harness.engines.work import Progress
+from harness.errors import JudgeError
+from harness.judges.base import NoReply
+from harness.judges.rate_limits import LONGEST_WAIT_SECONDS
 
 MAX_ATTEMPTS = 8
 FIRST_ATTEMPTS = 5  # if nothing was answered yet: then the address or the endpoint is more likely wrong than busy
@@ -41,7 +49,7 @@ class RetryPolicy:
             self.failures += 1
 
     def allows_another(self, *, first: bool) -> bool:
-        """Whether to make another attempt. `first`: the judge has answered nothing yet."""
+        """Return True if another attempt is to be made. `first`: the judge has answered nothing yet."""
         limit = min(self._max_attempts, FIRST_ATTEMPTS) if first else self._max_attempts
         return self.failures < limit and self._clock() - self._start < _LONGEST_CALL_SECONDS
 
@@ -61,7 +69,7 @@ class CircuitBreaker:
 
     @property
     def given_up(self) -> bool:
-        """Whether the endpoint has been down for too long to wait any longer."""
+        """Return True if the endpoint has been down for too long to wait any longer."""
         return self._opened is not None and self._clock() - self._opened > LONGEST_OUTAGE_SECONDS
 
     def record_loss(self, *, down: bool) -> None:
@@ -80,3 +88,53 @@ class CircuitBreaker:
         self._probes += 1
         longest = min(_LONGEST_PROBE_SECONDS, _FIRST_PROBE_SECONDS * 2 ** min(self._probes - 1, 20))
         return random.uniform(longest / 2, longest)
+
+
+_SLICE_SECONDS = 1.0
+T = TypeVar("T")
+
+
+class OutOfTime(Exception):
+    """The command's minutes are over."""
+
+
+class Polling:
+    """Requests to one judge's provider. `watch` is called whenever a request has to wait."""
+
+    def __init__(self, judge: str, budget: Budget, progress: Progress, watch: Callable[[], None]) -> None:
+        self._judge = judge
+        self._budget = budget
+        self._progress = progress
+        self._watch = watch
+        self._answered = False
+
+    async def until_answered(self, request: Callable[[], Awaitable[T]]) -> T:
+        """Repeat a request until it is answered. Raises JudgeError when there is no answer for long, OutOfTime when the time is over."""
+        start, attempts = time.monotonic(), 0
+        while True:
+            try:
+                answer = await request()
+            except NoReply as err:
+                attempts += 1
+                if time.monotonic() - start > LONGEST_OUTAGE_SECONDS or (attempts >= FIRST_ATTEMPTS and not self._answered):
+                    raise JudgeError(
+                        f"{self._judge}: {err} ({attempts} times). Is the endpoint up, and is the base URL right? "
+                        "Submitted batches are recorded, and the same command goes on with them"
+                    ) from None
+                self._progress.waiting_for = str(err)
+                self._watch()
+                await self.wait(backoff(attempts) if err.retry_after is None else min(err.retry_after, LONGEST_WAIT_SECONDS))
+            else:
+                self._answered = True
+                self._progress.waiting_for = ""
+                return answer
+
+    async def wait(self, seconds: float) -> None:
+        """Wait for that time. Raises OutOfTime as soon as the command's minutes are over."""
+        end = time.monotonic() + seconds
+        while not self._budget.out_of_time:
+            remaining = end - time.monotonic()
+            if remaining <= 0:
+                return
+            await asyncio.sleep(min(remaining, _SLICE_SECONDS))
+        raise OutOfTime

@@ -35,7 +35,7 @@ def with_ids(calls: CallSequence, call_ids: Container[str]) -> CallSequence:
 
 
 class JudgeOpening(msgspec.Struct, frozen=True):
-    """What a judge was opened with, so that the same judge can be opened on another machine."""
+    """The arguments that a judge was opened with, so that the same judge can be opened on another machine."""
 
     name: str
     options: JudgeOptions
@@ -81,7 +81,7 @@ class Cluster(msgspec.Struct, frozen=True):
 
 
 class Settings(msgspec.Struct, frozen=True):
-    """How judges are asked. Nothing here changes a result. None: the default, or no limit.
+    """Settings of asking. Nothing here changes a result. None: the default, or no limit.
 
     `concurrency` (calls in flight), `rpm` and `tpm` (requests and tokens a minute) are by judge; the empty name stands for all other
     judges. `attempts` limits the attempts of one call, `timeout` the seconds of one attempt. `prices` is the user's own price table.
@@ -156,7 +156,7 @@ class Engine(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class Outcome(msgspec.Struct, frozen=True):
-    """How asking one judge ended. `last_loss` says why the last lost call has no reply.
+    """The outcome of asking one judge. `last_loss` says why the last lost call has no reply.
 
     `batches` gives the last state of each batch; `under_way` counts the calls that are still with the provider.
     """

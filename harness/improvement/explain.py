@@ -29,7 +29,7 @@ from harness.measure.compare import Recording, align
 from harness.measure.options import Annotators, CompareOptions
 from harness.stats import benjamini_yekutieli
 from harness.stats.core.arrays import Floats, Ints
-from harness.stats.intervals.cluster_regression import LEAST_FREEDOM, cluster_regression
+from harness.stats.intervals.regression import LEAST_FREEDOM, cluster_regression
 
 BY = (LENGTH, "language", SYSTEM)
 ALPHA = 0.05

@@ -15,7 +15,7 @@ from harness.measure.judged import JudgedData
 from harness.model import CONDITION
 from harness.stats import benjamini_yekutieli
 from harness.stats.core.arrays import Floats, Ints
-from harness.stats.ranking.preference_by_length import AdjustedPreference, length_overlap, preference_by_length
+from harness.stats.ranking.bradley_terry import AdjustedPreference, length_overlap, preference_by_length
 from harness.text import graphemes
 
 ALPHA = 0.05

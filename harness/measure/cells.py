@@ -44,8 +44,9 @@ from harness.stats import (
 )
 from harness.stats.core.arrays import Estimate, Estimates, Floats, Ints
 from harness.stats.core.groups import relative_weights
-from harness.stats.core.processes import MANY_CELLS, intervals_on_all_cores
+from harness.stats.core.many_cells import MANY_CELLS
 from harness.stats.estimation.sampling_plan import gain_over_simple_sample
+from harness.stats.intervals.bootstrap import intervals_on_all_cores
 from harness.stats.intervals.paired import DifferenceToTest, difference_to_test, tested_differences
 
 BASELINE = "majority"

@@ -9,7 +9,7 @@ from typing import Literal, TypedDict
 import msgspec
 
 from harness.errors import UsageError
-from harness.stats.core.bootstrap_resamples import RESAMPLES
+from harness.stats.intervals.bootstrap import RESAMPLES
 
 Rule = Literal["drop", "median", "strict"]
 Level = Literal["item", "system"]

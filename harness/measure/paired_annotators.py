@@ -11,7 +11,7 @@ import numpy as np
 from harness.data.dataset import Dataset
 from harness.measure.score_cells import NOT_CLASSES
 from harness.measure.units import Classes
-from harness.stats.agreement.f1 import f1_of_pairs
+from harness.stats.agreement.coefficients import f1_of_pairs
 from harness.stats.core.arrays import Estimate, Floats, Ints
 
 HUMAN_F1 = "human_weighted_f1"

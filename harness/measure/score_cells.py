@@ -29,14 +29,13 @@ from harness.stats.agreement.continuous import (
 from harness.stats.agreement.correlation import NAMES as CORRELATIONS
 from harness.stats.agreement.correlation import Correlation
 from harness.stats.agreement.describe import sd_of_sums
-from harness.stats.agreement.intraclass import NO_PAIR, NOT_CROSSED, one_way_features, one_way_of_sums, two_way_icc
 from harness.stats.agreement.score_errors import ErrorToTest, error_to_test, tested_errors
-from harness.stats.agreement.soft_pairwise import soft_pairwise_accuracy
 from harness.stats.agreement.tie_calibration import tie_calibrated_accuracy
+from harness.stats.agreement.variance_components import NO_PAIR, NOT_CROSSED, one_way_features, one_way_of_sums, two_way_icc
 from harness.stats.core.arrays import Estimate, Floats, Ints, as_index, undefined
-from harness.stats.core.jackknife import of_group_sums, sums_by_group
-from harness.stats.core.sums import Estimated
+from harness.stats.core.functions_of_sums import Estimated, of_group_sums, sums_by_group
 from harness.stats.intervals.intervals import no_interval
+from harness.stats.ranking.systems import soft_pairwise_accuracy
 
 WITHIN: dict[str, Correlation] = {"pearson_within": "pearson", "kendall_tau_within": "kendall", "spearman_within": "spearman"}
 SECOND = ("human_second_pearson", "human_second_kendall_tau", "judge_second_pearson", "judge_second_kendall_tau")

@@ -14,7 +14,7 @@ from harness.data.dataset import Dataset
 from harness.data.labels import Labels
 from harness.errors import UsageError
 from harness.measure.options import Standardise
-from harness.stats.agreement.severity import SingleScoreError, standardised
+from harness.stats.agreement.variance_components import SingleScoreError, standardised
 from harness.stats.core.arrays import Floats, Ints
 
 

@@ -15,10 +15,10 @@ from harness.measure.score_cells import NO_SEGMENT_KEY, source_texts
 from harness.measure.scores import numbers
 from harness.measure.units import LabelCounts, Units, item_key
 from harness.stats import system_correlation
-from harness.stats.agreement.soft_pairwise import soft_pairwise_accuracy
 from harness.stats.core.arrays import Estimate, Floats
 from harness.stats.core.arrays import undefined as not_defined
 from harness.stats.core.catalogue import NO_ORDER
+from harness.stats.ranking.systems import soft_pairwise_accuracy
 
 NOT_HERE = "not a statistic of systems"
 CORRELATIONS = ("kendall_tau", "spearman", "pearson")

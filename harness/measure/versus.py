@@ -25,7 +25,7 @@ from harness.stats import MarginTest, benjamini_yekutieli, mcnemar, paired_diffe
 from harness.stats.agreement.continuous import correlation_difference, joined_groups, mean_of_segments, segment_correlations
 from harness.stats.agreement.correlation import NAMES as CORRELATIONS
 from harness.stats.core.arrays import Floats, Ints
-from harness.stats.core.sums import Estimated
+from harness.stats.core.functions_of_sums import Estimated
 from harness.stats.intervals.intervals import no_interval
 
 HYPOTHESIS = (

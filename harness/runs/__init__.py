@@ -1,6 +1,7 @@
 """A run, from its specification to its judgments. The rest of the program imports the names below, not the modules.
 
-specification → preparation (protocol, sources, asked_questions) → plan → asking (prices) → answers (derivation) → runner, record, evidence.
+specification → preparation (protocol, sources, asked_questions) → plan → asking (prices) → run_completeness (derivation) →
+runner, record, evidence.
 
 Names are imported on first use, because importing this package should cost nothing.
 """
@@ -12,36 +13,35 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from harness.runs.altered_texts import DEFAULT_CHANGES, alter_texts, write_altered_texts
-    from harness.runs.another_time import AskAgain, ask_again
-    from harness.runs.answers import RunAnswers, Spent, keep_report, kept_report
     from harness.runs.asking import CostEstimate, Watcher, estimate_cost, price_for_engine
+    from harness.runs.collection_run import Together, absent_cards, added, board_specs, run_together
     from harness.runs.derivation import ReadingRules, derive_judgments, read_metrics, reply_failures
     from harness.runs.evidence import Evidence, JudgeWords, read_evidence
     from harness.runs.finetuning import FineTuningSpec, fine_tuning_set, write_fine_tuning_set
-    from harness.runs.generate import Generated, WriterSummary, generate_outputs, planned_writing
+    from harness.runs.generate import Generated, GenerateSpec, WriterSummary, generate_outputs, planned_writing
     from harness.runs.live_rows import LiveRow, LiveRows
     from harness.runs.plan import CallIds, Plan, PlannedCalls, call_ids, estimate_text_usage, estimate_usage, hex_ids, make_plan
     from harness.runs.preparation import Prepared, prepare
     from harness.runs.prices import Price, price_by_name, price_of
     from harness.runs.protocol import AskedQuestions, RunProtocol
+    from harness.runs.reask import AskAgain, ask_again
     from harness.runs.record import run_place, run_record
+    from harness.runs.run_completeness import RunAnswers, Spent, keep_report, kept_report
     from harness.runs.runner import RunResult, collect_batches, of_judge, open_judges, planned_calls, reopen, reopen_judge, run
     from harness.runs.self_preference_data import PREFERENCE, RECOGNITION, SINGLE_METRICS, refused_controls
     from harness.runs.sources import load_board
     from harness.runs.specification import DEFAULT_BOARD, DEFAULT_JUDGE, RunSpec
     from harness.runs.studies import CHIANG_LEE, SELF_PREFERENCE, STUDIES, own_system
-    from harness.runs.together import Together, absent_cards, added, board_specs, run_together
-    from harness.runs.writing import GenerateSpec
 
 _NAMES = {
     "altered_texts": ("DEFAULT_CHANGES", "alter_texts", "write_altered_texts"),
-    "another_time": ("AskAgain", "ask_again"),
-    "answers": ("RunAnswers", "Spent", "keep_report", "kept_report"),
+    "reask": ("AskAgain", "ask_again"),
+    "run_completeness": ("RunAnswers", "Spent", "keep_report", "kept_report"),
     "asking": ("CostEstimate", "Watcher", "estimate_cost", "price_for_engine"),
     "derivation": ("ReadingRules", "derive_judgments", "read_metrics", "reply_failures"),
     "evidence": ("Evidence", "JudgeWords", "read_evidence"),
     "finetuning": ("FineTuningSpec", "fine_tuning_set", "write_fine_tuning_set"),
-    "generate": ("Generated", "WriterSummary", "generate_outputs", "planned_writing"),
+    "generate": ("Generated", "GenerateSpec", "WriterSummary", "generate_outputs", "planned_writing"),
     "live_rows": ("LiveRow", "LiveRows"),
     "plan": ("CallIds", "Plan", "PlannedCalls", "call_ids", "estimate_text_usage", "estimate_usage", "hex_ids", "make_plan"),
     "preparation": ("Prepared", "prepare"),
@@ -52,9 +52,8 @@ _NAMES = {
     "self_preference_data": ("PREFERENCE", "RECOGNITION", "SINGLE_METRICS", "refused_controls"),
     "sources": ("load_board",),
     "specification": ("DEFAULT_BOARD", "DEFAULT_JUDGE", "RunSpec"),
-    "together": ("Together", "absent_cards", "added", "board_specs", "run_together"),
+    "collection_run": ("Together", "absent_cards", "added", "board_specs", "run_together"),
     "studies": ("CHIANG_LEE", "SELF_PREFERENCE", "STUDIES", "own_system"),
-    "writing": ("GenerateSpec",),
 }
 _MODULES = {name: module for module, names in _NAMES.items() for name in names}
 

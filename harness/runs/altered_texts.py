@@ -51,10 +51,10 @@ def alter_texts(
     Raises:
         UsageError: for an unknown language or perturbation.
     """
-    known = library.tags_with_items()
-    data = load_bundled(library, resolve(languages, known, "items") if languages else known)
+    tags = library.tags_with_items()
+    data = load_bundled(library, resolve(languages, tags, "items") if languages else tags)
     flawless = [item for item in data.items if item.fields.get("construction") == _FLAWLESS and item.split == "test"]
-    perturbations = [each for text in changes for each in parse_perturbation(text)]
+    perturbations = [parsed for text in changes for parsed in parse_perturbation(text)]
     rows: list[dict[str, Any]] = []
     not_changed: Counter[tuple[str, str]] = Counter()
     for item in first_items(flawless, limit, attrgetter("language")):
@@ -82,9 +82,9 @@ def _row(item: Item, original: str, change: str, text: str) -> dict[str, Any]:
     return row | {"original": original, "output": text}
 
 
-def write_altered_texts(folder: Path, made: AlteredTexts) -> None:
+def write_altered_texts(folder: Path, altered: AlteredTexts) -> None:
     """Write a new data folder. Raises UsageError if it exists, StoreError if it cannot be written."""
     if folder.exists():
         raise UsageError(f"--out {folder} exists already; name a new folder")
     card = DatasetCard(id="altered-texts", title="Altered control texts", source="constructed", annotators="aggregate")
-    write_folder(folder, {"items.jsonl": to_jsonl(made.rows), "data.toml": data_toml(card).encode()})
+    write_folder(folder, {"items.jsonl": to_jsonl(altered.rows), "data.toml": data_toml(card).encode()})

@@ -22,7 +22,7 @@ from harness.text import quoted
 
 
 def asked_questions(spec: RunSpec, metrics: Sequence[str], data: Dataset, board: Board | None) -> AskedQuestions:
-    """What is asked about the chosen metrics.
+    """The questions about the chosen metrics.
 
     Raises UsageError for a prompt or rubric of the user's own that does not fit the data, and for a variant or condition that cannot be.
     """
@@ -59,8 +59,8 @@ def _metrics_of_prompts(
             raise UsageError(f"the prompt '{name}' is about the metric '{prompt.metric}', which is not asked.{choices}")
         if problem := prompt.problem_with(data.scales[prompt.metric], data.items):
             raise UsageError(f"the prompt '{name}' {problem}")
-    asked = {prompt.metric for prompt in own_prompts.values()}
-    return tuple(metric for metric in metrics if wording.variants or not own_prompts or metric in asked)
+    metric_ids = {prompt.metric for prompt in own_prompts.values()}
+    return tuple(metric for metric in metrics if wording.variants or not own_prompts or metric in metric_ids)
 
 
 def _variants(
@@ -99,11 +99,11 @@ def _metrics_of_rubrics(
             raise UsageError(f"the rubric '{name}' is about the metric '{rubric.id}', which is not asked.{choose_from(metrics, rubric.id)}")
         if rubric.scale != (scale := data.scales[rubric.id]):
             raise UsageError(f"the rubric '{name}' has the scale {rubric.scale.describe()}, but '{rubric.id}' has {scale.describe()}")
-    shown = [variant.rubric for variant in variants]
-    if unknown := sorted({name for name in shown if name} - rubrics.keys()):
+    rubric_names = [variant.rubric for variant in variants]
+    if unknown := sorted({name for name in rubric_names if name} - rubrics.keys()):
         raise UsageError(f"the rubric '{unknown[0]}' is not here; --rubric FILE asks with a rubric of your own")
-    asked = {rubrics[name].id for name in shown if name}
-    return tuple(metric for metric in metrics if metric in asked or not all(shown))
+    metric_ids = {rubrics[name].id for name in rubric_names if name}
+    return tuple(metric for metric in metrics if metric in metric_ids or not all(rubric_names))
 
 
 def _conditions(chosen: ChosenConditions, variants: Sequence[Variant], temperatures: Sequence[float]) -> tuple[Condition, ...]:
@@ -115,7 +115,12 @@ def _conditions(chosen: ChosenConditions, variants: Sequence[Variant], temperatu
     """
     perturbations = [
         "",
-        *(str(each) for segmenter in chosen.segmenters for text in chosen.perturbations for each in parse_perturbation(text, segmenter)),
+        *(
+            str(parsed)
+            for segmenter in chosen.segmenters
+            for text in chosen.perturbations
+            for parsed in parse_perturbation(text, segmenter)
+        ),
     ]
     conditions = [
         Condition(variant, **sampling, perturbation=perturbation, order=order, shown_source=shown_source)
@@ -135,7 +140,7 @@ def _conditions(chosen: ChosenConditions, variants: Sequence[Variant], temperatu
 def _samplings(chosen: ChosenConditions, temperatures: Sequence[float]) -> Iterator[dict[str, Any]]:
     """Every combination of values of the axes of `SAMPLING`; their fields in a specification have an s behind the name."""
     values = {name: getattr(chosen, f"{name}s") for name in SAMPLING} | {"temperature": map(float, temperatures)}
-    return (dict(zip(values, each, strict=True)) for each in product(*values.values()))
+    return (dict(zip(values, combination, strict=True)) for combination in product(*values.values()))
 
 
 def refuse_unsuitable(spec: RunSpec, tasks: Sequence[Task], scales: Mapping[str, Scale]) -> None:
@@ -144,8 +149,8 @@ def refuse_unsuitable(spec: RunSpec, tasks: Sequence[Task], scales: Mapping[str,
         tasks = [task for task in tasks if task.is_pair]
         scales = {metric: scale for metric, scale in scales.items() if metric not in SINGLE_METRICS}
     single = [task.id for task in tasks if not task.is_pair]
-    for asked, what in (("swapped" in spec.orders, "an order"), ("swapped" in spec.shown_sources, "sources that can be swapped")):
-        if asked and single:
+    for is_requested, what in (("swapped" in spec.orders, "an order"), ("swapped" in spec.shown_sources, "sources that can be swapped")):
+        if is_requested and single:
             raise UsageError(
                 f"only pairs have {what}, and an item of '{single[0]}' has one text; choose pairs with --tasks, or leave it out"
             )
@@ -170,23 +175,23 @@ def instruction_versions(
     Raises UsageError if there are none, or if no native reader has reviewed them, unless allowed: for all languages at once, and with the
     tasks and rubrics of the run that they lack.
     """
-    asked = [(variant, language) for variant in variants for language in languages if variant.asks_about(language)]
-    questions = {variant.instructions_in(language) for variant, language in asked}
-    reasons = {variant.reasons_in(language) for variant, language in asked}
+    pairs = [(variant, language) for variant in variants for language in languages if variant.asks_about(language)]
+    questions = {variant.instructions_in(language) for variant, language in pairs}
+    reasons = {variant.reasons_in(language) for variant, language in pairs}
     tags = sorted(tag for tag in questions | reasons if not is_english(tag))
-    faults, known = [], [tag for tag in tags if tag in library.instruction_files]
-    if absent := quoted(tag for tag in tags if tag not in known):
+    faults, available = [], [tag for tag in tags if tag in library.instruction_files]
+    if absent := quoted(tag for tag in tags if tag not in available):
         faults += [
             f"no instructions in {absent} for a variant with own-language.{choose_from(library.instruction_files)}",
             "A variant without own-language asks in English; 'Add a language' in CONTRIBUTING.md says how to write them",
         ]
-    unread = quoted(tag for tag in known if not library.instructions(tag).reviewed_by)
+    unread = quoted(tag for tag in available if not library.instructions(tag).reviewed_by)
     if unread and not wording.allow_unreviewed:
         faults += [
             f"no native reader has reviewed the instructions in {unread}; --allow-unreviewed uses them, and every table then says so"
         ]
     if faults:
-        gaps = [_lacking(library, tag, tasks, rubrics) for tag in known if tag in questions]
+        gaps = [_lacking(library, tag, tasks, rubrics) for tag in available if tag in questions]
         raise UsageError("\n         ".join(filter(None, [*faults, *gaps])))
     return {tag: library.instructions(tag).version for tag in tags}
 

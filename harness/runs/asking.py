@@ -1,4 +1,7 @@
-"""Ask every judge of a run the calls that have no reply yet, with the engine that the user chose."""
+"""Ask every judge of a run the calls that have no reply yet, with the engine that the user chose.
+
+Addresses that answered for a judge and the start of a `--fresh` run are notes in the store, in no record, report or export.
+"""
 
 from __future__ import annotations
 
@@ -22,8 +25,66 @@ from harness.runs.live_rows import LiveRows
 from harness.runs.plan import Plan, PlannedCalls, estimate_usage
 from harness.runs.preparation import Prepared
 from harness.runs.prices import Price, price_of
-from harness.runs.store_notes import address_of, known_addresses, note_address
 from harness.store import Store
+
+
+def address_of(judge: Judge) -> str | None:
+    """Scheme, host, port and path that a judge's calls go to; None for judges that have no address."""
+    address: str | None = getattr(judge, "address", None)
+    return address
+
+
+def known_addresses(store: Store, identity: JudgeIdentity) -> list[str]:
+    """The addresses that have answered for a judge, oldest first; empty if unknown."""
+    try:
+        return msgspec.json.decode(store.note(_address_key(identity)) or "[]", type=list[str])
+    except msgspec.DecodeError:
+        return []
+
+
+def note_address(store: Store, judge: Judge, *, only: bool = False) -> None:
+    """Note that the judge's address has answered. With `only`, forget the others: all stored replies that count come from this address."""
+    address = address_of(judge)
+    stored = known_addresses(store, judge.identity)
+    if address is not None and (only or address not in stored):
+        addresses = [*([] if only else stored), address]
+        store.put_note(_address_key(judge.identity), msgspec.json.encode(addresses).decode())
+
+
+def begin_fresh_run(store: Store, run: str) -> float:
+    """Return the time (seconds since 1970) after which replies count for a `--fresh` run.
+
+    An unfinished `--fresh` command goes on with its own time. A new one begins now, but never before a reply that is already in the store,
+    whatever the clock says.
+    """
+    began = unfinished_fresh_run(store, run)
+    if began is None:
+        began = max(time.time(), store.last_received())
+        store.put_note(_fresh_key(run), repr(began))
+    return began
+
+
+def unfinished_fresh_run(store: Store, run: str) -> float | None:
+    """When an unfinished `--fresh` command of this run began; None if there is none."""
+    note = store.note(_fresh_key(run))
+    try:
+        return None if note is None else float(note)
+    except ValueError:
+        return None
+
+
+def finish_fresh_run(store: Store, run: str) -> None:
+    """Remove the note: every call has a fresh reply."""
+    store.put_note(_fresh_key(run), None)
+
+
+def _address_key(identity: JudgeIdentity) -> str:
+    return f"address {msgspec.json.encode(identity, order='sorted').decode()}"
+
+
+def _fresh_key(run: str) -> str:
+    return f"fresh {run}"
+
 
 _NEEDED_AFTERWARDS = ("pyarrow.compute", "pyarrow.parquet", "scipy.special")
 
@@ -39,7 +100,7 @@ class CostEstimate(msgspec.Struct, frozen=True):
 
     def times(self, factor: float) -> CostEstimate:
         """About what `factor` times as many such calls take."""
-        calls, prompt, answer = (round(each * factor) for each in (self.calls, self.prompt_tokens, self.answer_tokens))
+        calls, prompt, answer = (round(amount * factor) for amount in (self.calls, self.prompt_tokens, self.answer_tokens))
         return CostEstimate(calls, prompt, answer, None if self.cost is None else self.cost * factor, self.price)
 
 
@@ -59,14 +120,14 @@ class Watcher(Protocol):
     def finished(self) -> None: ...
 
     def follow(self, rows: LiveRows) -> bool:
-        """Whether rows are shown while they fill; they are filled only then."""
+        """Return True if rows are shown while they fill; they are filled only then."""
 
     def first_language(self, part: Any) -> None:
         """Show the part of the run (a `RunResult`) that is answered first, while the other languages are asked."""
 
 
 class ReplyReading(msgspec.Struct, frozen=True):
-    """How the replies of a run are read while judges are asked.
+    """Return the reading rules of a run while judges are asked.
 
     `failures` names what is wrong with a reply, `count_failures` counts it. With `reask`, refused calls are asked again. `rows` are told of
     every reply.
@@ -81,7 +142,7 @@ class ReplyReading(msgspec.Struct, frozen=True):
 
 
 def reading_of(prepared: Prepared, watcher: Watcher | None = None) -> ReplyReading:
-    """How the replies of judges become scores, and the rows that `watcher` wants to see filled."""
+    """The rules by which replies become scores, and the rows that `watcher` wants to see filled."""
     protocol, rules = prepared.protocol, prepared.reading
     rows = LiveRows(prepared, rules)
     return ReplyReading(
@@ -95,7 +156,7 @@ def reading_of(prepared: Prepared, watcher: Watcher | None = None) -> ReplyReadi
 
 
 class AskingPlace(NamedTuple):
-    """Where replies are kept, how they are read, and how calls are asked. Only replies since the time `since` count."""
+    """The store of the replies, their reading rules, and the settings of asking. Only replies since the time `since` count."""
 
     store: Store
     reading: ReplyReading
@@ -104,7 +165,7 @@ class AskingPlace(NamedTuple):
 
 
 class JudgeSummary(msgspec.Struct):
-    """How the calls to one judge went, for run.json."""
+    """The outcome of the calls to one judge, for run.json."""
 
     judge: JudgeIdentity
     stored: int
@@ -132,14 +193,14 @@ class JudgeSummary(msgspec.Struct):
 
 def why_stopped(summaries: Sequence[JudgeSummary], otherwise: str = "") -> str:
     """The first reason why calls have no answer."""
-    return next((why for asked in summaries for why in (asked.stopped, asked.last_loss) if why), otherwise)
+    return next((why for summary in summaries for why in (summary.stopped, summary.last_loss) if why), otherwise)
 
 
 def ask_judges(
     judges: Sequence[Judge],
     openings: Mapping[str, JudgeOpening],
     plan: Plan,
-    place: AskingPlace,
+    setting: AskingPlace,
     watcher: Watcher,
     replied: Callable[[], None] = lambda: None,
 ) -> tuple[list[JudgeSummary], Engine]:
@@ -147,12 +208,12 @@ def ask_judges(
 
     Returns how it went for each judge, and what the engine reports about itself.
     """
-    store, reading, settings, _ = place
+    store, reading, settings, _ = setting
     works, summaries = [], {}
     for judge in judges:
-        every, missing = calls_to_ask(judge, plan, place)
+        calls, missing = calls_to_ask(judge, plan, setting)
         price = price_for_engine(judge.identity, settings)
-        stored = len(every) - len(missing)
+        stored = len(calls) - len(missing)
         if settings.batches != "collect":
             watcher.planned(judge.identity, estimate_cost(missing, price), stored)
         summaries[judge.identity.name] = JudgeSummary(judge.identity, stored)
@@ -161,18 +222,18 @@ def ask_judges(
         if len(missing):
             if reading.rows is not None:
                 reading.rows.expect(judge.identity, missing)
-            works.append(_work(judge, (every, missing), place, price, openings.get(judge.identity.name)))
+            works.append(_work(judge, (calls, missing), setting, price, openings.get(judge.identity.name)))
     engine, start = Engine(settings.engine), time.perf_counter()
-    for work, outcome in zip(works, _ask_all(works, place, watcher, replied) if works else (), strict=True):
+    for work, outcome in zip(works, _ask_all(works, setting, watcher, replied) if works else (), strict=True):
         summaries[work.judge.identity.name].end(outcome, time.perf_counter() - start)
         engine = outcome.engine
     return list(summaries.values()), engine
 
 
-def calls_to_ask(judge: Judge, plan: Plan, place: AskingPlace) -> tuple[PlannedCalls, PlannedCalls]:
+def calls_to_ask(judge: Judge, plan: Plan, setting: AskingPlace) -> tuple[PlannedCalls, PlannedCalls]:
     """All calls of a plan for one judge, and those of them that have no reply that counts."""
-    every = plan.calls(judge.identity)
-    return every, every.without(_answered(every, place))
+    calls = plan.calls(judge.identity)
+    return calls, calls.without(_answered(calls, setting))
 
 
 def _load_libraries(justifications: bool) -> None:
@@ -186,18 +247,18 @@ def _load_libraries(justifications: bool) -> None:
 def _other_addresses(judge: Judge, store: Store, stored: int) -> str:
     """A warning if another address has answered for this judge before; empty if none has."""
     address = address_of(judge)
-    others = [known for known in known_addresses(store, judge.identity) if known != address]
-    if address is None or not others:
+    addresses = [address_of_run for address_of_run in known_addresses(store, judge.identity) if address_of_run != address]
+    if address is None or not addresses:
         return ""
     return (
-        f"{judge.identity.name}: {stored} stored answers from {' and '.join(others)} are used; this command asks {address}. "
+        f"{judge.identity.name}: {stored} stored answers from {' and '.join(addresses)} are used; this command asks {address}. "
         f"--fresh asks every call again; '{judge.identity.provider}/MODEL@LABEL' keeps two endpoints with one model name apart"
     )
 
 
-def _answered(calls: PlannedCalls, place: AskingPlace) -> NDArray[np.bool_]:
-    """Which calls have a reply that counts. With --reask, replies of the kinds that it names do not count."""
-    store, reading, settings, since = place
+def _answered(calls: PlannedCalls, setting: AskingPlace) -> NDArray[np.bool_]:
+    """Return a mask of the calls that have a reply that counts. With --reask, replies of the kinds that it names do not count."""
+    store, reading, settings, since = setting
     if reading.reask or settings.reask_failures:
         again = _asked_again(reading, settings)
         replies = zip(calls, store.replies(calls.ids(), since), strict=True)
@@ -209,7 +270,7 @@ def _answered(calls: PlannedCalls, place: AskingPlace) -> NDArray[np.bool_]:
 
 
 def _asked_again(reading: ReplyReading, settings: Settings) -> Callable[[Call, Reply], bool]:
-    """Whether a call is asked again in spite of its reply: because the endpoint refused it, or for a failure that --reask names."""
+    """Return True if a call is asked again in spite of its reply: because the endpoint refused it, or for a failure that --reask names."""
     failures, kinds = reading.failures, {*settings.reask_failures, *([Failure.REFUSED] if reading.reask else [])}
 
     def again(call: Call, reply: Reply) -> bool:
@@ -223,14 +284,14 @@ def _asked_again(reading: ReplyReading, settings: Settings) -> Callable[[Call, R
 def _work(
     judge: Judge,
     calls: tuple[PlannedCalls, PlannedCalls],
-    place: AskingPlace,
+    setting: AskingPlace,
     price: Price | None,
     opening: JudgeOpening | None,
 ) -> JudgeWork:
     """The work of asking a judge; `calls` are all of them, and those that have no reply that counts."""
-    store, reading, settings, since = place
+    store, reading, settings, since = setting
     count, rows = reading.count_failures, reading.rows
-    every, missing = calls
+    all_calls, missing = calls
 
     def unreadable(call: Call, reply: Reply) -> int:
         if rows is not None:
@@ -238,14 +299,14 @@ def _work(
         return count(call.query, reply)
 
     def answered_call() -> Call | None:
-        replies = zip(every, store.replies(every.ids(), since), strict=True)
+        replies = zip(all_calls, store.replies(all_calls.ids(), since), strict=True)
         return next((call for call, reply in replies if reply and reply.text), None)
 
     needs_estimate = settings.limits.cost is not None or bool(settings.tpm)  # otherwise nothing uses the estimate
     return JudgeWork(
         judge,
         missing,
-        answered_before=len(missing) < len(every),
+        answered_before=len(missing) < len(all_calls),
         unreadable=unreadable,
         ask_again=_asked_again(reading, settings),
         tokens=estimate_usage if needs_estimate else lambda call: Usage(),
@@ -257,25 +318,25 @@ def _work(
     )
 
 
-def _ask_all(works: Sequence[JudgeWork], place: AskingPlace, watcher: Watcher, replied: Callable[[], None]) -> list[Outcome]:
+def _ask_all(works: Sequence[JudgeWork], setting: AskingPlace, watcher: Watcher, replied: Callable[[], None]) -> list[Outcome]:
     """Ask all calls. Libraries are loaded when a model has answered first, so that this does not delay the first requests."""
     show = watcher.progress([work.judge.identity for work in works])
     # not a daemon: a process that ends while libraries are half loaded may crash
-    loading = Thread(target=_load_libraries, args=[place.reading.justifications])
+    loading = Thread(target=_load_libraries, args=[setting.reading.justifications])
     noted: set[str] = set()
 
     def watch(work: JudgeWork, progress: Progress) -> None:
         name = work.judge.identity.name
         if progress.done and name not in noted:
             noted.add(name)
-            note_address(place.store, work.judge)
+            note_address(setting.store, work.judge)
             if loading.ident is None and not traits_of(work.judge.identity).is_baseline:
                 loading.start()
         show(work.judge.identity, progress)
         replied()
 
     try:
-        return ask_all(works, place.store, place.settings, watch)
+        return ask_all(works, setting.store, setting.settings, watch)
     finally:
         watcher.finished()
 

@@ -23,7 +23,7 @@ _cached_language_of = lru_cache(maxsize=1 << 12)(detect_language)  # judges repe
 
 
 class ReadingRules(NamedTuple):
-    """How replies are read: the scales of the metrics, the words that the parser knows, and prompts of the user's own with their rules."""
+    """The rules for reading replies: the scales of the metrics, the parser's words, and prompts of the user with their rules."""
 
     scales: Mapping[str, Scale]
     vocabulary: Vocabulary
@@ -31,7 +31,7 @@ class ReadingRules(NamedTuple):
 
 
 def read_metrics(query: Query, reply: Reply, rules: ReadingRules) -> dict[str, Reading]:
-    """What a reply says about each metric of a query, in the order of the texts that the judge saw.
+    """Return the reading of a reply for each metric of a query, in the order of the texts that the judge saw.
 
     A call that the endpoint refused has no score: `missing`, or `refused`. A reply that was stored cut is not read: `truncated`. Answers to
     prompts of the user's own are read by their rule.
@@ -40,9 +40,9 @@ def read_metrics(query: Query, reply: Reply, rules: ReadingRules) -> dict[str, R
         return dict.fromkeys(query.metrics, failed_reading(Failure.TRUNCATED))
     scales, vocabulary = {metric: rules.scales[metric] for metric in query.metrics}, rules.vocabulary
     ended = {"finish_reason": reply.finish_reason, "refusal": reply.refusal}
-    if own := rules.own_prompts.get(query.condition.variant.prompt):
+    if prompt := rules.own_prompts.get(query.condition.variant.prompt):
         [metric] = query.metrics
-        return {metric: read_by_rule(reply.text, own.rule, scales[metric], vocabulary, **ended)}
+        return {metric: read_by_rule(reply.text, prompt.rule, scales[metric], vocabulary, **ended)}
     if query.condition.variant.answer == "text":
         [metric] = query.metrics
         return {metric: read_text(reply.text, scales[metric], vocabulary, **ended)}
@@ -50,13 +50,13 @@ def read_metrics(query: Query, reply: Reply, rules: ReadingRules) -> dict[str, R
 
 
 def reply_failures(query: Query, reply: Reply, rules: ReadingRules) -> list[Failure]:
-    """Why metrics of the query have no score; empty if all have one."""
+    """Return the failures of metrics of the query; empty if all have one."""
     readings = read_metrics(query, reply, rules).values()
     return [Failure(reading.failure) for reading in readings if reading.failure is not None]
 
 
 def count_failures(query: Query, reply: Reply, rules: ReadingRules) -> int:
-    """How many metrics of the query have no score.
+    """Count the metrics of the query that have no score.
 
     Also detects the languages of justifications ahead of time, while other calls are in flight, because `derive_judgments` needs them.
     """
@@ -86,9 +86,9 @@ def derive_judgments(
     probs = score_probabilities(reply.tokens, {metric: scales[metric] for metric in query.metrics}, joint=joint) if reply.tokens else {}
     swapped = query.condition.order == "swapped"
     for metric, reading in read_metrics(query, reply, rules).items():
-        scale, own = scales[metric], probs.get(metric)
-        if swapped and own:
-            own = {str(scale.exchanged(score)): own[str(score)] for score in scale.classes}
+        scale, class_probs = scales[metric], probs.get(metric)
+        if swapped and class_probs:
+            class_probs = {str(scale.exchanged(score)): class_probs[str(score)] for score in scale.classes}
         yield Judgment(
             item_id=query.item.item_id,
             language=query.item.language,
@@ -102,10 +102,10 @@ def derive_judgments(
             raw_choice=reading.raw_choice,
             justification=reading.justification,
             call_id=call_id,
-            probs=own,
-            expected=expected_score(own, scale) if own else None,
-            entropy=entropy(own) if own else None,
-            share_a=first_share(own, scale) if own else None,
+            probs=class_probs,
+            expected=expected_score(class_probs, scale) if class_probs else None,
+            entropy=entropy(class_probs) if class_probs else None,
+            share_a=first_share(class_probs, scale) if class_probs else None,
             further_numbers=reading.further_numbers,
             spans=_spans(query, reading),
             asked_language=asked_language,

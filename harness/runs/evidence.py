@@ -51,10 +51,12 @@ def read_evidence(result: RunResult, rows: NDArray[np.int64]) -> Evidence:
 
     Raises ContentError or StoreError if the file or the store cannot be read.
     """
-    own = rows < len(result.judgments)
-    rising, place = np.unique(np.where(own, rows, 0), return_inverse=True)  # the file is read once, from beginning to end
+    is_in_file = rows < len(result.judgments)
+    rising, row_index = np.unique(np.where(is_in_file, rows, 0), return_inverse=True)  # the file is read once, from beginning to end
     columns = read_columns_at(result.derived / "judgments.parquet", _COLUMNS, rising)
-    columns = {name: CodedColumn(column.values, np.where(own, column.codes[place], NO_VALUE)) for name, column in columns.items()}
+    columns = {
+        name: CodedColumn(column.values, np.where(is_in_file, column.codes[row_index], NO_VALUE)) for name, column in columns.items()
+    }
     encoded = columns["probs"]
     probs = CodedColumn(tuple(msgspec.json.decode(text) for text in encoded.values), encoded.codes)
     marked = CodedColumn(tuple(map(decode_spans, columns["spans"].values)), columns["spans"].codes)

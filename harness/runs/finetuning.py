@@ -36,7 +36,7 @@ _COMPUTED = ("longer", "vowels", "readable")
 
 
 class FineTuningSpec(msgspec.Struct, frozen=True):
-    """What is exported: a question about the pairs of a data folder.
+    """The specification of an export: a question about the pairs of a data folder.
 
     `system` is the one that the tuned model is (for `recognition`). `examples` limits the training examples, `held_out` is the share of
     source texts whose pairs are for tests only.
@@ -111,11 +111,15 @@ def fine_tuning_set(spec: FineTuningSpec) -> FineTuningSet:
     return FineTuningSet(train, test, manifest, skipped)
 
 
-def write_fine_tuning_set(folder: Path, made: FineTuningSet) -> None:
+def write_fine_tuning_set(folder: Path, fine_tuning: FineTuningSet) -> None:
     """Write `train.jsonl`, `test.jsonl` and `manifest.json` into a new folder. Raises UsageError if it exists, StoreError."""
     if folder.exists():
         raise UsageError(f"--out {folder} exists already; name a new folder")
-    files = {"train.jsonl": to_jsonl(made.train), "test.jsonl": to_jsonl(made.test), "manifest.json": to_json(made.manifest).encode()}
+    files = {
+        "train.jsonl": to_jsonl(fine_tuning.train),
+        "test.jsonl": to_jsonl(fine_tuning.test),
+        "manifest.json": to_json(fine_tuning.manifest).encode(),
+    }
     write_folder(folder, files)
 
 
@@ -166,17 +170,17 @@ def _chats(spec: FineTuningSpec, prepared: Prepared) -> Iterator[tuple[str, dict
             yield query.item.group, {"messages": [*messages, reply]}
 
 
-def _answer(spec: FineTuningSpec, shown: Item, prepared: Prepared) -> str | None:
+def _answer(spec: FineTuningSpec, item: Item, prepared: Prepared) -> str | None:
     """The right answer about a pair as it is shown; None if there is none."""
     if spec.question in _COMPUTED:
-        lexicon = lexicon_for(shown.language, prepared.library.lexicons)
-        texts = str(shown.fields["output_a"]), str(shown.fields["output_b"])
-        return control_answer(QUESTIONS[spec.question], *texts, shown.language, lexicon)
+        lexicon = lexicon_for(item.language, prepared.library.lexicons)
+        texts = str(item.fields["output_a"]), str(item.fields["output_b"])
+        return control_answer(QUESTIONS[spec.question], *texts, item.language, lexicon)
     if spec.question == "always-1":
         return "A"
     if spec.question == "random":
-        return "AB"[_drawn(spec, f"{shown.item_id}\x1f{shown.fields['system_a']}")[0] % 2]
-    systems = [shown.fields.get(key) for key in SYSTEM_KEYS]
+        return "AB"[_drawn(spec, f"{item.item_id}\x1f{item.fields['system_a']}")[0] % 2]
+    systems = [item.fields.get(key) for key in SYSTEM_KEYS]
     if systems.count(spec.system) != 1:
         return None
     return "AB"[systems.index(spec.system)]

@@ -1,46 +1,177 @@
-"""Generates the outputs of a task by models: a data folder of several systems. Replies are kept and resumed like those of judges."""
+"""Generate the outputs of a task by models: one query for each different input in each language, a data folder of several systems.
+
+Replies are kept and resumed like those of judges.
+"""
 
 from __future__ import annotations
 
 import os
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from importlib.metadata import version
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
-from harness.content import Library
+from harness.content import Library, Task
 from harness.content.specs import Asked, DatasetCard
+from harness.content.tags import resolve
+from harness.data import Dataset, load_bundled, load_folder
+from harness.data.asked_data import with_our_names
 from harness.data.folder_writer import data_toml, write_folder
 from harness.engines import JudgeOpening, Settings, check_engine
 from harness.errors import IncompleteRun, UsageError
 from harness.exchange.labels.pairs_of_outputs import PARALLEL_SOURCE
 from harness.judges import Judge, JudgeOptions, traits_of
 from harness.judges.base import Environment
-from harness.model import Item, JudgeIdentity, Query, Reply
+from harness.model import Condition, Item, JudgeIdentity, Prompt, Query, Reply, Score, Variant
 from harness.offensive import refuse_in_repository
 from harness.parse import Vocabulary, clean_text, vocabulary_of, writing_failure
 from harness.parse.finish_reasons import was_cut
 from harness.parse.language import UNDETERMINED, detect_language
+from harness.prompts import PromptTemplate, WritingPrompt, given_texts, is_english, writing_prompt
 from harness.row_files import find_table, read_rows, to_json, to_jsonl, write_atomic
-from harness.runs.answers import Spent
 from harness.runs.asking import AskingPlace, CostEstimate, ReplyReading, Watcher, ask_judges, estimate_cost, price_for_engine, why_stopped
 from harness.runs.plan import Plan
 from harness.runs.prices import price_of
+from harness.runs.run_completeness import Spent
 from harness.runs.runner import check_prices, open_with, remote_hosts
-from harness.runs.specification import ChosenJudges
-from harness.runs.writing import GenerateSpec, WritingSources, writing_plan, writing_sources
+from harness.runs.shown_items import ShownItems
+from harness.runs.sources import first_items
+from harness.runs.specification import ChosenJudges, read_names
 from harness.store import Store
 from harness.store.opening import FILE
+
+
+@dataclass(frozen=True)
+class GenerateSpec:
+    """The specification of texts that models write. Without `data`, the inputs are those of the language packs' control items."""
+
+    task: str
+    writers: tuple[str, ...]
+    languages: tuple[str, ...] | None = None
+    data: Path | None = None
+    content: tuple[Path, ...] = ()
+    base_url: str | None = None
+    base_urls: Mapping[str, str] = field(default_factory=dict)
+    headers: Mapping[str, str] = field(default_factory=dict, repr=False)  # as of a run
+    body: Mapping[str, Any] = field(default_factory=dict)
+    temperature: float = 0.0
+    top_p: float | None = None
+    own_language: bool = False  # the request in the language of the items
+    allow_unreviewed: bool = False
+    seed: int = 0
+    limit: int | None = None  # inputs of each language
+    reask: bool = False
+
+    def __post_init__(self) -> None:
+        read_names(self, ("writers", "languages"))
+
+
+class WritingSources(msgspec.Struct, frozen=True):
+    """The inputs that are written about, as items without an output, and the data that they come from.
+
+    `kept` are the outputs of the data that name their system: they stand beside the new ones.
+    """
+
+    task: Task
+    everything: Dataset
+    items: tuple[Item, ...]
+    kept: tuple[Item, ...]
+
+
+def writing_sources(spec: GenerateSpec, library: Library) -> WritingSources:
+    """The inputs of a specification. Raises UsageError for a task, a language or data without any, ContentError for wrong data."""
+    task, writing = library.task(spec.task), library.writing(spec.task)
+    if spec.data is not None:
+        everything = with_our_names(load_folder(spec.data, library), library)
+        languages = {item.language for item in everything.items}
+    else:
+        languages = set(library.tags_with_items())
+        everything = load_bundled(library, resolve(spec.languages or languages, languages, "items"))
+    chosen = set(resolve(spec.languages or languages, languages, "items"))
+    of_languages = [item for item in everything.items if item.language in chosen and item.split == "test"]
+    task_items = [item for item in of_languages if item.task == task.id]
+    inputs = _inputs(task_items or [item for item in of_languages if item.task == writing.inputs_of], task)
+    items = tuple(first_items(inputs, spec.limit, attrgetter("language")))
+    if not items:
+        raise UsageError(f"no item of {spec.data or 'the language packs'} has the inputs of '{task.id}' ({', '.join(_input_names(task))})")
+    groups = {(item.language, item.group) for item in items}
+    existing = tuple(item for item in task_items if item.system and (item.language, item.group) in groups) if spec.data else ()
+    return WritingSources(task, everything, items, existing)
+
+
+def _input_names(task: Task) -> list[str]:
+    return [name for name, field in task.fields.items() if field.role == "input"]
+
+
+def _inputs(items: Sequence[Item], task: Task) -> Iterator[Item]:
+    """One item for each different input of a language, named after its group, without an output."""
+    seen: dict[tuple[str, ...], None] = {}
+    in_group: dict[tuple[str, str], int] = {}
+    keys = (*_input_names(task), *task.language_keys[1:])
+    for item in items:
+        texts = {name: item.fields[name] for name in keys if item.fields.get(name)}
+        key = (item.language, item.group, *(str(item.fields.get(name, "")).strip() for name in keys))
+        if key in seen or not given_texts(item, task):
+            continue
+        seen[key] = None
+        number = in_group[item.language, item.group] = in_group.get((item.language, item.group), 0) + 1
+        name = item.group if number == 1 else f"{item.group}-{number}"
+        yield Item(name, item.language, task.id, "test", item.group, None, item.parallel_id, texts)
+
+
+def writing_plan(spec: GenerateSpec, sources: WritingSources, library: Library) -> Plan:
+    """One query for each input, at the temperature of the specification."""
+    [output] = sources.task.outputs
+    condition = Condition(Variant(answer="text"), spec.temperature, spec.top_p)
+    items = sorted(sources.items, key=lambda item: (item.language, item.group, item.item_id))
+
+    def queries() -> Iterator[Query]:
+        return (Query(item, (output,), condition) for item in items)
+
+    return Plan(spec.seed, queries, 1, _WritingRenderer(spec, sources, library), _half_of_the_longest)
+
+
+def _half_of_the_longest(query: Query, prompt: Prompt) -> int:
+    return prompt.max_tokens // 2
+
+
+class _WritingRenderer:
+    """Finds the request to write for a query, by language and by the inputs that an item has."""
+
+    def __init__(self, spec: GenerateSpec, sources: WritingSources, library: Library) -> None:
+        self.items = ShownItems(library, (), spec.seed)
+        self.absent: dict[tuple[str, str, str], tuple[Score, ...]] = {}
+        self._task = sources.task
+        self._prompts = {language: _prompt(spec, sources.task, library, language) for language in {item.language for item in sources.items}}
+        self._templates: dict[tuple[str, tuple[str, ...]], PromptTemplate] = {}
+
+    def template(self, query: Query) -> PromptTemplate:
+        key = (query.item.language, given_texts(query.item, self._task))
+        if key not in self._templates:
+            self._templates[key] = self._prompts[key[0]].template(key[1])
+        return self._templates[key]
+
+
+def _prompt(spec: GenerateSpec, task: Task, library: Library, language: str) -> WritingPrompt:
+    """The request in one language. Raises UsageError for own words that no native reader has reviewed, unless they are allowed."""
+    prompt = writing_prompt(library, task, language, own_language=spec.own_language)
+    translated = spec.own_language and not is_english(language)
+    if translated and not library.instructions(language).reviewed_by and not spec.allow_unreviewed:
+        raise UsageError(f"no native reader has reviewed the instructions in '{language}'; --allow-unreviewed uses them")
+    return prompt
+
 
 NOTE = "writing.json"
 """The file of a folder that says who wrote its texts, how they were asked, and what was removed from their answers."""
 
 
 class WriterSummary(msgspec.Struct):
-    """What one system wrote in one language: texts, failures by name, kinds of removals, and what may be wrong with the texts.
+    """The output of one system in one language: texts, failures by name, kinds of removals, and what may be wrong with the texts.
 
     `cut` counts texts that end at the limit of tokens, `other_language` those that were identified as another language.
     """
@@ -88,16 +219,16 @@ def generate_outputs(spec: GenerateSpec, out: Path, watcher: Watcher, settings: 
     vocabulary = vocabulary_of(library)
     with Store.writing(out) as store:
         sessions, _ = ask_judges(judges, openings, plan, AskingPlace(store, _reading(spec, vocabulary), settings), watcher)
-        found = _Outputs(spec, sources, library, vocabulary)
+        outputs = _Outputs(spec, sources, library, vocabulary)
         for judge in judges:
-            found.read(judge.identity, plan, store)
-        made = _write(out, spec, found, [judge.identity for judge in judges], settings)
-    missing = sum(summary.missing for summary in made.summaries)
+            outputs.read(judge.identity, plan, store)
+        generated = _write(out, spec, outputs, [judge.identity for judge in judges], settings)
+    missing = sum(summary.missing for summary in generated.summaries)
     if missing:
         reason = why_stopped(sessions, "interrupted")
         message = f"calls without an answer: {missing} ({reason}). Run the same command again: all answers are kept"
-        raise IncompleteRun(message, made, interrupted=any(asked.interrupted for asked in sessions))
-    return made
+        raise IncompleteRun(message, generated, interrupted=any(session.interrupted for session in sessions))
+    return generated
 
 
 def planned_writing(spec: GenerateSpec, settings: Settings) -> tuple[list[tuple[str, CostEstimate]], Plan]:
@@ -118,11 +249,11 @@ def _open_writers(spec: GenerateSpec, sources: WritingSources, timeout: float | 
 
 def _refuse_unsuitable(judges: Sequence[Judge], sources: WritingSources) -> None:
     """Raise UsageError for a writer that writes nothing, or whose name a system of the data has already."""
-    known = {item.system for item in sources.kept}
+    systems = {item.system for item in sources.kept}
     for judge in judges:
         if traits_of(judge).is_baseline:
             raise UsageError(f"'{judge.identity.name}' gives scores and writes no texts; name models with --by")
-        if judge.identity.name in known:
+        if judge.identity.name in systems:
             raise UsageError(f"the data hold outputs of the system '{judge.identity.name}' already; leave it out of --by")
 
 
@@ -187,10 +318,10 @@ class _Outputs:
         return {**row, "written": about, **raw}
 
     def _lead_ins(self, language: str) -> tuple[str, ...]:
-        """Those of the English request and, if there is one, of the request in the language."""
+        """Return the lead-ins of the English request and, if there is one, of the request in the language."""
         english = self._library.writing(self._spec.task).words.lead_ins
-        own = self._library.instructions(language).writing if language in self._library.instruction_files else {}
-        return (*english, *(own[self._spec.task].lead_ins if self._spec.task in own else ()))
+        instructions = self._library.instructions(language).writing if language in self._library.instruction_files else {}
+        return (*english, *(instructions[self._spec.task].lead_ins if self._spec.task in instructions else ()))
 
 
 def _plus(counts: Mapping[str, int], names: Sequence[str]) -> dict[str, int]:
@@ -203,27 +334,27 @@ def _item_row(item: Item) -> dict[str, Any]:
     return {name: value for name, value in row.items() if value is not None} | fields
 
 
-def _write(out: Path, spec: GenerateSpec, found: _Outputs, identities: Sequence[JudgeIdentity], settings: Settings) -> Generated:
+def _write(out: Path, spec: GenerateSpec, outputs: _Outputs, identities: Sequence[JudgeIdentity], settings: Settings) -> Generated:
     """Write the data folder. Outputs that earlier commands wrote there stay, unless they were written again."""
-    sources = found.sources
-    kept = [_item_row(item) for item in sources.kept]
-    rows = {row["item_id"]: row for row in (*kept, *found.rows)}
+    sources = outputs.sources
+    kept_rows = [_item_row(item) for item in sources.kept]
+    rows = {row["item_id"]: row for row in (*kept_rows, *outputs.rows)}
     earlier = [row for row in _earlier_rows(out) if row["item_id"] not in rows]
-    every = [*earlier, *rows.values()]
+    item_rows = [*earlier, *rows.values()]
     labels = sources.everything.only(sources.kept).labels
-    systems = list(dict.fromkeys(str(row["system"]) for row in every if row.get("system")))
+    systems = list(dict.fromkeys(str(row["system"]) for row in item_rows if row.get("system")))
     card = _card(spec, sources, systems, with_labels=bool(len(labels)))
     label_rows = (msgspec.to_builtins(label) for label in labels)
-    files = {"items.jsonl": to_jsonl(every), "data.toml": data_toml(card).encode()}
+    files = {"items.jsonl": to_jsonl(item_rows), "data.toml": data_toml(card).encode()}
     if len(labels):
         files["labels.jsonl"] = to_jsonl(label_rows)
-    summaries = tuple(found.summaries.values())
+    summaries = tuple(outputs.summaries.values())
     for summary in summaries:
-        price = price_of(next(one for one in identities if one.name == summary.system), settings.prices)
+        price = price_of(next(identity for identity in identities if identity.name == summary.system), settings.prices)
         summary.cost = None if price is None else round(price.cost(summary.spent.usage), 6)
     write_folder(out, files)
-    write_atomic(out / NOTE, to_json(_note(spec, found, identities, summaries)), private=True)
-    return Generated(out, len(every), len(kept), len(earlier), summaries)
+    write_atomic(out / NOTE, to_json(_note(spec, outputs, identities, summaries)), private=True)
+    return Generated(out, len(item_rows), len(kept_rows), len(earlier), summaries)
 
 
 def _earlier_rows(out: Path) -> Iterator[dict[str, Any]]:
@@ -242,12 +373,12 @@ def _card(spec: GenerateSpec, sources: WritingSources, systems: Sequence[str], *
     )
 
 
-def _note(spec: GenerateSpec, found: _Outputs, identities: Sequence[JudgeIdentity], summaries: Sequence[WriterSummary]) -> dict[str, Any]:
+def _note(spec: GenerateSpec, outputs: _Outputs, identities: Sequence[JudgeIdentity], summaries: Sequence[WriterSummary]) -> dict[str, Any]:
     return {
         "schema_version": 1,
         "task": spec.task,
-        **found.asked,
-        "data_sha256": found.sources.everything.sha256,
+        **outputs.asked,
+        "data_sha256": outputs.sources.everything.sha256,
         "writers": identities,
         "written": summaries,
         "version": version("judge-harness"),

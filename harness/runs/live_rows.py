@@ -1,4 +1,4 @@
-"""What is shown of a run while its judges are asked: its rows with their agreement so far, and the first language that is answered."""
+"""Live view of a run while its judges are asked: its rows with their agreement so far, and the first language that is answered."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _SECONDS_BETWEEN_LOOKS = 0.5
 
 
 class LiveRow(msgspec.Struct):
-    """What is known of one metric in one language and one judge.
+    """The results so far of one metric in one language and one judge.
 
     `total`: answers that this command asks for. `done`: those that came, `unreadable` ones too. `agreement`: sum over the answers with
     labels, `labelled`, of the share of labels that have the same score. `verdict`: in words, once the language is answered.
@@ -105,11 +105,11 @@ class FirstLanguage:
 
     def _own_calls(self, plan: Plan) -> list[str]:
         """The ids of its calls, to all judges. Queries of a language stand together, and those of the first language come first."""
-        found = []
+        ids = []
         for identity in self._prepared.protocol.judges.identities:
-            asked = zip(plan.queries(), plan.calls(identity).all_call_ids(), strict=True)
-            found += [call_id for _, call_id in takewhile(lambda each: each[0].item.language == self._language, asked)]
-        return found
+            queries = zip(plan.queries(), plan.calls(identity).all_call_ids(), strict=True)
+            ids += [call_id for _, call_id in takewhile(lambda query: query[0].item.language == self._language, queries)]
+        return ids
 
     def _answered(self) -> bool:
         return all(number is not None for number in self._store.last_attempts(self._calls))
@@ -125,6 +125,6 @@ class FirstLanguage:
                 self._tell(self._part())
 
     def _part(self) -> Prepared:
-        own = self._prepared.data.only(item for item in self._prepared.data.items if item.language == self._language)
+        language_data = self._prepared.data.only(item for item in self._prepared.data.items if item.language == self._language)
         protocol = self._prepared.protocol.with_fields(languages=(self._language,))
-        return msgspec.structs.replace(self._prepared, data=own, protocol=protocol)
+        return msgspec.structs.replace(self._prepared, data=language_data, protocol=protocol)

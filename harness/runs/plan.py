@@ -149,8 +149,8 @@ class PlannedCalls:
         return int(self.selected.sum())
 
     def __iter__(self) -> Iterator[Call]:
-        every = zip(self._plan.queries(), self.all_call_ids(), self._plan.all_prompt_ids(), self.selected, strict=True)
-        return (self._plan.call(query, call_id, prompt_id) for query, call_id, prompt_id, selected in every if selected)
+        calls = zip(self._plan.queries(), self.all_call_ids(), self._plan.all_prompt_ids(), self.selected, strict=True)
+        return (self._plan.call(query, call_id, prompt_id) for query, call_id, prompt_id, selected in calls if selected)
 
     def ids(self) -> Iterator[str]:
         """The ids of these calls, in order."""
@@ -167,15 +167,15 @@ class PlannedCalls:
         return PlannedCalls(self._plan, self._ids, remaining)
 
     def of(self, keep: Callable[[Query], bool]) -> PlannedCalls:
-        """Those of these calls whose query is kept."""
-        kept = np.fromiter(map(keep, self._plan.queries()), bool, len(self.selected))
-        return PlannedCalls(self._plan, self._ids, self.selected & kept)
+        """Return the calls whose query `keep` accepts."""
+        mask = np.fromiter(map(keep, self._plan.queries()), bool, len(self.selected))
+        return PlannedCalls(self._plan, self._ids, self.selected & mask)
 
     def by_language(self) -> dict[str, PlannedCalls]:
         """These calls by the language of their item."""
         languages = np.array([query.item.language for query in self._plan.queries()])
-        found = sorted({str(language) for language in languages[self.selected]})
-        return {tag: PlannedCalls(self._plan, self._ids, self.selected & (languages == tag)) for tag in found}
+        tags = sorted({str(language) for language in languages[self.selected]})
+        return {tag: PlannedCalls(self._plan, self._ids, self.selected & (languages == tag)) for tag in tags}
 
     @property
     def tokens(self) -> Usage:
@@ -212,11 +212,11 @@ def hex_ids(ids: CallIds, selected: NDArray[np.bool_] | None = None) -> Iterator
     for start in range(0, len(ids), _IDS_PER_BLOCK):
         block = slice(start, start + _IDS_PER_BLOCK)
         text = (ids[block] if selected is None else ids[block][selected[block]]).tobytes().hex()
-        yield from (text[at : at + 2 * _ID_BYTES] for at in range(0, len(text), 2 * _ID_BYTES))
+        yield from (text[offset : offset + 2 * _ID_BYTES] for offset in range(0, len(text), 2 * _ID_BYTES))
 
 
 def _first_occurrences(ids: CallIds) -> NDArray[np.bool_]:
-    """Which queries are the first with their call id."""
+    """Return a mask of the queries that are the first with their call id."""
     words = np.ascontiguousarray(ids).view(np.uint64)
     first = np.zeros(len(words), bool)
     if len(words):
@@ -229,7 +229,7 @@ def _first_occurrences(ids: CallIds) -> NDArray[np.bool_]:
 
 
 class PlanSources(NamedTuple):
-    """Where a plan takes other texts from.
+    """The sources of a plan's other texts.
 
     `training` holds the development items that examples are taken from (by default the data), `examples` holds them in its place. `pool`
     has the items that a perturbation may put in place of another (by default those of `training`).
@@ -243,7 +243,7 @@ class PlanSources(NamedTuple):
 def make_plan(
     data: Dataset,
     library: Library,
-    asked: AskedQuestions,
+    questions: AskedQuestions,
     templates: PromptTemplates,
     sources: PlanSources = PlanSources(),
     is_asked: Callable[[Item, str, Condition], bool] | None = None,
@@ -254,20 +254,22 @@ def make_plan(
     says whether a metric of an item is asked about under a condition; by default always.
     """
     items = sorted(data.items, key=lambda item: (item.language, item.task, item.group, item.item_id))
-    about = {name: own.metric for name, own in asked.own_prompts.items()} | {name: own.id for name, own in asked.own_rubrics.items()}
+    about = {name: wording.metric for name, wording in questions.own_prompts.items()} | {
+        name: wording.id for name, wording in questions.own_rubrics.items()
+    }
 
     def queries() -> Iterator[Query]:
         for item in items:
             labelled = data.asked_metrics.get(item.item_id, frozenset())
-            of_item = tuple(metric for metric in asked.metrics if metric in labelled)
-            for condition in asked.conditions:
+            of_item = tuple(metric for metric in questions.metrics if metric in labelled)
+            for condition in questions.conditions:
                 chosen = of_item if is_asked is None else tuple(metric for metric in of_item if is_asked(item, metric, condition))
-                yield from _item_queries(item, chosen, condition, asked.repeats, about)
+                yield from _item_queries(item, chosen, condition, questions.repeats, about)
 
     learnt = sources.training or data
-    shown = ShownItems(library, learnt.items if sources.pool is None else sources.pool, asked.seed)
-    shots = FewShotExamples(sources.examples or learnt, asked.seed)
-    return Plan(asked.seed, queries, asked.repeats, _Renderer(library, templates, data.scales, shown, shots, asked))
+    shown_items = ShownItems(library, learnt.items if sources.pool is None else sources.pool, questions.seed)
+    shots = FewShotExamples(sources.examples or learnt, questions.seed)
+    return Plan(questions.seed, queries, questions.repeats, _Renderer(library, templates, data.scales, shown_items, shots, questions))
 
 
 def _item_queries(item: Item, metrics: tuple[str, ...], condition: Condition, repeats: int, about: Mapping[str, str]) -> Iterator[Query]:
@@ -276,11 +278,11 @@ def _item_queries(item: Item, metrics: tuple[str, ...], condition: Condition, re
         return
     together = [metrics[::-1] if condition.variant.metric_order == "reversed" else metrics]
     singly = [(metric,) for metric in metrics]
-    if own := about.get(condition.variant.prompt or condition.variant.rubric):
-        singly = [each for each in singly if each[0] == own]
-    for asked in together if condition.variant.call == "joint" else singly:
+    if only_metric := about.get(condition.variant.prompt or condition.variant.rubric):
+        singly = [names for names in singly if names[0] == only_metric]
+    for metric_names in together if condition.variant.call == "joint" else singly:
         for repeat in range(repeats):
-            yield Query(item, asked, condition, repeat)
+            yield Query(item, metric_names, condition, repeat)
 
 
 class _Renderer:
@@ -293,9 +295,9 @@ class _Renderer:
         scales: Mapping[str, Scale],
         items: ShownItems,
         shots: FewShotExamples,
-        asked: AskedQuestions,
+        questions: AskedQuestions,
     ) -> None:
-        self._asked = asked
+        self._asked = questions
         self.items = items
         self.absent: dict[tuple[str, str, str], tuple[Score, ...]] = {}
         self._library = library
@@ -319,8 +321,8 @@ class _Renderer:
     def _find_template(self, query: Query) -> PromptTemplate:
         item, variant = query.item, query.condition.variant
         if variant.prompt:
-            own = self._asked.own_prompts[variant.prompt]
-            return self._cached.setdefault((variant.prompt, item.language), own.template(item.language))
+            custom_prompt = self._asked.own_prompts[variant.prompt]
+            return self._cached.setdefault((variant.prompt, item.language), custom_prompt.template(item.language))
         task = self._task(item.task)
         present = shown_texts(item, task, query.metrics)
         examples = self._examples(query, task) if variant.shots else ()
@@ -329,9 +331,9 @@ class _Renderer:
         shots = tuple((e.metric, e.item_id) for e in examples)
         key = (item.task, *languages.values(), present, query.metrics, variant, sources, shots)
         if key not in self._cached:
-            rubrics, further = self._rubrics(query), words_of(task, query.condition)
+            rubrics, words = self._rubrics(query), words_of(task, query.condition)
             tag, reasons = variant.instructions_in(item.language), variant.reasons_in(item.language)
-            wording = own_language_wording(self._library, task, rubrics, languages, further, language=tag)
+            wording = own_language_wording(self._library, task, rubrics, languages, words, language=tag)
             wording = with_reasons_in(reasons, wording, self._library) if reasons != tag else wording
             scales = {metric: self._scales[metric] for metric in query.metrics}
             spec = PromptSpec(wording, scales, variant, item.language, present, examples, sources)
@@ -339,8 +341,8 @@ class _Renderer:
         return self._cached[key]
 
     def _rubrics(self, query: Query) -> tuple[Rubric, ...]:
-        own = query.condition.variant.rubric
-        return (self._asked.own_rubrics[own],) if own else tuple(self._rubric(metric) for metric in query.metrics)
+        rubric_name = query.condition.variant.rubric
+        return (self._asked.own_rubrics[rubric_name],) if rubric_name else tuple(self._rubric(metric) for metric in query.metrics)
 
     def _examples(self, query: Query, task: Task) -> tuple[Example, ...]:
         item = query.item

@@ -89,8 +89,8 @@ class Prepared(msgspec.Struct, frozen=True):
     def _why_empty(self, plan: Plan) -> str:
         items, protocol = self.data.items, self.protocol
         metrics = ", ".join(protocol.questions.metrics)
-        asked = self.data.asked_metrics
-        if not any(metric in asked.get(item.item_id, ()) for item in items for metric in protocol.questions.metrics):
+        asked_metrics = self.data.asked_metrics
+        if not any(metric in asked_metrics.get(item.item_id, ()) for item in items for metric in protocol.questions.metrics):
             if protocol.texts.unlabelled:
                 return (
                     f"no task of the items ({', '.join(protocol.wording.tasks)}) has the metric {metrics}. "
@@ -98,7 +98,9 @@ class Prepared(msgspec.Struct, frozen=True):
                 )
             return f"none of the {len(items)} items has a label on {metrics}. --unlabelled asks about items without labels too"
         variants = sorted({str(condition.variant) for condition in protocol.questions.conditions})
-        if not any(each.variant.asks_about(item.language) for each in protocol.questions.conditions for item in items):
+        if not any(
+            asked_condition.variant.asks_about(item.language) for asked_condition in protocol.questions.conditions for item in items
+        ):
             languages = ", ".join(protocol.texts.languages)
             return f"the variant {', '.join(variants)} names a language that no item has ({languages}); choose another --variant or --langs"
         changes = sorted({condition.perturbation for condition in protocol.questions.conditions if condition.perturbation})
@@ -145,10 +147,10 @@ def _prepare_board(spec: RunSpec, name: str, library: Library) -> Prepared:
     board = library.board(name)
     _check_versions(board, library)
     with_items = {tag for tag in board.packs if (pack := library.pack_path(tag, board)) is not None and item_files(pack)}
-    known = {tag for tag in board.languages if tag not in board.packs or tag in with_items}
+    tags = {tag for tag in board.languages if tag not in board.packs or tag in with_items}
     if spec.languages is not None:
-        _refuse_other_packs(spec.languages, known, board, library)
-    languages = _languages(spec, known)
+        _refuse_other_packs(spec.languages, tags, board, library)
+    languages = _languages(spec, tags)
     source = load_board(board, library, languages, spec.data)
     tasks = _choose(spec.tasks, board.tasks, "task")
     items = first_items((item for item in source.items if item.task in tasks), spec.limit)
@@ -167,13 +169,13 @@ def _prepare_folder(spec: RunSpec, folder: Path, library: Library) -> Prepared:
         _refuse_unknown_tasks(folder, everything)
     tasks = _choose(spec.tasks, sorted(known_tasks), "task")
     our_tasks = [library.task(name) for name in tasks if name in library.task_files]
-    asked = set(everything.labels.metric.used)
-    if spec.unlabelled and (spec.metrics or not asked):  # pairs show what a judge does without labels too
-        asked |= {metric for task in our_tasks for metric in task.metrics}
+    metric_names = set(everything.labels.metric.used)
+    if spec.unlabelled and (spec.metrics or not metric_names):  # pairs show what a judge does without labels too
+        metric_names |= {metric for task in our_tasks for metric in task.metrics}
     own_metrics = frozenset(prompt.metric for prompt in read_prompts(spec).values())
     if spec.unlabelled:  # a prompt of one's own words the question, so the data need no label on it
-        asked |= own_metrics & set(everything.scales)
-    known_metrics = sorted(asked if own_only else asked & set(library.rubric_files))
+        metric_names |= own_metrics & set(everything.scales)
+    known_metrics = sorted(metric_names if own_only else metric_names & set(library.rubric_files))
     comparable = comparable_rubrics(everything, library)
     if not known_metrics and (unscaled := sorted(own_metrics - set(everything.scales))):
         raise UsageError(
@@ -246,7 +248,7 @@ def _askable(name: str, library: Library) -> frozenset[str]:
 
 
 class _Chosen(NamedTuple):
-    """What a specification chooses of the data: the items, and the names of their tasks, metrics and languages."""
+    """The part of the data that a specification chooses: the items, and the names of their tasks, metrics and languages."""
 
     items: Sequence[Item]
     tasks: Sequence[str]
@@ -255,8 +257,8 @@ class _Chosen(NamedTuple):
 
 
 def _resolve_protocol(spec: RunSpec, everything: Dataset, library: Library, chosen: _Chosen, board: Board | None = None) -> Prepared:
-    named = {item for ids in spec.only.values() for item in ids}
-    data = everything.only([item for item in chosen.items if item.item_id in named] if spec.only else chosen.items)
+    item_ids = {item for ids in spec.only.values() for item in ids}
+    data = everything.only([item for item in chosen.items if item.item_id in item_ids] if spec.only else chosen.items)
     if not data.items:
         raise UsageError("there is nothing to judge: no item has these languages and tasks")
     examples = _examples_of(spec, library)
@@ -302,8 +304,8 @@ def _examples_of(wording: ChosenWordings, library: Library) -> Dataset | None:
     """The data set that few-shot examples are taken from, all its items as development items; None: the data that are judged."""
     if wording.examples is None:
         return None
-    found = with_our_names(load_folder(wording.examples, library), library)
-    return msgspec.structs.replace(found, items=tuple(msgspec.structs.replace(item, split="dev") for item in found.items))
+    folder = with_our_names(load_folder(wording.examples, library), library)
+    return msgspec.structs.replace(folder, items=tuple(msgspec.structs.replace(item, split="dev") for item in folder.items))
 
 
 def _has_constructed_labels(data: Dataset, board: Board | None) -> bool:
@@ -312,36 +314,36 @@ def _has_constructed_labels(data: Dataset, board: Board | None) -> bool:
     return bool(data.labels) and all(label.source == "constructed" for label in data.labels)
 
 
-def _languages(chosen: ChosenTexts, known: Collection[str]) -> tuple[str, ...]:
-    known = sorted(known)
-    return tuple(known if chosen.languages is None else sorted(resolve(chosen.languages, known, "items")))
+def _languages(chosen: ChosenTexts, available: Collection[str]) -> tuple[str, ...]:
+    available = sorted(available)
+    return tuple(available if chosen.languages is None else sorted(resolve(chosen.languages, available, "items")))
 
 
-def _choose(names: Sequence[str] | None, known: Sequence[str] | Mapping[str, str], kind: str) -> tuple[str, ...]:
+def _choose(names: Sequence[str] | None, available: Sequence[str] | Mapping[str, str], kind: str) -> tuple[str, ...]:
     if names is None:
-        return tuple(known)
+        return tuple(available)
     for name in names:
-        if name not in known:
-            raise UsageError(f"no {kind} '{name}'.{choose_from(known, name)}")
+        if name not in available:
+            raise UsageError(f"no {kind} '{name}'.{choose_from(available, name)}")
     if len(set(names)) != len(names):
         raise UsageError(f"a {kind} is named twice in '{','.join(names)}'; name each once")
     return tuple(names)
 
 
-def _refuse_other_packs(texts: Sequence[str], known: set[str], board: Board, library: Library) -> None:
+def _refuse_other_packs(texts: Sequence[str], pack_tags: set[str], board: Board, library: Library) -> None:
     """Raise UsageError for a language pack that has no items yet, and for one that the board is not frozen on."""
     for text in texts:
-        if text not in library.pack_files or text in known:
+        if text not in library.pack_files or text in pack_tags:
             continue
         pack = library.pack_files[text]
         if not item_files(pack):
             raise UsageError(
                 f"the language pack '{text}' has no items yet; 'Add a language' in CONTRIBUTING.md says how to write them.\n"
-                f"         with items: {', '.join(sorted(known))}"
+                f"         with items: {', '.join(sorted(pack_tags))}"
             )
         raise UsageError(
             f"the board {board.id} is frozen without the language '{text}'. Run its pack with --data {pack.parent} in place of --langs\n"
-            f"         languages of the board: {', '.join(sorted(known))}"
+            f"         languages of the board: {', '.join(sorted(pack_tags))}"
         )
 
 

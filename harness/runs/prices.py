@@ -45,17 +45,17 @@ class Price(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return msgspec.structs.replace(self, input=self.input * self.batch, output=self.output * self.batch, cached=None)
 
 
-def price_of(identity: JudgeIdentity, own: Path | None = None) -> Price | None:
+def price_of(identity: JudgeIdentity, price_file: Path | None = None) -> Price | None:
     """The price of a judge: nothing for a model on this machine, the list price for a model at OpenAI, None if no price is known.
 
     Args:
         identity: the judge.
-        own: a TOML file with the user's own prices, by model (at OpenAI) or by judge (`openai/<model>`, at any endpoint).
+        price_file: a TOML file with the user's own prices, by model (at OpenAI) or by judge (`openai/<model>`, at any endpoint).
 
     Raises:
-        ContentError: if `own` cannot be read.
+        ContentError: if `price_file` cannot be read.
     """
-    own_prices = _read_prices(own) if own else {}
+    own_prices = _read_prices(price_file) if price_file else {}
     model = asked_model(identity)
     for name in (identity.name, f"{identity.provider}/{model}"):  # a judge with a label may have its own price
         if name in own_prices:
@@ -67,18 +67,18 @@ def price_of(identity: JudgeIdentity, own: Path | None = None) -> Price | None:
     return None
 
 
-def price_by_name(judge: str, own: Path | None = None) -> Price | None:
+def price_by_name(judge: str, price_file: Path | None = None) -> Price | None:
     """The price of a judge of whom only the name is known, such as one whose scores were recorded elsewhere: that of its model.
 
-    `own` as for `price_of`; its entries may be names of judges without a provider.
+    `price_file` as for `price_of`; its entries may be names of judges without a provider.
 
     >>> price_by_name("openai/gpt-4o-mini-2024-07-18") == price_by_name("gpt-4o-mini-2024-07-18"), price_by_name("gpt-5")
     (True, None)
     """
     if traits_of(judge).is_free:
         return Price(0, 0, "always")
-    known = prices() | (_read_prices(own) if own else {})
-    return known.get(judge) or known.get(judge.rpartition("/")[2])
+    price_table = prices() | (_read_prices(price_file) if price_file else {})
+    return price_table.get(judge) or price_table.get(judge.rpartition("/")[2])
 
 
 @cache

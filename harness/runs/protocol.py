@@ -51,7 +51,7 @@ class AskedTexts(msgspec.Struct, frozen=True):
 
 
 class AskedQuestions(msgspec.Struct, frozen=True):
-    """What is asked about each text, under which conditions, and how often."""
+    """The questions about each text, their conditions and repeats."""
 
     metrics: tuple[str, ...]  # in the order in which they are asked
     conditions: tuple[Condition, ...]
@@ -74,7 +74,7 @@ class WordingVersions(msgspec.Struct, frozen=True):
 
 
 class ReferenceRule(msgspec.Struct, frozen=True):
-    """How the labels of an item become one reference."""
+    """The rule by which labels of an item become one reference."""
 
     majority: Majority = "drop"
     annotators: str = ""  # how many annotators an item needs, such as `2+`; empty: the rule of `harness compare`
@@ -91,8 +91,8 @@ class AskedJudges(msgspec.Struct, frozen=True):
     @property
     def all(self) -> tuple[JudgeIdentity, ...]:
         """All judges that have judgments: those that are asked, then the panels."""
-        asked = {identity.name: identity for identity in self.identities}
-        return (*self.identities, *(panel.identity(name, asked) for name, panel in self.panels.items()))
+        by_name = {identity.name: identity for identity in self.identities}
+        return (*self.identities, *(panel.identity(name, by_name) for name, panel in self.panels.items()))
 
 
 class RunProtocol(msgspec.Struct, frozen=True):
@@ -107,7 +107,9 @@ class RunProtocol(msgspec.Struct, frozen=True):
     @property
     def name(self) -> str:
         """A readable name with a hash: equal protocols have equal names."""
-        judges = "+".join((*(one.model for one in self.judges.identities), *(name.partition("/")[2] for name in self.judges.panels)))
+        judges = "+".join(
+            (*(identity.model for identity in self.judges.identities), *(name.partition("/")[2] for name in self.judges.panels))
+        )
         fields = self.flat()
         for name, default in _LATER_DEFAULTS.items():
             if fields[name] == default:

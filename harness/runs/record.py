@@ -15,10 +15,10 @@ from harness.data.named_folders import fetched_folder
 from harness.engines import Engine, Settings
 from harness.errors import UsageError
 from harness.row_files import to_json, write_atomic
-from harness.runs.answers import RunAnswers, Spent
 from harness.runs.asking import JudgeSummary
 from harness.runs.prices import Price, price_of
 from harness.runs.protocol import RunProtocol
+from harness.runs.run_completeness import RunAnswers, Spent
 
 _PACKAGES = ("judge-harness", "guidance", "openai", "aiohttp", "xllamacpp", "icu4py")
 
@@ -38,7 +38,7 @@ def write_record(
     """
     prices = {identity.name: price_of(identity, settings.prices) for identity in protocol.judges.identities}
     all_sessions = _earlier_sessions(path)
-    if not all_sessions or any(asked.asked or asked.lost or asked.batches for asked in sessions):
+    if not all_sessions or any(session.asked or session.lost or session.batches for session in sessions):
         all_sessions = [*all_sessions, {"started": started, "ended": time.time(), "engine": engine, "judges": sessions}]
     record = {
         "schema_version": 2,
@@ -57,7 +57,7 @@ def write_record(
 
 
 def _with_cost(spent: Spent, price: Price | None) -> dict[str, Any]:
-    """What one judge used in one language, and its cost in US dollars; None if no price is known."""
+    """Return the usage of one judge in one language with its cost in US dollars; None if no price is known."""
     cost = price.cost(spent.usage) - price.cost(spent.batched) + price.in_batch().cost(spent.batched) if price else None
     return msgspec.structs.asdict(spent) | {"cost": None if cost is None else round(cost, 6)}
 
@@ -67,20 +67,20 @@ def _earlier_sessions(path: Path) -> list[Any]:
     return sessions if isinstance(sessions, list) else []  # missing or damaged; the file is derived and will be written again
 
 
-def run_place(given: str | Path, out: Path) -> tuple[str, Path]:
-    """The name of a run and its results folder. `given` is the run's folder, a file in it, or else a name (or its beginning) in `out`.
+def run_place(run: str | Path, out: Path) -> tuple[str, Path]:
+    """The name of a run and its results folder. `run` is the run's folder, a file in it, or else a name (or its beginning) in `out`.
 
     Raises UsageError, with what to do, for a path that exists and is no run's.
     """
-    path = Path(given)
+    path = Path(run)
     folder = (path.parent if path.is_file() else path).resolve()
     if (folder / "run.json").is_file():
         return folder.name, folder.parent.parent
-    if path.exists() and not any(known.name.startswith(str(given)) for known in out.glob("runs/*")):
-        raise UsageError(f"{given} is no run: {_what_it_is(path)}")
-    if not path.exists() and fetched_folder(str(given)):
-        raise UsageError(f"{given} is no run: published labels; 'harness compare {given}' compares the judgments that they hold")
-    return str(given), out
+    if path.exists() and not any(run_folder.name.startswith(str(run)) for run_folder in out.glob("runs/*")):
+        raise UsageError(f"{run} is no run: {_what_it_is(path)}")
+    if not path.exists() and fetched_folder(str(run)):
+        raise UsageError(f"{run} is no run: published labels; 'harness compare {run}' compares the judgments that they hold")
+    return str(run), out
 
 
 def _what_it_is(path: Path) -> str:
@@ -92,7 +92,7 @@ def _what_it_is(path: Path) -> str:
 
 
 def run_record(out: Path, name: str) -> dict[str, Any] | None:
-    """What the run.json of a run says; None where it is absent or cannot be read."""
+    """Return the content of a run's run.json; None where it is absent or cannot be read."""
     return _read(out / "runs" / name / "run.json")
 
 

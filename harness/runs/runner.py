@@ -18,23 +18,33 @@ from harness.content.tags import choose_from
 from harness.data.judgment_file import read_judgments
 from harness.data.judgments import Judgments
 from harness.engines import JudgeOpening, Settings, check_engine
-from harness.engines.batch.record import open_batches
+from harness.engines.batch.submission import open_batches
 from harness.errors import ContentError, IncompleteRun, JudgeError, UsageError
 from harness.judges import Judge, JudgeOptions, open_judge, opening_name
 from harness.judges.base import Environment
 from harness.model import JudgeIdentity, RealisedPerturbation, Score
 from harness.offensive import refuse_in_repository
 from harness.row_files import can_write, temporary_copy
-from harness.runs.answers import RunAnswers, update_judgments
-from harness.runs.asking import AskingPlace, JudgeSummary, Watcher, ask_judges, reading_of, why_stopped
+from harness.runs.asking import (
+    AskingPlace,
+    JudgeSummary,
+    Watcher,
+    ask_judges,
+    begin_fresh_run,
+    finish_fresh_run,
+    note_address,
+    reading_of,
+    unfinished_fresh_run,
+    why_stopped,
+)
 from harness.runs.live_rows import FirstLanguage
 from harness.runs.plan import Plan, PlannedCalls
 from harness.runs.preparation import Prepared, prepare, with_panels
 from harness.runs.prices import price_of
 from harness.runs.protocol import Majority, RunProtocol
 from harness.runs.record import run_place, write_record
+from harness.runs.run_completeness import RunAnswers, update_judgments
 from harness.runs.specification import ChosenJudges, RunSpec
-from harness.runs.store_notes import begin_fresh_run, finish_fresh_run, note_address, unfinished_fresh_run
 from harness.runs.studies import refuse_judges_without_texts
 from harness.store import Store
 from harness.text import short_repr
@@ -118,18 +128,18 @@ def open_with(chosen: ChosenJudges, options: JudgeOptions) -> tuple[list[Judge],
 
 
 def of_judge(fields: Mapping[str, Any], judge: str, judges: Collection[str]) -> dict[str, Any]:
-    """The headers or body fields of one judge: those of all judges, and its own, whose names follow `JUDGE=`.
+    """Return the headers or body fields of one judge: those of all judges, and its own, whose names follow `JUDGE=`.
 
     Raises UsageError for a field of a judge that is not among `judges`.
     """
-    found = {}
-    for key, value in sorted(fields.items(), key=lambda named: "=" in named[0]):
+    settings = {}
+    for key, value in sorted(fields.items(), key=lambda item: "=" in item[0]):
         name, _, field = key.rpartition("=")
         if name and name not in judges:
             raise UsageError(f"'{name}' is not a judge of this run; its judges: {', '.join(judges)}")
         if name in ("", judge):
-            found[field] = value
-    return found
+            settings[field] = value
+    return settings
 
 
 def run(spec: RunSpec, out: Path, watcher: Watcher, settings: Settings) -> RunResult:
@@ -246,9 +256,9 @@ def ask_opened(opened: OpenedRun, store: Store, out: Path, watcher: Watcher, set
     store.put_run(run, msgspec.json.encode(prepared.protocol.flat()))
     since = begin_fresh_run(store, run) if settings.fresh else None
     first = FirstLanguage(prepared, plan, store, lambda part: _show_part(part, store, watcher))
-    place = AskingPlace(store, reading_of(prepared, watcher), settings, since)
+    setting = AskingPlace(store, reading_of(prepared, watcher), settings, since)
     try:
-        sessions, engine = ask_judges(judges, openings, plan, place, watcher, first.look)
+        sessions, engine = ask_judges(judges, openings, plan, setting, watcher, first.look)
     except JudgeError:
         if is_new and not _has_begun(run, judges, plan, store):
             finish_fresh_run(store, run)
@@ -275,7 +285,7 @@ def ask_opened(opened: OpenedRun, store: Store, out: Path, watcher: Watcher, set
 
 
 def _has_begun(run: str, judges: Sequence[Judge], plan: Plan, store: Store) -> bool:
-    """Whether a call of a run has a reply, or is in a batch."""
+    """Return True if a call of a run has a reply, or is in a batch."""
     return any(
         any(number is not None for number in store.last_attempts(plan.calls(judge.identity).ids()))
         or store.batches(run, judge.identity.name)
@@ -290,7 +300,7 @@ def _show_part(part: Prepared, store: Store, watcher: Watcher) -> None:
 
 
 def _count_stale(judges: Sequence[Judge], plan: Plan, store: Store, since: float | None) -> dict[str, int]:
-    """How many calls of each judge have no reply since that time; empty without `since`."""
+    """Return the number of calls of each judge without a reply since that time; empty without `since`."""
     if since is None:
         return {}
     attempts = {judge.identity.name: store.last_attempts(plan.calls(judge.identity).ids(), since) for judge in judges}
@@ -314,7 +324,7 @@ def check_prices(judges: Sequence[Judge], settings: Settings) -> None:
 def _raise_if_incomplete(result: RunResult, sessions: Sequence[JudgeSummary], settings: Settings, stale: Mapping[str, int]) -> None:
     missing = ", ".join(f"{count} of {judge}" for judge, count in (stale or result.answers.missing).items() if count)
     again = "Run the same command again: all answers are kept"
-    if any(asked.interrupted for asked in sessions):
+    if any(session.interrupted for session in sessions):
         raise IncompleteRun(f"interrupted; calls without an answer: {missing or 'none'}. {again}", result, interrupted=True)
     if missing and settings.batches != "wait":
         raise IncompleteRun(f"calls without an answer: {missing}. {_batch_advice(result, sessions)}")
@@ -323,7 +333,7 @@ def _raise_if_incomplete(result: RunResult, sessions: Sequence[JudgeSummary], se
 
 
 def _batch_advice(result: RunResult, sessions: Sequence[JudgeSummary]) -> str:
-    under_way = sum(asked.under_way for asked in sessions)
+    under_way = sum(session.under_way for session in sessions)
     if not under_way:
         why = why_stopped(sessions)
         return f"None of them is in a batch{f' ({why})' if why else ''}; run the same command again to ask them"
@@ -368,12 +378,16 @@ def reopen(name: str | Path, out: Path) -> RunResult:
 def _prepare_stored(name: str, store: Store, out: Path) -> Prepared:
     """Prepare run `name` of a store from today's content. Raises as `reopen`."""
     runs = store.runs()
-    matching = [known for known in runs if known == name] or [known for known in runs if known.startswith(name)]
+    matching = [stored_name for stored_name in runs if stored_name == name] or [
+        stored_name for stored_name in runs if stored_name.startswith(name)
+    ]
     if len(matching) != 1:
         problem = f"no run '{name}'" if not matching else f"'{name}' matches several runs"
         raise UsageError(f"{problem} in {out}.{choose_from(matching or list(runs), name)}")
     protocol = RunProtocol.read(runs[matching[0]])
-    worded = (str(each.variant) for each in protocol.questions.conditions if not each.variant.prompt)  # beside the user's own prompts
+    worded = (
+        str(condition.variant) for condition in protocol.questions.conditions if not condition.variant.prompt
+    )  # beside the user's own prompts
     spec = RunSpec(
         board=protocol.texts.board,
         data=Path(protocol.texts.data) if protocol.texts.data else None,

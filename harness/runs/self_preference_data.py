@@ -53,8 +53,8 @@ def with_pairs(data: Dataset, library: Library, metrics: Collection[str]) -> Dat
 
 
 def _item(row: Mapping[str, Any]) -> Item:
-    own = {name: row[name] for name in _ITEM_KEYS if name in row}
-    return Item(**own, fields={name: value for name, value in row.items() if name not in own})
+    fields = {name: row[name] for name in _ITEM_KEYS if name in row}
+    return Item(**fields, fields={name: value for name, value in row.items() if name not in fields})
 
 
 def _texts_of(pair: Item, task: str, output: str) -> Iterator[Item]:
@@ -69,12 +69,12 @@ def _texts_of(pair: Item, task: str, output: str) -> Iterator[Item]:
 
 def _computed(pairs: Sequence[Item], labels: Labels, library: Library, metrics: Collection[str]) -> Iterator[Label]:
     """The computed answers to control questions, where the language has the measure and the data have no label."""
-    known = set(zip(labels.item, labels.metric, strict=True))
+    labelled = set(zip(labels.item, labels.metric, strict=True))
     refused = refused_controls({pair.language for pair in pairs}, metrics, library)
     for pair in pairs:
         lexicon = lexicon_for(pair.language, library.lexicons)
         for metric in CONTROL_MEASURES:
-            if metric not in metrics or metric in refused.get(pair.language, {}) or (pair.item_id, metric) in known:
+            if metric not in metrics or metric in refused.get(pair.language, {}) or (pair.item_id, metric) in labelled:
                 continue
             texts = str(pair.fields.get("output_a", "")), str(pair.fields.get("output_b", ""))
             if (answer := control_answer(metric, *texts, pair.language, lexicon)) is not None:
@@ -91,7 +91,7 @@ def refused_controls(languages: Iterable[str], metrics: Collection[str], library
         }
         for tag in sorted(languages)
     }
-    return {tag: of for tag, of in reasons.items() if of}
+    return {tag: refused for tag, refused in reasons.items() if refused}
 
 
 def first_pairs(items: Sequence[Item], limit: int | None) -> list[Item]:
@@ -107,13 +107,15 @@ def refuse_no_question(data: Dataset, items: Sequence[Item], languages: Sequence
     if any(is_asked(item, metric, plain) for item in items for metric in (data.asks or {}).get(item.task, ())):
         return
     reasons = [
-        f"{metric} in {tag}: {why}" for tag, of in refused_controls(languages, metrics, library).items() for metric, why in of.items()
+        f"{metric} in {tag}: {why}"
+        for tag, refused in refused_controls(languages, metrics, library).items()
+        for metric, why in refused.items()
     ]
     raise UsageError(f"none of the questions {', '.join(metrics)} can be asked about these texts. {'; '.join(reasons)}".rstrip(" ."))
 
 
 def question_filter(data: Dataset) -> Callable[[Item, str, Condition], bool]:
-    """Which questions are asked under a condition.
+    """Return the questions that are asked under a condition.
 
     A text alone has no order and no names of systems. Control questions are asked without names, about pairs that have an answer.
     """

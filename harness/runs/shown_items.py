@@ -47,7 +47,7 @@ class ShownItems:
         return self._cached[change]
 
     def is_applicable(self, query: Query) -> bool:
-        """Whether there is a text to ask about; `shown` must have been called for it before."""
+        """Return True if there is a text to ask about; `shown` must have been called for it before."""
         perturbation = query.condition.perturbation
         return not perturbation or self.realised[query.item.item_id, perturbation].applied
 
@@ -70,12 +70,12 @@ class ShownItems:
 def exchanged(item: Item, task: Task) -> Item:
     """A pair whose two texts, and the names of their systems, have changed places."""
     fields = dict(item.fields)
-    for one, other in (task.outputs, SYSTEM_KEYS):
-        fields |= {one: item.fields.get(other), other: item.fields.get(one)}
+    for first, other in (task.outputs, SYSTEM_KEYS):
+        fields |= {first: item.fields.get(other), other: item.fields.get(first)}
     return msgspec.structs.replace(item, fields=fields)
 
 
-def with_sources(item: Item, task: Task, shown: ShownSource) -> Item:
+def with_sources(item: Item, task: Task, source: ShownSource) -> Item:
     """The item with the system of each output, under the names of `source_of`; `swapped` gives each text of a pair the other's name.
 
     Raises UsageError for an item that does not name its systems.
@@ -84,7 +84,7 @@ def with_sources(item: Item, task: Task, shown: ShownSource) -> Item:
     for key, system in zip(SYSTEM_KEYS if task.is_pair else ("system",), systems, strict=True):
         if not system:
             raise UsageError(f"--shown-source needs to know who wrote the texts, but item '{item.item_id}' has no '{key}'")
-    if shown == "swapped":
+    if source == "swapped":
         systems.reverse()
-    named = {source_of(name): str(system) for name, system in zip(task.outputs, systems, strict=True)}
-    return msgspec.structs.replace(item, fields=item.fields | named)
+    system_names = {source_of(name): str(system) for name, system in zip(task.outputs, systems, strict=True)}
+    return msgspec.structs.replace(item, fields=item.fields | system_names)

@@ -33,8 +33,8 @@ class BoardSource(msgspec.Struct, frozen=True):
     folder: Path | None = None
 
 
-def load_board(board: Board, library: Library, languages: Sequence[str], given: Path | None = None) -> BoardSource:
-    """A board's data in some of its languages; `given` is the data folder that the user names.
+def load_board(board: Board, library: Library, languages: Sequence[str], folder: Path | None = None) -> BoardSource:
+    """A board's data in some of its languages; `folder` is the data folder that the user names.
 
     Sealed labels are left out, even if the data hold them.
 
@@ -44,8 +44,8 @@ def load_board(board: Board, library: Library, languages: Sequence[str], given: 
         UsageError: for a data folder that the board does not use.
     """
     if isinstance(board.data, BoardData):
-        source = _from_folder(board, board.data, library, given)
-    elif given is not None:
+        source = _from_folder(board, board.data, library, folder)
+    elif folder is not None:
         raise UsageError(f"--data and --board exclude each other: the board '{board.id}' judges the items of the language packs")
     else:
         everything = load_bundled(library, languages, board)
@@ -63,27 +63,27 @@ def load_board(board: Board, library: Library, languages: Sequence[str], given: 
         asks = {task: frozenset(library.task(task).metrics) & frozenset(board.rubrics) for task in board.tasks}
         everything = msgspec.structs.replace(without_labels(everything, items), asks=asks)
     if source.folder is not None:
-        asked = everything.only(items).asked_metrics
-        _refuse_gaps([item for item in items if asked.get(item.item_id)], library, source.folder)
+        asked_metrics = everything.only(items).asked_metrics
+        _refuse_gaps([item for item in items if asked_metrics.get(item.item_id)], library, source.folder)
     return BoardSource(everything, items, source.folder)
 
 
 def first_items(items: Iterable[Item], limit: int | None, key: Callable[[Item], object] = attrgetter("language", "task")) -> list[Item]:
     """The first `limit` items of each language and task, or of each `key`; all without a limit."""
     taken: Counter[object] = Counter()
-    kept = []
+    chosen = []
     for item in items:
         taken[key(item)] += 1
         if limit is None or taken[key(item)] <= limit:
-            kept.append(item)
-    return kept
+            chosen.append(item)
+    return chosen
 
 
 # ---- data that are not in the packs
 
 
-def _from_folder(board: Board, data: BoardData, library: Library, given: Path | None) -> BoardSource:
-    folder = _hub_folder(board, data, given) if data.hub else given or _folder_of(board, data, library)
+def _from_folder(board: Board, data: BoardData, library: Library, data_folder: Path | None) -> BoardSource:
+    folder = _hub_folder(board, data, data_folder) if data.hub else data_folder or _folder_of(board, data, library)
     loaded = load_folder(folder, library, card=data.card)
     if data.hashed == "listed":
         loaded = loaded.only(item for item in loaded.items if item.item_id in board.items.get(item.language, ()))
@@ -118,8 +118,8 @@ def _is_judged(item: Item, data: BoardData) -> bool:
 
 def usual_folder(card: str) -> Path | None:
     """The folder with the name of a dataset card, in the working directory or in its `data/`, else the one that was fetched."""
-    here = (folder for folder in (Path(card), Path("data", card)) if folder.is_dir() and find_table(folder, "items"))
-    return next(here, None) or fetched_folder(card)
+    folders = (folder for folder in (Path(card), Path("data", card)) if folder.is_dir() and find_table(folder, "items"))
+    return next(folders, None) or fetched_folder(card)
 
 
 def _folder_of(board: Board, data: BoardData, library: Library) -> Path:
@@ -135,12 +135,12 @@ def _folder_of(board: Board, data: BoardData, library: Library) -> Path:
     )
 
 
-def _hub_folder(board: Board, data: BoardData, given: Path | None) -> Path:
+def _hub_folder(board: Board, data: BoardData, data_folder: Path | None) -> Path:
     """The folder of the data from the hub, which are downloaded first. The user's own copy is used if the board names its hash."""
-    if given is not None and data.sha256:
-        return given
+    if data_folder is not None and data.sha256:
+        return data_folder
     folder = fetch_folder(data.hub, data.revision)
-    if given is not None and given.resolve() != folder.resolve():
+    if data_folder is not None and data_folder.resolve() != folder.resolve():
         raise UsageError(f"the board '{board.id}' takes its data from the hub ({data.hub} at {data.revision}); remove --data")
     return folder
 
@@ -152,10 +152,10 @@ def _how_to_get(data: BoardData, library: Library) -> str:
 def _refuse_other_scales(board: Board, data: BoardData, loaded: Dataset, library: Library) -> None:
     """Raise ContentError unless rubrics and data have the same scales: a judge answers on the rubric's and is compared on the data's."""
     for metric in board.rubrics:
-        ours, theirs = library.rubric(metric).scale, loaded.scales.get(metric)
-        if theirs != ours:
-            data_scale = f"{theirs.kind} {theirs.describe()}, best {theirs.best}" if theirs else "none"
-            rubric_scale = f"{ours.kind} {ours.describe()}, best {ours.best}"
+        expected, folder_scale = library.rubric(metric).scale, loaded.scales.get(metric)
+        if folder_scale != expected:
+            data_scale = f"{folder_scale.kind} {folder_scale.describe()}, best {folder_scale.best}" if folder_scale else "none"
+            rubric_scale = f"{expected.kind} {expected.describe()}, best {expected.best}"
             message = f"the scale of '{metric}' is {rubric_scale} in its rubric, but {data_scale} in '{data.card}'; they must be the same"
             raise ContentError(message, library.board_files[board.id])
 
@@ -176,10 +176,10 @@ def _with_annotators(items: tuple[Item, ...], data: Dataset, board: Board) -> tu
         return items
     counts = annotators_by_item(data)
     least, more = int(board.annotators.rstrip("+")), board.annotators.endswith("+")
-    kept = tuple(item for item in items if (n := counts.get(item.item_id, 0)) == least or (more and n > least))
-    if items and not kept:
+    selected = tuple(item for item in items if (n := counts.get(item.item_id, 0)) == least or (more and n > least))
+    if items and not selected:
         raise UsageError(f"no item has {least}{' or more' if more else ''} annotators, which the board '{board.id}' requires")
-    return kept
+    return selected
 
 
 def annotators_by_item(data: Dataset) -> Mapping[str, int]:

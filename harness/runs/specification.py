@@ -20,7 +20,7 @@ DEFAULT_JUDGE = "local/smollm2-135m"
 
 @dataclass(frozen=True, kw_only=True)
 class ChosenTexts:
-    """Which texts are judged."""
+    """The choice of texts."""
 
     board: str | None = None
     data: Path | None = None
@@ -49,7 +49,7 @@ class ChosenJudges:
 
 @dataclass(frozen=True, kw_only=True)
 class ChosenWordings:
-    """How the questions are worded."""
+    """The wording of the questions."""
 
     variants: tuple[str, ...] | None = None
     prompts: tuple[Path, ...] = ()  # files of prompts of the user's own; each is a variant
@@ -75,7 +75,7 @@ class ChosenConditions:
 
 @dataclass(frozen=True, kw_only=True)
 class RunSpec(ChosenConditions, ChosenWordings, ChosenJudges, ChosenTexts):
-    """What a user asks for, by keyword. None stands for the value of the board (for a data folder without a board: everything)."""
+    """The request of a user, by keyword. None stands for the value of the board (for a data folder without a board: everything)."""
 
     metrics: tuple[str, ...] | None = None
     repeats: int | None = None
@@ -90,7 +90,7 @@ class RunSpec(ChosenConditions, ChosenWordings, ChosenJudges, ChosenTexts):
 def read_names(spec: object, fields: Iterable[str]) -> None:
     """Make one text in a field for several names a tuple, and a text in `data` a path, as notebooks give them."""
     for name in fields:
-        if isinstance(given := getattr(spec, name), str):
-            object.__setattr__(spec, name, as_names(given))
+        if isinstance(text := getattr(spec, name), str):
+            object.__setattr__(spec, name, as_names(text))
     if isinstance(data := getattr(spec, "data", None), str):
         object.__setattr__(spec, "data", Path(data))

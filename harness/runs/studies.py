@@ -67,12 +67,12 @@ def with_preset(spec: RunSpec, library: Library) -> RunSpec:
 def _with_languages(spec: RunSpec, library: Library) -> RunSpec:
     """English beside the languages of the run, and for each of them the variants that name it."""
     board = spec.board or (None if spec.data else _PARALLEL_BOARD)
-    named = spec.languages or (tuple(library.board(board).languages) if board else ())
-    others = [tag for tag in named if not is_english(tag)]
-    if not others:
+    tags = spec.languages or (tuple(library.board(board).languages) if board else ())
+    foreign_tags = [tag for tag in tags if not is_english(tag)]
+    if not foreign_tags:
         raise UsageError(f"--study {LANGUAGES} compares English with another language; name one, such as --langs ja")
-    variants = dict.fromkeys(text.replace("{}", tag) for tag in others for text in _LANGUAGE_VARIANTS)
-    languages = tuple(dict.fromkeys((*others, "en")))
+    variants = dict.fromkeys(text.replace("{}", tag) for tag in foreign_tags for text in _LANGUAGE_VARIANTS)
+    languages = tuple(dict.fromkeys((*foreign_tags, "en")))
     return replace(spec, board=board, languages=languages, variants=spec.variants or tuple(variants))
 
 

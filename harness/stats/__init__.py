@@ -25,8 +25,8 @@ One cell at a time: `pa(judge, labels, k)`, `fleiss_kappa(labels, k)`, … Many 
 import types
 
 from harness.stats.agreement.agreement import human_all_agree, human_loo, human_pa, judge_loo, pa, pa_failed_wrong, pa_pairwise
-from harness.stats.agreement.agreement_rates import RateComparison, compare_rates
 from harness.stats.agreement.alpha import krippendorff_alpha, krippendorff_alpha_interval
+from harness.stats.agreement.coefficients import cohen_kappa, fleiss_kappa, gwet_ac, human_weighted_f1, weighted_f1
 from harness.stats.agreement.concordance import tau_within
 from harness.stats.agreement.continuous import mean_of_segments, score_correlation, segment_correlations
 from harness.stats.agreement.correlation import kendall_tau, pearson, spearman
@@ -43,29 +43,38 @@ from harness.stats.agreement.describe import (
     leniency,
     rarest_expected,
 )
-from harness.stats.agreement.f1 import human_weighted_f1, weighted_f1
-from harness.stats.agreement.generalizability import mixed_components, one_way_components, reliability, two_way_components
-from harness.stats.agreement.gwet import gwet_ac
-from harness.stats.agreement.intraclass import one_way_icc, two_way_icc
-from harness.stats.agreement.kappa import cohen_kappa, fleiss_kappa
 from harness.stats.agreement.margins import MarginTest, mcnemar, stuart_maxwell, stuart_maxwell_of_table
 from harness.stats.agreement.retest import Retest, retest
-from harness.stats.agreement.severity import eta_squared, standardised
-from harness.stats.agreement.soft_pairwise import soft_pairwise_accuracy
 from harness.stats.agreement.tie_calibration import tie_calibrated_accuracy
-from harness.stats.core.aggregate import NO_MAJORITY, aggregate, aggregate_counts
+from harness.stats.agreement.variance_components import (
+    eta_squared,
+    mixed_components,
+    one_way_components,
+    one_way_icc,
+    reliability,
+    standardised,
+    two_way_components,
+    two_way_icc,
+)
 from harness.stats.core.arrays import MISSING, Estimate, Estimates, ScaleError, ShapeError
 from harness.stats.core.catalogue import cell_statistics, human_statistics, judge_statistics, undefined_by_scale
+from harness.stats.core.functions_of_sums import Estimated, bootstrap_from_sums
+from harness.stats.core.groups import bell_mccaffrey, effective_groups, group_cap
 from harness.stats.core.rows import Rows, count_classes, count_long, distinct_counts, tabulate, tabulate_cells
 from harness.stats.core.statistic import Statistic, estimate, item_credits
-from harness.stats.core.sums import Estimated, bootstrap_from_sums
+from harness.stats.core.tables import NO_MAJORITY, aggregate, aggregate_counts
 from harness.stats.estimation.acceptance import Acceptance, acceptance_threshold
 from harness.stats.estimation.calibration import (
     brier_score,
     calibration_error,
     corp_decomposition,
+    cross_fitted,
     debiased_interval,
+    fit_isotonic,
+    fit_platt,
+    group_folds,
     log_loss,
+    recalibrated,
     reliability_curve,
 )
 from harness.stats.estimation.labelled_summary import (
@@ -82,14 +91,11 @@ from harness.stats.estimation.prediction_powered import (
     prediction_powered_class_shares,
     prediction_powered_mean,
 )
-from harness.stats.estimation.recalibration import cross_fitted, fit_isotonic, fit_platt, group_folds, recalibrated
 from harness.stats.estimation.sampling_plan import items_for_wilson
 from harness.stats.intervals.bootstrap import intervals
 from harness.stats.intervals.intervals import TOO_FEW, Interval, clopper_pearson, mean_interval, proportion_interval, wilson
-from harness.stats.intervals.judge_tests import judge_sums, judge_tests
-from harness.stats.intervals.logit_rise import logit_rise
+from harness.stats.intervals.judge_tests import OneClass, judge_sums, judge_tests
 from harness.stats.intervals.multiplicity import benjamini_hochberg, benjamini_yekutieli, holm
-from harness.stats.intervals.one_class import OneClass
 from harness.stats.intervals.paired import (
     Difference,
     best_on_other_folds,
@@ -99,13 +105,12 @@ from harness.stats.intervals.paired import (
     paired_difference,
     superiority,
 )
-from harness.stats.intervals.trend import page_falling, slope
-from harness.stats.intervals.unequal_groups import bell_mccaffrey, effective_groups, group_cap
+from harness.stats.intervals.trend import logit_rise, page_falling, slope
+from harness.stats.languages.agreement_by_language import RateComparison, compare_rates, parallel_consistency
 from harness.stats.languages.differential_functioning import DifferentialFunctioning, differential_functioning
 from harness.stats.languages.meta_analysis import MetaAnalysis, meta_analysis
-from harness.stats.languages.parallel_consistency import parallel_consistency
 from harness.stats.ranking.bradley_terry import BradleyTerry, bradley_terry
 from harness.stats.ranking.ranks import Ranks, rank_judges
-from harness.stats.ranking.systems import system_correlation
+from harness.stats.ranking.systems import soft_pairwise_accuracy, system_correlation
 
 __all__ = sorted(name for name, value in globals().items() if not name.startswith("_") and not isinstance(value, types.ModuleType))

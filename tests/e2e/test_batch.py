@@ -40,7 +40,7 @@ def provider(endpoint: Any) -> Iterator[BatchServer]:
 def _impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nobody has to be waited for here."""
     monkeypatch.setattr("harness.engines.batch.submission.UNSURE_SECONDS", 0.05)
-    monkeypatch.setattr("harness.engines.polling.backoff", lambda count: 0.01)
+    monkeypatch.setattr("harness.engines.retry.backoff", lambda count: 0.01)
     monkeypatch.setattr("harness.engines.batch.engine.QUEUE_SECONDS", 0.01)
     monkeypatch.setattr("harness.engines.batch.engine.FIRST_POLL_SECONDS", 0.05)
 

@@ -11,14 +11,12 @@ import numpy as np
 from scipy import stats
 
 from harness.stats.intervals.cluster_mean import cluster_mean
-from harness.stats.intervals.cluster_regression import cluster_regression
 from harness.stats.intervals.intervals import clopper_pearson
 from harness.stats.intervals.multiplicity import benjamini_yekutieli
-from harness.stats.ranking.bradley_terry import bradley_terry
-from harness.stats.ranking.preference_by_length import length_overlap, preference_by_length
+from harness.stats.intervals.regression import cluster_regression
+from harness.stats.ranking.bradley_terry import bradley_terry, length_overlap, preference_by_length
 from harness.stats.selection.cascade import CascadePromise, by_design_effect, design_effect, joint_cascade
-from harness.stats.selection.confirmation import ConfirmedGain, confirm, level_of_use, texts_to_confirm
-from harness.stats.selection.halving import halve
+from harness.stats.selection.selection import ConfirmedGain, confirm, halve, level_of_use, texts_to_confirm
 
 Given = dict[str, Any]
 

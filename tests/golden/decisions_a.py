@@ -18,12 +18,12 @@ import numpy as np
 import pytest
 
 from harness.stats.core.arrays import Floats
+from harness.stats.core.groups import ClusterVariance
 from harness.stats.estimation import acceptance as ac
 from harness.stats.estimation import misclassification as mc
 from harness.stats.estimation import prediction_powered as pp
 from harness.stats.intervals import alternative_annotator as aa
 from harness.stats.intervals.multiplicity import holm
-from harness.stats.intervals.unequal_groups import ClusterVariance
 from tests.golden.decision_values import assert_equal
 
 Case = dict[str, Any]

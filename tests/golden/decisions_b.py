@@ -15,21 +15,20 @@ import numpy as np
 import pytest
 
 from harness.decide.cell_tests import same_level_p
-from harness.stats.agreement import agreement_rates
 from harness.stats.agreement.describe import leniency_of_judge
-from harness.stats.agreement.generalizability import mean_squares, mixed_components, one_way_components, reliability, two_way_components
-from harness.stats.core.aggregate import aggregate
+from harness.stats.agreement.variance_components import mean_squares, mixed_components, one_way_components, reliability, two_way_components
 from harness.stats.core.arrays import Ints
 from harness.stats.core.rows import count_classes
 from harness.stats.core.statistic import item_credits
-from harness.stats.estimation import calibration, recalibration, sampling_plan
+from harness.stats.core.tables import aggregate
+from harness.stats.estimation import calibration, sampling_plan
 from harness.stats.estimation.calibration import CalibrationError, corp_decomposition
 from harness.stats.estimation.prediction_powered import combine_estimates, prediction_powered_mean
 from harness.stats.intervals.cluster_mean import cluster_mean
 from harness.stats.intervals.paired import hits
+from harness.stats.languages.agreement_by_language import compare_rates, parallel_consistency
 from harness.stats.languages.differential_functioning import DifferentialFunctioning, differential_functioning
 from harness.stats.languages.meta_analysis import MetaAnalysis, meta_analysis
-from harness.stats.languages.parallel_consistency import parallel_consistency
 from tests.golden.decision_values import assert_equal
 
 Case = dict[str, Any]
@@ -70,19 +69,19 @@ def check_confidence(case: Case, _: Path) -> None:
 
 def check_recalibration(case: Case, _: Path) -> None:
     p, y, fold = (np.asarray(case["inputs"][name]) for name in ("probability", "agrees", "fold"))
-    fits: dict[str, Callable[..., recalibration.Recalibrator]] = {
-        "isotonic": recalibration.fit_isotonic,
-        "platt_plain": recalibration.fit_platt,
-        "platt_sklearn": lambda a, b: recalibration.fit_platt(a, b, softened=True),
+    fits: dict[str, Callable[..., calibration.Recalibrator]] = {
+        "isotonic": calibration.fit_isotonic,
+        "platt_plain": calibration.fit_platt,
+        "platt_sklearn": lambda a, b: calibration.fit_platt(a, b, softened=True),
     }
     found: dict[str, Any] = {}
     for name, fit in fits.items():
-        q = recalibration.cross_fitted(p, y, fold, fit)
+        q = calibration.cross_fitted(p, y, fold, fit)
         found[name] = {"probability": q, "brier": calibration.brier_score(q, y), "log_loss": calibration.log_loss(q, y)}
     parameters = []
     for row in case["expected"].get("parameters", []):
         others = fold != row["fold"]
-        plain, soft = recalibration.fit_platt(p[others], y[others]), recalibration.fit_platt(p[others], y[others], softened=True)
+        plain, soft = calibration.fit_platt(p[others], y[others]), calibration.fit_platt(p[others], y[others], softened=True)
         parameters.append(
             {
                 "fold": row["fold"],
@@ -208,7 +207,7 @@ def check_leniency(case: Case, _: Path) -> None:
 def check_rates(case: Case, _: Path) -> None:
     inputs, order = case["inputs"], case["expected"]["languages"]
     assert order[0] == inputs["reference"]
-    result = agreement_rates.compare_rates(inputs["hit"], _codes(inputs["language"], order), inputs["group"], len(order))
+    result = compare_rates(inputs["hit"], _codes(inputs["language"], order), inputs["group"], len(order))
     found = {
         "languages": order,
         "share": result.share,

@@ -18,11 +18,10 @@ from harness.measure.compare import align
 from harness.measure.options import Annotators, CompareOptions
 from harness.stats import aggregate_counts, benjamini_hochberg, benjamini_yekutieli, commonest, count_long, hits, holm
 from harness.stats.core.arrays import Floats
-from harness.stats.core.groups import GroupSums
+from harness.stats.core.groups import ClusterVariance, GroupSums
 from harness.stats.intervals.cluster_mean import ClusterMean, cluster_mean
 from harness.stats.intervals.judge_tests import judge_tests
 from harness.stats.intervals.noninferiority import gap_sums, guarded_mean, guarded_p, matched_gap
-from harness.stats.intervals.unequal_groups import ClusterVariance
 from tests.golden.decision_values import assert_equal
 
 Case = dict[str, Any]

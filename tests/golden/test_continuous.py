@@ -32,8 +32,7 @@ from harness.row_files import read_rows
 from harness.stats import human_pa, krippendorff_alpha
 from harness.stats.agreement.continuous import score_correlation
 from harness.stats.agreement.correlation import Correlation
-from harness.stats.agreement.intraclass import one_way_icc, two_way_icc
-from harness.stats.agreement.severity import standardised
+from harness.stats.agreement.variance_components import one_way_icc, standardised, two_way_icc
 
 pytestmark = pytest.mark.needs("shared data")
 

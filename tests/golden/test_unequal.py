@@ -18,9 +18,8 @@ import pytest
 
 from harness.stats import bell_mccaffrey, effective_groups, group_cap, judge_sums, judge_tests, prediction_powered_mean
 from harness.stats.intervals.cluster_mean import MeanTest, cluster_mean
-from harness.stats.intervals.judge_tests import judge_means, lower_bounds
+from harness.stats.intervals.judge_tests import judge_means, lower_bounds, one_class_tests
 from harness.stats.intervals.noninferiority import GuardedMean, gap_sums, guarded_mean, guarded_p
-from harness.stats.intervals.one_class import one_class_tests
 from tests.golden.decision_values import assert_equal
 
 ROOT = Path(__file__).resolve().parents[2]

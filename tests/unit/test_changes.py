@@ -202,8 +202,8 @@ CHANGES = {
         files={
             "stats/agreement/mean_square.py": STATISTIC.lstrip(),
             "stats/core/catalogue.py": {
-                "from harness.stats.core.aggregate import": "from harness.stats.agreement.mean_square import mean_square\n"
-                "from harness.stats.core.aggregate import",
+                "from harness.stats.core.tables import": "from harness.stats.agreement.mean_square import mean_square\n"
+                "from harness.stats.core.tables import",
                 "        sd_score(k, values, judge=judge),\n": "        sd_score(k, values, judge=judge),\n"
                 "        mean_square(k, values, judge=judge),\n",
             },

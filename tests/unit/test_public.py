@@ -19,7 +19,7 @@ from harness.decide.options import DecisionOptions
 from harness.improvement.asking import Asking
 from harness.improvement.candidates import AskedCandidate
 from harness.improvement.improve import ImproveOptions
-from harness.runs import runner, writing
+from harness.runs import generate, runner
 
 PUBLIC = {
     "AcceptOptions": AcceptOptions,
@@ -29,7 +29,7 @@ PUBLIC = {
     "CorrectOptions": CorrectOptions,
     "Dataset": data.Dataset,
     "DecisionOptions": DecisionOptions,
-    "GenerateSpec": writing.GenerateSpec,
+    "GenerateSpec": generate.GenerateSpec,
     "HarnessError": errors.HarnessError,
     "ImproveOptions": ImproveOptions,
     "Library": content.Library,

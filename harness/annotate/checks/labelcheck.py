@@ -43,9 +43,9 @@ from harness.stats import (
 )
 from harness.stats.agreement.continuous import score_correlation
 from harness.stats.agreement.correlation import NAMES as CORRELATIONS
-from harness.stats.agreement.severity import eta_squared
+from harness.stats.agreement.variance_components import eta_squared
 from harness.stats.core.arrays import Floats, Ints
-from harness.stats.core.bootstrap_resamples import RESAMPLES
+from harness.stats.intervals.bootstrap import RESAMPLES
 from harness.text import quoted, short_repr
 
 SCHEMA_VERSION = 1

@@ -21,7 +21,7 @@ from harness.errors import UsageError
 from harness.measure.cells import bounds
 from harness.model import Scale, Score
 from harness.signature import StudySignature
-from harness.stats.core.bootstrap_resamples import RESAMPLES
+from harness.stats.intervals.bootstrap import RESAMPLES
 from harness.stats.intervals.intervals import proportion_interval
 
 SCHEMA_VERSION = 1

@@ -12,15 +12,13 @@ from contextlib import aclosing
 from functools import partial
 from pathlib import Path
 
-from harness.engines.batch.accounts import CallAccounts
 from harness.engines.batch.files import request_files, scratch
-from harness.engines.batch.record import BatchRecord, is_file
-from harness.engines.batch.results import Collector
-from harness.engines.batch.submission import BatchSubmitter, is_queue_full, learn_from_problems, problems_in_words
+from harness.engines.batch.results import CallAccounts, Collector
+from harness.engines.batch.submission import BatchRecord, BatchSubmitter, is_file, is_queue_full, learn_from_problems, problems_in_words
 from harness.engines.budget import Budget
 from harness.engines.concurrent import run_loop, run_together
 from harness.engines.local import Watch
-from harness.engines.polling import OutOfTime, Polling
+from harness.engines.retry import OutOfTime, Polling
 from harness.engines.work import CallSequence, Engine, JudgeWork, Outcome, Settings, with_ids
 from harness.errors import JudgeError
 from harness.judges.base import NoReply
@@ -73,8 +71,8 @@ class _BatchSession:
 
     def outcome(self, *, interrupted: bool) -> Outcome:
         states = self._ended | {batch_id: batch.status for batch_id, (_, batch) in self._open.items()}
-        held = {call_id for record, _ in self._open.values() for call_id in record.calls}
-        under_way = sum(call_id in held for call_id in self._work.calls.ids()) if held else 0
+        with_provider = {call_id for record, _ in self._open.values() for call_id in record.calls}
+        under_way = sum(call_id in with_provider for call_id in self._work.calls.ids()) if with_provider else 0
         accounts = self._accounts
         return Outcome(accounts.progress, interrupted, accounts.last_loss, self._budget.exhausted, states, under_way, Engine("batch"))
 
@@ -92,13 +90,13 @@ class _BatchSession:
 
     async def _ask(self) -> None:
         """Collect batches that have ended, submit what is missing, and wait, until no batch is open."""
-        held: set[str] | None = await self._resume()
+        with_provider: set[str] | None = await self._resume()
         while True:
             await self._check_batches()
             if self._settings.batches != "collect" and time.monotonic() >= self._retry_at:
-                await self._submit(held)
-                held = None
-            if self._settings.batches != "wait" or not (self._open or self._accounts.to_ask_again or held is not None):
+                await self._submit(with_provider)
+                with_provider = None
+            if self._settings.batches != "wait" or not (self._open or self._accounts.to_ask_again or with_provider is not None):
                 return
             await self._polling.wait(self._pause())
 
@@ -111,13 +109,13 @@ class _BatchSession:
         for record in records:
             if not own_ids.isdisjoint(record.calls):
                 await self._resume_batch(record)
-        held = {call_id for record, _ in self._open.values() for call_id in record.calls}
-        if held:
-            self.note(f"{len(held)} calls are in batches that were submitted before ({', '.join(self._open)})")
-        if held and (self._settings.limits.cost is not None or self._settings.limits.calls is not None):
-            for call in with_ids(self._work.calls, held):
+        with_provider = {call_id for record, _ in self._open.values() for call_id in record.calls}
+        if with_provider:
+            self.note(f"{len(with_provider)} calls are in batches that were submitted before ({', '.join(self._open)})")
+        if with_provider and (self._settings.limits.cost is not None or self._settings.limits.calls is not None):
+            for call in with_ids(self._work.calls, with_provider):
                 self._accounts.hold(call)
-        return held
+        return with_provider
 
     async def _resume_batch(self, record: StoredBatch) -> None:
         if not is_file(record):
@@ -127,13 +125,13 @@ class _BatchSession:
 
     # ---- submitting
 
-    async def _submit(self, held: set[str] | None) -> None:
-        """Submit the calls that have to be asked again. The first time, with `held`, also submit all calls that no open batch holds."""
+    async def _submit(self, with_provider: set[str] | None) -> None:
+        """Submit the calls to ask again; the first time, with `with_provider`, all calls that no open batch holds, too."""
         again = self._accounts.to_ask_again
-        if held is None:
+        if with_provider is None:
             calls = with_ids(self._work.calls, again)
         else:
-            calls = self._work.calls.without([call_id in held and call_id not in again for call_id in self._work.calls.ids()])
+            calls = self._work.calls.without([call_id in with_provider and call_id not in again for call_id in self._work.calls.ids()])
         capabilities = self._provider.chat.capabilities
         files = request_files(self._folder / "requests.jsonl", self._lines(calls, capabilities), self._most_requests)
         async with aclosing(files):

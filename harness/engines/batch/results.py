@@ -1,8 +1,9 @@
-"""Collecting a batch that has ended: its lines become replies in the store, or calls that are asked again."""
+"""Results of batches: the state of every call of a judge, and a batch's lines as replies in the store or calls that are asked again."""
 
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from itertools import islice
@@ -10,13 +11,12 @@ from pathlib import Path
 
 import msgspec
 
-from harness.engines.batch.accounts import CallAccounts
 from harness.engines.batch.files import ResultLine, Results
 from harness.engines.batch.submission import capabilities_of
-from harness.engines.local import repeated_refusal
-from harness.engines.polling import Polling
-from harness.engines.retry import MAX_REFUSALS
-from harness.engines.work import CallSequence, JudgeWork, with_ids
+from harness.engines.budget import Budget
+from harness.engines.local import MAX_REASKS, repeated_refusal
+from harness.engines.retry import FIRST_ATTEMPTS, MAX_ATTEMPTS, MAX_REFUSALS, Polling
+from harness.engines.work import CallSequence, JudgeWork, Progress, charged, with_ids
 from harness.errors import EndpointRefusal, FatalReply, JudgeError
 from harness.judges.base import NoReply, UnexplainedRefusal
 from harness.judges.batches import Batches, BatchRefused, ProviderBatch
@@ -26,6 +26,83 @@ from harness.judges.transport import Response
 from harness.model import Call, Reply
 from harness.store import Attempt, Store, StoredBatch
 from harness.store.opening import explaining_errors
+
+
+class CallAccounts:
+    """Counts, costs and attempts of one judge's calls. A call's cost is reserved from its first submission until it is settled."""
+
+    def __init__(self, work: JudgeWork, budget: Budget, attempts: int | None) -> None:
+        self.progress = Progress(total=len(work.calls))
+        self.to_ask_again: set[str] = set()
+        self._given_up: str | None = None
+        self._work = work
+        self._budget = budget
+        self._max_attempts = attempts or MAX_ATTEMPTS
+        self._attempts: Counter[str] = Counter()
+        self._reasked: Counter[str] = Counter()
+        self._exhausted = False
+        self._last_reason = ""
+
+    def take(self, call: Call) -> bool:
+        """Return True if a call may go out: a call that is asked again may, any other if the budget allows it."""
+        return call.call_id in self.to_ask_again or self._budget.take(self._reserved(call))
+
+    def hold(self, call: Call) -> None:
+        """Count a call that went out before this command began."""
+        self._budget.hold(self._reserved(call))
+
+    def record_reply(self, call: Call, reply: Reply) -> None:
+        """Count a reply; if the call has to be asked again, it stays open."""
+        cost = charged(self._work, call, reply)
+        asked_again = self._work.ask_again(call, reply) and self._reasked[call.call_id] < MAX_REASKS
+        if asked_again and not self._budget.late:
+            self._reasked[call.call_id] += 1
+            self.progress.reasked += 1
+            self.to_ask_again.add(call.call_id)
+            self._budget.settle(0.0, cost)
+            return
+        self._budget.settle(self._reserved(call), cost)
+        self.progress.count(self._work, call, reply)
+
+    def record_stored(self, call: Call) -> None:
+        """Count a call whose reply was already in the store."""
+        self._budget.settle(self._reserved(call), 0.0)
+        self.progress.done += 1
+
+    def ask_differently(self, call: Call) -> None:
+        """Ask the call again: it was refused for a parameter or answer format that is now left out."""
+        self.to_ask_again.add(call.call_id)
+
+    def record_loss(self, call: Call, reason: str) -> None:
+        """Count an attempt without a reply; after the last one the call is given up."""
+        self._last_reason = reason
+        self._attempts[call.call_id] += 1
+        if self._attempts[call.call_id] < (self._max_attempts if self.progress.done else min(self._max_attempts, FIRST_ATTEMPTS)):
+            self.progress.retries += 1
+            self.to_ask_again.add(call.call_id)
+        else:
+            self._exhausted = True
+            self.give_up(call, reason)
+
+    @property
+    def last_loss(self) -> str | None:
+        """Return the reason why a call has no answer: the last one that was given up, else the last one that waits to be asked again."""
+        return self._given_up or (self._last_reason if self.to_ask_again else None)
+
+    def check(self) -> None:
+        """Raises JudgeError when calls were given up and nothing was ever answered: then the problem is not these calls."""
+        if self._exhausted and not self.progress.done:
+            raise JudgeError(f"{self._work.judge.identity.name}: {self._last_reason}; no call was answered")
+
+    def give_up(self, call: Call, reason: str) -> None:
+        """Leave a call without a reply."""
+        self._given_up = reason
+        self.progress.lost += 1
+        self._budget.settle(self._reserved(call), 0.0)
+
+    def _reserved(self, call: Call) -> float:
+        return self._work.cost(self._work.tokens(call))
+
 
 _CHUNK = 500  # attempts in a commit
 
@@ -90,8 +167,8 @@ class Collector:
         answered_before = self._accounts.progress.done
         fatal: FatalReply | None = None
         refusals: dict[str, EndpointRefusal] = {}
-        others = calls.without([call_id in results.answers for call_id in calls.ids()])
-        for are_answers, part in ((True, with_ids(calls, results.answers)), (False, others)):
+        unanswered = calls.without([call_id in results.answers for call_id in calls.ids()])
+        for are_answers, part in ((True, with_ids(calls, results.answers)), (False, unanswered)):
             for chunk in _chunks(part):
                 meanings = [(call, self._meaning(call, results.line(call.call_id), capabilities, record)) for call in chunk]
                 self._write(meanings, cancelled=record.batch_id if batch.status == "cancelled" else None)
@@ -163,10 +240,10 @@ class Collector:
                 self._accounts.record_loss(call, str(meaning))
 
     def _is_complete(self, record: StoredBatch, calls: CallSequence) -> bool:
-        """Whether no other run still needs calls of the batch: runs in one results folder share calls."""
-        own = frozenset(calls.ids())
-        others = [call_id for call_id in record.calls if call_id not in own]
-        return all(number is not None for number in self._store.last_attempts(others))
+        """Return True if no other run still needs calls of the batch: runs in one results folder share calls."""
+        plan_ids = frozenset(calls.ids())
+        other_ids = [call_id for call_id in record.calls if call_id not in plan_ids]
+        return all(number is not None for number in self._store.last_attempts(other_ids))
 
 
 def _error_text(error: object) -> str | None:

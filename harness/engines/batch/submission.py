@@ -1,19 +1,21 @@
 """Submitting a file of requests so that it is paid for once, even if the process or the connection ends at any moment.
 
-Also: why a provider refused a whole file, and what follows from it.
+An uploaded file is recorded with its calls before a batch is made of it. If the process dies in between, the next one finds the record
+and looks for the batch at the provider, instead of paying again. Also: why a provider refused a whole file, and what follows from it.
 """
 
 from __future__ import annotations
 
 import hashlib
 import time
+from collections.abc import Sequence
 from contextlib import suppress
 
 import msgspec
+from msgspec.structs import replace
 
 from harness.engines.batch.files import RequestFile
-from harness.engines.batch.record import BatchRecord, file_id
-from harness.engines.polling import Polling
+from harness.engines.retry import Polling
 from harness.engines.work import CallSequence, with_ids
 from harness.errors import FatalReply
 from harness.judges.base import NoReply
@@ -21,7 +23,63 @@ from harness.judges.batches import Batches, BatchRefused, LineError, ProviderBat
 from harness.judges.capabilities import FORMS, EndpointCapabilities
 from harness.judges.chat import Chat
 from harness.judges.transport import Response
-from harness.store import StoredBatch
+from harness.store import Store, StoredBatch
+from harness.store.store import SUBMITTED
+
+FILE = "file "  # begins the id of a record of an uploaded file
+MADE = "made into "  # begins the state of such a record, once there is a batch
+NOT_MADE = "not made into a batch"
+
+
+class BatchRecord:
+    """The batches of one judge in a results folder, of any run: runs share calls and pay for them once."""
+
+    def __init__(self, store: Store, judge: str, run: str) -> None:
+        self._store = store
+        self._judge = judge
+        self._run = run
+
+    def open(self) -> list[StoredBatch]:
+        """Batches and uploaded files that are not settled."""
+        return open_batches(self._store, self._judge)
+
+    def add_file(self, file_id: str, calls: Sequence[str]) -> StoredBatch:
+        """Record an uploaded file, of which a batch is about to be made."""
+        self._store.put_batch(FILE + file_id, self._run, self._judge, calls)
+        return StoredBatch(FILE + file_id, self._run, self._judge, time.time(), SUBMITTED, tuple(calls))
+
+    def add_batch(self, file: StoredBatch, batch_id: str) -> StoredBatch:
+        """Record the batch that was made of a file. Returns the batch's own record."""
+        self._store.put_batch(batch_id, file.run, self._judge, file.calls)
+        self._store.settle_batch(file.batch_id, MADE + batch_id)
+        return replace(file, batch_id=batch_id)
+
+    def drop_file(self, file: StoredBatch) -> None:
+        """Record that no batch was or will be made of a file."""
+        self._store.settle_batch(file.batch_id, NOT_MADE)
+
+    def settle(self, batch: StoredBatch, state: str) -> None:
+        """Record that a batch has ended and its replies are in the store."""
+        self._store.settle_batch(batch.batch_id, state)
+
+
+def open_batches(store: Store, judge: str) -> list[StoredBatch]:
+    """The batches of a judge that are not settled, of all runs of a results folder."""
+    return [batch for run in store.runs() for batch in store.batches(run, judge) if is_open(batch)]
+
+
+def is_open(batch: StoredBatch) -> bool:
+    return batch.state == SUBMITTED
+
+
+def is_file(batch: StoredBatch) -> bool:
+    """Return True if it is the record of an uploaded file."""
+    return batch.batch_id.startswith(FILE)
+
+
+def file_id(batch: StoredBatch) -> str:
+    return batch.batch_id.removeprefix(FILE)
+
 
 UNSURE_SECONDS = 15.0  # until a batch that may have been made appears in the provider's list
 _KEY = "harness_key"
@@ -101,12 +159,12 @@ def _key(record: StoredBatch) -> str:
 
 
 def is_queue_full(batch: ProviderBatch) -> bool:
-    """Whether the provider's queue is full. A smaller file may be accepted now, the same file later."""
+    """Return True if the provider's queue is full. A smaller file may be accepted now, the same file later."""
     return any(words in _text(problem).lower() for problem in batch.problems for words in _QUEUE_WORDS)
 
 
 def learn_from_problems(chat: Chat, calls: CallSequence, record: StoredBatch, batch: ProviderBatch) -> bool:
-    """Whether a problem names something that can be left out or asked for differently. If so, `chat` does it from now on."""
+    """Return True if a problem names something that can be left out or asked for differently. If so, `chat` does it from now on."""
     capabilities = capabilities_of(batch)
     problem_of = {_call_id(problem, record): _text(problem) for problem in batch.problems if record.calls}
     learnt = False
@@ -120,9 +178,9 @@ def learn_from_problems(chat: Chat, calls: CallSequence, record: StoredBatch, ba
 
 def problems_in_words(batch: ProviderBatch) -> str:
     """The problems with their line numbers."""
-    shown = [f"line {problem.line}: {_text(problem)}" if problem.line else _text(problem) for problem in batch.problems[:_MOST_SHOWN]]
+    sentences = [f"line {problem.line}: {_text(problem)}" if problem.line else _text(problem) for problem in batch.problems[:_MOST_SHOWN]]
     rest = [f"and {len(batch.problems) - _MOST_SHOWN} more"] if len(batch.problems) > _MOST_SHOWN else []
-    return "; ".join([*shown, *rest]) or "no reason given"
+    return "; ".join([*sentences, *rest]) or "no reason given"
 
 
 def _call_id(problem: LineError, record: StoredBatch) -> str:

@@ -7,15 +7,17 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections import deque
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from importlib.metadata import version
 from itertools import count
 from typing import Protocol, TypeVar
 
+import msgspec
+
 from harness.engines.budget import Budget
 from harness.engines.local import Watch
-from harness.engines.ray.leases import Lease, LeaseTable
 from harness.engines.ray.messages import (
     Assignment,
     AttemptResult,
@@ -30,7 +32,92 @@ from harness.engines.ray.messages import (
 from harness.engines.ray.worker import AssignedCall, pack_calls
 from harness.engines.work import Engine, JudgeWork, Outcome, Progress, charged
 from harness.errors import JudgeError
+from harness.model import Call
 from harness.store import Attempt, Store
+
+
+class Lease(msgspec.Struct, frozen=True):
+    """A call that a worker holds: its estimated tokens, and the US dollars that are reserved for it."""
+
+    call: Call
+    tokens: int
+    reserved: float
+
+
+class LeaseTable:
+    """Leases the calls of a judge in their order; calls that a worker could not finish come first. Holds only leased calls."""
+
+    def __init__(self, work: JudgeWork, budget: Budget) -> None:
+        self._work = work
+        self._budget = budget
+        self._calls = iter(work.calls)
+        self._remaining = len(work.calls)
+        self._open: dict[str, Lease] = {}
+        self._worker_of: dict[str, int] = {}  # by call
+        self._returned: deque[str] = deque()
+
+    @property
+    def finished(self) -> bool:
+        """Return True if every call was leased and settled."""
+        return not (self._remaining or self._open)
+
+    def lease(self, worker: int, count: int) -> list[Lease]:
+        """Lease at most `count` calls to that worker: fewer where the plan or the budget ends."""
+        leases: list[Lease] = []
+        while len(leases) < count and (lease := self._next_returned() or self._next_planned()):
+            self._open[lease.call.call_id] = lease
+            self._worker_of[lease.call.call_id] = worker
+            leases.append(lease)
+        return leases
+
+    def _next_returned(self) -> Lease | None:
+        while self._returned:
+            lease = self._open.get(self._returned.popleft())
+            if lease is not None:  # None: it was settled in the meantime
+                return lease
+        return None
+
+    def _next_planned(self) -> Lease | None:
+        call = next(self._calls, None) if self._remaining else None
+        if call is None:
+            self._remaining = 0
+            return None
+        usage = self._work.tokens(call)
+        cost = self._work.cost(usage)
+        if not self._budget.take(cost):
+            self._remaining = 0
+            return None
+        self._remaining -= 1
+        return Lease(call, usage.prompt_tokens + usage.completion_tokens, cost)
+
+    def settle(self, call_id: str) -> Lease | None:
+        """End the lease of a call and return it; None if it has ended already or never began."""
+        self._worker_of.pop(call_id, None)
+        return self._open.pop(call_id, None)
+
+    def reopen(self, lease: Lease, worker: int) -> None:
+        """Undo `settle`: that worker holds the call again."""
+        self._open[lease.call.call_id] = lease
+        self._worker_of[lease.call.call_id] = worker
+
+    def return_calls(self, worker: int) -> int:
+        """Return the calls that a lost worker holds, so that others get them. Returns how many there are."""
+        call_ids = [call_id for call_id, holder in self._worker_of.items() if holder == worker]
+        for call_id in call_ids:
+            del self._worker_of[call_id]
+        self._returned.extend(call_ids)
+        return len(call_ids)
+
+    def drop_returned(self) -> list[Lease]:
+        """Settle all returned calls without asking them again, because a budget is used up. Returns their leases."""
+        returned, self._returned = self._returned, deque()
+        return [lease for call_id in returned if (lease := self.settle(call_id)) is not None]
+
+    def stop(self) -> list[Lease]:
+        """Lease nothing more, because the judge was stopped, and settle all returned calls. Returns their leases."""
+        self._remaining = 0
+        return self.drop_returned()
+
 
 SILENT_SECONDS = 60.0  # a worker answers every second; one that is silent for so long is given up
 PLACEMENT_SECONDS = 600.0  # the cluster may have to grow first
@@ -42,7 +129,7 @@ T = TypeVar("T")
 
 
 class WorkerPool(Protocol):
-    """Where workers come from."""
+    """The source of workers."""
 
     def start_worker(self, assignments: Mapping[int, Assignment]) -> WorkerHandle:
         """A worker with these assignments. The cluster may still have to place it."""
@@ -61,14 +148,14 @@ class _JudgeProgress:
         """Take in the status that a worker reports."""
         self._statuses[worker] = status
         parts, progress = [status.progress for status in self._statuses.values()], self.progress
-        progress.retries = sum(one.retries for one in parts)
-        progress.reasked = sum(one.reasked for one in parts)
-        progress.most_in_flight = sum(one.most_in_flight for one in parts)
-        progress.waiting_for = next((one.waiting_for for one in parts if one.waiting_for), "")
+        progress.retries = sum(progress_part.retries for progress_part in parts)
+        progress.reasked = sum(progress_part.reasked for progress_part in parts)
+        progress.most_in_flight = sum(progress_part.most_in_flight for progress_part in parts)
+        progress.waiting_for = next((progress_part.waiting_for for progress_part in parts if progress_part.waiting_for), "")
         self.last_loss = status.last_loss or self.last_loss
 
     def lose(self, worker: int) -> None:
-        """That worker is lost: its calls are for others, and nothing waits for what it waited for."""
+        """Note that a worker is lost: its calls are for others, and nothing waits for what it waited for."""
         self.leases.return_calls(worker)
         if worker in self._statuses:
             self._statuses[worker].progress.waiting_for = ""
@@ -123,7 +210,7 @@ class Driver:
         self._dropped = 0
 
     def outcomes(self, *, interrupted: bool) -> list[Outcome]:
-        """How asking each judge ended."""
+        """Return the outcome of each judge."""
         engine = Engine("ray", len(self._nodes), self._most_at_work, self._lost, self._dropped)
         return [Outcome(judge.progress, interrupted, judge.last_loss, self._budget.exhausted, engine=engine) for judge in self._judges]
 
@@ -301,7 +388,7 @@ class Driver:
     def _count(self, judge: _JudgeProgress, lease: Lease, attempts: Sequence[AttemptResult]) -> None:
         """Count a settled call."""
         replies = [reply for reply, _ in attempts if reply is not None]
-        self._budget.settle(lease.reserved, sum(charged(judge.work, lease.call, each) for each in replies))
+        self._budget.settle(lease.reserved, sum(charged(judge.work, lease.call, answer) for answer in replies))
         judge.progress.count(judge.work, lease.call, replies[-1] if replies else None)
 
     def _stop(self, worker: _PoolWorker, index: int, problem: str) -> None:
@@ -320,10 +407,10 @@ class Driver:
 
 
 def _reason_unfit(ready: WorkerReady) -> str:
-    """Why the worker would not ask what this machine would ask; empty if it would."""
-    own = version("judge-harness")
-    if ready.version != own:
-        return f"judge-harness {ready.version} is installed there, {own} here; install the same version"
+    """Return the reason why the worker would ask other questions than this machine; empty if there is none."""
+    driver_version = version("judge-harness")
+    if ready.version != driver_version:
+        return f"judge-harness {ready.version} is installed there, {driver_version} here; install the same version"
     return ready.problem
 
 

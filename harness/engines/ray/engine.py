@@ -14,9 +14,8 @@ import msgspec
 
 from harness.engines.concurrent import run_loop, run_side_by_side
 from harness.engines.local import Watch
-from harness.engines.ray.assignments import assign_judges, training_data
 from harness.engines.ray.driver import Driver
-from harness.engines.ray.messages import Assignment, Exchange, ExchangeLost, WorkerLost, WorkerReady
+from harness.engines.ray.messages import Assignment, Exchange, ExchangeLost, WorkerLost, WorkerReady, assign_judges, training_data
 from harness.engines.ray.worker import Worker
 from harness.engines.work import Cluster, JudgeWork, Outcome, Settings
 from harness.errors import JudgeError, UsageError

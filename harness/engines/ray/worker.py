@@ -74,7 +74,7 @@ class _JudgeQueue:
 
     @property
     def wanted_calls(self) -> int:
-        """How many more calls it needs, at the speed since this was last read."""
+        """Return the number of calls that it needs further, at the speed since this was last read."""
         now = time.monotonic()
         rate = self.finished / max(now - self._last_asked, 0.001)
         self.finished, self._last_asked = 0, now
@@ -117,7 +117,7 @@ class Worker:
         judge = open_judge(assignment.opening.name, options)
         if judge.identity != assignment.identity:
             on_node, at_start = (
-                msgspec.json.encode(one.settings, order="sorted").decode() for one in (judge.identity, assignment.identity)
+                msgspec.json.encode(identity.settings, order="sorted").decode() for identity in (judge.identity, assignment.identity)
             )
             raise JudgeError(
                 f"'{assignment.opening.name}' is a different judge on this node ({on_node}) than where the run was started ({at_start})"

@@ -25,9 +25,8 @@ from harness.runs import CHIANG_LEE as STUDY
 from harness.stats import count_classes, estimate, intervals, kendall_tau, paired_difference, pearson, tabulate
 from harness.stats.agreement.alpha import alpha_of_humans
 from harness.stats.core.arrays import Estimate, Floats, Ints, Kind
-from harness.stats.core.sums import Estimated
-from harness.stats.intervals.intervals import no_interval
-from harness.stats.intervals.welch import welch_test
+from harness.stats.core.functions_of_sums import Estimated
+from harness.stats.intervals.intervals import no_interval, welch_test
 
 LEVELS = (("language", "task", "metric"),)
 HUMAN = "human"

@@ -16,7 +16,7 @@ from harness.reports.sections.variants import ITSELF, SAME
 from harness.reports.tables.column import COEFFICIENT, COUNT_OR_BLANK, Column
 from harness.stats.agreement.continuous import joined_groups, mean_of_segments, score_correlation, segment_correlations
 from harness.stats.core.arrays import Ints
-from harness.stats.core.sums import Estimated
+from harness.stats.core.functions_of_sums import Estimated
 from harness.stats.intervals.intervals import no_interval
 
 WITHIN, OVERALL = "kendall_tau_within", "kendall_tau"

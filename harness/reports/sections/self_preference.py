@@ -27,7 +27,7 @@ from harness.row_files import find_table
 from harness.signature import StudySignature
 from harness.stats.agreement.concordance import tau_b_left_out
 from harness.stats.core.arrays import Floats
-from harness.stats.core.jackknife import left_out_interval, of_group_sums, sums_by_group
+from harness.stats.core.functions_of_sums import left_out_interval, of_group_sums, sums_by_group
 from harness.stats.intervals.intervals import Interval, no_interval
 from harness.stats.intervals.trend import Line, fit_line
 

@@ -13,10 +13,10 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from harness.stats.core.aggregate import Rule, aggregate_counts
 from harness.stats.core.arrays import MISSING, Estimate, Floats, Ints
 from harness.stats.core.rows import Rows
 from harness.stats.core.statistic import Statistic, estimate_judge, mean_of, of_labels
+from harness.stats.core.tables import Rule, aggregate_counts
 
 NO_PAIR = "no item with two annotators"
 NO_JUDGED_PAIR = "no item with two annotators and a readable score"
@@ -73,12 +73,12 @@ class LeaveOneOut:
         n, used = rows.raters, rows.raters >= 2
         human, judge = np.zeros(len(n)), np.zeros(len(n))
         score = np.full(len(n), MISSING) if self.judge is None else rows.judge(self.judge)
-        for left in range(rows.k):
+        for left_out_class in range(rows.k):
             rest = rows.counts.copy()
-            rest[:, left] -= 1  # a class that nobody chose has the weight 0
+            rest[:, left_out_class] -= 1  # a class that nobody chose has the weight 0
             modes = rest == rest.max(axis=1, keepdims=True)
-            share = rows.counts[:, left] / np.maximum(n, 1) / modes.sum(axis=1)
-            human += share * modes[:, left]
+            share = rows.counts[:, left_out_class] / np.maximum(n, 1) / modes.sum(axis=1)
+            human += share * modes[:, left_out_class]
             judge += share * _at(modes, score)
         return _columns(used if self.judge is None else used & (score >= 0), _half(self.who, human, judge))
 
@@ -116,10 +116,10 @@ def share_left_out(who: Literal["human", "judge"], judge: int | None = None) -> 
     return Statistic(name, LeaveOneOut(who, judge), mean_of, "share", (0.0, 1.0), empty)
 
 
-def gap(of: Literal["pairwise", "loo"], judge: int = 0) -> Statistic:
+def gap(pair: Literal["pairwise", "loo"], judge: int = 0) -> Statistic:
     """`pairwise_gap` = pa_pairwise - human_pa, or `loo_gap` = judge_loo - human_loo, on the same items."""
-    features = Pairwise("gap", judge) if of == "pairwise" else LeaveOneOut("gap", judge)
-    return Statistic(f"{of}_gap", features, mean_of, "difference", (-1.0, 1.0), NO_JUDGED_PAIR)
+    features = Pairwise("gap", judge) if pair == "pairwise" else LeaveOneOut("gap", judge)
+    return Statistic(f"{pair}_gap", features, mean_of, "difference", (-1.0, 1.0), NO_JUDGED_PAIR)
 
 
 ALL_AGREE = Statistic("human_all_agree", all_agree, mean_of, "share", (0.0, 1.0), NO_PAIR)

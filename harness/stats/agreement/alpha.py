@@ -5,10 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from harness.stats.core.aggregate import Rule
 from harness.stats.core.arrays import Estimate, Floats, Kind, ShapeError, as_values, undefined
 from harness.stats.core.statistic import LEAST_UNCOMMON, Statistic, of_labels, ratio
-from harness.stats.core.tables import Joint, coincidences, square
+from harness.stats.core.tables import Joint, Rule, coincidences, square
 
 _BOUNDS = (-np.inf, 1.0)  # where distances depend on the totals, alpha can be below -1
 
@@ -32,11 +31,11 @@ def alpha_of(coincidences: Floats, kind: Kind, values: ArrayLike | None = None) 
     """Alpha of coincidence tables (..., k, k)."""
     totals = coincidences.sum(axis=-1)
     n = totals.sum(axis=-1)
-    apart = distances(kind, totals, values)
-    observed = (coincidences * apart).sum(axis=(-2, -1))
-    expected = (totals[..., :, None] * totals[..., None, :] * apart).sum(axis=(-2, -1))
+    distance = distances(kind, totals, values)
+    observed = (coincidences * distance).sum(axis=(-2, -1))
+    expected = (totals[..., :, None] * totals[..., None, :] * distance).sum(axis=(-2, -1))
     # both are divided by the largest possible distance, so that one tolerance fits all scales
-    largest = np.maximum(np.broadcast_to(apart, coincidences.shape).max(axis=(-2, -1)), 1e-300) * np.maximum(n, 1)
+    largest = np.maximum(np.broadcast_to(distance, coincidences.shape).max(axis=(-2, -1)), 1e-300) * np.maximum(n, 1)
     return 1 - ratio((n - 1) * observed / largest, expected / largest)
 
 
@@ -94,27 +93,27 @@ def krippendorff_alpha_interval(scores: ArrayLike) -> Estimate:
     >>> round(krippendorff_alpha_interval([[1.0, 1.0], [2.5, 2.0], [4.0, 4.5], [3.0, float("nan")]]).value, 6)
     0.962121
     """
-    given = np.asarray(scores, np.float64)
-    if given.ndim != 2:
-        raise ShapeError(f"scores must be items x raters, got shape {given.shape}")
-    rated = ~np.isnan(given)
+    table = np.asarray(scores, np.float64)
+    if table.ndim != 2:
+        raise ShapeError(f"scores must be items x raters, got shape {table.shape}")
+    rated = ~np.isnan(table)
     several = rated.sum(axis=1) >= 2
-    given, rated = given[several], rated[several]
+    table, rated = table[several], rated[several]
     m = rated.sum(axis=1)
     if not len(m):
         return undefined(0, "no item with two annotators")
-    x = np.where(rated, given - given[rated].mean(), 0.0)
+    x = np.where(rated, table - table[rated].mean(), 0.0)
     n = m.sum()
     # sums over ordered pairs of (x - y)² are 2 (m sum x² - (sum x)²)
     observed = (2 * (m * (x**2).sum(axis=1) - x.sum(axis=1) ** 2) / (m - 1)).sum() / n
     expected = 2 * (n * (x**2).sum() - x.sum() ** 2) / (n * (n - 1))
-    if np.ptp(given[rated]) == 0:
+    if np.ptp(table[rated]) == 0:
         return undefined(len(m), "constant raters")
     return Estimate(float(1 - observed / expected), len(m))
 
 
 def alpha_features(n: Floats, total: Floats, squares: Floats) -> Floats:
-    """What interval alpha needs of every item: [used, scores, their sum, of their squares, (n squares - sum²) / (n - 1)].
+    """Return the features for interval alpha of every item: [used, scores, their sum, of their squares, (n squares - sum²) / (n - 1)].
 
     Args:
         n, total, squares: (items,) number of scores, their sum, the sum of their squares; from any centre.

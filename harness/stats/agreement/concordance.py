@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from harness.stats.core.arrays import Floats, Ints, as_index, same_shape
+from harness.stats.core.functions_of_sums import Estimated, t_interval_from_sums
 from harness.stats.core.groups import degrees_of_freedom
 from harness.stats.core.statistic import ratio
-from harness.stats.core.sums import Estimated, t_interval_from_sums
 from harness.stats.intervals.intervals import MIN_GROUPS, no_interval
 
 CONSTANT_SCORES = "constant scores"
@@ -51,8 +51,8 @@ def pair_sums(x: ArrayLike, y: ArrayLike, stratum: ArrayLike | None = None) -> P
     by_x = np.argsort(of_x.rank, kind="stable")
     ranks = of_y.rank[by_x]
 
-    def before(places: Ints, below: Ints) -> Ints:
-        return _count_below(ranks, places, below) - of_x.start
+    def before(positions: Ints, below: Ints) -> Ints:
+        return _count_below(ranks, positions, below) - of_x.start
 
     lower_lower = before(of_x.first, of_y.rank)
     lower_not_higher = before(of_x.first, of_y.rank + 1)
@@ -60,12 +60,12 @@ def pair_sums(x: ArrayLike, y: ArrayLike, stratum: ArrayLike | None = None) -> P
     not_higher = before(of_x.last, of_y.rank + 1)
     higher_higher = of_x.size - of_x.up_to - of_y.up_to + not_higher
     signs = lower_lower + higher_higher - (of_x.below - lower_not_higher) - (of_y.below - not_higher_lower)
-    untied = [(one.size - (one.last - one.first)).astype(np.float64) for one in (of_x, of_y)]
+    untied = [(order.size - (order.last - order.first)).astype(np.float64) for order in (of_x, of_y)]
     return PairSums(signs.astype(np.float64), untied[0], untied[1])
 
 
 class _Ranked(NamedTuple):
-    """Of every item: its dense rank by (stratum, value); the places [first, last) of its value and the [start, …) of its stratum in
+    """Return for every item its dense rank by (stratum, value); the places [first, last) of its value and the [start, …) of its stratum in
     sorted order; how many items the stratum has."""
 
     rank: Ints
@@ -95,17 +95,17 @@ def _ranked(values: Floats, layer: Ints) -> _Ranked:
     return _Ranked(rank.astype(np.int64), (ends - times)[rank], ends[rank], starts[layer], sizes[layer])
 
 
-def _count_below(ranks: Ints, places: Ints, below: Ints) -> Ints:
-    """How many of the first `places` of `ranks` are lower than `below`, for many pairs of the two at once."""
-    count, left, right = np.zeros_like(places), np.zeros_like(places), places
+def _count_below(ranks: Ints, positions: Ints, below: Ints) -> Ints:
+    """Count those of the first `positions` of `ranks` that are lower than `below`, for many pairs of the two at once."""
+    count, low, right = np.zeros_like(positions), np.zeros_like(positions), positions
     values = ranks
     for bit in reversed(range(int(below.max(initial=0)).bit_length())):
         high = (values >> bit) & 1
         zeros = np.concatenate([[0], np.cumsum(1 - high)])
         wanted = ((below >> bit) & 1).astype(bool)
-        low_left, low_right = zeros[left], zeros[right]
+        low_left, low_right = zeros[low], zeros[right]
         count = count + np.where(wanted, low_right - low_left, 0)
-        left = np.where(wanted, zeros[-1] + left - low_left, low_left)
+        low = np.where(wanted, zeros[-1] + low - low_left, low_left)
         right = np.where(wanted, zeros[-1] + right - low_right, low_right)
         values = np.concatenate([values[high == 0], values[high == 1]])
     return count
@@ -128,14 +128,14 @@ def tau_b_left_out(x: ArrayLike, y: ArrayLike, groups: ArrayLike, weights: Array
     size = len(np.asarray(x))
     group = as_index(groups, size, "groups")
     if weights is None and size > _FEW_ITEMS:
-        counted, every, inside = np.ones(size), pair_sums(x, y), pair_sums(x, y, group)
+        counted, all_pairs, inside = np.ones(size), pair_sums(x, y), pair_sums(x, y, group)
     else:
         counted = np.ones(size) if weights is None else np.asarray(weights, np.float64)
-        every, inside = _weighted_pair_sums(np.asarray(x, np.float64), np.asarray(y, np.float64), group, counted)
+        all_pairs, inside = _weighted_pair_sums(np.asarray(x, np.float64), np.asarray(y, np.float64), group, counted)
     count = int(group.max(initial=-1)) + 1
     signs, a, b = (
-        counted @ whole - np.r_[0.0, np.bincount(group, counted * (2 * whole - own), minlength=count)]
-        for whole, own in zip(every, inside, strict=True)
+        counted @ total - np.r_[0.0, np.bincount(group, counted * (2 * total - inner), minlength=count)]
+        for total, inner in zip(all_pairs, inside, strict=True)
     )
     return np.asarray(np.clip(ratio(signs, np.sqrt(np.maximum(a, 0) * np.maximum(b, 0))), -1, 1))
 
@@ -145,12 +145,12 @@ def _weighted_pair_sums(x: Floats, y: Floats, group: Ints, weights: Floats) -> t
     sums = np.zeros((2, 3, len(x)))
     step = max(1, _PAIRS_AT_ONCE // max(len(x), 1))
     for start in range(0, len(x), step):
-        own = slice(start, start + step)
-        u, v = (np.sign(values[own, None] - values) for values in (x, y))
-        together = weights * (group[own, None] == group)
-        for place, signs in enumerate((u * v, u * u, v * v)):
-            sums[0, place, own] = signs @ weights
-            sums[1, place, own] = (signs * together).sum(axis=1)
+        chunk = slice(start, start + step)
+        u, v = (np.sign(values[chunk, None] - values) for values in (x, y))
+        together = weights * (group[chunk, None] == group)
+        for row, signs in enumerate((u * v, u * u, v * v)):
+            sums[0, row, chunk] = signs @ weights
+            sums[1, row, chunk] = (signs * together).sum(axis=1)
     return PairSums(*sums[0]), PairSums(*sums[1])
 
 
@@ -168,13 +168,13 @@ def tau_b_by_stratum(x: ArrayLike, y: ArrayLike, stratum: ArrayLike) -> Floats:
         u, v = (np.sign(values[i] - values[j]) for values in (np.asarray(x, np.float64), np.asarray(y, np.float64)))
         sums = [np.bincount(layer[i], weights, minlength=count) for weights in (u * v, u * u, v * v)]
     else:
-        sums = [np.bincount(layer, own, minlength=count) for own in pair_sums(x, y, layer)]
-    signs, a, b = (np.asarray(each, np.float64) for each in sums)
+        sums = [np.bincount(layer, pair_counts, minlength=count) for pair_counts in pair_sums(x, y, layer)]
+    signs, a, b = (np.asarray(part, np.float64) for part in sums)
     return np.asarray(np.clip(ratio(signs, np.sqrt(a * b)), -1, 1))
 
 
 def ordering_credits(x: ArrayLike, y: ArrayLike, stratum: ArrayLike) -> Floats:
-    """How well y orders the items of every stratum as x does, where a missing y orders nothing: (strata,) in [-1, 1].
+    """Return Kendall's tau-b of x and y within every stratum, where a missing y orders nothing: (strata,) in [-1, 1].
 
     It is Kendall's tau-b of x and y in which a missing y is tied with every other item. With C concordant and D discordant pairs among
     the items that have a y, u_x pairs of all items untied in x, and u_y pairs untied in y:
@@ -199,11 +199,11 @@ def ordering_credits(x: ArrayLike, y: ArrayLike, stratum: ArrayLike) -> Floats:
     layer = as_index(stratum, len(a), "stratum")
     count, read = int(layer.max(initial=-1)) + 1, ~np.isnan(b)
     used, which = np.unique(layer[read], return_inverse=True)
-    known = np.zeros(count)
+    comparable = np.zeros(count)
     untied_read = _untied_pairs(a[read], layer[read], count)
-    known[used] = np.nan_to_num(tau_b_by_stratum(a[read], b[read], which)) if len(used) else 0.0
+    comparable[used] = np.nan_to_num(tau_b_by_stratum(a[read], b[read], which)) if len(used) else 0.0
     untied = _untied_pairs(a, layer, count)
-    return np.asarray(np.where(untied > 0, known * np.sqrt(ratio(untied_read, untied)), np.nan))
+    return np.asarray(np.where(untied > 0, comparable * np.sqrt(ratio(untied_read, untied)), np.nan))
 
 
 def _untied_pairs(values: Floats, layer: Ints, count: int) -> Floats:
@@ -255,21 +255,21 @@ def tau_within(x: ArrayLike, y: ArrayLike, strata: ArrayLike, groups: ArrayLike)
     a, b = np.asarray(x, np.float64), np.asarray(y, np.float64)
     layer, codes = np.asarray(strata), np.asarray(groups)
     same_shape(x=a, y=b, strata=layer, groups=codes)
-    known = ~(np.isnan(a) | np.isnan(b))
-    if not known.any():
+    present = ~(np.isnan(a) | np.isnan(b))
+    if not present.any():
         return Estimated(math.nan, 0, no_interval(0), math.nan, "no overlap")
-    kept = np.flatnonzero(known)[_varied(a[known], b[known], as_index(layer[known], int(known.sum()), "strata"))]
-    if not len(kept):
-        return Estimated(math.nan, int(known.sum()), no_interval(0, CONSTANT_SCORES), math.nan, CONSTANT_SCORES)
-    values = _left_out(a[kept], b[kept], as_index(layer[kept], len(kept), "strata"), as_index(codes[kept], len(kept), "groups"))
+    rows = np.flatnonzero(present)[_varied(a[present], b[present], as_index(layer[present], int(present.sum()), "strata"))]
+    if not len(rows):
+        return Estimated(math.nan, int(present.sum()), no_interval(0, CONSTANT_SCORES), math.nan, CONSTANT_SCORES)
+    values = _left_out(a[rows], b[rows], as_index(layer[rows], len(rows), "strata"), as_index(codes[rows], len(rows), "groups"))
     value, count = float(values[0]), len(values) - 1
     if count < MIN_GROUPS:
-        return Estimated(value, len(kept), no_interval(count), math.nan, None)
+        return Estimated(value, len(rows), no_interval(count), math.nan, None)
     rest = values[1:][~np.isnan(values[1:])]
     influence = rest - rest.mean()
     error = math.sqrt(float(influence @ influence) * (count - 1) / count)
     freedom = degrees_of_freedom(influence, np.ones(len(influence)))
-    return t_interval_from_sums(value, len(kept), error, freedom, count, (-1.0, 1.0), "cluster jackknife (t)")
+    return t_interval_from_sums(value, len(rows), error, freedom, count, (-1.0, 1.0), "cluster jackknife (t)")
 
 
 def _varied(a: Floats, b: Floats, layer: Ints) -> NDArray[np.bool_]:
@@ -284,17 +284,17 @@ def _left_out(a: Floats, b: Floats, layer: Ints, group: Ints) -> Floats:
     above, below = np.zeros(1 + groups), np.zeros(1 + groups)
     for stratum in range(int(layer.max()) + 1):
         rows = np.flatnonzero(layer == stratum)
-        own = group[rows]
-        over_all, inside = pair_sums(a[rows], b[rows]), pair_sums(a[rows], b[rows], own)
-        signs, a_untied, b_untied = (_without(*sums, own, groups) for sums in zip(over_all, inside, strict=True))
+        group_rows = group[rows]
+        over_all, inside = pair_sums(a[rows], b[rows]), pair_sums(a[rows], b[rows], group_rows)
+        signs, a_untied, b_untied = (_without(*sums, group_rows, groups) for sums in zip(over_all, inside, strict=True))
         tau = np.clip(ratio(signs, np.sqrt(np.maximum(a_untied * b_untied, 0))), -1, 1)
-        n = np.where(np.isnan(tau), 0, len(rows) - np.r_[0, np.bincount(own, minlength=groups)])
+        n = np.where(np.isnan(tau), 0, len(rows) - np.r_[0, np.bincount(group_rows, minlength=groups)])
         above, below = above + n * np.where(np.isnan(tau), 0, tau), below + n
     average: Floats = ratio(above, below)
     return average
 
 
-def _without(every: Floats, inside: Floats, group: Ints, groups: int) -> Floats:
+def _without(all_sums: Floats, inside: Floats, group: Ints, groups: int) -> Floats:
     """Sums over pairs with every group, then without each. Pairs with other groups are counted from both ends, pairs inside once."""
-    left: Floats = every.sum() - np.r_[0.0, np.bincount(group, 2 * every - inside, minlength=groups)]
-    return left
+    remaining: Floats = all_sums.sum() - np.r_[0.0, np.bincount(group, 2 * all_sums - inside, minlength=groups)]
+    return remaining

@@ -15,10 +15,9 @@ from numpy.typing import ArrayLike, NDArray
 from harness.stats.agreement.concordance import tau_b_by_stratum, tau_b_left_out
 from harness.stats.agreement.correlation import Correlation, pearson_of_moments
 from harness.stats.core.arrays import Floats, Ints, ShapeError, as_index, same_shape
+from harness.stats.core.functions_of_sums import Estimated, left_out_interval, left_out_test, sums_by_group
 from harness.stats.core.groups import group_sums, relative_weights
-from harness.stats.core.jackknife import left_out_interval, left_out_test, sums_by_group
 from harness.stats.core.statistic import ratio
-from harness.stats.core.sums import Estimated
 from harness.stats.intervals.intervals import no_interval, scatter_of, tested_mean
 
 NO_OVERLAP = "no overlap"
@@ -126,8 +125,8 @@ def known_scores(
 
 
 def _centred(values: Floats) -> Floats:
-    apart = values - values.mean()
-    return apart / max(float(np.abs(apart).max()), 1e-300) if np.ptp(values) > 0 else np.zeros(len(values))
+    deviation = values - values.mean()
+    return deviation / max(float(np.abs(deviation).max()), 1e-300) if np.ptp(values) > 0 else np.zeros(len(values))
 
 
 def _rho_left_out(x: Floats, y: Floats, group: Ints, weight: Floats) -> Floats:
@@ -138,9 +137,9 @@ def _rho_left_out(x: Floats, y: Floats, group: Ints, weight: Floats) -> Floats:
     spread_x, spread_y = float(weight @ (f * f)) / n - 0.25, float(weight @ (g * g)) / n - 0.25
     if min(spread_x, spread_y) <= 1e-15:
         return np.full(1 + int(group.max()) + 1, math.nan)
-    both, scale = float(weight @ (f * g)) / n, math.sqrt(spread_x * spread_y)
-    rho = float(np.clip((both - 0.25) / scale, -1, 1))
-    influence = (f * g + of_x.above(g) + of_y.above(f) - 3 * both) / scale
+    covariance, scale = float(weight @ (f * g)) / n, math.sqrt(spread_x * spread_y)
+    rho = float(np.clip((covariance - 0.25) / scale, -1, 1))
+    influence = (f * g + of_x.above(g) + of_y.above(f) - 3 * covariance) / scale
     influence -= rho / 2 * (f * f + 2 * of_x.above(f) - 3 * (spread_x + 0.25)) / spread_x
     influence -= rho / 2 * (g * g + 2 * of_y.above(g) - 3 * (spread_y + 0.25)) / spread_y
     size = np.bincount(group, weight)
@@ -201,7 +200,7 @@ def segment_correlations(x: ArrayLike, y: ArrayLike, segment: ArrayLike) -> Segm
     names, layer = np.unique(code[used], return_inverse=True)
     items = np.bincount(layer, minlength=len(names))
     tau = tau_b_by_stratum(a, b, layer)
-    r, rho = (np.where(np.isnan(tau), np.nan, _r_by(*of, layer)) for of in ((a, b), (_ranks_by(a, layer), _ranks_by(b, layer))))
+    r, rho = (np.where(np.isnan(tau), np.nan, _r_by(*scores, layer)) for scores in ((a, b), (_ranks_by(a, layer), _ranks_by(b, layer))))
     return SegmentCorrelations(names, items, r, tau, rho, int((items == 1).sum()))
 
 
@@ -241,12 +240,12 @@ def mean_of_segments(
     """
     v, codes = np.asarray(values, np.float64), np.asarray(groups)
     same_shape("of the same source texts", values=v, groups=codes)
-    known = ~np.isnan(v)
-    if not known.any():
+    present = ~np.isnan(v)
+    if not present.any():
         return Estimated(math.nan, 0, no_interval(0, NO_SEGMENT), math.nan, NO_SEGMENT)
-    sums = group_sums(v[known], codes[known])
-    interval, p = tested_mean(sums, scatter_of(v[known]), bounds, level=level)
-    return Estimated(sums.mean, int(known.sum()), interval, p, None)
+    sums = group_sums(v[present], codes[present])
+    interval, p = tested_mean(sums, scatter_of(v[present]), bounds, level=level)
+    return Estimated(sums.mean, int(present.sum()), interval, p, None)
 
 
 def joined_groups(segment: ArrayLike, groups: ArrayLike) -> Ints:
@@ -262,8 +261,8 @@ def joined_groups(segment: ArrayLike, groups: ArrayLike) -> Ints:
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
 
-    of, group = np.asarray(segment, np.int64), as_index(groups, len(np.asarray(segment)), "groups")
-    segments, size = int(of.max(initial=-1)) + 1, int(group.max(initial=-1)) + 1
-    links = coo_array((np.ones(len(of)), (of, segments + group)), shape=(segments + size, segments + size))
+    segment_codes, group = np.asarray(segment, np.int64), as_index(groups, len(np.asarray(segment)), "groups")
+    segments, size = int(segment_codes.max(initial=-1)) + 1, int(group.max(initial=-1)) + 1
+    links = coo_array((np.ones(len(segment_codes)), (segment_codes, segments + group)), shape=(segments + size, segments + size))
     _, cluster = connected_components(links, directed=False)
     return as_index(cluster[:segments], segments, "groups")

@@ -75,11 +75,11 @@ def tau_b_of_table(table: Floats) -> Floats:
 
 def _running(table: Floats, axis: int) -> Floats:
     """`np.cumsum` over a short axis; it is faster where another axis is the long one in memory."""
-    found = table.copy(order="K")
-    along = np.moveaxis(found, axis, 0)
-    for place in range(1, len(along)):
-        along[place] += along[place - 1]
-    return found
+    sums = table.copy(order="K")
+    along = np.moveaxis(sums, axis, 0)
+    for index in range(1, len(along)):
+        along[index] += along[index - 1]
+    return sums
 
 
 def spearman_of_table(table: Floats) -> Floats:
@@ -87,8 +87,8 @@ def spearman_of_table(table: Floats) -> Floats:
     n = table.sum(axis=(-2, -1))[..., None]
     x, y = table.sum(axis=-1), table.sum(axis=-2)
     rank_x, rank_y = _running(x, -1) - (x + n) / 2, _running(y, -1) - (y + n) / 2
-    both = np.einsum("...x,...xy,...y->...", rank_x, table, rank_y)
-    return np.clip(ratio(both, np.sqrt((x * rank_x**2).sum(axis=-1) * (y * rank_y**2).sum(axis=-1))), -1, 1)
+    cross = np.einsum("...x,...xy,...y->...", rank_x, table, rank_y)
+    return np.clip(ratio(cross, np.sqrt((x * rank_x**2).sum(axis=-1) * (y * rank_y**2).sum(axis=-1))), -1, 1)
 
 
 def pearson_of_moments(sums: Floats) -> Floats:

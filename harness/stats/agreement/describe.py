@@ -8,10 +8,10 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from harness.stats.core.aggregate import Rule, aggregate_counts
 from harness.stats.core.arrays import Estimate, Floats, Ints, ShapeError, as_values
 from harness.stats.core.rows import Rows
 from harness.stats.core.statistic import Statistic, estimate_judge, mean_of, ratio
+from harness.stats.core.tables import Rule, aggregate_counts
 
 Direction = Literal[1, -1]
 LEVELS = ("full", "partial", "none")
@@ -80,12 +80,12 @@ def sd_of_sums(sums: Floats) -> Floats:
     1.4142
     """
     n, total, squares = np.moveaxis(sums, -1, 0)
-    left = np.maximum(squares - total**2 / np.maximum(n, 1), 0.0)
-    return np.sqrt(ratio(left, np.where(n > 1, n - 1, 0.0)))
+    remaining = np.maximum(squares - total**2 / np.maximum(n, 1), 0.0)
+    return np.sqrt(ratio(remaining, np.where(n > 1, n - 1, 0.0)))
 
 
 def leniency(judge: ArrayLike, labels: ArrayLike, k: int, direction: Direction, values: ArrayLike | None = None) -> Estimate:
-    """How much better than the annotators a judge scores the items, in points of the scale.
+    """Return the statistic of leniency: how much better than the annotators a judge scores the items, in points of the scale.
 
     mean over items of (judge - mean of the item's annotators) x direction, so that + is toward `best`.
 
@@ -204,8 +204,8 @@ def coverage(rows: Rows, *, rule: Rule = "drop", judge: int = 0) -> Coverage:
     [[2], [1], [0.5]]
     """
     reference = aggregate_counts(rows.counts, rule)
-    known = rows.raters >= 1 if rule == "strict" else reference >= 0
-    sums = rows.sums(np.stack([known, known & (rows.judge(judge) >= 0)], axis=1).astype(np.float64))
+    has_reference = rows.raters >= 1 if rule == "strict" else reference >= 0
+    sums = rows.sums(np.stack([has_reference, has_reference & (rows.judge(judge) >= 0)], axis=1).astype(np.float64))
     n_ref, n = np.rint(sums).astype(np.int64).T
     return Coverage(n_ref, n, ratio(sums[:, 1], sums[:, 0]))
 

@@ -90,11 +90,11 @@ def stuart_maxwell_of_table(table: ArrayLike) -> MarginTest:
 
     sets, of_class = connected_components(t, directed=False)
     statistic, df = 0.0, 0
-    for each in range(sets):
-        classes = np.flatnonzero(of_class == each)
+    for index in range(sets):
+        classes = np.flatnonzero(of_class == index)
         if len(classes) > 1:
-            found = SquareTable(t[np.ix_(classes, classes)], shift_zeros=False).homogeneity()
-            statistic, df = statistic + float(found.statistic), df + int(found.df)
+            homogeneity = SquareTable(t[np.ix_(classes, classes)], shift_zeros=False).homogeneity()
+            statistic, df = statistic + float(homogeneity.statistic), df + int(homogeneity.df)
     return _chi_square(statistic, df, n)
 
 
@@ -129,8 +129,8 @@ def mcnemar(a: ArrayLike, b: ArrayLike, groups: ArrayLike | None = None, *, meth
         return _undefined(len(x), NOBODY_DIFFERS if len(x) else "no overlap")
     from statsmodels.stats.contingency_tables import mcnemar as exact_test
 
-    found = exact_test(np.bincount(x * 2 + y, minlength=4).reshape(2, 2), exact=True)
-    return MarginTest(float(found.statistic), 0, float(found.pvalue), len(x))
+    test = exact_test(np.bincount(x * 2 + y, minlength=4).reshape(2, 2), exact=True)
+    return MarginTest(float(test.statistic), 0, float(test.pvalue), len(x))
 
 
 def _pairs(a: ArrayLike, b: ArrayLike, k: int, groups: ArrayLike | None) -> tuple[Ints, Ints, np.ndarray[Any, np.dtype[Any]] | None]:

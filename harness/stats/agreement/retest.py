@@ -63,7 +63,7 @@ def retest(recorded: ArrayLike, first: ArrayLike, second: ArrayLike, *, level: f
     >>> found.apart, found.apart_fresh, found.alone, found.p == 3**-3
     (0.15, 0.0, 3, True)
     """
-    a, b, c = (np.asarray(given, np.int64) for given in (recorded, first, second))
+    a, b, c = (np.asarray(answers, np.int64) for answers in (recorded, first, second))
     if not (a.shape == b.shape == c.shape and 1 <= a.ndim <= 2):
         raise ShapeError(f"recorded {a.shape}, first {b.shape} and second {c.shape} must be of the same calls")
     if not (np.array_equal(a < 0, b < 0) and np.array_equal(a < 0, c < 0)):
@@ -72,7 +72,7 @@ def retest(recorded: ArrayLike, first: ArrayLike, second: ArrayLike, *, level: f
     n, judged = len(a), int((a >= 0).sum())
     if not judged:
         return Retest(n, math.nan, math.nan, 1.0, 0, (math.nan, math.nan))
-    ab, ac, bc = ((one != other).sum(axis=1) for one, other in ((a, b), (a, c), (b, c)))
+    ab, ac, bc = ((x != other).sum(axis=1) for x, other in ((a, b), (a, c), (b, c)))
     alone = int(((bc == 0) & (ab > 0)).sum())
     return Retest(
         n,

@@ -12,8 +12,8 @@ from numpy.typing import ArrayLike
 from harness.stats.agreement.concordance import pairs_within
 from harness.stats.agreement.continuous import NO_SEGMENT, joined_groups
 from harness.stats.core.arrays import Floats, Ints, as_index, same_shape
-from harness.stats.core.bootstrap_resamples import RESAMPLES
 from harness.stats.core.groups import degrees_of_freedom
+from harness.stats.intervals.bootstrap import RESAMPLES
 from harness.stats.intervals.intervals import MIN_GROUPS, NO_VARIATION, Interval, no_interval, t_quantile
 
 _STEPS = 512  # thresholds that are tried in a resample, spread evenly over the pairs
@@ -96,15 +96,15 @@ def tie_calibrated_accuracy(
         nothing = no_interval(0, NO_SEGMENT)
         return TieCalibratedAccuracy(math.nan, nothing, math.nan, nothing, 0, 0, NO_SEGMENT)
     cluster = joined_groups(layer, group[used])
-    with_pairs, place = np.unique(pairs.segment, return_inverse=True)
+    with_pairs, segment_index = np.unique(pairs.segment, return_inverse=True)
     cluster = as_index(cluster[with_pairs], len(with_pairs), "groups")
-    weight = 1 / np.bincount(place)[place]  # every source text has the same weight
-    of_pair, size = cluster[place], np.bincount(cluster).astype(np.float64)
+    weight = 1 / np.bincount(segment_index)[segment_index]  # every source text has the same weight
+    of_pair, size = cluster[segment_index], np.bincount(cluster).astype(np.float64)
     base = np.asarray(np.bincount(of_pair, weight * pairs.ordered, minlength=len(size)), np.float64)
     grouped = _GroupedPairs(pairs.apart, weight * pairs.change, of_pair, base, size)
     value, epsilon = _best(*_gains(grouped.apart, grouped.change, np.zeros(len(of_pair), np.int64), 1), base.sum(keepdims=True), size)
     intervals = _intervals(grouped, (value, epsilon), level, seed, resamples)
-    return TieCalibratedAccuracy(value, intervals[0], epsilon, intervals[1], len(with_pairs), len(place), None)
+    return TieCalibratedAccuracy(value, intervals[0], epsilon, intervals[1], len(with_pairs), len(segment_index), None)
 
 
 def _pairs_of(x: Floats, y: Floats, layer: Ints) -> _Pairs:
@@ -115,13 +115,13 @@ def _pairs_of(x: Floats, y: Floats, layer: Ints) -> _Pairs:
     return _Pairs(layer[i], np.asarray(np.round(np.abs(y[i] - y[j]), 9), np.float64), (people == 0) - ordered, ordered)
 
 
-def _gains(apart: Floats, change: Floats, of_pair: Ints, groups: int, thresholds: Floats | None = None) -> tuple[Floats, Floats]:
+def _gains(distance: Floats, change: Floats, of_pair: Ints, groups: int, thresholds: Floats | None = None) -> tuple[Floats, Floats]:
     """The thresholds (E,), rising, and how much each adds to the correct pairs of every group over the threshold before it (groups, E)."""
     if thresholds is None:
-        thresholds = np.unique(np.r_[0.0, apart])
-    place = np.searchsorted(thresholds, apart)
-    inside = place < len(thresholds)
-    key = of_pair[inside] * len(thresholds) + place[inside]
+        thresholds = np.unique(np.r_[0.0, distance])
+    bins = np.searchsorted(thresholds, distance)
+    inside = bins < len(thresholds)
+    key = of_pair[inside] * len(thresholds) + bins[inside]
     table = np.bincount(key, change[inside], minlength=groups * len(thresholds)).reshape(groups, len(thresholds))
     return thresholds, table.astype(np.float64)
 
@@ -129,8 +129,8 @@ def _gains(apart: Floats, change: Floats, of_pair: Ints, groups: int, thresholds
 def _best(thresholds: Floats, gains: Floats, base: Floats, size: Floats) -> tuple[float, float]:
     """The largest mean accuracy of all groups, and the smallest threshold that gives it."""
     accuracy = (base.sum() + np.cumsum(gains.sum(axis=0))) / size.sum()
-    at = int(np.argmax(accuracy > accuracy.max() - 1e-12))
-    return float(accuracy[at]), float(thresholds[at])
+    index = int(np.argmax(accuracy > accuracy.max() - 1e-12))
+    return float(accuracy[index]), float(thresholds[index])
 
 
 def _intervals(pairs: _GroupedPairs, value: tuple[float, float], level: float, seed: int, resamples: int) -> tuple[Interval, Interval]:
@@ -148,15 +148,15 @@ def _intervals(pairs: _GroupedPairs, value: tuple[float, float], level: float, s
     accuracy = (drawn @ base)[:, None] + drawn @ summed
     best = accuracy.argmax(axis=1)
     values = accuracy[np.arange(resamples), best] / (drawn @ size)
-    at = min(int(np.searchsorted(thresholds, value[1])), len(thresholds) - 1)
-    deviation = base + summed[:, at] - value[0] * size
+    index = min(int(np.searchsorted(thresholds, value[1])), len(thresholds) - 1)
+    deviation = base + summed[:, index] - value[0] * size
     freedom = float(degrees_of_freedom(deviation, np.ones(groups)))
-    found = []
-    for own, replicates, top in ((value[0], values, 1.0), (value[1], thresholds[best], math.inf)):
+    intervals = []
+    for estimate, replicates, top in ((value[0], values, 1.0), (value[1], thresholds[best], math.inf)):
         error = float(np.std(replicates)) * math.sqrt(groups / (groups - 1))
         if not error > 1e-12:
-            found.append(no_interval(groups, NO_VARIATION))
+            intervals.append(no_interval(groups, NO_VARIATION))
             continue
         half = t_quantile(level, freedom) * error
-        found.append(Interval(max(0.0, own - half), min(top, own + half), "cluster bootstrap (t)", groups, None, None))
-    return found[0], found[1]
+        intervals.append(Interval(max(0.0, estimate - half), min(top, estimate + half), "cluster bootstrap (t)", groups, None, None))
+    return intervals[0], intervals[1]

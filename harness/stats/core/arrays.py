@@ -66,8 +66,8 @@ def same_shape(how: str = "of the same items", **arrays: NDArray[Any]) -> None:
     """
     shapes = {array.shape for array in arrays.values()}
     if len(shapes) > 1 or any(len(shape) != 1 for shape in shapes):
-        *others, last = (f"{name} {array.shape}" for name, array in arrays.items())
-        raise ShapeError(f"{', '.join(others)} and {last} must be {how}")
+        *names, last = (f"{name} {array.shape}" for name, array in arrays.items())
+        raise ShapeError(f"{', '.join(names)} and {last} must be {how}")
 
 
 def power(base: ArrayLike, exponent: ArrayLike) -> Floats:
@@ -95,20 +95,20 @@ def as_codes(labels: ArrayLike, k: int, name: str = "labels") -> Ints:
     """
     if k < 1:
         raise ScaleError(f"a scale needs at least one class, k is {k}")
-    given = np.asarray(labels)
-    if given.size == 0:
-        return np.empty(given.shape, np.int64)
-    if given.dtype.kind == "f":
-        filled = np.where(np.isnan(given), MISSING, given)
+    array = np.asarray(labels)
+    if array.size == 0:
+        return np.empty(array.shape, np.int64)
+    if array.dtype.kind == "f":
+        filled = np.where(np.isnan(array), MISSING, array)
         if np.isinf(filled).any():
             raise ScaleError(f"{name} must be class codes 0 to {k - 1}; found {filled[np.isinf(filled)].flat[0]}")
         codes = filled.astype(np.int64)
         if not np.array_equal(codes, filled):
             raise ScaleError(f"{name} must be class codes 0 to {k - 1}; found {filled[codes != filled].flat[0]}")
-    elif given.dtype.kind in "iub":
-        codes = given.astype(np.int64, copy=False)
+    elif array.dtype.kind in "iub":
+        codes = array.astype(np.int64, copy=False)
     else:
-        raise ScaleError(f"{name} must be class codes 0 to {k - 1}, NaN or -1 where missing; got dtype {given.dtype}")
+        raise ScaleError(f"{name} must be class codes 0 to {k - 1}, NaN or -1 where missing; got dtype {array.dtype}")
     low, high = int(codes.min()), int(codes.max())
     if low < MISSING or high >= k:
         raise ScaleError(f"{name} must be class codes 0 to {k - 1}; found {low if low < MISSING else high}")
@@ -149,18 +149,18 @@ def as_index(codes: ArrayLike | None, items: int, name: str) -> Ints:
     """Integer codes from 0 for any sortable codes (cells, groups): the rank of each code among the distinct codes."""
     if codes is None:
         return np.zeros(items, np.int64)
-    given = np.asarray(codes)
-    if given.shape != (items,):
-        raise ShapeError(f"{name} has shape {given.shape}, expected ({items},)")
-    if items and given.dtype.kind in "iu" and given.dtype != np.uint64:
-        least = int(given.min())
-        width = int(given.max()) - least + 1
+    array = np.asarray(codes)
+    if array.shape != (items,):
+        raise ShapeError(f"{name} has shape {array.shape}, expected ({items},)")
+    if items and array.dtype.kind in "iu" and array.dtype != np.uint64:
+        least = int(array.min())
+        width = int(array.max()) - least + 1
         if width <= _DENSE * items:  # counting is faster than sorting
-            above = given.astype(np.int64) - least
+            above = array.astype(np.int64) - least
             used = np.zeros(width, np.int64)
             used[above] = 1
             ranks: Ints = np.cumsum(used) - 1
-            found: Ints = ranks[above]
-            return found
-    inverse: NDArray[Any] = np.unique(given, return_inverse=True)[1]
+            index: Ints = ranks[above]
+            return index
+    inverse: NDArray[Any] = np.unique(array, return_inverse=True)[1]
     return inverse.astype(np.int64, copy=False)

@@ -6,14 +6,12 @@ from numpy.typing import ArrayLike
 
 from harness.stats.agreement.agreement import ALL_AGREE, gap, share_left_out, share_of_hits, share_of_pairs
 from harness.stats.agreement.alpha import alpha_of_humans, alpha_of_judge
+from harness.stats.agreement.coefficients import cohen, f1_of_judge, fleiss, fleiss_with_aggregate, gwet_of_humans, gwet_of_judge
 from harness.stats.agreement.correlation import correlation_with_humans
 from harness.stats.agreement.describe import Direction, leniency_of_judge, mean_score, sd_score
-from harness.stats.agreement.f1 import f1_of_judge
-from harness.stats.agreement.gwet import gwet_of_humans, gwet_of_judge
-from harness.stats.agreement.kappa import cohen, fleiss, fleiss_with_aggregate
-from harness.stats.core.aggregate import Rule
 from harness.stats.core.arrays import Kind
 from harness.stats.core.statistic import Statistic
+from harness.stats.core.tables import Rule
 
 NO_ORDER = "the scale has no order"
 NO_DISTANCES = "the scale has no distances"
@@ -66,7 +64,7 @@ def human_statistics(k: int, kind: Kind, values: ArrayLike | None = None) -> tup
     >>> [s.name for s in human_statistics(2, "nominal")][:4]
     ['human_pa', 'human_loo', 'human_all_agree', 'human_fleiss']
     """
-    every = (
+    statistics = (
         share_of_pairs("human"),
         share_left_out("human"),
         ALL_AGREE,
@@ -78,7 +76,7 @@ def human_statistics(k: int, kind: Kind, values: ArrayLike | None = None) -> tup
         sd_score(k, values),
     )
     absent = undefined_by_scale(kind)
-    return tuple(s for s in every if s.name not in absent)
+    return tuple(s for s in statistics if s.name not in absent)
 
 
 def cell_statistics(
@@ -125,7 +123,7 @@ def judge_statistics(
     >>> [s.name for s in judge_statistics(2, "nominal")][:3]
     ['pa', 'pa_failed_wrong', 'pa_pairwise']
     """
-    every = (
+    statistics = (
         share_of_hits(rule, judge=judge),
         share_of_hits(rule, failed_wrong=True, judge=judge),
         share_of_pairs("judge", judge),
@@ -148,4 +146,4 @@ def judge_statistics(
         sd_score(k, values, judge=judge),
     )
     absent = undefined_by_scale(kind, direction)
-    return tuple(s for s in every if s.name not in absent)
+    return tuple(s for s in statistics if s.name not in absent)

@@ -66,12 +66,12 @@ class Rows:
     def of_cells(self, first: int, last: int) -> Rows:
         """The rows of the cells from `first` to `last` - 1, with all patterns."""
         ends = self.ends()
-        at = slice(ends[first], ends[last])
-        own = (self.cell[at] - first, self.group[at], self.pattern[at], self.weight[at])
-        return Rows(self.k, last - first, self.counts, self.judges, *own, self.clustered[first:last])
+        span = slice(ends[first], ends[last])
+        columns = (self.cell[span] - first, self.group[span], self.pattern[span], self.weight[span])
+        return Rows(self.k, last - first, self.counts, self.judges, *columns, self.clustered[first:last])
 
     def ends(self) -> list[int]:
-        """Where each cell's rows begin, and the end of the last: length cells + 1."""
+        """Return the first row of each cell, and the end of the last: length cells + 1."""
         ends: list[int] = np.searchsorted(self.cell, np.arange(self.cells + 1)).tolist()
         return ends
 
@@ -112,8 +112,8 @@ def distinct_counts(counts: ArrayLike) -> tuple[Ints, Ints]:
     [[[0, 2], [1, 0]], [1, 0, 1]]
     """
     table = np.asarray(counts, np.int64)
-    one, pattern, _ = _distinct(table.T, len(table))
-    return table[one], pattern
+    first, pattern, _ = _distinct(table.T, len(table))
+    return table[first], pattern
 
 
 def tabulate(
@@ -149,8 +149,8 @@ def tabulate(
     total = max(int(where.max()) + 1 if items else 0, cells or 0, 1)
     groups = as_index(group, items, "group")
     kind, kinds, _ = _distinct([*table.T, *(scores.T + 1)], items)
-    parts = [_of_cell(groups[at], kinds[at], group is not None) for at in _split(where, total)]
-    return _rows(k, parts, lambda of: (table[kind], scores[kind], of))
+    parts = [_of_cell(groups[rows], kinds[rows], group is not None) for rows in _split(where, total)]
+    return _rows(k, parts, lambda chosen: (table[kind], scores[kind], chosen))
 
 
 def tabulate_cells(
@@ -176,9 +176,9 @@ def tabulate_cells(
         for (pattern, judge, group), weight in zip(cells, repeat(None) if weights is None else weights, strict=False)
     ]
 
-    def kinds(of: Ints) -> tuple[Ints, Ints, Ints]:
-        found, kind = np.unique(of, return_inverse=True)
-        return counts[found // (k + 1)], (found % (k + 1) - 1)[:, None], kind
+    def kinds(chosen: Ints) -> tuple[Ints, Ints, Ints]:
+        codes, kind = np.unique(chosen, return_inverse=True)
+        return counts[codes // (k + 1)], (codes % (k + 1) - 1)[:, None], kind
 
     return _rows(k, parts, kinds)
 
@@ -205,8 +205,8 @@ def _of_cell(group: Ints, kind: Ints, grouped: bool, weight: Floats | None = Non
     """
     wide = int(kind.max(initial=0)) + 1
     if weight is not None:
-        key, place = np.unique(group * wide + kind, return_inverse=True)
-        return key // wide, key % wide, np.bincount(place, weight, len(key)).astype(np.float64), True
+        key, index = np.unique(group * wide + kind, return_inverse=True)
+        return key // wide, key % wide, np.bincount(index, weight, len(key)).astype(np.float64), True
     clustered = grouped and len(np.unique(group)) < len(group)
     key, times = np.unique(group * wide + kind if clustered else kind, return_counts=True)
     return key // wide, key % wide, times.astype(np.float64), clustered
@@ -215,7 +215,7 @@ def _of_cell(group: Ints, kind: Ints, grouped: bool, weight: Floats | None = Non
 def _rows(k: int, parts: Sequence[_Part], patterns: Callable[[Ints], tuple[Ints, Ints, Ints]]) -> Rows:
     """Rows of all cells; `patterns` gives counts and judges of the distinct kinds, and which of them each row is."""
     cell = np.repeat(np.arange(len(parts)), [len(weight) for _, _, weight, _ in parts])
-    group, kind, weight = (np.concatenate([np.empty(0, np.int64), *(part[at] for part in parts)]) for at in range(3))
+    group, kind, weight = (np.concatenate([np.empty(0, np.int64), *(part[column] for part in parts)]) for column in range(3))
     counts, judges, pattern = patterns(kind.astype(np.int64))
     return Rows(k, len(parts), counts, judges, cell, group, pattern, weight.astype(np.float64), tuple(part[3] for part in parts))
 
@@ -233,9 +233,9 @@ def _distinct(columns: Iterable[Ints], items: int) -> tuple[Ints, Ints, Ints]:
             radix = len(seen)
         key, radix = key * size + column, radix * size
     if radix > _DENSE or radix > 8 * items + 1024:
-        _, one, where, count = np.unique(key, return_index=True, return_inverse=True, return_counts=True)
-        return one, where, count
-    every = np.bincount(key, minlength=radix)
-    one, used = np.empty(radix, np.int64), every > 0
-    one[key] = np.arange(items)
-    return one[used], (np.cumsum(used) - 1)[key], every[used]
+        _, first, where, count = np.unique(key, return_index=True, return_inverse=True, return_counts=True)
+        return first, where, count
+    frequency = np.bincount(key, minlength=radix)
+    first, used = np.empty(radix, np.int64), frequency > 0
+    first[key] = np.arange(items)
+    return first[used], (np.cumsum(used) - 1)[key], frequency[used]

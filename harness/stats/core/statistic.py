@@ -77,7 +77,7 @@ def estimate(statistics: Iterable[Statistic], rows: Rows) -> dict[str, Estimates
     Raises:
         ValueError: if two statistics have one name.
 
-    >>> from harness.stats.agreement.kappa import fleiss
+    >>> from harness.stats.agreement.coefficients import fleiss
     >>> rows = tabulate(count_classes([[0, 0], [1, 1], [0, 0]], k=2), cell=[0, 0, 1])
     >>> estimate([fleiss()], rows)["human_fleiss"]
     Estimates(value=array([ 1., nan]), n=array([2, 1]), reason=(None, 'constant raters'))
@@ -90,7 +90,8 @@ def estimate(statistics: Iterable[Statistic], rows: Rows) -> dict[str, Estimates
         sums = shared[statistic.features]
         value, n = statistic.value(sums), np.rint(sums[:, 0]).astype(np.int64)
         reason = [
-            None if known else statistic.constant if some else statistic.empty for known, some in zip(~np.isnan(value), n > 0, strict=True)
+            None if is_defined else statistic.constant if some else statistic.empty
+            for is_defined, some in zip(~np.isnan(value), n > 0, strict=True)
         ]
         out[statistic.name] = Estimates(value, n, tuple(reason))
     return out
@@ -149,6 +150,6 @@ def item_credits(statistic: Statistic, counts: ArrayLike, judge: ArrayLike) -> F
         raise ShapeError(f"counts must be items x classes, got shape {table.shape}")
     items, k = table.shape
     score, nothing = as_judge(judge, k, items), np.zeros(items, np.int64)
-    every = Rows(k, 1, table, score[:, None], nothing, nothing, np.arange(items), np.ones(items), (False,))
-    features = statistic.features(every)
+    rows = Rows(k, 1, table, score[:, None], nothing, nothing, np.arange(items), np.ones(items), (False,))
+    features = statistic.features(rows)
     return np.where(features[:, 0] > 0, features[:, 1], np.nan)

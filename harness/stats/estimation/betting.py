@@ -81,12 +81,12 @@ def mixed_wealth(factors: ArrayLike) -> MixedWealth:
     [0.83, 0.73, 3.53, 91.29]
     """
     days = np.asarray(factors, np.float64)
-    sums, found = np.full(days.shape[1:], -math.inf), []
+    sums, wealth = np.full(days.shape[1:], -math.inf), []
     for t, factor in enumerate(days, start=1):
         sums = np.logaddexp(sums, -math.log(t * (t + 1))) + factor
         mean = np.logaddexp.reduce(sums, axis=-1) - math.log(sums.shape[-1])
-        found.append(np.logaddexp(mean, -math.log(t + 1)))
-    return MixedWealth(np.asarray(found), sums)
+        wealth.append(np.logaddexp(mean, -math.log(t + 1)))
+    return MixedWealth(np.asarray(wealth), sums)
 
 
 def reference_limits(mean: float, n: float, alpha: float) -> ReferenceLimits:
@@ -121,12 +121,12 @@ def limits_of_repeats(values: Sequence[Sequence[float]], alpha: float) -> Refere
     >>> [[round(limit, 3) for limit in limits_of_repeats(values, 0.025)] for values in (same, once)]
     [[0.681, 0.719], [0.579, 0.804]]
     """
-    texts, answers = len(values), np.array([len(each) for each in values])
-    mean = sum(sum(each) / len(each) for each in values) / texts
+    texts, answers = len(values), np.array([len(text) for text in values])
+    mean = sum(sum(text) / len(text) for text in values) / texts
     lower, upper = reference_limits(mean, float(texts**2 / (1 / answers).sum()), alpha / 3)
     pairs = int(answers.min()) // 2
     if pairs:
-        spread = np.array([(each[2 * k] - each[2 * k + 1]) ** 2 for each in values for k in range(pairs)])
+        spread = np.array([(text[2 * k] - text[2 * k + 1]) ** 2 for text in values for k in range(pairs)])
         variance = reference_limits(float(spread.mean()), len(spread), alpha / 3).upper / 2
         weight, reach = 1 / (texts * int(answers.min())), math.log(3 / alpha)
         step = weight * reach / 3
@@ -146,7 +146,7 @@ def e_benjamini_hochberg(e: ArrayLike, alpha: float) -> list[int]:
     >>> e_benjamini_hochberg([45, 3, 210, 12], 0.1)  # 40 / 1 and 40 / 2 are passed; 12 is below 40 / 3
     [0, 2]
     """
-    given = np.asarray(e, np.float64)
-    falling = np.sort(given)[::-1]
-    enough = np.flatnonzero(falling * np.arange(1, len(given) + 1) * alpha >= len(given))
-    return np.flatnonzero(given >= falling[enough[-1]]).tolist() if len(enough) else []
+    values = np.asarray(e, np.float64)
+    falling = np.sort(values)[::-1]
+    enough = np.flatnonzero(falling * np.arange(1, len(values) + 1) * alpha >= len(values))
+    return np.flatnonzero(values >= falling[enough[-1]]).tolist() if len(enough) else []

@@ -27,7 +27,7 @@ LIMIT_OF_TAU2 = 0.8
 
 @dataclass(frozen=True, slots=True)
 class Between:
-    """What the estimates have in common: the variance `tau2` between them, its `floor`, the regression and its errors.
+    """Common parameters of the estimates: the variance `tau2` between them, its `floor`, the regression and its errors.
 
     `fitted` and `fitted_error` (n,) are the value that the others predict for each estimate, and its standard error.
     """
@@ -158,11 +158,13 @@ def borrow(
     (0.88, 0.392, 0.392)
     """
     y, s = np.asarray(estimate, np.float64), np.asarray(error, np.float64)
-    known, common = freedom is None, floored_between(y, s)
+    large_sample, common = freedom is None, floored_between(y, s)
     degrees = np.full(len(y), math.inf) if freedom is None else np.asarray(freedom, np.float64)
-    apart, reach = _from_others(y, s, within)
-    shrinkage = _shrinkage(s, common.tau2, common.fitted_error, reach, degrees, t_quantile(level, math.inf if known else len(y) - 1), level)
-    return Borrowed(common.fitted + shrinkage.weight * (y - common.fitted), shrinkage.half, shrinkage.weight, shrinkage.critical, apart)
+    distance, reach = _from_others(y, s, within)
+    shrinkage = _shrinkage(
+        s, common.tau2, common.fitted_error, reach, degrees, t_quantile(level, math.inf if large_sample else len(y) - 1), level
+    )
+    return Borrowed(common.fitted + shrinkage.weight * (y - common.fitted), shrinkage.half, shrinkage.weight, shrinkage.critical, distance)
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,13 +176,13 @@ class _Shrinkage:
 
 def _shrinkage(s: Floats, tau2: float, mean_error: Floats, reach: Floats, degrees: Floats, shared: float, level: float) -> _Shrinkage:
     """Weights and half-widths as `borrow` says; `shared` is the quantile for the error of the mean."""
-    own = np.array([t_quantile(level, each) for each in degrees])
-    single = np.array([t_quantile(1 - 4 * (1 - level), each) for each in degrees])  # one-sided, with twice the error
-    least = np.where(reach > own * s, (reach - own * s) / (reach - single * s), 0.0)
+    quantiles = np.array([t_quantile(level, degree) for degree in degrees])
+    single = np.array([t_quantile(1 - 4 * (1 - level), degree) for degree in degrees])  # one-sided, with twice the error
+    least = np.where(reach > quantiles * s, (reach - quantiles * s) / (reach - single * s), 0.0)
     weight = np.maximum(tau2 / (tau2 + s**2), least)
     bias = ((1 - weight) / weight) ** 2 * tau2 / s**2
     critical = np.array([robust_critical_value(float(m2), 1 - level) for m2 in bias])
-    average = np.hypot(own / t_quantile(level, math.inf) * critical * weight * s, shared * (1 - weight) * mean_error)
+    average = np.hypot(quantiles / t_quantile(level, math.inf) * critical * weight * s, shared * (1 - weight) * mean_error)
     return _Shrinkage(weight, critical, np.maximum(average, (1 - weight) * reach + single * weight * s))
 
 
@@ -190,12 +192,12 @@ def floored_between(y: Floats, s: Floats) -> Between:
     >>> round(floored_between(np.array([0.1, 0.1, 0.1]), np.ones(3)).tau2, 3)
     0.667
     """
-    found = paule_mandel(y, s)
-    return found if found.tau2 >= found.floor else paule_mandel(y, s, tau2=found.floor)
+    between = paule_mandel(y, s)
+    return between if between.tau2 >= between.floor else paule_mandel(y, s, tau2=between.floor)
 
 
 def farthest(between: Between, within: float) -> float:
-    """How far a new language may lie from the mean, if it lies within so many of its standard deviations.
+    """Return the largest distance of a new language from the mean, if it lies within so many of its standard deviations.
 
     >>> round(farthest(upper_between(np.array([0.1, 0.4, -0.2, 0.3]), np.full(4, 0.2)), 3), 2)
     1.41
@@ -204,14 +206,14 @@ def farthest(between: Between, within: float) -> float:
 
 
 def _from_others(y: Floats, s: Floats, within: float) -> tuple[Floats, Floats]:
-    """How far each estimate is from the others, in standard errors of a new language, and how far it may lie."""
-    apart, reach = np.empty(len(y)), np.zeros(len(y))
-    for one in range(len(y)):
-        others, errors = np.delete(y, one), np.delete(s, one)
-        rest = floored_between(others, errors)
-        apart[one] = (y[one] - rest.fitted[0]) / math.sqrt(s[one] ** 2 + rest.tau2 + rest.fitted_error[0] ** 2)
-        reach[one] = farthest(upper_between(others, errors), within) if within else 0.0
-    return apart, reach
+    """Return the distance of each estimate from the others, in standard errors of a new language, and how far it may lie."""
+    distance, reach = np.empty(len(y)), np.zeros(len(y))
+    for index in range(len(y)):
+        other_estimates, errors = np.delete(y, index), np.delete(s, index)
+        rest = floored_between(other_estimates, errors)
+        distance[index] = (y[index] - rest.fitted[0]) / math.sqrt(s[index] ** 2 + rest.tau2 + rest.fitted_error[0] ** 2)
+        reach[index] = farthest(upper_between(other_estimates, errors), within) if within else 0.0
+    return distance, reach
 
 
 def mixed_errors(error: ArrayLike, labels: ArrayLike) -> Floats:
@@ -245,8 +247,8 @@ def mixed_freedom(labels: ArrayLike, kurtosis: float) -> Floats:
     ([27.9, 52.6], [7.0, 13.1])
     """
     n = np.asarray(labels, np.float64)
-    own = n / (n + PSEUDO_LABELS)  # the share of the own variance; the pooled one holds the own labels too
-    return np.asarray(2 / (max(kurtosis, 3.0) - 1) / (own**2 / (n - 1) + (1 - own**2) / (n - 1).sum()))
+    share = n / (n + PSEUDO_LABELS)  # the share of the own variance; the pooled one holds the own labels too
+    return np.asarray(2 / (max(kurtosis, 3.0) - 1) / (share**2 / (n - 1) + (1 - share**2) / (n - 1).sum()))
 
 
 def borrowed_half_width(labels: int, sd: float, tau2: float, *, mean_error: float = 0.0, reach: float = 0.0, level: float = 0.95) -> float:
@@ -263,9 +265,9 @@ def borrowed_half_width(labels: int, sd: float, tau2: float, *, mean_error: floa
     >>> round(borrowed_half_width(30, 0.6, 0.01), 3), round(1.96 * 0.6 / 30**0.5, 3)
     (0.179, 0.215)
     """
-    s, known = np.array([sd / math.sqrt(labels)]), np.array([math.inf])
-    found = _shrinkage(s, tau2, np.array([mean_error]), np.array([reach]), known, t_quantile(level, math.inf), level)
-    return float(found.half[0])
+    s, no_freedom = np.array([sd / math.sqrt(labels)]), np.array([math.inf])
+    shrunk = _shrinkage(s, tau2, np.array([mean_error]), np.array([reach]), no_freedom, t_quantile(level, math.inf), level)
+    return float(shrunk.half[0])
 
 
 def labels_with_others(
@@ -283,8 +285,8 @@ def labels_with_others(
         return borrowed_half_width(labels, sd, tau2, mean_error=mean_error, reach=reach) <= half_width
 
     numbers = range(least, 100_001)
-    place = bisect_left(numbers, True, key=enough)
-    return numbers[place] if place < len(numbers) else None
+    index = bisect_left(numbers, True, key=enough)
+    return numbers[index] if index < len(numbers) else None
 
 
 @lru_cache(maxsize=4096)
@@ -329,7 +331,7 @@ def _worst_miss(m2: float, c: float, kurtosis: float) -> float:
 
 
 def _largest(function: Callable[[float], float], low: float, high: float) -> tuple[float, float]:
-    """Where a function with few peaks is largest, and its value: the best of a grid, made exact between its neighbours."""
+    """Return the maximum of a function with few peaks, and its value: the best of a grid, made exact between its neighbours."""
     from scipy import optimize
 
     grid = np.linspace(low, high, 60)

@@ -1,4 +1,4 @@
-"""How good maps from a judge's scores to people's are: losses, gains over other maps, gaps between languages; maps of numbers."""
+"""Quality of maps from a judge's scores to people's: losses, gains over other maps, gaps between languages; maps of numbers."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ def brier_losses(probabilities: ArrayLike, counts: ArrayLike) -> Floats:
     >>> brier_losses([[0.5, 0.5], [0, 1], [0.5, 0.5]], [[1, 0], [1, 0], [1, 1]]).tolist()
     [0.5, 2.0, 0.5]
     """
-    p, each = np.asarray(probabilities, np.float64), np.asarray(counts, np.float64)
+    p, label_counts = np.asarray(probabilities, np.float64), np.asarray(counts, np.float64)
     with np.errstate(invalid="ignore", divide="ignore"):
-        return np.asarray((p**2).sum(axis=1) - 2 * (p * each).sum(axis=1) / each.sum(axis=1) + 1)
+        return np.asarray((p**2).sum(axis=1) - 2 * (p * label_counts).sum(axis=1) / label_counts.sum(axis=1) + 1)
 
 
 def brier_parts(probabilities: ArrayLike, counts: ArrayLike) -> dict[str, float]:
@@ -39,20 +39,20 @@ def brier_parts(probabilities: ArrayLike, counts: ArrayLike) -> dict[str, float]
     >>> {name: round(part, 2) for name, part in brier_parts([[0.9, 0.1]] * 2, [[1, 0], [0, 1]]).items()}
     {'miscalibration': 0.32, 'discrimination': 0.0, 'uncertainty': 0.5}
     """
-    p, each = np.asarray(probabilities, np.float64), np.asarray(counts, np.float64)
-    shares = each / each.sum(axis=1, keepdims=True)
-    parts = np.array([_parts(p[:, at], shares[:, at]) for at in range(p.shape[1])]).sum(axis=0)
+    p, label_counts = np.asarray(probabilities, np.float64), np.asarray(counts, np.float64)
+    shares = label_counts / label_counts.sum(axis=1, keepdims=True)
+    parts = np.array([_parts(p[:, column], shares[:, column]) for column in range(p.shape[1])]).sum(axis=0)
     return dict(zip(("miscalibration", "discrimination", "uncertainty"), parts.tolist(), strict=True))
 
 
 def _parts(p: Floats, share: Floats) -> tuple[float, float, float]:
     """The parts of one class: mean p² - 2 p share + share is the score, and that of the shares' rising function of p the best possible."""
-    at, code = np.unique(p, return_inverse=True)
+    levels, code = np.unique(p, return_inverse=True)
     n = np.bincount(code)
-    given = np.bincount(code, share)
-    best = isotonic_points(at, given / n, n)[1]
+    share_sums = np.bincount(code, share)
+    best = isotonic_points(levels, share_sums / n, n)[1]
     mean = float(share.mean())
-    score, rising = (float((n * q**2 - 2 * q * given).sum() / len(p)) + mean for q in (at, best))
+    score, rising = (float((n * q**2 - 2 * q * share_sums).sum() / len(p)) + mean for q in (levels, best))
     constant = mean * (1 - mean)
     return score - rising, constant - rising, constant
 
@@ -120,7 +120,7 @@ def gap_best_worst(values: ArrayLike, errors: ArrayLike, *, draws: int = 200_000
 
 
 class MeanCalibrationError(msgspec.Struct, frozen=True):
-    """How far people's mean is from what a score says, over bins of scores.
+    """Return the mean distance between people's mean and the mapped score, over bins of scores.
 
     Attributes:
         squared: sum over bins of w (mean score - people's mean)² without its bias, which may be negative.
@@ -154,13 +154,13 @@ def mean_calibration_error(score: ArrayLike, mean: ArrayLike, groups: ArrayLike,
     """
     x, y = np.asarray(score, np.float64), np.asarray(mean, np.float64)
     low, reach = float(x.min()), float(np.ptp(x)) or 1.0
-    place = reliability_curve((x - low) / reach, np.zeros(len(x)), bins).bin
-    n = np.bincount(place)
-    gap = np.bincount(place, x - y) / n
+    bin_index = reliability_curve((x - low) / reach, np.zeros(len(x)), bins).bin
+    n = np.bincount(bin_index)
+    gap = np.bincount(bin_index, x - y) / n
     group = np.unique(groups, return_inverse=True)[1]
     count = int(group.max()) + 1
-    apart = np.bincount(group * len(n) + place, (x - y) - gap[place], count * len(n)).reshape(count, len(n)) / n
-    covariance = apart.T @ apart * (count / max(count - 1, 1))
+    deviation = np.bincount(group * len(n) + bin_index, (x - y) - gap[bin_index], count * len(n)).reshape(count, len(n)) / n
+    covariance = deviation.T @ deviation * (count / max(count - 1, 1))
     w = n / len(x)
     squared = float(w @ (gap**2 - np.diag(covariance)))
     ci = _error_interval(squared, np.sqrt(np.outer(w, w)) * covariance, t_quantile(0.95, count - 1)) if count >= MIN_GROUPS else None

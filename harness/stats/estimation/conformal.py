@@ -98,8 +98,8 @@ def threshold_one_per_group(scores: ArrayLike, alpha: float, *, rank: int | None
     (9.0, inf)
     """
     ordered = np.sort(np.asarray(scores, np.float64))
-    place = rank or conformal_rank(len(ordered), alpha)
-    return float(ordered[place - 1]) if place and place <= len(ordered) else math.inf
+    position = rank or conformal_rank(len(ordered), alpha)
+    return float(ordered[position - 1]) if position and position <= len(ordered) else math.inf
 
 
 def rank_for_this_draw(n: int, alpha: float, *, confidence: float = 0.95) -> int | None:

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from harness.stats.core.arrays import Floats, Ints, ShapeError, as_index, same_shape
+from harness.stats.core.groups import leverage
 from harness.stats.estimation.prediction_powered import (
     TOO_FEW_LABELS,
     MeanOfLabels,
@@ -24,7 +25,6 @@ from harness.stats.estimation.prediction_powered import (
 )
 from harness.stats.intervals.cluster_mean import ClusterMean, cluster_mean, freedom_of_squares, interval_freedom, sums_of_squares
 from harness.stats.intervals.intervals import Interval
-from harness.stats.intervals.unequal_groups import leverage
 
 TOO_FEW_SCORES = "fewer than two independent scores"
 _ROUNDING = 1e-12
@@ -32,7 +32,7 @@ _ROUNDING = 1e-12
 
 @dataclass(frozen=True, slots=True)
 class LabelledSpread:
-    """How labels and scores of labelled items spread between groups and within them, and how large the groups are.
+    """Spread of labels and scores of labelled items between groups and within them, and how large the groups are.
 
     `times` groups have the sum of relative weights `sizes` (the number of items, if all were drawn with one probability). `between` and
     `within` are sums of squares of labels, products of labels and scores, and squares of scores.
@@ -116,16 +116,16 @@ def summarise_labelled(
     if not len(y):
         return LabelledSummary(0, 0, math.nan, math.nan, math.nan, math.nan, math.nan)
     index = as_index(np.arange(len(y)) if groups is None else groups, len(y), "groups")
-    relative, both = w * len(y), np.stack([y, f], axis=1)
+    relative, scores = w * len(y), np.stack([y, f], axis=1)
     u, v = _group_influence(y, w, index), _group_influence(f, w, index)
     raised = leverage(np.bincount(index, relative)) if len(u) > 1 else np.full(1, math.nan)
-    of_label, estimate_judge, of_both = (float((one * other) @ raised) for one, other in ((u, u), (v, v), (u, v)))
-    return LabelledSummary(len(y), len(u), float(w @ y), float(w @ f), of_label, estimate_judge, of_both, _spread(both, relative, index))
+    of_label, estimate_judge, of_both = (float((left * other) @ raised) for left, other in ((u, u), (v, v), (u, v)))
+    return LabelledSummary(len(y), len(u), float(w @ y), float(w @ f), of_label, estimate_judge, of_both, _spread(scores, relative, index))
 
 
-def _spread(both: Floats, relative: Floats, index: Ints) -> LabelledSpread:
+def _spread(scores: Floats, relative: Floats, index: Ints) -> LabelledSpread:
     sizes, times = np.unique(np.bincount(index, relative), return_counts=True)
-    between, within = ((float(part[0, 0]), float(part[0, 1]), float(part[1, 1])) for part in sums_of_squares(both, index, relative))
+    between, within = ((float(part[0, 0]), float(part[0, 1]), float(part[1, 1])) for part in sums_of_squares(scores, index, relative))
     return LabelledSpread(tuple(sizes.tolist()), tuple(times.tolist()), between, within)
 
 
@@ -196,8 +196,8 @@ def _chosen_lam(summary: LabelledSummary, f: Floats, new: ClusterMean) -> float:
     else:
         n, total = summary.n, summary.n + new.n
         _, products, squares = np.add(summary.spread.between, summary.spread.within)
-        apart = (new.mean - summary.mean_judge) ** 2 * n * new.n / total
-        of_items = float(squares + ((f - new.mean) ** 2).sum() + apart) / max(total - 1, 1)
+        shift = (new.mean - summary.mean_judge) ** 2 * n * new.n / total
+        of_items = float(squares + ((f - new.mean) ** 2).sum() + shift) / max(total - 1, 1)
         covariance, variance = float(products) / max(n, 1), of_items * (1 + n / new.n)
     return float(np.clip(covariance / variance, 0.0, 1.0)) if variance > _ROUNDING**2 * max(1.0, new.mean**2) else 0.0
 
@@ -216,9 +216,9 @@ def _freedom(summary: LabelledSummary, new: ClusterMean, lam: float, labelled: f
 
 
 def _labelled_freedom(spread: LabelledSpread, items: int, lam: float) -> float:
-    """Of the mean of the labels less lam times the scores."""
-    of = np.array([1.0, -2 * lam, lam**2])
-    between, within = (max(0.0, float(of @ part)) for part in (spread.between, spread.within))
+    """Return the degrees of freedom of the mean of the labels less lam times the scores."""
+    coefficients = np.array([1.0, -2 * lam, lam**2])
+    between, within = (max(0.0, float(coefficients @ part)) for part in (spread.between, spread.within))
     return freedom_of_squares(between, within, np.array(spread.sizes), np.array(spread.times, np.float64), items)
 
 
@@ -260,14 +260,17 @@ def prediction_powered_weighted(
     """
     y, f = np.asarray(labels, np.float64), np.asarray(judged, np.float64)
     same_shape(labels=y, judged=f)
-    given = np.asarray(weights, np.float64)
-    if given.shape != y.shape:
-        raise ShapeError(f"weights {given.shape} must be of the same items as labels {y.shape}")
-    known, f = ~np.isnan(y), fill_failures(f[:, None])[:, 0]
-    w, index = _weights(given[known], int(known.sum())), as_index(np.arange(len(y)) if groups is None else groups, len(y), "groups")
-    chosen = _slope(y[known], f, known, w) if lam is None else lam
-    ours, alone = (_weighted(y[known], f, known, w, index, each) for each in (chosen, 0.0))
-    return powered(ours, alone, t_interval(*ours, len(np.unique(index[known])), level), chosen, y[known], f, known)
+    label_weights = np.asarray(weights, np.float64)
+    if label_weights.shape != y.shape:
+        raise ShapeError(f"weights {label_weights.shape} must be of the same items as labels {y.shape}")
+    labelled, f = ~np.isnan(y), fill_failures(f[:, None])[:, 0]
+    w, index = (
+        _weights(label_weights[labelled], int(labelled.sum())),
+        as_index(np.arange(len(y)) if groups is None else groups, len(y), "groups"),
+    )
+    chosen = _slope(y[labelled], f, labelled, w) if lam is None else lam
+    estimated, alone = (_weighted(y[labelled], f, labelled, w, index, tuning) for tuning in (chosen, 0.0))
+    return powered(estimated, alone, t_interval(*estimated, len(np.unique(index[labelled])), level), chosen, y[labelled], f, labelled)
 
 
 def _weights(weights: ArrayLike | None, items: int) -> Floats:
@@ -288,30 +291,30 @@ def _group_influence(x: Floats, w: Floats, index: Ints) -> Floats:
     return np.where(np.abs(sums) <= 1e-13 * max(1.0, float(np.abs(x).max())), 0.0, sums)
 
 
-def _slope(y: Floats, f: Floats, known: NDArray[np.bool_], w: Floats) -> float:
+def _slope(y: Floats, f: Floats, labelled: NDArray[np.bool_], w: Floats) -> float:
     """The lam of the smallest variance in [0, 1]; 0 for a constant judge, or without unlabelled items."""
     unlabelled = len(f) - len(y)
     if not unlabelled or not len(y) or not np.ptp(f) > 0:
         return 0.0
-    covariance = float(w @ ((y - w @ y) * (f[known] - w @ f[known])))
+    covariance = float(w @ ((y - w @ y) * (f[labelled] - w @ f[labelled])))
     return float(np.clip(covariance / (f.var(ddof=1) * (1 + len(y) / unlabelled)), 0.0, 1.0))
 
 
-def _weighted(y: Floats, f: Floats, known: NDArray[np.bool_], w: Floats, index: Ints, lam: float) -> MeanOfLabels:
+def _weighted(y: Floats, f: Floats, labelled: NDArray[np.bool_], w: Floats, index: Ints, lam: float) -> MeanOfLabels:
     """Estimate, standard error and degrees of freedom with one weight of the judge."""
     if not len(y):
         return math.nan, math.nan, math.nan
     unlabelled = len(f) - len(y)
     slope = lam * (1 + len(y) / unlabelled) if unlabelled else 0.0
-    residual = y - slope * f[known]
+    residual = y - slope * f[labelled]
     estimate = float(w @ residual + slope * f.mean())
-    groups, own = np.unique(index[known], return_inverse=True)
+    groups, codes = np.unique(index[labelled], return_inverse=True)
     if len(groups) < 2:
         return estimate, math.nan, math.nan
     relative = w * len(y)
-    of_labels = _group_influence(residual, w, own) * np.sqrt(leverage(np.bincount(own, relative)))
+    of_labels = _group_influence(residual, w, codes) * np.sqrt(leverage(np.bincount(codes, relative)))
     sums = _group_influence(slope * f, np.full(len(f), 1 / len(f)), index)
     if slope:
         sums = sums * np.sqrt(leverage(np.bincount(index)))
     sums[groups] += of_labels
-    return estimate, math.sqrt(float(sums @ sums)), interval_freedom(residual, own, relative)
+    return estimate, math.sqrt(float(sums @ sums)), interval_freedom(residual, codes, relative)

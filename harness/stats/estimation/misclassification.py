@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from harness.stats.core.arrays import Floats, ShapeError
-from harness.stats.core.bootstrap_resamples import RESAMPLES
+from harness.stats.intervals.bootstrap import RESAMPLES
 
 INDISTINCT = "the judge does not tell the classes apart"
 MIN_Z = 1.96
@@ -128,8 +128,8 @@ def rogan_gladen(
     warning = WEAK if youden < WEAK_JUDGE else None
     if abs(youden) < _ROUNDING:
         nan = math.nan
-        whole = (0.0, 1.0)
-        return RoganGladen(p, q0, q1, youden, youden_error, nan, nan, nan, whole, whole, INDISTINCT, warning, "Youden's index is 0")
+        unit = (0.0, 1.0)
+        return RoganGladen(p, q0, q1, youden, youden_error, nan, nan, nan, unit, unit, INDISTINCT, warning, "Youden's index is 0")
     raw = (p + q0 - 1) / youden
     error = math.sqrt(p * (1 - p) / judged + (1 - raw) ** 2 * v0 + raw**2 * v1) / abs(youden)
     z = NormalDist().inv_cdf(0.5 + level / 2)
@@ -196,16 +196,16 @@ def corrected_shares(counts: ArrayLike, judged: ArrayLike, *, seed: int = 0, res
     >>> found.value.round(3).tolist(), found.error.round(3).tolist(), found.refusal is None
     ([0.571, 0.429], [0.058, 0.058], True)
     """
-    table, given = np.asarray(counts, np.float64), np.asarray(judged, np.float64)
-    if given.ndim != 1 or table.shape != (len(given), len(given)):
-        raise ShapeError(f"counts {table.shape} must be (k, k) for judged {given.shape}")
-    if (table < 0).any() or (given < 0).any():
+    table, judge_counts = np.asarray(counts, np.float64), np.asarray(judged, np.float64)
+    if judge_counts.ndim != 1 or table.shape != (len(judge_counts), len(judge_counts)):
+        raise ShapeError(f"counts {table.shape} must be (k, k) for judged {judge_counts.shape}")
+    if (table < 0).any() or (judge_counts < 0).any():
         raise ValueError("counts are 0 or more")
-    labelled, items, k = table.sum(axis=1), given.sum(), len(given)
+    labelled, items, k = table.sum(axis=1), judge_counts.sum(), len(judge_counts)
     if not (labelled > 0).all() or not items > 0:
-        unlabelled = ", ".join(str(each) for each in np.flatnonzero(labelled == 0))
+        unlabelled = ", ".join(str(class_code) for class_code in np.flatnonzero(labelled == 0))
         return _undefined_shares(k, f"no labels of class {unlabelled}" if unlabelled else "no judged items")
-    m, q = table / labelled[:, None], given / items
+    m, q = table / labelled[:, None], judge_counts / items
     spectrum = np.linalg.svd(m, compute_uv=False)
     singular, error = float(spectrum[-1]), _singular_error(m, labelled, seed, resamples)
     if singular < 1e-10:
@@ -226,10 +226,10 @@ def nearest_shares(value: ArrayLike) -> Floats:
     >>> nearest_shares([0.7, 0.5, -0.2]).round(3).tolist()
     [0.6, 0.4, 0.0]
     """
-    given = np.asarray(value, np.float64)
-    falling = np.sort(given)[::-1]
-    excess = (np.cumsum(falling) - 1) / np.arange(1, len(given) + 1)
-    return np.asarray(np.maximum(given - excess[np.flatnonzero(falling > excess)[-1]], 0.0))
+    shares = np.asarray(value, np.float64)
+    falling = np.sort(shares)[::-1]
+    excess = (np.cumsum(falling) - 1) / np.arange(1, len(shares) + 1)
+    return np.asarray(np.maximum(shares - excess[np.flatnonzero(falling > excess)[-1]], 0.0))
 
 
 def _missing(judged: float, true_negatives: float, true_positives: float) -> str | None:
@@ -240,12 +240,12 @@ def _missing(judged: float, true_negatives: float, true_positives: float) -> str
 
 
 def few_labels(labelled: Floats, names: Sequence[object]) -> str | None:
-    """What is missing where a class of these has too few labels, (k,), for `corrected_shares`; None where nothing is.
+    """Return the reason where a class of these has too few labels, (k,), for `corrected_shares`; None where nothing is.
 
     >>> few_labels(np.array([40.0, 12.0]), ("good", "bad"))
     "each class needs 30 labels, and there are 12 of 'bad'"
     """
-    few = [f"{labelled[each]:g} of '{names[int(each)]}'" for each in np.flatnonzero(labelled < MIN_LABELS)]
+    few = [f"{labelled[class_code]:g} of '{names[int(class_code)]}'" for class_code in np.flatnonzero(labelled < MIN_LABELS)]
     return f"each class needs {MIN_LABELS} labels, and there are {', '.join(few)}" if few else None
 
 

@@ -42,7 +42,7 @@ class NumberMap(msgspec.Struct, frozen=True, eq=False):
 
     def falls(self) -> list[int]:
         """Languages in which a higher score of the judge goes with lower scores of people: the map must be refused there."""
-        return [int(at) for at in np.flatnonzero(self.slopes < 0)]
+        return [int(index) for index in np.flatnonzero(self.slopes < 0)]
 
 
 def fit_number_map(x: ArrayLike, y: ArrayLike, language: ArrayLike, languages: int, rule: NumberRule = "linear") -> NumberMap:
@@ -60,8 +60,8 @@ def fit_number_map(x: ArrayLike, y: ArrayLike, language: ArrayLike, languages: i
     """
     x, y, code = np.asarray(x, np.float64), np.asarray(y, np.float64), np.asarray(language, np.int64)
     slopes = _slopes(x, y, code, languages)
-    at, base = _points(x, y, code, languages, rule if np.ptp(x) else "constant")
-    curve = NumberMap(at, base, np.zeros(languages + 1), slopes)
+    points, base = _points(x, y, code, languages, rule if np.ptp(x) else "constant")
+    curve = NumberMap(points, base, np.zeros(languages + 1), slopes)
     return msgspec.structs.replace(curve, shifts=_shifts(y - curve.predict(x), code, languages))
 
 
@@ -70,9 +70,9 @@ def _means(values: Floats, code: Ints, size: int) -> Floats:
 
 
 def _slopes(x: Floats, y: Floats, code: Ints, languages: int) -> Floats:
-    apart, away = (each - _means(each, code, languages)[code] for each in (x, y))
+    dx, dy = (scores - _means(scores, code, languages)[code] for scores in (x, y))
     with np.errstate(invalid="ignore", divide="ignore"):
-        return np.asarray(np.bincount(code, apart * away, languages) / np.bincount(code, apart**2, languages))
+        return np.asarray(np.bincount(code, dx * dy, languages) / np.bincount(code, dx**2, languages))
 
 
 def _points(x: Floats, y: Floats, code: Ints, languages: int, rule: NumberRule) -> tuple[Floats, Floats]:
@@ -80,9 +80,9 @@ def _points(x: Floats, y: Floats, code: Ints, languages: int, rule: NumberRule) 
     if rule == "constant":
         return np.array([x.mean()]), np.zeros(1)
     if rule == "linear":
-        apart, away = (each - _means(each, code, languages)[code] for each in (x, y))
+        dx, dy = (scores - _means(scores, code, languages)[code] for scores in (x, y))
         ends = np.array([x.min(), x.max()])
-        return ends, ends * float(apart @ away / (apart @ apart)) if apart.any() else np.zeros(2)
+        return ends, ends * float(dx @ dy / (dx @ dx)) if dx.any() else np.zeros(2)
     return isotonic_points(x, y)
 
 
@@ -96,22 +96,22 @@ def isotonic_points(x: ArrayLike, y: ArrayLike, times: ArrayLike | None = None) 
     """
     from scipy import optimize
 
-    at, code = np.unique(np.asarray(x, np.float64), return_inverse=True)
+    levels, code = np.unique(np.asarray(x, np.float64), return_inverse=True)
     weight = np.ones(len(code)) if times is None else np.asarray(times, np.float64)
-    each = np.bincount(code, weight)
-    fitted = optimize.isotonic_regression(np.bincount(code, weight * np.asarray(y, np.float64)) / each, weights=each).x
-    return at, np.asarray(fitted, np.float64)
+    weights = np.bincount(code, weight)
+    fitted = optimize.isotonic_regression(np.bincount(code, weight * np.asarray(y, np.float64)) / weights, weights=weights).x
+    return levels, np.asarray(fitted, np.float64)
 
 
 def _shifts(residual: Floats, code: Ints, languages: int) -> Floats:
     """Mean residuals that shrink towards each other; that of a language without a text is the common one."""
     times = np.bincount(code, minlength=languages)
-    own, mean = np.flatnonzero(times), _means(residual, code, languages)
-    if len(own) == 1:
-        return np.full(languages + 1, mean[own[0]])
-    spread = float(((residual - mean[code]) ** 2).sum() / max(len(residual) - len(own), 1))
-    error = np.sqrt(max(spread, 1e-12) / times[own])
-    found = paule_mandel(mean[own], error)
-    shifts = np.full(languages + 1, found.fitted[0])
-    shifts[own] += found.tau2 / (found.tau2 + error**2) * (mean[own] - found.fitted)
+    languages_with_labels, mean = np.flatnonzero(times), _means(residual, code, languages)
+    if len(languages_with_labels) == 1:
+        return np.full(languages + 1, mean[languages_with_labels[0]])
+    spread = float(((residual - mean[code]) ** 2).sum() / max(len(residual) - len(languages_with_labels), 1))
+    error = np.sqrt(max(spread, 1e-12) / times[languages_with_labels])
+    between = paule_mandel(mean[languages_with_labels], error)
+    shifts = np.full(languages + 1, between.fitted[0])
+    shifts[languages_with_labels] += between.tau2 / (between.tau2 + error**2) * (mean[languages_with_labels] - between.fitted)
     return shifts

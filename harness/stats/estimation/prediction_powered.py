@@ -15,9 +15,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from harness.stats.core.arrays import Floats, Ints, ShapeError, as_index, same_shape
+from harness.stats.core.groups import ClusterVariance, leverage
 from harness.stats.intervals.cluster_mean import deviation_sums, interval_freedom
 from harness.stats.intervals.intervals import CONSTANT, Interval, no_interval, score_interval, t_quantile
-from harness.stats.intervals.unequal_groups import ClusterVariance, leverage
 
 MIN_LABELS = 30
 """Below this number of labels, use the labels alone (`lam=0`)."""
@@ -136,18 +136,20 @@ def prediction_powered_mean(
     same_shape(labels=y, judged=f)
     sample = _sample(y[:, None], fill_failures(f[:, None]), ~np.isnan(y), groups)
     estimated, alone = _estimate(sample, lam, variance), _estimate(sample, 0.0, variance)
-    ours, theirs = ((float(each.value[0]), math.sqrt(each.variance[0]), each.freedom) for each in (estimated, alone))
-    interval = t_interval(*ours, sample.labelled_groups, level)
-    return powered(ours, theirs, interval, estimated.lam, sample.y[:, 0], sample.f[:, 0], sample.known)
+    combined, labels_alone = (
+        (float(estimate.value[0]), math.sqrt(estimate.variance[0]), estimate.freedom) for estimate in (estimated, alone)
+    )
+    interval = t_interval(*combined, sample.labelled_groups, level)
+    return powered(combined, labels_alone, interval, estimated.lam, sample.y[:, 0], sample.f[:, 0], sample.known)
 
 
 def powered(
-    ours: MeanOfLabels, alone: MeanOfLabels, interval: Interval, lam: float, y: Floats, f: Floats, known: NDArray[np.bool_]
+    combined: MeanOfLabels, alone: MeanOfLabels, interval: Interval, lam: float, y: Floats, f: Floats, labelled: NDArray[np.bool_]
 ) -> PredictionPowered:
     """The result from the estimate with the judge and that of labels alone, the labels y (n,) and the scores f of all items."""
-    reason = TOO_FEW_LABELS if math.isnan(ours[1]) else None
-    judge_only, rho = float(f.mean()) if len(f) else math.nan, label_correlation(y, f[known])
-    return PredictionPowered(*ours, interval, lam, len(y), len(f) - len(y), *alone[:2], judge_only, rho, reason)
+    reason = TOO_FEW_LABELS if math.isnan(combined[1]) else None
+    judge_only, rho = float(f.mean()) if len(f) else math.nan, label_correlation(y, f[labelled])
+    return PredictionPowered(*combined, interval, lam, len(y), len(f) - len(y), *alone[:2], judge_only, rho, reason)
 
 
 def prediction_powered_class_shares(
@@ -173,14 +175,14 @@ def prediction_powered_class_shares(
     y, f = np.asarray(labels, np.float64), np.asarray(judged, np.float64)
     if y.ndim != 2 or y.shape != f.shape:
         raise ShapeError(f"labels {y.shape} and judged {f.shape} must be of the same items and classes")
-    known = np.asarray(~np.isnan(y).any(axis=1))
-    sample = _sample(y, fill_failures(f), known, groups)
+    labelled = np.asarray(~np.isnan(y).any(axis=1))
+    sample = _sample(y, fill_failures(f), labelled, groups)
     estimated, alone = _estimate(sample, lam), _estimate(sample, 0.0)
     error = np.sqrt(estimated.variance)
     total = sample.n + sample.unlabelled
     intervals = tuple(
-        share_interval(float(value), float(each), estimated.freedom, sample.labelled_groups, total, level)
-        for value, each in zip(estimated.value, error, strict=True)
+        share_interval(float(value), float(class_error), estimated.freedom, sample.labelled_groups, total, level)
+        for value, class_error in zip(estimated.value, error, strict=True)
     )
     gain = _gain(float(alone.variance.sum()), float(estimated.variance.sum()))
     reason = TOO_FEW_LABELS if np.isnan(error).any() else None
@@ -212,19 +214,19 @@ def combine_estimates(estimates: Sequence[PredictionPowered], weights: Sequence[
     if not estimates or len(estimates) != len(weights):
         raise ShapeError(f"{len(estimates)} estimates need as many weights, got {len(weights)}")
     w = np.asarray(weights, np.float64)
-    value = float(w @ [one.value for one in estimates])
-    parts = np.array([(weight * one.error) ** 2 for weight, one in zip(w, estimates, strict=True)])
-    alone = float(sum((weight * one.alone_error) ** 2 for weight, one in zip(w, estimates, strict=True)))
+    value = float(w @ [estimate.value for estimate in estimates])
+    parts = np.array([(weight * estimate.error) ** 2 for weight, estimate in zip(w, estimates, strict=True)])
+    alone = float(sum((weight * estimate.alone_error) ** 2 for weight, estimate in zip(w, estimates, strict=True)))
     variance = float(parts.sum())
-    freedoms = np.array([one.freedom for one in estimates])
+    freedoms = np.array([estimate.freedom for estimate in estimates])
     freedom = variance**2 / float((parts**2 / freedoms).sum()) if variance > 0 else float(freedoms.min())
-    error, groups = math.sqrt(variance), sum(one.interval.groups for one in estimates)
+    error, groups = math.sqrt(variance), sum(estimate.interval.groups for estimate in estimates)
     reason = TOO_FEW_LABELS if math.isnan(error) else None
     return CombinedEstimate(value, error, freedom, t_interval(value, error, freedom, groups, level), _gain(alone, variance), reason)
 
 
 def enough_labels(n: int, groups: int) -> bool:
-    """Whether a prediction-powered estimate is advisable; if not, use the labels alone (`lam=0`).
+    """Return True if a prediction-powered estimate is advisable; if not, use the labels alone (`lam=0`).
 
     >>> enough_labels(60, 60), enough_labels(29, 29), enough_labels(60, 12)
     (True, False, False)
@@ -260,11 +262,11 @@ class _Estimated(NamedTuple):
     lam: float
 
 
-def _sample(y: Floats, f: Floats, known: NDArray[np.bool_], groups: ArrayLike | None) -> _Sample:
+def _sample(y: Floats, f: Floats, labelled: NDArray[np.bool_], groups: ArrayLike | None) -> _Sample:
     index = None if groups is None else as_index(groups, len(f), "groups")
     if index is not None and len(np.unique(index)) == len(index):
         index = None
-    return _Sample(y[known], f, known, index)
+    return _Sample(y[labelled], f, labelled, index)
 
 
 def fill_failures(f: Floats) -> Floats:
@@ -289,24 +291,24 @@ def _estimate(sample: _Sample, lam: float | None, kind: ClusterVariance = "cr2")
     return _Estimated(value, variance, freedom, weight)
 
 
-def _tuned(y: Floats, f: Floats, every: Floats, unlabelled: int) -> float:
+def _tuned(y: Floats, f: Floats, all_scores: Floats, unlabelled: int) -> float:
     """The lam of the smallest variance in [0, 1]; 0 for a constant judge."""
-    if not np.ptp(every, axis=0).any():
+    if not np.ptp(all_scores, axis=0).any():
         return 0.0
     covariance = ((y - y.mean(axis=0)) * (f - f.mean(axis=0))).mean(axis=0).sum()
-    variance = every.var(axis=0, ddof=1).sum()
+    variance = all_scores.var(axis=0, ddof=1).sum()
     return float(np.clip(covariance / (variance * (1 + len(y) / unlabelled)), 0.0, 1.0))
 
 
 def _variance(sample: _Sample, residual: Floats, scores: Floats, kind: ClusterVariance) -> tuple[Floats, float]:
     """Variance (d,) of mean(residual, labelled) + mean(scores, unlabelled), and the degrees of freedom."""
-    known = sample.known
-    codes = np.arange(len(known)) if sample.codes is None else sample.codes
-    labels = _Part.of(residual, codes[known], kind)
+    labelled = sample.known
+    codes = np.arange(len(labelled)) if sample.codes is None else sample.codes
+    labels = _Part.of(residual, codes[labelled], kind)
     if not scores.any():  # with labels alone the unlabelled items say nothing
         return labels.variance, labels.freedom
-    judged = _Part.of(scores, codes[~known], kind)
-    if np.isin(codes[known], codes[~known]).any():
+    judged = _Part.of(scores, codes[~labelled], kind)
+    if np.isin(codes[labelled], codes[~labelled]).any():
         return _clustered_influence(labels, judged)
     if sample.codes is None:
         return labels.variance + judged.variance, labels.freedom

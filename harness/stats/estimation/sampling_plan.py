@@ -116,10 +116,10 @@ def whole_labels(allocation: ArrayLike) -> Ints:
     [44, 45, 24, 7]
     """
     share = np.asarray(allocation, np.float64)
-    whole = np.floor(share + 1e-9).astype(np.int64)
-    order = np.argsort(-(share - whole), kind="stable")
-    whole[order[: round(float(share.sum())) - int(whole.sum())]] += 1
-    return whole
+    labels = np.floor(share + 1e-9).astype(np.int64)
+    order = np.argsort(-(share - labels), kind="stable")
+    labels[order[: round(float(share.sum())) - int(labels.sum())]] += 1
+    return labels
 
 
 def stratified_variance(sizes: ArrayLike, sds: ArrayLike, labels: ArrayLike, *, finite: bool = True) -> float:
@@ -138,7 +138,7 @@ def stratified_variance(sizes: ArrayLike, sds: ArrayLike, labels: ArrayLike, *, 
     >>> stratified_variance([100, 100], [0.5, 0.5], [10, 10], finite=False)
     0.0125
     """
-    count, sd, n = (np.asarray(each, np.float64) for each in (sizes, sds, labels))
+    count, sd, n = (np.asarray(column, np.float64) for column in (sizes, sds, labels))
     same_shape("of the same strata", sizes=count, sds=sd, labels=n)
     if not (n > 0).all():
         return float("nan")
@@ -172,8 +172,8 @@ def gain_over_simple_sample(y: ArrayLike, weight: ArrayLike, stratum: ArrayLike 
     values, weights = np.asarray(y, np.float64), np.asarray(weight, np.float64)
     codes = as_index(stratum, len(values), "stratum")
     same_shape(y=values, weight=weights)
-    known = ~np.isnan(values)
-    values, weights, codes = values[known], weights[known], codes[known]
+    labelled = ~np.isnan(values)
+    values, weights, codes = values[labelled], weights[labelled], codes[labelled]
     n = np.bincount(codes)
     codes = np.unique(np.where(n[codes] > 1, codes, -1), return_inverse=True)[1]
     n = np.bincount(codes)

@@ -1,4 +1,4 @@
-"""May numbers that were learnt on some texts serve other texts? Equivalence within a margin, by the guarded test on both sides.
+"""Transport of numbers that were learnt on some texts to other texts: equivalence within a margin, by the guarded test on both sides.
 
 Two plain one-sided t-tests say "within the margin" too often where values are 0 or 1 and groups are few: in 15 % at a shift of exactly the
 margin with 20 groups, instead of 5. The guarded test adds one further group at the worst possible value on each side.
@@ -13,11 +13,10 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from harness.stats.core.groups import GroupSums
+from harness.stats.core.groups import ClusterVariance, GroupSums
 from harness.stats.intervals.cluster_mean import ClusterMean, cluster_mean
 from harness.stats.intervals.intervals import t_quantile
 from harness.stats.intervals.noninferiority import gap_sums, guarded_mean
-from harness.stats.intervals.unequal_groups import ClusterVariance
 
 LEAST_GROUPS = 20.0
 """Effective groups below which nothing is shown to be small: a floor, at which it is shown of a shift of 0 in about one case of seven."""
@@ -29,7 +28,7 @@ TransportOutcome = Literal["inside", "outside", "open"]
 
 @dataclass(frozen=True, slots=True)
 class TransportTest:
-    """Whether the mean of values in [-1, 1] is shown to lie within ±margin, or outside.
+    """Return True if the mean of values in [-1, 1] is shown to lie within ±margin, or outside.
 
     `p` is the larger of the guarded one-sided p of "the mean is -margin or less" and of "margin or more"; the other names are those of
     `cluster_mean`. `effective_groups` is n² / sum n_g². `extra_error` is that of what the values are compared with.
@@ -103,15 +102,15 @@ def transport(
     if not 0 < margin < 1:
         raise ValueError(f"a margin lies between 0 and 1, got {margin}")
     x, code = np.asarray(values, np.float64), np.asarray(groups)
-    known = ~np.isnan(x)
-    if known.any() and np.abs(x[known]).max() > 1 + 1e-9:
+    present = ~np.isnan(x)
+    if present.any() and np.abs(x[present]).max() > 1 + 1e-9:
         raise ValueError("differences lie in [-1, 1]; divide them by the range of the scale")
-    found: ClusterMean = cluster_mean(x[known], code[known], variance=variance)
-    sizes = np.unique(code[known], return_counts=True)[1]
+    mean: ClusterMean = cluster_mean(x[present], code[present], variance=variance)
+    sizes = np.unique(code[present], return_counts=True)[1]
     effective = float(sizes.sum() ** 2 / (sizes**2).sum()) if len(sizes) else 0.0
     above, below = (_guarded(gap_sums(sign * x, code), margin, extra_error, variance) for sign in (1, -1))
     return TransportTest(
-        found.mean, found.error, found.n, found.groups, effective, found.freedom, margin, float(np.maximum(above, below)), extra_error
+        mean.mean, mean.error, mean.n, mean.groups, effective, mean.freedom, margin, float(np.maximum(above, below)), extra_error
     )
 
 

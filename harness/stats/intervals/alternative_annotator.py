@@ -15,11 +15,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from harness.stats.core.arrays import Floats, ShapeError, as_index
-from harness.stats.core.groups import GroupSums
+from harness.stats.core.groups import ClusterVariance, GroupSums
 from harness.stats.intervals.cluster_mean import ClusterMean, SampleOfGroups, cluster_mean_each
 from harness.stats.intervals.multiplicity import benjamini_yekutieli
 from harness.stats.intervals.noninferiority import gap_sums, guarded_p, guarded_p_each
-from harness.stats.intervals.unequal_groups import ClusterVariance
 
 Scoring = Literal["accuracy", "neg_rmse"]
 MIN_ITEMS = 30
@@ -30,7 +29,7 @@ _TIE = 1e-9  # sums of squares that differ by no more, relatively, are a tie
 
 @dataclass(frozen=True, slots=True)
 class AnnotatorRule:
-    """What counts in an alternative annotator test.
+    """The settings of an alternative annotator test.
 
     Attributes:
         epsilon: in [0, 1), what the judge is allowed to be worse; the authors advise 0.2 against experts, 0.15 against skilled annotators
@@ -149,8 +148,12 @@ def alternative_annotator_tests(cells: Sequence[LabelledByAnnotators], rule: Ann
     """
     compared = [_compared_with_annotators(cell, rule) for cell in cells]
     least = max(1, rule.min_items)
-    tests = iter(advantage_tests([one for of_cell in compared for one in of_cell if len(one.d) >= least], rule.epsilon, rule.variance))
-    tested = [[(one.d, next(tests) if len(one.d) >= least else None) for one in of_cell] for of_cell in compared]
+    tests = iter(
+        advantage_tests(
+            [differences for of_cell in compared for differences in of_cell if len(differences.d) >= least], rule.epsilon, rule.variance
+        )
+    )
+    tested = [[(differences.d, next(tests) if len(differences.d) >= least else None) for differences in of_cell] for of_cell in compared]
     return [_summary(of_cell, rule.q, rule.min_items) for of_cell in tested]
 
 
@@ -167,14 +170,14 @@ def _compared_with_annotators(cell: LabelledByAnnotators, rule: AnnotatorRule) -
     if values.ndim != 2 or scores.shape != values.shape[:1]:
         raise ShapeError(f"labels {values.shape} must be (items, annotators) and judge {scores.shape} of the same items")
     guarding = cell.groups if cell.guarded_groups is None else cell.guarded_groups
-    codes = [None if of is None else as_index(of, len(values), "groups") for of in (cell.groups, guarding)]
-    known = ~np.isnan(values)
-    kept = (known.sum(axis=1) >= max(2, rule.min_annotators)) & (rule.failures_lose | ~np.isnan(scores))
+    codes = [None if group_codes is None else as_index(group_codes, len(values), "groups") for group_codes in (cell.groups, guarding)]
+    rated = ~np.isnan(values)
+    usable = (rated.sum(axis=1) >= max(2, rule.min_annotators)) & (rule.failures_lose | ~np.isnan(scores))
     compared = []
     for annotator in range(values.shape[1]):
-        rows = kept & known[:, annotator]
+        rows = usable & rated[:, annotator]
         d = _differences(values[rows], scores[rows], annotator, cell.scoring)
-        compared.append(AnnotatorDifferences(d, *(None if of is None else of[rows] for of in codes)))
+        compared.append(AnnotatorDifferences(d, *(None if group_codes is None else group_codes[rows] for group_codes in codes)))
     return compared
 
 
@@ -199,23 +202,25 @@ def advantage_tests(cells: Sequence[AnnotatorDifferences], epsilon: float, varia
     """
     if not 0 <= epsilon < 1:
         raise ValueError(f"epsilon must be at least 0 and below 1, got {epsilon}")
-    means = cluster_mean_each([SampleOfGroups(one.d, one.groups) for one in cells], variance=variance)
-    guarded = guarded_p_each([_lost(one.d, one.guarded_groups) for one in cells], epsilon, variance)
-    return [_advantage(*each, epsilon, variance) for each in zip(cells, means, guarded, strict=True)]
+    means = cluster_mean_each([SampleOfGroups(cell.d, cell.groups) for cell in cells], variance=variance)
+    guarded = guarded_p_each([_lost(cell.d, cell.guarded_groups) for cell in cells], epsilon, variance)
+    return [_advantage(*parts, epsilon, variance) for parts in zip(cells, means, guarded, strict=True)]
 
 
-def _advantage(one: AnnotatorDifferences, found: ClusterMean, guarded: float, epsilon: float, variance: ClusterVariance) -> AdvantageTest:
+def _advantage(
+    cell: AnnotatorDifferences, advantage: ClusterMean, guarded: float, epsilon: float, variance: ClusterVariance
+) -> AdvantageTest:
     from scipy.special import stdtr
 
-    n, groups, mean = found.n, found.groups, found.mean
+    n, groups, mean = advantage.n, advantage.groups, advantage.mean
     if groups < 2:
         reason = "fewer than two groups" if n else "no items"
         return AdvantageTest(n, groups, mean, math.nan, math.nan, math.nan, math.nan, math.nan, reason)
-    if found.error > 0:
-        t = (mean - epsilon) / found.error
-        p = float(stdtr(found.freedom, t))
-        return AdvantageTest(n, groups, mean, found.error, t, p, p, guarded, None)
-    p = guarded_p(_lost(one.d, one.groups), epsilon, variance) if one.d.max() > 0 else (1 - epsilon) ** found.effective_groups
+    if advantage.error > 0:
+        t = (mean - epsilon) / advantage.error
+        p = float(stdtr(advantage.freedom, t))
+        return AdvantageTest(n, groups, mean, advantage.error, t, p, p, guarded, None)
+    p = guarded_p(_lost(cell.d, cell.groups), epsilon, variance) if cell.d.max() > 0 else (1 - epsilon) ** advantage.effective_groups
     return AdvantageTest(n, groups, mean, 0.0, math.nan, math.nan, p, guarded, "no variation between groups")
 
 
@@ -223,8 +228,8 @@ def _lost(d: Floats, groups: ArrayLike | None) -> GroupSums:
     return gap_sums(-d, np.arange(len(d)) if groups is None else groups)
 
 
-def _as_values(given: ArrayLike, scoring: Scoring) -> Floats:
-    values = np.asarray(given, np.float64)
+def _as_values(labels: ArrayLike, scoring: Scoring) -> Floats:
+    values = np.asarray(labels, np.float64)
     return np.where(values < 0, np.nan, values) if scoring == "accuracy" else values
 
 
@@ -233,16 +238,16 @@ def _differences(labels: Floats, judge: Floats, annotator: int, scoring: Scoring
 
     A missing score of the judge is lost. Losses are numbers of labels or sums of squares, so that ties are not decided by rounding.
     """
-    others = np.delete(labels, annotator, axis=1)
-    human, machine = (_loss(one, others, scoring) for one in (labels[:, annotator], judge))
+    other_labels = np.delete(labels, annotator, axis=1)
+    human, machine = (_loss(rating, other_labels, scoring) for rating in (labels[:, annotator], judge))
     machine = np.where(np.isnan(judge), math.inf, machine)
     tie = _TIE * np.maximum(1.0, human)
     return np.where(machine > human + tie, 1.0, np.where(machine < human - tie, -1.0, 0.0))
 
 
-def _loss(value: Floats, others: Floats, scoring: Scoring) -> Floats:
-    apart = value[:, None] - others
-    return np.asarray(np.nansum((apart != 0) & ~np.isnan(apart) if scoring == "accuracy" else apart**2, axis=1), np.float64)
+def _loss(value: Floats, other_labels: Floats, scoring: Scoring) -> Floats:
+    distance = value[:, None] - other_labels
+    return np.asarray(np.nansum((distance != 0) & ~np.isnan(distance) if scoring == "accuracy" else distance**2, axis=1), np.float64)
 
 
 def _summary(compared: list[tuple[Floats, AdvantageTest | None]], q: float, min_items: int) -> AlternativeAnnotatorTest:
@@ -255,11 +260,11 @@ def _summary(compared: list[tuple[Floats, AdvantageTest | None]], q: float, min_
         reason = test.reason if test else f"fewer than {min_items} items"
         p = adjusted[annotator]
         results.append(AnnotatorResult(annotator, n, human, judge, *rhos, test, p, guarded[annotator], p <= q, reason))
-    tested = [one for one in results if not math.isnan(one.p_adjusted)]
+    tested = [result for result in results if not math.isnan(result.p_adjusted)]
     if not tested:
         return AlternativeAnnotatorTest(math.nan, math.nan, math.nan, None, 0, tuple(results), "no annotator could be tested")
-    omega = float(np.mean([one.rejected for one in tested]))
-    guarding = [one.p_guarded_adjusted <= q for one in tested if not math.isnan(one.p_guarded_adjusted)]
+    omega = float(np.mean([result.rejected for result in tested]))
+    guarding = [result.p_guarded_adjusted <= q for result in tested if not math.isnan(result.p_guarded_adjusted)]
     omega_guarded = float(np.mean(guarding)) if guarding else math.nan
-    rho = float(np.mean([one.rho_judge for one in tested]))
+    rho = float(np.mean([result.rho_judge for result in tested]))
     return AlternativeAnnotatorTest(omega, omega_guarded, rho, omega >= PASSING_RATE, len(tested), tuple(results), None)

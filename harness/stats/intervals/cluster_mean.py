@@ -11,10 +11,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from harness.stats.core.arrays import Floats, Ints, ShapeError, as_index, power
-from harness.stats.core.at_once import at_once
-from harness.stats.core.groups import GroupSums, relative_weights
+from harness.stats.core.groups import ClusterVariance, GroupSums, bell_mccaffrey, freedom_of_tests, leverage, relative_weights
+from harness.stats.core.many_cells import batch_by_shape
 from harness.stats.intervals.intervals import t_quantile
-from harness.stats.intervals.unequal_groups import ClusterVariance, bell_mccaffrey, freedom_of_tests, leverage
 
 _ROUNDING = 1e-12
 LEAST_CORRELATION = 0.1
@@ -48,12 +47,12 @@ class MeanTest(NamedTuple):
 
         return np.asarray(self.mean - stdtrit(self.freedom, 1 - np.asarray(alpha)) * self.error)
 
-    def _p(self, apart: Floats) -> Floats:
+    def _p(self, distance: Floats) -> Floats:
         from scipy.special import stdtr
 
         with np.errstate(divide="ignore", invalid="ignore"):
-            alike = np.where(apart > _ROUNDING, 0.5 ** (self.freedom + 1), 1.0)
-            p = np.where(self.error > 0, stdtr(self.freedom, -apart / self.error), alike)
+            alike = np.where(distance > _ROUNDING, 0.5 ** (self.freedom + 1), 1.0)
+            p = np.where(self.error > 0, stdtr(self.freedom, -distance / self.error), alike)
         return np.asarray(np.where(np.isnan(self.error), math.nan, p))
 
 
@@ -73,12 +72,12 @@ class ClusterMean(NamedTuple):
 
     @property
     def effective_groups(self) -> float:
-        """For how many equal groups the groups stand; NaN with fewer than two."""
+        """Return the number of equal groups for which the groups stand; NaN with fewer than two."""
         return self.freedom + 1
 
     @property
     def test(self) -> MeanTest:
-        """Of the mean."""
+        """Return the degrees of freedom of the mean."""
         return MeanTest(np.asarray(self.mean), np.asarray(self.error), np.asarray(self.freedom))
 
     def p_above(self, value: float) -> float:
@@ -142,7 +141,7 @@ def cluster_mean(
 
 
 class SampleOfGroups(NamedTuple):
-    """What `cluster_mean` takes."""
+    """The arguments of `cluster_mean`."""
 
     values: ArrayLike
     groups: ArrayLike | None = None
@@ -151,7 +150,7 @@ class SampleOfGroups(NamedTuple):
 
 def cluster_mean_each(samples: Sequence[SampleOfGroups], *, variance: ClusterVariance = "cr2") -> list[ClusterMean]:
     """`cluster_mean` of many samples: the same numbers, made at once for samples of as many items and groups."""
-    return at_once(partial(_of_alike, variance=variance), [_sample(*sample) for sample in samples], lambda one: one.shape)
+    return batch_by_shape(partial(_of_alike, variance=variance), [_sample(*sample) for sample in samples], lambda arrays: arrays.shape)
 
 
 class _Sample(NamedTuple):
@@ -185,17 +184,17 @@ def _of_alike(samples: Sequence[_Sample], variance: ClusterVariance) -> list[Clu
     items, groups, weighted = samples[0].shape
     if not items:
         return [ClusterMean(math.nan, math.nan, 0, 0, math.nan, math.nan)] * len(samples)
-    x, index, w = (np.stack(part) for part in zip(*((one.x, one.codes, one.weights) for one in samples), strict=True))
-    place = index + np.arange(len(samples))[:, None] * groups  # of an item's group among the groups of all samples
+    x, index, w = (np.stack(part) for part in zip(*((sample.x, sample.codes, sample.weights) for sample in samples), strict=True))
+    group_index = index + np.arange(len(samples))[:, None] * groups  # of an item's group among the groups of all samples
     mean = np.vecdot(w, x) / w.sum(axis=-1) if weighted else x.mean(axis=-1)
-    apart = w * (x - mean[:, None])
-    size, total = (np.asarray(np.bincount(place.ravel(), of.ravel()), np.float64).reshape(-1, groups) for of in (w, apart))
+    residual = w * (x - mean[:, None])
+    size, total = (np.asarray(np.bincount(group_index.ravel(), values.ravel()), np.float64).reshape(-1, groups) for values in (w, residual))
     sums = _without_rounding(total, np.vecdot(w, np.abs(x))[:, None])
     errors = np.sqrt(_variance(sums, size, variance)).tolist()
     free = freedom_of_tests(size, variance=variance).tolist()
     correlated = [_freedom_as_correlated(x[n][:, None], index[n], w[n], size[n], free[n]) for n in range(len(samples))]
-    each = zip(mean.tolist(), errors, free, correlated, strict=True)
-    return [ClusterMean(value, error, items, groups, *freedom) for value, error, *freedom in each]
+    rows = zip(mean.tolist(), errors, free, correlated, strict=True)
+    return [ClusterMean(value, error, items, groups, *freedom) for value, error, *freedom in rows]
 
 
 def mean_of_sums(sums: GroupSums, variance: ClusterVariance = "cr2") -> MeanTest:
@@ -209,9 +208,9 @@ def mean_of_sums(sums: GroupSums, variance: ClusterVariance = "cr2") -> MeanTest
     n, groups = np.vecdot(size, times), times.sum(axis=-1)
     with np.errstate(divide="ignore", invalid="ignore"):
         mean = np.vecdot(y, times) / n
-        apart = y - mean[..., None] * size
-        apart = np.where(np.abs(apart) <= _ROUNDING * np.maximum(1.0, np.vecdot(np.abs(y), times))[..., None], 0.0, apart)
-        squares = np.vecdot(np.where(times > 0, apart**2 * leverage(size, times, variance), 0.0), times) / n**2
+        residual = y - mean[..., None] * size
+        residual = np.where(np.abs(residual) <= _ROUNDING * np.maximum(1.0, np.vecdot(np.abs(y), times))[..., None], 0.0, residual)
+        squares = np.vecdot(np.where(times > 0, residual**2 * leverage(size, times, variance), 0.0), times) / n**2
     return MeanTest(mean, np.sqrt(np.where(groups > 1, squares, math.nan)), freedom_of_tests(size, times, variance))
 
 
@@ -233,7 +232,7 @@ def _without_rounding(sums: Floats, total: ArrayLike) -> Floats:
 
 
 def _variance(sums: Floats, size: Floats, variance: ClusterVariance) -> Floats:
-    """Of means (...), from sums of deviations and sizes (..., groups); NaN with fewer than two groups."""
+    """Return the variance of means (...), from sums of deviations and sizes (..., groups); NaN with fewer than two groups."""
     if size.shape[-1] < 2:
         return np.full(size.shape[:-1], math.nan)
     return np.asarray(np.vecdot(sums**2, leverage(size, variance=variance)) / power(size.sum(axis=-1), 2))

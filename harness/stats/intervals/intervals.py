@@ -4,7 +4,7 @@ Shares of single units have Wilson's interval; other shares have Wilson's interv
 have Hall's skewness-corrected t over groups, which also gives their p (`skewness`). Levels, which are not tested, have the cluster
 bootstrap's error with Student's t. Fewer than 8 groups have no interval.
 All were chosen by simulation. All use degrees of freedom that fall with the kurtosis of the groups' contributions, because the number of
-groups overstates the information if a few groups hold all the errors.
+groups overstates the information if a few groups hold all the errors. Two independent groups of measurements have Welch's t-test.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from statistics import NormalDist
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from harness.stats.core.arrays import Floats, same_shape
-from harness.stats.core.at_once import at_once
+from harness.stats.core.arrays import Floats, ShapeError, same_shape
 from harness.stats.core.groups import GroupSums, error_of_mean, group_sums, resampled_means, spread_of
+from harness.stats.core.many_cells import batch_by_shape
 from harness.stats.intervals.skewness import least_p, two_sided
 
 MIN_GROUPS = 8
@@ -144,8 +144,8 @@ def mean_interval(
     >>> mean_interval(np.zeros(50), np.arange(50)).reason
     'constant values'
     """
-    kept, codes = _rated(values, groups)
-    return tested_mean(group_sums(kept, codes), scatter_of(kept), bounds, level=level)[0]
+    rated, codes = _rated(values, groups)
+    return tested_mean(group_sums(rated, codes), scatter_of(rated), bounds, level=level)[0]
 
 
 def share_of_sums(sums: GroupSums, scatter: float, spread: Callable[[], float], *, level: float) -> Interval:
@@ -170,7 +170,7 @@ def share_of_sums(sums: GroupSums, scatter: float, spread: Callable[[], float], 
 
 
 class MeanToTest(NamedTuple):
-    """What the test of a mean needs: sums of groups, the variance of single units, and smallest and largest possible value."""
+    """The input of the test of a mean: sums of groups, the variance of single units, and smallest and largest possible value."""
 
     sums: GroupSums
     scatter: float
@@ -185,28 +185,28 @@ def tested_mean(sums: GroupSums, scatter: float, bounds: tuple[float, float] | N
     return tested_means([MeanToTest(sums, scatter, bounds)], level=level)[0]
 
 
-def tested_means(asked: Sequence[MeanToTest], *, level: float) -> list[tuple[Interval, float]]:
+def tested_means(means: Sequence[MeanToTest], *, level: float) -> list[tuple[Interval, float]]:
     """`tested_mean` of many means: the same numbers."""
-    return at_once(partial(_tested_alike, level=level), asked, lambda one: (len(one.sums.y), one.bounds))
+    return batch_by_shape(partial(_tested_alike, level=level), means, lambda mean: (len(mean.sums.y), mean.bounds))
 
 
-def _tested_alike(asked: Sequence[MeanToTest], *, level: float) -> list[tuple[Interval, float]]:
-    """Of as many distinct groups each, between the same bounds."""
-    count = [one.sums.groups for one in asked]
-    enough = [place for place, groups in enumerate(count) if groups >= MIN_GROUPS and 1 - level >= least_p(groups)]
-    found = [(no_interval(groups), math.nan) for groups in count]
+def _tested_alike(means: Sequence[MeanToTest], *, level: float) -> list[tuple[Interval, float]]:
+    """Test means of equally many distinct groups, between the same bounds."""
+    count = [mean.sums.groups for mean in means]
+    enough = [index for index, groups in enumerate(count) if groups >= MIN_GROUPS and 1 - level >= least_p(groups)]
+    results = [(no_interval(groups), math.nan) for groups in count]
     if not enough:
-        return found
-    y, size, times = (np.stack(part) for part in zip(*(asked[place].sums for place in enough), strict=True))
-    tested = two_sided(y, size, times, asked[0].bounds, [asked[place].scatter for place in enough], level=level)
-    for place, lo, hi, p, error in zip(enough, *(part.tolist() for part in tested), strict=True):
-        one, groups = asked[place], count[place]
+        return results
+    y, size, times = (np.stack(part) for part in zip(*(means[index].sums for index in enough), strict=True))
+    tested = two_sided(y, size, times, means[0].bounds, [means[index].scatter for index in enough], level=level)
+    for index, lo, hi, p, error in zip(enough, *(part.tolist() for part in tested), strict=True):
+        mean, groups = means[index], count[index]
         if math.isnan(p):
-            found[place] = no_interval(groups, NO_VARIATION if one.scatter > 0 else CONSTANT), math.nan
+            results[index] = no_interval(groups, NO_VARIATION if mean.scatter > 0 else CONSTANT), math.nan
         else:
-            effect = _design_effect(error, one.sums.units, one.scatter) if error > 0 else None
-            found[place] = Interval(lo, hi, HALL, groups, effect, None), p
-    return found
+            effect = _design_effect(error, mean.sums.units, mean.scatter) if error > 0 else None
+            results[index] = Interval(lo, hi, HALL, groups, effect, None), p
+    return results
 
 
 def mean_of_sums(sums: GroupSums, scatter: float, bounds: tuple[float, float], spread: Callable[[], float], *, level: float) -> Interval:
@@ -263,7 +263,59 @@ def score_interval(share: float, n: float, z: float) -> tuple[float, float]:
 
 
 def _rated(values: NDArray[Any], groups: NDArray[Any]) -> tuple[Floats, NDArray[Any]]:
-    kept, codes = np.asarray(values, np.float64), np.asarray(groups)
-    same_shape("one-dimensional and of one length", values=kept, groups=codes)
-    rated = ~np.isnan(kept)
-    return kept[rated], codes[rated]
+    scores, codes = np.asarray(values, np.float64), np.asarray(groups)
+    same_shape("one-dimensional and of one length", values=scores, groups=codes)
+    rated = ~np.isnan(scores)
+    return scores[rated], codes[rated]
+
+
+@dataclass(frozen=True, slots=True)
+class Welch:
+    """First minus second mean (`value`), the statistic, its degrees of freedom and the two-sided p; NaN with a reason if undefined."""
+
+    value: float
+    t: float
+    freedom: float
+    p: float
+    reason: str | None = None
+
+
+def welch_test(first: ArrayLike, second: ArrayLike) -> Welch:
+    """Welch's t-test of two independent samples.
+
+    t = (mean1 - mean2) / sqrt(v1 / n1 + v2 / n2), with Satterthwaite's degrees of freedom. The samples should be independent: texts of
+    one prompt are not, for which `paired_difference` is the test.
+
+    Args:
+        first, second: (n,) numbers, NaN where missing.
+
+    Returns:
+        `Welch`; t and p are undefined with fewer than two numbers in a sample, or if neither sample varies.
+
+    Reference: Welch (1947), Biometrika 34; as `ttest_ind(usevar="unequal")` of statsmodels.
+
+    >>> found = welch_test([5, 4, 4, 3], [2, 3, 1, 2])
+    >>> found.value, round(found.t, 4), round(found.freedom, 2), round(found.p, 4)
+    (2.0, 3.4641, 6.0, 0.0134)
+    """
+    a, b = (_known(sample) for sample in (first, second))
+    if min(len(a), len(b)) < 2:
+        value = float(a.mean() - b.mean()) if len(a) and len(b) else math.nan
+        return Welch(value, math.nan, math.nan, math.nan, "fewer than two texts of a system")
+    value = float(a.mean() - b.mean())
+    parts = a.var(ddof=1) / len(a), b.var(ddof=1) / len(b)
+    variance = float(sum(parts))
+    if variance <= 1e-24:
+        return Welch(value, math.nan, math.nan, math.nan, "no score differs within a system")
+    freedom = variance**2 / float(parts[0] ** 2 / (len(a) - 1) + parts[1] ** 2 / (len(b) - 1))
+    t = value / math.sqrt(variance)
+    from scipy.special import stdtr  # late: scipy takes time
+
+    return Welch(value, t, freedom, float(2 * stdtr(freedom, -abs(t))))
+
+
+def _known(sample: ArrayLike) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+    values = np.asarray(sample, np.float64)
+    if values.ndim != 1:
+        raise ShapeError(f"a sample should be one-dimensional, got {values.shape}")
+    return values[~np.isnan(values)]

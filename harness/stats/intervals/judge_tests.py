@@ -1,25 +1,25 @@
-"""The four tests of a judge in one cell: no worse than people, better than a constant, worse than people, worse than a constant.
+"""Tests of a judge in one cell: no worse than people, better than a constant, worse than either, and varying less than people do.
 
-Where few groups hold most of the texts, each test is made twice. The *capped* p counts a large group for no more than c texts, so that the
-groups stand for 15 equal ones; it is compared at the level that many cells leave. A capped mean is another mean, so the *plain* p, of all
-texts, has to be at most alpha as well, which needs no correction: both have to hold.
+Where few groups hold most of the texts, each of the first four tests is made twice. The *capped* p counts a large group for no more than c
+texts, so that the groups stand for 15 equal ones; it is compared at the level that many cells leave. A capped mean is another mean, so the
+*plain* p, of all texts, has to be at most alpha as well, which needs no correction: both have to hold. The last test is exact.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from harness.stats.core.arrays import Floats, as_index, same_shape
-from harness.stats.core.at_once import at_once
-from harness.stats.core.groups import GroupSums, relative_weights
+from harness.stats.core.arrays import Floats, ShapeError, as_codes, as_index, same_shape
+from harness.stats.core.groups import LEAST_EFFECTIVE, ClusterVariance, GroupSums, effective_groups, group_cap, relative_weights
+from harness.stats.core.many_cells import batch_by_shape
 from harness.stats.intervals.cluster_mean import MeanTest, mean_of_sums
 from harness.stats.intervals.noninferiority import GuardedMean, guarded_mean
-from harness.stats.intervals.unequal_groups import LEAST_EFFECTIVE, ClusterVariance, effective_groups, group_cap
 
 _UNSEEN = 0.25  # of a mean group: found in the worlds of docs/error-rates.md, where less is too little and half a group has no power
 _ROUNDING = 1e-9
@@ -43,7 +43,7 @@ class JudgeSums(NamedTuple):
             return self
         size = self.size
         f = np.minimum(1.0, np.asarray(cap, np.float64)[..., None] / np.where(size > 0, size, 1.0))
-        return JudgeSums(*(GroupSums(f * each.y, f * each.size, each.times) for each in self))
+        return JudgeSums(*(GroupSums(f * sums.y, f * sums.size, sums.times) for sums in self))
 
 
 class FourP(NamedTuple):
@@ -56,7 +56,7 @@ class FourP(NamedTuple):
 
     @property
     def use(self) -> Floats:
-        """Of both that a `use` needs. Reference: Berger (1982), intersection-union tests."""
+        """Return the p of both tests that a `use` needs. Reference: Berger (1982), intersection-union tests."""
         return np.maximum(self.gap, self.base)
 
 
@@ -82,12 +82,12 @@ class JudgeTests(NamedTuple):
         return FourP(*(to_correct(capped, plain, alpha) for capped, plain in zip(self.capped, self.plain, strict=True)))
 
     def shown(self, alpha: float, level: float) -> Floats:
-        """Whether `use` is shown at the `level` that many cells leave of `alpha`: (...) of bools."""
+        """Return True if `use` is shown at the `level` that many cells leave of `alpha`: (...) of bools."""
         return np.asarray(self.to_correct(alpha).use <= level)
 
 
 def judge_sums(gap: ArrayLike, baseline: ArrayLike, groups: ArrayLike, weights: Floats | None = None) -> JudgeSums:
-    """What the tests need to know of the items: the distinct sums of their groups.
+    """The items as the tests take them: the distinct sums of their groups.
 
     Args:
         gap: (items,) the judge's agreement minus people's, in [-1, 1]; NaN where an item has no two annotators.
@@ -103,9 +103,9 @@ def judge_sums(gap: ArrayLike, baseline: ArrayLike, groups: ArrayLike, weights: 
     count = int(code.max(initial=-1)) + 1
     columns = []
     for values in (d, b):
-        known = ~np.isnan(values)
-        w = np.ones(int(known.sum())) if weights is None else relative_weights(weights[known])
-        columns += [np.bincount(code[known], w * values[known], count), np.bincount(code[known], w, count)]
+        present = ~np.isnan(values)
+        w = np.ones(int(present.sum())) if weights is None else relative_weights(weights[present])
+        columns += [np.bincount(code[present], w * values[present], count), np.bincount(code[present], w, count)]
     rows = np.asarray(np.round(np.column_stack(columns), 14), np.float64)  # equal sums in another order are equal groups
     rows = rows[(rows[:, 1] > 0) | (rows[:, 3] > 0)]
     y, n, right, compared, times = _distinct(rows)
@@ -127,10 +127,10 @@ def stacked(cells: Sequence[JudgeSums]) -> JudgeSums:
     >>> stacked([judge_sums([0.0], [1.0], [0]), judge_sums([0.0, 0.5, 0.5], [1.0] * 3, [0, 1, 1])]).gap.size.tolist()
     [[1.0, 0.0], [1.0, 2.0]]
     """
-    groups = max((len(one.gap.times) for one in cells), default=0)
+    groups = max((len(cell.gap.times) for cell in cells), default=0)
     columns = np.zeros((6, len(cells), groups))
-    for row, one in enumerate(cells):
-        columns[:, row, : len(one.gap.times)] = (*one.gap, *one.baseline)
+    for row, cell in enumerate(cells):
+        columns[:, row, : len(cell.gap.times)] = (*cell.gap, *cell.baseline)
     return JudgeSums(GroupSums(*columns[:3]), GroupSums(*columns[3:]))
 
 
@@ -164,12 +164,12 @@ def judge_tests_each(cells: Sequence[JudgeSums], margin: float, least: float = L
     """`judge_tests` of many cells: the same numbers, made at once for cells with as many distinct groups."""
 
     def tested(alike: Sequence[JudgeSums]) -> Iterator[JudgeTests]:
-        found = judge_tests(stacked(alike), margin, least)
+        tests = judge_tests(stacked(alike), margin, least)
         for cell in range(len(alike)):
-            capped, plain = (FourP(*(p[cell] for p in of)) for of in (found.capped, found.plain))
-            yield JudgeTests(capped, plain, found.effective[cell], found.cap[cell])
+            capped, plain = (FourP(*(p[cell] for p in ps)) for ps in (tests.capped, tests.plain))
+            yield JudgeTests(capped, plain, tests.effective[cell], tests.cap[cell])
 
-    return at_once(tested, cells, lambda sums: (len(sums.gap.times), bool(_come_together(sums.baseline))))
+    return batch_by_shape(tested, cells, lambda sums: (len(sums.gap.times), bool(_come_together(sums.baseline))))
 
 
 def to_correct(capped: Floats, plain: Floats, alpha: float) -> Floats:
@@ -178,7 +178,7 @@ def to_correct(capped: Floats, plain: Floats, alpha: float) -> Floats:
 
 
 class JudgeMeans(NamedTuple):
-    """What the tests compare with their hypotheses: gap and difference from the baseline, and each of them guarded.
+    """The means that the tests compare with their hypotheses: gap and difference from the baseline, and each of them guarded.
 
     `worst` is the difference turned round, guarded by a part of a group in which the judge is right and the constant wrong.
     """
@@ -207,7 +207,7 @@ def _worst(baseline: GroupSums) -> GuardedMean | None:
 
 
 def _come_together(baseline: GroupSums) -> NDArray[np.bool_]:
-    """Whether a group has several texts (...)."""
+    """Return True if a group has several texts (...)."""
     items, groups = np.vecdot(baseline.size, baseline.times), np.vecdot(baseline.size > 0, baseline.times)
     return np.asarray(items > groups * (1 + _ROUNDING))
 
@@ -233,11 +233,11 @@ def lower_bounds(sums: JudgeSums, cap: ArrayLike, alpha: float, level: ArrayLike
     >>> [round(float(each), 3) for each in lower_bounds(sums, math.inf, 0.05, 0.05 / 45)]
     [-0.156, 0.309]
     """
-    found, is_capped = _bounds(sums, cap, level), np.isfinite(cap)
+    bounds, is_capped = _bounds(sums, cap, level), np.isfinite(cap)
     if not is_capped.any():
-        return found
+        return bounds
     plain = _bounds(sums, math.inf, alpha)
-    return Bounds(*(np.where(is_capped, np.minimum(*each), each[0])[()] for each in zip(found, plain, strict=True)))
+    return Bounds(*(np.where(is_capped, np.minimum(*limits), limits[0])[()] for limits in zip(bounds, plain, strict=True)))
 
 
 def _bounds(sums: JudgeSums, cap: ArrayLike, level: ArrayLike) -> Bounds:
@@ -256,3 +256,100 @@ def four_p(means: JudgeMeans, margin: float) -> FourP:
     if means.worst is not None:
         base_worse = np.maximum(base_worse, means.worst.p(0.0))
     return FourP(means.guarded.p(margin), means.baseline.p_above(0.0), means.gap.p_below(-margin), base_worse)
+
+
+_CELLS_AT_ONCE = 64
+
+
+@dataclass(frozen=True, slots=True)
+class OneClass:
+    """`others` of the judge's `n` readable answers are not its commonest class; `usual` of people's `labels` are their commonest class.
+
+    `p_by_class` (k,) has for each class c the chance of so few groups with anything but c, `p` their sum, at most 1. NaN without a readable
+    answer to a labelled item.
+    """
+
+    p: float
+    p_by_class: Floats
+    others: int
+    n: int
+    usual: int
+    labels: int
+
+
+def one_class_tests(cells: Sequence[tuple[ArrayLike, ArrayLike, ArrayLike]]) -> list[OneClass]:
+    """Test of each cell's (counts, judge, groups) that the judge varies as much as people: it could change places with one of them.
+
+    x is the number of answers other than the judge's commonest. For class c, item i has pi = the share of its labels and its answer, taken
+    together, that are not c; a group has the largest pi of its items, because answers in one group may depend on each other. The number
+    of groups with an answer that is not c is at least Poisson-binomial(pi), so that P(Poisson-binomial(pi) <= x) is exact, or too large,
+    for a judge that is exchangeable with people item by item. p adds up all classes c, because the commonest was chosen from the data.
+
+    Args:
+        cells: of each the number of labels of each class (items, k); the judge's class codes 0 … k-1 (items,), NaN or -1 where there is no
+            readable answer: such an item is left out, like one without labels; any sortable codes of what items share (items,).
+
+    Reference: Hodges & Le Cam (1960) and Hong (2013), Poisson-binomial; exchangeability as in permutation tests.
+
+    >>> [found] = one_class_tests([([[1, 1]] * 12, [0] * 12, range(12))])
+    >>> found.others, found.usual / found.labels, round(found.p, 6) == round((2 / 3) ** 12 + (1 / 3) ** 12, 6)
+    (0, 0.5, True)
+    """
+    answers = [_Answers.of(*cell) for cell in cells]
+    return batch_by_shape(_tested, answers, lambda counted: counted.chances.shape, most=_CELLS_AT_ONCE)
+
+
+class _Answers(NamedTuple):
+    """The answers of a cell, counted; `chances` (k, groups) of an answer that is not the class."""
+
+    others: int
+    n: int
+    usual: int
+    labels: int
+    chances: Floats
+
+    @classmethod
+    def of(cls, counts: ArrayLike, judge: ArrayLike, groups: ArrayLike) -> _Answers:
+        table = np.asarray(counts, np.float64)
+        if table.ndim != 2:
+            raise ShapeError(f"counts must be items x classes, got shape {table.shape}")
+        k = table.shape[1]
+        code = as_codes(judge, k, "judge")
+        if code.shape != table.shape[:1]:
+            raise ShapeError(f"judge {code.shape} must be of the {len(table)} items of counts")
+        index = as_index(groups, len(code), "groups")
+        used = (code >= 0) & (table.sum(axis=1) > 0)
+        table, code, index = table[used], code[used], index[used]
+        if not len(code):
+            return cls(0, 0, 0, 0, np.empty((k, 0)))
+        judge_counts, labels = np.bincount(code, minlength=k), table.sum(axis=0)
+        together = table + (code[:, None] == np.arange(k))
+        other = 1 - together / together.sum(axis=1, keepdims=True)
+        largest = np.zeros((int(index.max()) + 1, k))
+        np.maximum.at(largest, index, other)
+        return cls(int(len(code) - judge_counts.max()), len(code), int(labels.max()), int(labels.sum()), largest[np.unique(index)].T)
+
+
+def _tested(alike: Sequence[_Answers]) -> list[OneClass]:
+    """Test cells with equally many classes and groups."""
+    if not alike[0].n:
+        return [OneClass(math.nan, np.full(len(answers.chances), math.nan), 0, 0, 0, 0) for answers in alike]
+    at_most = _at_most([answers.others for answers in alike], np.stack([answers.chances for answers in alike]))
+    return [
+        OneClass(min(1.0, float(p.sum())), p, answers.others, answers.n, answers.usual, answers.labels)
+        for answers, p in zip(alike, at_most, strict=True)
+    ]
+
+
+def _at_most(x: Sequence[int], chances: Floats) -> Floats:
+    """P(number of successes <= x) (cells, k) of independent trials with the chances (cells, k, trials): one is added after the other."""
+    trials = chances.shape[-1]
+    exactly = np.zeros((*chances.shape[:-1], max((last for last in x if last < trials), default=0) + 1))
+    exactly[..., 0] = 1.0
+    for chance in np.moveaxis(chances, -1, 0)[..., None]:
+        exactly[..., 1:] = exactly[..., 1:] * (1 - chance) + exactly[..., :-1] * chance
+        exactly[..., 0] *= 1 - chance[..., 0]
+    everything = np.ones(chances.shape[1])
+    return np.array(
+        [probabilities[:, : last + 1].sum(axis=-1) if last < trials else everything for probabilities, last in zip(exactly, x, strict=True)]
+    )

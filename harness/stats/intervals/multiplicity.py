@@ -64,14 +64,14 @@ def _step_up(rising: Floats, m: int) -> Floats:
 
 
 def _adjust(p: ArrayLike, step: Callable[[Floats, int], Floats]) -> Floats:
-    given = np.asarray(p, np.float64)
-    out = np.full(given.shape, np.nan)
-    known = ~np.isnan(given)
-    family = given[known]
+    values = np.asarray(p, np.float64)
+    out = np.full(values.shape, np.nan)
+    defined = ~np.isnan(values)
+    family = values[defined]
     if ((family < 0) | (family > 1)).any():
         raise ValueError(f"p-values lie between 0 and 1; found {family[(family < 0) | (family > 1)][0]}")
     order = np.argsort(family, kind="stable")
     adjusted = np.empty(len(family))
     adjusted[order] = np.minimum(step(family[order], len(family)), 1.0) if len(family) else []
-    out[known] = adjusted
+    out[defined] = adjusted
     return out

@@ -15,10 +15,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from harness.stats.core.arrays import Floats, same_shape
-from harness.stats.core.at_once import at_once
-from harness.stats.core.groups import GroupSums, group_sums, relative_weights
+from harness.stats.core.groups import ClusterVariance, GroupSums, freedom_of_tests, group_sums, leverage, relative_weights
+from harness.stats.core.many_cells import batch_by_shape
 from harness.stats.intervals.skewness import HallMean, hall_mean
-from harness.stats.intervals.unequal_groups import ClusterVariance, freedom_of_tests, leverage
 
 _LOST = -1.0
 _MARGINS = tuple(k / 32 for k in range(1, 32))
@@ -42,11 +41,11 @@ def matched_gap(counts: ArrayLike, score: ArrayLike, weights: ArrayLike | None =
     >>> matched_gap([[0, 1, 2], [3, 0, 0], [0, 1, 0]], [2, -1, 1]).round(3).tolist()
     [0.333, -1.0, nan]
     """
-    votes, own = np.asarray(counts, np.float64), np.asarray(score, np.int64)
+    votes, codes = np.asarray(counts, np.float64), np.asarray(score, np.int64)
     rows = np.flatnonzero(votes.sum(axis=1) >= 2)
-    votes, own = votes[rows], own[rows]
+    votes, codes = votes[rows], codes[rows]
     near = _near(votes, weights)
-    agreed = np.where(own >= 0, near[np.arange(len(rows)), np.maximum(own, 0)], 0.0) / votes.sum(axis=1)
+    agreed = np.where(codes >= 0, near[np.arange(len(rows)), np.maximum(codes, 0)], 0.0) / votes.sum(axis=1)
     gaps = np.full(len(np.asarray(counts)), math.nan)
     gaps[rows] = agreed - pair_agreement(votes, weights)
     return gaps
@@ -72,15 +71,15 @@ def _near(votes: Floats, weights: ArrayLike | None) -> Floats:
 
 
 def gap_sums(differences: ArrayLike, groups: ArrayLike, weights: Floats | None = None) -> GroupSums:
-    """What the tests of a gap need to know of the items: the distinct sums of their groups.
+    """The items as the tests of a gap take them: the distinct sums of their groups.
 
     Args:
         differences: (items,) the judge's agreement minus people's on each item, in [-1, 1]; NaN (no two annotators) is left out.
     """
     d, codes = np.asarray(differences, np.float64), np.asarray(groups)
     same_shape(differences=d, groups=codes)
-    known = ~np.isnan(d)
-    return group_sums(d[known], codes[known], None if weights is None else relative_weights(weights[known]))
+    present = ~np.isnan(d)
+    return group_sums(d[present], codes[present], None if weights is None else relative_weights(weights[present]))
 
 
 class GuardedMean(NamedTuple):
@@ -117,8 +116,8 @@ class GuardedMean(NamedTuple):
             middle = (low + high) / 2
             above = self.p(middle) > level
             low, high = np.where(above, middle, low), np.where(above, high, middle)
-        found = np.where(none <= level, 0.0, np.where(self.p(1.0) > level, -1.0, -(low + high) / 2))
-        return np.asarray(np.where(np.isnan(none), math.nan, found))[()]
+        limit = np.where(none <= level, 0.0, np.where(self.p(1.0) > level, -1.0, -(low + high) / 2))
+        return np.asarray(np.where(np.isnan(none), math.nan, limit))[()]
 
 
 def guarded_mean(sums: GroupSums, cap: ArrayLike = math.inf, variance: ClusterVariance = "cr2", lost: ArrayLike = 1.0) -> GuardedMean:
@@ -134,10 +133,10 @@ def guarded_mean(sums: GroupSums, cap: ArrayLike = math.inf, variance: ClusterVa
     groups = np.asarray(times.sum(axis=-1))
     with np.errstate(divide="ignore", invalid="ignore"):
         factors = np.sqrt((1 - 1 / groups)[..., None] * leverage(size, times, variance))
-        found = hall_mean(y, size, times, guard=_LOST, weight=1.0, units=lost, factors=factors)
+        hall = hall_mean(y, size, times, guard=_LOST, weight=1.0, units=lost, factors=factors)
     n = np.vecdot(size, times) + lost
-    unit = found.groups * (np.vecdot(f * size, times) + lost) / n**2
-    return GuardedMean(found._replace(freedom=freedom_of_tests(size, times, variance) + 1), unit)
+    unit = hall.groups * (np.vecdot(f * size, times) + lost) / n**2
+    return GuardedMean(hall._replace(freedom=freedom_of_tests(size, times, variance) + 1), unit)
 
 
 def guarded_p(sums: GroupSums, margin: float, variance: ClusterVariance = "cr2") -> float:
@@ -165,7 +164,7 @@ def guarded_p_each(cells: Sequence[GroupSums], margin: float, variance: ClusterV
         if alike[0].groups < 2:
             return [math.nan] * len(alike)
         sums = GroupSums(*(np.stack(part) for part in zip(*alike, strict=True)))
-        found: list[float] = guarded_mean(sums, variance=variance).p(margin).tolist()
-        return found
+        ps: list[float] = guarded_mean(sums, variance=variance).p(margin).tolist()
+        return ps
 
-    return at_once(tested, cells, lambda sums: (len(sums.times), sums.groups < 2))
+    return batch_by_shape(tested, cells, lambda sums: (len(sums.times), sums.groups < 2))

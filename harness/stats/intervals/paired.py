@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from harness.stats.core.arrays import MISSING, Floats, Ints, ShapeError, as_codes, as_index, same_shape
+from harness.stats.core.functions_of_sums import Estimated
 from harness.stats.core.groups import group_sums, relative_weights
-from harness.stats.core.sums import Estimated
 from harness.stats.intervals.intervals import Interval, MeanToTest, no_interval, proportion_interval, scatter_of, tested_means
 
 EQUAL = "H0: the mean difference (first minus second) on the same items is 0; two-sided"
@@ -58,12 +58,12 @@ def paired_difference(
     >>> found.diff, found.n, found.p < 0.001, found.interval.lo > 0
     (0.5, 40, True, True)
     """
-    asked = difference_to_test(first, second, groups, weights=weights, bounds=bounds, hypothesis=hypothesis)
-    return tested_differences([asked], level=level)[0]
+    difference = difference_to_test(first, second, groups, weights=weights, bounds=bounds, hypothesis=hypothesis)
+    return tested_differences([difference], level=level)[0]
 
 
 class DifferenceToTest(NamedTuple):
-    """What `paired_difference` needs to know of its items: few numbers, so that many cells are kept and tested at once."""
+    """The test of a paired difference, prepared: few numbers, so that many cells are kept and tested at once."""
 
     n: int
     mean: MeanToTest | None
@@ -83,18 +83,18 @@ def difference_to_test(
     d, codes = common_differences(first, second, groups)
     if not len(d):
         return DifferenceToTest(0, None, hypothesis)
-    own = None if weights is None else relative_weights(common_items(weights, first, second))
-    return DifferenceToTest(len(d), MeanToTest(group_sums(d, codes, own), scatter_of(d, own), bounds), hypothesis)
+    shared_weights = None if weights is None else relative_weights(common_items(weights, first, second))
+    return DifferenceToTest(len(d), MeanToTest(group_sums(d, codes, shared_weights), scatter_of(d, shared_weights), bounds), hypothesis)
 
 
-def tested_differences(asked: Sequence[DifferenceToTest], *, level: float = 0.95) -> list[Difference]:
+def tested_differences(differences: Sequence[DifferenceToTest], *, level: float = 0.95) -> list[Difference]:
     """`paired_difference` of many cells: the same numbers."""
-    tested = iter(tested_means([one.mean for one in asked if one.mean], level=level))
+    tested = iter(tested_means([difference.mean for difference in differences if difference.mean], level=level))
     return [
-        Difference(one.mean.sums.mean, one.n, *next(tested), one.hypothesis, None)
-        if one.mean
-        else Difference(math.nan, 0, no_interval(0), math.nan, one.hypothesis, "no overlap")
-        for one in asked
+        Difference(difference.mean.sums.mean, difference.n, *next(tested), difference.hypothesis, None)
+        if difference.mean
+        else Difference(math.nan, 0, no_interval(0), math.nan, difference.hypothesis, "no overlap")
+        for difference in differences
     ]
 
 
@@ -108,8 +108,8 @@ def common_differences(first: ArrayLike, second: ArrayLike, groups: ArrayLike) -
     """
     a, b, codes = np.asarray(first, np.float64), np.asarray(second, np.float64), np.asarray(groups)
     same_shape(first=a, second=b, groups=codes)
-    both = ~(np.isnan(a) | np.isnan(b))
-    return a[both] - b[both], codes[both]
+    shared = ~(np.isnan(a) | np.isnan(b))
+    return a[shared] - b[shared], codes[shared]
 
 
 def common_items(weights: ArrayLike, first: ArrayLike, second: ArrayLike) -> Floats:
@@ -127,8 +127,8 @@ def hits(judge: ArrayLike, reference: ArrayLike, k: int, *, failed_wrong: bool =
     score, ref = as_codes(judge, k, "judge"), np.asarray(reference, np.int64)
     if score.shape != ref.shape:
         raise ShapeError(f"judge {score.shape} and reference {ref.shape} must be of the same items")
-    known = ref >= 0 if failed_wrong else (ref >= 0) & (score >= 0)
-    return np.where(known, (score == ref) & (score >= 0), np.nan)
+    counted = ref >= 0 if failed_wrong else (ref >= 0) & (score >= 0)
+    return np.where(counted, (score == ref) & (score >= 0), np.nan)
 
 
 def commonest(reference: ArrayLike, k: int, cell: ArrayLike | None = None, weights: Floats | None = None) -> Ints:
@@ -151,9 +151,11 @@ def commonest(reference: ArrayLike, k: int, cell: ArrayLike | None = None, weigh
     """
     ref = np.asarray(reference, np.int64)
     where = as_index(cell, len(ref), "cell")
-    known = ref >= 0
-    own = None if weights is None else weights[known]
-    table = np.bincount(where[known] * k + ref[known], own, minlength=(int(where.max(initial=-1)) + 1) * k).reshape(-1, k)
+    labelled = ref >= 0
+    labelled_weights = None if weights is None else weights[labelled]
+    table = np.bincount(where[labelled] * k + ref[labelled], labelled_weights, minlength=(int(where.max(initial=-1)) + 1) * k).reshape(
+        -1, k
+    )
     return np.where(table.sum(axis=1) > 0, np.argmax(table, axis=1), MISSING)[where]
 
 
@@ -204,8 +206,8 @@ def best_on_other_folds(hits: ArrayLike, folds: ArrayLike) -> Ints:
     """
     right, fold = np.asarray(hits, np.float64), np.asarray(folds)
     best = np.empty(len(right), np.int64)
-    for each in np.unique(fold):
-        best[fold == each] = np.argmax(right[fold != each].sum(axis=0))
+    for held_out in np.unique(fold):
+        best[fold == held_out] = np.argmax(right[fold != held_out].sum(axis=0))
     return best
 
 
@@ -237,17 +239,17 @@ def difference_from_best(panel: ArrayLike, hits: ArrayLike, groups: ArrayLike, e
     >>> found.diff, found.interval.lo > 0, found.p < 0.05
     (0.25, True, True)
     """
-    ours, right = np.asarray(panel, np.float64), np.asarray(hits, np.float64)
-    if right.ndim != 2 or ours.shape != right.shape[:1]:
-        raise ShapeError(f"panel {ours.shape} and hits {right.shape} must be of the same items")
+    panel_hits, right = np.asarray(panel, np.float64), np.asarray(hits, np.float64)
+    if right.ndim != 2 or panel_hits.shape != right.shape[:1]:
+        raise ShapeError(f"panel {panel_hits.shape} and hits {right.shape} must be of the same items")
     members = right.shape[1]
-    each = [paired_difference(ours, one, groups, level=level, hypothesis=NOT_BEST) for one in right.T]
-    wider = [paired_difference(ours, one, groups, level=1 - (1 - level) / members) for one in right.T]
-    undefined = next((one for one in each if math.isnan(one.p)), None)
+    differences = [paired_difference(panel_hits, member, groups, level=level, hypothesis=NOT_BEST) for member in right.T]
+    wider = [paired_difference(panel_hits, member, groups, level=1 - (1 - level) / members) for member in right.T]
+    undefined = next((member for member in differences if math.isnan(member.p)), None)
     if undefined:
         return replace(undefined, diff=estimate)
-    above = max(one.p / 2 if one.diff > 0 else 1 - one.p / 2 for one in each)
-    below = members * min(one.p / 2 if one.diff < 0 else 1 - one.p / 2 for one in each)
-    lowest = min(each, key=lambda one: one.interval.lo)
-    interval = replace(lowest.interval, hi=min(one.interval.hi for one in wider))
+    above = max(member.p / 2 if member.diff > 0 else 1 - member.p / 2 for member in differences)
+    below = members * min(member.p / 2 if member.diff < 0 else 1 - member.p / 2 for member in differences)
+    lowest = min(differences, key=lambda member: member.interval.lo)
+    interval = replace(lowest.interval, hi=min(member.interval.hi for member in wider))
     return Difference(estimate, lowest.n, interval, min(1.0, 2 * above, 2 * below), NOT_BEST, None)

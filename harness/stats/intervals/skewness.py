@@ -46,11 +46,11 @@ class HallMean(NamedTuple):
         T = sqrt(G) (S + k S² / 3 + k² S³ / 27 + k / (6 G)), S = (mean - value) / deviation, k the skewness. If all groups have the same
         mean, T is infinite for a `value` below it, else -infinity.
         """
-        apart, k = self.mean - np.asarray(value, np.float64), self.skewness
+        distance, k = self.mean - np.asarray(value, np.float64), self.skewness
         with np.errstate(divide="ignore", invalid="ignore"):
-            s = apart / self.deviation
+            s = distance / self.deviation
             t = np.sqrt(self.groups) * (s + k * s**2 / 3 + k**2 * power(s, 3) / 27 + k / (6 * self.groups))
-        return np.asarray(np.where(self.deviation > 0, t, np.where(apart > 0, math.inf, -math.inf)))
+        return np.asarray(np.where(self.deviation > 0, t, np.where(distance > 0, math.inf, -math.inf)))
 
     def with_floor(self, variance: ArrayLike) -> HallMean:
         """With a deviation² of at least `variance`; the skewness falls as the deviation rises."""
@@ -108,18 +108,18 @@ def hall_mean(
     """
     sums, n_of = np.asarray(y, np.float64), np.asarray(size, np.float64)
     count = np.asarray(times, np.float64)
-    own = None if factors is None else np.asarray(factors, np.float64)
+    weights = None if factors is None else np.asarray(factors, np.float64)
     if guard is not None:
         more = np.broadcast_to(np.asarray(units, np.float64), sums.shape[:-1])[..., None]
         sums, n_of, count = _with(sums, guard * more), _with(n_of, more), _with(count, weight)
-        own = None if own is None else _with(own, 1.0)
+        weights = None if weights is None else _with(weights, 1.0)
     groups, n = np.asarray(count.sum(axis=-1)), np.vecdot(n_of, count)
     mean = np.vecdot(sums, count) / n
     x = (sums - mean[..., None] * n_of) * (groups / n)[..., None]
-    x = x * ((1 - 1 / groups)[..., None] / np.maximum(1 - n_of / n[..., None], _ROUNDING) if own is None else own)
+    x = x * ((1 - 1 / groups)[..., None] / np.maximum(1 - n_of / n[..., None], _ROUNDING) if weights is None else weights)
     x = np.where(count > 0, x, 0.0)
     squares = x * x
-    second, third, fourth = (np.vecdot(each, count) / groups for each in (squares, squares * x, squares * squares))
+    second, third, fourth = (np.vecdot(terms, count) / groups for terms in (squares, squares * x, squares * squares))
     varies = np.abs(x).max(axis=-1, initial=0.0) > _ROUNDING * np.maximum(1.0, np.abs(sums).max(axis=-1, initial=0.0))
     variance = np.where(varies, second * groups / np.maximum(groups - 1, _ROUNDING), 0.0)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -128,9 +128,9 @@ def hall_mean(
     return HallMean(mean, np.sqrt(variance), skewness, np.broadcast_to(groups, mean.shape), freedom)
 
 
-def _with(values: Floats, further: ArrayLike) -> Floats:
+def _with(values: Floats, axes: ArrayLike) -> Floats:
     """Values (..., groups) and those of one further group, which may be of more samples."""
-    more = np.asarray(further, np.float64)
+    more = np.asarray(axes, np.float64)
     more = more if more.ndim else more[None]
     if values.ndim == more.ndim == 1:
         return np.concatenate([values, more])
@@ -189,8 +189,8 @@ def two_sided(
     above = hall_mean(-sums, n_of, count, guard=bounds and -bounds[1], units=alike)
     lo, hi, p_above, p_below = below.lower_bound(alpha), -above.lower_bound(alpha), below.p_above(0), above.p_above(0)
     if bounds is None:
-        known = below.deviation > 0
-        lo, hi, p = (np.where(known, each, math.nan) for each in (lo, hi, _two_sided_p(p_above, p_below, plain.groups)))
+        varied = below.deviation > 0
+        lo, hi, p = (np.where(varied, limit, math.nan) for limit in (lo, hi, _two_sided_p(p_above, p_below, plain.groups)))
         return TwoSided(lo, hi, p, error)
     low, high = bounds
     least, p_least = _exact(plain, n_of, count, bounds, alpha)
@@ -215,8 +215,8 @@ def _two_sided_p(p_above: Floats, p_below: Floats, groups: Floats) -> Floats:
     return np.asarray(np.clip(2 * np.minimum(p_above, p_below), least_p(groups), 1.0))
 
 
-def _exact(found: HallMean, size: Floats, times: Floats, bounds: tuple[float, float], alpha: float) -> tuple[Floats, Floats]:
-    """A lower bound of the mean `found` that holds whatever the distribution between `bounds`, and its one-sided p of 0.
+def _exact(hall: HallMean, size: Floats, times: Floats, bounds: tuple[float, float], alpha: float) -> tuple[Floats, Floats]:
+    """A lower bound of the mean `hall` that holds whatever the distribution between `bounds`, and its one-sided p of 0.
 
     It is Clopper and Pearson's bound of the mean's position between the bounds, on the effective number of units: no distribution varies
     more than one with all its values at the two ends. It is tighter than Hall's bound if nearly all units are at the upper end. If all
@@ -226,13 +226,13 @@ def _exact(found: HallMean, size: Floats, times: Floats, bounds: tuple[float, fl
     """
     from scipy.special import betainc, betaincinv
 
-    (low, high), groups = bounds, found.groups
+    (low, high), groups = bounds, hall.groups
     if not high > low:  # a scale of one value
-        return np.full_like(found.mean, low), np.ones_like(found.mean)
+        return np.full_like(hall.mean, low), np.ones_like(hall.mean)
     n = np.vecdot(size, times)
-    share = np.clip((found.mean - low) / (high - low), 0.0, 1.0)
+    share = np.clip((hall.mean - low) / (high - low), 0.0, 1.0)
     null = min(1.0, max(0.0, -low / (high - low)))
-    variance = (found.deviation / (high - low)) ** 2 / groups
+    variance = (hall.deviation / (high - low)) ** 2 / groups
     with np.errstate(divide="ignore", invalid="ignore"):
         effective = np.where(variance > 0, share * (1 - share) / variance, groups)
         unseen = np.clip(np.where(share > 0, (share - null) / share, 0.0), 0.0, 1.0)

@@ -1,4 +1,4 @@
-"""Trends: the slope along an ordered condition, such as the temperature, Page's test, and a line through means over source texts."""
+"""Trends: the slope along an ordered condition, Page's test, a line through means over source texts, and the rise of a share in logits."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from harness.stats.core.arrays import Floats, ShapeError, same_shape
+from harness.stats.core.functions_of_sums import Estimated, bootstrap_from_sums
 from harness.stats.core.statistic import ratio
-from harness.stats.core.sums import Estimated, bootstrap_from_sums
-from harness.stats.intervals.intervals import MIN_GROUPS, NO_VARIATION, TOO_FEW, Interval, no_interval
+from harness.stats.intervals.intervals import MIN_GROUPS, NO_VARIATION, TOO_FEW, Interval, no_interval, proportion_interval
 
 _MOST_UNDEFINED = 0.1  # share of the resamples in which the line may be undefined
 
@@ -35,11 +35,11 @@ def slope(x: ArrayLike, y: ArrayLike, groups: ArrayLike, *, seed: int = 0, resam
     """
     a, b, codes = np.asarray(x, np.float64), np.asarray(y, np.float64), np.asarray(groups)
     same_shape("of the same units", x=a, y=b, groups=codes)
-    known = ~(np.isnan(a) | np.isnan(b))
-    a, b = a[known], b[known]
+    present = ~(np.isnan(a) | np.isnan(b))
+    a, b = a[present], b[present]
     a = a - a.mean() if len(a) else a
     features = np.stack([np.ones(len(a)), a, b, a * a, a * b], axis=1)
-    return bootstrap_from_sums(features, _slope_of_sums, codes[known], constant="one condition only", seed=seed, resamples=resamples)
+    return bootstrap_from_sums(features, _slope_of_sums, codes[present], constant="one condition only", seed=seed, resamples=resamples)
 
 
 def _slope_of_sums(sums: Floats) -> Floats:
@@ -75,20 +75,20 @@ def page_falling(table: ArrayLike) -> PageTest:
     >>> found.statistic, found.blocks, found.p < 0.05
     (94.0, 7, True)
     """
-    given = np.asarray(table, np.float64)
-    if given.ndim != 2:
-        raise ShapeError(f"table must be blocks x conditions, got shape {given.shape}")
-    varied = given[np.ptp(given, axis=1) > 0] if given.size else given[:0]
-    if given.shape[1] < 3:
+    values = np.asarray(table, np.float64)
+    if values.ndim != 2:
+        raise ShapeError(f"table must be blocks x conditions, got shape {values.shape}")
+    varied = values[np.ptp(values, axis=1) > 0] if values.size else values[:0]
+    if values.shape[1] < 3:
         return PageTest(math.nan, math.nan, len(varied), "fewer than three conditions")
-    if len(given) < MIN_GROUPS:
+    if len(values) < MIN_GROUPS:
         return PageTest(math.nan, math.nan, len(varied), TOO_FEW)
     if len(varied) < 2:
         return PageTest(math.nan, math.nan, len(varied), NO_VARIATION)
     from scipy.stats import page_trend_test  # late: half a second
 
-    found = page_trend_test(varied[:, ::-1])
-    return PageTest(float(found.statistic), float(found.pvalue), len(varied), None)
+    test = page_trend_test(varied[:, ::-1])
+    return PageTest(float(test.statistic), float(test.pvalue), len(varied), None)
 
 
 @dataclass(frozen=True)
@@ -135,8 +135,8 @@ def fit_line(
     >>> round(line.slope, 6), round(abs(line.intercept), 6), line.points
     (2.0, 0.0, 3)
     """
-    whole = np.array([np.sum(list(point.values()), axis=0) for point in points])
-    slope, intercept = least_squares(*_coordinates(whole))
+    totals = np.array([np.sum(list(point.values()), axis=0) for point in points])
+    slope, intercept = least_squares(*_coordinates(totals))
     texts = {
         name: sorted({text for point, stratum in zip(points, strata, strict=True) if stratum == name for text in point}) for name in strata
     }
@@ -154,19 +154,96 @@ def _interval(
     level: float,
 ) -> Interval:
     rng = np.random.default_rng(seed)
-    times = {name: rng.multinomial(len(own), np.full(len(own), 1 / len(own)), resamples) for name, own in texts.items()}
+    times = {name: rng.multinomial(len(codes), np.full(len(codes), 1 / len(codes)), resamples) for name, codes in texts.items()}
     sums = [
         times[name] @ np.array([point.get(text, np.zeros(4)) for text in texts[name]]) for point, name in zip(points, strata, strict=True)
     ]
     slopes, _ = least_squares(*_coordinates(np.stack(sums, axis=1)))
-    known = slopes[np.isfinite(slopes)]
+    defined = slopes[np.isfinite(slopes)]
     groups = min(map(len, texts.values()))
-    if len(known) < (1 - _MOST_UNDEFINED) * resamples:
+    if len(defined) < (1 - _MOST_UNDEFINED) * resamples:
         return no_interval(groups, "undefined in many resamples")
-    lo, hi = np.quantile(known, [(1 - level) / 2, (1 + level) / 2])
+    lo, hi = np.quantile(defined, [(1 - level) / 2, (1 + level) / 2])
     return Interval(float(lo), float(hi), "cluster bootstrap (percentile)", groups, None, None)
 
 
 def _coordinates(sums: Floats) -> tuple[Floats, Floats]:
     with np.errstate(divide="ignore", invalid="ignore"):
         return sums[..., 0] / sums[..., 1], sums[..., 2] / sums[..., 3]
+
+
+NEVER, ALWAYS = "one condition is never seen", "one condition is always seen"
+_METHOD = "square-and-add of logits"
+
+
+def logit_rise(
+    first: ArrayLike, second: ArrayLike, groups: ArrayLike, *, level: float = 0.95, seed: int = 0, resamples: int = 1000
+) -> Estimated:
+    """log odds that `second` is 1 minus log odds that `first` is 1, both of the same items: a log odds ratio of shares, not of items.
+
+    The interval is that of square-and-add: from each share's own interval (`proportion_interval`) on the logit scale, and the correlation
+    of both shares over the groups, corrected for few items. A share of 0 or 1 has no logit, so there is no value either.
+
+    Args:
+        first, second: (items,) 0 or 1, NaN where missing; items without both are left out.
+
+    Returns:
+        `Estimated` without p, in logits, of any size; 0 if both shares are equal, 1 if the odds are e times as large. Undefined without
+        items ("no overlap"), or if a share is 0 or 1; fewer than 8 groups have no interval.
+
+    Raises:
+        ValueError: for numbers outside [0, 1].
+
+    Reference: Zou & Donner (2008), square-and-add with correlation; Newcombe (1998), correction of phi; Newcombe (2001), Wilson's
+    interval on the logit scale.
+
+    >>> found = logit_rise([1, 0, 0, 0] * 5, [1, 1, 1, 0] * 5, range(20))
+    >>> round(found.value, 3), [round(end, 2) for end in (found.interval.lo, found.interval.hi)]  # 2 ln 3
+    (2.197, [0.97, 3.43])
+    >>> logit_rise([0, 0], [1, 0], range(2)).reason
+    'one condition is never seen'
+    """
+    x, other, codes = _common(first, second, groups)
+    if not len(x):
+        return Estimated(math.nan, 0, no_interval(0), math.nan, "no overlap")
+    shares = float(x.mean()), float(other.mean())
+    if not all(0 < share < 1 for share in shares):
+        why = NEVER if 0 in shares else ALWAYS
+        return Estimated(math.nan, len(x), no_interval(len(np.unique(codes)), why), math.nan, why)
+    value = _logit(shares[1]) - _logit(shares[0])
+    share_intervals = [proportion_interval(hits, codes, level=level, seed=seed, resamples=resamples) for hits in (x, other)]
+    if share_intervals[0].reason:
+        return Estimated(value, len(x), share_intervals[0], math.nan, None)
+    lower, upper = (_logit(one_end) for one_end in (share_intervals[0].lo, share_intervals[0].hi))
+    below, above = (_logit(one_end) for one_end in (share_intervals[1].lo, share_intervals[1].hi))
+    middle, r = (_logit(shares[0]), _logit(shares[1])), _correlation(x, other, codes)
+    lo = value - _added(middle[1] - below, upper - middle[0], r)
+    hi = value + _added(above - middle[1], middle[0] - lower, r)
+    return Estimated(value, len(x), Interval(lo, hi, _METHOD, share_intervals[0].groups, None, None), math.nan, None)
+
+
+def _common(first: ArrayLike, second: ArrayLike, groups: ArrayLike) -> tuple[Floats, Floats, NDArray[np.intp]]:
+    """Both measurements and the number of the group, of the items that have both."""
+    a, b, codes = np.asarray(first, np.float64), np.asarray(second, np.float64), np.asarray(groups)
+    same_shape(first=a, second=b, groups=codes)
+    shared = ~(np.isnan(a) | np.isnan(b))
+    return a[shared], b[shared], np.unique(codes[shared], return_inverse=True)[1]
+
+
+def _logit(share: float) -> float:
+    return math.log(share / (1 - share))
+
+
+def _added(first: float, other: float, r: float) -> float:
+    """The length of two distances from a middle to an end, of estimates that correlate with r."""
+    return math.sqrt(max(first**2 - 2 * r * first * other + other**2, 0.0))
+
+
+def _correlation(first: Floats, other: Floats, codes: NDArray[np.intp]) -> float:
+    """The correlation of the two shares, from the groups' sums of deviations; 0 if one of the two does not vary over groups.
+
+    A positive one makes the interval narrower, so half an item is taken off, as Newcombe's correction of phi does.
+    """
+    a, b = (np.bincount(codes, scores - scores.mean()) for scores in (first, other))
+    size, shared = math.sqrt(float(a @ a) * float(b @ b)), float(a @ b)
+    return min(shared, max(shared - 0.5, 0.0)) / size if size > 0 else 0.0

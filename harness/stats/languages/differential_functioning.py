@@ -15,9 +15,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from harness.stats.core.arrays import Floats, Ints, as_codes, as_index, as_values, same_shape
-from harness.stats.intervals.cluster_score import cluster_score_test
-from harness.stats.intervals.logistic import logistic
-from harness.stats.languages.ordinal import Derivatives, OrdinalMaximum, OrdinalRows
+from harness.stats.intervals.regression import Derivatives, OrdinalMaximum, OrdinalRows, logistic
+from harness.stats.languages.agreement_by_language import cluster_score_test
 
 NEGLIGIBLE, LARGE = 0.035, 0.07
 """Differences of Nagelkerke's R² below and above which DIF counts as negligible and large (Jodoin & Gierl 2001)."""
@@ -120,8 +119,8 @@ def differential_functioning(
     null = float(counts @ np.log(counts / len(y)))
     alike = _Alike.of(y, people, where, None if cluster is None else np.unique(cluster[used], return_inverse=True)[1])
     fits: list[_Fitted] = []
-    for own in range(3):
-        fitted = alike.fit(own, languages, fits[-1] if fits else None)
+    for effects in range(3):
+        fitted = alike.fit(effects, languages, fits[-1] if fits else None)
         if fitted is None:
             return _nothing(len(code), languages, "the ordinal regression does not converge")
         fits.append(fitted)
@@ -192,19 +191,19 @@ class _Alike:
         table = None if group is None else coo_array((np.ones(len(y)), (group, row)), shape=(int(group.max()) + 1, len(code))).tocsr()
         return cls(code % classes, levels[code // classes % len(levels)], code // classes // len(levels), weight * 1.0, table)
 
-    def fit(self, own: int, languages: int, smaller: _Fitted | None) -> _Fitted | None:
+    def fit(self, effects: int, languages: int, smaller: _Fitted | None) -> _Fitted | None:
         """People's mean; and languages (own 1); and products (own 2)."""
-        rows = OrdinalRows.of(self._design(own, languages), self.y, self.weight)
+        rows = OrdinalRows.of(self._design(effects, languages), self.y, self.weight)
         maximum = rows.fit(smaller.at_start_of(rows) if smaller else rows.start())
         return _Fitted(rows, maximum) if maximum else None
 
-    def _design(self, own: int, languages: int) -> Any:
+    def _design(self, effects: int, languages: int) -> Any:
         from scipy.sparse import csr_array, hstack
 
         rows = np.flatnonzero(self.where > 0)
         indicators = csr_array((np.ones(len(rows)), (rows, self.where[rows] - 1)), shape=(len(self.y), languages - 1))
         products = csr_array((self.people[rows], (rows, self.where[rows] - 1)), shape=(len(self.y), languages - 1))
-        return hstack([csr_array(self.people[:, None]), indicators, products][: own + 1], format="csr")
+        return hstack([csr_array(self.people[:, None]), indicators, products][: effects + 1], format="csr")
 
     def summary(self, fitted: _Fitted, null: float) -> OrdinalFit:
         n, loglik, terms = self.weight.sum(), fitted.maximum.at.loglik, fitted.rows.terms
@@ -213,7 +212,7 @@ class _Alike:
         return OrdinalFit(loglik, fitted.maximum.parameters[:terms], errors, nagelkerke)
 
     def _covariance(self, fitted: _Fitted) -> Floats:
-        """That of independent items, or the sandwich by groups, with the correction for few groups that statsmodels makes."""
+        """Return the covariance of independent items, or the sandwich by groups with the correction for few groups of statsmodels."""
         bread, n = fitted.maximum.covariance, self.weight.sum()
         if self.groups is None:
             return bread
@@ -221,24 +220,24 @@ class _Alike:
         correction = groups / (groups - 1) * (n - 1) / (n - len(bread)) if groups > 1 and n > len(bread) else math.nan
         return np.asarray(correction * bread @ squares @ bread)
 
-    def _by_groups(self, at: Derivatives) -> tuple[int, Floats]:
+    def _by_groups(self, derivatives: Derivatives) -> tuple[int, Floats]:
         """The number of groups, and the sum of squares of their scores."""
         from scipy.sparse import diags_array
 
         if self.groups is None:
-            return int(self.weight.sum()), (at.scores.T @ (diags_array(self.weight) @ at.scores)).toarray()
-        scores = self.groups @ at.scores
+            return int(self.weight.sum()), (derivatives.scores.T @ (diags_array(self.weight) @ derivatives.scores)).toarray()
+        scores = self.groups @ derivatives.scores
         return scores.shape[0], (scores.T @ scores).toarray()
 
     def p_by_groups(self, smaller: _Fitted, larger: _Fitted) -> float:
-        """Of the score test of the coefficients that only the larger model has."""
-        at = larger.rows.derivatives(smaller.at_start_of(larger.rows))
-        if at is None:
+        """Return the p of the score test of the coefficients that only the larger model has."""
+        derivatives = larger.rows.derivatives(smaller.at_start_of(larger.rows))
+        if derivatives is None:
             return math.nan
-        place = np.arange(len(at.gradient))
-        tested = (place >= smaller.rows.terms) & (place < larger.rows.terms)
-        groups, squares = self._by_groups(at)
-        return cluster_score_test(squares, at.gradient, at.information, tested, groups).p
+        index = np.arange(len(derivatives.gradient))
+        tested = (index >= smaller.rows.terms) & (index < larger.rows.terms)
+        groups, squares = self._by_groups(derivatives)
+        return cluster_score_test(squares, derivatives.gradient, derivatives.information, tested, groups).p
 
 
 def _ratio(smaller: OrdinalFit, larger: OrdinalFit, p_groups: float, df: int) -> LikelihoodRatio:

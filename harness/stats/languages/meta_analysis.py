@@ -71,9 +71,9 @@ def meta_analysis(estimate: ArrayLike, variance: ArrayLike, *, level: float = 0.
     same_shape("of the same languages", estimate=x, variance=v)
     if (v <= 0).any():
         raise ValueError("variances must be above 0")
-    known = ~(np.isnan(x) | np.isnan(v))
-    x, v, k = x[known], v[known], int(known.sum())
-    weights = np.full(len(known), math.nan)
+    present = ~(np.isnan(x) | np.isnan(v))
+    x, v, k = x[present], v[present], int(present.sum())
+    weights = np.full(len(present), math.nan)
     none = (math.nan, math.nan)
     if k < 2:
         nan = math.nan
@@ -86,7 +86,7 @@ def meta_analysis(estimate: ArrayLike, variance: ArrayLike, *, level: float = 0.
     w = 1 / (v + tau2)
     mean, se = float(w @ x / w.sum()), math.sqrt(1 / float(w.sum()))
     se_hksj = math.sqrt(float(w @ (x - mean) ** 2) / (k - 1) / float(w.sum()))
-    weights[known] = w / w.sum()
+    weights[present] = w / w.sum()
     return MetaAnalysis(
         k,
         mean,

@@ -18,8 +18,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from harness.stats.core.arrays import Floats, Ints, ShapeError
-from harness.stats.core.bootstrap_resamples import CellSums, Draws
 from harness.stats.core.groups import distinct_sums, group_sums, spread_of
+from harness.stats.intervals.bootstrap import CellSums, Draws
 from harness.stats.intervals.intervals import MIN_GROUPS, TOO_FEW, Interval, no_interval, scatter_of, share_of_sums, tested_mean
 from harness.stats.intervals.multiplicity import holm
 from harness.stats.intervals.skewness import two_sided
@@ -121,8 +121,8 @@ def rank_judges(
     order = np.argsort(-value, kind="stable")
     runs = _runs(corrected[np.ix_(order, order)] <= alpha)
     letters = np.empty(judges, object)
-    for place, j in enumerate(order.tolist(), start=1):
-        letters[j] = "".join(_letter(number) for number, (first, last) in enumerate(runs) if first <= place <= last)
+    for rank_number, j in enumerate(order.tolist(), start=1):
+        letters[j] = "".join(_letter(number) for number, (first, last) in enumerate(runs) if first <= rank_number <= last)
     intervals = tuple(_interval(matrix[j], sums[j], size, drawn[:, j], level) for j in range(judges))
     gains = () if baseline is None else tuple(_gains(matrix - np.asarray(baseline, np.float64), groups, level))
     return Ranks(value, intervals, gains, rank, lo, hi, tuple(letters.tolist()), corrected, runs, texts, None)
@@ -159,17 +159,17 @@ def _interval(credits: Floats, sums: Floats, size: Floats, drawn: Floats, level:
 
 def _gains(differences: Floats, groups: ArrayLike, level: float) -> Iterator[Interval]:
     """The interval, as of `paired_difference`, of each judge's mean minus the baseline's."""
-    for own in differences:
-        yield tested_mean(group_sums(own, groups), scatter_of(own), (-1.0, 1.0), level=level)[0]
+    for difference in differences:
+        yield tested_mean(group_sums(difference, groups), scatter_of(difference), (-1.0, 1.0), level=level)[0]
 
 
 def _pairwise_p(matrix: Floats, sums: Floats, size: Floats, bounds: tuple[float, float] | None) -> Floats:
     """Two-sided p (J, J) of every paired difference, as `paired_difference` gives it."""
     once, p = np.ones(len(size)), np.ones((len(sums), len(sums)))
-    for j, (credits, own) in enumerate(zip(matrix, sums, strict=True)):
-        apart = credits - matrix
-        scatter = np.where((apart == apart[:, :1]).all(axis=1), 0.0, apart.var(axis=1))
-        p[j] = np.nan_to_num(two_sided(own - sums, size, once, bounds, scatter).p, nan=1.0)  # NaN: the judges are equal everywhere
+    for j, (credits, judge_sums) in enumerate(zip(matrix, sums, strict=True)):
+        gaps = credits - matrix
+        scatter = np.where((gaps == gaps[:, :1]).all(axis=1), 0.0, gaps.var(axis=1))
+        p[j] = np.nan_to_num(two_sided(judge_sums - sums, size, once, bounds, scatter).p, nan=1.0)  # NaN: the judges are equal everywhere
     return np.minimum(p, p.T)  # equal up to rounding
 
 
@@ -177,18 +177,18 @@ def _against_all(j: int, p: Floats, drawn: Floats) -> Floats:
     """Judge j's p-values (J,), corrected over the others: the step-down share of resamples in which so small a p occurs by chance."""
     from scipy.special import ndtri
 
-    others = np.flatnonzero(np.arange(len(p)) != j)
+    rivals = np.flatnonzero(np.arange(len(p)) != j)
     corrected = np.ones(len(p))
-    if not len(others):
+    if not len(rivals):
         return corrected
-    apart = drawn[:, j : j + 1] - drawn[:, others]
-    spread = apart.std(axis=0)
-    by_chance = np.abs(apart - apart.mean(axis=0)) / np.where(spread > 0, spread, 1)
-    order = np.argsort(p[others], kind="stable")
+    gaps = drawn[:, j : j + 1] - drawn[:, rivals]
+    spread = gaps.std(axis=0)
+    by_chance = np.abs(gaps - gaps.mean(axis=0)) / np.where(spread > 0, spread, 1)
+    order = np.argsort(p[rivals], kind="stable")
     least = np.maximum.accumulate(by_chance[:, order[::-1]], axis=1)[:, ::-1]  # the largest of this one and all less clear ones
-    reached = -ndtri(np.clip(p[others][order] / 2, 1e-300, 0.5))
+    reached = -ndtri(np.clip(p[rivals][order] / 2, 1e-300, 0.5))
     share = (1 + (least >= reached).sum(axis=0)) / (1 + len(drawn))
-    corrected[others[order]] = np.maximum(np.maximum.accumulate(share), p[others][order])
+    corrected[rivals[order]] = np.maximum(np.maximum.accumulate(share), p[rivals][order])
     return corrected
 
 
@@ -197,8 +197,8 @@ def _over_all_pairs(p: Floats) -> Floats:
     upper = np.triu_indices(len(p), 1)
     corrected = np.ones_like(p)
     corrected[upper] = holm(p[upper])
-    found: Floats = np.minimum(corrected, corrected.T)
-    return found
+    p_values: Floats = np.minimum(corrected, corrected.T)
+    return p_values
 
 
 def _runs(differ: NDArray[np.bool_]) -> tuple[tuple[int, int], ...]:

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from harness.stats.core.arrays import Floats, Ints, ShapeError, as_index
 from harness.stats.estimation.acceptance import NOTHING, START_ERRORS, STEPS, items_needed
 from harness.stats.intervals.intervals import clopper_pearson, scatter_of
-from harness.stats.intervals.logistic import fit_logistic
+from harness.stats.intervals.regression import fit_logistic
 
 CHOOSING = 0.3
 """The share of the groups that finds the path; the others test it."""
@@ -202,7 +202,7 @@ def _lowest(confidence: Floats, accepted: Flags) -> float:
 
 
 def _part(groups: Ints, share: float, seed: int) -> Flags:
-    """Which items belong to a random share of the groups; the same for the same seed."""
+    """Return a mask of the items in a random share of the groups; the same for the same seed."""
     codes = np.unique(groups)
     drawn = np.random.default_rng(seed).permutation(codes)[: round(share * len(codes))]
     return np.isin(groups, drawn)

@@ -30,14 +30,13 @@ from harness.stats import (
     recalibrated,
 )
 from harness.stats.core.arrays import Floats
-from harness.stats.core.groups import GroupSums
-from harness.stats.estimation.recalibration import logit
+from harness.stats.core.groups import ClusterVariance, GroupSums, effective_groups
+from harness.stats.estimation.calibration import logit
 from harness.stats.intervals.cluster_mean import cluster_mean, mean_of_sums
 from harness.stats.intervals.intervals import t_quantile
 from harness.stats.intervals.judge_tests import JudgeSums, judge_tests
-from harness.stats.intervals.logistic import logistic
 from harness.stats.intervals.noninferiority import gap_sums, guarded_p
-from harness.stats.intervals.unequal_groups import ClusterVariance, effective_groups
+from harness.stats.intervals.regression import logistic
 from tests.unit.correction.test_calibration_simulations import apart_table, borrowed_table, gains_table, sets_table
 from tests.unit.correction.test_label_sample import planned_table
 from tests.unit.decide.worlds import (
@@ -60,7 +59,7 @@ from tests.unit.decide.worlds import (
     sums_of,
     verdicts,
 )
-from tests.unit.stats.estimation.test_more_labels import about_more
+from tests.unit.stats.estimation.test_labels_needed import about_more
 from tests.unit.stats.guarded import guarded_table
 from tests.unit.watch.test_watch_simulations import delay_table, extension_table, watch_table
 

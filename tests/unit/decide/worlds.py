@@ -17,10 +17,9 @@ from harness.decide.options import DecisionOptions
 from harness.decide.rule import DecisionInputs, decide
 from harness.stats import holm
 from harness.stats.core.arrays import Floats, Ints
-from harness.stats.core.groups import GroupSums
+from harness.stats.core.groups import ClusterVariance, GroupSums
 from harness.stats.intervals.cluster_mean import mean_of_sums
 from harness.stats.intervals.judge_tests import FourP, JudgeSums, judge_tests
-from harness.stats.intervals.unequal_groups import ClusterVariance
 
 Bools = NDArray[np.bool_]
 LANGUAGES, METRICS = 9, 5

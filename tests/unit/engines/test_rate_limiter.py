@@ -8,8 +8,7 @@ from typing import Any
 
 import pytest
 
-from harness.engines.calls_in_flight import FIRST_LIMIT, MOST_IN_FLIGHT, AdaptiveConcurrency
-from harness.engines.rate_limiter import Permit, RateLimiter
+from harness.engines.rate_limiter import FIRST_LIMIT, MOST_IN_FLIGHT, AdaptiveConcurrency, Permit, RateLimiter
 from harness.judges.rate_limits import RateLimitStatus
 
 

@@ -13,7 +13,7 @@ import pytest
 import harness
 from harness.errors import UsageError
 from harness.improvement.explain import ErrorEffect, Explained
-from harness.stats.intervals.cluster_regression import cluster_regression
+from harness.stats.intervals.regression import cluster_regression
 from tests.conftest import write_rows
 
 Cli = Callable[..., Any]

@@ -14,7 +14,7 @@ from harness import api
 from harness.errors import ContentError, UsageError
 from harness.reports.comparison import DecidedComparison
 from harness.signature import ComparisonSignature
-from harness.stats.agreement.intraclass import one_way_icc
+from harness.stats.agreement.variance_components import one_way_icc
 
 CARD = """
 id = "made"

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from harness.stats.estimation.misclassification import MIN_LABELS
-from tests.unit.stats.agreement import test_agreement_rates as rates
 from tests.unit.stats.estimation import test_misclassification as shares
-from tests.unit.stats.intervals import test_one_class as one_class
+from tests.unit.stats.intervals import test_judge_tests as one_class
 from tests.unit.stats.intervals import test_panel as panel
+from tests.unit.stats.languages import test_agreement_by_language as rates
 from tests.unit.stats.languages import test_differential_functioning as dif
 
 

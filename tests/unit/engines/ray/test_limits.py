@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.engines.ray.assignments import divide_limits
+from harness.engines.ray.messages import divide_limits
 from harness.engines.work import Settings
 
 

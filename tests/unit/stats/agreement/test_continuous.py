@@ -20,7 +20,7 @@ from harness.stats.agreement.continuous import (
 from harness.stats.agreement.correlation import Correlation
 from harness.stats.agreement.score_errors import error_to_test
 from harness.stats.core.arrays import Floats, ShapeError
-from harness.stats.core.jackknife import left_out_interval
+from harness.stats.core.functions_of_sums import left_out_interval
 
 SCIPY = {"pearson": stats.pearsonr, "spearman": stats.spearmanr, "kendall": stats.kendalltau}
 

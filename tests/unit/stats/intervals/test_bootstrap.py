@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from harness.stats import cell_statistics, count_classes, estimate, human_statistics, intervals, tabulate
-from harness.stats.agreement.kappa import fleiss
-from harness.stats.core.bootstrap_resamples import Draws, cells_of, features_of, resample
-from harness.stats.intervals.bootstrap import bca
+from harness.stats.agreement.coefficients import fleiss
+from harness.stats.intervals import bootstrap
+from harness.stats.intervals.bootstrap import Draws, bca, cells_of, features_of, resample
 
 RNG = np.random.default_rng(26)
 
@@ -101,7 +101,7 @@ def test_resamples_in_pieces_are_resamples(monkeypatch: pytest.MonkeyPatch) -> N
     labels, _ = data()
     rows = tabulate(count_classes(labels, 3), group=np.repeat(np.arange(24), 10), cell=np.repeat([0, 1], 120))
     whole = intervals([fleiss()], rows)
-    monkeypatch.setattr("harness.stats.core.bootstrap_resamples._CHUNK", 3000)
+    monkeypatch.setattr(bootstrap, "_CHUNK", 3000)
     for a, b in zip(whole["human_fleiss"], intervals([fleiss()], rows)["human_fleiss"], strict=True):
         assert (a.lo, a.hi) == pytest.approx((b.lo, b.hi), abs=0.05)
 

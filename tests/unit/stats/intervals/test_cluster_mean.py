@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.stats.core.arrays import ShapeError
+from harness.stats.core.groups import ClusterVariance
 from harness.stats.intervals.cluster_mean import SampleOfGroups, cluster_mean, cluster_mean_each
-from harness.stats.intervals.unequal_groups import ClusterVariance
 
 
 @given(st.lists(st.tuples(st.integers(0, 4), st.integers(-3, 3)), min_size=4, max_size=40))

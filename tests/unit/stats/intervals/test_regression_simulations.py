@@ -12,8 +12,8 @@ import pytest
 from scipy.special import stdtr
 
 from harness.stats.core.arrays import Floats, Ints
-from harness.stats.intervals.cluster_regression import cluster_regression
-from harness.stats.ranking.preference_by_length import preference_by_length
+from harness.stats.intervals.regression import cluster_regression
+from harness.stats.ranking.bradley_terry import preference_by_length
 
 LEVEL, WORLDS = 0.05, 1000
 SIZE_WORLDS = {10: 12_000, 20: 4_000, 40: 4_000}

@@ -8,9 +8,8 @@ from scipy import optimize
 from scipy.sparse import csr_array
 
 from harness.stats.core.arrays import ShapeError
-from harness.stats.intervals.logistic import logistic
+from harness.stats.intervals.regression import OrdinalRows, logistic
 from harness.stats.languages.differential_functioning import DifferentialFunctioning, differential_functioning
-from harness.stats.languages.ordinal import OrdinalRows
 
 
 def world(kinder: float, seed: int, n: int = 300, steeper: float = 0.0) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -1,0 +1,96 @@
+"""What travels to workers: what their judges need to be opened there, and nothing else."""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Callable
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from harness.data import Dataset
+from harness.engines.ray.messages import assign_judges, training_data
+from harness.engines.work import JudgeOpening, JudgeWork, Settings
+from harness.errors import UsageError
+from harness.judges import JudgeOptions, open_judge
+from harness.judges.base import Environment
+from harness.model import Call, Item, JudgeIdentity, Message, Prompt
+
+
+@pytest.fixture
+def work(make_data: Callable[..., Dataset], make_item: Callable[..., Item]) -> Callable[..., JudgeWork]:
+    """The work of a judge that was opened with data to learn from and an environment with secrets."""
+
+    def make(name: str, *calls: Call, judge: Any = None, **environment: str) -> JudgeWork:
+        data = make_data([make_item("i")], {"i": 1})
+        options = JudgeOptions(environment=Environment(environment), training=data, seed=3, timeout=9.0)
+        return JudgeWork(judge or open_judge(name, options), calls, opening=JudgeOpening(name, options))
+
+    return make
+
+
+def local(name: str) -> Any:
+    """A judge that cannot be opened without its model."""
+    return SimpleNamespace(identity=JudgeIdentity("local", name))
+
+
+def test_only_what_the_judge_has_read_of_the_environment_travels(work: Callable[..., JudgeWork]) -> None:
+    [mine] = assign_judges([work("openai/m", OPENAI_API_KEY="sk-1234", AWS_SECRET="other", PATH="/bin")], Settings(), 1)
+    assert mine[0].opening.options.environment == {"OPENAI_API_KEY": "sk-1234"}
+    assert b"sk-1234" in (travelling := pickle.dumps(mine)) and b"other" not in travelling
+
+
+def test_everything_else_that_it_was_opened_with_stays_as_it_is(work: Callable[..., JudgeWork]) -> None:
+    [mine] = assign_judges([work("openai/m")], Settings(attempts=2), 1)
+    options = mine[0].opening.options
+    assert (options.seed, options.timeout, options.training) == (3, 9.0, None)
+    assert mine[0].settings.attempts == 2
+    assert open_judge(mine[0].opening.name, options).identity == mine[0].identity
+
+
+def test_data_travel_only_to_judges_that_may_learn_from_them(work: Callable[..., JudgeWork]) -> None:
+    model, baseline = work("openai/m"), work("baseline/majority")
+    stranger = JudgeWork(
+        SimpleNamespace(identity=JudgeIdentity("mykind", "x")), (), opening=JudgeOpening("mykind/x", baseline.opening.options)
+    )  # type: ignore[union-attr]
+    assert (
+        training_data([model]) is None
+        and training_data([JudgeWork(local("x"), (), opening=JudgeOpening("local/x", baseline.opening.options))]) is None
+    )  # type: ignore[union-attr]
+    assert training_data([model, baseline]) is training_data([stranger]) is baseline.opening.options.training  # type: ignore[union-attr]
+
+
+def test_data_arrive_as_they_were(make_data: Callable[..., Dataset], make_item: Callable[..., Item]) -> None:
+    data = make_data([make_item("i", language="ja"), make_item("j")], {"i": 1, "j": [0, 2]})
+    arrived = pickle.loads(pickle.dumps(data))
+    assert arrived.sha256 == data.sha256 and list(arrived.labels) == list(data.labels)
+
+
+def test_a_judge_that_gets_ready_for_its_calls_sees_the_one_that_takes_most_room(
+    work: Callable[..., JudgeWork], make_call: Callable[..., Call]
+) -> None:
+    def long(length: int) -> Call:
+        call = make_call(f"c{length}")
+        return Call(call.call_id, Prompt("p", (Message("user", "x" * length),), {}, 10), call.query)
+
+    calls = [long(30), long(3000), long(300)]
+    [mine] = assign_judges([work("local/x", *calls, judge=local("x"))], Settings(), 1)
+    assert [call.call_id for call in mine[0].start_calls] == ["c3000"]
+    [blind] = assign_judges([work("openai/m", *calls)], Settings(), 1)
+    assert blind[0].start_calls == ()
+
+
+def test_judges_have_workers_according_to_what_they_may_be_asked(work: Callable[..., JudgeWork]) -> None:
+    works = [work("openai/fast"), work("openai/slow")]
+    found = assign_judges(works, Settings(concurrency={"openai/slow": 2}), 3)
+    assert [list(mine) for mine in found] == [[0, 1], [0, 1], [0]]
+
+
+def test_workers_without_anything_to_ask_are_not_hired(work: Callable[..., JudgeWork]) -> None:
+    assert len(assign_judges([work("openai/m")], Settings(concurrency={"": 2}), 5)) == 2
+
+
+def test_a_judge_of_which_it_is_not_known_how_it_was_opened_is_refused(work: Callable[..., JudgeWork]) -> None:
+    with pytest.raises(UsageError, match="openai/m can be asked from this machine only"):
+        assign_judges([JudgeWork(work("openai/m").judge, ())], Settings(), 1)
