@@ -19,7 +19,7 @@ from tests.content.test_content import NOT_IN, OWN_QUOTES, QUOTES, derive, unbal
 
 LIBRARY = Library()
 ROOT = bundled_root()
-BOARDS = {name: LIBRARY.board(f"controls-{name}-2") for name in ("hard", "parallel")}
+BOARDS = {name: LIBRARY.board(f"controls-{name}") for name in ("hard", "parallel")}
 BOARD = BOARDS["hard"]
 TAGS = list(BOARD.languages)
 PACKS = ("hard", "parallel")
