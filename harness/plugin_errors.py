@@ -14,7 +14,7 @@ _LONGEST_MESSAGE = 300  # characters
 
 
 def what_it_did(err: BaseException, file: str | None = None) -> str:
-    """What code did that raised `err`, and where, as words that follow its name. `file` is the code's own file, if that is known.
+    """Return what code did that raised `err`, and where, as words that follow its name. `file` is the code's own file, if that is known.
 
     The place is the last line of that file that was running, else the last line of all.
 
@@ -27,7 +27,7 @@ def what_it_did(err: BaseException, file: str | None = None) -> str:
 
 
 def message_of(err: BaseException) -> str:
-    """The message of an exception as one line that can be printed. Its text may be anything, and making it may fail.
+    """Return the message of an exception as one line that can be printed. Its text may be anything, and making it may fail.
 
     >>> message_of(ValueError("two\\nlines"))
     'two lines'
@@ -40,7 +40,7 @@ def message_of(err: BaseException) -> str:
 
 
 def ends_the_task() -> bool:
-    """Whether somebody cancels the task that is running now. Otherwise a CancelledError comes from the code itself."""
+    """Return True if somebody cancels the task that is running now. Otherwise a CancelledError comes from the code itself."""
     import asyncio  # late: most commands run no event loop
 
     task = asyncio.current_task()

@@ -65,7 +65,7 @@ class Redactor:
         self._plain_pieces = sorted({form[start : start + _PIECE] for form in plain for start in range(0, len(form) - _PIECE + 1, _STRIDE)})
 
     def __call__(self, text: str) -> str:
-        """The text without secrets."""
+        """Return the text without secrets."""
         for secret in self._short:
             text = text.replace(secret, MARK)
         if len(text) < RUN or not self._pieces:
@@ -79,7 +79,7 @@ class Redactor:
         return MARK
 
     def _views(self, text: str) -> Iterator[tuple[str, Sequence[int], Sequence[int]]]:
-        """The text in each way of decoding it, with the place in it where each decoded character begins and ends."""
+        """Yield the text in each way of decoding it, with the place in it where each decoded character begins and ends."""
         decoded = text
         begins: Sequence[int] = range(len(text))
         ends: Sequence[int] = range(1, len(text) + 1)
@@ -107,12 +107,12 @@ class Redactor:
             yield "".join(letter for _, letter in seen), [begins[index] for index, _ in seen], [ends[index] for index, _ in seen]
 
     def _may_hold(self, text: str) -> bool:
-        """Whether a text holds four characters of a form of a secret, which any run of it has."""
+        """Return True if a text holds four characters of a form of a secret, which any run of it has."""
         text = text.translate(_LOWER)
         return any(piece in text for piece in self._pieces)
 
     def _at_distances(self, text: str) -> bool:
-        """Whether every second, third or fourth character of the text spells a part of a secret."""
+        """Return True if every second, third or fourth character of the text spells a part of a secret."""
         for stride in _STRIDES:
             for first in range(stride):
                 strided = text[first::stride]
@@ -121,7 +121,7 @@ class Redactor:
         return False
 
     def quote(self, text: str, most: int = 300) -> str:
-        """A message of an endpoint as one line of at most `most` characters, without secrets and terminal control characters.
+        """Return a message of an endpoint as one line of at most `most` characters, without secrets and terminal control characters.
 
         Secrets are removed before the line is cut, also those that are spelled with blanks or signs (`s k - …`, `s.k.…`).
         """
@@ -161,14 +161,14 @@ class Redactor:
 
 
 def environment_secrets(variables: Mapping[str, str]) -> list[str]:
-    """The secrets in environment variables: keys, and passwords in the addresses of proxies and package registries."""
+    """Return the secrets in environment variables: keys, and passwords in the addresses of proxies and package registries."""
     keys = [variables[name].strip() for name in KEYS if variables.get(name)]
     values = [variables[variable] for name in ADDRESSES for variable in (name, name.upper()) if variables.get(variable)]
     return keys + [secret for value in values for address in value.split() for secret in _secrets_in_address(address)]
 
 
 def _secrets_in_address(address: str) -> Iterator[str]:
-    """The password in an address, as written and decoded, and together with the user name."""
+    """Yield the password in an address, as written and decoded, and together with the user name."""
     try:
         parts = urlsplit(address if "://" in address else f"http://{address}")
     except ValueError:
@@ -180,7 +180,7 @@ def _secrets_in_address(address: str) -> Iterator[str]:
 
 
 def _in_base64(secret: str) -> Iterator[str]:
-    """The part of a secret's base64 form that does not depend on the text around it, in both alphabets."""
+    """Yield the part of a secret's base64 form that does not depend on the text around it, in both alphabets."""
     data = secret.encode()
     for shift in range(3):
         encoded = base64.b64encode(b"\0" * shift + data).decode().rstrip("=")
@@ -190,7 +190,7 @@ def _in_base64(secret: str) -> Iterator[str]:
 
 
 def _decoded(text: str) -> tuple[str, list[int]]:
-    """The text with decoded escapes, and the position in the text of each decoded character and of the end."""
+    """Return the text with decoded escapes, and the position in the text of each decoded character and of the end."""
     characters: list[str] = []
     starts: list[int] = []
     last = 0

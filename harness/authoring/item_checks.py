@@ -14,7 +14,7 @@ from harness.row_files import read_rows
 
 
 def table_problems(content: ParsedContent) -> Iterator[Problem]:
-    """What is wrong with the items and labels of all language packs."""
+    """Yield the faults of the items and labels of all language packs."""
     library = content.library
     for pack in (*library.pack_files.values(), *library.further_pack_files.values()):
         yield from _unread_files(pack.parent)
@@ -39,7 +39,7 @@ def _unread_files(pack: Path) -> Iterator[Problem]:
 
 
 def _is_earlier(table: PackTable) -> bool:
-    """Whether a table belongs to an earlier version of a pack, which was checked when it was the present one (`packs/1.0.1`)."""
+    """Return True if a table belongs to an earlier version of a pack, which was checked when it was the present one (`packs/1.0.1`)."""
     return table.pack.parent.parent.name == "packs" and table.pack.parent.name.endswith(tuple("0123456789"))
 
 

@@ -61,13 +61,13 @@ def kind_named(name: str) -> Kind:
 
 
 def is_bundled(kind: Kind) -> bool:
-    """Whether a kind is one of this program, not of another package."""
+    """Return True if a kind is one of this program, not of another package."""
     return BUNDLED.get(kind.name) is kind
 
 
 @cache  # installed packages do not change during a run, and a plan looks up a kind for every item
 def plug_ins() -> dict[str, EntryPoint]:
-    """The entry points of other packages by name. Nothing is imported. Raises UsageError when a name is registered twice."""
+    """Return the entry points of other packages by name. Nothing is imported. Raises UsageError when a name is registered twice."""
     points: dict[str, EntryPoint] = {}
     for point in entry_points(group=GROUP):
         if point.name in BUNDLED:
@@ -234,7 +234,7 @@ def apply(
 
 
 def _change(kind: Kind, item: Item, pool: Sequence[Item], seed: int, dose: float | None, words: Words) -> Change | None:
-    """What a kind makes of a text. Raises UsageError if a kind of another package fails, or returns no change."""
+    """Return what a kind makes of a text. Raises UsageError if a kind of another package fails, or returns no change."""
     if is_bundled(kind):
         return kind.perturb(item, pool, seed, dose, words)
     name = f"the perturbation '{kind.name}'"
@@ -256,7 +256,7 @@ def _change(kind: Kind, item: Item, pool: Sequence[Item], seed: int, dose: float
 
 
 def _text_seed(name: str, item_id: str, text: str, seed: int) -> int | None:
-    """The seed of one text. It is the same for every dose, so that a greater dose makes the changes of a smaller one and more.
+    """Return the seed of one text. It is the same for every dose, so that a greater dose makes the changes of a smaller one and more.
 
     None for a text that is not valid Unicode (half of a surrogate pair).
     """

@@ -28,7 +28,7 @@ TABLES = ("items", "labels")
 
 
 def convert(card: DatasetCard, mapping: LabelMapping, raw: RawFiles) -> Tables:
-    """The items and labels of the raw files that are here, in the card's order. The scales and the annotators are those of the card.
+    """Return the items and labels of the raw files that are here, in the card's order. The scales and the annotators are those of the card.
 
     Raises ContentError with `file:line` for the first row that cannot be read: a published set is converted whole or not at all.
     """
@@ -75,7 +75,7 @@ class TableProblem(NamedTuple):
 
 
 def converters() -> dict[str, Any]:
-    """The entry points of all converters by the id of their card. Raises UsageError where two packages convert one set."""
+    """Return the entry points of all converters by the id of their card. Raises UsageError where two packages convert one set."""
     entries: dict[str, Any] = {}
     for entry in entry_points(group=GROUP):
         if entry.name in entries and entries[entry.name].value != entry.value:
@@ -148,7 +148,7 @@ def unconfirmed(card: DatasetCard, folder: Path) -> str:
 
 
 def read_record(folder: Path) -> FetchRecord:
-    """The record of a fetched folder. Raises ContentError where it has none."""
+    """Return the record of a fetched folder. Raises ContentError where it has none."""
     try:
         return msgspec.json.decode((folder / RECORD).read_bytes(), type=FetchRecord)
     except (OSError, msgspec.DecodeError):
@@ -177,7 +177,7 @@ def remove_raw(card: DatasetCard, home: Path) -> None:
 
 
 def converter_of(card: DatasetCard, package: str | None = "harness") -> Converter:
-    """The function that converts a set: by the mapping of its card, else the one that its package registers under the card's name.
+    """Return the function that converts a set: by the mapping of its card, else the one that its package registers under the card's name.
 
     Raises UsageError if there is none, and for a card of no package that has no mapping: `--content` folders run no code.
     """
@@ -200,7 +200,7 @@ def converter_of(card: DatasetCard, package: str | None = "harness") -> Converte
 
 
 def tables_of(name: str, convert: Converter, raw: RawFiles) -> Tables:
-    """The tables that a converter makes. Its errors, whatever they are, become a ContentError with the place in the raw files."""
+    """Return the tables that a converter makes. Its errors, whatever they are, become a ContentError with the place in the raw files."""
     with _in_sentences(name, raw):
         tables = convert(raw)
     return {table: _guarded(rows, name, raw) for table, rows in tables.items()}
@@ -274,7 +274,7 @@ def _table_of(path: Path) -> ConvertedTable:
 
 
 def _is_as(actual: ConvertedTable, table: ConvertedTable) -> bool:
-    """Whether a table is as its card or record says; cards of sets that nobody could convert as a whole know no hash."""
+    """Return True if a table is as its card or record says; cards of sets that nobody could convert as a whole know no hash."""
     return actual.rows == table.rows and table.sha256 in ("", actual.sha256)
 
 

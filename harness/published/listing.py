@@ -14,7 +14,7 @@ from harness.published.folders import RECORD, read_record
 
 
 def cards_in(library: Library, languages: Iterable[str] | None = None) -> Iterator[DatasetCard]:
-    """The cards of a library by name: all, or those with labels in some languages. Raises UsageError for a language of none."""
+    """Return the cards of a library by name: all, or those with labels in some languages. Raises UsageError for a language of none."""
     cards = [library.dataset_card(name) for name in library.dataset_card_files]
     if languages is None:
         return iter(cards)
@@ -23,7 +23,7 @@ def cards_in(library: Library, languages: Iterable[str] | None = None) -> Iterat
 
 
 def listed(card: DatasetCard) -> dict[str, Any]:
-    """A card as a row: what is labelled, by whom, on which terms, how large the raw files are (bytes), and the folder if it is here.
+    """Return a card as a row: what is labelled, by whom, on which terms, how large the raw files are (bytes), and the folder if it is here.
 
     `state` is `here`, `here in part` where the origin lacked raw files, the size to fetch, or `by hand` where the card names no raw files.
     """
@@ -53,6 +53,6 @@ def listed(card: DatasetCard) -> dict[str, Any]:
 
 
 def _here(folder: Path) -> str:
-    """Whether a folder here has all of a set. One without a record of its own was not fetched, and counts as whole."""
+    """Return True if a folder here has all of a set. One without a record of its own was not fetched, and counts as whole."""
     has_record = (folder / RECORD).is_file()
     return "here in part" if has_record and read_record(folder).missing else "here"

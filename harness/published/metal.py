@@ -162,7 +162,7 @@ def _judgments(instance: Instance) -> Iterator[Row]:
 
 
 def _score(value: Any, key: str, metric: str, who: str) -> int | float | None:
-    """A score as a number; None where it is empty."""
+    """Return a score as a number; None where it is empty."""
     if value is None or value == "":
         return None
     try:

@@ -35,7 +35,7 @@ def convert(raw: RawFiles) -> Tables:
 
 
 def item_id(prompt_id: str, system: str) -> str:
-    """The id of a system's answer to a prompt."""
+    """Return the id of a system's answer to a prompt."""
     return f"{prompt_id}/{system}"
 
 

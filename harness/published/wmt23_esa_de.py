@@ -66,7 +66,7 @@ Scores = Mapping[str, list[float | None]]  # system -> its scores by segment
 
 
 def convert(raw: RawFiles) -> Tables:
-    """All 13 systems' translations of the 511 segments that were in a campaign or have MQM scores of WMT23."""
+    """Return all 13 systems' translations of the 511 segments that were in a campaign or have MQM scores of WMT23."""
     return _Release(raw).tables()
 
 

@@ -36,7 +36,7 @@ _KEPT = {True: "yes", False: "no", None: f"fewer than {READERS} readers"}
 def kept_files(
     folder: Path, items: Sequence[Mapping[str, Any]], labels: Iterable[Mapping[str, Any]], seen: Sequence[tuple[str, SeenText]], what: str
 ) -> tuple[dict[str, bytes], str]:
-    """The files by name, and a sentence on the pairs that are kept. What `folder` says about readers of earlier imports stays.
+    """Return the files by name, and a sentence on the pairs that are kept. What `folder` says about readers of earlier imports stays.
 
     `items` and `labels` are the rows of the folder after the import, `seen` has `(pseudonym, text)` of every text of the result files, and
     `what` was read, such as `packs/models 1.1.0`. Raises ContentError if the folder's own list of readers cannot be read.
@@ -61,7 +61,7 @@ def kept_files(
 
 
 def _earlier(path: Path) -> dict[str, dict[str, Any]]:
-    """The readers of earlier imports by their pseudonyms."""
+    """Return the readers of earlier imports by their pseudonyms."""
     if not path.is_file():
         return {}
     try:
@@ -255,7 +255,7 @@ class _PageImport:
         self.refused.append(RefusedRow(f"{seen.path.name}:text {seen.answer.place}", reason, row))
 
     def _spans(self, seen: SeenText) -> dict[str, Any]:
-        """The marked errors, at their places in the item's own texts."""
+        """Return the marked errors, at their places in the item's own texts."""
         if seen.answer.errors is None and not seen.answer.no_errors:
             return {}
         fields = self.data.by_id[seen.entry.item_id].fields
@@ -269,7 +269,7 @@ class _PageImport:
     # Writing
 
     def _items(self) -> list[dict[str, Any]]:
-        """The items of the folder after the import: those it has, and those that were shown; with how they were drawn."""
+        """Return the items of the folder after the import: those it has, and those that were shown; with how they were drawn."""
         rows = dict(self.target.items.rows)
         for page in self.record.pages:
             for entry in page.items:
@@ -354,7 +354,7 @@ class _PageImport:
         return {name: value for name, value in row.items() if value is not None}
 
     def _passed(self, seen: SeenText) -> bool | None:
-        """Whether a practice text got the expected scores, or a damaged text less than the best on any metric; None for other texts."""
+        """Return True if a practice text got the expected scores, or a damaged text less than the best; None for other texts."""
         answer, entry = seen.answer, seen.entry
         if entry.role == "practice":
             return all(answer.scores.get(metric) == score for metric, score in entry.expected.items())
@@ -365,7 +365,7 @@ class _PageImport:
         )
 
     def _hints(self) -> list[str]:
-        """What the importer of the files should know about each annotator: texts, skips, minutes, checks."""
+        """Return what the importer of the files should know about each annotator: texts, skips, minutes, checks."""
         hints = []
         for annotator in dict.fromkeys(seen.page.annotator for seen in self.seen):
             annotator_texts = [seen for seen in self.seen if seen.page.annotator == annotator]

@@ -100,7 +100,7 @@ class PageRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     schema_version: int = SCHEMA_VERSION
 
     def page(self, name: str) -> LabellingPage | None:
-        """The page with this id."""
+        """Return the page with this id."""
         return next((page for page in self.pages if page.page == name), None)
 
 

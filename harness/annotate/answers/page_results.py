@@ -106,12 +106,12 @@ def checksum(answers: Iterable[PageAnswer]) -> str:
 
 
 def _utf16(text: str) -> bytes:
-    """The order in which JavaScript sorts texts."""
+    """Return the order in which JavaScript sorts texts."""
     return text.encode("utf-16-be", "surrogatepass")
 
 
 def _written(score: Score) -> str:
-    """A score as JavaScript writes it."""
+    """Return a score as JavaScript writes it."""
     return str(int(score)) if isinstance(score, float) and score.is_integer() else str(score)
 
 
@@ -185,7 +185,7 @@ T = TypeVar("T")
 
 
 def latest_answers(results: Iterable[tuple[PageResult, T]]) -> dict[str, tuple[PageAnswer, T]]:
-    """Of each text the answer that was changed last, with the longest time in front of it, and what stands beside its result.
+    """Return of each text the answer that was changed last, with the longest time in front of it, and what stands beside its result.
 
     An answer without a time of its own counts as changed when its result was saved. Of equal times the one saved later counts.
     """

@@ -44,12 +44,12 @@ class ReasonReview(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
 
     @property
     def key(self) -> tuple[str, str, str, str, str]:
-        """What is reviewed once: by whom, whose score, of what."""
+        """Return what is reviewed once: by whom, whose score, of what."""
         return self.item_id, self.annotator_id, self.metric, self.judge, self.variant
 
 
 def read_reviews(folder: Path) -> list[ReasonReview]:
-    """The reviews in a data folder. Raises ContentError for a folder without any, and with `file:line` for a row that is none."""
+    """Return the reviews in a data folder. Raises ContentError for a folder without any, and with `file:line` for a row that is none."""
     path = folder / REVIEWS
     if not path.is_file():
         raise ContentError(
@@ -59,7 +59,7 @@ def read_reviews(folder: Path) -> list[ReasonReview]:
 
 
 def review_row(review: ReasonReview) -> dict[str, Any]:
-    """The row of a review in its table."""
+    """Return the row of a review in its table."""
     row: dict[str, Any] = msgspec.to_builtins(review)
     return {"kind": review.kind, **row}
 

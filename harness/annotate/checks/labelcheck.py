@@ -92,7 +92,7 @@ class _MetricCells(NamedTuple):
     drawing: Drawing
 
     def rows_of_cells(self, metric: str) -> list[Ints]:
-        """The rows of one metric's labels, cell by cell."""
+        """Return the rows of one metric's labels, cell by cell."""
         rows = np.flatnonzero(self.data.labels.metric.equals(metric))
         return [rows[numbers] for numbers in rows_by_number(self.cell[self.at[rows]], len(self.keys))]
 
@@ -156,7 +156,7 @@ def _described(data: Dataset, options: CompareOptions) -> tuple[tuple[dict[str, 
 
 
 def _restricted(data: Dataset, options: CompareOptions) -> Dataset:
-    """The items that `where` keeps, with their labels on the metrics that it keeps."""
+    """Return the items that `where` keeps, with their labels on the metrics that it keeps."""
     wanted = dict(options.where)
     if metrics := wanted.pop("metric", None):
         matching(CodedColumn.from_values(data.labels.metric.used), metrics, "metric")
@@ -235,8 +235,9 @@ class _Numbers(NamedTuple):
 
 
 def _of_numbers(frame: _MetricCells, metric: str, counts: LabelCounts, items: Ints) -> tuple[_Numbers, dict[str, Any]]:
-    """What the labels of an interval metric say as numbers: reliability and level, the variance that annotators, systems and source texts
-    explain, and people's correlation with second ratings."""
+    """Return what the labels of an interval metric say as numbers: reliability and level, the variance that annotators, systems and source
+    texts explain, and people's correlation with second ratings.
+    """
     if counts.scores is None:
         more_fields = dict.fromkeys(("variance_shares", "second_ratings", "second_spans"))
         nothing = dict.fromkeys(_ICC)
@@ -290,7 +291,8 @@ def _second_ratings(frame: _MetricCells, metric: str, scores: ItemScores, items:
 def _people(
     frame: _MetricCells, rows: Ints, items: Ints, classes: Classes
 ) -> tuple[list[dict[str, Any]] | None, list[dict[str, Any]] | None, str | None]:
-    """The pairs of annotators, the annotators, and the reason if both are None: only persistent annotators can be followed across items.
+    """Return the pairs of annotators, the annotators, and the reason if both are None: only persistent annotators can be followed across
+    items.
 
     `rows` are labels of one metric; labels of items that are not in `items` are ignored.
     """
@@ -471,7 +473,7 @@ def _direction(data: Dataset, check: AttentionCheck) -> int:
 
 
 def attention_notes(rows: Sequence[dict[str, Any]]) -> Iterator[str]:
-    """A sentence for each campaign: all its people, and the one who saw the fewest."""
+    """Yield a sentence for each campaign: all its people, and the one who saw the fewest."""
     for row in rows:
         if row["annotator"] != POOLED:
             continue

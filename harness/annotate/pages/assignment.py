@@ -43,7 +43,7 @@ def read_sample(path: Path, data: Dataset) -> dict[str, Drawn]:
 
 
 def unlabelled(data: Dataset, items: Sequence[Item], order: Sequence[str] = (), metrics: Sequence[str] | None = None) -> list[Item]:
-    """The items without a native label on any of the metrics (None: on any metric at all).
+    """Return the items without a native label on any of the metrics (None: on any metric at all).
 
     They come in the `order` of ids that is given, and without one in their own.
     """
@@ -77,7 +77,7 @@ def assign(items: Sequence[Item], annotators: Sequence[str], overlap: float, see
 
 
 def reading_order(items: Sequence[Item], seed: str) -> list[Item]:
-    """A random order in which the items of a group are far apart: no two follow each other, if any such order exists.
+    """Return a random order in which the items of a group are far apart: no two follow each other, if any such order exists.
 
     The k items of a group are spread over the whole length, each at a random place within its k-th part. Neighbours of one group that are
     left are then exchanged with others.
@@ -95,7 +95,7 @@ def reading_order(items: Sequence[Item], seed: str) -> list[Item]:
 
 
 def _apart(ordered: list[Item]) -> list[Item]:
-    """The same items, with neighbours of one group exchanged for others where that is possible."""
+    """Return the same items, with neighbours of one group exchanged for others where that is possible."""
     spread: list[Item] = []
     waiting: list[Item] = []
     for item in ordered:
@@ -118,7 +118,7 @@ def _fits(item: Item, neighbours: Sequence[Item], position: int) -> bool:
 
 
 def parts(items: Sequence[Item], most: int = MOST_ON_A_PAGE) -> list[list[Item]]:
-    """The items in as few parts of nearly equal size as hold at most `most` each.
+    """Return the items in as few parts of nearly equal size as hold at most `most` each.
 
     >>> [len(part) for part in parts([Item(str(n), "en", "t") for n in range(1100)])]
     [367, 367, 366]

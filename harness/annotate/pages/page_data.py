@@ -56,7 +56,7 @@ class AnnotatorWords(msgspec.Struct, frozen=True):
         return question | {"kind": "classes", "classes": classes}
 
     def task(self, section: TaskSection) -> dict[str, Any]:
-        """A task for the page: what writers were asked to do, and the titles of its texts."""
+        """Return a task for the page: what writers were asked to do, and the titles of its texts."""
         instruction = section_in(section, self.instructions) if self.instructions else section
         outputs = output_fields(self.library, section)
         return {"about": instruction.instruction.strip(), "fields": dict(instruction.fields), "outputs": outputs}
@@ -79,7 +79,7 @@ class AnnotatorWords(msgspec.Struct, frozen=True):
 
 
 def output_fields(library: Library, section: TaskSection) -> list[str]:
-    """The texts to be judged: those that the task declares; without a task, those called output, else the last one."""
+    """Return the texts to be judged: those that the task declares; without a task, those called output, else the last one."""
     if section.task in library.task_files:
         return [name for name in library.task(section.task).outputs if name in section.fields]
     outputs = [name for name in section.fields if name == "output" or name.startswith("output_")]
@@ -116,7 +116,7 @@ class PageContent(msgspec.Struct, frozen=True, kw_only=True):
     reviewed: Mapping[str, Mapping[str, ReviewedScore]] = {}
 
     def item(self, entry: PageItem, item: Item) -> dict[str, Any]:
-        """An item for the page: its key, task, texts, languages of those in another one, and questions.
+        """Return an item for the page: its key, task, texts, languages of those in another one, and questions.
 
         For practice also the expected answers, for a review the scores and reasons.
         """
@@ -138,7 +138,7 @@ class PageContent(msgspec.Struct, frozen=True, kw_only=True):
     def page(
         self, annotator: str, entries: Sequence[PageItem], items: Mapping[str, Item], version: str, part: tuple[int, int]
     ) -> dict[str, Any]:
-        """The JSON of one page, with its id, which is the hash of all the rest.
+        """Return the JSON of one page, with its id, which is the hash of all the rest.
 
         Of `entries`, practice comes first, then items and checks in reading order; `items` are behind their keys. `version` is that of the
         data (`page_record.version_of`); `part` is the number of the page among the annotator's pages, and how many these are.

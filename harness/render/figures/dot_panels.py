@@ -69,7 +69,7 @@ class DotFigure(NamedTuple):
 
 
 def draw_dots(dot_figure: DotFigure, signature: str, options: style.FigureOptions) -> style.Drawn:
-    """The figure. The first panel of each case has its name beside it."""
+    """Return the figure. The first panel of each case has its name beside it."""
     with style.drawing(signature) as new_figure:
         if isinstance(dot_figure.heights, float):
             height, heights = dot_figure.heights * -(-len(dot_figure.panels) // dot_figure.across), None
@@ -89,7 +89,7 @@ def draw_dots(dot_figure: DotFigure, signature: str, options: style.FigureOption
 
 
 def height_of(categories: int, series: int) -> float:
-    """The height of a panel of dots, in inches."""
+    """Return the height of a panel of dots, in inches."""
     return 0.75 + categories * (series * LINE_HEIGHT + 0.1)
 
 
@@ -123,7 +123,7 @@ def dots(panel: Any, aspect: str, categories: Sequence[str], series: Sequence[Se
 
 
 def row_value(row: Row, name: str) -> Value | None:
-    """A row's number with its interval; None where it is undefined."""
+    """Return a row's number with its interval; None where it is undefined."""
     if row.get(name) is None:
         return None
     lo, hi = row.get(f"{name}_ci") or (None, None)
@@ -131,28 +131,28 @@ def row_value(row: Row, name: str) -> Value | None:
 
 
 def different(rows: Sequence[Row], name: str) -> list[str]:
-    """The different values of a key of rows, in their order."""
+    """Return the different values of a key of rows, in their order."""
     return list(dict.fromkeys(row[name] for row in rows))
 
 
 def rows_at_level(rows: Sequence[Row], *keys: str) -> list[Row]:
-    """The rows that name exactly these of language, task and metric, and pool the others."""
+    """Return the rows that name exactly these of language, task and metric, and pool the others."""
     return [row for row in rows if all((row[name] != "*") == (name in keys) for name in ("language", "task", "metric"))]
 
 
 def context_of(row: Row, names: Sequence[str] = CONDITION) -> Case:
-    """The judge and condition of a row."""
+    """Return the judge and condition of a row."""
     return tuple(row.get(name) for name in names)
 
 
 def contexts(rows: Sequence[Row], names: Sequence[str] = CONDITION) -> list[Case]:
-    """The different judges and conditions of rows, in their order; baselines only if there are no other judges."""
+    """Return the different judges and conditions of rows, in their order; baselines only if there are no other judges."""
     contexts_in_order = list(dict.fromkeys(context_of(row, names) for row in rows))
     judges = [context for context in contexts_in_order if not traits_of(str(context[names.index("judge")])).is_baseline]
     return judges or contexts_in_order
 
 
 def context_name(context: Sequence[Any], names: Sequence[str] = CONDITION) -> str:
-    """A judge and condition in words: `local/model, single, temperature 0`."""
+    """Return a judge and condition in words: `local/model, single, temperature 0`."""
     varying = ((name, value) for name, value in zip(names, context, strict=True) if value is not None and value != "*")
     return terminal_safe(", ".join(axis_words(*axis) for axis in varying))

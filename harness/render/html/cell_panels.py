@@ -80,7 +80,7 @@ def _case(case: _Place, sides: Sequence[Side], verdict: Verdict | None, pictures
 
 
 def _of_pairs(pairs: LabelScorePairs, whose: str) -> Iterator[CasePicture]:
-    """The pictures of labels and scores of the same texts."""
+    """Yield the pictures of labels and scores of the same texts."""
     if pairs.counts:
         note = "Rows are labels, columns scores, from the worst class to the best, in percent of each row; the frame marks equal ones."
         yield CasePicture("Label by score", note, _confusion(pairs))
