@@ -89,7 +89,7 @@ class Scale(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Item(msgspec.Struct, frozen=True):
-    """What is judged. `fields` holds its texts and all other keys of its row. After loading, `group` is never empty."""
+    """A text, or two texts, to be judged. `fields` holds its texts and all other keys of its row. After loading, `group` is never empty."""
 
     item_id: str
     language: str
@@ -144,7 +144,7 @@ class ErrorSpan(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class Variant(msgspec.Struct, frozen=True, order=True):
-    """How a question is put: independent choices, of which the text form names those that are not the default."""
+    """The form of a question: independent choices, of which the text form names those that are not the default."""
 
     call: Literal["single", "joint"] = "single"
     instructions: Literal["simple", "detailed"] = "simple"
@@ -322,7 +322,7 @@ def _axis(word: str, text: str) -> tuple[str, Any]:
 
 
 class Condition(msgspec.Struct, frozen=True, order=True):
-    """How a query is put to a judge: variant, perturbation and sampling. An ablation consists of further conditions."""
+    """The condition of a query: variant, perturbation and sampling. An ablation consists of further conditions."""
 
     variant: Variant = Variant()
     temperature: float = 0.0
@@ -356,7 +356,7 @@ class Condition(msgspec.Struct, frozen=True, order=True):
 
 
 class Sampling(msgspec.Struct, frozen=True, kw_only=True):
-    """How an endpoint samples, as rows of files state it: all numbers of a condition. None: unknown, or left to the endpoint."""
+    """The sampling of an endpoint, as rows of files state it: all numbers of a condition. None: unknown, or left to the endpoint."""
 
     temperature: float | None = None
     top_p: float | None = None
@@ -478,7 +478,7 @@ class Message(msgspec.Struct, frozen=True):
 
 
 class Prompt(msgspec.Struct, frozen=True):
-    """What is sent to any judge: the messages, the JSON schema of the answer, and its maximum length in tokens."""
+    """A request to any judge: the messages, the JSON schema of the answer, and its maximum length in tokens."""
 
     prompt_id: str
     messages: tuple[Message, ...]
@@ -487,7 +487,7 @@ class Prompt(msgspec.Struct, frozen=True):
 
 
 class RealisedPerturbation(msgspec.Struct, frozen=True):
-    """What a perturbation did to one item. `applied` is False if it could not change the text; nothing was asked then."""
+    """The effect of a perturbation on one item. `applied` is False if it could not change the text; nothing was asked then."""
 
     item_id: str
     perturbation: str
@@ -533,7 +533,7 @@ SYSTEM_ROLE = "system role"  # among what is left out: the system's text then be
 
 
 class Reply(msgspec.Struct, frozen=True):
-    """What came back to one attempt of a call, verbatim."""
+    """The reply to one attempt of a call, verbatim."""
 
     text: str
     model: str
@@ -554,7 +554,7 @@ class Reply(msgspec.Struct, frozen=True):
 
 
 class Failure(enum.StrEnum):
-    """Why a reply contains no score. Failures are counted and shown, never turned into a number."""
+    """The reason why a reply contains no score. Failures are counted and shown, never turned into a number."""
 
     REFUSED = "refused"
     NOT_JSON = "not_json"
@@ -566,7 +566,7 @@ class Failure(enum.StrEnum):
 
 
 class Judgment(msgspec.Struct, frozen=True):
-    """What a reply says about one metric of one item. Exactly one of `score` and `failure` is set."""
+    """The score that a reply gives to one metric of one item, or its failure. Exactly one of `score` and `failure` is set."""
 
     item_id: str
     language: str

@@ -1,4 +1,4 @@
-"""What a notebook shows: a run while it goes on, and reports and comparisons as tables."""
+"""Displays in a notebook: a run while it goes on, and reports and comparisons as tables."""
 
 from __future__ import annotations
 

@@ -188,7 +188,7 @@ def compare_options(
 
 
 class ComparedSources(msgspec.Struct, frozen=True):
-    """What `compare_sources` opened, the options with which it was compared, and the comparison."""
+    """Everything that `compare_sources` opened, the options with which it was compared, and the comparison."""
 
     sources: list[OpenedSource]
     options: CompareOptions

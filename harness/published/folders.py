@@ -19,7 +19,7 @@ from filelock import FileLock, Timeout
 from harness.content.specs import ConvertedTable, DatasetCard, LabelMapping
 from harness.errors import ContentError, HarnessError, StoreError, UsageError
 from harness.exchange.labels.importing import ImportOptions, import_labels
-from harness.plugin_errors import what_it_did
+from harness.plugin_errors import describe_failure
 from harness.published.fetch import Progress, fetch, raw_files, raw_folder
 from harness.published.raw import RawFiles, Row, Tables, error_in_row
 from harness.row_files import TABLE_ENDS, find_table, jsonl_lines, make_folder, open_bytes, read_rows, to_json, write_atomic
@@ -60,7 +60,7 @@ Converter = Callable[[RawFiles], Tables]
 
 
 class FetchRecord(msgspec.Struct, frozen=True):
-    """What a fetched folder says of itself: the card it was made by, its tables, and the raw files that were absent."""
+    """The record of a fetched folder: the card it was made by, its tables, and the raw files that were absent."""
 
     card: str
     tables: dict[str, ConvertedTable]
@@ -195,7 +195,9 @@ def converter_of(card: DatasetCard, package: str | None = "harness") -> Converte
     try:
         converter: Converter = registered[card.id].load()
     except Exception as err:
-        raise UsageError(f"the converter of '{card.id}' ({registered[card.id].value}) cannot be loaded: it {what_it_did(err)}") from err
+        raise UsageError(
+            f"the converter of '{card.id}' ({registered[card.id].value}) cannot be loaded: it {describe_failure(err)}"
+        ) from err
     return converter
 
 

@@ -1,4 +1,4 @@
-"""What published label sets there are, as rows for tables and notebooks."""
+"""Published label sets as rows for tables and notebooks."""
 
 from __future__ import annotations
 
@@ -53,6 +53,6 @@ def listed(card: DatasetCard) -> dict[str, Any]:
 
 
 def _here(folder: Path) -> str:
-    """Return True if a folder here has all of a set. One without a record of its own was not fetched, and counts as whole."""
+    """Return whether a folder has all of a set, in words. One without a record was not fetched, and counts as whole."""
     has_record = (folder / RECORD).is_file()
     return "here in part" if has_record and read_record(folder).missing else "here"

@@ -48,7 +48,7 @@ def ratings(rows: Iterable[Sequence[str]]) -> list[Rating]:
 
 
 def latest(rows: Iterable[tuple[Any, Rating]]) -> dict[Any, Rating]:
-    """Of several ratings under one key the one that ended last."""
+    """Keep the last rating of each key."""
     last_ratings: dict[Any, Rating] = {}
     for key, rating in rows:
         if key not in last_ratings or rating.end_time >= last_ratings[key].end_time:

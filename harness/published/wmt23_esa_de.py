@@ -169,7 +169,7 @@ class _Release:
 
 
 class _Batches:
-    """What people were shown: item and document -> segment and text. One document is there twice."""
+    """The segments and texts that people saw: item and document -> segment and text. One document is there twice."""
 
     TWICE, LOGINS, MEANT = "elitr_minuting-19#GPT4-5shot", "07", {"90": "398", "91": "399"}
 

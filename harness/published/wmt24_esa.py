@@ -107,7 +107,7 @@ def _label(output: RatedTranslation, rating: Rating, texts: Texts, people: dict[
 
 
 class _Annotated:
-    """Which translation a row of span annotations is about."""
+    """Return the translation that a row of span annotations is about."""
 
     def __init__(self, raw: RawFiles, outputs: Iterable[RatedTranslation], texts: dict[str, Texts]) -> None:
         self._texts = texts

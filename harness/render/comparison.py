@@ -149,7 +149,7 @@ def render_label_check(check: LabelCheck) -> RenderableType:
         cells = [cell for cell in check.cells if cell["language"] == language]
         tables[language] = tabulate(cells, columns_in(TableName.LABELS), keys, shown_in=check.cells)
     parts = [part for tag, table in tables.items() for part in (table_heading(language_name(tag)), FittedTable(table))]
-    lines = [*_odd(check), *(f"note: {note}" for note in check.notes)]
+    lines = [*_labels_to_check(check), *(f"note: {note}" for note in check.notes)]
     return Group(*parts, Text("\n" + "\n".join(map(terminal_safe, lines))), dim_lines(legend_of(tables.values())))
 
 
@@ -161,7 +161,7 @@ _NOT_KEYS = {
 }
 
 
-def _odd(check: LabelCheck) -> Iterator[str]:
+def _labels_to_check(check: LabelCheck) -> Iterator[str]:
     """Yield what deserves a look: annotators, then texts."""
     found = {
         "annotators": [f"annotator {e['annotator']} {e['why']}: {e['language']}, {e['metric']}, {e['n']} items" for e in check.flagged],

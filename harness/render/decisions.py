@@ -146,7 +146,7 @@ def annotator_pooling_table(rows: Sequence[Mapping[str, Any]]) -> TextTable:
     return tabulate([dict(row) for row in rows], _POOLING, ("task", *varying))
 
 
-def rows_of(planned: Sequence[LabelsBefore], half_width: float) -> list[list[str]]:
+def plan_rows(planned: Sequence[LabelsBefore], half_width: float) -> list[list[str]]:
     """Return the headings, and a row for each."""
     heads = ["metric", "two people agree", "people a text", "texts for 'use'", f"texts for ±{100 * half_width:g} points", "best constant"]
     by_language = any(plan.people.language for plan in planned)
@@ -166,7 +166,7 @@ def rows_of(planned: Sequence[LabelsBefore], half_width: float) -> list[list[str
     return rows
 
 
-def sentences_of(planned: Sequence[LabelsBefore], decision: DecisionOptions, cells: int, shares_given: bool) -> Iterator[str]:
+def plan_sentences(planned: Sequence[LabelsBefore], decision: DecisionOptions, cells: int, shares_given: bool) -> Iterator[str]:
     """Yield what stands behind the numbers."""
     people = planned[0].people
     if people.texts is None:

@@ -1,4 +1,4 @@
-"""What the page and the printed figures draw alike: sensitivity along the dose of a change, and unreadable answers as shares."""
+"""Numbers that the page and the printed figures draw alike: sensitivity along the dose of a change, and unreadable answers as shares."""
 
 from __future__ import annotations
 

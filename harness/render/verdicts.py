@@ -68,7 +68,7 @@ def screen_tables(verdicts: Sequence[Verdict], width: int = _WIDE, *, all_rows: 
     elif not sides:
         yield from _baselines(sides_of_verdicts(verdicts), width)
     elif len(sides) == 1:
-        yield from _told(sides[0], width)
+        yield from _rows_of_interest(sides[0], width)
     else:
         first, *other_matrices = answer_of(sides).matrices
         below = f"Shown: asked with {first.asked}. --all has {counted(len(other_matrices), 'other condition')}." if other_matrices else ""
@@ -86,7 +86,7 @@ def _baselines(sides: Sequence[Sequence[Verdict]], width: int) -> Iterator[Scree
         yield ScreenTable(name, table, {}, below)
 
 
-def _told(verdicts: Sequence[Verdict], width: int) -> Iterator[ScreenTable]:
+def _rows_of_interest(verdicts: Sequence[Verdict], width: int) -> Iterator[ScreenTable]:
     """Yield the rows of one judge that say something: decided ones, then those that more labels would settle from the fewest labels on."""
     decided = [verdict for style in ("good", "bad") for verdict in verdicts if style_of(verdict) == style]
     corrected = [verdict for verdict in verdicts if verdict.answer == "use corrected"]

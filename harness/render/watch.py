@@ -1,4 +1,4 @@
-"""What a watch found: in the terminal, and as JUnit XML for pipelines."""
+"""The outcome of a watch: in the terminal, and as JUnit XML for pipelines."""
 
 from __future__ import annotations
 

@@ -302,7 +302,7 @@ class _PageImport:
         )
 
     def _kept(self, items: list[dict[str, Any]]) -> tuple[dict[str, bytes], str]:
-        """Of blind pairs: the files that say which are kept and who read them, and a sentence."""
+        """Return the files that say which blind pairs are kept and who read them, and a sentence."""
         pack = self.record.pack
         what = f"packs/{pack} {pack_version(self.library, self.record.language, pack)}" if pack else self.data.id
         labels = (*(row for _, row in self.target.labels), *self.labels)

@@ -29,14 +29,14 @@ Reason = Literal["misreads_text", "wrong_fact", "wrong_language_rule", "too_stri
 
 
 class ReviewAnswer(msgspec.Struct, frozen=True):
-    """What an annotator finds wrong with another rater's reason: from the short list, and in words."""
+    """Faults that an annotator sees in another rater's reason: from the short list, and in words."""
 
     reasons: tuple[Reason, ...] = ()
     words: str = ""
 
 
 class PageAnswer(msgspec.Struct, frozen=True):
-    """What was said about one text. `place` counts texts in the order of their first answers; `ms` is the time in front of it.
+    """The answer to one text. `place` counts texts in the order of their first answers; `ms` is the time in front of it.
 
     `changed` is the time of its last change (ISO 8601, UTC, a later one for every change); None in files of earlier versions, and where
     nothing was said. On pages about a judge's reasons, `scores` are `agree`, `partly` or `disagree`, and `reviews` say why.

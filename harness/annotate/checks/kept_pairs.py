@@ -1,4 +1,4 @@
-"""Which minimal pairs native readers confirm: for each pair, how many choose the text that is constructed as better, and find the flaw."""
+"""Minimal pairs that native readers confirm: for each pair, how many choose the text that is constructed as better, and find the flaw."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _OTHER = {"A": "output_b", "B": "output_a"}
 
 
 class KeptPair(msgspec.Struct, frozen=True):
-    """What the readers said of one pair.
+    """The readers' answers to one pair.
 
     `better` is the constructed answer. Of the `readers`, `agree` chose it, `equal` said that both are as good, `other` chose the flawed
     text; for a harmless change, `equal` is what is constructed and `other` counts those who chose a text. `found` marked a place

@@ -1,4 +1,4 @@
-"""Which items are labelled, by whom, and in which order. A list of items may name them: `harness labels plan` writes one with the draw of
+"""The items to be labelled, by whom, and in which order. A list of items may name them: `harness labels plan` writes one with the draw of
 each, and a file with one id a line works too. Assignment and order follow from the seed."""
 
 from __future__ import annotations

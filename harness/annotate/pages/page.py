@@ -107,7 +107,7 @@ _LONG_TEXT = 50_000  # letters; reading it takes about an hour
 
 
 class PageOptions(msgspec.Struct, frozen=True, kw_only=True):
-    """What the pages show, and to whom.
+    """Options of labelling pages: their content and their readers.
 
     Attributes:
         language: of the items; may be left out if all items have the same.
@@ -159,7 +159,7 @@ class PagesSummary(NamedTuple):
 
 
 class _Reading(NamedTuple):
-    """What one page shows: its entries, and the items behind their keys."""
+    """The content of one page: its entries, and the items behind their keys."""
 
     annotator: str
     part: tuple[int, int]

@@ -103,7 +103,7 @@ _SECONDS_A_QUESTION = 8.0
 
 
 class PageContent(msgspec.Struct, frozen=True, kw_only=True):
-    """What the pages of all annotators share."""
+    """Content that the pages of all annotators share."""
 
     interface: Interface
     words: AnnotatorWords

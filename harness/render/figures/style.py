@@ -48,7 +48,7 @@ Drawn = dict[str, bytes]
 
 @dataclass(frozen=True)
 class FigureOptions:
-    """How figures are saved: `width` in inches (`WIDTHS`), languages by their `english` or their `own` names, `forms` of `FORMS`."""
+    """Options of saved figures: `width` in inches (`WIDTHS`), languages by their `english` or their `own` names, `forms` of `FORMS`."""
 
     width: float = WIDTHS["double"]
     names: str = "english"

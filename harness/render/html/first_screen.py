@@ -216,7 +216,7 @@ class FirstScreen:
 
 @dataclass(frozen=True)
 class Known:
-    """What a page knows beside its verdicts.
+    """Facts of a page beside its verdicts.
 
     `annotators` is the highest number of people who labelled one text on one metric (0: unknown), `date` that of the run, `pairs` are
     the rows of the minimal pairs, `two_people` says how far two people agree where second ratings show it, `pages` how people label more.
