@@ -103,7 +103,10 @@ def _fetch_one(url: str, path: Path, file: RawFile, progress: Progress, partial:
     except FileNotFoundError:
         if partial:
             return False
-        raise AbsentRawFile(f"{public_url} does not exist; {_what_to_do()}") from None
+        if mirror() is None:
+            raise AbsentRawFile(f"{public_url} does not exist; the authors may have moved it; please report this") from None
+        step = f"{MIRROR} should hold OWNER/REPO/COMMIT/PATH. --partial converts what there is"
+        raise AbsentRawFile(f"{public_url} does not exist; {step}") from None
     except requests.RequestException as err:
         answer = f"HTTP {err.response.status_code}" if err.response is not None else type(err).__name__
         raise DataFetchError(
@@ -119,12 +122,6 @@ def _fetch_one(url: str, path: Path, file: RawFile, progress: Progress, partial:
     if is_folder(url):
         progress(file.bytes)
     return True
-
-
-def _what_to_do() -> str:
-    if mirror() is None:
-        return "the authors may have moved it; please report this"
-    return f"{MIRROR} should hold OWNER/REPO/COMMIT/PATH. --partial converts what there is"
 
 
 def _copy(source_path: str, output: str, _pooch: object) -> None:

@@ -38,17 +38,14 @@ def convert(card: DatasetCard, mapping: LabelMapping, raw: RawFiles) -> Tables:
         for source in card.sources:
             for file in source.files:
                 if raw.has(file.path, source.repository):
-                    _import(raw.file(file.path, source.repository), target, mapping, append=not first)
+                    options = ImportOptions(append=not first, keep_annotators=True)
+                    imported = import_labels(raw.file(file.path, source.repository), target, mapping, options)
+                    if imported.refused:
+                        row, more = imported.refused[0], len(imported.refused) - 1
+                        raise ContentError(f"{row.reason}{f' (and {more} more rows)' if more else ''}", row.place)
                     first = False
         tables = {name: find_table(target, name) for name in TABLES}
-        return {name: [row for _, row in read_rows(path)] if path else [] for name, path in tables.items()}
-
-
-def _import(path: Path, target: Path, mapping: LabelMapping, *, append: bool) -> None:
-    imported = import_labels(path, target, mapping, ImportOptions(append=append, keep_annotators=True))
-    if imported.refused:
-        row, more = imported.refused[0], len(imported.refused) - 1
-        raise ContentError(f"{row.reason}{f' (and {more} more rows)' if more else ''}", row.place)
+        return {name: [content for _, content in read_rows(path)] if path else [] for name, path in tables.items()}
 
 
 GROUP = "harness.published"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from pathlib import Path
 from typing import Any
 
 from harness.content.library import Library
@@ -28,7 +27,11 @@ def listed(card: DatasetCard) -> dict[str, Any]:
     `state` is `here`, `here in part` where the origin lacked raw files, the size to fetch, or `by hand` where the card names no raw files.
     """
     folder = fetched_folder(card.id)
-    location = _here(folder) if folder else megabytes(raw_bytes(card)) if card.sources else "by hand"
+    if folder:  # a folder without a record was not fetched, and counts as whole
+        in_part = (folder / RECORD).is_file() and read_record(folder).missing
+        location = "here in part" if in_part else "here"
+    else:
+        location = megabytes(raw_bytes(card)) if card.sources else "by hand"
     return {
         "name": card.id,
         "version": card.version,
@@ -50,9 +53,3 @@ def listed(card: DatasetCard) -> dict[str, Any]:
         "folder": str(folder) if folder else None,
         "state": location if card.tried else f"{location}, not tried",
     }
-
-
-def _here(folder: Path) -> str:
-    """Return whether a folder has all of a set, in words. One without a record was not fetched, and counts as whole."""
-    has_record = (folder / RECORD).is_file()
-    return "here in part" if has_record and read_record(folder).missing else "here"

@@ -320,7 +320,12 @@ class _PageImport:
         files["data.toml"] = data_toml(about).encode()
         if self.labels or not self.target.labels:
             files[self.target.files["labels"]] = (lines_of(self.target.folder, "labels") or b"") + to_jsonl(self.labels)
-        files[SEEN] = to_jsonl({_key(row): row for row in (*self.rows, *map(self._seen_row, self.seen))}.values())
+        files[SEEN] = to_jsonl(
+            {
+                tuple(row[name] for name in ("page", "annotator_id", "session", "role", "item_id")): row
+                for row in (*self.rows, *map(self._seen_row, self.seen))
+            }.values()
+        )
         if self.reviews:
             files[REVIEWS] = to_jsonl(map(review_row, self.reviewed.values()))
         for name, rows in {"comments": self._comments(), "refused": msgspec.to_builtins(self.refused)}.items():
@@ -378,10 +383,6 @@ class _PageImport:
             parts = [f"{annotator}: {answered} of {wanted} texts scored", f"{skipped} skipped", f"{minutes:.0f} minutes"]
             hints.append(", ".join(parts + ([f"{sum(checks)} of {len(checks)} damaged texts noticed"] if checks else [])))
         return hints
-
-
-def _key(row: Mapping[str, Any]) -> tuple[Any, ...]:
-    return tuple(row[name] for name in ("page", "annotator_id", "session", "role", "item_id"))
 
 
 def _rows(target: TargetFolder, name: str) -> list[dict[str, Any]]:

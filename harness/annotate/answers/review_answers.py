@@ -55,17 +55,16 @@ def read_reviews(folder: Path) -> list[ReasonReview]:
         raise ContentError(
             f"has no {REVIEWS}; 'harness labels page … --review RUN' makes pages for people to review a judge's reasons", folder
         )
-    return [_review(row, path, line) for line, row in read_rows(path)]
+    reviews = []
+    for line, row in read_rows(path):
+        try:
+            reviews.append(msgspec.convert(row, ReasonReview))
+        except msgspec.ValidationError as err:
+            raise ContentError(f"not a review ({err})", path, line) from None
+    return reviews
 
 
 def review_row(review: ReasonReview) -> dict[str, Any]:
     """Return the row of a review in its table."""
     row: dict[str, Any] = msgspec.to_builtins(review)
     return {"kind": review.kind, **row}
-
-
-def _review(row: dict[str, Any], path: Path, line: int) -> ReasonReview:
-    try:
-        return msgspec.convert(row, ReasonReview)
-    except msgspec.ValidationError as err:
-        raise ContentError(f"not a review ({err})", path, line) from None

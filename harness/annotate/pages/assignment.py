@@ -100,16 +100,15 @@ def _apart(ordered: list[Item]) -> list[Item]:
     waiting: list[Item] = []
     for item in ordered:
         waiting.append(item)
-        while waiting and (chosen := _next(waiting, spread)) is not None:
+        while (
+            waiting
+            and (chosen := next((n for n, other in enumerate(waiting) if not spread or spread[-1].group != other.group), None)) is not None
+        ):
             spread.append(waiting.pop(chosen))
     for item in waiting:  # all of one group: insert them where they fit
         position = next((n for n in range(len(spread) + 1) if _fits(item, spread[max(n - 1, 0) : n + 1], n)), len(spread))
         spread.insert(position, item)
     return spread
-
-
-def _next(waiting: Sequence[Item], ordered: Sequence[Item]) -> int | None:
-    return next((n for n, item in enumerate(waiting) if not ordered or ordered[-1].group != item.group), None)
 
 
 def _fits(item: Item, neighbours: Sequence[Item], position: int) -> bool:

@@ -165,13 +165,11 @@ class PageContent(msgspec.Struct, frozen=True, kw_only=True):
             page["review"] = True
         if self.offensive:
             page["offensive"] = True
-        page["seconds"] = self._seconds([*page["practice"], *page["items"]])
+        shown_texts = [*page["practice"], *page["items"]]
+        reasons = [review["reason"] for item in shown_texts for review in item.get("reviews", {}).values()]
+        letters = sum(map(len, (*reasons, *(text for item in shown_texts for text in item["texts"].values()))))
+        page["seconds"] = round(reading_seconds(letters, self.language, sum(len(item["questions"]) for item in shown_texts)))
         return {"page": hashlib.sha256(msgspec.json.encode(page)).hexdigest()[:16], **page}
-
-    def _seconds(self, items: Sequence[dict[str, Any]]) -> int:
-        reasons = [review["reason"] for item in items for review in item.get("reviews", {}).values()]
-        letters = sum(map(len, (*reasons, *(text for item in items for text in item["texts"].values()))))
-        return round(reading_seconds(letters, self.language, sum(len(item["questions"]) for item in items)))
 
 
 def reading_seconds(letters: int, language: str, questions: int) -> float:

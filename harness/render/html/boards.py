@@ -177,7 +177,18 @@ def board_pages(boards: Sequence[tuple[Standings, Sequence[Finding]]], other_pag
 
     `other_pages`: pages beside these that the index links to, by the words of the link; relative to the index.
     """
-    rows = [_index_row(standings, findings) for standings, findings in boards]
+    rows = [
+        (
+            _about(standings)
+            | {
+                "file": _file_name(standings),
+                "answer": board_answer(standings),
+                "flagged": len({finding.judge for finding in findings if finding.flagged}),
+                "matrix": judge_matrix(standings, standings.variants[0]),
+            }
+        )
+        for standings, findings in boards
+    ]
     pages = {INDEX: shell("Leaderboards", render("boards.html", boards=rows, beside=other_pages), scripts=SCRIPTS)}
     for standings, findings in boards:
         pages[_file_name(standings)] = _board_page(standings, findings)
@@ -188,15 +199,6 @@ def board_pages(boards: Sequence[tuple[Standings, Sequence[Finding]]], other_pag
 def _file_name(standings: Standings, tag: str = "") -> str:
     """Return a board's id names a folder of this project, and a language is a tag, so both are safe in the name of a file."""
     return f"{standings.board.partition('@')[0]}{f'-{tag}' if tag else ''}.html"
-
-
-def _index_row(standings: Standings, findings: Sequence[Finding]) -> dict[str, Any]:
-    return _about(standings) | {
-        "file": _file_name(standings),
-        "answer": board_answer(standings),
-        "flagged": len({finding.judge for finding in findings if finding.flagged}),
-        "matrix": judge_matrix(standings, standings.variants[0]),
-    }
 
 
 def _about(standings: Standings) -> dict[str, Any]:

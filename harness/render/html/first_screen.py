@@ -123,7 +123,9 @@ def _drawn(verdict: Verdict, people: bool, reach: float, name: str, pairs: PairR
     words = f"{place_of(verdict)}: {verdict.answer}, {difference(value)}"
     drawn = None
     if value is not None and (verdict.agreement.gap if people else verdict.baseline.diff) is not None:
-        tick = _limit(verdict) if people else None
+        perfect = verdict.bounds.perfect  # the bound of a judge that agrees just as people do
+        shows_nothing = people and perfect is not None and perfect <= -verdict.margin and style == "open"
+        tick = perfect if shows_nothing else None
         words += "; with so few texts not even a judge that agrees just as people do would be shown" if tick is not None else ""
         bound = verdict.bounds.gap if people else verdict.bounds.base
         drawn = gap_track(value, bound, verdict.margin if people else None, reach, style, words, tick)
@@ -147,12 +149,6 @@ def _drawn_pairs(verdict: Verdict, row: PairRow) -> DrawnVerdict:
     from_middle = interval and (interval[0] - 0.5, interval[1] - 0.5)
     drawn = difference_track(value - 0.5, from_middle, 0.5, title)
     return DrawnVerdict(f"pairs: {higher}/{row['n']} found{alarms}", drawn, coefficient(value), title, texts_of(verdict))
-
-
-def _limit(verdict: Verdict) -> float | None:
-    """Return the bound of a judge that agrees just as people do, where it lies below the margin: so few texts show nothing."""
-    bound = verdict.bounds.perfect
-    return bound if bound is not None and bound <= -verdict.margin and style_of(verdict) == "open" else None
 
 
 def _reason(verdict: Verdict) -> str:
