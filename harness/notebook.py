@@ -200,7 +200,7 @@ def _page(
     parts = [f"<p><b>{_text(title)}</b></p>"] if title else []
     for line in answer_lines(answered.verdicts, answered.pages):
         shade = f' style="{_SHADES[line.style]};padding:.2em .6em"' if line.style in _SHADES else ""
-        parts.append(f"<p><b>{_text(line.whole)}</b></p>" if line.style == "title" else f"<p{shade}>{_text(line.whole)}</p>")
+        parts.append(f"<p><b>{_text(line.full_text)}</b></p>" if line.style == "title" else f"<p{shade}>{_text(line.full_text)}</p>")
     for screen in answer:
         key = (*([screen.below] if screen.below else []), *screen.table.signs)
         parts += [*_table(screen.table, screen.headings), *(f"<p><small>{_text(line)}</small></p>" for line in key)]

@@ -163,12 +163,12 @@ _NOT_KEYS = {
 
 def _labels_to_check(check: LabelCheck) -> Iterator[str]:
     """Yield what deserves a look: annotators, then texts."""
-    found = {
+    examples = {
         "annotators": [f"annotator {e['annotator']} {e['why']}: {e['language']}, {e['metric']}, {e['n']} items" for e in check.flagged],
         "repeated texts": [f"the same text: {', '.join(ids)}" for ids in check.duplicates],
         "texts in another language": [f"{text.item_id}: says {text.stated}, looks like {text.found}" for text in check.misplaced],
     }
-    for what, lines in found.items():
+    for what, lines in examples.items():
         yield from lines[:_MOST_EXAMPLES]
         if len(lines) > _MOST_EXAMPLES:
             yield f"… and {len(lines) - _MOST_EXAMPLES} more {what} (--json has all)"

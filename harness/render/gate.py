@@ -159,7 +159,7 @@ def print_gate(
 def render_gate(result: GateResult, source: str, width: int, *, all_rows: bool = False) -> RenderableType:
     """Return the answer, then for each judge its limits: broken ones first, then open ones; with `all_rows` those that hold too."""
     title, *other_lines = _answer(result, source, width)
-    parts: list[RenderableType] = [Text(title.whole, style=_STYLES[result.outcome]), *styled_answer(other_lines, width)[:-1]]
+    parts: list[RenderableType] = [Text(title.full_text, style=_STYLES[result.outcome]), *styled_answer(other_lines, width)[:-1]]
     key = _Key()
     sides = dict.fromkeys(map(judge_text, result.checks))
     for side in sides:

@@ -75,7 +75,7 @@ def report_markdown(report: Report) -> str:
 def _answer(verdicts: Sequence[Verdict], pages: LabelPages) -> Iterator[str]:
     """Yield what the verdicts say, above everything else."""
     for line in answer_lines(verdicts, pages):
-        yield from (f"**{escape(line.whole)}**", "") if line.style == "title" else (f"- {escape(line.whole)}",)
+        yield from (f"**{escape(line.full_text)}**", "") if line.style == "title" else (f"- {escape(line.full_text)}",)
     yield ""
 
 

@@ -73,8 +73,8 @@ def render_lines(answer: Iterable[AnswerLine], width: int) -> tuple[list[Rendera
     """
     above, below = list(answer), []
     if answer_height(above, width) > ANSWER_LINES:
-        below = [AnswerLine("note", text, text) for line in above for text in line.beside]
-        above = [line._replace(whole=line.sentence) if line.beside else line for line in above if line.sentence]
+        below = [AnswerLine("note", text, text) for line in above for text in line.notes]
+        above = [line._replace(full_text=line.sentence) if line.notes else line for line in above if line.sentence]
     if answer_height(above, width) > ANSWER_LINES:
         steps = [line for line in above if line.command or line.style == "next"]
         above, below = [line for line in above if line not in steps], [*below, *steps]
@@ -86,14 +86,14 @@ def render_lines(answer: Iterable[AnswerLine], width: int) -> tuple[list[Rendera
 def answer_height(lines: Iterable[AnswerLine], width: int) -> int:
     """Return how many lines of a terminal an answer takes, the lines of a command not counted."""
     console = Console(width=width)
-    return sum(len(Text(line.sentence if line.command else line.whole).wrap(console, width)) for line in lines)
+    return sum(len(Text(line.sentence if line.command else line.full_text).wrap(console, width)) for line in lines)
 
 
 def styled_answer(answer: Iterable[AnswerLine], width: int) -> list[RenderableType]:
     """Lines of an answer. A command that does not fit behind its step stands below it, so that it can be copied."""
     parts: list[RenderableType] = []
     for line in answer:
-        full_text = terminal_safe(line.whole)
+        full_text = terminal_safe(line.full_text)
         command_below = line.command and cell_len(full_text) > width
         parts.append(Text(terminal_safe(line.sentence) + ":" if command_below else full_text, style=_ANSWER_STYLES[line.style]))
         parts += (

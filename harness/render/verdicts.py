@@ -139,13 +139,13 @@ def column_widths(table: TextTable) -> list[int]:
 class AnswerLine(NamedTuple):
     """One line of an answer. Styles are `title`, `good`, `bad`, `open`, `next` and `note`; a next step may have a `command`.
 
-    `beside` is what is known beside the sentence, where there may be no room for it: a text for each card, behind the card's heading.
+    `notes` are what is known beside the sentence, where there may be no room for it: a text for each card, behind the card's heading.
     """
 
     style: str
     sentence: str
-    whole: str
-    beside: tuple[str, ...] = ()
+    full_text: str
+    notes: tuple[str, ...] = ()
     command: str = ""
 
 

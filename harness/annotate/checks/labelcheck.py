@@ -82,19 +82,19 @@ class LabelCheck(msgspec.Struct, frozen=True):
 
 
 class _MetricCells(NamedTuple):
-    """Data that the cells of all metrics share: the `cell` and `group` of every item, and `at`, the index of every label's item."""
+    """Data that the cells of all metrics share: the `cell` and `group` of every item, and `item_codes`, the index of every label's item."""
 
     data: Dataset
     keys: list[dict[str, Any]]
     cell: Ints
     group: Codes
-    at: Codes
+    item_codes: Codes
     drawing: Drawing
 
     def rows_of_cells(self, metric: str) -> list[Ints]:
         """Return the rows of one metric's labels, cell by cell."""
         rows = np.flatnonzero(self.data.labels.metric.equals(metric))
-        return [rows[numbers] for numbers in rows_by_number(self.cell[self.at[rows]], len(self.keys))]
+        return [rows[numbers] for numbers in rows_by_number(self.cell[self.item_codes[rows]], len(self.keys))]
 
 
 def check_labels(data: Dataset, options: CompareOptions, watch: Callable[[], object] = lambda: None) -> LabelCheck:
@@ -142,7 +142,7 @@ def _described(data: Dataset, options: CompareOptions) -> tuple[tuple[dict[str, 
         data,
         *factorise(columns, len(data.items)),
         group=data.clusters.codes,
-        at=data.labels.item.recode(data.positions),
+        item_codes=data.labels.item.recode(data.positions),
         drawing=options.drawing,
     )
     cells: list[dict[str, Any]] = []
@@ -301,7 +301,7 @@ def _people(
         return None, None, f"annotators are {kind}: nobody can be followed from item to item"
     index = np.full(len(frame.cell), -1, np.int64)
     index[items] = np.arange(len(items))
-    item_index = index[frame.at[rows]]
+    item_index = index[frame.item_codes[rows]]
     rows, item_index = rows[item_index >= 0], item_index[item_index >= 0]
     names, scores = (column.take(rows) for column in (frame.data.labels.annotator, frame.data.labels.score))
     present = sorted(names.used)
@@ -397,7 +397,7 @@ def _equal_annotators(frame: _MetricCells, cell_key: Mapping[str, Any], rows: In
     present = sorted(names.used)
     index = np.full(len(frame.cell), -1, np.int64)
     index[items] = np.arange(len(items))
-    item_index, who = index[frame.at[rows]], names.recode({name: i for i, name in enumerate(present)})
+    item_index, who = index[frame.item_codes[rows]], names.recode({name: i for i, name in enumerate(present)})
     table = np.full((len(items), len(present)), -1, np.int64)
     table[item_index[item_index >= 0], who[item_index >= 0]] = scores.codes[item_index >= 0]
     scored = (table >= 0).astype(np.float32)

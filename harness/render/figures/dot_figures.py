@@ -67,7 +67,7 @@ def draw_agreement(
             series = _variants(case_rows, aspect, {name: looks[name] for name in variants[case]}, judge, paired)
             if baselines and not paired and aspect == "language":
                 baseline_values = {tag: (baselines[tag], None, None) for tag in values[aspect] if tag in baselines}
-                series.append(Series("majority baseline", baseline_values, style.BASELINE, "|", beside=True))
+                series.append(Series("majority baseline", baseline_values, style.BASELINE, "|", on_line_before=True))
             panel_list.append(DotPanel(case, f"by {aspect}", aspect, values[aspect], series))
     text = (_PAIR if paired else _ALONE) + omitted + (f" Without any readable answer: {', '.join(failed)}." if failed else "")
     figure = DotFigure(
@@ -102,7 +102,7 @@ def _variants(rows: Sequence[Row], aspect: str, looks: Mapping[str, tuple[str, s
         if paired:
             people = {name: (value, None, None) for name, (value, _, _) in _values(variant_rows, aspect, "human_pa").items()}
             name = "_people" if len(series) > 1 else "people, on the same items"
-            series.append(Series(name, people, style.PEOPLE, "d", hollow=True, beside=True))
+            series.append(Series(name, people, style.PEOPLE, "d", hollow=True, on_line_before=True))
     return series
 
 

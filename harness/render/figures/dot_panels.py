@@ -26,7 +26,7 @@ Value = tuple[float, float | None, float | None]
 class Series:
     """One kind of dot: its name, a value for each category that has one, its colour and marker.
 
-    `beside`: on the line of the series before it. A name that begins with `_` is not in the legend. `notes`: texts on the lines of
+    `on_line_before`: on the line of the series before it. A name that begins with `_` is not in the legend. `notes`: texts on the lines of
     categories without a value.
     """
 
@@ -35,7 +35,7 @@ class Series:
     colour: str
     marker: str = "o"
     hollow: bool = False
-    beside: bool = False
+    on_line_before: bool = False
     notes: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -95,10 +95,10 @@ def height_of(categories: int, series: int) -> float:
 
 def dots(panel: Any, aspect: str, categories: Sequence[str], series: Sequence[Series], options: style.FigureOptions) -> None:
     """Draw one line for each category of an aspect (language, task), from the top; on it the dots of all series with their intervals."""
-    lines = sum(not single.beside for single in series)
+    lines = sum(not single.on_line_before for single in series)
     step, line = 0.8 / max(lines, 1), -1
     for single in series:
-        line += not single.beside
+        line += not single.on_line_before
         positions = {name: index + (line - (lines - 1) / 2) * step for index, name in enumerate(categories)}
         for name, words in single.notes.items():
             across = panel.get_yaxis_transform()
@@ -110,7 +110,7 @@ def dots(panel: Any, aspect: str, categories: Sequence[str], series: Sequence[Se
         for y, (_, lo, hi) in zip(heights, values, strict=True):
             if lo is not None and hi is not None:
                 panel.plot([lo, hi], [y, y], color=single.colour, linewidth=1.2, alpha=0.8, zorder=2, solid_capstyle="butt")
-        look = {"marker": single.marker, "markersize": 4.5, "color": single.colour, "zorder": 2.5 if single.beside else 3}
+        look = {"marker": single.marker, "markersize": 4.5, "color": single.colour, "zorder": 2.5 if single.on_line_before else 3}
         fill = "white" if single.hollow else single.colour
         panel.plot([x for x, _, _ in values], heights, linestyle="", markerfacecolor=fill, label=terminal_safe(single.name), **look)
     names = (options.shown_name(aspect, name) for name in categories)

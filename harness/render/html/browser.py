@@ -41,11 +41,11 @@ ItemKey = tuple[str, str]
 
 @dataclass(frozen=True)
 class BrowserSource:
-    """The judgments of one source that a page shows: `kept` has the numbers of their units, `evidence` is in the same order."""
+    """The judgments of one source that a page shows: `rows` has the numbers of their units, `evidence` is in the same order."""
 
     name: str
     outcomes: Outcomes
-    kept: NDArray[np.int64]
+    rows: NDArray[np.int64]
     evidence: Evidence | None = None
 
 
@@ -87,7 +87,7 @@ def items_json(
     items: dict[ItemKey, Item] = {}
     item_keys: list[ItemKey] = []  # of each judgment
     for source in sources:
-        data, item_indices = source.outcomes.data, source.outcomes.units.item[source.kept]
+        data, item_indices = source.outcomes.data, source.outcomes.units.item[source.rows]
         keys = {index: (data.sha256 if len(sources) > 1 else "", data.items[index].item_id) for index in np.unique(item_indices).tolist()}
         for index, key in keys.items():
             items.setdefault(key, data.items[index])
@@ -116,7 +116,7 @@ def items_json(
         "constructed": all(source.outcomes.data.about.source == "constructed" for source in sources),
         "warning": WARNING if hides_texts(source.outcomes.data.about for source in sources) else "",
         "shortened": shorter,
-        "left": sum(len(source.outcomes) - len(source.kept) for source in sources),
+        "left": sum(len(source.outcomes) - len(source.rows) for source in sources),
     }
 
 
@@ -124,7 +124,7 @@ def _joined(sources: Sequence[BrowserSource]) -> dict[str, CodedColumn]:
     """Return the columns of all sources, one after the other."""
     parts: dict[str, list[CodedColumn]] = {}
     for source in sources:
-        judgments, rows = source.outcomes, source.kept
+        judgments, rows = source.outcomes, source.rows
         judged = judgments.units.judgments.take(rows)
         key_columns = {name: getattr(judged, name) for name in ("metric", *_COLUMNS, "expected")}
         key_columns |= {name: getattr(judgments, name).take(rows) for name in ("reference", "agreement", "outcome")}
