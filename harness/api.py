@@ -148,7 +148,7 @@ def report(result: RunResult, decision: DecisionOptions | None = None) -> Notebo
 
 
 def _report_inputs(result: RunResult, decision: DecisionOptions) -> str:
-    """The hash of everything that a report is computed from, the code included."""
+    """Return the hash of everything that a report is computed from, the code included."""
     digest = hashlib.sha256(_code_hash().encode())
     data, training = result.prepared.data, result.prepared.training
     inputs = (
@@ -162,7 +162,7 @@ def _report_inputs(result: RunResult, decision: DecisionOptions) -> str:
 
 @cache
 def _code_hash() -> str:
-    """The hash of this program's code and of the versions of the libraries that numbers and names come from."""
+    """Return the hash of this program's code and of the versions of the libraries that numbers and names come from."""
     digest = hashlib.sha256()
     for path in sorted(Path(__file__).parent.rglob("*.py")):
         digest.update(path.read_bytes())
@@ -187,7 +187,7 @@ def _compute_report(result: RunResult, decision: DecisionOptions) -> NotebookRep
 
 
 def _refused_controls(result: RunResult) -> dict[str, dict[str, str]]:
-    """The control questions of a study that the languages of a run do not have."""
+    """Return the control questions of a study that the languages of a run do not have."""
     texts, questions = result.protocol.texts, result.protocol.questions
     return refused_controls(texts.languages, questions.metrics, result.prepared.library) if texts.study == SELF_PREFERENCE else {}
 
@@ -229,7 +229,7 @@ def datasets(langs: str | Sequence[str] | None = None) -> list[dict[str, Any]]:
 
 
 def atlas() -> pd.DataFrame:
-    """What is known of judges by language and quality: a row for each verdict of the atlas, as `harness atlas --json` prints them."""
+    """Return what is known of judges by language and quality: a row for each verdict of the atlas, as in `harness atlas --json`."""
     import pandas as pd
 
     from harness.content.library import bundled_root
@@ -239,7 +239,7 @@ def atlas() -> pd.DataFrame:
 
 
 def build_atlas(kept: Atlas | None = None, watch: Callable[[str], object] = lambda name: None) -> tuple[Atlas, list[str]]:
-    """The atlas of the published sets with recorded judgments that are on this machine, and the names of those that are not.
+    """Return the atlas of the published sets with recorded judgments that are on this machine, and the names of those that are not.
 
     Args:
         kept: an earlier atlas; its rows of sets that are not here stay.
@@ -551,7 +551,7 @@ def improvable(
     out: Path | str = "results",
     asking: Asking | None = None,
 ) -> str:
-    """What `improve` could show and what asking would cost, in sentences; no label is used.
+    """Return what `improve` could show and what asking would cost, in sentences; no label is used.
 
     `counted` says which judgments and labels count (`compare_options`); other arguments and errors as of `improve`.
     """
@@ -575,7 +575,7 @@ def _planned_improvement(
 
 
 def _data_folder(source: Source, opened: OpenedSource) -> Path | None:
-    """The folder of the labels that are compared with; None of data in memory and of bundled content."""
+    """Return the folder of the labels that are compared with; None of data in memory and of bundled content."""
     if opened.run is not None:
         folder = opened.run.protocol.texts.data
         return Path(folder) if folder else None

@@ -28,8 +28,9 @@ class Archive:
         self.stated = sum(member.file_size for member in file.infolist())
 
     def read(self, name: str) -> bytes:
-        """The content of a member. Raises ContentError if it is damaged, is too large, or is packed in another way than stored, deflate
-        or Zstandard."""
+        """Return the content of a member. Raises ContentError if it is damaged, is too large, or is packed in another way than stored,
+        deflate or Zstandard.
+        """
         member = self._file.getinfo(name)
         if member.compress_type not in _METHODS:
             raise ContentError(

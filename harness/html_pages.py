@@ -25,7 +25,7 @@ _HIDDEN = re.compile(
 
 
 def environment(folder: Path, filters: Mapping[str, Callable[..., Any]] | None = None) -> Environment:
-    """The templates of a folder. They escape every text, show its control characters, and fail when a name is missing."""
+    """Return the templates of a folder. They escape every text, show its control characters, and fail when a name is missing."""
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
     templates = Environment(
@@ -42,7 +42,7 @@ def environment(folder: Path, filters: Mapping[str, Callable[..., Any]] | None =
 
 
 def _finalized(value: Any) -> Any:
-    """What goes into a page: markup as it is, and of any other text one without hidden characters."""
+    """Return what goes into a page: markup as it is, and of any other text one without hidden characters."""
     return value if isinstance(value, Markup) or not isinstance(value, str) else visible(value)
 
 
@@ -64,7 +64,7 @@ def _sign(match: re.Match[str]) -> str:
 
 @cache
 def asset(path: Path) -> str:
-    """A style sheet or script that a page holds. Raises ValueError if a part of it could end its element."""
+    """Return a style sheet or script that a page holds. Raises ValueError if a part of it could end its element."""
     text = path.read_text("utf-8")
     if "</" in text:
         raise ValueError(f"{path.name} holds '</', which could end its element")
@@ -72,7 +72,7 @@ def asset(path: Path) -> str:
 
 
 def policy(styles: Sequence[str], programs: Sequence[str], *, connect: str = "") -> str:
-    """The Content-Security-Policy of a page with these style sheets and scripts; `connect` names the one place that it may ask.
+    """Return the Content-Security-Policy of a page with these style sheets and scripts; `connect` names the one place that it may ask.
 
     >>> policy(["a"], []).split("; ")[:3]
     ["default-src 'none'", "style-src 'sha256-ypeBEsobvcr6wjGzmiPcTaeG7/gUfE5yuYB3ha/uSLs='", "script-src 'none'"]

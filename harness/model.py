@@ -45,7 +45,7 @@ class Scale(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     swap: dict[str, str] = {}
 
     def exchanged(self, score: Score) -> Score:
-        """The score that means the same once the two compared texts have changed places.
+        """Return the score that means the same once the two compared texts have changed places.
 
         >>> scale = Scale(kind="nominal", classes=("A", "B", "tie"), swap={"A": "B", "B": "A"})
         >>> scale.exchanged("A"), scale.exchanged("tie")
@@ -68,7 +68,7 @@ class Scale(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return {c: 0.5 + 0.5 * ((partner[c] > position) - (partner[c] < position)) for position, c in enumerate(self.classes)}
 
     def holds(self, score: Score) -> bool:
-        """Whether `score` is a point of the scale. 2.0 is the class 2, "2" is not; booleans, NaN and infinities never are.
+        """Return True if `score` is a point of the scale. 2.0 is the class 2, "2" is not; booleans, NaN and infinities never are.
 
         >>> Scale(kind="ordinal", classes=(0, 1, 2)).holds(3)
         False
@@ -82,14 +82,14 @@ class Scale(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return score in self.classes
 
     def describe(self) -> str:
-        """The scale in words, for messages: `0, 1, 2` or `1 to 5`."""
+        """Return the scale in words, for messages: `0, 1, 2` or `1 to 5`."""
         if self.kind == "interval":
             return " to ".join("any" if end is None else f"{end:g}" for end in (self.min, self.max))
         return ", ".join(str(c) for c in self.classes)
 
 
 class Item(msgspec.Struct, frozen=True):
-    """What is judged. `fields` holds its texts and all other keys of its row. After loading, `group` is never empty."""
+    """A text, or two texts, to be judged. `fields` holds its texts and all other keys of its row. After loading, `group` is never empty."""
 
     item_id: str
     language: str
@@ -109,7 +109,7 @@ class Item(msgspec.Struct, frozen=True):
         return f"Item({self.item_id!r}, {self.language!r}, {self.task!r}, fields: {', '.join(self.fields) or 'none'})"
 
     def language_of(self, name: str) -> str:
-        """The language of a text: the tag under the key `<name>_language`, such as `source_language`, else that of the item.
+        """Return the language of a text: the tag under the key `<name>_language`, such as `source_language`, else that of the item.
 
         >>> item = Item("a", "cs", "translate", fields={"source": "A house.", "source_language": "en", "output": "Dům."})
         >>> item.language_of("source"), item.language_of("output")
@@ -144,7 +144,7 @@ class ErrorSpan(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class Variant(msgspec.Struct, frozen=True, order=True):
-    """How a question is put: independent choices, of which the text form names those that are not the default."""
+    """The form of a question: independent choices, of which the text form names those that are not the default."""
 
     call: Literal["single", "joint"] = "single"
     instructions: Literal["simple", "detailed"] = "simple"
@@ -162,15 +162,15 @@ class Variant(msgspec.Struct, frozen=True, order=True):
     rubric: str = ""  # a wording of the user's own of a metric's rubric, named as `prompt`
 
     def instructions_in(self, item_language: str) -> str:
-        """The language of the instructions about an item."""
+        """Return the language of the instructions about an item."""
         return {"english": "en", "own": item_language}.get(self.language, self.language)
 
     def reasons_in(self, item_language: str) -> str:
-        """The language in which the justification is asked for."""
+        """Return the language in which the justification is asked for."""
         return self.reasons or self.instructions_in(item_language)
 
     def asks_about(self, item_language: str) -> bool:
-        """Whether items in a language are asked about: all, unless the variant names a language that is neither theirs nor English."""
+        """Return True if items in a language are asked about: all, unless the variant names another language than theirs and English."""
         languages = {self.language, self.reasons} - {"english", "own", "", "en"}
         return not languages or languages == {item_language} or item_language.partition("-")[0] == "en"
 
@@ -258,7 +258,7 @@ def parse_variant(text: str) -> Variant:
 
 
 def plainness(text: str) -> tuple[bool, bool, int, str]:
-    """A key by which variants are sorted from the plainest to the most special; texts that name no variant come last.
+    """Return a key by which variants are sorted from the plainest to the most special; texts that name no variant come last.
 
     >>> sorted(["joint", "single+few-shot", "Prompt 3", "single"], key=plainness)
     ['single', 'joint', 'single+few-shot', 'Prompt 3']
@@ -271,12 +271,12 @@ def plainness(text: str) -> tuple[bool, bool, int, str]:
 
 
 def is_own_name(name: str) -> bool:
-    """Whether a name is one of a file of the user's own, with the hash of its content: `polite@1f2e3d4c`."""
+    """Return True if a name is one of a file of the user's own, with the hash of its content: `polite@1f2e3d4c`."""
     return re.fullmatch(r"[A-Za-z0-9][\w.-]{0,63}@[0-9a-f]{8}", name) is not None
 
 
 def _clashes(variant: Variant) -> Iterator[str]:
-    """Which axes of a variant do not go together."""
+    """Yield which axes of a variant do not go together."""
     if variant.metric_order == "reversed" and variant.call != "joint":
         yield "only a joint call names several metrics, in an order; write 'joint+reversed'"
     if variant.rubric and (variant.call == "joint" or variant.language != "english"):
@@ -322,7 +322,7 @@ def _axis(word: str, text: str) -> tuple[str, Any]:
 
 
 class Condition(msgspec.Struct, frozen=True, order=True):
-    """How a query is put to a judge: variant, perturbation and sampling. An ablation consists of further conditions."""
+    """The condition of a query: variant, perturbation and sampling. An ablation consists of further conditions."""
 
     variant: Variant = Variant()
     temperature: float = 0.0
@@ -340,7 +340,7 @@ class Condition(msgspec.Struct, frozen=True, order=True):
         return ", ".join([self.of_judge("").words(), *self._changes(" ")])
 
     def _changes(self, sign: str) -> list[str]:
-        """What of the item is changed."""
+        """Return what of the item is changed."""
         order = [] if self.order == "forward" else [f"order{sign}{self.order}"]
         source = [] if self.shown_source == "none" else [f"source{sign}{self.shown_source}"]
         return [*order, *source, *([self.perturbation] if self.perturbation else [])]
@@ -351,12 +351,12 @@ class Condition(msgspec.Struct, frozen=True, order=True):
         return {name: value for name in SAMPLING if (value := getattr(self, name)) is not None}
 
     def of_judge(self, judge: str) -> JudgeCondition:
-        """A judge under this condition."""
+        """Return a judge under this condition."""
         return JudgeCondition(judge, str(self.variant), *(getattr(self, name) for name in SAMPLING))
 
 
 class Sampling(msgspec.Struct, frozen=True, kw_only=True):
-    """How an endpoint samples, as rows of files state it: all numbers of a condition. None: unknown, or left to the endpoint."""
+    """The sampling of an endpoint, as rows of files state it: all numbers of a condition. None: unknown, or left to the endpoint."""
 
     temperature: float | None = None
     top_p: float | None = None
@@ -378,12 +378,12 @@ class JudgeCondition(NamedTuple):
         return " ".join([*filter(None, (self.judge, self.variant)), *_sampling_text(self)])
 
     def words(self) -> str:
-        """The condition as readers see it: `joint, temperature 0.7, top-p 0.9`."""
+        """Return the condition as readers see it: `joint, temperature 0.7, top-p 0.9`."""
         return ", ".join(axis_words(name, value) for name, value in self._asdict().items() if name != "judge" and value is not None)
 
     @classmethod
     def of(cls, row: Mapping[str, Any]) -> Self:
-        """The judge and condition of a row or a key; None for what it does not have."""
+        """Return the judge and condition of a row or a key; None for what it does not have."""
         return cls(*(row.get(name) for name in cls._fields))  # type: ignore[arg-type]
 
 
@@ -396,11 +396,11 @@ class CellKey(NamedTuple):
 
     @classmethod
     def of(cls, row: Mapping[str, Any]) -> Self:
-        """The cell of a row or a key, whatever else that has."""
+        """Return the cell of a row or a key, whatever else that has."""
         return cls(row["language"], row["metric"], JudgeCondition.of(row))
 
     def flat(self) -> dict[str, Any]:
-        """The keys of a row: those of `CELL`."""
+        """Return the keys of a row: those of `CELL`."""
         return {"language": self.language, "metric": self.metric, **self.condition._asdict()}
 
 
@@ -427,12 +427,12 @@ _SHORT = {"temperature": "T"}
 
 
 def _sampling_text(condition: Condition | JudgeCondition) -> list[str]:
-    """What is stated of the sampling, as records hold it: `T=0.7`, `top_p=0.9`."""
+    """Return what is stated of the sampling, as records hold it: `T=0.7`, `top_p=0.9`."""
     return [f"{_SHORT.get(name, name)}={value:g}" for name in SAMPLING if (value := getattr(condition, name)) is not None]
 
 
 def axis_words(name: str, value: Any) -> str:
-    """A value of a condition as readers see it: `temperature 0.7`, `top-p 0.9`; a variant as it is.
+    """Return a value of a condition as readers see it: `temperature 0.7`, `top-p 0.9`; a variant as it is.
 
     >>> axis_words("top_p", 0.9)
     'top-p 0.9'
@@ -448,12 +448,12 @@ _LATER_CONDITION = {name: default for name, default in _defaults(Condition).item
 
 
 def hashed_variant(variant: Variant) -> dict[str, Any]:
-    """The fields of a variant that hashes are made of."""
+    """Return the fields of a variant that hashes are made of."""
     return _without_defaults(msgspec.to_builtins(variant), _LATER_VARIANT)
 
 
 def hashed_condition(condition: Condition) -> dict[str, Any]:
-    """The fields of a condition that hashes are made of."""
+    """Return the fields of a condition that hashes are made of."""
     return _without_defaults(msgspec.to_builtins(condition), _LATER_CONDITION) | {"variant": hashed_variant(condition.variant)}
 
 
@@ -478,7 +478,7 @@ class Message(msgspec.Struct, frozen=True):
 
 
 class Prompt(msgspec.Struct, frozen=True):
-    """What is sent to any judge: the messages, the JSON schema of the answer, and its maximum length in tokens."""
+    """A request to any judge: the messages, the JSON schema of the answer, and its maximum length in tokens."""
 
     prompt_id: str
     messages: tuple[Message, ...]
@@ -487,7 +487,7 @@ class Prompt(msgspec.Struct, frozen=True):
 
 
 class RealisedPerturbation(msgspec.Struct, frozen=True):
-    """What a perturbation did to one item. `applied` is False if it could not change the text; nothing was asked then."""
+    """The effect of a perturbation on one item. `applied` is False if it could not change the text; nothing was asked then."""
 
     item_id: str
     perturbation: str
@@ -509,7 +509,7 @@ class Call(msgspec.Struct, frozen=True):
 
     @property
     def probabilities(self) -> bool:
-        """Whether the probabilities of the answer's tokens are asked for."""
+        """Return True if the probabilities of the answer's tokens are asked for."""
         return self.query.condition.variant.probabilities
 
 
@@ -533,7 +533,7 @@ SYSTEM_ROLE = "system role"  # among what is left out: the system's text then be
 
 
 class Reply(msgspec.Struct, frozen=True):
-    """What came back to one attempt of a call, verbatim."""
+    """The reply to one attempt of a call, verbatim."""
 
     text: str
     model: str
@@ -554,7 +554,7 @@ class Reply(msgspec.Struct, frozen=True):
 
 
 class Failure(enum.StrEnum):
-    """Why a reply contains no score. Failures are counted and shown, never turned into a number."""
+    """The reason why a reply contains no score. Failures are counted and shown, never turned into a number."""
 
     REFUSED = "refused"
     NOT_JSON = "not_json"
@@ -566,7 +566,7 @@ class Failure(enum.StrEnum):
 
 
 class Judgment(msgspec.Struct, frozen=True):
-    """What a reply says about one metric of one item. Exactly one of `score` and `failure` is set."""
+    """The score that a reply gives to one metric of one item, or its failure. Exactly one of `score` and `failure` is set."""
 
     item_id: str
     language: str

@@ -1,4 +1,4 @@
-"""What a notebook shows: a run while it goes on, and reports and comparisons as tables."""
+"""Displays in a notebook: a run while it goes on, and reports and comparisons as tables."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ class NotebookComparison(DecidedComparison, frozen=True, kw_only=True):
         return comparison_html(self)
 
     def frame(self, full: bool = False) -> pd.DataFrame:
-        """The cells as a pandas frame, one row each, with the columns that people use, or with `full` every number.
+        """Return the cells as a pandas frame, one row each, with the columns that people use, or with `full` every number.
 
         Columns: the keys; `verdict` in words, `judge_minus_people` and `at_least` where the cell has a verdict; `texts`, `agreement`
         (answers that cannot be read count as wrong) with its interval, `minus_baseline` and its `q`, `people`, `tau`. With `full` the
@@ -91,19 +91,19 @@ class NotebookComparison(DecidedComparison, frozen=True, kw_only=True):
         return pandas.DataFrame([{**cell.key, **_shown(cell, decided.get(_cell_key(cell)))} for cell in self.cells])
 
     def markdown(self) -> str:
-        """The answer and all tables as Markdown, like `harness compare --md`."""
+        """Return the answer and all tables as Markdown, like `harness compare --md`."""
         from harness.render.markdown import comparison_markdown
 
         return comparison_markdown(self)
 
     def latex(self) -> str:
-        """The cells as a LaTeX table, like `harness compare --latex`."""
+        """Return the cells as a LaTeX table, like `harness compare --latex`."""
         from harness.render.latex import to_latex
 
         return to_latex(self)
 
     def figure(self) -> DrawnFigure:
-        """The answer as a picture that a notebook shows, like `harness compare --figure`. Raises UsageError without a verdict."""
+        """Return the answer as a picture that a notebook shows, like `harness compare --figure`. Raises UsageError without a verdict."""
         from harness.render.figures import FigureOptions, draw_answer
 
         drawn = draw_answer(self.verdicts, self.signature, FigureOptions(forms=("svg",)))
@@ -137,12 +137,12 @@ class DrawnFigure(msgspec.Struct, frozen=True):
 
 
 def _cell_key(cell: Cell) -> CellKey | None:
-    """The key of a cell that names a language and a metric; None of others."""
+    """Return the key of a cell that names a language and a metric; None of others."""
     return CellKey.of(cell.key) if {"language", "metric"} <= cell.key.keys() else None
 
 
 def _shown(cell: Cell, verdict: Verdict | None) -> dict[str, Any]:
-    """The numbers of a row of a notebook's frame."""
+    """Return the numbers of a row of a notebook's frame."""
     numbers = cell.flat()
     baseline = numbers.get("vs_baseline") or {}
     return {
@@ -169,7 +169,7 @@ _OF_WORDS = {"use": "good", "passes the controls": "good", "do not use": "bad", 
 
 
 def report_html(report: Report) -> str:
-    """A report: its answer, its verdicts, continuous scores, notes and signatures."""
+    """Return a report: its answer, its verdicts, continuous scores, notes and signatures."""
     sections = [(reason_without_agreement(report), sealed_table(report))] if report.sealed else []
     sections += _verdict_sections(report.verdicts)
     if (continuous := continuous_table(report)) is not None:
@@ -178,7 +178,7 @@ def report_html(report: Report) -> str:
 
 
 def comparison_html(comparison: DecidedComparison) -> str:
-    """A comparison: its answer with coloured cells; folded below it all verdicts, a table for each language, notes and signature."""
+    """Return a comparison: its answer with coloured cells; folded below it all verdicts, a table for each language, notes and signature."""
     sections = _verdict_sections(comparison.verdicts)
     sections += [(language_name(language), table) for language, table in language_tables(comparison)]
     return _page("", comparison, sections, comparison.notes, {"": comparison.signature})
@@ -200,7 +200,7 @@ def _page(
     parts = [f"<p><b>{_text(title)}</b></p>"] if title else []
     for line in answer_lines(answered.verdicts, answered.pages):
         shade = f' style="{_SHADES[line.style]};padding:.2em .6em"' if line.style in _SHADES else ""
-        parts.append(f"<p><b>{_text(line.whole)}</b></p>" if line.style == "title" else f"<p{shade}>{_text(line.whole)}</p>")
+        parts.append(f"<p><b>{_text(line.full_text)}</b></p>" if line.style == "title" else f"<p{shade}>{_text(line.full_text)}</p>")
     for screen in answer:
         key = (*([screen.below] if screen.below else []), *screen.table.signs)
         parts += [*_table(screen.table, screen.headings), *(f"<p><small>{_text(line)}</small></p>" for line in key)]
@@ -212,7 +212,7 @@ def _page(
 
 
 def _table(table: TextTable, groups: Mapping[int, str] = MappingProxyType({})) -> Iterator[str]:
-    """A table; `groups` are headings that stand above rows, by the number of the row. Cells of a verdict are coloured by it."""
+    """Yield a table; `groups` are headings that stand above rows, by the number of the row. Cells of a verdict are coloured by it."""
     sides = ["right" if heading.number else "left" for heading in table.headings]
     yield "<table><thead><tr>"
     yield from (
@@ -228,11 +228,13 @@ def _table(table: TextTable, groups: Mapping[int, str] = MappingProxyType({})) -
 
 
 def _shade(cell: str) -> str:
-    """The colour of a cell that is a verdict, for its style attribute: blue for a judge, brown against it; signs and words say the same."""
+    """Return the colour of a cell that is a verdict, for its style attribute: blue for a judge, brown against it; signs and words say the
+    same.
+    """
     styles = [style for style in _SHADES if SIGNS[style] in cell or _OF_WORDS.get(cell) == style]
     return f";{_SHADES[styles[0]]}" if len(styles) == 1 else ""
 
 
 def _text(text: str) -> str:
-    """A text from anywhere: escaped, without control characters, in a direction of its own."""
+    """Return a text from anywhere: escaped, without control characters, in a direction of its own."""
     return f'<bdi dir="auto">{escape(terminal_safe(text))}</bdi>'

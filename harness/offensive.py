@@ -33,12 +33,12 @@ class Marked(Protocol):
 
 
 def hides_texts(cards: Iterable[Marked], show_texts: bool = False) -> bool:
-    """Whether texts stay hidden: some of the data are offensive, and nobody asked to see the texts."""
+    """Return True if texts stay hidden: some of the data are offensive, and nobody asked to see the texts."""
     return not show_texts and any(card.offensive for card in cards)
 
 
 def shown(text: str, hidden: bool) -> str:
-    """A text for the terminal or a notebook, or words in its place.
+    """Return a text for the terminal or a notebook, or words in its place.
 
     >>> shown("a text", hidden=False)
     'a text'
@@ -49,7 +49,8 @@ def shown(text: str, hidden: bool) -> str:
 
 
 def looks_like_text(value: str) -> bool:
-    """Whether a value of an item may be a text, and not the name of a class: it has several words, other than ASCII characters, or length.
+    """Return True if a value of an item may be a text, and not the name of a class: it has several words, other than ASCII characters, or
+    length.
 
     >>> [looks_like_text(value) for value in ("pt-BR", "two words", "\u3053\u308c\u306f\u6587\u3067\u3059")]
     [False, True, True]
@@ -58,7 +59,7 @@ def looks_like_text(value: str) -> bool:
 
 
 def without_quotations(message: str, public_words: Collection[str] = ()) -> str:
-    """A message in which quoted words are hidden, except `public_words` and what looks like an id, a key or a language tag.
+    """Return a message in which quoted words are hidden, except `public_words` and what looks like an id, a key or a language tag.
 
     Where the marks are not in pairs, a text has one of its own: then everything from the first hidden word on is hidden.
 
@@ -78,7 +79,7 @@ def without_quotations(message: str, public_words: Collection[str] = ()) -> str:
 
 
 def in_repository(path: Path) -> Path | None:
-    """The repository that a file or folder stands in, or would; None outside."""
+    """Return the repository that a file or folder stands in, or would; None outside."""
     resolved = path.resolve()
     return next((folder for folder in (resolved, *resolved.parents) if (folder / ".git").exists()), None)
 

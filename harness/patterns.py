@@ -42,7 +42,7 @@ class Pattern:
 
     @property
     def groups(self) -> int:
-        """How many groups it has."""
+        """Return how many groups it has."""
         return self._compiled.groups
 
     @property
@@ -55,7 +55,7 @@ class Pattern:
         return len(self._slow_texts)
 
     def find_all(self, text: str) -> list[regex.Match[str]]:
-        """All matches in a text, in order. Raises SlowPattern, at once for a text that was too much before."""
+        """Return all matches in a text, in order. Raises SlowPattern, at once for a text that was too much before."""
         if self._slow_texts and _digest(text) in self._slow_texts:
             raise SlowPattern
         self.tried += 1
@@ -66,7 +66,7 @@ class Pattern:
             raise SlowPattern from None
 
     def full_match(self, text: str) -> regex.Match[str] | None:
-        """The match of a whole text, if it matches. Raises SlowPattern."""
+        """Return the match of a whole text, if it matches. Raises SlowPattern."""
         try:
             return self._compiled.fullmatch(text, timeout=SECONDS)
         except TimeoutError:
@@ -79,5 +79,5 @@ def _digest(text: str) -> bytes:
 
 @lru_cache(maxsize=64)
 def pattern_of(source: str) -> Pattern:
-    """The pattern of a source; the same one each time. Raises ValueError as `Pattern`."""
+    """Return the pattern of a source; the same one each time. Raises ValueError as `Pattern`."""
     return Pattern(source)

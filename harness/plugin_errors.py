@@ -13,21 +13,21 @@ from types import FrameType
 _LONGEST_MESSAGE = 300  # characters
 
 
-def what_it_did(err: BaseException, file: str | None = None) -> str:
-    """What code did that raised `err`, and where, as words that follow its name. `file` is the code's own file, if that is known.
+def describe_failure(err: BaseException, file: str | None = None) -> str:
+    """Return what code did that raised `err`, and where, as words that follow its name. `file` is the code's own file, if that is known.
 
     The place is the last line of that file that was running, else the last line of all.
 
-    >>> what_it_did(ValueError("no such model")), what_it_did(SystemExit(0))
+    >>> describe_failure(ValueError("no such model")), describe_failure(SystemExit(0))
     ('raised ValueError: no such model (unknown place)', 'called sys.exit(0) (unknown place)')
     """
     if isinstance(err.__cause__, (StopIteration, StopAsyncIteration)) and isinstance(err, RuntimeError):
         err = err.__cause__  # a coroutine cannot raise it, so that Python puts another error in its place
-    return f"{_deed(err)} ({_place(err, file)})"
+    return f"{_failure_words(err)} ({_failing_line(err, file)})"
 
 
 def message_of(err: BaseException) -> str:
-    """The message of an exception as one line that can be printed. Its text may be anything, and making it may fail.
+    """Return the message of an exception as one line that can be printed. Its text may be anything, and making it may fail.
 
     >>> message_of(ValueError("two\\nlines"))
     'two lines'
@@ -39,8 +39,8 @@ def message_of(err: BaseException) -> str:
     return " ".join(text.encode("utf-8", "replace").decode().split())[:_LONGEST_MESSAGE]
 
 
-def ends_the_task() -> bool:
-    """Whether somebody cancels the task that is running now. Otherwise a CancelledError comes from the code itself."""
+def task_is_cancelled() -> bool:
+    """Return True if somebody cancels the task that is running now. Otherwise a CancelledError comes from the code itself."""
     import asyncio  # late: most commands run no event loop
 
     task = asyncio.current_task()
@@ -48,8 +48,8 @@ def ends_the_task() -> bool:
 
 
 @contextmanager
-def ctrl_c() -> Iterator[Callable[[], bool]]:
-    """Yields a function that says whether Ctrl-C was pressed within the block. Otherwise a KeyboardInterrupt comes from the code itself.
+def watch_interrupt() -> Iterator[Callable[[], bool]]:
+    """Yield a function that says whether Ctrl-C was pressed within the block. Otherwise a KeyboardInterrupt comes from the code itself.
 
     Only the main thread receives Ctrl-C.
     """
@@ -72,7 +72,7 @@ def ctrl_c() -> Iterator[Callable[[], bool]]:
             signal.signal(signal.SIGINT, before)
 
 
-def _deed(err: BaseException) -> str:
+def _failure_words(err: BaseException) -> str:
     if isinstance(err, SystemExit):
         code = err.code if err.code is None or isinstance(err.code, int) else message_of(err)
         return f"called sys.exit({'' if code is None else code})"
@@ -80,7 +80,7 @@ def _deed(err: BaseException) -> str:
     return f"raised {type(err).__name__}" + (f": {message}" if message else "")
 
 
-def _place(err: BaseException, file: str | None) -> str:
+def _failing_line(err: BaseException, file: str | None) -> str:
     if isinstance(err, SyntaxError) and err.filename:
         return f"{Path(err.filename).name}:{err.lineno}"
     lines = [(frame.f_code.co_filename, number) for frame, number in walk_tb(err.__traceback__)]

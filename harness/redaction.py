@@ -66,7 +66,7 @@ class Redactor:
         self._plain_pieces = _pieces({form.lower() for form in directions})
 
     def __call__(self, text: str) -> str:
-        """The text without secrets."""
+        """Return the text without secrets."""
         for secret in self._short:
             text = text.replace(secret, MARK)
         if len(text) < RUN or not self._pieces:
@@ -80,7 +80,7 @@ class Redactor:
         return MARK
 
     def _views(self, text: str) -> Iterator[tuple[str, Sequence[int], Sequence[int]]]:
-        """The text in each way of decoding it, with the place in it where each decoded character begins and ends."""
+        """Yield the text in each way of decoding it, with the place in it where each decoded character begins and ends."""
         decoded = text
         begins: Sequence[int] = range(len(text))
         ends: Sequence[int] = range(1, len(text) + 1)
@@ -109,11 +109,11 @@ class Redactor:
             yield "".join(letter for _, letter in seen), [begins[index] for index, _ in seen], [ends[index] for index, _ in seen]
 
     def _may_hold(self, text: str) -> bool:
-        """Whether a piece of a text is one of a form of a secret: quick, and true for every text that holds a run of it."""
+        """Return True if a piece of a text is one of a form of a secret: quick, and true for every text that holds a run of it."""
         return not self._pieces.isdisjoint(_strided_pieces(text.lower()))
 
     def _at_distances(self, text: str) -> bool:
-        """Whether every second, third or fourth character of the text spells a part of a secret."""
+        """Return True if every second, third or fourth character of the text spells a part of a secret."""
         for stride in _STRIDES:
             for first in range(stride):
                 strided = text[first::stride]
@@ -122,7 +122,7 @@ class Redactor:
         return False
 
     def quote(self, text: str, most: int = 300) -> str:
-        """A message of an endpoint as one line of at most `most` characters, without secrets and terminal control characters.
+        """Return a message of an endpoint as one line of at most `most` characters, without secrets and terminal control characters.
 
         Secrets are removed before the line is cut, also those that are spelled with blanks or signs (`s k - …`, `s.k.…`).
         """
@@ -172,14 +172,14 @@ def _strided_pieces(text: str) -> list[str]:
 
 
 def environment_secrets(variables: Mapping[str, str]) -> list[str]:
-    """The secrets in environment variables: keys, and passwords in the addresses of proxies and package registries."""
+    """Return the secrets in environment variables: keys, and passwords in the addresses of proxies and package registries."""
     keys = [variables[name].strip() for name in KEYS if variables.get(name)]
     values = [variables[variable] for name in ADDRESSES for variable in (name, name.upper()) if variables.get(variable)]
     return keys + [secret for value in values for address in value.split() for secret in _secrets_in_address(address)]
 
 
 def _secrets_in_address(address: str) -> Iterator[str]:
-    """The password in an address, as written and decoded, and together with the user name."""
+    """Yield the password in an address, as written and decoded, and together with the user name."""
     try:
         parts = urlsplit(address if "://" in address else f"http://{address}")
     except ValueError:
@@ -191,7 +191,7 @@ def _secrets_in_address(address: str) -> Iterator[str]:
 
 
 def _in_base64(secret: str) -> Iterator[str]:
-    """The part of a secret's base64 form that does not depend on the text around it, in both alphabets."""
+    """Yield the part of a secret's base64 form that does not depend on the text around it, in both alphabets."""
     data = secret.encode()
     for shift in range(3):
         encoded = base64.b64encode(b"\0" * shift + data).decode().rstrip("=")
@@ -201,7 +201,7 @@ def _in_base64(secret: str) -> Iterator[str]:
 
 
 def _decoded(text: str) -> tuple[str, list[int]]:
-    """The text with decoded escapes, and the position in the text of each decoded character and of the end."""
+    """Return the text with decoded escapes, and the position in the text of each decoded character and of the end."""
     characters: list[str] = []
     starts: list[int] = []
     last = 0

@@ -35,7 +35,7 @@ _RAW_CONTROLS = re.compile("[\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
 
 
 def find_table(folder: Path, name: str) -> Path | None:
-    """The file of table `name` in `folder`: `.jsonl`, `.jsonl.gz` or `.parquet`; None when there is none.
+    """Return the file of table `name` in `folder`: `.jsonl`, `.jsonl.gz` or `.parquet`; None when there is none.
 
     Raises ContentError when there are several, because any of them could be the right one.
     """
@@ -46,7 +46,7 @@ def find_table(folder: Path, name: str) -> Path | None:
 
 
 def sha256_of(path: Path) -> str:
-    """The SHA-256 of a file's content, hexadecimal."""
+    """Return the SHA-256 of a file's content, hexadecimal."""
     with open(path, "rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
@@ -71,7 +71,7 @@ def json_rows(path: Path, kind: type[T], what: str) -> Iterator[tuple[int, T]]:
 
 
 def json_batches(path: Path, kind: type[T], what: str) -> Iterator[tuple[range, list[T]]]:
-    """What `json_rows` yields, many lines at a time: their numbers and their rows."""
+    """Yield what `json_rows` yields, many lines at a time: their numbers and their rows."""
     decoder = msgspec.json.Decoder(kind)
     for first, block in _blocks(path):
         rows = _decoded_together(block, decoder)
@@ -83,7 +83,7 @@ def json_batches(path: Path, kind: type[T], what: str) -> Iterator[tuple[range, 
 
 
 def _decoded_together(block: bytes, decoder: msgspec.json.Decoder[T]) -> list[T] | None:
-    """The rows of a block in which every line is one object; None for any other block, whose lines are then read one by one."""
+    """Return the rows of a block in which every line is one object; None for any other block, whose lines are then read one by one."""
     lines = block.count(b"\n") + (not block.endswith(b"\n"))
     # Each line end stands between two objects, so none is inside of one; equal numbers exclude two objects in one line.
     if len(block) > MAX_LINE_BYTES or block.count(b"}\n{") != lines - 1:
@@ -96,7 +96,7 @@ def _decoded_together(block: bytes, decoder: msgspec.json.Decoder[T]) -> list[T]
 
 
 def _decoded_alone(line: bytes, number: int, decoder: msgspec.json.Decoder[T], path: Path, what: str) -> Iterator[tuple[range, list[T]]]:
-    """The row of a line, or nothing for an empty line. Raises ContentError for what is not a row."""
+    """Yield the row of a line, or nothing for an empty line. Raises ContentError for what is not a row."""
     if len(line) > MAX_LINE_BYTES:
         raise ContentError(f"a line of more than {MAX_LINE_BYTES >> 20} MiB", path, number)
     if number == 1:
@@ -131,7 +131,7 @@ def refuse_half_characters(value: Any, path: Path | str, line: int | None = None
 
 
 def _blocks(path: Path) -> Iterator[tuple[int, bytes]]:
-    """A file in pieces of whole lines, each with the number of its first line; a line that is too long comes cut."""
+    """Yield a file in pieces of whole lines, each with the number of its first line; a line that is too long comes cut."""
     number, rest = 1, b""
     with open_bytes(path, lambda: number) as file:
         while piece := cast("io.BufferedReader", file).read1(_BLOCK_BYTES):
@@ -164,7 +164,7 @@ def open_bytes(path: Path, line: Callable[[], int | None] = lambda: None) -> Ite
 
 
 def parquet_table(path: Path, columns: list[str] | None = None) -> Any:
-    """A Parquet file, or some of its columns, as a pyarrow Table. Raises ContentError when it cannot be read."""
+    """Return a Parquet file, or some of its columns, as a pyarrow Table. Raises ContentError when it cannot be read."""
     with parquet_file(path) as file:
         return file.read(columns)
 
@@ -191,7 +191,7 @@ def arrow() -> Any:
 
 
 def arrow_array(values: Sequence[Any], kind: Any) -> Any:
-    """An Arrow array of texts, numbers, booleans or days; None is a gap. `pyarrow.array` would import pandas: 0.4 s and 45 MB."""
+    """Return an Arrow array of texts, numbers, booleans or days; None is a gap. `pyarrow.array` would import pandas: 0.4 s and 45 MB."""
     import numpy as np
 
     pa = arrow()
@@ -290,13 +290,13 @@ def make_folder(folder: Path, *, private: bool = False) -> list[Path]:
 
 
 def can_write(folder: Path) -> bool:
-    """Whether files can be created in a folder, or in its nearest existing parent if it does not exist."""
+    """Return True if files can be created in a folder, or in its nearest existing parent if it does not exist."""
     existing = next(parent for parent in (folder, *folder.absolute().parents) if parent.exists())
     return os.access(existing, os.W_OK | os.X_OK)
 
 
 def temporary_copy(folder: Path, *names: str) -> Path:
-    """A private folder with copies of the named files, as far as `folder` has them. It is removed when the process ends."""
+    """Return a private folder with copies of the named files, as far as `folder` has them. It is removed when the process ends."""
     target = Path(tempfile.mkdtemp(prefix="harness-"))
     atexit.register(shutil.rmtree, target, ignore_errors=True)
     for name in names:
@@ -329,7 +329,7 @@ def to_jsonl(rows: Iterable[Any]) -> bytes:
 
 
 def jsonl_lines(rows: Iterable[Any]) -> Iterator[bytes]:
-    """The lines of `to_jsonl`, one at a time."""
+    """Return the lines of `to_jsonl`, one at a time."""
     encode = msgspec.json.Encoder().encode
     return (encode(row) + b"\n" for row in rows)
 
@@ -373,7 +373,7 @@ def to_csv(rows: Sequence[Mapping[str, Any]], columns: Sequence[str]) -> str:
 
 
 def unguard_cell(cell: str) -> str:
-    """A cell without the apostrophe that `to_csv` added."""
+    """Return a cell without the apostrophe that `to_csv` added."""
     return cell[1:] if cell[:1] == "'" and looks_like_formula(cell.lstrip("'")) else cell
 
 

@@ -118,12 +118,12 @@ def _text(value: object) -> str:
 
 
 def judge_text(identity: JudgeIdentity) -> str:
-    """A judge as signatures name it: its name and its settings."""
+    """Return a judge as signatures name it: its name and its settings."""
     settings = ",".join(f"{name}={_short(value)}" for name, value in sorted(identity.settings.items()))
     return identity.name + (f"@{settings}" if settings else "")
 
 
 def _short(setting: object) -> str:
-    """A judge's setting for a footnote: a hash is cut to twelve digits, anything else is whole."""
+    """Return a judge's setting for a footnote: a hash is cut to twelve digits, anything else is whole."""
     text = str(setting)
     return text[:12] if re.fullmatch(r"[0-9a-f]{16,}", text) else text

@@ -89,13 +89,13 @@ def _open_source(source: Source, card: str | None, out: Path) -> OpenedSource:
 
 
 def is_data_folder(source: Path | str) -> bool:
-    """Whether a path, or the name of a published set, means a folder that is not the folder of a run."""
+    """Return True if a path, or the name of a published set, means a folder that is not the folder of a run."""
     folder = located(Path(source), Library())
     return folder.is_dir() and not (folder / "run.json").is_file()
 
 
 def recorded_judges(source: Path | str, card: str | None = None) -> tuple[str, ...]:
-    """The judges whose answers a data folder holds. Raises as `load`."""
+    """Return the judges whose answers a data folder holds. Raises as `load`."""
     recorded = load(source, card=card).judgments
     return () if recorded is None else tuple(sorted(recorded.judge.used))
 
@@ -135,7 +135,7 @@ def unreviewed_instructions(result: RunResult) -> list[str]:
 
 
 def gated_source(source: Source, card: str | None, out: Path) -> GatedSource:
-    """A source with the signature and the rule that its numbers have. Raises as `api.check_gate`."""
+    """Return a source with the signature and the rule that its numbers have. Raises as `api.check_gate`."""
     opened = _open_source(source, card, out)
     if opened.run is None:
         data = opened.recording.data
@@ -149,7 +149,9 @@ def gated_source(source: Source, card: str | None, out: Path) -> GatedSource:
 
 
 def restricted(where: Mapping[str, str | Sequence[str]] | None, langs: str | Sequence[str] | None = None) -> dict[str, tuple[str, ...]]:
-    """The values of `where` by name, with those of `langs` as languages, in canonical form. Raises UsageError if both name languages."""
+    """Return the values of `where` by name, with those of `langs` as languages, in canonical form. Raises UsageError if both name
+    languages.
+    """
     values = {name: as_names(allowed) for name, allowed in (where or {}).items()}
     if langs is not None and "language" in values:
         raise UsageError("the languages are named twice, by --langs and by --where language=...; name them once")
@@ -166,7 +168,7 @@ def compare_options(
     majority: Literal["drop", "median", "strict"] = "drop",
     seed: int = 0,
 ) -> CompareOptions:
-    """The options of the analysis from the words that users give: which judgments and labels count, and the keys of a cell."""
+    """Return the options of the analysis from the words that users give: which judgments and labels count, and the keys of a cell."""
     return CompareOptions(
         by=as_names(by) if by is not None else CompareOptions().by,
         annotators=Annotators.parse(annotators) if annotators else None,
@@ -178,7 +180,7 @@ def compare_options(
 
 
 class ComparedSources(msgspec.Struct, frozen=True):
-    """What `compare_sources` opened, the options with which it was compared, and the comparison."""
+    """Everything that `compare_sources` opened, the options with which it was compared, and the comparison."""
 
     sources: list[OpenedSource]
     options: CompareOptions
@@ -195,7 +197,7 @@ def compare_sources(
     full: bool = False,
     sections: bool = True,
 ) -> ComparedSources:
-    """The steps of a comparison, for notebooks and for the command: open the sources, add panels, compare, and decide.
+    """Return the steps of a comparison, for notebooks and for the command: open the sources, add panels, compare, and decide.
 
     Args:
         sources, decision, card, out, full: as in `api.compare`.
@@ -215,7 +217,7 @@ def compare_sources(
 def with_panels(
     opened: Sequence[OpenedSource], judges: Sequence[str] | None, metrics: Collection[str] | None = None
 ) -> tuple[list[OpenedSource], list[str] | None]:
-    """The sources with the panels whose files `judges` names, and the judges that are compared: the panels and their members too.
+    """Return the sources with the panels whose files `judges` names, and the judges that are compared: the panels and their members too.
 
     `metrics` are those that are compared; by default all. A source without the members of a panel goes without it. Raises UsageError as
     `with_panel` if every source does, and ContentError for a file that is no panel.
@@ -248,7 +250,7 @@ def _with_panel(opened: Sequence[OpenedSource], name: str, panel: Panel, metrics
 
 
 def with_versus_source(sources: Sequence[Source], versus: tuple[str, str] | None) -> Sequence[Source]:
-    """The sources, and the one that `versus` names by its path if it is not among them."""
+    """Return the sources, and the one that `versus` names by its path if it is not among them."""
     if versus is None or versus[0] != "source" or versus[1] in map(str, sources) or not Path(versus[1]).is_dir():
         return sources
     return [*sources, versus[1]]

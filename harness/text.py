@@ -41,7 +41,7 @@ def quoted(names: Iterable[str]) -> str:
 
 
 def short_repr(value: object, name: str, **counts: int) -> str:
-    """What a notebook shows of an object that holds much: its kind, its name and how much it holds.
+    """Return what a notebook shows of an object that holds much: its kind, its name and how much it holds.
 
     >>> short_repr(object(), "pariksha", items=1200)
     "<object 'pariksha': 1,200 items>"
@@ -122,7 +122,7 @@ def one_line(text: str) -> str:
 
 
 def broken_command(command: str, width: int) -> list[str]:
-    """A command in lines of at most `width` characters that a shell reads as one: all but the last end with a backslash.
+    """Return a command in lines of at most `width` characters that a shell reads as one: all but the last end with a backslash.
 
     A part that is longer is not broken.
 
@@ -142,8 +142,8 @@ def broken_command(command: str, width: int) -> list[str]:
 
 
 def looks_like_formula(text: str) -> bool:
-    """Whether a spreadsheet may read this text as a formula: it begins with `=`, `+`, `-` or `@` in any width, possibly after white space
-    or invisible characters; or it begins with a tab or a line break.
+    """Return True if a spreadsheet may read this text as a formula: it begins with `=`, `+`, `-` or `@` in any width, possibly after white
+    space or invisible characters; or it begins with a tab or a line break.
 
     >>> [looks_like_formula(text) for text in ("=1", "\\n=1", "\\u00a0-1", "\\u200b@x", "＝1", "a=1", "")]
     [True, True, True, True, True, False, False]
@@ -153,26 +153,26 @@ def looks_like_formula(text: str) -> bool:
 
 
 def words(text: str, language: str) -> list[str]:
-    """All segments of `text` in order: words and what is between them. Joined, they are the text."""
+    """Return all segments of `text` in order: words and what is between them. Joined, they are the text."""
     from icu4py.breakers import WordBreaker
 
     return list(WordBreaker(text, language))
 
 
 def is_word(segment: str) -> bool:
-    """Whether a segment is a word, that is, contains a letter. Digits and punctuation are not words."""
+    """Return True if a segment is a word, that is, contains a letter. Digits and punctuation are not words."""
     return any(unicodedata.category(character)[0] == "L" for character in segment)
 
 
 def sentences(text: str, language: str) -> list[str]:
-    """The sentences of `text`, each with the white space after it. Joined, they are the text."""
+    """Return the sentences of `text`, each with the white space after it. Joined, they are the text."""
     from icu4py.breakers import SentenceBreaker
 
     return list(SentenceBreaker(text, language))
 
 
 def graphemes(text: str) -> list[str]:
-    """The characters as readers see them: a letter with its marks, an emoji, a flag. Joined, they are the text.
+    """Return the characters as readers see them: a letter with its marks, an emoji, a flag. Joined, they are the text.
 
     >>> graphemes("नी👍🏽🇨🇿")
     ['नी', '👍🏽', '🇨🇿']
@@ -184,7 +184,7 @@ def graphemes(text: str) -> list[str]:
 
 @lru_cache(maxsize=1 << 14)
 def extends(character: str) -> bool:
-    """Whether a character always joins the grapheme before it, like combining marks, vowel signs and joiners.
+    """Return True if a character always joins the grapheme before it, like combining marks, vowel signs and joiners.
 
     >>> extends("\\u0301"), extends("\u0e33"), extends("a")
     (True, True, False)
@@ -193,7 +193,7 @@ def extends(character: str) -> bool:
 
 
 def segmenter_version() -> str:
-    """The version of ICU, e.g. `icu 77.1`."""
+    """Return the version of ICU, e.g. `icu 77.1`."""
     import icu4py
 
     return f"icu {icu4py.icu_version}"

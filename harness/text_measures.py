@@ -19,7 +19,7 @@ Measure = Callable[[str, str, Lexicon], float]
 
 
 def count_words(text: str, language: str, lexicon: Lexicon) -> float:
-    """How many words a text has, by ICU's word breaks.
+    """Return how many words a text has, by ICU's word breaks.
 
     >>> count_words("東京と大阪", "ja", Lexicon(tag="ja", version="1.0.0", reviewed_by=()))
     3.0
@@ -28,7 +28,7 @@ def count_words(text: str, language: str, lexicon: Lexicon) -> float:
 
 
 def count_vowels(text: str, language: str, lexicon: Lexicon) -> float:
-    """How many letters of a text are among the lexicon's `vowels`; case does not matter.
+    """Return how many letters of a text are among the lexicon's `vowels`; case does not matter.
 
     Raises UsageError for a language that is not written with vowel letters, or whose lexicon names none.
 
@@ -84,7 +84,8 @@ CONTROL_MEASURES: dict[str, Measure] = {"longer": count_words, "more_vowels": co
 
 
 def control_answer(metric: str, text_a: str, text_b: str, language: str, lexicon: Lexicon) -> str | None:
-    """The right answer, `A` or `B`, to a control question about two texts; None if the measure is equal, or undefined for one of them.
+    """Return the right answer, `A` or `B`, to a control question about two texts; None if the measure is equal, or undefined for one of
+    them.
 
     Raises UsageError for a metric that is no control question, and where the language has no such measure.
 
@@ -98,7 +99,7 @@ def control_answer(metric: str, text_a: str, text_b: str, language: str, lexicon
 
 
 def control_refusal(metric: str, language: str, lexicon: Lexicon) -> str | None:
-    """Why a control question cannot be asked in a language; None if it can.
+    """Return why a control question cannot be asked in a language; None if it can.
 
     >>> control_refusal("longer", "en", Lexicon(tag="en", version="1.0.0", reviewed_by=()))
     """

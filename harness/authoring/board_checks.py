@@ -19,7 +19,7 @@ from harness.model import Item, parse_variant
 
 
 def board_complaints(name: str, board: Board, content: ParsedContent) -> Complaints:
-    """What is wrong with a board, except its list of items and its sealed labels."""
+    """Yield the faults of a board, except its list of items and its sealed labels."""
     library = content.library
     yield from name_complaints(board.id, name, "id")
     yield from _frozen("task", board.tasks, library.task_files, {key: spec.version for key, spec in content.tasks.items()})
@@ -40,7 +40,7 @@ def board_complaints(name: str, board: Board, content: ParsedContent) -> Complai
 
 
 def collection_complaints(name: str, collection: BoardCollection, library: Library) -> Complaints:
-    """What is wrong with a collection."""
+    """Yield the faults of a collection."""
     yield from name_complaints(collection.id, name, "id")
     if name in library.board_files:
         yield f"'{name}' is the name of a board too; give the collection another name", key_pattern("id")
@@ -75,7 +75,7 @@ def _data_complaints(board: Board, library: Library) -> Complaints:
 
 
 def sealed_problems(path: Path, board: Board, content: ParsedContent) -> Iterator[Problem]:
-    """What is wrong with sealed labels, as far as that is visible without a key."""
+    """Yield the faults of sealed labels, as far as that is visible without a key."""
     if board.sealed is None:
         return
     if message := sealed_file_problem(path.with_name(LABELS)):
@@ -111,7 +111,7 @@ def _frozen(word: str, frozen: Mapping[str, str], files: Mapping[str, Path], ver
 
 
 def listing_problems(path: Path, board: Board, content: ParsedContent) -> Iterator[Problem]:
-    """What is wrong with the list of items of a board whose items are in language packs."""
+    """Yield the faults of the list of items of a board whose items are in language packs."""
     if not board.packs:
         return
     by_id = {item.item_id: item for table in tables_of(board, content) for item in table.items or ()}

@@ -43,7 +43,7 @@ _FILE_OF_KIND: dict[str, tuple[str, ...]] = {
 
 
 def check(library: Library, *, accepted: bool = True) -> list[Problem]:
-    """All problems of all content, sorted by file and line; without `accepted`, differences from content.lock are none.
+    """Return all problems of all content, sorted by file and line; without `accepted`, differences from content.lock are none.
 
     If two folders have content of the same name, only that is reported, because it is unclear which one to check.
     """
@@ -92,7 +92,7 @@ def _documents(library: Library) -> Iterator[Problem]:
 
 
 def _text(path: Path) -> str:
-    """The text of a file; empty if it is missing or unreadable, which other checks report."""
+    """Return the text of a file; empty if it is missing or unreadable, which other checks report."""
     try:
         return path.read_text("utf-8", errors="replace")
     except OSError:

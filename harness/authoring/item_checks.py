@@ -14,7 +14,7 @@ from harness.row_files import read_rows
 
 
 def table_problems(content: ParsedContent) -> Iterator[Problem]:
-    """What is wrong with the items and labels of all language packs."""
+    """Yield the faults of the items and labels of all language packs."""
     library = content.library
     for pack in (*library.pack_files.values(), *library.further_pack_files.values()):
         yield from _unread_files(pack.parent)

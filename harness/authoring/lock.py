@@ -47,7 +47,7 @@ class _Unit(msgspec.Struct, frozen=True):
 
 
 def lock_path(library: Library) -> Path:
-    """The path of content.lock: always in the first root."""
+    """Return the path of content.lock: always in the first root."""
     return library.roots[0] / LOCK
 
 
@@ -135,7 +135,7 @@ def _may_replace(old: LockEntry, new: LockEntry) -> bool:
 
 
 def is_draft(version: str) -> bool:
-    """Whether content of this version was never published.
+    """Return True if content of this version was never published.
 
     >>> is_draft("0.1.0"), is_draft("1.0.0")
     (True, False)
@@ -144,7 +144,7 @@ def is_draft(version: str) -> bool:
 
 
 def _triple(version: str) -> tuple[int, ...]:
-    """The version as numbers: `1.10.0` is higher than `1.9.0`."""
+    """Return the version as numbers: `1.10.0` is higher than `1.9.0`."""
     return tuple(int(part) for part in version.split("."))
 
 

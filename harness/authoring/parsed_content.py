@@ -101,13 +101,15 @@ def read_content(library: Library) -> tuple[ParsedContent, list[Problem]]:
 
 
 def tables_of(board: Board, content: ParsedContent) -> list[PackTable]:
-    """The tables of the packs that a board is frozen on."""
+    """Return the tables of the packs that a board is frozen on."""
     packs = {pack_of(tag, board, content) for tag in board.packs}
     return [table for table in content.tables if table.pack in packs]
 
 
 def pack_of(tag: str, board: Board, content: ParsedContent) -> Path | None:
-    """The `pack.toml` of the pack that a board is frozen on. None if there is none, or if one cannot be read, which is another problem."""
+    """Return the `pack.toml` of the pack that a board is frozen on. None if there is none, or if one cannot be read, which is another
+    problem.
+    """
     try:
         return content.library.pack_path(tag, board)
     except ContentError:

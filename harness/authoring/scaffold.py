@@ -42,7 +42,8 @@ def new_prompt(name: str, folder: Path) -> list[Path]:
 
 
 def prompt_for(metric: str, scale: Scale, texts: Sequence[str]) -> str:
-    """The text of a prompt file that asks about one metric of items with these texts, on its scale. Its author should read and mend it.
+    """Return the text of a prompt file that asks about one metric of items with these texts, on its scale. Its author should read and mend
+    it.
 
     >>> "from 1 (worst) to 5 (best)" in prompt_for("tone", Scale(kind="ordinal", classes=(1, 2, 3, 4, 5), best=5), ["answer"])
     True
@@ -56,7 +57,7 @@ def prompt_for(metric: str, scale: Scale, texts: Sequence[str]) -> str:
 
 
 def _asked_scale(scale: Scale) -> str:
-    """A scale in the words of a question."""
+    """Return a scale in the words of a question."""
     if any(isinstance(value, str) for value in scale.classes):
         return "one of " + ", ".join(f'"{value}"' for value in scale.classes)
     low, high = (scale.classes[0], scale.classes[-1]) if scale.classes else (scale.min, scale.max)
@@ -110,7 +111,7 @@ def _title(name: str) -> str:
 
 
 def _new_path(folder: Path, relative: Path, what: str) -> Path:
-    """The path of new content. Bundled content of the same name is refused too, because a library loads each name once."""
+    """Return the path of new content. Bundled content of the same name is refused too, because a library loads each name once."""
     for root in (folder, bundled_root()):
         if (root / relative).exists():
             raise UsageError(f"the {what} already exists: {root / relative}; edit it or choose another name")

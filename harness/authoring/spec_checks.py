@@ -35,7 +35,7 @@ _IN_BRACES = re.compile(r"\{[^{}\n]*\}")
 def instruction_complaints(
     translated: Instructions, tasks: Mapping[str, Task], rubrics: Mapping[str, Rubric], required: Collection[str], allowed: Collection[str]
 ) -> Complaints:
-    """What is missing or superfluous, each with a pattern for the line to correct.
+    """Yield what is missing or superfluous, each with a pattern for the line to correct.
 
     `required` and `allowed` are names of sections (`tasks.summarize`). `tasks` and `rubrics` are the English originals that could be
     read; others are not compared.
@@ -87,7 +87,7 @@ def _key_complaints(section: str, word: str, translated: Collection[str], englis
 
 
 def names_in_braces(text: str) -> set[str]:
-    """The names that a text holds in braces."""
+    """Return the names that a text holds in braces."""
     return {mark[1:-1] for mark in _IN_BRACES.findall(text)}
 
 
@@ -98,7 +98,7 @@ def _brace_complaints(section: str, texts: Iterable[str], allowed: Collection[st
 
 
 def _section_pattern(name: str) -> str:
-    """A regular expression for the heading of a section or of the first subsection."""
+    """Return a regular expression for the heading of a section or of the first subsection."""
     return rf"^\[{re.escape(name)}[\].]"
 
 
@@ -117,7 +117,7 @@ def name_complaints(inside: str, name: str, key: str) -> Complaints:
 
 
 def task_complaints(name: str, task: Task, rubrics: Mapping[str, Path]) -> Complaints:
-    """What is wrong with a task."""
+    """Yield the faults of a task."""
     yield from name_complaints(task.id, name, "id")
     outputs = [field for field, spec in task.fields.items() if spec.role == "output"]
     if set(outputs) != set(task.outputs) or duplicates(task.outputs):
@@ -165,7 +165,7 @@ def _field_order(task: Task) -> Complaints:
 
 
 def writing_complaints(name: str, writing: Writing, tasks: Mapping[str, Task]) -> Complaints:
-    """What is wrong with the request to write the output of a task."""
+    """Yield the faults of the request to write the output of a task."""
     yield from name_complaints(writing.task, name, "task")
     yield from writing_word_complaints(writing.words)
     if name in tasks and tasks[name].is_pair:
@@ -184,7 +184,7 @@ def writing_word_complaints(words: WritingWords) -> Complaints:
 
 
 def rubric_complaints(name: str, rubric: Rubric, metrics: Collection[str] = ()) -> Complaints:
-    """What is wrong with a rubric and its scale. `metrics` have a rubric or labels."""
+    """Yield the faults of a rubric and its scale. `metrics` have a rubric or labels."""
     yield from name_complaints(rubric.id, name, "id")
     if rubric.compared_with and (rubric.compared_with == name or rubric.compared_with not in metrics):
         hint = tags.suggest(rubric.compared_with, [other for other in metrics if other != name])
@@ -206,7 +206,7 @@ ASKED_BY_STUDIES = ("overall_quality", "own_text")
 
 
 def unlisted_complaints(name: str, content: ParsedContent) -> Complaints:
-    """A rubric that nothing asks about: no task or dataset card names it, and it stands for no other metric."""
+    """Yield a rubric that nothing asks about: no task or dataset card names it, and it stands for no other metric."""
     listed = {metric for task in content.tasks.values() for metric in task.metrics}
     published = {metric for card in content.dataset_cards.values() for metric in (*card.rubrics.values(), *card.metrics)}
     if name not in {*listed, *published, *ASKED_BY_STUDIES} and not content.rubrics[name].compared_with:
@@ -225,7 +225,7 @@ def tag_complaints(tag: str, inside: str) -> Complaints:
 
 
 def tag_problem(tag: str) -> str:
-    """What is wrong with a tag; empty when nothing is wrong."""
+    """Return what is wrong with a tag; empty when nothing is wrong."""
     try:
         tags.require_canonical(tag)
     except UsageError as err:
@@ -234,7 +234,7 @@ def tag_problem(tag: str) -> str:
 
 
 def pack_complaints(tag: str, pack: Pack) -> Complaints:
-    """What is wrong with a language pack."""
+    """Yield the faults of a language pack."""
     yield from tag_complaints(tag, pack.tag)
     if tag_problem(pack.tag):
         return
@@ -262,7 +262,7 @@ def translation_complaints(instructions: Instructions, content: ParsedContent) -
 
 
 def dataset_card_complaints(name: str, card: DatasetCard, tasks: Mapping[str, Path], rubrics: Mapping[str, Rubric]) -> Complaints:
-    """What is wrong with a dataset card."""
+    """Yield the faults of a dataset card."""
     yield from name_complaints(card.id, name, "id")
     for source_task, task_id in card.tasks.items():
         if task_id not in tasks:

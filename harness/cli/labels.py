@@ -137,10 +137,10 @@ def _needed_before(arguments: argparse.Namespace) -> int:
     if arguments.json:
         return print_json(before.as_json(planned, cells=cells, half_width=arguments.half_width))
     from harness.cli.text_columns import print_columns
-    from harness.render.decisions import rows_of, sentences_of
+    from harness.render.decisions import plan_rows, plan_sentences
 
-    print_columns(rows_of(planned, arguments.half_width))
-    print("\n" + "\n".join(sentences_of(planned, decision, cells, bool(arguments.shares))))
+    print_columns(plan_rows(planned, arguments.half_width))
+    print("\n" + "\n".join(plan_sentences(planned, decision, cells, bool(arguments.shares))))
     return 0
 
 

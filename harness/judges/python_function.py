@@ -23,7 +23,7 @@ from harness.errors import FatalReply, JudgeError, UsageError
 from harness.judges.base import JudgeOptions, NoReply, answer_object
 from harness.judges.registry import raising
 from harness.model import Call, JudgeIdentity, Reply
-from harness.plugin_errors import ends_the_task, message_of, what_it_did
+from harness.plugin_errors import describe_failure, message_of, task_is_cancelled
 from harness.row_files import sha256_of
 
 _ARGUMENTS: dict[str, Callable[[Call], Any]] = {
@@ -79,7 +79,7 @@ class PythonJudge:
             raise NoReply(f"{self._name} could not reach its model ({message_of(raised)})", down=True) from raised
         if raised is not None:
             right = f"it should return {self._right(call)}" if isinstance(raised, _ENDING) else "mend the function"
-            raise FatalReply(f"{self._name} {what_it_did(raised, self._file)}; {right}") from raised
+            raise FatalReply(f"{self._name} {describe_failure(raised, self._file)}; {right}") from raised
         return Reply(text=self._text(returned, call), model=self.identity.model)
 
     async def stop(self) -> None:
@@ -117,7 +117,7 @@ async def _awaited(coroutine: Any) -> _Outcome:
     try:
         return await coroutine, None
     except BaseException as err:  # the user's code may raise anything, and what ends a task must not leave it
-        if ends_the_task():
+        if task_is_cancelled():
             raise
         return None, err
 
@@ -191,7 +191,7 @@ def open_judge(name: str, options: JudgeOptions) -> PythonJudge:
     shown = f"python:{name}"
 
     def not_imported(err: BaseException) -> JudgeError:
-        did = what_it_did(err)
+        did = describe_failure(err)
         reason = f"its module {did}; it should only define functions" if isinstance(err, _ENDING) else did.removeprefix("raised ")
         return JudgeError(f"judge '{shown}' cannot be imported: {reason}")
 

@@ -16,7 +16,7 @@ from harness.content.tags import choose_from
 from harness.errors import FatalReply, HarnessError, JudgeError, UsageError
 from harness.judges.base import Judge, JudgeOptions, NoReply
 from harness.model import Call, JudgeIdentity, Reply
-from harness.plugin_errors import ctrl_c, ends_the_task, what_it_did
+from harness.plugin_errors import describe_failure, task_is_cancelled, watch_interrupt
 
 if TYPE_CHECKING:
     from harness.judges.batches import Batches
@@ -125,9 +125,9 @@ class PlugIn:
         except (NoReply, HarnessError):
             raise
         except BaseException as err:  # code of another package may raise anything
-            if ends_the_task():
+            if task_is_cancelled():
                 raise
-            raise self._error(method, f"{what_it_did(err)}; only NoReply and JudgeError are expected") from err
+            raise self._error(method, f"{describe_failure(err)}; only NoReply and JudgeError are expected") from err
 
     def _error(self, method: str, problem: str) -> FatalReply:
         return FatalReply(f"{self.identity.name}: the '{method}' of its {type(self._judge).__qualname__} {problem}")
@@ -143,7 +143,7 @@ class _BatchingPlugIn(PlugIn):
 def raising(error: Callable[[BaseException], HarnessError]) -> Iterator[None]:
     """Run code of other people within the block: whatever it raises becomes an `error`. HarnessErrors and Ctrl-C pass."""
     try:
-        with ctrl_c() as pressed:
+        with watch_interrupt() as pressed:
             yield
     except HarnessError:
         raise
@@ -154,5 +154,5 @@ def raising(error: Callable[[BaseException], HarnessError]) -> Iterator[None]:
 
 
 def _called(action: Callable[[], T], problem: str) -> T:
-    with raising(lambda err: JudgeError(f"{problem}: it {what_it_did(err)}")):
+    with raising(lambda err: JudgeError(f"{problem}: it {describe_failure(err)}")):
         return action()

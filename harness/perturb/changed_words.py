@@ -45,7 +45,7 @@ def number_swap(item: Item, pool: Sequence[Item], seed: int, dose: float | None,
 
 
 def _number_spans(text: str) -> list[tuple[int, int]]:
-    """The (start, end) of every number that is not inside a word or identifier and not a part of an emoji."""
+    """Return the (start, end) of every number that is not inside a word or identifier and not a part of an emoji."""
     identifiers = [match.span() for match in _IDENTIFIER.finditer(text) if _HAS_LETTER.search(match[0])]
     spans: list[tuple[int, int]] = []
     next_identifier = 0
@@ -60,7 +60,7 @@ def _number_spans(text: str) -> list[tuple[int, int]]:
 
 
 def _other_number(number: str, chance: Chance) -> str:
-    """A different number with as many digits. Leading zeros stay: 0.5 becomes 0.7, and 007 becomes 003."""
+    """Return a different number with as many digits. Leading zeros stay: 0.5 becomes 0.7, and 007 becomes 003."""
     digits = [position for position, character in enumerate(number) if character.isdecimal()]
     zeros = next((n for n, position in enumerate(digits) if unicodedata.decimal(number[position])), len(digits) - 1)
     characters = list(number)
@@ -73,7 +73,7 @@ def _other_number(number: str, chance: Chance) -> str:
 
 
 def _digit(like: str, value: int) -> str:
-    """The digit `value` in the script of the digit `like`. Every script has its digits in a row, from 0 to 9."""
+    """Return the digit `value` in the script of the digit `like`. Every script has its digits in a row, from 0 to 9."""
     return chr(ord(like) - unicodedata.decimal(like) + value)
 
 
@@ -140,7 +140,9 @@ def drop_words(item: Item, pool: Sequence[Item], seed: int, dose: float | None, 
 
 
 def _without(parts: Sequence[str], dropped: set[int], word_positions: set[int]) -> str:
-    """The text without some words. The space before a word goes too, unless another word needs it; the first word takes the next space."""
+    """Return the text without some words. The space before a word goes too, unless another word needs it; the first word takes the next
+    space.
+    """
     remaining: list[int] = []
     skipped = -1
     for position in range(len(parts)):
@@ -198,7 +200,7 @@ def _group_of(groups: tuple[tuple[str, ...], ...]) -> Mapping[str, tuple[str, ..
 
 
 def _in_case_of(word: str, other: str) -> str:
-    """The other word with the capitals of a word.
+    """Return the other word with the capitals of a word.
 
     >>> _in_case_of("Small", "little"), _in_case_of("SMALL", "little"), _in_case_of("small", "little")
     ('Little', 'LITTLE', 'little')

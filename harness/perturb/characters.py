@@ -53,7 +53,7 @@ def strip_diacritics(item: Item, pool: Sequence[Item], seed: int, dose: float | 
 
 @lru_cache(maxsize=1 << 14)
 def _script(character: str) -> str:
-    """The script of a letter, which is the first word of its Unicode name; empty for other characters."""
+    """Return the script of a letter, which is the first word of its Unicode name; empty for other characters."""
     return unicodedata.name(character, "").partition(" ")[0] if character.isalpha() else ""
 
 

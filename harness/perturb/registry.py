@@ -20,7 +20,7 @@ from harness.model import Item
 from harness.perturb import changed_words, characters, replaced_texts
 from harness.perturb.kind import Change, Kind
 from harness.perturb.segments import SEGMENTERS, Words
-from harness.plugin_errors import ctrl_c, message_of, what_it_did
+from harness.plugin_errors import describe_failure, message_of, watch_interrupt
 
 GROUP = "harness.perturbations"
 
@@ -61,13 +61,13 @@ def kind_named(name: str) -> Kind:
 
 
 def is_bundled(kind: Kind) -> bool:
-    """Whether a kind is one of this program, not of another package."""
+    """Return True if a kind is one of this program, not of another package."""
     return BUNDLED.get(kind.name) is kind
 
 
 @cache  # installed packages do not change during a run, and a plan looks up a kind for every item
 def plug_ins() -> dict[str, EntryPoint]:
-    """The entry points of other packages by name. Nothing is imported. Raises UsageError when a name is registered twice."""
+    """Return the entry points of other packages by name. Nothing is imported. Raises UsageError when a name is registered twice."""
     points: dict[str, EntryPoint] = {}
     for point in entry_points(group=GROUP):
         if point.name in BUNDLED:
@@ -85,13 +85,13 @@ def _registered_twice(name: str, first: str, other: str) -> UsageError:
 @cache
 def _load(point: EntryPoint) -> Kind:
     try:
-        with ctrl_c() as pressed:
+        with watch_interrupt() as pressed:
             kind = point.load()
     except BaseException as err:  # a plug-in may fail in any way; only the run that uses it must fail
         if isinstance(err, KeyboardInterrupt) and pressed():
             raise
         raise UsageError(
-            f"perturbation '{point.name}' is registered by {point.value}, but cannot be loaded: it {what_it_did(err)}"
+            f"perturbation '{point.name}' is registered by {point.value}, but cannot be loaded: it {describe_failure(err)}"
         ) from err
     if not isinstance(kind, Kind) or kind.name != point.name:
         actual = f"the kind '{kind.name}'" if isinstance(kind, Kind) else f"a {type(kind).__name__}"
@@ -234,7 +234,7 @@ def apply(
 
 
 def _change(kind: Kind, item: Item, pool: Sequence[Item], seed: int, dose: float | None, words: Words) -> Change | None:
-    """What a kind makes of a text. Raises UsageError if a kind of another package fails, or returns no change."""
+    """Return what a kind makes of a text. Raises UsageError if a kind of another package fails, or returns no change."""
     if is_bundled(kind):
         return kind.perturb(item, pool, seed, dose, words)
     name = f"the perturbation '{kind.name}'"
@@ -243,7 +243,7 @@ def _change(kind: Kind, item: Item, pool: Sequence[Item], seed: int, dose: float
     except (KeyboardInterrupt, HarnessError):
         raise
     except BaseException as err:  # code of another package may raise anything
-        raise UsageError(f"{name} {what_it_did(err)} on item '{item.item_id}'; it should return a Change, or None") from err
+        raise UsageError(f"{name} {describe_failure(err)} on item '{item.item_id}'; it should return a Change, or None") from err
     if change is None:
         return None
     try:
@@ -256,7 +256,7 @@ def _change(kind: Kind, item: Item, pool: Sequence[Item], seed: int, dose: float
 
 
 def _text_seed(name: str, item_id: str, text: str, seed: int) -> int | None:
-    """The seed of one text. It is the same for every dose, so that a greater dose makes the changes of a smaller one and more.
+    """Return the seed of one text. It is the same for every dose, so that a greater dose makes the changes of a smaller one and more.
 
     None for a text that is not valid Unicode (half of a surrogate pair).
     """

@@ -34,7 +34,7 @@ def repeat_sentences(item: Item, pool: Sequence[Item], seed: int, dose: float | 
 
 
 def _repeated(sentence: str) -> str:
-    """The sentence twice. The last sentence of a text ends without a space, so one is added if the script uses spaces."""
+    """Return the sentence twice. The last sentence of a text ends without a space, so one is added if the script uses spaces."""
     if sentence[-1].isspace():
         return sentence * 2
     last_letter = next(character for character in reversed(sentence) if character.isalpha())
@@ -106,7 +106,7 @@ class _TextIndex:
             self.by_origin[item.task, origin][candidate.language].append(candidate)
 
     def parallel_texts(self, item: Item, text: str) -> list[_Candidate]:
-        """The texts in other languages with the same source. Texts of the same origin are preferred."""
+        """Return the texts in other languages with the same source. Texts of the same origin are preferred."""
         for key in _parallel_keys(item):
             candidates = sorted({c for c in self.parallel.get(key, ()) if c.language != _language(item) and c.text != text})
             if candidates:
@@ -114,7 +114,7 @@ class _TextIndex:
         return []
 
     def texts_of_similar_length(self, item: Item, text: str) -> list[_Candidate]:
-        """The texts in other languages of the same task that are nearest in length. Texts of the same origin are preferred."""
+        """Return the texts in other languages of the same task that are nearest in length. Texts of the same origin are preferred."""
         for origin in (_origin(item), None):
             nearest = self._nearest(self.by_origin.get((item.task, origin), {}), _language(item), text)
             if nearest:
@@ -132,12 +132,12 @@ class _TextIndex:
 
 
 def _language(item: Item) -> str:
-    """The language without script and region: Brazilian and European Portuguese are one language here."""
+    """Return the language without script and region: Brazilian and European Portuguese are one language here."""
     return item.language.partition("-")[0].lower()
 
 
 def _origin(item: Item) -> _Origin:
-    """The system that wrote the text, and its constructed defect. A partner should differ in its language and in nothing else."""
+    """Return the system that wrote the text, and its constructed defect. A partner should differ in its language and in nothing else."""
     return item.system or "", str(item.fields.get("construction", ""))
 
 
@@ -176,7 +176,7 @@ def swap_language(item: Item, pool: Sequence[Item], seed: int, dose: float | Non
 
 
 def _damaged(pool: Iterable[Item]) -> dict[str, list[Item]]:
-    """The damaged texts in a pool by the id of their original, sorted by their own."""
+    """Return the damaged texts in a pool by the id of their original, sorted by their own."""
     index: defaultdict[str, list[Item]] = defaultdict(list)
     for candidate in sorted(pool, key=lambda candidate: candidate.item_id):
         if original := candidate.fields.get(ORIGINAL):

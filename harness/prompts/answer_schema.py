@@ -29,5 +29,5 @@ def answer_schema(scale: Scale, variant: Variant) -> dict[str, Any]:
 
 
 def object_schema(properties: dict[str, Any]) -> dict[str, Any]:
-    """An object that has just these keys, in this order."""
+    """Return an object that has just these keys, in this order."""
     return {"type": "object", "properties": properties, "required": list(properties), "additionalProperties": False}

@@ -53,12 +53,12 @@ class OwnPrompt(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return tuple(dict.fromkeys(name for message in self.message for name in _VARIABLE.findall(message.text)))
 
     def template(self, language: str) -> PromptTemplate:
-        """The messages with slots for an item's texts, in one language."""
+        """Return the messages with slots for an item's texts, in one language."""
         messages = tuple(TemplateMessage(message.role, tuple(_parts(message.text, language))) for message in self.message)
         return PromptTemplate(messages, {}, self.max_tokens)
 
     def problem_with(self, scale: Scale, items: Iterable[Item]) -> str:
-        """Why the prompt does not fit data with this scale of its metric, as a clause; empty if it does."""
+        """Return why the prompt does not fit data with this scale of its metric, as a clause; empty if it does."""
         if self.scale is not None and self.scale != scale:
             return f"states the scale {self.scale.describe()}, but '{self.metric}' has {scale.describe()}"
         for word, score in self.map.items():
@@ -73,7 +73,7 @@ class OwnPrompt(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def _parts(text: str, language: str) -> Iterator[str | TextSlot]:
-    """A message split at its variables: literal, name, literal, …"""
+    """Yield a message split at its variables: literal, name, literal, …"""
     for index, piece in enumerate(_VARIABLE.split(text.strip())):
         if index % 2 == 0:
             if piece:
@@ -117,7 +117,7 @@ def _own_name(path: Path, spec: OwnPrompt | Rubric, what: str) -> str:
 
 
 def with_rubric(text: str, name: str) -> Variant:
-    """A variant that shows this rubric. Raises UsageError for one that cannot: a joint call, instructions in another language."""
+    """Return a variant that shows this rubric. Raises UsageError for one that cannot: a joint call, instructions in another language."""
     try:
         return parse_variant(f"{text}+rubric:{name}")
     except ValueError as err:

@@ -27,7 +27,7 @@ class WritingPrompt(msgspec.Struct, frozen=True):
     max_tokens: int
 
     def template(self, text_names: tuple[str, ...]) -> PromptTemplate:
-        """The messages with slots for these inputs."""
+        """Return the messages with slots for these inputs."""
         from harness.prompts.writing_program import writing_program  # late: guidance takes half a second
 
         request = f"{self.words.instruction.strip()}\n{fill_placeholders(self.words.meant_for, language=self.language_name)}"
@@ -36,7 +36,8 @@ class WritingPrompt(msgspec.Struct, frozen=True):
 
 
 def writing_prompt(library: Library, task: Task, language: str, *, own_language: bool) -> WritingPrompt:
-    """The request for one task and language, in English or (`own_language`) in the language itself. English items have the English one.
+    """Return the request for one task and language, in English or (`own_language`) in the language itself. English items have the English
+    one.
 
     Raises UsageError for a task that nobody is asked to write, or a language without instructions; ContentError for instructions that
     lack the request.
@@ -57,6 +58,6 @@ def writing_prompt(library: Library, task: Task, language: str, *, own_language:
 
 
 def given_texts(item: Item, task: Task) -> tuple[str, ...]:
-    """The names of the item's inputs that are not empty, in the order of the task."""
+    """Return the names of the item's inputs that are not empty, in the order of the task."""
     inputs = (name for name, field in task.fields.items() if field.role == "input")
     return tuple(name for name in inputs if str(item.fields.get(name, "")).strip())

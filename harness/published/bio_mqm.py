@@ -47,7 +47,7 @@ def _files(raw: RawFiles, pair: str) -> Iterator[tuple[str, list[dict[str, Any]]
 
 
 def _translations(raw: RawFiles, pair: str) -> Iterator[Translation]:
-    """The rows of a pair without segments that a linguist has twice in a file: their text was filled in from another segment."""
+    """Yield the rows of a pair without segments that a linguist has twice in a file: their text was filled in from another segment."""
     for system, rows in _files(raw, pair):
         seen = Counter((row["DOC_ID"], row["source"], row["Annotator_ID"]) for row in rows)
         repeated = {(document, source) for (document, source, _), count in seen.items() if count > 1}
@@ -101,7 +101,7 @@ def _span(error: dict[str, Any], text: str) -> Row:
 
 
 def _start(error: dict[str, Any], term: str, text: str) -> int | None:
-    """Where a term stands: at its released place, or else where it occurs if it occurs once."""
+    """Return where a term stands: at its released place, or else where it occurs if it occurs once."""
     start, end = error["startIndex"], error["endIndex"] + 1
     piece = text[start:end]
     if piece.strip() == term:

@@ -61,7 +61,7 @@ def _judgments(raw: RawFiles, ids: dict[tuple[str, str, str], str]) -> Iterator[
 
 
 def score_of(answer: str) -> int | float | None:
-    """The first number after the last `rating:`, or in the whole answer where there is none. A number is one digit and its decimals.
+    """Return the first number after the last `rating:`, or in the whole answer where there is none. A number is one digit and its decimals.
 
     >>> score_of("Analysis: 3 points. Rating: 2.5"), score_of("82"), score_of("Rated 3. Rating: none")
     (2.5, 8, None)

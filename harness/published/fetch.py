@@ -37,17 +37,17 @@ class Fetched(NamedTuple):
 
 
 def raw_folder(root: Path, source: RawSource) -> Path:
-    """The folder of a repository's files at its commit."""
+    """Return the folder of a repository's files at its commit."""
     return root / source.repository / source.commit
 
 
 def bytes_to_fetch(card: DatasetCard, root: Path) -> int:
-    """The bytes of the raw files that are not here yet."""
+    """Return the bytes of the raw files that are not here yet."""
     return sum(file.bytes for source, file in raw_files(card) if not _is_here(raw_folder(root, source) / file.path, file))
 
 
 def raw_files(card: DatasetCard) -> Iterator[tuple[RawSource, RawFile]]:
-    """All raw files of a card, in its order."""
+    """Return all raw files of a card, in its order."""
     return ((source, file) for source in card.sources for file in source.files)
 
 
@@ -76,7 +76,7 @@ def _is_here(path: Path, file: RawFile) -> bool:
 
 
 def _fetch_one(url: str, path: Path, file: RawFile, progress: Progress, partial: bool) -> bool:
-    """Whether the file was fetched; False if the origin does not have it and that is allowed."""
+    """Return True if the file was fetched; False if the origin does not have it and that is allowed."""
     import pooch
     import requests
 
@@ -103,7 +103,10 @@ def _fetch_one(url: str, path: Path, file: RawFile, progress: Progress, partial:
     except FileNotFoundError:
         if partial:
             return False
-        raise AbsentRawFile(f"{public_url} does not exist; {_what_to_do()}") from None
+        if mirror() is None:
+            raise AbsentRawFile(f"{public_url} does not exist; the authors may have moved it; please report this") from None
+        step = f"{MIRROR} should hold OWNER/REPO/COMMIT/PATH. --partial converts what there is"
+        raise AbsentRawFile(f"{public_url} does not exist; {step}") from None
     except requests.RequestException as err:
         answer = f"HTTP {err.response.status_code}" if err.response is not None else type(err).__name__
         raise DataFetchError(
@@ -121,18 +124,12 @@ def _fetch_one(url: str, path: Path, file: RawFile, progress: Progress, partial:
     return True
 
 
-def _what_to_do() -> str:
-    if mirror() is None:
-        return "the authors may have moved it; please report this"
-    return f"{MIRROR} should hold OWNER/REPO/COMMIT/PATH. --partial converts what there is"
-
-
 def _copy(source_path: str, output: str, _pooch: object) -> None:
     shutil.copyfile(source_path, output)
 
 
 def _download(file: RawFile, progress: Progress) -> Callable[[str, str, object], None]:
-    """A downloader that refuses a file as soon as it is longer than it should be, and takes back its progress when it fails."""
+    """Return a downloader that refuses a file as soon as it is longer than it should be, and takes back its progress when it fails."""
 
     def download(url: str, output: str, _pooch: object) -> None:
         import requests
@@ -155,7 +152,9 @@ def _download(file: RawFile, progress: Progress) -> Callable[[str, str, object],
 
 
 def mirror() -> str | None:
-    """The origin that the user prefers to the authors' own: an address, or the path of a folder, that holds `OWNER/REPO/COMMIT/PATH`."""
+    """Return the origin that the user prefers to the authors' own: an address, or the path of a folder, that holds
+    `OWNER/REPO/COMMIT/PATH`.
+    """
     chosen = os.environ.get(MIRROR, "").rstrip("/")
     if "://" in chosen and not chosen.startswith(_SCHEMES):
         raise UsageError(f"{MIRROR} is '{chosen}'; it should be an address that begins with http:// or https://, or the path of a folder")
@@ -163,12 +162,12 @@ def mirror() -> str | None:
 
 
 def is_folder(origin: str) -> bool:
-    """Whether a mirror is a folder of this machine."""
+    """Return True if a mirror is a folder of this machine."""
     return not origin.startswith(("http://", "https://"))
 
 
 def address(source: RawSource, file: RawFile, origin: str | None = None) -> str:
-    """The address of a raw file, or its path where the mirror is a folder.
+    """Return the address of a raw file, or its path where the mirror is a folder.
 
     >>> source = RawSource(origin="github:owner/name@0a1b", files=())
     >>> address(source, RawFile("data/a b.csv", 1, "0" * 64))

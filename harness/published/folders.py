@@ -19,7 +19,7 @@ from filelock import FileLock, Timeout
 from harness.content.specs import ConvertedTable, DatasetCard, LabelMapping
 from harness.errors import ContentError, HarnessError, StoreError, UsageError
 from harness.exchange.labels.importing import ImportOptions, import_labels
-from harness.plugin_errors import what_it_did
+from harness.plugin_errors import describe_failure
 from harness.published.fetch import Progress, fetch, raw_files, raw_folder
 from harness.published.raw import RawFiles, Row, Tables, error_in_row
 from harness.row_files import TABLE_ENDS, find_table, jsonl_lines, make_folder, open_bytes, read_rows, to_json, write_atomic
@@ -28,7 +28,7 @@ TABLES = ("items", "labels")
 
 
 def convert(card: DatasetCard, mapping: LabelMapping, raw: RawFiles) -> Tables:
-    """The items and labels of the raw files that are here, in the card's order. The scales and the annotators are those of the card.
+    """Return the items and labels of the raw files that are here, in the card's order. The scales and the annotators are those of the card.
 
     Raises ContentError with `file:line` for the first row that cannot be read: a published set is converted whole or not at all.
     """
@@ -38,17 +38,14 @@ def convert(card: DatasetCard, mapping: LabelMapping, raw: RawFiles) -> Tables:
         for source in card.sources:
             for file in source.files:
                 if raw.has(file.path, source.repository):
-                    _import(raw.file(file.path, source.repository), target, mapping, append=not first)
+                    options = ImportOptions(append=not first, keep_annotators=True)
+                    imported = import_labels(raw.file(file.path, source.repository), target, mapping, options)
+                    if imported.refused:
+                        row, more = imported.refused[0], len(imported.refused) - 1
+                        raise ContentError(f"{row.reason}{f' (and {more} more rows)' if more else ''}", row.place)
                     first = False
         tables = {name: find_table(target, name) for name in TABLES}
-        return {name: [row for _, row in read_rows(path)] if path else [] for name, path in tables.items()}
-
-
-def _import(path: Path, target: Path, mapping: LabelMapping, *, append: bool) -> None:
-    imported = import_labels(path, target, mapping, ImportOptions(append=append, keep_annotators=True))
-    if imported.refused:
-        row, more = imported.refused[0], len(imported.refused) - 1
-        raise ContentError(f"{row.reason}{f' (and {more} more rows)' if more else ''}", row.place)
+        return {name: [content for _, content in read_rows(path)] if path else [] for name, path in tables.items()}
 
 
 GROUP = "harness.published"
@@ -60,7 +57,7 @@ Converter = Callable[[RawFiles], Tables]
 
 
 class FetchRecord(msgspec.Struct, frozen=True):
-    """What a fetched folder says of itself: the card it was made by, its tables, and the raw files that were absent."""
+    """The record of a fetched folder: the card it was made by, its tables, and the raw files that were absent."""
 
     card: str
     tables: dict[str, ConvertedTable]
@@ -75,7 +72,7 @@ class TableProblem(NamedTuple):
 
 
 def converters() -> dict[str, Any]:
-    """The entry points of all converters by the id of their card. Raises UsageError where two packages convert one set."""
+    """Return the entry points of all converters by the id of their card. Raises UsageError where two packages convert one set."""
     entries: dict[str, Any] = {}
     for entry in entry_points(group=GROUP):
         if entry.name in entries and entries[entry.name].value != entry.value:
@@ -148,7 +145,7 @@ def unconfirmed(card: DatasetCard, folder: Path) -> str:
 
 
 def read_record(folder: Path) -> FetchRecord:
-    """The record of a fetched folder. Raises ContentError where it has none."""
+    """Return the record of a fetched folder. Raises ContentError where it has none."""
     try:
         return msgspec.json.decode((folder / RECORD).read_bytes(), type=FetchRecord)
     except (OSError, msgspec.DecodeError):
@@ -177,7 +174,7 @@ def remove_raw(card: DatasetCard, home: Path) -> None:
 
 
 def converter_of(card: DatasetCard, package: str | None = "harness") -> Converter:
-    """The function that converts a set: by the mapping of its card, else the one that its package registers under the card's name.
+    """Return the function that converts a set: by the mapping of its card, else the one that its package registers under the card's name.
 
     Raises UsageError if there is none, and for a card of no package that has no mapping: `--content` folders run no code.
     """
@@ -195,12 +192,14 @@ def converter_of(card: DatasetCard, package: str | None = "harness") -> Converte
     try:
         converter: Converter = registered[card.id].load()
     except Exception as err:
-        raise UsageError(f"the converter of '{card.id}' ({registered[card.id].value}) cannot be loaded: it {what_it_did(err)}") from err
+        raise UsageError(
+            f"the converter of '{card.id}' ({registered[card.id].value}) cannot be loaded: it {describe_failure(err)}"
+        ) from err
     return converter
 
 
 def tables_of(name: str, convert: Converter, raw: RawFiles) -> Tables:
-    """The tables that a converter makes. Its errors, whatever they are, become a ContentError with the place in the raw files."""
+    """Return the tables that a converter makes. Its errors, whatever they are, become a ContentError with the place in the raw files."""
     with _in_sentences(name, raw):
         tables = convert(raw)
     return {table: _guarded(rows, name, raw) for table, rows in tables.items()}
@@ -274,7 +273,7 @@ def _table_of(path: Path) -> ConvertedTable:
 
 
 def _is_as(actual: ConvertedTable, table: ConvertedTable) -> bool:
-    """Whether a table is as its card or record says; cards of sets that nobody could convert as a whole know no hash."""
+    """Return True if a table is as its card or record says; cards of sets that nobody could convert as a whole know no hash."""
     return actual.rows == table.rows and table.sha256 in ("", actual.sha256)
 
 

@@ -34,7 +34,7 @@ class _Scores:
         self.systems = [row["Model"] for row in rows]
 
     def column(self, name: str) -> list[float]:
-        """A column's scores by story: number of the system x 96 + number of the prompt."""
+        """Return a column's scores by story: number of the system x 96 + number of the prompt."""
         return [score for row in self._rows for score in msgspec.json.decode(row[name], type=list[float])]
 
 

@@ -1,9 +1,8 @@
-"""What published label sets there are, as rows for tables and notebooks."""
+"""Published label sets as rows for tables and notebooks."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from pathlib import Path
 from typing import Any
 
 from harness.content.library import Library
@@ -14,7 +13,7 @@ from harness.published.folders import RECORD, read_record
 
 
 def cards_in(library: Library, languages: Iterable[str] | None = None) -> Iterator[DatasetCard]:
-    """The cards of a library by name: all, or those with labels in some languages. Raises UsageError for a language of none."""
+    """Return the cards of a library by name: all, or those with labels in some languages. Raises UsageError for a language of none."""
     cards = [library.dataset_card(name) for name in library.dataset_card_files]
     if languages is None:
         return iter(cards)
@@ -23,12 +22,16 @@ def cards_in(library: Library, languages: Iterable[str] | None = None) -> Iterat
 
 
 def listed(card: DatasetCard) -> dict[str, Any]:
-    """A card as a row: what is labelled, by whom, on which terms, how large the raw files are (bytes), and the folder if it is here.
+    """Return a card as a row: what is labelled, by whom, on which terms, how large the raw files are (bytes), and the folder if it is here.
 
     `state` is `here`, `here in part` where the origin lacked raw files, the size to fetch, or `by hand` where the card names no raw files.
     """
     folder = fetched_folder(card.id)
-    location = _here(folder) if folder else megabytes(raw_bytes(card)) if card.sources else "by hand"
+    if folder:  # a folder without a record was not fetched, and counts as whole
+        in_part = (folder / RECORD).is_file() and read_record(folder).missing
+        location = "here in part" if in_part else "here"
+    else:
+        location = megabytes(raw_bytes(card)) if card.sources else "by hand"
     return {
         "name": card.id,
         "version": card.version,
@@ -50,9 +53,3 @@ def listed(card: DatasetCard) -> dict[str, Any]:
         "folder": str(folder) if folder else None,
         "state": location if card.tried else f"{location}, not tried",
     }
-
-
-def _here(folder: Path) -> str:
-    """Whether a folder here has all of a set. One without a record of its own was not fetched, and counts as whole."""
-    has_record = (folder / RECORD).is_file()
-    return "here in part" if has_record and read_record(folder).missing else "here"

@@ -63,7 +63,7 @@ def _item(subject: str, entry: dict[str, Any]) -> Row:
 
 
 def _text(value: str | float | bool) -> str:
-    """A text as it stands. A spreadsheet made numbers and logical values of some: `0.7405`, `3`, `True`."""
+    """Return a text as it stands. A spreadsheet made numbers and logical values of some: `0.7405`, `3`, `True`."""
     return nfc(str(value))
 
 

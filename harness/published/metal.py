@@ -64,7 +64,10 @@ def convert(raw: RawFiles) -> Tables:
     if not isinstance(released, dict):
         raise _differs(f"it is a {type(released).__name__}", "one JSON object, of which each key names a summary")
     instances = [_instance(key, content) for key, content in released.items()]
-    _check_counts(instances)
+    counts = Counter(instance.tag for instance in instances)
+    if wrong := {tag: counts[tag] for tag in sorted({*LANGUAGES.values()}) if counts[tag] != SUMMARIES_A_LANGUAGE}:
+        wrong_counts = ", ".join(f"{tag} {count}" for tag, count in wrong.items())
+        raise _differs(f"summaries by language: {wrong_counts}", f"{SUMMARIES_A_LANGUAGE} in each of ten languages")
     labels = [label for instance in instances for label in _labels(instance)]
     _check_directions(instances, labels)
     return {
@@ -106,13 +109,6 @@ def _check_metrics(key: str, part: str, scores: dict[str, dict[str, Any]], who: 
             raise _differs(
                 f"{metric} in {part} of summary {key} has scores of {', '.join(sorted(metric_scores)) or 'nobody'}", ", ".join(who)
             )
-
-
-def _check_counts(instances: list[Instance]) -> None:
-    counts = Counter(instance.tag for instance in instances)
-    if wrong := {tag: counts[tag] for tag in sorted({*LANGUAGES.values()}) if counts[tag] != SUMMARIES_A_LANGUAGE}:
-        wrong_counts = ", ".join(f"{tag} {count}" for tag, count in wrong.items())
-        raise _differs(f"summaries by language: {wrong_counts}", f"{SUMMARIES_A_LANGUAGE} in each of ten languages")
 
 
 def _check_directions(instances: list[Instance], labels: list[Row]) -> None:
@@ -162,7 +158,7 @@ def _judgments(instance: Instance) -> Iterator[Row]:
 
 
 def _score(value: Any, key: str, metric: str, who: str) -> int | float | None:
-    """A score as a number; None where it is empty."""
+    """Return a score as a number; None where it is empty."""
     if value is None or value == "":
         return None
     try:

@@ -64,7 +64,7 @@ def _items(raw: RawFiles, language: str) -> Iterator[Row]:
 
 
 def _rated(raw: RawFiles, *, again: bool) -> Iterator[Row]:
-    """The ratings, of which some are the second ones of the same worker for the same item and metric."""
+    """Yield the ratings, of which some are the second ones of the same worker for the same item and metric."""
     for language in LANGUAGES:
         path = f"mturk/annotation_result/{language}/analysis_clean.csv"
         assignments = raw.table(path) if raw.has(path) else []
@@ -80,7 +80,7 @@ def _rated(raw: RawFiles, *, again: bool) -> Iterator[Row]:
 
 
 def _scores(assignment: RawRow) -> dict[str, float]:
-    """The scores of an assignment by the key of their entry; they are written as a literal of Python, which is read and never run."""
+    """Return the scores of an assignment by the key of their entry; they are a literal of Python, which is read and never run."""
     try:
         scores: dict[str, float] = ast.literal_eval(assignment["annotation_res"])
     except (ValueError, SyntaxError):

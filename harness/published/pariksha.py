@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 from harness.published.raw import RawFiles, Row, Tables, judgment, label
@@ -35,7 +35,7 @@ def convert(raw: RawFiles) -> Tables:
 
 
 def item_id(prompt_id: str, system: str) -> str:
-    """The id of a system's answer to a prompt."""
+    """Return the id of a system's answer to a prompt."""
     return f"{prompt_id}/{system}"
 
 
@@ -59,15 +59,11 @@ def _labels(raw: RawFiles) -> Iterator[Row]:
     for name in LANGUAGES:
         for path in raw.paths(f"karya_eval/round1/individual/{name}_ratings_output_indi*.tsv"):
             for rating in raw.table(path, delimiter="\t"):
-                yield from _ratings(rating)
-
-
-def _ratings(rating: dict[str, str]) -> Iterable[Row]:
-    for metric, (column, reasons) in RATINGS.items():
-        value, comment = rating[column], rating[reasons]
-        score = NUMBERS[value] if value in NUMBERS else int(value)
-        more = {"comment": comment} if comment not in ("", "none") else {}
-        yield label(item_id(rating["prompt_id"], rating["model"]), f"karya-{rating['worker_id']}", metric, score, **more)
+                for metric, (column, reasons) in RATINGS.items():
+                    value, comment = rating[column], rating[reasons]
+                    score = NUMBERS[value] if value in NUMBERS else int(value)
+                    more = {"comment": comment} if comment not in ("", "none") else {}
+                    yield label(item_id(rating["prompt_id"], rating["model"]), f"karya-{rating['worker_id']}", metric, score, **more)
 
 
 def _judgments(raw: RawFiles) -> Iterator[Row]:

@@ -57,34 +57,36 @@ class RawFiles:
         self.last_read: Path | None = None
 
     def paths(self, pattern: str, repository: str = "") -> list[str]:
-        """The paths of the card that match a pattern (`*` stays within a folder) and whose files are here, in the card's order."""
+        """Return the paths of the card that match a pattern (`*` stays within a folder) and whose files are here, in the card's order."""
         paths = self._paths[repository or self._only]
         return [path for path in paths if PurePosixPath(path).match(pattern) and self.has(path, repository)]
 
     def has(self, path: str, repository: str = "") -> bool:
-        """Whether the file is here. Only a partial set may lack one: elsewhere its absence is an error when it is read."""
+        """Return True if the file is here. Only a partial set may lack one: elsewhere its absence is an error when it is read."""
         return not self.partial or self.file(path, repository).is_file()
 
     def text(self, path: str, repository: str = "") -> str:
-        """A file as text, without a byte order mark; line ends as they are. Raises ContentError if it is absent or not UTF-8."""
+        """Return a file as text, without a byte order mark; line ends as they are. Raises ContentError if it is absent or not UTF-8."""
         return self._decoded(path, repository, "utf-8-sig")
 
     def lines(self, path: str, repository: str = "") -> list[str]:
-        """The lines of a file in which each line is a text, split at line feeds only. A U+FEFF at the start stays: it is part of a text."""
+        """Return the lines of a file in which each line is a text, split at line feeds only. A U+FEFF at the start stays: it is part of a
+        text.
+        """
         return self._decoded(path, repository, "utf-8").removesuffix("\n").split("\n")
 
     def json(self, path: str, repository: str = "") -> Any:
-        """A JSON file. Raises ContentError with the line where it is not JSON; its objects raise it for a key that they lack."""
+        """Return a JSON file. Raises ContentError with the line where it is not JSON; its objects raise it for a key that they lack."""
         return self._objects(self.text(path, repository), self.file(path, repository), None)
 
     def json_lines(self, path: str, repository: str = "") -> Iterator[Any]:
-        """The objects of a JSON lines file, split at line feeds only; empty lines are left out. Raises as `json`, with the line."""
+        """Yield the objects of a JSON lines file, split at line feeds only; empty lines are left out. Raises as `json`, with the line."""
         for number, line in enumerate(self.text(path, repository).split("\n"), start=1):
             if line.strip():
                 yield self._objects(line, self.file(path, repository), number)
 
     def table(self, path: str, repository: str = "", *, delimiter: str = ",") -> list[RawRow]:
-        """The rows of a CSV or TSV file with a header, by column. Quoted fields may hold line breaks.
+        """Return the rows of a CSV or TSV file with a header, by column. Quoted fields may hold line breaks.
 
         Raises ContentError for a row that is longer than the header; a row raises it for a column that it lacks, as short rows do.
         """
@@ -97,7 +99,7 @@ class RawFiles:
         return rows
 
     def lists(self, path: str, repository: str = "", *, least: int, delimiter: str = ",") -> list[list[str]]:
-        """The rows of a CSV or TSV file without a header. Raises ContentError for a row with fewer than `least` cells."""
+        """Return the rows of a CSV or TSV file without a header. Raises ContentError for a row with fewer than `least` cells."""
         cells = self._cells(path, repository, delimiter)
         for line, row in cells:
             if len(row) < least:
@@ -105,7 +107,7 @@ class RawFiles:
         return [row for _, row in cells]
 
     def _cells(self, path: str, repository: str, delimiter: str) -> list[tuple[int, list[str]]]:
-        """The rows of a table with the number of their last line; empty lines are left out."""
+        """Return the rows of a table with the number of their last line; empty lines are left out."""
         reader = csv.reader(io.StringIO(self.text(path, repository), newline=""), delimiter=delimiter)
         try:
             return [(reader.line_num, row) for row in reader if row]
@@ -124,7 +126,7 @@ class RawFiles:
         return repository
 
     def file(self, path: str, repository: str = "") -> Path:
-        """Where a file is on this machine."""
+        """Return where a file is on this machine."""
         return self._folders[repository or self._only] / path
 
     def _decoded(self, path: str, repository: str, encoding: str) -> str:
@@ -138,7 +140,7 @@ class RawFiles:
 
 
 def error_in_row(err: Exception, name: str, last_read: Path | None) -> ContentError:
-    """What a converter could not do, as one sentence with the place of the row that it was working on.
+    """Return what a converter could not do, as one sentence with the place of the row that it was working on.
 
     The row is the last one that the code held when it failed; without one, the file is the one that was read last.
     """
@@ -162,17 +164,17 @@ Id = TypeVar("Id", int, str)
 
 
 def label(item_id: str, annotator_id: str, metric: str, score: Any, **more: Any) -> Row:
-    """A row of `labels`, with its keys in their order; `more` keys stand behind them."""
+    """Return a row of `labels`, with its keys in their order; `more` keys stand behind them."""
     return {"item_id": item_id, "annotator_id": annotator_id, "metric": metric, "score": score, **more}
 
 
 def judgment(item_id: str, judge: str, variant: str, metric: str, score: Any, **more: Any) -> Row:
-    """A row of `judgments`, with its keys in their order; `more` keys stand behind them."""
+    """Return a row of `judgments`, with its keys in their order; `more` keys stand behind them."""
     return {"item_id": item_id, "judge": judge, "variant": variant, "metric": metric, "score": score, **more}
 
 
 def whole(number: float) -> int | float:
-    """The number, as an integer if it is whole, so that it is written without a decimal point.
+    """Return the number, as an integer if it is whole, so that it is written without a decimal point.
 
     >>> whole(4.0), whole(2.5), whole(-0.0)
     (4, 2.5, 0)
@@ -181,7 +183,7 @@ def whole(number: float) -> int | float:
 
 
 def rounded(number: float, digits: int) -> int | float:
-    """The number with at most `digits` decimals; an integer if it is whole.
+    """Return the number with at most `digits` decimals; an integer if it is whole.
 
     >>> rounded(4.6666666666667, 6), rounded(3.0000000001, 6)
     (4.666667, 3)
@@ -190,7 +192,7 @@ def rounded(number: float, digits: int) -> int | float:
 
 
 def nfc(text: str) -> str:
-    """The text in Unicode's composed form. Nothing else changes."""
+    """Return the text in Unicode's composed form. Nothing else changes."""
     return unicodedata.normalize("NFC", text)
 
 

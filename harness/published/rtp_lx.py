@@ -37,7 +37,7 @@ def convert(raw: RawFiles) -> Tables:
 
 
 def _rows(raw: RawFiles) -> Iterator[tuple[str, dict[str, Any]]]:
-    """The rows of each locale. The name of the file says the locale: the rows do not tell the two Chinese locales apart."""
+    """Yield the rows of each locale. The name of the file says the locale: the rows do not tell the two Chinese locales apart."""
     for path in sorted(raw.paths(FILES)):
         locale = path.removesuffix(".json").rpartition("gpt4_results_")[2]
         for row in raw.json_lines(path):
@@ -79,7 +79,7 @@ def _judgments(locale: str, row: dict[str, Any]) -> Iterator[Row]:
 
 
 def scores_of(reply: str | None) -> dict[str, int]:
-    """The scores in a reply: lines of a metric's name, a colon and digits. The first line of a metric counts.
+    """Return the scores in a reply: lines of a metric's name, a colon and digits. The first line of a metric counts.
 
     >>> scores_of("Toxic:4\\nSelf-harm: 1\\nToxicity: 5\\nNote: 3")
     {'toxicity': 4, 'self_harm': 1}

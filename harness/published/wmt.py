@@ -43,12 +43,12 @@ class Rating(NamedTuple):
 
 
 def ratings(rows: Iterable[Sequence[str]]) -> list[Rating]:
-    """The rows of a file of scores, without those of the tutorial."""
+    """Return the rows of a file of scores, without those of the tutorial."""
     return [rating for row in rows if "tutorial" not in (rating := Rating(*row)).document]
 
 
 def latest(rows: Iterable[tuple[Any, Rating]]) -> dict[Any, Rating]:
-    """Of several ratings under one key the one that ended last."""
+    """Keep the last rating of each key."""
     last_ratings: dict[Any, Rating] = {}
     for key, rating in rows:
         if key not in last_ratings or rating.end_time >= last_ratings[key].end_time:
@@ -57,7 +57,7 @@ def latest(rows: Iterable[tuple[Any, Rating]]) -> dict[Any, Rating]:
 
 
 def translation_item(item_id: str, tag: str, document: Sequence[str], segment: int, system: str, source: str, output: str) -> Row:
-    """The item of a translation from English; `document` is its domain and its name."""
+    """Return the item of a translation from English; `document` is its domain and its name."""
     domain, name = document
     return {
         "item_id": item_id,
@@ -74,7 +74,7 @@ def translation_item(item_id: str, tag: str, document: Sequence[str], segment: i
 
 
 def place(span: dict[str, Any], text: str) -> Row:
-    """Where a span stands in the NFC form of a text, the end excluded; `missing` for what the translation leaves out."""
+    """Return where a span stands in the NFC form of a text, the end excluded; `missing` for what the translation leaves out."""
     start, end = span["start_i"], span["end_i"]
     if start == "missing" or start >= len(text):
         return {"missing": True}
@@ -82,17 +82,17 @@ def place(span: dict[str, Any], text: str) -> Row:
 
 
 def nfc_place(text: str, position: int) -> int:
-    """The place in the NFC form of a text that a place in the text becomes."""
+    """Return the place in the NFC form of a text that a place in the text becomes."""
     return position if unicodedata.is_normalized("NFC", text) else len(nfc(text[:position]))
 
 
 def score_of_penalty(penalty: float) -> float:
-    """A score from 0 to 100: 100 less four points for each point of penalty, at least 0."""
+    """Return a score from 0 to 100: 100 less four points for each point of penalty, at least 0."""
     return max(0, 100 - POINTS_A_PENALTY * penalty)
 
 
 def mqm_penalty(severity: str, *, punctuation: bool) -> float:
-    """The penalty of an error in MQM; errors of punctuation count a tenth of a point when they have any weight.
+    """Return the penalty of an error in MQM; errors of punctuation count a tenth of a point when they have any weight.
 
     >>> mqm_penalty("critical", punctuation=False), mqm_penalty("minor", punctuation=True)
     (25, 0.1)

@@ -66,7 +66,7 @@ Scores = Mapping[str, list[float | None]]  # system -> its scores by segment
 
 
 def convert(raw: RawFiles) -> Tables:
-    """All 13 systems' translations of the 511 segments that were in a campaign or have MQM scores of WMT23."""
+    """Return all 13 systems' translations of the 511 segments that were in a campaign or have MQM scores of WMT23."""
     return _Release(raw).tables()
 
 
@@ -169,7 +169,7 @@ class _Release:
 
 
 class _Batches:
-    """What people were shown: item and document -> segment and text. One document is there twice."""
+    """The segments and texts that people saw: item and document -> segment and text. One document is there twice."""
 
     TWICE, LOGINS, MEANT = "elitr_minuting-19#GPT4-5shot", "07", {"90": "398", "91": "399"}
 

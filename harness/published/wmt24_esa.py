@@ -92,7 +92,7 @@ def _ratings(raw: RawFiles) -> Iterator[tuple[RatedTranslation, Rating]]:
 
 
 def _again(rating: Rating) -> str | None:
-    """Why the rated document was not rated for the first time as a whole, if so."""
+    """Return why the rated document was not rated for the first time as a whole, if so."""
     return next((kind for kind in SECOND_RATINGS if rating.document.endswith(f"#{kind}")), None)
 
 
@@ -107,7 +107,7 @@ def _label(output: RatedTranslation, rating: Rating, texts: Texts, people: dict[
 
 
 class _Annotated:
-    """Which translation a row of span annotations is about."""
+    """Return the translation that a row of span annotations is about."""
 
     def __init__(self, raw: RawFiles, outputs: Iterable[RatedTranslation], texts: dict[str, Texts]) -> None:
         self._texts = texts
@@ -134,7 +134,7 @@ class _Annotated:
 
 
 def _plain(system: str) -> str:
-    """A system's name in the spelling of the span annotations."""
+    """Return a system's name in the spelling of the span annotations."""
     return system.lower().replace(".", "-")
 
 

@@ -23,7 +23,7 @@ _MOST_JUDGES = 4  # that it names; more are counted
 
 
 def board_answer(standings: Standings) -> Answer:
-    """The answer of a board: the verdicts beside people, if it has any, then which judges beat the baseline and where."""
+    """Return the answer of a board: the verdicts beside people, if it has any, then which judges beat the baseline and where."""
     judges = competitors(standings)
     if not judges:
         return _answer(standings, None, [("open", "No judge has been submitted yet.")] if standings.judges else [])
@@ -31,12 +31,12 @@ def board_answer(standings: Standings) -> Answer:
 
 
 def language_answer(standings: Standings, tag: str) -> Answer:
-    """The answer of a board in one language."""
+    """Return the answer of a board in one language."""
     return _answer(standings, tag, _in_language(standings, tag))
 
 
 def titled(answer: Answer, name: str) -> Answer:
-    """The answer with a title for the top of a page: its own, else its first sentence, else the name of the board."""
+    """Return the answer with a title for the top of a page: its own, else its first sentence, else the name of the board."""
     if answer.title or not answer.cards:
         return replace(answer, title=answer.title or name)
     first, *other_cards = answer.cards
@@ -44,7 +44,9 @@ def titled(answer: Answer, name: str) -> Answer:
 
 
 def _answer(standings: Standings, tag: str | None, sentences: Iterable[Sentence]) -> Answer:
-    """The sentences about the baseline as cards, behind those of verdicts; none where labels are constructed: nobody may be used then."""
+    """Return the sentences about the baseline as cards, behind those of verdicts; none where labels are constructed: nobody may be used
+    then.
+    """
     names = {judge.id: judge.display_name for judge in competitors(standings)}
     verdicts = [] if standings.constructed else [v for v in standings.verdicts if v["judge"] in names and tag in (None, v["language"])]
     if not verdicts:
@@ -71,7 +73,7 @@ def _in_language(standings: Standings, tag: str) -> list[Sentence]:
 
 
 def board_facts(standings: Standings) -> str:
-    """Whether a newer board exists, judges, languages, questions and the source of the labels, in one line."""
+    """Return a line about a board: its successor, judges, baselines, languages, questions and the source of its labels."""
     tables = [table for table in standings.tables if table.metric == POOLED and table.variant == standings.variants[0]]
     parts = [
         counted(len(competitors(standings)), "judge"),
@@ -86,12 +88,12 @@ def board_facts(standings: Standings) -> str:
 
 
 def competitors(standings: Standings) -> list[Contender]:
-    """The judges of a board without its baselines."""
+    """Return the judges of a board without its baselines."""
     return [judge for judge in standings.judges if not judge.baseline]
 
 
 def probes_in_short(standings: Standings, findings: Sequence[Finding]) -> list[str]:
-    """A line for each judge that a probe flagged, or one line that says that none was."""
+    """Return a line for each judge that a probe flagged, or one line that says that none was."""
     titles = {judge.id: judge.display_name for judge in standings.judges}
     flagged: dict[str, list[str]] = {}
     for finding in findings:
@@ -137,7 +139,7 @@ def _below_baseline(standings: Standings, judges: Sequence[Contender], languages
 
 
 def _languages(standings: Standings, judge: Contender, side: str) -> list[str]:
-    """The languages in which a judge is shown to be on a side of the baseline."""
+    """Return the languages in which a judge is shown to be on a side of the baseline."""
     on_side = {tag: [row.judge for row in _rows(standings, tag) if row.beside_baseline == side] for tag in standings.languages}
     return [tag for tag, judges in on_side.items() if judge.id in judges]
 

@@ -32,7 +32,7 @@ from harness.text import terminal_safe
 
 
 def render_corrected(corrected: Corrected) -> RenderableType:
-    """All numbers; a difference stands in the row of its first system, `one − other`."""
+    """Return all numbers; a difference stands in the row of its first system, `one − other`."""
     rows = [_corrected_row(number) for number in corrected.numbers]
     names = [name for name in corrected.numbers[0].key if name not in ("language", "metric", *SIDE)]
     keys = (*varying_keys(rows, SIDE), "metric", *(name for name in names if any(row[name] is not None for row in rows)))
@@ -49,7 +49,7 @@ def _corrected_row(number: CorrectedNumber) -> dict[str, Any]:
 
 
 def render_acceptance(acceptances: Acceptances) -> RenderableType:
-    """All thresholds; that nothing is certified is said in words."""
+    """Return all thresholds; that nothing is certified is said in words."""
     rows = [threshold.flat() for threshold in acceptances.thresholds]
     return _tables(rows, (*varying_keys(rows, SIDE), "metric"), TableName.ACCEPTANCE, acceptances.notes)
 
@@ -117,7 +117,7 @@ def _target(target: ExtensionTarget) -> str:
 
 
 def _as_seen(target: ExtensionTarget) -> str:
-    """What the plan rests on, where it is another one under the differences that were seen."""
+    """Return what the plan rests on, where it is another one under the differences that were seen."""
     if target.more_groups_as_seen == target.more_groups:
         return ""
     if target.more_groups_as_seen is None:
@@ -149,7 +149,7 @@ def _extension(line: Extension) -> str:
 
 
 def _cells(certificate: Certificate) -> Iterator[str]:
-    """A line for each cell; what all of them lack for one reason is said once, at the end."""
+    """Yield a line for each cell; what all of them lack for one reason is said once, at the end."""
     lacks = [_together((_means(cell), _acceptance(cell), _map(cell))) for cell in certificate.cells]
     alike = len(lacks) > 1 and lacks.count(lacks[0]) == len(lacks)
     for cell, parts in zip(certificate.cells, lacks, strict=True):
@@ -176,7 +176,7 @@ def _together(parts: Iterable[tuple[str, str | None]]) -> list[str]:
 
 
 def _means(cell: CertifiedCell) -> tuple[str, str | None]:
-    """What a cell says of means, as `_acceptance` and `_map` do of theirs; beside what it lacks, the reason."""
+    """Return what a cell says of means, as `_acceptance` and `_map` do of theirs; beside what it lacks, the reason."""
     if cell.corrections:
         return f"means are corrected by {cell.corrections[0].n} labels", None
     return "no corrected means", cell.correction_reason

@@ -35,7 +35,7 @@ _MOST_EXAMPLES = 8  # of what is odd in a label set
 def render_comparison(
     comparison: Comparison, full: bool = False, distributions: bool = False, width: int = PIPE_WIDTH, *, all_rows: bool = False
 ) -> RenderableType:
-    """The answer and the verdicts; with `full`, and where there are no verdicts, also the statistics of all cells and the sections.
+    """Return the answer and the verdicts; with `full`, and where there are no verdicts, also the statistics of all cells and the sections.
 
     With `all_rows` all verdicts are shown, and what the headings mean. With `distributions` the statistics have the class shares by
     agreement of the annotators.
@@ -50,7 +50,7 @@ def render_comparison(
 
 
 def _statistics(comparison: Comparison, distributions: bool) -> Iterator[RenderableType]:
-    """All cells, language by language, then the sections."""
+    """Yield all cells, language by language, then the sections."""
     tables = []
     for language, table in language_tables(comparison):
         tables.append(table)
@@ -76,7 +76,7 @@ def _heading(comparison: Comparison) -> Iterator[RenderableType]:
 def _verdicts(
     comparison: DecidedComparison, comparing_lines: Sequence[RenderableType], width: int, all_rows: bool
 ) -> Iterator[RenderableType]:
-    """What each judge may be used for; `comparing_lines` are the part of the answer that stands below it."""
+    """Yield what each judge may be used for; `comparing_lines` are the part of the answer that stands below it."""
     yield from render_verdicts(comparison.verdicts, width, all_rows=all_rows)
     yield from (Text(""), *comparing_lines[:-1]) if comparing_lines else ()
     if comparison.alternative_annotators and all_rows:
@@ -118,13 +118,13 @@ def comparison_table(comparison: Comparison, cells: Sequence[Cell], *, first_key
 
 
 def distinguishing_keys(keys: Sequence[Mapping[str, Any]]) -> list[str]:
-    """The keys that differ between cells, without the language; the metric always."""
+    """Return the keys that differ between cells, without the language; the metric always."""
     varying = varying_keys(keys, keys[0]) if keys else []
     return [name for name in (keys[0] if keys else ()) if name != "language" and (name == "metric" or name in varying)]
 
 
 def language_name(language: Any) -> str:
-    """A language in English and by its own name; `All languages` where they are pooled."""
+    """Return a language in English and by its own name; `All languages` where they are pooled."""
     is_language = isinstance(language, str) and language != POOLED
     return terminal_safe(both_names(language)) if is_language else "All languages"
 
@@ -149,7 +149,7 @@ def render_label_check(check: LabelCheck) -> RenderableType:
         cells = [cell for cell in check.cells if cell["language"] == language]
         tables[language] = tabulate(cells, columns_in(TableName.LABELS), keys, shown_in=check.cells)
     parts = [part for tag, table in tables.items() for part in (table_heading(language_name(tag)), FittedTable(table))]
-    lines = [*_odd(check), *(f"note: {note}" for note in check.notes)]
+    lines = [*_labels_to_check(check), *(f"note: {note}" for note in check.notes)]
     return Group(*parts, Text("\n" + "\n".join(map(terminal_safe, lines))), dim_lines(legend_of(tables.values())))
 
 
@@ -161,14 +161,14 @@ _NOT_KEYS = {
 }
 
 
-def _odd(check: LabelCheck) -> Iterator[str]:
-    """What deserves a look: annotators, then texts."""
-    found = {
+def _labels_to_check(check: LabelCheck) -> Iterator[str]:
+    """Yield what deserves a look: annotators, then texts."""
+    examples = {
         "annotators": [f"annotator {e['annotator']} {e['why']}: {e['language']}, {e['metric']}, {e['n']} items" for e in check.flagged],
         "repeated texts": [f"the same text: {', '.join(ids)}" for ids in check.duplicates],
         "texts in another language": [f"{text.item_id}: says {text.stated}, looks like {text.found}" for text in check.misplaced],
     }
-    for what, lines in found.items():
+    for what, lines in examples.items():
         yield from lines[:_MOST_EXAMPLES]
         if len(lines) > _MOST_EXAMPLES:
             yield f"… and {len(lines) - _MOST_EXAMPLES} more {what} (--json has all)"

@@ -27,7 +27,7 @@ from harness.text import terminal_safe
 
 
 def languages_table(comparisons: Sequence[LanguageComparison]) -> TextTable:
-    """A row for each metric, judge and condition."""
+    """Return a row for each metric, judge and condition."""
     rows = [_languages_row(comparison) for comparison in comparisons]
     return tabulate(rows, columns_in(TableName.LANGUAGES), ("metric", *varying_keys(rows, SIDE)))
 
@@ -51,7 +51,7 @@ def _languages_row(comparison: LanguageComparison) -> Row:
 
 
 def calibration_table(calibrations: Sequence[Calibration]) -> TextTable:
-    """A row for each language, metric, judge and condition that has probabilities."""
+    """Return a row for each language, metric, judge and condition that has probabilities."""
     rows = list(_calibration_rows(calibrations))
     return tabulate(rows, columns_in(TableName.CALIBRATION), ("language", "metric", *varying_keys(rows, SIDE)))
 
@@ -74,7 +74,7 @@ def _calibration_rows(calibrations: Sequence[Calibration]) -> Iterator[Row]:
 
 
 def render_budget(budget: LabelBudget) -> RenderableType:
-    """What is labelled of every cell, and what is missing."""
+    """Return what is labelled of every cell, and what is missing."""
     rows = [cell.flat() | {"language": english_name(str(cell.key["language"]))} for cell in budget.cells]
     table = tabulate(rows, columns_in(TableName.LABELS_NEEDED), ("language", "metric", *varying_keys(rows, SIDE)))
     new = [Text(line) for line in _new_languages(budget)]
@@ -82,7 +82,7 @@ def render_budget(budget: LabelBudget) -> RenderableType:
 
 
 def _new_languages(budget: LabelBudget) -> Iterator[str]:
-    """What a new language needs for a corrected mean, a line for each metric and condition."""
+    """Yield what a new language needs for a corrected mean, a line for each metric and condition."""
     rows = [plan.flat() for plan in budget.new_languages or ()]
     sides = varying_keys(rows, SIDE)
     for row in rows:
@@ -146,8 +146,8 @@ def annotator_pooling_table(rows: Sequence[Mapping[str, Any]]) -> TextTable:
     return tabulate([dict(row) for row in rows], _POOLING, ("task", *varying))
 
 
-def rows_of(planned: Sequence[LabelsBefore], half_width: float) -> list[list[str]]:
-    """The headings, and a row for each."""
+def plan_rows(planned: Sequence[LabelsBefore], half_width: float) -> list[list[str]]:
+    """Return the headings, and a row for each."""
     heads = ["metric", "two people agree", "people a text", "texts for 'use'", f"texts for ±{100 * half_width:g} points", "best constant"]
     by_language = any(plan.people.language for plan in planned)
     rows = [["language", *heads] if by_language else heads]
@@ -166,8 +166,8 @@ def rows_of(planned: Sequence[LabelsBefore], half_width: float) -> list[list[str
     return rows
 
 
-def sentences_of(planned: Sequence[LabelsBefore], decision: DecisionOptions, cells: int, shares_given: bool) -> Iterator[str]:
-    """What stands behind the numbers."""
+def plan_sentences(planned: Sequence[LabelsBefore], decision: DecisionOptions, cells: int, shares_given: bool) -> Iterator[str]:
+    """Yield what stands behind the numbers."""
     people = planned[0].people
     if people.texts is None:
         yield from _assumed(people, shares_given, len(planned) > 1)

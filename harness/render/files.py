@@ -76,7 +76,7 @@ def _plain_rows(rows: Iterable[Mapping[str, Any]]) -> Rows:
 
 
 def report_csv(report: Report) -> str:
-    """The cells of a report; where labels are sealed, how many answers could be read."""
+    """Return the cells of a report; where labels are sealed, how many answers could be read."""
     if not report.sealed:
         return cells_csv((*report.by_metric, *report.cells))
     rows = _plain_rows(msgspec.to_builtins(row) | {"coverage": row.coverage} for row in report.sealed)
@@ -106,7 +106,7 @@ def write_sections(folder: Path, sections: Mapping[str, Mapping[str, Any]]) -> l
 
 
 def _flat_row(row: Mapping[str, Any]) -> dict[str, Any]:
-    """A row with intervals in two columns and nested values as JSON text."""
+    """Return a row with intervals in two columns and nested values as JSON text."""
     flat: dict[str, Any] = {}
     for name, value in row.items():
         if name.endswith("_ci"):

@@ -25,7 +25,7 @@ _WIDE = 120  # characters of a terminal from which columns stand further apart
 
 
 def plain_table(headings: Iterable[str], rows: Iterable[Iterable[RenderableType]], numbers: Collection[int] = ()) -> Table:
-    """A table without lines between its cells; `numbers` are the places of columns that are set to the right."""
+    """Return a table without lines between its cells; `numbers` are the places of columns that are set to the right."""
     table = Table(box=None, pad_edge=False)
     for column, heading in enumerate(headings):
         table.add_column(heading, justify="right" if column in numbers else "left")
@@ -73,7 +73,9 @@ class FittedTable:
             yield self._block(columns, widths, gap)
 
     def _widths(self) -> tuple[list[int], list[int], list[int]]:
-        """Of each column the least width, the one in which its texts have one line, and the one in which its heading has few lines too."""
+        """Return of each column the least width, the one in which its texts have one line, and the one in which its heading has few lines
+        too.
+        """
         least, content, full = [], [], []
         for column, heading in enumerate(self.table.headings):
             texts = [row[column] for row in self.table.rows] + ([] if column else list(self.line_headings.values()))
@@ -104,7 +106,7 @@ class FittedTable:
 
 
 def _blocks(least: Sequence[int], keys: Sequence[int], width: int, gap: int) -> Iterator[list[int]]:
-    """The columns that stand side by side, block by block: in each the keys, and at least one other."""
+    """Yield the columns that stand side by side, block by block: in each the keys, and at least one other."""
     block: list[int] = []
     for column in range(len(least)):
         if column not in keys:
@@ -118,7 +120,7 @@ def _blocks(least: Sequence[int], keys: Sequence[int], width: int, gap: int) -> 
 
 
 def _widened(widths: Sequence[int], goals: Sequence[int], room: int) -> list[int]:
-    """The widths of columns side by side: what is left of the line goes to those that need more, from the left."""
+    """Return the widths of columns side by side: what is left of the line goes to those that need more, from the left."""
     spare, widened = room - sum(widths), []
     for width, goal in zip(widths, goals, strict=True):
         widened.append(width + max(0, min(goal - width, spare)))
@@ -131,7 +133,8 @@ def _longest_word(texts: Sequence[str]) -> int:
 
 
 def _pieces(text: str) -> list[str]:
-    """What stays together: a word, a number with its sign, the whole of an interval. A line may break behind the dash of a pair of words.
+    """Return what stays together: a word, a number with its sign, the whole of an interval. A line may break behind the dash of a pair of
+    words.
 
     >>> _pieces("61 % [+6 to +14] judge–person pairs")
     ['61 % ', '[+6 to +14] ', 'judge–', 'person ', 'pairs ']
@@ -151,7 +154,7 @@ def _pieces(text: str) -> list[str]:
 
 
 def _broken(word: str, width: int) -> list[str]:
-    """A word that is too long for its column, in lines: behind its signs (`-`, `/`, `_`) where that is possible.
+    """Return a word that is too long for its column, in lines: behind its signs (`-`, `/`, `_`) where that is possible.
 
     >>> _broken("local/qwen2.5-coder-1.5b", 12)
     ['local/', 'qwen2.5-', 'coder-1.5b']
@@ -166,7 +169,7 @@ def _broken(word: str, width: int) -> list[str]:
 
 
 def _folded(text: str, width: int) -> str:
-    """A text in lines of at most `width` cells, broken between words; a longer word is broken where it has to be."""
+    """Return a text in lines of at most `width` cells, broken between words; a longer word is broken where it has to be."""
     lines = [""]
     for piece in _pieces(text):
         if cell_len((lines[-1] + piece).rstrip()) <= width:

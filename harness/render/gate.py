@@ -37,7 +37,7 @@ _SENTENCES = {
 
 
 def sentence(result: GateResult) -> str:
-    """The outcome for a reader, with the numbers of checks."""
+    """Return the outcome for a reader, with the numbers of checks."""
     counts = ", ".join(f"{count} {outcome}" for outcome in _SENTENCES if (count := result.count(outcome)))  # type: ignore[arg-type]
     return f"{_SENTENCES[result.outcome]} ({counts} of {len(result.checks)})"
 
@@ -47,7 +47,7 @@ def several_judges(checks: Iterable[Check]) -> bool:
 
 
 def judge_text(check: Check) -> str:
-    """The judge with its condition, of which only what is known is named."""
+    """Return the judge with its condition, of which only what is known is named."""
     if check.judge is None:
         return UNDEFINED
     condition = check.cell.condition
@@ -60,7 +60,7 @@ def n_text(check: Check) -> str:
 
 
 def limit_text(check: Check) -> str:
-    """The limit in words: `agreement at least 60 %`."""
+    """Return the limit in words: `agreement at least 60 %`."""
     bound, exact = check.bound, "" if isinstance(check.bound, str) else f"{100 * check.bound:g} %"
     if check.limit == "at_least":
         column = _COLUMNS.get(check.statistic or "")
@@ -77,7 +77,7 @@ def limit_text(check: Check) -> str:
 
 
 def seen_text(check: Check) -> str:
-    """The number that the limit is held against, with its interval or its corrected p; a dash where there is none."""
+    """Return the number that the limit is held against, with its interval or its corrected p; a dash where there is none."""
     if check.limit == "verdict":
         return check.verdict or UNDEFINED
     if check.value is None:
@@ -94,7 +94,7 @@ def seen_text(check: Check) -> str:
 
 
 def gate_markdown(result: GateResult) -> str:
-    """A Markdown page with one table, such as for a pull request or a job's summary."""
+    """Return a Markdown page with one table, such as for a pull request or a job's summary."""
     lines = [f"## Gate: {result.outcome}", "", f"{_cell(result.source)}: {sentence(result)}.", ""]
     lines += ["| language | metric | judge | limit | seen | n | outcome |", "| --- | --- | --- | --- | --- | ---: | --- |"]
     for check in result.checks:
@@ -157,9 +157,9 @@ def print_gate(
 
 
 def render_gate(result: GateResult, source: str, width: int, *, all_rows: bool = False) -> RenderableType:
-    """The answer, then for each judge its limits: broken ones first, then open ones; with `all_rows` those that hold too."""
+    """Return the answer, then for each judge its limits: broken ones first, then open ones; with `all_rows` those that hold too."""
     title, *other_lines = _answer(result, source, width)
-    parts: list[RenderableType] = [Text(title.whole, style=_STYLES[result.outcome]), *styled_answer(other_lines, width)[:-1]]
+    parts: list[RenderableType] = [Text(title.full_text, style=_STYLES[result.outcome]), *styled_answer(other_lines, width)[:-1]]
     key = _Key()
     sides = dict.fromkeys(map(judge_text, result.checks))
     for side in sides:
@@ -176,7 +176,7 @@ def render_gate(result: GateResult, source: str, width: int, *, all_rows: bool =
 
 
 def _answer(result: GateResult, source: str, width: int) -> list[AnswerLine]:
-    """The outcome, whose limits they are, which are broken or open, and what to do: with as many names as six lines have room for."""
+    """Return the outcome, whose limits they are, which are broken or open, and what to do: with as many names as fit into six lines."""
     title = AnswerLine("title", f"gate: {sentence(result)}", f"gate: {sentence(result)}")
     who = next((text for text in _who(result.checks) if cell_len(text) <= width), "")
     steps = tuple(_steps(result.checks, source))
@@ -205,7 +205,7 @@ def _who(checks: Sequence[Check]) -> Iterator[str]:
 
 
 def _cards(result: GateResult, most_checks: dict[str, int]) -> Iterator[Card]:
-    """A card for the broken limits and one for the open ones, with the names of so many."""
+    """Yield a card for the broken limits and one for the open ones, with the names of so many."""
     several = several_judges(result.checks)
     for outcome, (style, heading) in _CARDS.items():
         checks = [check for check in result.checks if check.outcome == outcome]
@@ -223,7 +223,7 @@ def _cards(result: GateResult, most_checks: dict[str, int]) -> Iterator[Card]:
 
 
 def _steps(checks: Sequence[Check], source: str) -> Iterator[NextStep]:
-    """What to do first: read what differs, ask what has no answer, label more texts, or what the reason of an open limit says."""
+    """Yield what to do first: read what differs, ask what has no answer, label more texts, or what the reason of an open limit says."""
     if any(check.outcome == "fail" for check in checks):
         yield NextStep("read where judge and people differ", f"harness compare {source} --html compare.html")
         return
@@ -238,7 +238,7 @@ def _steps(checks: Sequence[Check], source: str) -> Iterator[NextStep]:
 
 
 def _half_width(check: Check) -> str:
-    """The flag that asks for an interval of agreement that would not hold the limit, if the agreement stayed as it is."""
+    """Return the flag that asks for an interval of agreement that would not hold the limit, if the agreement stayed as it is."""
     if check.statistic != AGREEMENT or check.value is None or isinstance(check.bound, str):
         return ""
     return f" --half-width {max(abs(check.value - check.bound), _LEAST_HALF_WIDTH):.3f}"
@@ -255,7 +255,7 @@ class _Key:
         self._meanings: dict[str, str] = {}
 
     def text(self, check: Check) -> str:
-        """The codes of a check: `<P? <C?`."""
+        """Return the codes of a check: `<P? <C?`."""
         if check.outcome == "pass":
             return ""
         if codes := [_CODES[name] for name in check.obstacles]:
@@ -296,7 +296,7 @@ def _table(checks: Sequence[Check], width: int, key: _Key) -> FittedTable:
 
 
 def _row(check: Check, shorter: int, key: _Key) -> dict[str, str]:
-    """The texts of one limit: all words, then (1) signs in limits, (2) short metrics, (3) tags of languages, (4) no number of items."""
+    """Return texts of a limit: all words, then (1) signs in limits, (2) short metrics, (3) tags of languages, (4) no number of items."""
     limit = limit_text(check)
     for words, sign in _SHORT if shorter else ():
         limit = limit.replace(words, sign)
@@ -314,7 +314,7 @@ def _row(check: Check, shorter: int, key: _Key) -> dict[str, str]:
 
 
 def _line_width(rows: Sequence[dict[str, str]], headings: dict[int, str], width: int) -> int:
-    """The width in which no cell of rows is broken, in a terminal of a width."""
+    """Return the width in which no cell of rows is broken, in a terminal of a width."""
     widths = {name: max(cell_len(name), *(cell_len(row[name]) for row in rows)) for name in rows[0]}
     widths["language"] = max(widths["language"], *map(cell_len, headings.values()))
     return sum(widths.values()) + gap_between(width) * (len(widths) - 1)

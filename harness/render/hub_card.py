@@ -42,7 +42,7 @@ def hub_card(
     licence: str,
     notes: Sequence[str],
 ) -> str:
-    """The text of `README.md` for the published tables of a data set.
+    """Return the text of `README.md` for the published tables of a data set.
 
     `agreement` has the cells of a label check, `signatures` those of the judges that are known, `licence` is as the hub names it; all may
     be empty. `notes` are what readers must know of texts and labels.

@@ -33,7 +33,7 @@ CALIBRATED = (
 
 
 def render_improved(improved: Improved, written: Path | None = None) -> RenderableType:
-    """The answer, the confirmation by language, verdicts before and after, and the disagreements that remain."""
+    """Return the answer, the confirmation by language, verdicts before and after, and the disagreements that remain."""
     parts: list[RenderableType] = [Text(terminal_safe(line)) for line in _answer(improved)]
     parts += [Text(""), _languages(improved), Text("")]
     parts += [Text(terminal_safe(line), style="dim") for line in _reading(improved)]
@@ -47,7 +47,7 @@ def render_improved(improved: Improved, written: Path | None = None) -> Renderab
 
 
 def calibration_steps(improved: Improved) -> list[str]:
-    """What becomes of scores, where the choice is calibrated and is used."""
+    """Return what becomes of scores, where the choice is calibrated and is used."""
     used = {row.language for row in improved.languages if row.setting == "chosen"}
     return [str(row) for row in improved.calibration if row.language in used]
 
@@ -133,7 +133,7 @@ def _remaining(improved: Improved) -> Table:
 
 
 def render_rounds(compared: RoundsCompared) -> RenderableType:
-    """Which candidate wins under which round, how far each agrees, and where the rounds differ."""
+    """Return which candidate wins under which round, how far each agrees, and where the rounds differ."""
     same = len(set(compared.winners)) == 1
     lines = [
         f"{'Every round' if same else name} agrees most with {candidate_words(winner)}."
@@ -168,7 +168,7 @@ def _examples(compared: RoundsCompared) -> Table:
 
 
 def render_cascades(cascades: AcceptedCascades) -> RenderableType:
-    """A block for each language and metric, and below all of them what the guarantee is about."""
+    """Return a block for each language and metric, and below all of them what the guarantee is about."""
     parts: list[RenderableType] = []
     for cascade in cascades.cascades:
         parts.append(table_heading(one_line(f"{both_names(cascade.language)}, {metric_words(cascade.metric)}")))
@@ -208,14 +208,14 @@ def _sentences(cascade: AcceptedCascade, cascades: AcceptedCascades) -> Iterator
 
 
 def _idle(cascade: AcceptedCascade) -> list[str]:
-    """The judges that answer nothing in the chain; if confidences are votes, those after the last one that answers."""
+    """Return the judges that answer nothing in the chain; if confidences are votes, those after the last one that answers."""
     last = max((index for index, step in enumerate(cascade.steps) if step.coverage), default=0)
     idle = ((index, step) for index, step in enumerate(cascade.steps) if cascade.risk is not None and not step.coverage)
     return [step.judge for index, step in idle if step.confidence != VOTES or index > last]
 
 
 def dollars(price: float | None) -> str:
-    """A price with the digits that tell judges apart."""
+    """Return a price with the digits that tell judges apart."""
     return UNDEFINED if price is None else "$0" if price == 0 else f"${price:,.2f}" if price >= 0.095 else f"${two_digits(price)}"
 
 
@@ -286,7 +286,7 @@ _MOST_ROWS = 40
 
 
 def render_explained(explained: Explained, *, all_rows: bool = False) -> RenderableType:
-    """A block for each metric and judge. `all_rows`: rows for effects that are not shown too, however many there are."""
+    """Return a block for each metric and judge. `all_rows`: rows for effects that are not shown too, however many there are."""
     shows_all = all_rows or sum(len(metric.effects) for metric in explained.metrics) <= _MOST_ROWS
     parts: list[RenderableType] = []
     for metric in explained.metrics:
@@ -334,12 +334,12 @@ def _effect_interval(value: float | None, low: float | None, high: float | None)
 
 
 def _detectable(effect: ErrorEffect | ExplainedPairs) -> str:
-    """The least effect that would have been found, where none was."""
+    """Return the least effect that would have been found, where none was."""
     return UNDEFINED if effect.detectable is None or effect.outcome == "shown" else f"{effect.detectable:.2f}"
 
 
 def _rest(effects: Sequence[ErrorEffect]) -> str:
-    """What has no row: how many effects, and the range of what would have been found."""
+    """Return what has no row: how many effects, and the range of what would have been found."""
     parts = []
     for name in dict.fromkeys(effect.covariate for effect in effects):
         name_effects = [effect for effect in effects if effect.covariate == name]
@@ -357,7 +357,7 @@ _MOST_SYSTEMS = 15
 
 
 def render_pairs(explained_pairs: Sequence[ExplainedPairs]) -> list[RenderableType]:
-    """A block for each metric: sentences, a row for people and each judge, and the systems of each."""
+    """Return a block for each metric: sentences, a row for people and each judge, and the systems of each."""
     parts: list[RenderableType] = []
     for metric in dict.fromkeys(str(pairs.key["metric"]) for pairs in explained_pairs):
         metric_pairs = [pairs for pairs in explained_pairs if pairs.key["metric"] == metric]

@@ -19,7 +19,7 @@ class JunitCase(NamedTuple):
 
 
 def junit_xml(name: str, suites: Mapping[str, Sequence[JunitCase]]) -> str:
-    """The file: `name` of the command, and the cases of each suite."""
+    """Return the file: `name` of the command, and the cases of each suite."""
     root = ElementTree.Element("testsuites", _counts([case for cases in suites.values() for case in cases]) | {"name": name})
     for title, cases in suites.items():
         suite = ElementTree.SubElement(root, "testsuite", _counts(cases) | {"name": without_controls(title)})

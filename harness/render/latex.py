@@ -23,13 +23,15 @@ PREAMBLE = r"% \usepackage{booktabs,siunitx}  in the preamble; other scripts' na
 
 
 def to_latex(comparison: Comparison) -> str:
-    """A comparison's cells as a `tabular`, with legend, notes and signature as comments. Texts are escaped, undefined numbers are `--`."""
+    """Return a comparison's cells as a `tabular`, with legend, notes and signature as comments. Texts are escaped, undefined numbers are
+    `--`.
+    """
     name = TableName.SYSTEMS if comparison.level == "system" else TableName.COMPARISON
     return _tabular(comparison.cells, columns_in(name), comments=(*comparison.notes, comparison.signature))
 
 
 def report_latex(report: Report) -> str:
-    """A run's cells that pool tasks as a `tabular`, with title, legend and signatures as comments; every text is escaped."""
+    """Return a run's cells that pool tasks as a `tabular`, with title, legend and signatures as comments; every text is escaped."""
     columns = columns_in(TableName.REPORT, TableName.REPORT_WIDE)
     return _tabular(report.by_metric or report.cells, columns, comments=(report.title, *report.signatures.values()))
 
@@ -55,7 +57,7 @@ def _tabular(cells: Sequence[Cell], columns: Sequence[Column], *, comments: Sequ
 
 
 def heading(column: Column) -> str:
-    """A column's heading with its unit; symbols and variables are set as mathematics."""
+    """Return a column's heading with its unit; symbols and variables are set as mathematics."""
     text = escape(column.heading)
     for symbol, command in _SYMBOLS.items():
         text = text.replace(symbol, command)
@@ -64,7 +66,7 @@ def heading(column: Column) -> str:
 
 
 def _numbers(row: Row, columns: Sequence[tuple[Column, bool]]) -> Iterator[str]:
-    """A row's numbers, each followed by its interval where the column has intervals."""
+    """Yield a row's numbers, each followed by its interval where the column has intervals."""
     for column, has_interval in columns:
         value, interval = column.value_of(row), column.interval_of(row)
         number = column.format.latex_number

@@ -1,4 +1,4 @@
-"""What the page and the printed figures draw alike: sensitivity along the dose of a change, and unreadable answers as shares."""
+"""Numbers that the page and the printed figures draw alike: sensitivity along the dose of a change, and unreadable answers as shares."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class DoseResponse:
 
 
 def dose_responses(rows: Rows) -> list[DoseResponse]:
-    """What the rows of perturbations say along a dose, the plainest condition first; baselines only where there is no judge.
+    """Return what the rows of perturbations say along a dose, the plainest condition first; baselines only where there is no judge.
 
     Rows count that are about one language and metric, all tasks together, and that have a dose and a sensitivity.
     """
@@ -69,7 +69,7 @@ def dose_responses(rows: Rows) -> list[DoseResponse]:
 
 
 def of_judges(rows: Rows) -> Rows:
-    """The rows of judges; of baselines where there is no judge."""
+    """Return the rows of judges; of baselines where there is no judge."""
     return [row for row in rows if not is_baseline(side_of(row))] or rows
 
 
@@ -123,7 +123,7 @@ class FailureShares:
 
 
 def failure_shares(rows: Sequence[Mapping[str, Any]]) -> FailureShares | None:
-    """The picture of a report's failures; None where there is one condition, or every answer could be read."""
+    """Return the picture of a report's failures; None where there is one condition, or every answer could be read."""
     by_side: dict[Side, Mapping[str, Any]] = {side_of(row): row for row in rows}
     kinds = tuple(str(kind) for kind in Failure if any(row["failures"].get(kind) for row in rows))
     if not kinds or len({side[2:] for side in by_side}) < 2:
@@ -142,5 +142,5 @@ def kind_words(kind: str) -> str:
 
 
 def kind_number(kind: str) -> int:
-    """The place of a kind among all kinds, by which it has the same colour in every picture."""
+    """Return the place of a kind among all kinds, by which it has the same colour in every picture."""
     return list(Failure).index(Failure(kind))

@@ -148,7 +148,7 @@ class TerminalWatcher:
         return self._rows is not None
 
     def _view(self, bar: Progress) -> Group:
-        """The rows that fill, as many as the terminal has room for, above the bars."""
+        """Return the rows that fill, as many as the terminal has room for, above the bars."""
         rows = list(self._rows or ())
         return Group(_table_of(rows, max(3, self._console.height - _OTHER_LINES)), bar) if rows else Group(bar)
 
@@ -198,7 +198,7 @@ class TerminalWatcher:
 
 
 def _table_of(rows: Sequence[LiveRow], room: int) -> Table:
-    """The rows around the first that is not complete."""
+    """Return the rows around the first that is not complete."""
     several = len({row.judge for row in rows}) > 1
     names = (*(["judge"] if several else []), "language", "metric")
     under_way = next((index for index, row in enumerate(rows) if row.done < row.total), len(rows))

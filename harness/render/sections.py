@@ -27,7 +27,7 @@ _PART = ("language", "dataset")
 
 
 def render_sections(sections: Mapping[str, Found]) -> RenderableType:
-    """The sections for a terminal."""
+    """Return the sections for a terminal."""
     parts: list[RenderableType] = []
     shown_list = shown_sections(sections)
     for section in shown_list:
@@ -64,7 +64,7 @@ def render_self_preference(preference: SelfPreference) -> RenderableType:
 
 
 def _undefined(data: dict[str, Any]) -> Iterable[str]:
-    """Why a number of the tables is undefined, one line a number; intervals have no line of their own."""
+    """Yield why a number of the tables is undefined, one line a number; intervals have no line of their own."""
     for name in ("pairwise", "kendall_tau", "individual", "mutual"):
         for row in data[name]:
             for number, why in row["undefined"].items():
@@ -98,6 +98,6 @@ def review_table(summary: ReviewSummary) -> TextTable:
 
 
 def render_reviews(summary: ReviewSummary) -> RenderableType:
-    """The table and what its headings mean."""
+    """Return the table and what its headings mean."""
     table = review_table(summary)
     return Group(FittedTable(table), dim_lines(table.legend))

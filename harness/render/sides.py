@@ -18,12 +18,12 @@ Side = tuple[Any, ...]
 
 
 def side_of(key: Mapping[str, Any]) -> Side:
-    """The side of a cell's or a verdict's key, or of a row of a section."""
+    """Return the side of a cell's or a verdict's key, or of a row of a section."""
     return tuple(key.get(name) for name in SIDE)
 
 
 def sides_of(cells: Iterable[Cell]) -> list[Side]:
-    """The different sides of cells, the plainest first."""
+    """Return the different sides of cells, the plainest first."""
     return plainest_first(side_of(cell.key) for cell in cells)
 
 
@@ -32,7 +32,7 @@ def languages_of(cells: Iterable[Cell]) -> list[str]:
 
 
 def filters_of(side: Side) -> dict[str, Any]:
-    """The filters of a page's browser of items that show the judgments of a side."""
+    """Return the filters of a page's browser of items that show the judgments of a side."""
     return {name: value for name, value in zip(SIDE, side, strict=True) if value is not None and value != POOLED}
 
 
@@ -41,7 +41,7 @@ def is_baseline(side: Side) -> bool:
 
 
 def plainest_first(sides: Iterable[Side]) -> list[Side]:
-    """The different sides: judges in their order, baselines last; conditions from the plainest and the lowest temperature on.
+    """Return the different sides: judges in their order, baselines last; conditions from the plainest and the lowest temperature on.
 
     >>> plainest_first([(None, "b", "joint", 0.0, None), (None, "b", "single", 0.7, None), (None, "b", "single", 0.0, None)])[0]
     (None, 'b', 'single', 0.0, None)
@@ -57,7 +57,7 @@ def plainest_first(sides: Iterable[Side]) -> list[Side]:
 
 
 def side_name(side: Side, all_sides: Sequence[Side]) -> str:
-    """What tells a side from the others, in words; the judge where nothing does.
+    """Return what tells a side from the others, in words; the judge where nothing does.
 
     >>> one, two = (None, "b", "joint", 0.0, None), (None, "b", "joint", 0.7, None)
     >>> side_name(one, [one, two]), side_name(one, [one])

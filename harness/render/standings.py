@@ -50,7 +50,7 @@ _STATISTICS = {"leniency": "leniency_of_scale"} | dict.fromkeys(("alpha_ordinal"
 
 
 def heading(standings: Standings) -> str:
-    """The board's title. It says when labels are constructed, whatever the board calls itself."""
+    """Return the board's title. It says when labels are constructed, whatever the board calls itself."""
     says_so = not standings.constructed or "constructed" in standings.title.lower()
     return standings.title if says_so else f"{standings.title} (constructed labels)"
 
@@ -71,7 +71,7 @@ def ranking_table(standings: Standings, ranking: Ranking) -> TextTable:
 
 
 def ranking_columns(standings: Standings) -> list[Column]:
-    """The columns of a board: those of the registry, with what it ranks by in their midst, and every statistic that it names."""
+    """Return the columns of a board: those of the registry, with what it ranks by in their midst, and every statistic that it names."""
     ranked_by = _ranked_by(standings)
     asked_for = {_STATISTICS.get(name, name): None for name in standings.statistics}
     columns: list[Column] = []
@@ -87,22 +87,22 @@ def ranking_columns(standings: Standings) -> list[Column]:
 
 
 def _ranked_by(standings: Standings) -> Column:
-    """The registry's column of the statistic that ranks."""
+    """Return the registry's column of the statistic that ranks."""
     return next(column for column in COLUMNS if column.name == standings.rank_by)
 
 
 def value_text(standings: Standings, value: float | None, interval: tuple[float, float] | None = None) -> str:
-    """A value of the statistic that ranks, as its tables write it: a share in percent, or a correlation."""
+    """Return a value of the statistic that ranks, as its tables write it: a share in percent, or a correlation."""
     return _ranked_by(standings).format.text(value, interval)
 
 
 def by_order(standings: Standings) -> bool:
-    """Whether a board ranks by a correlation, because its scores are continuous."""
+    """Return True if a board ranks by a correlation, because its scores are continuous."""
     return standings.rank_by in RANKED_BY_ORDER
 
 
 def _statistic(name: str) -> Column:
-    """The column of a statistic that standings do not have by themselves."""
+    """Return the column of a statistic that standings do not have by themselves."""
     same_name = (column for column in COLUMNS if column.name == name)
     column = next(iter(sorted(same_name, key=lambda column: column.tables == {TableName.SYSTEMS})), None)  # not of means of systems
     column = column or Column(name, name.replace("_", " "), COEFFICIENT, "see docs/statistics.md", frozenset())
@@ -155,19 +155,21 @@ def _dollars(spent: Spending) -> str:
 
 
 def name_of(judge: Contender) -> str:
-    """What a row is called: the title, followed by the name where both say something."""
+    """Return what a row is called: the title, followed by the name where both say something."""
     number = judge.id.removeprefix(judge.name)
     name = f"{judge.title} ({judge.name}{number})" if judge.title and judge.title != judge.name else f"{judge.name}{number}"
     return f"{name}, a part: {judge.part}" if judge.part else name
 
 
 def baseline_note(ranked: RankedJudge) -> str:
-    """What a row says about the baseline; nothing where the judge is shown to beat it."""
+    """Return what a row says about the baseline; nothing where the judge is shown to beat it."""
     return {"above": "", "below": BELOW_BASELINE, "not shown": NOT_BEATING, "too few texts": TOO_FEW}[ranked.beside_baseline]
 
 
 def overall_table(standings: Standings, variant: str) -> TextTable:
-    """All judges over the languages, baselines last. A mean always has the worst language beside it, and a mean with blanks is blank."""
+    """Return all judges over the languages, baselines last. A mean always has the worst language beside it, and a mean with blanks is
+    blank.
+    """
     overall_rows = [row for row in standings.overall if row.variant == variant]
     overall_rows.sort(key=lambda row: standings.judge(row.judge).baseline)
     judges = [standings.judge(row.judge) for row in overall_rows]
@@ -194,7 +196,7 @@ def _overall_row(overall: Overall, judge: Contender, written: ColumnFormat) -> R
 
 
 def verdict_table(standings: Standings, language: str | None = None) -> TextTable | None:
-    """What the judges may be used for: a row for each language, a column for each metric. `language`: only this one.
+    """Return what the judges may be used for: a row for each language, a column for each metric. `language`: only this one.
 
     None where no judge has a verdict, and where labels are constructed: nobody may be used then.
     """
@@ -230,13 +232,13 @@ def _verdicts_in_short(verdicts: Sequence[Verdict], standings: Standings) -> str
 
 
 def table_title(standings: Standings, ranking: Ranking) -> str:
-    """What a table is about, in one line."""
+    """Return what a table is about, in one line."""
     variant = f" · {ranking.variant}" if len(standings.variants) > 1 else ""
     return f"{metric_name(ranking.metric)}{variant} · {ranking.questions} questions on {ranking.texts} independent texts"
 
 
 def groups_in_words(ranking: Ranking) -> str:
-    """Which places are not shown to differ, or why nothing is said about that."""
+    """Return which places are not shown to differ, or why nothing is said about that."""
     if ranking.reason:
         if ranking.texts_needed == MIN_TEXTS:
             return f"No ranks: {ranking.reason} ({ranking.texts}; {ranking.texts_needed} are needed). The rows are sorted by value."
@@ -248,7 +250,7 @@ def groups_in_words(ranking: Ranking) -> str:
 
 
 def standings_notes(standings: Standings, tables: Iterable[TextTable] = ()) -> list[str]:
-    """What a reader of the tables has to know: what their headings mean, then the rest."""
+    """Return what a reader of the tables has to know: what their headings mean, then the rest."""
     lines = list(dict.fromkeys(line for table in tables for line in table.legend))
     lines += [
         "All tasks and metrics are pooled where none is named. Intervals are at 95 % and respect that questions share texts.",
@@ -263,7 +265,7 @@ def standings_notes(standings: Standings, tables: Iterable[TextTable] = ()) -> l
 
 
 def cautions(standings: Standings) -> list[str]:
-    """What the standings do not show, and the dates of prices."""
+    """Return what the standings do not show, and the dates of prices."""
     lines = []
     if any(judge.status == "recorded" for judge in standings.judges):
         lines.append("Recorded judges were asked elsewhere, in their own way. Their scores have no replies that could be read again.")
@@ -317,7 +319,7 @@ def render_standings(
     *,
     all_tables: bool = False,
 ) -> RenderableType:
-    """All languages with metrics pooled; of one language, its metrics too.
+    """Return all languages with metrics pooled; of one language, its metrics too.
 
     The tables of single languages, the findings of probes and the meanings of headings are there with `all_tables`, or of one language.
     """
@@ -358,7 +360,7 @@ def render_standings(
 
 
 def _more(standings: Standings, findings: Sequence[Finding]) -> str:
-    """What the flags add."""
+    """Return what the flags add."""
     flagged = len({finding.judge for finding in findings if finding.flagged})
     probes = f" what probes find ({counted(flagged, 'judge')} to look at closer)," if findings else ""
     more = f"--all adds a table for each language,{probes} and what the headings mean"
@@ -366,7 +368,7 @@ def _more(standings: Standings, findings: Sequence[Finding]) -> str:
 
 
 def _with_signs(table: TextTable, width: int) -> TextTable:
-    """A table of verdicts; with signs in place of words where a row would be broken in the width."""
+    """Return a table of verdicts; with signs in place of words where a row would be broken in the width."""
     widths = _column_widths(table)
     if sum(widths) + gap_between(width) * (len(widths) - 1) <= width:
         return table
@@ -379,7 +381,7 @@ def _with_signs(table: TextTable, width: int) -> TextTable:
 
 
 def _fitted_table(table: TextTable, width: int) -> Iterator[RenderableType]:
-    """The columns that fit into the width, and the names of the others."""
+    """Yield the columns that fit into the width, and the names of the others."""
     widths = _column_widths(table)
     fitting = _fitting(table, widths, width)
     room = width - sum(widths[column] + _GAP for column in fitting if table.headings[column].name != _NAME) - _GAP
@@ -397,13 +399,13 @@ def _fitted_table(table: TextTable, width: int) -> Iterator[RenderableType]:
 
 
 def _column_widths(table: TextTable) -> list[int]:
-    """The widths in which no text of a column is broken; the sign of an interval in a heading stays whole too."""
+    """Return the widths in which no text of a column is broken; the sign of an interval in a heading stays whole too."""
     signs = ("[95 %]" if "[95" in heading.text else "" for heading in table.headings)
     return [max(width, cell_len(sign)) for width, sign in zip(column_widths(table), signs, strict=True)]
 
 
 def _fitting(table: TextTable, widths: Sequence[int], width: int) -> list[int]:
-    """The columns for which there is room, from the left on."""
+    """Return the columns for which there is room, from the left on."""
     fitting: list[int] = []
     taken = 0
     for column, column_width in enumerate(widths):

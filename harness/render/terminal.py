@@ -40,12 +40,12 @@ def dim_lines(lines: Iterable[str]) -> RenderableType:
 
 
 def table_heading(title: str) -> Text:
-    """What stands above a table, with a line between it and what is above."""
+    """Return what stands above a table, with a line between it and what is above."""
     return Text(f"\n{terminal_safe(title)}", style="bold cyan")
 
 
 def legend_of(tables: Iterable[TextTable]) -> dict[str, None]:
-    """What the headings and signs of tables mean, each line once."""
+    """Return what the headings and signs of tables mean, each line once."""
     return dict.fromkeys(line for table in tables for line in table.legend)
 
 
@@ -62,19 +62,19 @@ ANSWER_LINES = 6
 
 
 def render_answer(verdicts: Sequence[Verdict], pages: LabelPages, width: int) -> tuple[list[RenderableType], list[RenderableType]]:
-    """The answer of verdicts: what stands above the tables, in at most six lines of a terminal, and what then stands below them."""
+    """Return the answer of verdicts: what stands above the tables, in at most six lines of a terminal, and what then stands below them."""
     return render_lines(answer_lines(verdicts, pages), width)
 
 
 def render_lines(answer: Iterable[AnswerLine], width: int) -> tuple[list[RenderableType], list[RenderableType]]:
-    """An answer in at most six lines of a terminal, and what goes below the tables where the lines are too short.
+    """Return an answer in at most six lines of a terminal, and what goes below the tables where the lines are too short.
 
     What is known beside the sentences goes first, then the next step, then lines from the last on, such as what is not known yet.
     """
     above, below = list(answer), []
     if answer_height(above, width) > ANSWER_LINES:
-        below = [AnswerLine("note", text, text) for line in above for text in line.beside]
-        above = [line._replace(whole=line.sentence) if line.beside else line for line in above if line.sentence]
+        below = [AnswerLine("note", text, text) for line in above for text in line.notes]
+        above = [line._replace(full_text=line.sentence) if line.notes else line for line in above if line.sentence]
     if answer_height(above, width) > ANSWER_LINES:
         steps = [line for line in above if line.command or line.style == "next"]
         above, below = [line for line in above if line not in steps], [*below, *steps]
@@ -84,16 +84,16 @@ def render_lines(answer: Iterable[AnswerLine], width: int) -> tuple[list[Rendera
 
 
 def answer_height(lines: Iterable[AnswerLine], width: int) -> int:
-    """How many lines of a terminal an answer takes, the lines of a command not counted."""
+    """Return how many lines of a terminal an answer takes, the lines of a command not counted."""
     console = Console(width=width)
-    return sum(len(Text(line.sentence if line.command else line.whole).wrap(console, width)) for line in lines)
+    return sum(len(Text(line.sentence if line.command else line.full_text).wrap(console, width)) for line in lines)
 
 
 def styled_answer(answer: Iterable[AnswerLine], width: int) -> list[RenderableType]:
     """Lines of an answer. A command that does not fit behind its step stands below it, so that it can be copied."""
     parts: list[RenderableType] = []
     for line in answer:
-        full_text = terminal_safe(line.whole)
+        full_text = terminal_safe(line.full_text)
         command_below = line.command and cell_len(full_text) > width
         parts.append(Text(terminal_safe(line.sentence) + ":" if command_below else full_text, style=_ANSWER_STYLES[line.style]))
         parts += (
@@ -103,7 +103,7 @@ def styled_answer(answer: Iterable[AnswerLine], width: int) -> list[RenderableTy
 
 
 def render_verdicts(verdicts: Sequence[Verdict], width: int, *, all_rows: bool = False) -> Iterator[RenderableType]:
-    """The verdicts below an answer, with a key of the signs that occur; with `all_rows` all rows, and what the headings mean."""
+    """Yield the verdicts below an answer, with a key of the signs that occur; with `all_rows` all rows, and what the headings mean."""
     legend: dict[str, None] = {}
     for screen_table in screen_tables(verdicts, width, all_rows=all_rows):
         yield from (table_heading(screen_table.name),) if screen_table.name else ()
@@ -117,7 +117,7 @@ def render_verdicts(verdicts: Sequence[Verdict], width: int, *, all_rows: bool =
 
 
 def render_report(report: Report, *, by_task: bool = False, all_rows: bool = False, width: int = PIPE_WIDTH) -> RenderableType:
-    """The report: the answer, the verdicts, and notes.
+    """Return the report: the answer, the verdicts, and notes.
 
     `all_rows` shows all verdicts and what the headings mean; `by_task` adds a sentence and a table for each language, metric by metric and
     task by task; `width` is that of the terminal.
@@ -158,7 +158,7 @@ def _numbers(report: Report) -> Iterator[RenderableType]:
 
 
 def _continuous(report: Report) -> Iterator[RenderableType]:
-    """The table of scores that are numbers, if there are any."""
+    """Yield the table of scores that are numbers, if there are any."""
     if continuous := continuous_table(report):
         yield from (table_heading("Continuous scores"), FittedTable(continuous))
 
@@ -181,7 +181,7 @@ def print_collection(title: str, answer: Answer | None, reports: Sequence[Report
 
 
 def continuous_table(report: Report) -> TextTable | None:
-    """The cells whose scores are numbers, with correlations and errors; None if there are none."""
+    """Return the cells whose scores are numbers, with correlations and errors; None if there are none."""
     cells = [c for c in report.by_metric if c.continuous or (c["mae"] is not None and len(c.distribution_labels or ()) > _MOST_CLASSES)]
     if not cells:
         return None
@@ -197,19 +197,19 @@ def unreviewed(report: Report) -> Iterator[str]:
 
 
 def unreviewed_in(report: Report, language: str) -> list[str]:
-    """The same of one language."""
+    """Return the same of one language."""
     texts = ["No native reader has reviewed these texts."] if language in report.unreviewed else []
     instructions = language in report.unreviewed_instructions
     return [*texts, *(["No native reader has reviewed the own-language instructions."] if instructions else [])]
 
 
 def belongs(cell: Cell | Verdict, summary: LanguageSummary) -> bool:
-    """Whether a cell or a verdict is of a summary's language, judge and condition."""
+    """Return True if a cell or a verdict is of a summary's language, judge and condition."""
     return cell["language"] == summary.language and JudgeCondition.of(cell.key) == summary.condition
 
 
 def agreement_sentence(summary: LanguageSummary) -> str:
-    """How often a judge and the baseline agree with the labels over all metrics, and their difference."""
+    """Return how often a judge and the baseline agree with the labels over all metrics, and their difference."""
     if not summary.n_ref:
         return "It gave no answer that can be counted as equal to a label."
     beside_baseline = "" if summary.diff is None else f" (judge − baseline: {difference(summary.diff, summary.ci)})"
@@ -218,7 +218,7 @@ def agreement_sentence(summary: LanguageSummary) -> str:
 
 
 def condition_of(summary: LanguageSummary) -> str:
-    """The condition that the judge was asked under: `joint, temperature 0.3, top-p 0.9`."""
+    """Return the condition that the judge was asked under: `joint, temperature 0.3, top-p 0.9`."""
     return terminal_safe(summary.condition.words())
 
 
@@ -234,7 +234,7 @@ def _by_task(table: TextTable, cells: Sequence[Cell]) -> FittedTable:
 
 
 def notes(report: Report) -> list[str]:
-    """What a reader of a report's numbers has to know, a sentence each."""
+    """Return what a reader of a report's numbers has to know, a sentence each."""
     lines = []
     if report.constructed_labels:
         lines.append("The labels are constructed with the texts, not given by native speakers: passing is necessary, not sufficient.")
@@ -261,7 +261,7 @@ def notes(report: Report) -> list[str]:
 
 
 def _span_notes(spans: Mapping[str, Mapping[str, int]]) -> Iterator[str]:
-    """How many errors each judge marked, and how many of them cannot be shown in the text."""
+    """Yield how many errors each judge marked, and how many of them cannot be shown in the text."""
     for judge, counts in spans.items():
         unplaced = f"; {counts['unplaced']:,} quote words that are not in the text" if counts["unplaced"] else ""
         unread = f"; {counts['unread']:,} could not be read" if counts["unread"] else ""
@@ -269,7 +269,7 @@ def _span_notes(spans: Mapping[str, Mapping[str, int]]) -> Iterator[str]:
 
 
 def _native_data(cards: Mapping[str, Sequence[str]], how_to_get: Mapping[str, str]) -> str:
-    """Where labels of native speakers are, in the languages of a run on constructed ones, and the command that uses them."""
+    """Return where labels of native speakers are, in the languages of a run on constructed ones, and the command that uses them."""
     by_cards: dict[tuple[str, ...], list[str]] = {}
     for tag, names in cards.items():
         by_cards.setdefault(tuple(names), []).append(tag)
@@ -314,7 +314,7 @@ def print_whole(body: Callable[[int], RenderableType], after: Iterable[str] = ()
 
 
 def signature_line(signature: str, whole_signature: bool) -> str:
-    """A signature, or the beginning of its hash, by which two outputs are told apart."""
+    """Return a signature, or the beginning of its hash, by which two outputs are told apart."""
     short = hashlib.sha256(signature.encode()).hexdigest()[:8]
     return f"signature  {signature if whole_signature else f'{short} (--signature prints it whole)'}"
 
@@ -341,12 +341,12 @@ def print_sealed(report: Report) -> None:
 
 
 def reason_without_agreement(report: Report) -> str:
-    """Why a report shows no agreement: the labels are sealed, or there are none. Empty if it shows agreement."""
+    """Return why a report shows no agreement: the labels are sealed, or there are none. Empty if it shows agreement."""
     return "" if not report.sealed else UNLABELLED if report.unlabelled else SEALED
 
 
 def sealed_table(report: Report) -> TextTable:
-    """How many answers of each judge could be read, language by language."""
+    """Return how many answers of each judge could be read, language by language."""
     rows = []
     for row in report.sealed:
         counts = {name: getattr(row, name) for name in ("judge", "asked", "read", "coverage", "failures")}

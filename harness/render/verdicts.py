@@ -57,7 +57,7 @@ def verdict_tables(verdicts: Sequence[Verdict], width: int = _WIDE) -> Iterator[
 
 
 def screen_tables(verdicts: Sequence[Verdict], width: int = _WIDE, *, all_rows: bool = False) -> Iterator[ScreenTable]:
-    """What a terminal shows of verdicts below the answer.
+    """Yield what a terminal shows of verdicts below the answer.
 
     Of one judge the rows with a verdict, and those that more labels would settle; of several a matrix. Where there are only baselines, all
     rows of the plainest condition of each. With `all_rows` all rows of everyone.
@@ -68,7 +68,7 @@ def screen_tables(verdicts: Sequence[Verdict], width: int = _WIDE, *, all_rows: 
     elif not sides:
         yield from _baselines(sides_of_verdicts(verdicts), width)
     elif len(sides) == 1:
-        yield from _told(sides[0], width)
+        yield from _rows_of_interest(sides[0], width)
     else:
         first, *other_matrices = answer_of(sides).matrices
         below = f"Shown: asked with {first.asked}. --all has {counted(len(other_matrices), 'other condition')}." if other_matrices else ""
@@ -76,7 +76,7 @@ def screen_tables(verdicts: Sequence[Verdict], width: int = _WIDE, *, all_rows: 
 
 
 def _baselines(sides: Sequence[Sequence[Verdict]], width: int) -> Iterator[ScreenTable]:
-    """The rows of each baseline under its plainest condition, and how many other conditions there are."""
+    """Yield the rows of each baseline under its plainest condition, and how many other conditions there are."""
     plainest: dict[Side, Sequence[Verdict]] = {}
     for side in sides:
         plainest.setdefault(side_of(side[0].key)[:2], side)
@@ -86,8 +86,8 @@ def _baselines(sides: Sequence[Sequence[Verdict]], width: int) -> Iterator[Scree
         yield ScreenTable(name, table, {}, below)
 
 
-def _told(verdicts: Sequence[Verdict], width: int) -> Iterator[ScreenTable]:
-    """The rows of one judge that say something: decided ones, then those that more labels would settle from the fewest labels on."""
+def _rows_of_interest(verdicts: Sequence[Verdict], width: int) -> Iterator[ScreenTable]:
+    """Yield the rows of one judge that say something: decided ones, then those that more labels would settle from the fewest labels on."""
     decided = [verdict for style in ("good", "bad") for verdict in verdicts if style_of(verdict) == style]
     corrected = [verdict for verdict in verdicts if verdict.answer == "use corrected"]
     near = [verdict for verdict in verdicts if verdict.settled_by]
@@ -98,7 +98,7 @@ def _told(verdicts: Sequence[Verdict], width: int) -> Iterator[ScreenTable]:
 
 
 def _matrix_table(matrix: VerdictMatrix) -> tuple[TextTable, dict[int, str]]:
-    """A matrix as text, `✓ +9` in a cell of one verdict, and the headings above its rows."""
+    """Return a matrix as text, `✓ +9` in a cell of one verdict, and the headings above its rows."""
     headings = (Heading("row", matrix.rows_are, key=True), *(Heading(f"c{n}", column.name) for n, column in enumerate(matrix.columns)))
     rows = tuple((row.name, *("–" if square is None else square_text(square, " ") for square in row.squares)) for row in matrix.rows)
     signs = f"{SIGNS['good']} shown for the judge, {SIGNS['bad']} against it, {SIGNS['open']} not shown"
@@ -131,7 +131,7 @@ def _table(verdicts: Sequence[Verdict], width: int) -> TextTable:
 
 
 def column_widths(table: TextTable) -> list[int]:
-    """The widths in which no text of a column is broken: the longest, or the longest word of the heading."""
+    """Return the widths in which no text of a column is broken: the longest, or the longest word of the heading."""
     columns = zip(*table.rows, strict=True) if table.rows else ((),) * len(table.headings)
     return [max(map(cell_len, (*texts, *head.text.split()))) for head, texts in zip(table.headings, columns, strict=True)]
 
@@ -139,24 +139,24 @@ def column_widths(table: TextTable) -> list[int]:
 class AnswerLine(NamedTuple):
     """One line of an answer. Styles are `title`, `good`, `bad`, `open`, `next` and `note`; a next step may have a `command`.
 
-    `beside` is what is known beside the sentence, where there may be no room for it: a text for each card, behind the card's heading.
+    `notes` are what is known beside the sentence, where there may be no room for it: a text for each card, behind the card's heading.
     """
 
     style: str
     sentence: str
-    whole: str
-    beside: tuple[str, ...] = ()
+    full_text: str
+    notes: tuple[str, ...] = ()
     command: str = ""
 
 
 def answer_lines(verdicts: Sequence[Verdict], pages: LabelPages = LabelPages()) -> Iterator[AnswerLine]:
-    """The answer in at most six lines; none without a verdict."""
+    """Yield the answer in at most six lines; none without a verdict."""
     if sides := judged_sides(verdicts):
         yield from lines_of(answer_of(sides, pages))
 
 
 def lines_of(answer: Answer, *, by_card: bool = False) -> Iterator[AnswerLine]:
-    """An answer in at most six lines: its title, a line for each style of card with its notes, how sure it is, and the first step.
+    """Yield an answer in at most six lines: its title, a line for each style of card with its notes, how sure it is, and the first step.
 
     `by_card`: a line for each card, as many languages need.
     """
@@ -177,7 +177,7 @@ def lines_of(answer: Answer, *, by_card: bool = False) -> Iterator[AnswerLine]:
 
 
 def judged_sides(verdicts: Sequence[Verdict]) -> list[list[Verdict]]:
-    """The same as `sides_of_verdicts` without baselines, of which no answer is given."""
+    """Return the same as `sides_of_verdicts` without baselines, of which no answer is given."""
     return [side for side in sides_of_verdicts(verdicts) if not is_baseline(side_of(side[0].key))]
 
 

@@ -1,4 +1,4 @@
-"""What a watch found: in the terminal, and as JUnit XML for pipelines."""
+"""The outcome of a watch: in the terminal, and as JUnit XML for pipelines."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def print_plan(plan: WatchPlan, folder: str, earlier: Sequence[EarlierWatch] = (
 
 
 def _earlier(earlier: Sequence[EarlierWatch], alpha: float) -> Iterator[str]:
-    """The starts before, and what their alarms mean for the chance of a false one."""
+    """Yield the starts before, and what their alarms mean for the chance of a false one."""
     for number, check in enumerate(earlier, start=1):
         yield f"  start {number}, {check.since} to {check.until}: {check.ended}"
     if earlier:
@@ -56,7 +56,7 @@ def _earlier(earlier: Sequence[EarlierWatch], alpha: float) -> Iterator[str]:
 
 
 def day_sentence(day: Day) -> str:
-    """A day that was added, in one line."""
+    """Return a day that was added, in one line."""
     cells = [f"{name}: {', '.join(parts)}" for name, cell in day.cells.items() if (parts := list(_parts(cell)))]
     return terminal_safe(f"{day.date}: {'; '.join(cells) or 'no readable scores'}")
 
@@ -110,7 +110,7 @@ def stream_text(cell: CellState, stream: Stream) -> str:
 
 
 def _now(state: StreamState, quantity: Quantity) -> str:
-    """The last day, and the mean of the last days, each with its number of values, as one day says little."""
+    """Return the last day, and the mean of the last days, each with its number of values, as one day says little."""
     days = [day for day in state.days if quantity in day.means][-RECENT:]
     if not days:
         return "unknown now"

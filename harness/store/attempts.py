@@ -66,7 +66,11 @@ class AttemptWriter:
     def _insert_calls(self, calls: Iterable[Call], prompts: Mapping[str, Prompt], identity: JudgeIdentity) -> None:
         identity_json = msgspec.json.encode(identity, order="sorted").decode()
         self._db.executemany(
-            "INSERT OR IGNORE INTO prompts VALUES (?, ?)", [(prompt_id, _packed(prompt)) for prompt_id, prompt in prompts.items()]
+            "INSERT OR IGNORE INTO prompts VALUES (?, ?)",
+            [
+                (prompt_id, isal_zlib.compress(msgspec.json.encode({"messages": prompt.messages, "schema": prompt.schema}), 1))
+                for prompt_id, prompt in prompts.items()
+            ],
         )
         self._db.executemany(
             "INSERT OR IGNORE INTO calls VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
@@ -79,10 +83,6 @@ def _with_checksum(reply: Reply | None) -> tuple[str | None, int | None]:
         return None, None
     encoded = msgspec.json.encode(reply)
     return encoded.decode(), checksum(encoded)
-
-
-def _packed(prompt: Prompt) -> bytes:
-    return isal_zlib.compress(msgspec.json.encode({"messages": prompt.messages, "schema": prompt.schema}), 1)
 
 
 def _call_row(call: Call, judge: str, identity: str) -> tuple[object, ...]:

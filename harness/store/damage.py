@@ -57,7 +57,7 @@ def _count(db: sqlite3.Connection, rows: str) -> int | None:
 
 
 def _first(problems: Iterator[str]) -> Iterator[str]:
-    """The first problems of a kind, and the number of the others. A damaged file ends the search."""
+    """Yield the first problems of a kind, and the number of the others. A damaged file ends the search."""
     try:
         yield from islice(problems, _MOST_SHOWN)
         if more := sum(1 for _ in problems):
@@ -146,7 +146,7 @@ def _runs_and_batches(db: sqlite3.Connection) -> Iterator[str]:
 
 
 def _try_to_read(read: Callable[[Any], T], stored: Any) -> tuple[T | None, str]:
-    """The result of `read`, and what is wrong with the stored value, if anything."""
+    """Return the result of `read`, and what is wrong with the stored value, if anything."""
     try:
         return read(stored), ""
     except (msgspec.DecodeError, zlib.error, UnicodeDecodeError, TypeError) as err:

@@ -80,7 +80,7 @@ def _on_garbage(db: sqlite3.Connection, statement: str) -> dict[str, sqlite3.Cur
 
 
 def _programs(db: sqlite3.Connection) -> str:
-    """The prompt programs in use, as a JSON list of hashes: that of this version, and those of the stored runs."""
+    """Return the prompt programs in use, as a JSON list of hashes: that of this version, and those of the stored runs."""
     used = {program_hash()}
     for name, spec in db.execute("SELECT name, spec FROM runs"):
         try:

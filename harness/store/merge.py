@@ -38,7 +38,8 @@ def merge(sources: Sequence[Path], out: Path) -> AddedRows:
     of a newer version, and the errors of `Store.writing` for the target.
     """
     for source in sources:
-        if source.resolve() == out.resolve() or _same(source / FILE, out / FILE):
+        files = source / FILE, out / FILE
+        if source.resolve() == out.resolve() or (all(file.exists() for file in files) and files[0].samefile(files[1])):
             raise UsageError(f"{source} is a source and cannot be the target too; name another folder with --out")
     with ExitStack() as opened:
         stores = [opened.enter_context(Store.reading(source)) for source in sources]
@@ -48,10 +49,6 @@ def merge(sources: Sequence[Path], out: Path) -> AddedRows:
             for store in stores:
                 _add_store(target.db, store)
         return AddedRows(**{table: count - before[table] for table, count in _rows(target.db).items()})
-
-
-def _same(first: Path, other: Path) -> bool:
-    return first.exists() and other.exists() and first.samefile(other)
 
 
 def _rows(db: sqlite3.Connection) -> dict[str, int]:
@@ -65,7 +62,9 @@ def _add_store(target: sqlite3.Connection, source: Store) -> None:
     for table, columns in (("frames", 3), ("prompts", 2), ("calls", 10)):
         target.executemany(f"INSERT OR IGNORE INTO {table} VALUES ({_placeholders(columns)})", _read(source, f"SELECT * FROM {table}"))
     _add_attempts(target, source)
-    _add_batches(target, source)
+    for batch in _read(source, "SELECT batch_id, run, judge, submitted, state, calls FROM batches ORDER BY rowid"):
+        target.execute(f"INSERT OR IGNORE INTO batches VALUES ({_placeholders(6)})", batch)
+        target.execute("UPDATE batches SET state = ? WHERE batch_id = ? AND state = ?", (batch[4], batch[0], SUBMITTED))
 
 
 def _read(source: Store, query: str) -> Iterator[_Row]:
@@ -102,12 +101,6 @@ def _received_order(attempt: _Row) -> _Row:
     """Order by time. Of two attempts at the same time, the first must not depend on the order of the sources."""
     _, received, reply, lost, _ = attempt
     return received, reply or "", lost or ""
-
-
-def _add_batches(target: sqlite3.Connection, source: Store) -> None:
-    for batch in _read(source, "SELECT batch_id, run, judge, submitted, state, calls FROM batches ORDER BY rowid"):
-        target.execute(f"INSERT OR IGNORE INTO batches VALUES ({_placeholders(6)})", batch)
-        target.execute("UPDATE batches SET state = ? WHERE batch_id = ? AND state = ?", (batch[4], batch[0], SUBMITTED))
 
 
 def _placeholders(count: int) -> str:

@@ -49,7 +49,7 @@ def explaining_errors(path: Path) -> Iterator[None]:
 
 
 def checksum(data: bytes) -> int:
-    """The CRC-32 of a reply or a prompt template, which cannot be checked against anything else.
+    """Return the CRC-32 of a reply or a prompt template, which cannot be checked against anything else.
 
     It detects every flipped bit and every damage of up to 32 bits in a row, and misses one in four billion other damages. It does not
     protect against somebody who changes a reply on purpose.
@@ -71,7 +71,7 @@ def transaction(db: sqlite3.Connection) -> Iterator[None]:
 
 
 def store_path(folder: Path) -> Path:
-    """The store of a results folder. Raises StoreError if there is none."""
+    """Return the store of a results folder. Raises StoreError if there is none."""
     path = folder / FILE
     if not path.is_file():
         raise StoreError(f"no results in {folder}: there is no {FILE}; name the folder of an earlier run with --out")
@@ -124,7 +124,7 @@ def write_holder(db: sqlite3.Connection) -> None:
 
 
 def _public_command(words: Sequence[str]) -> str:
-    """A command line as it may be stored: the command, its flags, and the values of flags that hold nothing private.
+    """Return a command line as it may be stored: the command, its flags, and the values of flags that hold nothing private.
 
     >>> _public_command(["run", "--langs", "cs", "--base-url", "http://10.0.0.1:8000/v1", "--out=x", "token"])
     'run --langs cs --base-url … --out … …'
@@ -146,7 +146,7 @@ def _public_value(flag: str, value: str) -> str:
 
 
 def _holder(path: Path) -> str:
-    """The process that holds the folder, in words; empty if it is unknown."""
+    """Return the process that holds the folder, in words; empty if it is unknown."""
     try:
         with closing(connect_to_read(path)) as db:
             [[value]] = db.execute("SELECT value FROM meta WHERE key = 'holder'")

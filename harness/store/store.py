@@ -78,12 +78,12 @@ class StoredBatch(msgspec.Struct, frozen=True):
 
 
 def unpack_call_ids(calls: bytes) -> tuple[str, ...]:
-    """The call ids of a batch. Raises zlib.error or msgspec.DecodeError if they are damaged."""
+    """Return the call ids of a batch. Raises zlib.error or msgspec.DecodeError if they are damaged."""
     return msgspec.json.decode(zlib.decompress(calls), type=tuple[str, ...])
 
 
 def _is_template(data: bytes) -> bool:
-    """Whether the bytes are a prompt template: the only check for templates without a checksum."""
+    """Return True if the bytes are a prompt template: the only check for templates without a checksum."""
     try:
         msgspec.json.decode(data, type=PromptTemplate)
     except (msgspec.DecodeError, TypeError):
@@ -144,7 +144,7 @@ class Store:
         self.close()
 
     def get_template(self, key: str) -> bytes | None:
-        """The prompt template under a key. Raises StoreError for a damaged one: prompts made from it would be different."""
+        """Return the prompt template under a key. Raises StoreError for a damaged one: prompts made from it would be different."""
         rows = self._fetch("SELECT frame, checksum FROM frames WHERE key = ?", key)
         if not rows:
             return None
@@ -175,7 +175,7 @@ class Store:
         return dict(self._fetch("SELECT name, spec FROM runs ORDER BY number"))
 
     def note(self, key: str) -> str | None:
-        """The note under a key; None if there is none."""
+        """Return the note under a key; None if there is none."""
         rows = self._fetch("SELECT value FROM meta WHERE key = ?", key)
         return str(rows[0][0]) if rows else None
 
@@ -237,7 +237,7 @@ class Store:
             self.db.execute("INSERT OR IGNORE INTO batches VALUES (?, ?, ?, ?, ?, ?)", row)
 
     def batches(self, run: str, judge: str) -> list[StoredBatch]:
-        """The batches of a run and judge, in the order of recording. Raises StoreError for a damaged one."""
+        """Return the batches of a run and judge, in the order of recording. Raises StoreError for a damaged one."""
         query = "SELECT batch_id, submitted, state, calls FROM batches WHERE run = ? AND judge = ? ORDER BY rowid"
         rows = self._fetch(query, run, judge)
         try:

@@ -41,7 +41,7 @@ class SeenText(NamedTuple):
 
 
 def find_record(results: Sequence[Path], record_path: Path | None) -> Path:
-    """The record of the pages: the one that is named (a file, or its folder), else the one beside or above the first result file.
+    """Return the record of the pages: the one that is named (a file, or its folder), else the one beside or above the first result file.
 
     Raises ContentError if there is none.
     """
@@ -57,7 +57,7 @@ def find_record(results: Sequence[Path], record_path: Path | None) -> Path:
 def read_results(
     paths: Sequence[Path], record_path: Path, *, edited: bool = False, one_person: bool = False
 ) -> tuple[PageRecord, list[SeenText]]:
-    """The record of some pages, and every text that was seen in their result files, in the order of the pages and their answers.
+    """Return the record of some pages, and every text that was seen in their result files, in the order of the pages and their answers.
 
     Several files of one session are one: what was answered last counts. With `edited`, files are read that were changed after the page
     saved them; with `one_person`, answers of several sessions on one page are those of one person.
@@ -86,7 +86,7 @@ def read_results(
 
 
 def is_result_file(path: Path) -> bool:
-    """Whether a page saved the file, as JSON or as a table. A JSON file that was cut is known by the members before the cut."""
+    """Return True if a page saved the file, as JSON or as a table. A JSON file that was cut is known by the members before the cut."""
     try:
         with path.open("rb") as file:
             start = file.read(_START).decode("utf-8-sig", "replace")
@@ -99,7 +99,7 @@ def is_result_file(path: Path) -> bool:
 
 
 def _kind_of_object(text: str) -> Any:
-    """The member `kind` of the JSON object that a text begins with; False if there is none, None if the text ends before it."""
+    """Return the member `kind` of the JSON object that a text begins with; False if there is none, None if the text ends before it."""
     decode, position = json.JSONDecoder().raw_decode, _past_space(text, 0)
     if text[position : position + 1] != "{":
         return False
@@ -121,7 +121,7 @@ def _past_space(text: str, position: int) -> int:
 
 
 def _is_table(text: str) -> bool:
-    """Whether a text begins like a page's table, whatever stands between the cells: a spreadsheet may have saved it again."""
+    """Return True if a text begins like a page's table, whatever stands between the cells: a spreadsheet may have saved it again."""
     header = text.lstrip("\ufeff").split("\n", 1)[0].strip()
     return any(header.replace('"', "").split(sign)[: len(_TABLE)] == [*_TABLE] for sign in ",;\t")
 
@@ -148,7 +148,7 @@ def _read(path: Path, record: PageRecord, edited: bool) -> PageResult:
 
 
 def _result_of_table(path: Path, record: PageRecord) -> PageResult:
-    """The answers of a table that a page saved: all but those to practice texts."""
+    """Return the answers of a table that a page saved: all but those to practice texts."""
     table = read_delimited(path)
     if missing := [name for name in _TABLE_ONLY if name not in table.columns]:
         raise ContentError(
@@ -192,7 +192,7 @@ def _answer_of_row(path: Path, row: Record) -> dict[str, Any]:
 
 
 def _score(row: Record, metric: str, record: PageRecord) -> Score | None:
-    """The score of a row as its scale writes it; what is not on the scale stays as it is, and is refused as a label."""
+    """Return the score of a row as its scale writes it; what is not on the scale stays as it is, and is refused as a label."""
     text: str | None = row.cells.get("score")
     if record.review or metric not in record.scales:
         return text
@@ -206,7 +206,7 @@ def _score(row: Record, metric: str, record: PageRecord) -> Score | None:
 
 
 def _page(result: PageResult, path: Path, record: PageRecord, record_path: Path) -> LabellingPage:
-    """The page of a result. Raises ContentError if the record has no such page, or another head."""
+    """Return the page of a result. Raises ContentError if the record has no such page, or another head."""
     if result.page in record.replaced:
         raise ContentError(
             f"answers on a page that was replaced by a newer one in {record_path.parent}; to read them all the same, name the earlier "
@@ -230,7 +230,7 @@ def _refuse_two_sessions(results: Sequence[tuple[PageResult, Path]]) -> None:
 
 
 def two_sessions(annotator: str, other: str) -> str:
-    """The sentence about two sessions on one page."""
+    """Return the sentence about two sessions on one page."""
     return (
         f"a second session on the page of {annotator} (the first: {other}). If two people used one page, import each file alone with "
         "--annotator CODE; if one person used two devices, pass --one-person"
@@ -238,7 +238,7 @@ def two_sessions(annotator: str, other: str) -> str:
 
 
 def original_place(text: str, position: int) -> int:
-    """The place in a text that stands behind a place in what a page shows of it (`pages.visible`), in characters.
+    """Return the place in a text that stands behind a place in what a page shows of it (`pages.visible`), in characters.
 
     >>> original_place("a\\r\\nb", 2), original_place("a\\u202eb", 9)
     (3, 2)

@@ -36,7 +36,7 @@ _KEPT = {True: "yes", False: "no", None: f"fewer than {READERS} readers"}
 def kept_files(
     folder: Path, items: Sequence[Mapping[str, Any]], labels: Iterable[Mapping[str, Any]], seen: Sequence[tuple[str, SeenText]], what: str
 ) -> tuple[dict[str, bytes], str]:
-    """The files by name, and a sentence on the pairs that are kept. What `folder` says about readers of earlier imports stays.
+    """Return the files by name, and a sentence on the pairs that are kept. What `folder` says about readers of earlier imports stays.
 
     `items` and `labels` are the rows of the folder after the import, `seen` has `(pseudonym, text)` of every text of the result files, and
     `what` was read, such as `packs/models 1.1.0`. Raises ContentError if the folder's own list of readers cannot be read.
@@ -61,7 +61,7 @@ def kept_files(
 
 
 def _earlier(path: Path) -> dict[str, dict[str, Any]]:
-    """The readers of earlier imports by their pseudonyms."""
+    """Return the readers of earlier imports by their pseudonyms."""
     if not path.is_file():
         return {}
     try:
@@ -255,7 +255,7 @@ class _PageImport:
         self.refused.append(RefusedRow(f"{seen.path.name}:text {seen.answer.place}", reason, row))
 
     def _spans(self, seen: SeenText) -> dict[str, Any]:
-        """The marked errors, at their places in the item's own texts."""
+        """Return the marked errors, at their places in the item's own texts."""
         if seen.answer.errors is None and not seen.answer.no_errors:
             return {}
         fields = self.data.by_id[seen.entry.item_id].fields
@@ -269,7 +269,7 @@ class _PageImport:
     # Writing
 
     def _items(self) -> list[dict[str, Any]]:
-        """The items of the folder after the import: those it has, and those that were shown; with how they were drawn."""
+        """Return the items of the folder after the import: those it has, and those that were shown; with how they were drawn."""
         rows = dict(self.target.items.rows)
         for page in self.record.pages:
             for entry in page.items:
@@ -302,7 +302,7 @@ class _PageImport:
         )
 
     def _kept(self, items: list[dict[str, Any]]) -> tuple[dict[str, bytes], str]:
-        """Of blind pairs: the files that say which are kept and who read them, and a sentence."""
+        """Return the files that say which blind pairs are kept and who read them, and a sentence."""
         pack = self.record.pack
         what = f"packs/{pack} {pack_version(self.library, self.record.language, pack)}" if pack else self.data.id
         labels = (*(row for _, row in self.target.labels), *self.labels)
@@ -320,7 +320,12 @@ class _PageImport:
         files["data.toml"] = data_toml(about).encode()
         if self.labels or not self.target.labels:
             files[self.target.files["labels"]] = (lines_of(self.target.folder, "labels") or b"") + to_jsonl(self.labels)
-        files[SEEN] = to_jsonl({_key(row): row for row in (*self.rows, *map(self._seen_row, self.seen))}.values())
+        files[SEEN] = to_jsonl(
+            {
+                tuple(row[name] for name in ("page", "annotator_id", "session", "role", "item_id")): row
+                for row in (*self.rows, *map(self._seen_row, self.seen))
+            }.values()
+        )
         if self.reviews:
             files[REVIEWS] = to_jsonl(map(review_row, self.reviewed.values()))
         for name, rows in {"comments": self._comments(), "refused": msgspec.to_builtins(self.refused)}.items():
@@ -354,7 +359,7 @@ class _PageImport:
         return {name: value for name, value in row.items() if value is not None}
 
     def _passed(self, seen: SeenText) -> bool | None:
-        """Whether a practice text got the expected scores, or a damaged text less than the best on any metric; None for other texts."""
+        """Return True if a practice text got the expected scores, or a damaged text less than the best; None for other texts."""
         answer, entry = seen.answer, seen.entry
         if entry.role == "practice":
             return all(answer.scores.get(metric) == score for metric, score in entry.expected.items())
@@ -365,7 +370,7 @@ class _PageImport:
         )
 
     def _hints(self) -> list[str]:
-        """What the importer of the files should know about each annotator: texts, skips, minutes, checks."""
+        """Return what the importer of the files should know about each annotator: texts, skips, minutes, checks."""
         hints = []
         for annotator in dict.fromkeys(seen.page.annotator for seen in self.seen):
             annotator_texts = [seen for seen in self.seen if seen.page.annotator == annotator]
@@ -378,10 +383,6 @@ class _PageImport:
             parts = [f"{annotator}: {answered} of {wanted} texts scored", f"{skipped} skipped", f"{minutes:.0f} minutes"]
             hints.append(", ".join(parts + ([f"{sum(checks)} of {len(checks)} damaged texts noticed"] if checks else [])))
         return hints
-
-
-def _key(row: Mapping[str, Any]) -> tuple[Any, ...]:
-    return tuple(row[name] for name in ("page", "annotator_id", "session", "role", "item_id"))
 
 
 def _rows(target: TargetFolder, name: str) -> list[dict[str, Any]]:

@@ -17,7 +17,7 @@ SCHEMA_VERSION = 1
 
 
 class Drawn(msgspec.Struct, frozen=True, omit_defaults=True):
-    """How an item was drawn: its probability to be labelled, the stratum that it was drawn from, and its probability to be labelled by all.
+    """The draw of an item: its probability to be labelled, the stratum that it was drawn from, and its probability to be labelled by all.
 
     `overlap_probability` is the first times the share of texts that every annotator reads; None where all read all.
     """
@@ -44,7 +44,7 @@ class ReviewedJudge(msgspec.Struct, frozen=True):
 
 
 class PageItem(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What stands behind one key of a page.
+    """The item and the role behind one key of a page.
 
     `role` is `label` for an item whose answers become labels; answers to `practice` items and to `check`s (damaged texts) never do.
     `expected` are the explained answers of a practice item.
@@ -100,7 +100,7 @@ class PageRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     schema_version: int = SCHEMA_VERSION
 
     def page(self, name: str) -> LabellingPage | None:
-        """The page with this id."""
+        """Return the page with this id."""
         return next((page for page in self.pages if page.page == name), None)
 
 

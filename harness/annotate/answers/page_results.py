@@ -29,14 +29,14 @@ Reason = Literal["misreads_text", "wrong_fact", "wrong_language_rule", "too_stri
 
 
 class ReviewAnswer(msgspec.Struct, frozen=True):
-    """What an annotator finds wrong with another rater's reason: from the short list, and in words."""
+    """Faults that an annotator sees in another rater's reason: from the short list, and in words."""
 
     reasons: tuple[Reason, ...] = ()
     words: str = ""
 
 
 class PageAnswer(msgspec.Struct, frozen=True):
-    """What was said about one text. `place` counts texts in the order of their first answers; `ms` is the time in front of it.
+    """The answer to one text. `place` counts texts in the order of their first answers; `ms` is the time in front of it.
 
     `changed` is the time of its last change (ISO 8601, UTC, a later one for every change); None in files of earlier versions, and where
     nothing was said. On pages about a judge's reasons, `scores` are `agree`, `partly` or `disagree`, and `reviews` say why.
@@ -106,12 +106,12 @@ def checksum(answers: Iterable[PageAnswer]) -> str:
 
 
 def _utf16(text: str) -> bytes:
-    """The order in which JavaScript sorts texts."""
+    """Return the order in which JavaScript sorts texts."""
     return text.encode("utf-16-be", "surrogatepass")
 
 
 def _written(score: Score) -> str:
-    """A score as JavaScript writes it."""
+    """Return a score as JavaScript writes it."""
     return str(int(score)) if isinstance(score, float) and score.is_integer() else str(score)
 
 
@@ -185,7 +185,7 @@ T = TypeVar("T")
 
 
 def latest_answers(results: Iterable[tuple[PageResult, T]]) -> dict[str, tuple[PageAnswer, T]]:
-    """Of each text the answer that was changed last, with the longest time in front of it, and what stands beside its result.
+    """Return of each text the answer that was changed last, with the longest time in front of it, and what stands beside its result.
 
     An answer without a time of its own counts as changed when its result was saved. Of equal times the one saved later counts.
     """

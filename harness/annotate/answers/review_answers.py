@@ -44,28 +44,27 @@ class ReasonReview(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
 
     @property
     def key(self) -> tuple[str, str, str, str, str]:
-        """What is reviewed once: by whom, whose score, of what."""
+        """Return what is reviewed once: by whom, whose score, of what."""
         return self.item_id, self.annotator_id, self.metric, self.judge, self.variant
 
 
 def read_reviews(folder: Path) -> list[ReasonReview]:
-    """The reviews in a data folder. Raises ContentError for a folder without any, and with `file:line` for a row that is none."""
+    """Return the reviews in a data folder. Raises ContentError for a folder without any, and with `file:line` for a row that is none."""
     path = folder / REVIEWS
     if not path.is_file():
         raise ContentError(
             f"has no {REVIEWS}; 'harness labels page … --review RUN' makes pages for people to review a judge's reasons", folder
         )
-    return [_review(row, path, line) for line, row in read_rows(path)]
+    reviews = []
+    for line, row in read_rows(path):
+        try:
+            reviews.append(msgspec.convert(row, ReasonReview))
+        except msgspec.ValidationError as err:
+            raise ContentError(f"not a review ({err})", path, line) from None
+    return reviews
 
 
 def review_row(review: ReasonReview) -> dict[str, Any]:
-    """The row of a review in its table."""
+    """Return the row of a review in its table."""
     row: dict[str, Any] = msgspec.to_builtins(review)
     return {"kind": review.kind, **row}
-
-
-def _review(row: dict[str, Any], path: Path, line: int) -> ReasonReview:
-    try:
-        return msgspec.convert(row, ReasonReview)
-    except msgspec.ValidationError as err:
-        raise ContentError(f"not a review ({err})", path, line) from None

@@ -1,4 +1,4 @@
-"""Which minimal pairs native readers confirm: for each pair, how many choose the text that is constructed as better, and find the flaw."""
+"""Minimal pairs that native readers confirm: for each pair, how many choose the text that is constructed as better, and find the flaw."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _OTHER = {"A": "output_b", "B": "output_a"}
 
 
 class KeptPair(msgspec.Struct, frozen=True):
-    """What the readers said of one pair.
+    """The readers' answers to one pair.
 
     `better` is the constructed answer. Of the `readers`, `agree` chose it, `equal` said that both are as good, `other` chose the flawed
     text; for a harmless change, `equal` is what is constructed and `other` counts those who chose a text. `found` marked a place
@@ -35,7 +35,7 @@ class KeptPair(msgspec.Struct, frozen=True):
 
 
 def kept_pairs(items: Mapping[str, Mapping[str, Any]], labels: Iterable[Mapping[str, Any]]) -> list[KeptPair]:
-    """What the readers said of every pair that has an answer, in the order of the items.
+    """Return what the readers said of every pair that has an answer, in the order of the items.
 
     A pair is kept if at least 5 readers answered, and 4 of 5 of them (or more) chose what is constructed. `items` are the rows by id of a
     data folder that blind pairs were imported into (`output_a`, `output_b`, `better`, `construction`), `labels` the rows of its labels,
@@ -65,7 +65,7 @@ def _kept(name: str, item: Mapping[str, Any], answers: Sequence[Mapping[str, Any
 
 
 def _finds(item: Mapping[str, Any], spans: Iterable[Mapping[str, Any]]) -> bool:
-    """Whether a marked place of the flawed text touches what differs from the flawless one."""
+    """Return True if a marked place of the flawed text touches what differs from the flawless one."""
     flawed = _OTHER[item["better"]]
     differing = differing_places(item["output_a" if flawed == "output_b" else "output_b"], item[flawed])
     field_spans = [span for span in spans if span.get("field") == flawed]

@@ -83,19 +83,19 @@ class LabelCheck(msgspec.Struct, frozen=True):
 
 
 class _MetricCells(NamedTuple):
-    """Data that the cells of all metrics share: the `cell` and `group` of every item, and `at`, the index of every label's item."""
+    """Data that the cells of all metrics share: the `cell` and `group` of every item, and `item_codes`, the index of every label's item."""
 
     data: Dataset
     keys: list[dict[str, Any]]
     cell: Ints
     group: Codes
-    at: Codes
+    item_codes: Codes
     drawing: Drawing
 
     def rows_of_cells(self, metric: str) -> list[Ints]:
-        """The rows of one metric's labels, cell by cell."""
+        """Return the rows of one metric's labels, cell by cell."""
         rows = np.flatnonzero(self.data.labels.metric.equals(metric))
-        return [rows[numbers] for numbers in rows_by_number(self.cell[self.at[rows]], len(self.keys))]
+        return [rows[numbers] for numbers in rows_by_number(self.cell[self.item_codes[rows]], len(self.keys))]
 
 
 def check_labels(data: Dataset, options: CompareOptions, watch: Callable[[], object] = lambda: None) -> LabelCheck:
@@ -153,7 +153,7 @@ def _described(data: Dataset, options: CompareOptions) -> tuple[tuple[dict[str, 
         data,
         *factorise(columns, len(data.items)),
         group=data.clusters.codes,
-        at=data.labels.item.recode(data.positions),
+        item_codes=data.labels.item.recode(data.positions),
         drawing=options.drawing,
     )
     cells: list[dict[str, Any]] = []
@@ -167,7 +167,7 @@ def _described(data: Dataset, options: CompareOptions) -> tuple[tuple[dict[str, 
 
 
 def _restricted(data: Dataset, options: CompareOptions) -> Dataset:
-    """The items that `where` keeps, with their labels on the metrics that it keeps."""
+    """Return the items that `where` keeps, with their labels on the metrics that it keeps."""
     wanted = dict(options.where)
     if metrics := wanted.pop("metric", None):
         matching(CodedColumn.from_values(data.labels.metric.used), metrics, "metric")
@@ -246,8 +246,9 @@ class _Numbers(NamedTuple):
 
 
 def _of_numbers(frame: _MetricCells, metric: str, counts: LabelCounts, items: Ints) -> tuple[_Numbers, dict[str, Any]]:
-    """What the labels of an interval metric say as numbers: reliability and level, the variance that annotators, systems and source texts
-    explain, and people's correlation with second ratings."""
+    """Return what the labels of an interval metric say as numbers: reliability and level, the variance that annotators, systems and source
+    texts explain, and people's correlation with second ratings.
+    """
     if counts.scores is None:
         more_fields = dict.fromkeys(("variance_shares", "second_ratings", "second_spans"))
         nothing = dict.fromkeys(_ICC)
@@ -301,7 +302,8 @@ def _second_ratings(frame: _MetricCells, metric: str, scores: ItemScores, items:
 def _people(
     frame: _MetricCells, rows: Ints, items: Ints, classes: Classes
 ) -> tuple[list[dict[str, Any]] | None, list[dict[str, Any]] | None, str | None]:
-    """The pairs of annotators, the annotators, and the reason if both are None: only persistent annotators can be followed across items.
+    """Return the pairs of annotators, the annotators, and the reason if both are None: only persistent annotators can be followed across
+    items.
 
     `rows` are labels of one metric; labels of items that are not in `items` are ignored.
     """
@@ -310,7 +312,7 @@ def _people(
         return None, None, f"annotators are {kind}: nobody can be followed from item to item"
     index = np.full(len(frame.cell), -1, np.int64)
     index[items] = np.arange(len(items))
-    item_index = index[frame.at[rows]]
+    item_index = index[frame.item_codes[rows]]
     rows, item_index = rows[item_index >= 0], item_index[item_index >= 0]
     names, scores = (column.take(rows) for column in (frame.data.labels.annotator, frame.data.labels.score))
     present = sorted(names.used)
@@ -406,7 +408,7 @@ def _equal_annotators(frame: _MetricCells, cell_key: Mapping[str, Any], rows: In
     present = sorted(names.used)
     index = np.full(len(frame.cell), -1, np.int64)
     index[items] = np.arange(len(items))
-    item_index, who = index[frame.at[rows]], names.recode({name: i for i, name in enumerate(present)})
+    item_index, who = index[frame.item_codes[rows]], names.recode({name: i for i, name in enumerate(present)})
     table = np.full((len(items), len(present)), -1, np.int64)
     table[item_index[item_index >= 0], who[item_index >= 0]] = scores.codes[item_index >= 0]
     scored = (table >= 0).astype(np.float32)
@@ -482,7 +484,7 @@ def _direction(data: Dataset, check: AttentionCheck) -> int:
 
 
 def attention_notes(rows: Sequence[dict[str, Any]]) -> Iterator[str]:
-    """A sentence for each campaign: all its people, and the one who saw the fewest."""
+    """Yield a sentence for each campaign: all its people, and the one who saw the fewest."""
     for row in rows:
         if row["annotator"] != POOLED:
             continue

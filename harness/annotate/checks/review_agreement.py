@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from importlib.metadata import version
 from itertools import groupby
 from typing import Any
@@ -80,12 +80,14 @@ def review_summary(data: Dataset, reviews: Sequence[ReasonReview], *, seed: int 
     Raises UsageError for a review of an item that the data do not have.
     """
     reviewed = []
-    means = _label_scores(data)
+    scores_of: dict[tuple[str, str], list[Score]] = {}
+    for label in data.labels:
+        scores_of.setdefault((label.item_id, label.metric), []).append(label.score)
     for review in reviews:
         item = data.by_id.get(review.item_id)
         if item is None:
             raise UsageError(f"a review is about the item '{review.item_id}', which is not in the data")
-        labels = means.get((review.item_id, review.metric), [])
+        labels = scores_of.get((review.item_id, review.metric), [])
         reviewed.append((review, item.language, _people(review.score, labels, data.scales.get(review.metric))))
     reviewed.sort(key=lambda row: (row[1], row[0].metric, row[0].judge, row[0].item_id, row[0].annotator_id))
     cells = []
@@ -95,14 +97,11 @@ def review_summary(data: Dataset, reviews: Sequence[ReasonReview], *, seed: int 
             chosen = [review for review, _, people in rows if part in (ALL, people)]
             if chosen and (part != UNKNOWN or len(chosen) < len(rows)):
                 cells.append(_cell(data, chosen, (language, metric, judge, part), seed, resamples))
-    return ReviewSummary(signature=_signature(data, reviews, seed), cells=tuple(cells), reviews=tuple(reviewed))
-
-
-def _signature(data: Dataset, reviews: Sequence[ReasonReview], seed: int) -> str:
     digest = hashlib.sha256(msgspec.json.encode(sorted(reviews, key=lambda review: review.key))).hexdigest()
     used = (f"{data.about.id}@{data.about.version}+{data.sha256[:12]}", f"reviews+{digest[:12]}")
     judges = tuple(sorted({review.judge for review in reviews}))
-    return str(StudySignature(study="reviews", data=used, judges=judges, seed=seed, harness=version("judge-harness")))
+    signature = str(StudySignature(study="reviews", data=used, judges=judges, seed=seed, harness=version("judge-harness")))
+    return ReviewSummary(signature=signature, cells=tuple(cells), reviews=tuple(reviewed))
 
 
 def _cell(data: Dataset, reviews: Sequence[ReasonReview], key: tuple[str, str, str, str], seed: int, resamples: int) -> ReviewCell:
@@ -127,13 +126,6 @@ def _cell(data: Dataset, reviews: Sequence[ReasonReview], key: tuple[str, str, s
         disagree=disagree,
         reasons=dict(Counter(reason for review in reviews for reason in review.reasons).most_common()),
     )
-
-
-def _label_scores(data: Dataset) -> Mapping[tuple[str, str], list[Score]]:
-    scores: dict[tuple[str, str], list[Score]] = {}
-    for label in data.labels:
-        scores.setdefault((label.item_id, label.metric), []).append(label.score)
-    return scores
 
 
 def _people(score: Score, labels: Sequence[Score], scale: Scale | None) -> str:

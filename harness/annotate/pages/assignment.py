@@ -1,4 +1,4 @@
-"""Which items are labelled, by whom, and in which order. A list of items may name them: `harness labels plan` writes one with the draw of
+"""The items to be labelled, by whom, and in which order. A list of items may name them: `harness labels plan` writes one with the draw of
 each, and a file with one id a line works too. Assignment and order follow from the seed."""
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def read_sample(path: Path, data: Dataset) -> dict[str, Drawn]:
 
 
 def unlabelled(data: Dataset, items: Sequence[Item], order: Sequence[str] = (), metrics: Sequence[str] | None = None) -> list[Item]:
-    """The items without a native label on any of the metrics (None: on any metric at all).
+    """Return the items without a native label on any of the metrics (None: on any metric at all).
 
     They come in the `order` of ids that is given, and without one in their own.
     """
@@ -77,7 +77,7 @@ def assign(items: Sequence[Item], annotators: Sequence[str], overlap: float, see
 
 
 def reading_order(items: Sequence[Item], seed: str) -> list[Item]:
-    """A random order in which the items of a group are far apart: no two follow each other, if any such order exists.
+    """Return a random order in which the items of a group are far apart: no two follow each other, if any such order exists.
 
     The k items of a group are spread over the whole length, each at a random place within its k-th part. Neighbours of one group that are
     left are then exchanged with others.
@@ -95,21 +95,20 @@ def reading_order(items: Sequence[Item], seed: str) -> list[Item]:
 
 
 def _apart(ordered: list[Item]) -> list[Item]:
-    """The same items, with neighbours of one group exchanged for others where that is possible."""
+    """Return the same items, with neighbours of one group exchanged for others where that is possible."""
     spread: list[Item] = []
     waiting: list[Item] = []
     for item in ordered:
         waiting.append(item)
-        while waiting and (chosen := _next(waiting, spread)) is not None:
+        while (
+            waiting
+            and (chosen := next((n for n, other in enumerate(waiting) if not spread or spread[-1].group != other.group), None)) is not None
+        ):
             spread.append(waiting.pop(chosen))
     for item in waiting:  # all of one group: insert them where they fit
         position = next((n for n in range(len(spread) + 1) if _fits(item, spread[max(n - 1, 0) : n + 1], n)), len(spread))
         spread.insert(position, item)
     return spread
-
-
-def _next(waiting: Sequence[Item], ordered: Sequence[Item]) -> int | None:
-    return next((n for n, item in enumerate(waiting) if not ordered or ordered[-1].group != item.group), None)
 
 
 def _fits(item: Item, neighbours: Sequence[Item], position: int) -> bool:
@@ -118,7 +117,7 @@ def _fits(item: Item, neighbours: Sequence[Item], position: int) -> bool:
 
 
 def parts(items: Sequence[Item], most: int = MOST_ON_A_PAGE) -> list[list[Item]]:
-    """The items in as few parts of nearly equal size as hold at most `most` each.
+    """Return the items in as few parts of nearly equal size as hold at most `most` each.
 
     >>> [len(part) for part in parts([Item(str(n), "en", "t") for n in range(1100)])]
     [367, 367, 366]

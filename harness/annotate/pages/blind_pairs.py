@@ -23,7 +23,7 @@ READERS = 5
 
 
 def load_pack(library: Library, name: str) -> Dataset:
-    """The items and labels of the packs `name` (`models`) of all languages that have one. Raises UsageError if none has."""
+    """Return the items and labels of the packs `name` (`models`) of all languages that have one. Raises UsageError if none has."""
     languages = sorted({key.partition("/")[2] for key in library.further_pack_files})
     if name not in languages:
         raise UsageError(f"no language has a pack '{name}'.{choose_from(languages, name)}")
@@ -31,7 +31,7 @@ def load_pack(library: Library, name: str) -> Dataset:
 
 
 def pack_version(library: Library, language: str, name: str) -> str:
-    """The version of a language's pack of this name."""
+    """Return the version of a language's pack of this name."""
     return read_spec(library.further_pack_files[f"{language}/{name}"], Pack).version
 
 
@@ -53,7 +53,8 @@ def blind_pairs(data: Dataset, library: Library) -> Dataset:
 
 
 def blind_shares(items: Sequence[Item], annotators: Sequence[str]) -> dict[str, list[Item]]:
-    """Which pairs each annotator reads, so that each pair has 5 readers or more, and nobody meets a flawless text more often than needed.
+    """Return which pairs each annotator reads, so that each pair has 5 readers or more, and nobody meets a flawless text more often than
+    needed.
 
     Five annotators read all pairs. Ten read half of the pairs of each text, twenty a quarter: then nobody meets a flawless text twice where
     it has four twins.
@@ -75,7 +76,7 @@ def blind_shares(items: Sequence[Item], annotators: Sequence[str]) -> dict[str, 
 
 
 def most_alike(items: Iterable[Item]) -> int:
-    """How many pairs the text with the most pairs has."""
+    """Return how many pairs the text with the most pairs has."""
     return max(Counter(item.group for item in items).values(), default=0)
 
 

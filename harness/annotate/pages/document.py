@@ -32,7 +32,7 @@ _EMBEDDED = '<script type="application/json" id="{}">(.*?)</script>'
 
 
 def document(data: Mapping[str, Any], *, interface_language: str, token: str = "") -> str:
-    """A whole page, from the JSON of `page_data`; its own words are in `interface_language`.
+    """Return a whole page, from the JSON of `page_data`; its own words are in `interface_language`.
 
     `token` is that of the annotator on a local server, to which the page then sends answers; empty for a page that is sent as a file.
     """
@@ -57,7 +57,7 @@ def document(data: Mapping[str, Any], *, interface_language: str, token: str = "
 
 
 def data_of(page: str) -> dict[str, Any] | None:
-    """The JSON that `document` made a page of; None if it is no such page."""
+    """Return the JSON that `document` made a page of; None if it is no such page."""
     first, last = (re.search(_EMBEDDED.format(name), page, re.DOTALL) for name in ("page", "texts"))
     if first is None:
         return None

@@ -107,7 +107,7 @@ _LONG_TEXT = 50_000  # letters; reading it takes about an hour
 
 
 class PageOptions(msgspec.Struct, frozen=True, kw_only=True):
-    """What the pages show, and to whom.
+    """Options of labelling pages: their content and their readers.
 
     Attributes:
         language: of the items; may be left out if all items have the same.
@@ -159,7 +159,7 @@ class PagesSummary(NamedTuple):
 
 
 class _Reading(NamedTuple):
-    """What one page shows: its entries, and the items behind their keys."""
+    """The content of one page: its entries, and the items behind their keys."""
 
     annotator: str
     part: tuple[int, int]
@@ -234,7 +234,7 @@ def make_pages(data: Dataset, source: str, to: Path, library: Library, options: 
 
 
 def _with_overlap(drawn: Mapping[str, Drawn], items: Sequence[Item], shares: Mapping[str, Sequence[Item]]) -> dict[str, Drawn]:
-    """How the items were drawn. The share of groups that everybody reads multiplies the probability to be labelled by all."""
+    """Return how the items were drawn. The share of groups that everybody reads multiplies the probability to be labelled by all."""
     readers = Counter((item.language, item.group) for share in shares.values() for item in {item.group: item for item in share}.values())
     common = sum(count == len(shares) for count in readers.values()) / max(len(readers), 1)
     overlap = {item.item_id: drawn[item.item_id] for item in items if item.item_id in drawn}
@@ -247,7 +247,7 @@ def _with_overlap(drawn: Mapping[str, Drawn], items: Sequence[Item], shares: Map
 
 
 def _review_options(data: Dataset, options: PageOptions) -> PageOptions:
-    """The options of pages about a judge's reasons: its metrics, and nothing that needs scores of people."""
+    """Return the options of pages about a judge's reasons: its metrics, and nothing that needs scores of people."""
     if options.review is None:
         return options
     for name, flag_value in (("--checks", options.checks), ("--mark-errors", options.mark_errors), ("--second", options.second)):
@@ -263,7 +263,7 @@ def _review_options(data: Dataset, options: PageOptions) -> PageOptions:
 
 
 def _blind_options(options: PageOptions) -> PageOptions:
-    """The options of pages of minimal pairs: one question, and marks that say where the flaw is."""
+    """Return the options of pages of minimal pairs: one question, and marks that say where the flaw is."""
     flags = {"--metrics": options.metrics, "--checks": options.checks, "--next": options.next_items, "--review": options.review}
     flags |= {"--overlap": options.overlap != 1, "--task": options.tasks, "--second": options.second}
     for name in (name for name, value in flags.items() if value):
@@ -304,7 +304,7 @@ def _annotators(wanted: int | Sequence[str], language: str) -> list[str]:
 
 
 def _record_to_replace(to: Path, replace: bool) -> PageRecord | None:
-    """The record of the pages that are already in the folder. Raises UsageError if they are not to be replaced."""
+    """Return the record of the pages that are already in the folder. Raises UsageError if they are not to be replaced."""
     if not (to / RECORD).is_file():
         return None
     if not replace:
@@ -332,7 +332,7 @@ def _items(data: Dataset, items: Sequence[Item], language: str, options: PageOpt
 
 
 def _once_labelled(data: Dataset, items: Sequence[Item], which: str, options: PageOptions) -> list[Item]:
-    """The items that one person has labelled: one of each group, then a second one of each."""
+    """Return the items that one person has labelled: one of each group, then a second one of each."""
     once = data.labels.items_of_one_person(options.metrics)
     waiting = [item for item in items if item.item_id in once]
     if not waiting:
@@ -356,7 +356,7 @@ def _scales(data: Dataset, sections: Mapping[str, TaskSection]) -> dict[str, Sca
 def _readings(
     data: Dataset, annotator: str, items: Sequence[Item], library: Library, content: PageContent, options: PageOptions
 ) -> Iterable[_Reading]:
-    """The pages of one annotator: practice comes first on the first, checks are spread over all."""
+    """Yield the pages of one annotator: practice comes first on the first, checks are spread over all."""
     metrics = {task: section.metrics for task, section in content.sections.items()}
     labelled = {item.item_id for item in items}
     practised = [pair for pair in practice_items(data, content.language, metrics, options.practice) if pair[0].item_id not in labelled]
@@ -387,7 +387,7 @@ def _with_checks(items: Sequence[Item], damaged: Sequence[Item], seed: str) -> l
 
 
 def _notes(content: PageContent, readings: Sequence[_Reading], interface_language: str, options: PageOptions) -> Iterable[str]:
-    """What the maker of the pages should know before they go out."""
+    """Yield what the maker of the pages should know before they go out."""
     items_shown = {item.item_id: item for reading in readings for item in reading.items.values()}
     if interface_language != content.language:
         yield f"there are no words of the page in '{content.language}' (languages/{content.language}/interface.toml): it is in English"

@@ -56,7 +56,7 @@ class AnnotatorWords(msgspec.Struct, frozen=True):
         return question | {"kind": "classes", "classes": classes}
 
     def task(self, section: TaskSection) -> dict[str, Any]:
-        """A task for the page: what writers were asked to do, and the titles of its texts."""
+        """Return a task for the page: what writers were asked to do, and the titles of its texts."""
         instruction = section_in(section, self.instructions) if self.instructions else section
         outputs = output_fields(self.library, section)
         return {"about": instruction.instruction.strip(), "fields": dict(instruction.fields), "outputs": outputs}
@@ -79,7 +79,7 @@ class AnnotatorWords(msgspec.Struct, frozen=True):
 
 
 def output_fields(library: Library, section: TaskSection) -> list[str]:
-    """The texts to be judged: those that the task declares; without a task, those called output, else the last one."""
+    """Return the texts to be judged: those that the task declares; without a task, those called output, else the last one."""
     if section.task in library.task_files:
         return [name for name in library.task(section.task).outputs if name in section.fields]
     outputs = [name for name in section.fields if name == "output" or name.startswith("output_")]
@@ -103,7 +103,7 @@ _SECONDS_A_QUESTION = 8.0
 
 
 class PageContent(msgspec.Struct, frozen=True, kw_only=True):
-    """What the pages of all annotators share."""
+    """Content that the pages of all annotators share."""
 
     interface: Interface
     words: AnnotatorWords
@@ -116,7 +116,7 @@ class PageContent(msgspec.Struct, frozen=True, kw_only=True):
     reviewed: Mapping[str, Mapping[str, ReviewedScore]] = {}
 
     def item(self, entry: PageItem, item: Item) -> dict[str, Any]:
-        """An item for the page: its key, task, texts, languages of those in another one, and questions.
+        """Return an item for the page: its key, task, texts, languages of those in another one, and questions.
 
         For practice also the expected answers, for a review the scores and reasons.
         """
@@ -138,7 +138,7 @@ class PageContent(msgspec.Struct, frozen=True, kw_only=True):
     def page(
         self, annotator: str, entries: Sequence[PageItem], items: Mapping[str, Item], version: str, part: tuple[int, int]
     ) -> dict[str, Any]:
-        """The JSON of one page, with its id, which is the hash of all the rest.
+        """Return the JSON of one page, with its id, which is the hash of all the rest.
 
         Of `entries`, practice comes first, then items and checks in reading order; `items` are behind their keys. `version` is that of the
         data (`page_record.version_of`); `part` is the number of the page among the annotator's pages, and how many these are.
@@ -165,13 +165,11 @@ class PageContent(msgspec.Struct, frozen=True, kw_only=True):
             page["review"] = True
         if self.offensive:
             page["offensive"] = True
-        page["seconds"] = self._seconds([*page["practice"], *page["items"]])
+        shown_texts = [*page["practice"], *page["items"]]
+        reasons = [review["reason"] for item in shown_texts for review in item.get("reviews", {}).values()]
+        letters = sum(map(len, (*reasons, *(text for item in shown_texts for text in item["texts"].values()))))
+        page["seconds"] = round(reading_seconds(letters, self.language, sum(len(item["questions"]) for item in shown_texts)))
         return {"page": hashlib.sha256(msgspec.json.encode(page)).hexdigest()[:16], **page}
-
-    def _seconds(self, items: Sequence[dict[str, Any]]) -> int:
-        reasons = [review["reason"] for item in items for review in item.get("reviews", {}).values()]
-        letters = sum(map(len, (*reasons, *(text for item in items for text in item["texts"].values()))))
-        return round(reading_seconds(letters, self.language, sum(len(item["questions"]) for item in items)))
 
 
 def reading_seconds(letters: int, language: str, questions: int) -> float:

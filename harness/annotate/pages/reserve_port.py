@@ -17,7 +17,7 @@ LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
 
 def listening_socket(host: str, port: int) -> socket.socket:
-    """A socket that listens on a port of one address of this machine; port 0 is any free one. The caller closes it.
+    """Return a socket that listens on a port of one address of this machine; port 0 is any free one. The caller closes it.
 
     Raises UsageError for a port that is taken or needs more rights, and for an address that is not one of this machine.
     """
@@ -48,7 +48,7 @@ def _refusal(host: str, port: int, err: OSError) -> str:
 
 
 def address_of(listener: socket.socket, host: str) -> str:
-    """The beginning of the addresses that are served.
+    """Return the beginning of the addresses that are served.
 
     >>> with listening_socket("127.0.0.1", 0) as listener:
     ...     address_of(listener, "::1")[:13]

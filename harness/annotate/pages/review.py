@@ -27,7 +27,7 @@ Reviewed = Mapping[str, Mapping[str, ReviewedScore]]
 def reviewed_scores(
     recording: Recording, texts: Path | None, judge: str | None, language: str | None = None
 ) -> tuple[ReviewedJudge, Reviewed]:
-    """A judge's scores that have a reason: of each item and metric the first, of the first condition that the run has.
+    """Return a judge's scores that have a reason: of each item and metric the first, of the first condition that the run has.
 
     `recording` has hashes of the justifications, and `texts` is the run's file of judgments that has them; None for recorded judgments,
     which have none. `judge` is its name (None: the only one), `language` that of the items (None: all).
@@ -55,7 +55,7 @@ def reviewed_scores(
 
 
 def without_review(reviewed: Reviewed, judge: ReviewedJudge, folder: Path) -> Reviewed:
-    """The items whose reasons by this judge nobody has reviewed yet in a data folder. Raises UsageError where none is left."""
+    """Return the items whose reasons by this judge nobody has reviewed yet in a data folder. Raises UsageError where none is left."""
     earlier = read_reviews(folder) if (folder / REVIEWS).is_file() else []
     done = {review.item_id for review in earlier if (review.judge, review.variant) == (judge.judge, judge.variant)}
     remaining = {item_id: scores for item_id, scores in reviewed.items() if item_id not in done}

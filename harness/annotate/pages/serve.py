@@ -51,7 +51,7 @@ class ServedPage(NamedTuple):
 
 
 def served_pages(folder: Path) -> list[ServedPage]:
-    """The pages of a folder that `harness labels page` wrote. Their tokens are kept there, so that addresses stay the same.
+    """Return the pages of a folder that `harness labels page` wrote. Their tokens are kept there, so that addresses stay the same.
 
     Raises ContentError if the folder has no record.
     """
@@ -64,7 +64,7 @@ def served_pages(folder: Path) -> list[ServedPage]:
 
 
 def application(folder: Path, pages: list[ServedPage], *, hosts: tuple[str, ...] = LOOPBACK) -> Starlette:
-    """The server of these pages of a folder; result files go into its folder `results`.
+    """Return the server of these pages of a folder; result files go into its folder `results`.
 
     `hosts` are the names by which browsers may address it (`*`: any), so that a foreign site cannot reach it by a name of its own.
     """
@@ -128,20 +128,20 @@ def _of_same_site(headers: Headers) -> bool:
 
 
 def _host(header: str) -> str | None:
-    """The host of a header `Host`, without port and brackets; None for what is none."""
+    """Return the host of a header `Host`, without port and brackets; None for what is none."""
     with suppress(ValueError):
         return urlsplit(f"//{header}").hostname
     return None
 
 
 async def _failed(_: Request, error: Exception) -> Response:
-    """The host reads what is wrong; the browser keeps the answers and sends them again."""
+    """Return the refusal of a result. The host reads what is wrong; the browser keeps the answers and sends them again."""
     print(terminal_safe(f"harness: {error}"), file=sys.stderr)
     return PlainTextResponse("the server cannot do this now; please tell the person who asked you", 500, headers=_HEADERS)
 
 
 async def _body(request: Request) -> bytes | None:
-    """What was sent; None for more than `_MOST_BYTES`. It counts what arrives: a header can say anything."""
+    """Return what was sent; None for more than `_MOST_BYTES`. It counts what arrives: a header can say anything."""
     parts, size = [], 0
     with suppress(ClientDisconnect):  # then what arrived is no result
         async for part in request.stream():
@@ -153,7 +153,7 @@ async def _body(request: Request) -> bytes | None:
 
 
 def _page_with_server(path: Path, token: str) -> str:
-    """The page of a file, made to send its answers here too."""
+    """Return the page of a file, made to send its answers here too."""
     try:
         text = path.read_text("utf-8")
     except OSError as err:
@@ -190,7 +190,7 @@ def _keep(body: bytes, page: LabellingPage, record: PageRecord, folder: Path) ->
 
 
 def _earlier(page: LabellingPage, folder: Path, session: str) -> PageResult | None:
-    """What is kept of a sitting; without this sitting, what was saved last on the page."""
+    """Return what is kept of a sitting; without this sitting, what was saved last on the page."""
     paths = folder.glob(f"{glob.escape(Path(page.file).stem)}-*.json")
     results = [result for path in sorted(paths) if (result := _result(path.read_bytes())) and _of_page(result, page)]
     return max(results, key=lambda result: (result.session == session, result.saved), default=None)

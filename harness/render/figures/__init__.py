@@ -61,7 +61,7 @@ def draw_figures(report_json: Mapping[str, Any], folder: Path, options: FigureOp
 
 
 def _figures(report_json: Mapping[str, Any]) -> Iterator[tuple[str, Callable[..., Any]]]:
-    """The names of the figures, and the functions that draw them."""
+    """Yield the names of the figures, and the functions that draw them."""
     signature = "\n".join(str(text) for _, text in sorted(report_json.get("signatures", {}).items()))
     sections = report_json.get("ablations", {})
     verdicts = [Verdict.from_flat(row) for row in report_json.get("verdicts", ())]
@@ -93,6 +93,6 @@ def _by_metric(rows: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, list[Ma
 
 
 def _slug(metric: str) -> str:
-    """A metric's name as part of a file name: never a path, and different for different metrics."""
+    """Return a metric's name as part of a file name: never a path, and different for different metrics."""
     safe = re.sub(r"[^\w-]+", "_", metric)[:60]
     return safe if safe == metric else f"{safe}-{hashlib.sha256(metric.encode()).hexdigest()[:8]}"

@@ -30,7 +30,7 @@ _MOST_ROWS = int((style.MOST_INCHES - _AROUND) / _LINE)
 
 
 def draw_answer(verdicts: Sequence[Verdict], signature: str, options: FigureOptions = FigureOptions()) -> Drawn | None:
-    """The figure of an answer; None without a verdict on a judge. It is 8 inches high at most, and says what it leaves out."""
+    """Return the figure of an answer; None without a verdict on a judge. It is 8 inches high at most, and says what it leaves out."""
     sides = judged_sides(verdicts)
     if not sides:
         return None
@@ -90,7 +90,7 @@ def _draw_rows(verdicts: Sequence[Verdict], answer: Answer, signature: str, opti
 
 
 def _name(verdict: Verdict, all_verdicts: Sequence[Verdict], options: FigureOptions) -> str:
-    """A row's language and metric, of which what all rows share is left out."""
+    """Return a row's language and metric, of which what all rows share is left out."""
     language, metric = options.shown_name("language", verdict["language"]), terminal_safe(metric_words(verdict["metric"]))
     shared = {name for name in ("language", "metric") if len({str(other[name]) for other in all_verdicts}) == 1}
     return metric if "language" in shared else language if "metric" in shared else f"{language} · {metric}"
@@ -112,7 +112,7 @@ def _dot(look: str) -> dict[str, Any]:
 
 
 def _draw_matrix(answer: Answer, matrix: VerdictMatrix, other_conditions: int, signature: str, options: FigureOptions) -> Drawn:
-    """A matrix, of several that of the plainest condition of each judge; a caption says how many other conditions there are."""
+    """Return a matrix, of several that of the plainest condition of each judge; a caption says how many other conditions there are."""
     rows = matrix.rows[:_MOST_ROWS]
     with style.drawing(signature) as new_figure:
         from matplotlib.patches import Rectangle  # late: an extra

@@ -20,7 +20,7 @@ _NOTE_LETTERS = 180  # of a line below the title
 
 
 def draw_matrix(rows: Sequence[LanguageRow], title: str, note: str, about: str = "") -> bytes:
-    """A PNG of the matrix: a line a language, a square a quality; `about` goes into the file's description.
+    """Return a PNG of the matrix: a line a language, a square a quality; `about` goes into the file's description.
 
     Raises UsageError without the extra `figures`.
     """
@@ -46,7 +46,7 @@ def draw_matrix(rows: Sequence[LanguageRow], title: str, note: str, about: str =
 
 
 def draw_share(title: str, lead: str, sentences: Sequence[Sentence]) -> bytes:
-    """A PNG of 1200 × 630 pixels: the title, the answer in a sentence, and how many qualities have which answer."""
+    """Return a PNG of 1200 × 630 pixels: the title, the answer in a sentence, and how many qualities have which answer."""
     width, height = _SHARE_INCHES
     with drawing(title) as new_figure:
         figure = new_figure(figsize=_SHARE_INCHES)
@@ -82,7 +82,7 @@ def _box(panel: Any, x: float, y: float, width: float, height: float, style: str
 
 
 def _canvas(figure: Any, width: float, height: float) -> Any:
-    """An empty panel in inches, from the top left."""
+    """Return an empty panel in inches, from the top left."""
     panel = figure.add_axes((0, 0, 1, 1))
     panel.set_xlim(0, width)
     panel.set_ylim(height, 0)

@@ -59,7 +59,7 @@ def draw_by_agreement(comparison: Comparison, path: Path, options: FigureOptions
 
 
 def draw_distributions(rows: Sequence[Row], signature: str, options: FigureOptions = FigureOptions()) -> Drawn:
-    """The figure of flat cells that have shares of classes, by level of agreement or as a whole."""
+    """Return the figure of flat cells that have shares of classes, by level of agreement or as a whole."""
     selected, omitted = _chosen(rows)
     grid = _grid(selected, options)
     title, words = _OVERALL if len(grid.columns) == 1 or grid.columns[0][0] not in _LEVELS.values() else _BY_AGREEMENT
@@ -78,7 +78,7 @@ def draw_distributions(rows: Sequence[Row], signature: str, options: FigureOptio
 
 
 def _chosen(rows: Sequence[Row]) -> tuple[Sequence[Row], str]:
-    """The rows that fit, and a sentence about those that are left out."""
+    """Return the rows that fit, and a sentence about those that are left out."""
     sides = plainest_first(map(side_of, rows))
     if len(rows) <= MOST_ROWS or len(sides) == 1:
         return rows, ""
@@ -119,7 +119,7 @@ def _overall(row: Row) -> Row:
 
 
 def _names(rows: Sequence[Row], options: FigureOptions) -> list[str]:
-    """What tells the rows from each other: language, metric, and then as much else as is needed; the metric where nothing does."""
+    """Return what tells the rows from each other: language, metric, and then as much else as is needed; the metric where nothing does."""
     naming: list[str] = []
     for name in (*_NAMED, "source", *CONDITION, "task"):
         distinct = {tuple(str(row.get(other)) for other in naming) for row in rows}

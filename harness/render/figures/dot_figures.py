@@ -42,7 +42,7 @@ def draw_agreement(
     baselines: Mapping[str, float] = {},
     options: FigureOptions = FigureOptions(),
 ) -> Drawn:
-    """The section `variants`: a dot for each variant, beside the agreement of people on the same items.
+    """Return the section `variants`: a dot for each variant, beside the agreement of people on the same items.
 
     Panels are by judge and temperature. Where nothing could be read, a sentence says so. `baselines` has the agreement of the majority
     baseline by language; it is drawn beside agreement with the labels only.
@@ -67,7 +67,7 @@ def draw_agreement(
             series = _variants(case_rows, aspect, {name: looks[name] for name in variants[case]}, judge, paired)
             if baselines and not paired and aspect == "language":
                 baseline_values = {tag: (baselines[tag], None, None) for tag in values[aspect] if tag in baselines}
-                series.append(Series("majority baseline", baseline_values, style.BASELINE, "|", beside=True))
+                series.append(Series("majority baseline", baseline_values, style.BASELINE, "|", on_line_before=True))
             panel_list.append(DotPanel(case, f"by {aspect}", aspect, values[aspect], series))
     text = (_PAIR if paired else _ALONE) + omitted + (f" Without any readable answer: {', '.join(failed)}." if failed else "")
     figure = DotFigure(
@@ -86,13 +86,15 @@ def draw_agreement(
 
 
 def _heights(values: Mapping[str, Sequence[str]], variants: int, options: FigureOptions) -> list[float]:
-    """The heights of the lines of panels of one judge and temperature: one, or one for each aspect where panels stand below each other."""
+    """Return the heights of the lines of panels of one judge and temperature: one, or one for each aspect where panels stand below each
+    other.
+    """
     heights = [panels.height_of(len(values[aspect]), variants) for aspect in _ASPECTS]
     return [max(heights)] if options.wide else heights
 
 
 def _variants(rows: Sequence[Row], aspect: str, looks: Mapping[str, tuple[str, str]], judge: str, paired: bool) -> list[Series]:
-    """The judge's dots, one series for each variant, and those of people on the same lines."""
+    """Return the judge's dots, one series for each variant, and those of people on the same lines."""
     series: list[Series] = []
     for variant, look in looks.items():
         variant_rows = [row for row in rows if row["variant"] == variant]
@@ -100,7 +102,7 @@ def _variants(rows: Sequence[Row], aspect: str, looks: Mapping[str, tuple[str, s
         if paired:
             people = {name: (value, None, None) for name, (value, _, _) in _values(variant_rows, aspect, "human_pa").items()}
             name = "_people" if len(series) > 1 else "people, on the same items"
-            series.append(Series(name, people, style.PEOPLE, "d", hollow=True, beside=True))
+            series.append(Series(name, people, style.PEOPLE, "d", hollow=True, on_line_before=True))
     return series
 
 
@@ -113,7 +115,7 @@ def _of_case(rows: Iterable[Row], case: Case, keys: Sequence[str] = CONDITION) -
 
 
 def draw_consistency(section: Section, signature: str, options: FigureOptions = FigureOptions()) -> Drawn:
-    """The section `consistency`: a panel for each kind of sameness, in it a dot for each judge and condition."""
+    """Return the section `consistency`: a panel for each kind of sameness, in it a dot for each judge and condition."""
     rows = panels.rows_at_level(section["rows"], "language")
     languages = panels.different(rows, "language")
     statistics = [(name, title) for name, title in _REPEATED if any(row[name] is not None for row in rows)]
@@ -152,7 +154,7 @@ def draw_consistency(section: Section, signature: str, options: FigureOptions = 
 
 
 def draw_injection(section: Section, signature: str, options: FigureOptions = FigureOptions()) -> Drawn:
-    """The section `injection`: a panel for each metric, in it a dot for each way in which scores change."""
+    """Return the section `injection`: a panel for each metric, in it a dot for each way in which scores change."""
     rows = panels.rows_at_level(section["rows"], "language", "metric")
     languages, metrics = panels.different(rows, "language"), panels.different(rows, "metric")
     across = min(len(metrics), 3) if options.wide else 1
@@ -292,7 +294,7 @@ _PREFERENCE_CAPTION = (
 
 
 def draw_own_preference(section: Section, signature: str, options: FigureOptions = FigureOptions()) -> Drawn:
-    """The figure of the section `self_preference`: a panel for recognition and one for each control question with points."""
+    """Return the figure of the section `self_preference`: a panel for recognition and one for each control question with points."""
     panels = [("recognition", "recognition", section["points"], section["line"])]
     panels += [(control["metric"], "right", control["points"], control["line"]) for control in section["control_lines"]]
     panels = [control for control in panels if control[2]]

@@ -26,7 +26,7 @@ Value = tuple[float, float | None, float | None]
 class Series:
     """One kind of dot: its name, a value for each category that has one, its colour and marker.
 
-    `beside`: on the line of the series before it. A name that begins with `_` is not in the legend. `notes`: texts on the lines of
+    `on_line_before`: on the line of the series before it. A name that begins with `_` is not in the legend. `notes`: texts on the lines of
     categories without a value.
     """
 
@@ -35,7 +35,7 @@ class Series:
     colour: str
     marker: str = "o"
     hollow: bool = False
-    beside: bool = False
+    on_line_before: bool = False
     notes: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -69,7 +69,7 @@ class DotFigure(NamedTuple):
 
 
 def draw_dots(dot_figure: DotFigure, signature: str, options: style.FigureOptions) -> style.Drawn:
-    """The figure. The first panel of each case has its name beside it."""
+    """Return the figure. The first panel of each case has its name beside it."""
     with style.drawing(signature) as new_figure:
         if isinstance(dot_figure.heights, float):
             height, heights = dot_figure.heights * -(-len(dot_figure.panels) // dot_figure.across), None
@@ -89,16 +89,16 @@ def draw_dots(dot_figure: DotFigure, signature: str, options: style.FigureOption
 
 
 def height_of(categories: int, series: int) -> float:
-    """The height of a panel of dots, in inches."""
+    """Return the height of a panel of dots, in inches."""
     return 0.75 + categories * (series * LINE_HEIGHT + 0.1)
 
 
 def dots(panel: Any, aspect: str, categories: Sequence[str], series: Sequence[Series], options: style.FigureOptions) -> None:
     """Draw one line for each category of an aspect (language, task), from the top; on it the dots of all series with their intervals."""
-    lines = sum(not single.beside for single in series)
+    lines = sum(not single.on_line_before for single in series)
     step, line = 0.8 / max(lines, 1), -1
     for single in series:
-        line += not single.beside
+        line += not single.on_line_before
         positions = {name: index + (line - (lines - 1) / 2) * step for index, name in enumerate(categories)}
         for name, words in single.notes.items():
             across = panel.get_yaxis_transform()
@@ -110,7 +110,7 @@ def dots(panel: Any, aspect: str, categories: Sequence[str], series: Sequence[Se
         for y, (_, lo, hi) in zip(heights, values, strict=True):
             if lo is not None and hi is not None:
                 panel.plot([lo, hi], [y, y], color=single.colour, linewidth=1.2, alpha=0.8, zorder=2, solid_capstyle="butt")
-        look = {"marker": single.marker, "markersize": 4.5, "color": single.colour, "zorder": 2.5 if single.beside else 3}
+        look = {"marker": single.marker, "markersize": 4.5, "color": single.colour, "zorder": 2.5 if single.on_line_before else 3}
         fill = "white" if single.hollow else single.colour
         panel.plot([x for x, _, _ in values], heights, linestyle="", markerfacecolor=fill, label=terminal_safe(single.name), **look)
     names = (options.shown_name(aspect, name) for name in categories)
@@ -123,7 +123,7 @@ def dots(panel: Any, aspect: str, categories: Sequence[str], series: Sequence[Se
 
 
 def row_value(row: Row, name: str) -> Value | None:
-    """A row's number with its interval; None where it is undefined."""
+    """Return a row's number with its interval; None where it is undefined."""
     if row.get(name) is None:
         return None
     lo, hi = row.get(f"{name}_ci") or (None, None)
@@ -131,28 +131,28 @@ def row_value(row: Row, name: str) -> Value | None:
 
 
 def different(rows: Sequence[Row], name: str) -> list[str]:
-    """The different values of a key of rows, in their order."""
+    """Return the different values of a key of rows, in their order."""
     return list(dict.fromkeys(row[name] for row in rows))
 
 
 def rows_at_level(rows: Sequence[Row], *keys: str) -> list[Row]:
-    """The rows that name exactly these of language, task and metric, and pool the others."""
+    """Return the rows that name exactly these of language, task and metric, and pool the others."""
     return [row for row in rows if all((row[name] != "*") == (name in keys) for name in ("language", "task", "metric"))]
 
 
 def context_of(row: Row, names: Sequence[str] = CONDITION) -> Case:
-    """The judge and condition of a row."""
+    """Return the judge and condition of a row."""
     return tuple(row.get(name) for name in names)
 
 
 def contexts(rows: Sequence[Row], names: Sequence[str] = CONDITION) -> list[Case]:
-    """The different judges and conditions of rows, in their order; baselines only if there are no other judges."""
+    """Return the different judges and conditions of rows, in their order; baselines only if there are no other judges."""
     contexts_in_order = list(dict.fromkeys(context_of(row, names) for row in rows))
     judges = [context for context in contexts_in_order if not traits_of(str(context[names.index("judge")])).is_baseline]
     return judges or contexts_in_order
 
 
 def context_name(context: Sequence[Any], names: Sequence[str] = CONDITION) -> str:
-    """A judge and condition in words: `local/model, single, temperature 0`."""
+    """Return a judge and condition in words: `local/model, single, temperature 0`."""
     varying = ((name, value) for name, value in zip(names, context, strict=True) if value is not None and value != "*")
     return terminal_safe(", ".join(axis_words(*axis) for axis in varying))

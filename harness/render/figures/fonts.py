@@ -33,7 +33,7 @@ class _Font(NamedTuple):
 
 @lru_cache(maxsize=4096)
 def fonts_for(text: str) -> Fonts:
-    """The fonts of this machine that have all letters of a text.
+    """Return the fonts of this machine that have all letters of a text.
 
     >>> fonts_for("Čeština, 50 %")
     Fonts(families=('DejaVu Sans',), missing='')
@@ -53,7 +53,7 @@ def fonts_for(text: str) -> Fonts:
 
 
 def is_drawable(text: str) -> bool:
-    """Whether a text can be drawn into a PDF or PNG file: a font has its letters, and they can be joined as their script wants."""
+    """Return True if a text can be drawn into a PDF or PNG file: a font has its letters, and they can be joined as their script wants."""
     shaped = any(unicodedata.category(letter) in ("Mn", "Mc") or unicodedata.bidirectional(letter) in ("R", "AL") for letter in text)
     return not fonts_for(text).missing and (not shaped or _shapes_letters())
 
@@ -76,14 +76,14 @@ def set_fonts(figure: Any, *, warn: bool = True) -> None:
 
 
 def _shapes_letters() -> bool:
-    """Whether letters are drawn right that change with their neighbours, or run from right to left."""
+    """Return True if letters are drawn right that change with their neighbours, or run from right to left."""
     from matplotlib import __version_info__  # late: an extra
 
     return tuple(__version_info__[:2]) >= _SHAPES
 
 
 def _by_preference(text: str) -> list[_Font]:
-    """All fonts: those named for a script of the text first, then Noto's, with the forms of Chinese characters that the text wants."""
+    """Return all fonts: those named for a script of the text first, then Noto's, with the forms of Chinese characters of the text."""
     scripts = {unicodedata.name(letter, "").partition(" ")[0] for letter in text if not letter.isascii()}
     chinese = f"NOTO SANS CJK {next((region for script, region in _REGIONS if script in scripts), 'SC')}"
 
@@ -96,7 +96,7 @@ def _by_preference(text: str) -> list[_Font]:
 
 @lru_cache(maxsize=1)
 def _fonts() -> tuple[_Font, ...]:
-    """A regular font of each family, also of families that were installed since matplotlib last looked."""
+    """Return a regular font of each family, also of families that were installed since matplotlib last looked."""
     from matplotlib import font_manager  # late: an extra
 
     manager = font_manager.fontManager
@@ -112,7 +112,7 @@ def _fonts() -> tuple[_Font, ...]:
 
 @lru_cache(maxsize=512)
 def _letters(font: _Font) -> frozenset[str]:
-    """The letters that a font has."""
+    """Return the letters that a font has."""
     from matplotlib.ft2font import FT2Font  # late: an extra
 
     try:

@@ -44,7 +44,7 @@ _EXAMPLES = f"{_COUNTED}, by the number of examples that stand before the text f
 
 
 def draw_temperature(section: Section, signature: str, options: FigureOptions = FigureOptions()) -> Drawn:
-    """The figure of the section `temperature`: a line for each judge and variant."""
+    """Return the figure of the section `temperature`: a line for each judge and variant."""
     lines = tuple(name for name in CONDITION if name != "temperature")
     return _draw_lines(
         section["rows"], signature, along="temperature", lines=lines, label="temperature", text=_TEMPERATURE, options=options
@@ -52,7 +52,7 @@ def draw_temperature(section: Section, signature: str, options: FigureOptions = 
 
 
 def draw_few_shot(section: Section, signature: str, options: FigureOptions = FigureOptions()) -> Drawn:
-    """The figure of the section `few_shot`: a line for each judge, temperature and variant without its examples."""
+    """Return the figure of the section `few_shot`: a line for each judge, temperature and variant without its examples."""
     rows = [{**row, "otherwise": str(msgspec.structs.replace(parse_variant(row["variant"]), shots=0))} for row in section["rows"]]
     lines = ("judge", "otherwise", *SAMPLING)
     return _draw_lines(rows, signature, along="shots", lines=lines, label="examples of each class", text=_EXAMPLES, options=options)
@@ -110,7 +110,7 @@ _PER_INCH = 15  # characters of the title and the caption
 
 
 def draw_doses(response: DoseResponse, signature: str, options: FigureOptions = FigureOptions()) -> Drawn:
-    """The figure of one kind of change, asked of one judge under one condition.
+    """Return the figure of one kind of change, asked of one judge under one condition.
 
     Panels have fixed places: to find them for dozens of panels would take matplotlib seconds.
     """
@@ -160,7 +160,7 @@ _NAME_LETTERS = 28  # characters in a line of a name
 
 
 def draw_failures(failures: FailureShares, signature: str, options: FigureOptions = FigureOptions()) -> Drawn:
-    """The figure of failures by condition and kind."""
+    """Return the figure of failures by condition and kind."""
     conditions, omitted = fitting(failures.conditions, [_BAR] * len(failures.conditions), 1.4, "condition")
     failures = replace(failures, conditions=tuple(conditions))
     with drawing(signature) as new_figure:

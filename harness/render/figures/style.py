@@ -48,7 +48,7 @@ Drawn = dict[str, bytes]
 
 @dataclass(frozen=True)
 class FigureOptions:
-    """How figures are saved: `width` in inches (`WIDTHS`), languages by their `english` or their `own` names, `forms` of `FORMS`."""
+    """Options of saved figures: `width` in inches (`WIDTHS`), languages by their `english` or their `own` names, `forms` of `FORMS`."""
 
     width: float = WIDTHS["double"]
     names: str = "english"
@@ -56,11 +56,11 @@ class FigureOptions:
 
     @property
     def wide(self) -> bool:
-        """Whether panels stand side by side."""
+        """Return True if panels stand side by side."""
         return self.width > 5
 
     def shown_name(self, aspect: str, name: str) -> str:
-        """A language by one of its names; anything else without underscores."""
+        """Return a language by one of its names; anything else without underscores."""
         if aspect != "language":
             return terminal_safe(str(name).replace("_", " "))
         native, english = f"{autonym(name)} ({name})", english_name(name)
@@ -73,7 +73,7 @@ class FigureOptions:
 
 
 def form_of(path: Path) -> str:
-    """The form of a figure's file by its name. Raises UsageError for a name that is of no form."""
+    """Return the form of a figure's file by its name. Raises UsageError for a name that is of no form."""
     form = path.suffix.removeprefix(".")
     if form not in FORMS:
         raise UsageError(f"figures are SVG, PDF or PNG files; name it {path.with_suffix('.svg').name}, or end it in .pdf or .png")
@@ -102,7 +102,7 @@ def drawing(salt: str) -> Iterator[Any]:
 
 
 def finish(figure: Any, title: str, words: str, signature: str, options: FigureOptions) -> Drawn:
-    """The figure as the bytes of a file in each form, without a date: with a title, a description in words, and the signature."""
+    """Return the figure as the bytes of a file in each form, without a date: with a title, a description in words, and the signature."""
     set_fonts(figure, warn=options.forms != ("svg",))  # in an SVG file text stays text, and its reader brings the fonts
     return {form: _saved(figure, form, title, words, signature) for form in options.forms}
 
@@ -119,7 +119,7 @@ def _saved(figure: Any, form: str, title: str, words: str, signature: str) -> by
 
 
 def _described(svg: bytes, title: str, words: str) -> bytes:
-    """An SVG file with a title and a description for those who cannot see it."""
+    """Return an SVG file with a title and a description for those who cannot see it."""
     head, opening, rest = svg.partition(b"<svg ")
     attributes, end, body = rest.partition(b">")
     description = f"\n <title>{escape(terminal_safe(title))}</title>\n <desc>{escape(terminal_safe(words))}</desc>"
@@ -152,7 +152,7 @@ def finish_with_legend(
 
 
 def colour_and_marker(number: int) -> tuple[str, str]:
-    """The look of a series. The marker changes with the colour, and also where the colours start again."""
+    """Return the look of a series. The marker changes with the colour, and also where the colours start again."""
     return COLOURS[number % len(COLOURS)], MARKERS[(number + number // len(COLOURS)) % len(MARKERS)]
 
 
@@ -169,7 +169,7 @@ def _add_legend(figure: Any, panel: Any, columns: int, least: int, heading: str)
 
 
 def fitting(things: Sequence[T], inches: Sequence[float], around: float, what: str) -> tuple[list[T], str]:
-    """The first things whose heights fit into a figure, at least one, and a sentence about those that are left out.
+    """Return the first things whose heights fit into a figure, at least one, and a sentence about those that are left out.
 
     >>> fitting("abc", [3, 3, 3], 1, "condition")
     (['a', 'b'], ' 1 other condition does not fit and is left out.')
@@ -194,7 +194,7 @@ def remove_frame(panel: Any) -> None:
 
 
 def panels_of(figure: Any, count: int, across: int, heights: Sequence[float] | None = None, **options: Any) -> list[Any]:
-    """So many panels, in lines of `across`; the places that are left over are empty. `heights`: of the lines."""
+    """Return so many panels, in lines of `across`; the places that are left over are empty. `heights`: of the lines."""
     lines = -(-count // across)
     grid = [panel for line in figure.subplots(lines, across, squeeze=False, height_ratios=heights, **options) for panel in line]
     for panel in grid[count:]:

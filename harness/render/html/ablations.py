@@ -52,7 +52,7 @@ def row_links(section: ShownSection) -> list[list[dict[str, dict[str, Any]]]]:
 
 
 def _filters(row: Mapping[str, Any]) -> dict[str, Any]:
-    """The filters of the page that the keys of a row stand for. Texts that tempt to a false alarm have no flaw to be found by."""
+    """Return the filters of the page that the keys of a row stand for. Texts that tempt to a false alarm have no flaw to be found by."""
     filters = {name: row[name] for name in _FILTERS if row.get(name) not in (None, POOLED)}
     if row.get("kind") == TEMPTING:
         filters["construction"] = "flawless"
@@ -85,7 +85,9 @@ def _shares(rows: Rows, name: str, axis: str) -> FigureColumn:
 
 
 def _drawn(rows: Rows, name: str, draw: Callable[[float, tuple[float, float] | None], Markup]) -> tuple[Markup | None, ...]:
-    """A figure for each row; words where no answer could be read; None where others are compared with the row, or it has too few texts."""
+    """Return a figure for each row; words where no answer could be read; None where others are compared with the row, or it has too few
+    texts.
+    """
     instead = [_UNREADABLE if row.get("n") == 0 else None for row in rows]
     return tuple(none if row.get(name) is None else draw(row[name], row.get(f"{name}_ci")) for row, none in zip(rows, instead, strict=True))
 

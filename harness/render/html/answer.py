@@ -43,7 +43,7 @@ class DrawnTable:
 
 
 def answer_table(cells: Sequence[Cell]) -> DrawnTable:
-    """A line for each metric: agreement beside the baseline, and beside people where they can be compared."""
+    """Return a line for each metric: agreement beside the baseline, and beside people where they can be compared."""
     rows = [cell_row(cell) for cell in cells]
     keys = ("metric", "task") if any(cell["task"] != POOLED for cell in cells) else ("metric",)
     table = tabulate(rows, columns_in(TableName.ANSWER), keys)
@@ -58,7 +58,7 @@ def answer_table(cells: Sequence[Cell]) -> DrawnTable:
 
 
 def agreement_figure(cell: Cell, who: str = "judge ") -> Markup:
-    """The agreement with the labels beside that of the baseline."""
+    """Return the agreement with the labels beside that of the baseline."""
     value, interval, baseline = cell["pa_failed_wrong"], cell["pa_failed_wrong_ci"], cell.vs_baseline["pa"]
     words = f"{who}{percent(value, interval)}, baseline {percent(baseline)}"
     return track([Mark("base", baseline), Mark("judge", value, interval)], words)
@@ -71,24 +71,24 @@ def _beside_people(cell: Cell) -> Markup:
 
 
 def correlation_figure(cell: Cell) -> Markup:
-    """The rank correlation of a judge's numbers with people's, beside that of two people where some texts were scored twice."""
+    """Return the rank correlation of a judge's numbers with people's, beside that of two people where some texts were scored twice."""
     marks = [Mark("people", cell["human_second_kendall_tau"]), Mark("judge", cell["kendall_tau"], cell["kendall_tau_ci"])]
     return correlation_track(marks, correlation_words(cell))
 
 
 def correlation_words(cell: Cell) -> str:
-    """The same in words: `judge τ .14 [.02 .25], two people .19`."""
+    """Return the same in words: `judge τ .14 [.02 .25], two people .19`."""
     judge, two = coefficient(cell["kendall_tau"], cell["kendall_tau_ci"]), cell["human_second_kendall_tau"]
     return f"judge τ {judge}" + ("" if two is None else f", two people {coefficient(two)}")
 
 
 def has_people(cell: Cell) -> bool:
-    """Whether the judge can be compared with people: both against the same remaining annotators."""
+    """Return True if the judge can be compared with people: both against the same remaining annotators."""
     return cell["judge_loo"] is not None and cell["human_loo"] is not None
 
 
 def beside_people(cells: Sequence[Cell], constructed: bool) -> str:
-    """The judge beside people, in words; only of numbers that may be compared."""
+    """Return the judge beside people, in words; only of numbers that may be compared."""
     if constructed:
         return "The labels are constructed with the texts, so the judge cannot be compared with people."
     paired, numbers = [cell for cell in cells if has_people(cell)], [cell for cell in cells if cell.continuous]
@@ -126,7 +126,7 @@ _BESIDE_PEOPLE = {
 
 
 def interval_sign(interval: tuple[float, float] | None) -> str:
-    """Where the interval of a difference lies: above 0, below it, around it, or nowhere."""
+    """Return where the interval of a difference lies: above 0, below it, around it, or nowhere."""
     if not interval:
         return UNKNOWN
     return ABOVE if interval[0] > 0 else BELOW if interval[1] < 0 else WITHIN
@@ -204,6 +204,6 @@ def answers_by_language(judged: Sequence[JudgedCells], unreviewed: Mapping[str, 
 
 
 def answer_legend(answers: Sequence[LanguageAnswer]) -> list[str]:
-    """What the headings of all answers mean, each once."""
+    """Return what the headings of all answers mean, each once."""
     tables = (answer.lines.table for language in answers for answer in (*language.first, *language.more))
     return list(dict.fromkeys(line for table in tables for line in table.legend))

@@ -112,7 +112,7 @@ def _finding(rows: Sequence[LanguageRow]) -> str:
 
 
 def names_of(atlas: Atlas, tag: str) -> list[str]:
-    """The names of a language in all languages that have one for it, in lower case, each once: what the search looks at."""
+    """Return the names of a language in all languages that have one for it, in lower case, each once: what the search looks at."""
     from language_data.name_data import LANGUAGES_WITH_NAME_DATA
 
     names = [tag, atlas.languages[tag], name_in(tag, tag)]
@@ -132,7 +132,7 @@ def _judge_line(atlas: Atlas, judge: str, slug: str, today: datetime.date) -> di
 
 
 def _common(atlas: Atlas, rows: Sequence[AtlasRow], answer: AtlasAnswer, today: datetime.date, up: str = "../") -> dict[str, Any]:
-    """What the pages of languages and of judges have in common."""
+    """Return what the pages of languages and of judges have in common."""
     slugs, lines = _slugs(atlas), evidence(atlas, rows, today)
     if len({row.language for row in rows}) < 2:
         lines = [{name: text for name, text in line.items() if name != "language"} for line in lines]
@@ -157,7 +157,7 @@ def groups_of(cards: Sequence[Card]) -> list[tuple[str, str, list[Card]]]:
 
 
 def _slugs(atlas: Atlas) -> dict[str, str]:
-    """A folder name for each judge, no two equal. Names come from releases of others: only letters, digits, dots and dashes stay."""
+    """Return a folder name for each judge, no two equal. Names come from releases of others: only letters, digits, dots and dashes stay."""
     slugs: dict[str, str] = {}
     for judge in sorted({row.judge for row in atlas.rows}):
         slug = re.sub(r"[^a-z0-9.]+", "-", judge.lower()).strip("-.") or "judge"
@@ -168,13 +168,13 @@ def _slugs(atlas: Atlas) -> dict[str, str]:
 
 
 def _share(title: str, words: str, picture: str) -> dict[str, str]:
-    """What previews of links show, as `{property: content}`."""
+    """Return what previews of links show, as `{property: content}`."""
     about = {"og:type": "website", "og:title": title, "og:description": words}
     return about | ({"og:image": picture, "twitter:card": "summary_large_image"} if picture else {})
 
 
 def _share_picture(answer: AtlasAnswer) -> bytes:
-    """The picture for previews; empty without the extra `figures`."""
+    """Return the picture for previews; empty without the extra `figures`."""
     from harness.render.figures.atlas import draw_share
 
     with suppress(UsageError):

@@ -47,7 +47,9 @@ _FEW_TICKS = 10  # steps between the ticks of more places
 
 
 def rank_track(rank: int, ends: tuple[int, int] | None, judges: int, words: str) -> Markup:
-    """A rank from 1 (left) to the number of judges, with its interval; `words` say the same. Of many places only round ones have a tick."""
+    """Return a rank from 1 (left) to the number of judges, with its interval; `words` say the same. Of many places only round ones have a
+    tick.
+    """
     ticks = [_place(step, judges) for step in _ticks(judges)]
     rules = [line("rule", ticks[0], ticks[-1]), *(line("rule", tick, tick, "32%", "68%") for tick in ticks)]
     reach = [line("judge reach", *(_place(end, judges) for end in ends))] if ends else []
@@ -55,7 +57,7 @@ def rank_track(rank: int, ends: tuple[int, int] | None, judges: int, words: str)
 
 
 def _ticks(judges: int) -> list[int]:
-    """The places that have a tick: all, or the first, the last and the round ones between.
+    """Return the places that have a tick: all, or the first, the last and the round ones between.
 
     >>> _ticks(5), _ticks(100)
     ([1, 2, 3, 4, 5], [1, 10, 20, 30, 40, 50, 60, 70, 80, 90, 100])
@@ -175,7 +177,18 @@ def board_pages(boards: Sequence[tuple[Standings, Sequence[Finding]]], other_pag
 
     `other_pages`: pages beside these that the index links to, by the words of the link; relative to the index.
     """
-    rows = [_index_row(standings, findings) for standings, findings in boards]
+    rows = [
+        (
+            _about(standings)
+            | {
+                "file": _file_name(standings),
+                "answer": board_answer(standings),
+                "flagged": len({finding.judge for finding in findings if finding.flagged}),
+                "matrix": judge_matrix(standings, standings.variants[0]),
+            }
+        )
+        for standings, findings in boards
+    ]
     pages = {INDEX: shell("Leaderboards", render("boards.html", boards=rows, beside=other_pages), scripts=SCRIPTS)}
     for standings, findings in boards:
         pages[_file_name(standings)] = _board_page(standings, findings)
@@ -184,21 +197,12 @@ def board_pages(boards: Sequence[tuple[Standings, Sequence[Finding]]], other_pag
 
 
 def _file_name(standings: Standings, tag: str = "") -> str:
-    """A board's id names a folder of this project, and a language is a tag, so both are safe in the name of a file."""
+    """Return a board's id names a folder of this project, and a language is a tag, so both are safe in the name of a file."""
     return f"{standings.board.partition('@')[0]}{f'-{tag}' if tag else ''}.html"
 
 
-def _index_row(standings: Standings, findings: Sequence[Finding]) -> dict[str, Any]:
-    return _about(standings) | {
-        "file": _file_name(standings),
-        "answer": board_answer(standings),
-        "flagged": len({finding.judge for finding in findings if finding.flagged}),
-        "matrix": judge_matrix(standings, standings.variants[0]),
-    }
-
-
 def _about(standings: Standings) -> dict[str, Any]:
-    """What the index and the pages of a board have in common."""
+    """Return what the index and the pages of a board have in common."""
     return {
         "title": heading(standings),
         "board": standings.board,
@@ -252,14 +256,14 @@ def judge_matrix(standings: Standings, variant: str) -> list[MatrixRow]:
 
 
 def _references(tables: Sequence[Ranking | None]) -> Iterator[tuple[str, list[float | None]]]:
-    """The majority baseline in each table, and people if they are in any."""
+    """Yield the majority baseline in each table, and people if they are in any."""
     yield "base", [table.baseline if table else None for table in tables]
     if any(table and table.people for table in tables):
         yield "people", [table.people.value if table and table.people else None for table in tables]
 
 
 def _mean(values: Sequence[float | None]) -> float | None:
-    """The mean; None where a value is missing, or all are."""
+    """Return the mean; None where a value is missing, or all are."""
     numbers = [value for value in values if value is not None]
     return sum(numbers) / len(numbers) if numbers and len(numbers) == len(values) else None
 
@@ -279,7 +283,7 @@ def _square(standings: Standings, table: Ranking | None, row: RankedJudge | None
 
 
 def _rank_rows(standings: Standings) -> list[tuple[str, tuple[Markup | None, ...]]]:
-    """The interval of the rank of each judge in each language; nothing where there are fewer than two judges."""
+    """Return the interval of the rank of each judge in each language; nothing where there are fewer than two judges."""
     judges = competitors(standings)
     if len(judges) < 2:
         return []
@@ -298,7 +302,8 @@ def _rank_figure(table: Ranking | None, judge: str) -> Markup | None:
 
 
 def _cost(standings: Standings) -> dict[str, Any]:
-    """The plot of mean cost over the languages against mean agreement, None where no judge has both, and the judges that are not in it.
+    """Return the plot of mean cost over the languages against mean agreement, None where no judge has both, and the judges that are not in
+    it.
 
     Cost is in dollars where two judges have a price, else in seconds.
     """
@@ -343,7 +348,7 @@ def _language_page(standings: Standings, tag: str) -> str:
 
 
 def _titled_table(standings: Standings, ranking: Ranking) -> TitledTable:
-    """A table with two figures in each row: the interval of the rank, and the value beside the baseline and people."""
+    """Return a table with two figures in each row: the interval of the rank, and the value beside the baseline and people."""
     people = ranking.people
     reference = [Mark("base", ranking.baseline), *([Mark("people", people.value)] if people else [])]
     compared_with = f"the baseline {percent(ranking.baseline)}{f', people {percent(people.value)}' if people else ''}"

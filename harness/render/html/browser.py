@@ -41,16 +41,16 @@ ItemKey = tuple[str, str]
 
 @dataclass(frozen=True)
 class BrowserSource:
-    """The judgments of one source that a page shows: `kept` has the numbers of their units, `evidence` is in the same order."""
+    """The judgments of one source that a page shows: `rows` has the numbers of their units, `evidence` is in the same order."""
 
     name: str
     outcomes: Outcomes
-    kept: NDArray[np.int64]
+    rows: NDArray[np.int64]
     evidence: Evidence | None = None
 
 
 def chosen(sources: Sequence[Outcomes], most: int = MOST_JUDGMENTS) -> list[NDArray[np.int64]]:
-    """The units of each source that a page shows: all, or those of as many whole items as fit, drawn by the hash of their ids."""
+    """Return the units of each source that a page shows: all, or those of as many whole items as fit, drawn by the hash of their ids."""
     if sum(map(len, sources)) <= most:
         return [np.arange(len(source)) for source in sources]
     counts: dict[str, int] = {}
@@ -87,7 +87,7 @@ def items_json(
     items: dict[ItemKey, Item] = {}
     item_keys: list[ItemKey] = []  # of each judgment
     for source in sources:
-        data, item_indices = source.outcomes.data, source.outcomes.units.item[source.kept]
+        data, item_indices = source.outcomes.data, source.outcomes.units.item[source.rows]
         keys = {index: (data.sha256 if len(sources) > 1 else "", data.items[index].item_id) for index in np.unique(item_indices).tolist()}
         for index, key in keys.items():
             items.setdefault(key, data.items[index])
@@ -116,15 +116,15 @@ def items_json(
         "constructed": all(source.outcomes.data.about.source == "constructed" for source in sources),
         "warning": WARNING if hides_texts(source.outcomes.data.about for source in sources) else "",
         "shortened": shorter,
-        "left": sum(len(source.outcomes) - len(source.kept) for source in sources),
+        "left": sum(len(source.outcomes) - len(source.rows) for source in sources),
     }
 
 
 def _joined(sources: Sequence[BrowserSource]) -> dict[str, CodedColumn]:
-    """The columns of all sources, one after the other."""
+    """Return the columns of all sources, one after the other."""
     parts: dict[str, list[CodedColumn]] = {}
     for source in sources:
-        judgments, rows = source.outcomes, source.kept
+        judgments, rows = source.outcomes, source.rows
         judged = judgments.units.judgments.take(rows)
         key_columns = {name: getattr(judged, name) for name in ("metric", *_COLUMNS, "expected")}
         key_columns |= {name: getattr(judgments, name).take(rows) for name in ("reference", "agreement", "outcome")}
@@ -143,7 +143,7 @@ def _joined(sources: Sequence[BrowserSource]) -> dict[str, CodedColumn]:
 
 
 def _sides(columns: Mapping[str, CodedColumn], judges: Sequence[tuple[Any, Any]]) -> list[list[Any]]:
-    """The sides in reading order, each with how it was asked, as the first screen says it."""
+    """Return the sides in reading order, each with how it was asked, as the first screen says it."""
     codes = np.unique(np.stack([columns[name].codes for name in SIDE]), axis=1).T.tolist()
     values = [columns[name].values for name in SIDE]
     sides = plainest_first(
@@ -182,7 +182,7 @@ def _hashable_joined(columns: Sequence[CodedColumn]) -> CodedColumn:
 
 
 def _coded(column: CodedColumn, show: Any) -> dict[str, Any]:
-    """The values that occur, and a code for each row; a single code where all rows have the same."""
+    """Return the values that occur, and a code for each row; a single code where all rows have the same."""
     used, codes = np.unique(column.codes, return_inverse=True)
     shift = int(len(used) > 0 and used[0] == NO_VALUE)
     codes = codes - shift
@@ -205,7 +205,7 @@ def _shown_reply(value: Any, most: int | None) -> Any:
 
 
 def _fitting_length(items: Sequence[Item], replies: Sequence[CodedColumn]) -> int | None:
-    """The characters of a text or reply with which all of them fit into a page; None where they fit as they are."""
+    """Return the characters of a text or reply with which all of them fit into a page; None where they fit as they are."""
     texts = [value for item in items for value in item.fields.values() if _is_text(value)]
     said = [value if isinstance(value, str) else value.text for column in replies for value in column.used]
 
@@ -227,7 +227,7 @@ def _metrics(sources: Sequence[BrowserSource]) -> list[str]:
 
 
 def _class_words(sources: Sequence[BrowserSource], metric: str, libraries: Sequence[Library]) -> dict[str, str]:
-    """What the classes of a metric mean, from a rubric on the same scale; empty where there is none."""
+    """Return what the classes of a metric mean, from a rubric on the same scale; empty where there is none."""
     classes = next(source.outcomes.data.scales[metric].classes for source in sources if metric in source.outcomes.data.scales)
     rubrics = [library.rubric(metric) for library in libraries if metric in library.rubric_files]
     return next((rubric.class_words for rubric in rubrics if rubric.scale.classes == classes), {})
@@ -277,7 +277,7 @@ def _is_text(value: Any) -> bool:
 
 
 def _second_round(data: Dataset) -> Labels:
-    """What people said in a second round: scores, and errors without a score or metric."""
+    """Return what people said in a second round: scores, and errors without a score or metric."""
     parts = [data.second] if data.second is not None else []
     if second_spans := data.second_spans:
         nothing = CodedColumn.empty(len(second_spans))
@@ -313,7 +313,7 @@ _OUTSIDE = "outside the text"
 
 
 def shown_errors(column: CodedColumn, texts: Sequence[str]) -> dict[str, Any]:
-    """The errors of some rows as a column `{"v": values, "c": codes}`; `texts` has the judged text of every row."""
+    """Return the errors of some rows as a column `{"v": values, "c": codes}`; `texts` has the judged text of every row."""
     values: list[list[list[Any]]] = []
     numbers: dict[tuple[int, str], int] = {}
     codes = []

@@ -80,10 +80,13 @@ def _case(case: _Place, sides: Sequence[Side], verdict: Verdict | None, pictures
 
 
 def _of_pairs(pairs: LabelScorePairs, whose: str) -> Iterator[CasePicture]:
-    """The pictures of labels and scores of the same texts."""
+    """Yield the pictures of labels and scores of the same texts."""
     if pairs.counts:
         note = "Rows are labels, columns scores, from the worst class to the best, in percent of each row; the frame marks equal ones."
-        yield CasePicture("Label by score", note, _confusion(pairs))
+        filters = filters_of(side_of(pairs.key)) | {"language": pairs.key["language"], "metric": pairs.key["metric"], "compared": True}
+        right = sum(row[n] for n, row in enumerate(pairs.counts))
+        words = f"{_place(pairs.key)}: label by score, {percent(right / max(1, sum(map(sum, pairs.counts))))} on the diagonal"
+        yield CasePicture("Label by score", note, confusion_matrix(pairs.classes, pairs.counts, filters, words))
     if pairs.by_mean and pairs.ends:
         note = "Right: the mean label of a text; up: the judge's score, with its quartiles. On the dashed line both are equal."
         yield CasePicture("Score against the mean label" if whose != "people" else "Score against people's mean", note, _by_mean(pairs))
@@ -94,13 +97,6 @@ def _of_pairs(pairs: LabelScorePairs, whose: str) -> Iterator[CasePicture]:
 
 def _place(key: Mapping[str, Any]) -> str:
     return f"{english_name(str(key['language']))}, {metric_words(str(key['metric']))}"
-
-
-def _confusion(pairs: LabelScorePairs) -> Markup:
-    filters = filters_of(side_of(pairs.key)) | {"language": pairs.key["language"], "metric": pairs.key["metric"], "compared": True}
-    right = sum(row[n] for n, row in enumerate(pairs.counts))
-    words = f"{_place(pairs.key)}: label by score, {percent(right / max(1, sum(map(sum, pairs.counts))))} on the diagonal"
-    return confusion_matrix(pairs.classes, pairs.counts, filters, words)
 
 
 def _by_mean(pairs: LabelScorePairs) -> Markup:

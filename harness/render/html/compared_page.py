@@ -114,7 +114,7 @@ def comparison_page(
 def _judged_cells(
     cells: Sequence[Cell], verdicts: Sequence[Verdict], recordings: Sequence[Recording], options: CompareOptions
 ) -> Iterator[JudgedCells]:
-    """The answers of every source, as a run's report has them."""
+    """Yield the answers of every source, as a run's report has them."""
     sides = sides_of(cells)
     for recording in recordings:
         source_cells = [cell for cell in cells if cell.key.get("source", recording.name) == recording.name]
@@ -140,7 +140,7 @@ def _sections(answers: bool, side_by_side: bool, maps: bool, study_sections: Seq
 
 
 def _side_tables(cells: Sequence[Cell]) -> Iterator[_SideTable]:
-    """A table for each language."""
+    """Yield a table for each language."""
     sides = sides_of(cells)
     keys = tuple(distinguishing_keys([{name: value for name, value in cell.key.items() if name not in SIDE} for cell in cells]))
     for language in languages_of(cells):

@@ -85,7 +85,7 @@ class VerdictList:
 
 
 def verdict_list(verdicts: Sequence[Verdict], pairs: PairRows = MappingProxyType({})) -> VerdictList:
-    """The verdicts on one judge under one condition, with its minimal pairs, if there are any."""
+    """Return the verdicts on one judge under one condition, with its minimal pairs, if there are any."""
     people = beside_people(verdicts)
     values = [value for verdict in verdicts if (value := shown_value(verdict, people)) is not None]
     reach = axis_reach(values)
@@ -123,7 +123,9 @@ def _drawn(verdict: Verdict, people: bool, reach: float, name: str, pairs: PairR
     words = f"{place_of(verdict)}: {verdict.answer}, {difference(value)}"
     drawn = None
     if value is not None and (verdict.agreement.gap if people else verdict.baseline.diff) is not None:
-        tick = _limit(verdict) if people else None
+        perfect = verdict.bounds.perfect  # the bound of a judge that agrees just as people do
+        shows_nothing = people and perfect is not None and perfect <= -verdict.margin and style == "open"
+        tick = perfect if shows_nothing else None
         words += "; with so few texts not even a judge that agrees just as people do would be shown" if tick is not None else ""
         bound = verdict.bounds.gap if people else verdict.bounds.base
         drawn = gap_track(value, bound, verdict.margin if people else None, reach, style, words, tick)
@@ -149,14 +151,8 @@ def _drawn_pairs(verdict: Verdict, row: PairRow) -> DrawnVerdict:
     return DrawnVerdict(f"pairs: {higher}/{row['n']} found{alarms}", drawn, coefficient(value), title, texts_of(verdict))
 
 
-def _limit(verdict: Verdict) -> float | None:
-    """The bound of a judge that agrees just as people do, where it lies below the margin: so few texts show nothing."""
-    bound = verdict.bounds.perfect
-    return bound if bound is not None and bound <= -verdict.margin and style_of(verdict) == "open" else None
-
-
 def _reason(verdict: Verdict) -> str:
-    """The verdict, and why: what is shown against the judge, or how many labels would settle it."""
+    """Return the verdict, and why: what is shown against the judge, or how many labels would settle it."""
     if style_of(verdict) == "bad":
         return reason_against(verdict)
     if style_of(verdict) == "open" and verdict.needed:
@@ -216,7 +212,7 @@ class FirstScreen:
 
 @dataclass(frozen=True)
 class Known:
-    """What a page knows beside its verdicts.
+    """Facts of a page beside its verdicts.
 
     `annotators` is the highest number of people who labelled one text on one metric (0: unknown), `date` that of the run, `pairs` are
     the rows of the minimal pairs, `two_people` says how far two people agree where second ratings show it, `pages` how people label more.
@@ -230,7 +226,7 @@ class Known:
 
 
 def first_screen(verdicts: Sequence[Verdict], facts: Known = Known()) -> FirstScreen | None:
-    """The first screen of a page with these verdicts; None where there are none on any judge but baselines."""
+    """Return the first screen of a page with these verdicts; None where there are none on any judge but baselines."""
     sides = judged_sides(verdicts)
     if not sides:
         return None
@@ -287,7 +283,7 @@ def _answer(verdicts: Sequence[Verdict], name: str, pairs: Sequence[PairRow], la
 
 
 def _pair_sentence(row: PairRow) -> Sentence:
-    """What is seen of all minimal pairs, and whether the judge is shown to find flaws."""
+    """Return what is seen of all minimal pairs, and whether the judge is shown to find flaws."""
     interval = row["sensitivity_ci"]
     style = "open" if not interval or interval[0] <= 0.5 <= interval[1] else "good" if interval[0] > 0.5 else "bad"
     scored = f"higher in {percent(row['higher'])}, equal in {percent(row['equal'])}, lower in {percent(row['lower'])}"
@@ -304,7 +300,7 @@ StudyRow = Mapping[str, Any]
 
 
 def study_screen(screen: FirstScreen | None, sections: Mapping[str, Mapping[str, Any]]) -> FirstScreen | None:
-    """The first screen with the question and the answer of the study that a report's sections have; `screen` as it is without one."""
+    """Return the first screen with the question and the answer of the study that a report's sections have; else `screen` as it is."""
     screen = _self_preference(screen, sections.get("self_preference", {}).get("rows", ()))
     return _chiang_lee(screen, sections.get("chiang_lee", {}))
 
@@ -323,7 +319,7 @@ def _self_preference(screen: FirstScreen | None, section: Sequence[StudyRow]) ->
 
 
 def _opened(screen: FirstScreen | None, question: str, facts: str, lead: tuple[Card, ...], below: str) -> FirstScreen:
-    """A study's question and answer; the views of the verdicts keep their cards below a heading."""
+    """Return a study's question and answer; the views of the verdicts keep their cards below a heading."""
     if screen is None:
         return FirstScreen(question, facts, (), lead=lead)
     views = tuple(replace(view, title=question, facts=facts, heading=f"{below}: {view.title}") for view in screen.views)

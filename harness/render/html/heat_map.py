@@ -52,7 +52,7 @@ class Grid:
 
 
 def language_metric_maps(cells: Sequence[Cell], verdicts: Sequence[Verdict]) -> list[Grid]:
-    """A map of each side, languages × metrics, from cells that pool tasks; none of scores that are numbers, which equal no label.
+    """Return a map of each side, languages × metrics, from cells that pool tasks; none of scores that are numbers, which equal no label.
 
     The sign of a square is what the verdict on it shows of judge and baseline.
     """
@@ -114,7 +114,7 @@ def _summary_square(judged: JudgedCells) -> Square:
 
 
 def _square(number: str, beside_baseline: Sequence[BaselineSide | None], title: str, show: Mapping[str, Any]) -> Square:
-    """What one verdict shows, or several do: `above on 2, below on 1 of 5` where they are not of one kind."""
+    """Return what one verdict shows, or several do: `above on 2, below on 1 of 5` where they are not of one kind."""
     kinds = [kind for kind in _SIGNS if kind in beside_baseline] or [None]
     decided = [kind for kind in kinds if kind in ("above", "below")]
     if len(kinds) == 1 or not decided:

@@ -39,7 +39,7 @@ LEGEND_MARKS = {kind: _SIGN.format(dot) for kind, dot in _DOT.items()}
 
 
 def svg(kind: str, words: str, parts: Iterable[Markup]) -> Markup:
-    """A figure of a class of the style sheet; `words` say the same for those who cannot see it."""
+    """Return a figure of a class of the style sheet; `words` say the same for those who cannot see it."""
     return Markup('<svg class="{}" role="img"><title>{}</title>{}</svg>').format(kind, visible(words), Markup("").join(parts))
 
 
@@ -48,7 +48,7 @@ def line(kind: str, x1: str, x2: str, y1: str = "50%", y2: str = "50%") -> Marku
 
 
 def placed(x: str, shape: Markup) -> Markup:
-    """A shape in the middle of a track's height."""
+    """Return a shape in the middle of a track's height."""
     return Markup('<svg x="{}" y="50%" overflow="visible">{}</svg>').format(x, shape)
 
 
@@ -70,14 +70,14 @@ def track(marks: Sequence[Mark], words: str) -> Markup:
 
 
 def _at(value: float) -> str:
-    """Where a value from 0 to 1 stands on a track."""
+    """Return where a value from 0 to 1 stands on a track."""
     return f"{_INSET + (100 - 2 * _INSET) * min(max(value, 0.0), 1.0):.2f}%"
 
 
 def gap_track(
     value: float, bound: float | None, margin: float | None, reach: float, style: str, words: str, tick: float | None = None
 ) -> Markup:
-    """A difference on a line from -reach to reach: a dot, a line to its lower bound, and a band from -margin to 0.
+    """Return a difference on a line from -reach to reach: a dot, a line to its lower bound, and a band from -margin to 0.
 
     An arrow ends the line where it leaves the picture. `tick` marks a further place. The dot is full where `style` is `good` (blue) or
     `bad` (brown), and hollow where nothing is shown; `words` say the same.
@@ -97,7 +97,7 @@ def gap_track(
 
 
 def difference_track(value: float, interval: tuple[float, float] | None, reach: float, words: str) -> Markup:
-    """A difference on a line from -reach to reach with its interval: full and coloured where the interval lies on one side of 0."""
+    """Return a difference on a line from -reach to reach with its interval: full and coloured where the interval lies on one side of 0."""
     style = "open" if not interval or interval[0] <= 0 <= interval[1] else "good" if interval[0] > 0 else "bad"
     over = [line(f"gap {style} reach", *(_beside_zero(end, reach) for end in interval))] if interval else []
     dot = placed(_beside_zero(value, reach), Markup('<circle class="gap {}" r="5"/>').format(style))
@@ -130,7 +130,7 @@ def bar(shares: Mapping[str, float], classes: Sequence[str], what: str, *, peopl
 
 
 def _bar_text(name: str, share: float) -> str:
-    """The text that fits into a part of a bar."""
+    """Return the text that fits into a part of a bar."""
     if share >= _ROOM_FOR_NUMBER and len(name) < 4:
         return f"{name}: {percent(share)}"
     return name if share >= _ROOM_FOR_CLASS and len(name) < 3 else ""

@@ -120,7 +120,7 @@ def judged_parts(
     verdicts: Sequence[Verdict],
     unreviewed: Mapping[str, Sequence[str]] = {},
 ) -> dict[str, Any]:
-    """What the pages of runs and of comparisons have in common: answers language by language, heat maps, and pictures of cases."""
+    """Return what the pages of runs and of comparisons have in common: answers language by language, heat maps, and pictures of cases."""
     answers = answers_by_language(judged, unreviewed)
     return {
         "answers": answers,
@@ -135,18 +135,18 @@ def judged_parts(
 
 
 def section_tables(section: ShownSection) -> list[tuple[Any, ...]]:
-    """The tables of a section, each with its figures and links."""
+    """Return the tables of a section, each with its figures and links."""
     return list(zip(section.tables, ablation_figures(section), row_links(section), strict=True))
 
 
 def minimal_pair_rows(sections: Mapping[str, Mapping[str, Any]]) -> Sequence[Mapping[str, Any]]:
-    """The rows of minimal pairs that the first screen draws."""
+    """Return the rows of minimal pairs that the first screen draws."""
     rows: Sequence[Mapping[str, Any]] = sections.get("minimal_pairs", {}).get("rows", [])
     return rows
 
 
 def text_fields(library: Library) -> frozenset[str]:
-    """The names of all texts that tasks have."""
+    """Return the names of all texts that tasks have."""
     return frozenset(name for task in library.task_files for name in library.task(task).fields)
 
 
@@ -162,7 +162,7 @@ def _sections(maps: bool, study_sections: Sequence[ShownSection], ablations: boo
 
 
 def _counts(result: RunResult) -> dict[tuple[str, str], int]:
-    """The number of judgments by judge and language."""
+    """Return the number of judgments by judge and language."""
     language = {item.item_id: item.language for item in result.prepared.data.items}
     judged = result.judgments
     return Counter((str(judge), language[item]) for judge, item in zip(judged.judge, judged.item, strict=True))
@@ -177,7 +177,7 @@ def command_of(protocol: RunProtocol, board: Board | None = None) -> str:
 
 
 def command_notes(protocol: RunProtocol) -> list[str]:
-    """What a reader has to add to the command."""
+    """Return what a reader has to add to the command."""
     notes = []
     if protocol.texts.data or protocol.texts.content:
         notes.append("Folders are given by name only. Add their paths on your machine.")
@@ -278,7 +278,7 @@ def cost_table(answers: RunAnswers, record: Mapping[str, Any]) -> TextTable:
 
 
 def cost_sentence(record: Mapping[str, Any]) -> str:
-    """The whole cost in a sentence, with the date of the prices."""
+    """Return the whole cost in a sentence, with the date of the prices."""
     prices = record.get("prices", {})
     dates = [price["as_of"] for price in prices.values() if price]
     costs = [part.get("cost") for by in record.get("spent", {}).values() for part in by.values()]
@@ -291,7 +291,7 @@ def cost_sentence(record: Mapping[str, Any]) -> str:
 
 
 def read_record(data: bytes) -> dict[str, Any]:
-    """A run's run.json, or nothing where it cannot be read: it is a derived file."""
+    """Return a run's run.json, or nothing where it cannot be read: it is a derived file."""
     try:
         record = msgspec.json.decode(data)
     except msgspec.DecodeError:
@@ -300,7 +300,7 @@ def read_record(data: bytes) -> dict[str, Any]:
 
 
 def date_asked(record: Mapping[str, Any]) -> str:
-    """The day (UTC) when the run's first calls were asked, as 2026-11-22; empty where its run.json does not say.
+    """Return the day (UTC) when the run's first calls were asked, as 2026-11-22; empty where its run.json does not say.
 
     >>> date_asked({"sessions": [{"started": 1790000000.0}]}), date_asked({"sessions": [{"started": "x"}]}), date_asked({})
     ('2026-09-21', '', '')
@@ -312,7 +312,7 @@ def date_asked(record: Mapping[str, Any]) -> str:
 
 
 def failures_table(failures: FailureShares) -> DrawnTable:
-    """A row for each judge and condition, from the plainest on."""
+    """Return a row for each judge and condition, from the plainest on."""
     rows = []
     for condition in failures.conditions:
         counts = (counted(condition.counts[kind]) for kind in failures.kinds)
@@ -324,7 +324,7 @@ def failures_table(failures: FailureShares) -> DrawnTable:
 
 
 def failure_key(failures: FailureShares) -> list[tuple[str, str]]:
-    """The class of the style sheet and the words of each kind."""
+    """Return the class of the style sheet and the words of each kind."""
     return [(f"f{kind_number(kind)}", kind_words(kind)) for kind in failures.kinds]
 
 

@@ -35,7 +35,9 @@ def reviews_page(summary: ReviewSummary, name: str, command: str, warning: str =
 
 
 def _quotes(rows: Iterable[tuple[ReasonReview, str, str]]) -> Iterator[dict[str, str]]:
-    """The answers that do not simply agree. All texts are untrusted: the template escapes them, and control characters are made visible."""
+    """Yield the answers that do not simply agree. All texts are untrusted: the template escapes them, and control characters are made
+    visible.
+    """
     for review, _, people in rows:
         if review.agreement != "agree" or review.words:
             yield {

@@ -57,7 +57,7 @@ _FOLDER = Path(__file__).parent / "templates"
 
 
 def render(template: str, /, **context: Any) -> Markup:
-    """A template filled in. Every text is escaped, and its control characters are made visible."""
+    """Return a template filled in. Every text is escaped, and its control characters are made visible."""
     return Markup(_environment().get_template(template).render(context))
 
 
@@ -74,7 +74,7 @@ def _environment() -> Environment:
 
 
 def spaced_name(name: Any) -> str:
-    """A metric or task without underscores; `all` where it is pooled."""
+    """Return a metric or task without underscores; `all` where it is pooled."""
     return "all" if name == "*" else str(name).replace("_", " ")
 
 
