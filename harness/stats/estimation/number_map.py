@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from harness.stats.core.arrays import Floats, Ints
-from harness.stats.estimation.borrowed import paule_mandel
+from harness.stats.estimation.shrinkage import paule_mandel
 
 NumberRule = Literal["linear", "isotonic", "constant"]
 

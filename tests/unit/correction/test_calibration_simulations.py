@@ -16,8 +16,8 @@ from harness.correction.score_curves import NumberLine
 from harness.correction.score_maps import learn
 from harness.correction.with_others import APART, with_other_languages
 from harness.stats.core.arrays import Floats
-from harness.stats.estimation.borrowed import borrow
-from harness.stats.estimation.calibration_map import label_rows
+from harness.stats.estimation.map_quality import label_rows
+from harness.stats.estimation.shrinkage import borrow
 from tests.unit.correction.calibration_worlds import ScoreWorld, draw_input
 
 NOTHING = (
