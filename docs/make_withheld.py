@@ -24,7 +24,7 @@ from harness.correction.with_others import MIN_LANGUAGES, mean_or_share, own_err
 from harness.errors import HarnessError, UsageError
 from harness.measure.compare import align
 from harness.sources import compare_options, open_sources
-from harness.stats.estimation.borrowed import borrow
+from harness.stats.estimation.shrinkage import borrow
 
 SIZES = (15, 20, 30, 50)
 COLUMNS = (

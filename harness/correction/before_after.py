@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from harness.correction.map_input import MapInput
 from harness.correction.score_maps import LearntMap
 from harness.stats.core.arrays import Floats
-from harness.stats.estimation.calibration_map import brier_losses, brier_parts, gain_test, mean_calibration_error
+from harness.stats.estimation.map_quality import brier_losses, brier_parts, gain_test, mean_calibration_error
 from harness.stats.estimation.number_map import isotonic_points
 from harness.stats.intervals.cluster_mean import cluster_mean
 from harness.stats.intervals.intervals import MIN_GROUPS, t_quantile

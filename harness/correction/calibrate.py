@@ -26,7 +26,7 @@ from harness.measure.options import POOLED, Annotators, CompareOptions
 from harness.model import JudgeCondition
 from harness.stats import group_folds, holm
 from harness.stats.core.arrays import Floats, Ints
-from harness.stats.estimation.calibration_map import Gap, gap_best_worst
+from harness.stats.estimation.map_quality import Gap, gap_best_worst
 from harness.stats.estimation.number_map import NumberRule
 
 FOLDS, ALPHA, LEAST_GROUPS, CHANCE_DRAWS = 5, 0.05, 20, 20_000

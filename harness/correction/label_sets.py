@@ -18,7 +18,6 @@ from harness.correction.score_curves import Curve, NumberLine
 from harness.correction.score_maps import LearntMap, learn
 from harness.errors import UsageError
 from harness.stats.core.arrays import Floats, Ints
-from harness.stats.estimation.calibration_map import label_rows
 from harness.stats.estimation.conformal import (
     TOLERANCE,
     least_groups,
@@ -28,6 +27,7 @@ from harness.stats.estimation.conformal import (
     threshold_by_size,
     threshold_one_per_group,
 )
+from harness.stats.estimation.map_quality import label_rows
 from harness.stats.estimation.number_map import NumberRule
 
 Per = Literal["group", "text"]

@@ -14,16 +14,16 @@ from harness.correction.scored_items import KeyedRow, ScoredItems, over_language
 from harness.measure.compare import AlignedData
 from harness.stats import prediction_powered_mean
 from harness.stats.core.arrays import Floats
-from harness.stats.estimation.borrowed import (
-    borrow,
+from harness.stats.estimation.prediction_powered import PredictionPowered
+from harness.stats.estimation.shrinkage import (
     farthest,
     floored_between,
     labels_with_others,
     mixed_errors,
     mixed_freedom,
+    shrink,
     upper_between,
 )
-from harness.stats.estimation.prediction_powered import PredictionPowered
 from harness.stats.intervals.intervals import t_quantile
 
 MIN_LANGUAGES, MIN_OWN_LABELS, APART, Z95 = 5, 15, 3, 1.959964
@@ -111,7 +111,7 @@ def _shrunken(samples: Sequence[Sample], estimates: Sequence[MeanEstimates], sha
         prediction_powered_mean(one.y, _filled(one), one.group, lam=errors.lam * plain.unlabelled / len(one.y))
         for one, plain in zip(samples, estimates, strict=True)
     ]
-    found = borrow(errors.value, errors.error, freedom=errors.freedom, within=APART)
+    found = shrink(errors.value, errors.error, freedom=errors.freedom, within=APART)
     scores = np.array([both.value - alone for both, alone in zip(whole, errors.value, strict=True)])
     raw = np.array([one.error for one in errors.own])
     half = np.sqrt(found.half_width**2 + Z95**2 * np.maximum([one.error**2 for one in whole] - raw**2, 0))
@@ -181,7 +181,7 @@ def _new_language(cells: Sequence[ScoredItems], half_width: float) -> NewLanguag
         return NewLanguage(**known, reason=few if len(samples) < MIN_LANGUAGES else "the scale has no ends")
     errors = own_errors(samples)
     between = floored_between(errors.value, errors.error)
-    common = float(between.fitted_error[0]) * t_quantile(0.95, len(samples) - 1) / Z95  # as `borrow` counts it where errors are estimated
+    common = float(between.fitted_error[0]) * t_quantile(0.95, len(samples) - 1) / Z95  # as `shrink` counts it where errors are estimated
     most = farthest(upper_between(errors.value, errors.error), APART)
     borrowed = labels_with_others(errors.label_sd, between.tau2, wanted, least=MIN_OWN_LABELS, mean_error=common, reach=most)
     alone = max(math.ceil((Z95 * errors.label_sd / wanted) ** 2), MIN_OWN_LABELS)

@@ -131,7 +131,8 @@ async def _run(sessions: Sequence[JudgeSession]) -> list[Outcome]:
     jobs = [_run_alone(session, failures, only_one=len(sessions) == 1) for session in sessions]
     interrupted = await run_side_by_side(jobs)
     if failures and not interrupted:
-        raise _joined(failures)
+        messages = list(dict.fromkeys(map(str, failures)))
+        raise failures[0] if len(messages) == 1 else JudgeError("\n         ".join(messages))
     return [session.outcome(interrupted=interrupted) for session in sessions]
 
 
@@ -143,12 +144,6 @@ async def _run_alone(session: JudgeSession, failures: list[JudgeError], *, only_
         failures.append(err)
         if not only_one:
             session.note(f"stopped: {err}")
-
-
-def _joined(failures: Sequence[JudgeError]) -> JudgeError:
-    """One error with the message of each judge."""
-    messages = list(dict.fromkeys(map(str, failures)))
-    return failures[0] if len(messages) == 1 else JudgeError("\n         ".join(messages))
 
 
 async def run_side_by_side(jobs: Sequence[Coroutine[Any, Any, None]]) -> bool:

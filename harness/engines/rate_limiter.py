@@ -189,12 +189,9 @@ class RateLimiter:
     def _grant(self, tokens: int) -> Permit:
         self.in_flight += 1
         if self._rpm or self._tpm:
-            self._next = max(self._next, self._loop.time()) + self._interval(tokens)
+            seconds = max(60 / self._rpm if self._rpm else 0.0, tokens * 60 / self._tpm if self._tpm else 0.0)
+            self._next = max(self._next, self._loop.time()) + seconds
         return Permit(self.concurrency.generation, tokens, self.in_flight >= self.concurrency.limit)
-
-    def _interval(self, tokens: int) -> float:
-        """Seconds to the next attempt."""
-        return max(60 / self._rpm if self._rpm else 0.0, tokens * 60 / self._tpm if self._tpm else 0.0)
 
     def _set_timer(self, when: float) -> None:
         if self._timer_time != when:

@@ -34,7 +34,7 @@ from harness.improvement.improve import Division, Improved, ImproveOptions, divi
 from harness.measure.options import CompareOptions
 from harness.model import JudgeCondition, Query, Variant, parse_variant
 from harness.runs import CostEstimate, RunSpec, Watcher, added, estimate_cost, open_judges, planned_calls, prepare, price_for_engine
-from harness.stats.selection.selection import SHARES
+from harness.stats.selection.choose_and_confirm import SHARES
 from harness.store import Store
 
 SAMPLED = 100

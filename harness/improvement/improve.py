@@ -25,7 +25,7 @@ from harness.measure.compare import align
 from harness.measure.options import CompareOptions
 from harness.model import JudgeCondition, plainness
 from harness.stats.core.arrays import Floats
-from harness.stats.selection.selection import ConfirmedGain, Halving, confirm, halve, level_of_use, texts_to_confirm
+from harness.stats.selection.choose_and_confirm import ConfirmedGain, Halving, confirm, halve, level_of_use, texts_to_confirm
 
 DISCORDANT = (0.13, 0.28)
 """Shares of texts on which exactly one of two settings is right, between which real settings mostly lie; for how many texts are needed."""

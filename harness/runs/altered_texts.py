@@ -58,7 +58,9 @@ def alter_texts(
     rows: list[dict[str, Any]] = []
     not_changed: Counter[tuple[str, str]] = Counter()
     for item in first_items(flawless, limit, attrgetter("language")):
-        original = _beginning(item)
+        text = str(item.fields["output"])
+        first = sentences(text, item.language)[:_SENTENCES]
+        original = " ".join("".join(first).split()) if first else text
         rows.append(_row(item, original, IDENTICAL, original))
         for perturbation in perturbations:
             source = msgspec.structs.replace(item, fields={"output": original})
@@ -70,11 +72,6 @@ def alter_texts(
     if not rows:
         raise UsageError("the language packs hold no flawless texts in these languages")
     return AlteredTexts(tuple(rows), dict(not_changed))
-
-
-def _beginning(item: Item) -> str:
-    first = sentences(str(item.fields["output"]), item.language)[:_SENTENCES]
-    return " ".join("".join(first).split()) if first else str(item.fields["output"])
 
 
 def _row(item: Item, original: str, change: str, text: str) -> dict[str, Any]:

@@ -50,7 +50,7 @@ def read_metrics(query: Query, reply: Reply, rules: ReadingRules) -> dict[str, R
 
 
 def reply_failures(query: Query, reply: Reply, rules: ReadingRules) -> list[Failure]:
-    """Return the failures of metrics of the query; empty if all have one."""
+    """Return the failures of the query's metrics; empty if all have a score."""
     readings = read_metrics(query, reply, rules).values()
     return [Failure(reading.failure) for reading in readings if reading.failure is not None]
 
@@ -89,6 +89,10 @@ def derive_judgments(
         scale, class_probs = scales[metric], probs.get(metric)
         if swapped and class_probs:
             class_probs = {str(scale.exchanged(score)): class_probs[str(score)] for score in scale.classes}
+        detected_language = None
+        if detect_language and reading.justification:
+            text = (reading.justification, rules.vocabulary)
+            detected_language = _detected.get(text) or _cached_language_of(*text)
         yield Judgment(
             item_id=query.item.item_id,
             language=query.item.language,
@@ -109,7 +113,7 @@ def derive_judgments(
             further_numbers=reading.further_numbers,
             spans=_spans(query, reading),
             asked_language=asked_language,
-            detected_language=_detect(reading.justification, rules.vocabulary) if detect_language and reading.justification else None,
+            detected_language=detected_language,
         )
 
 
@@ -118,7 +122,3 @@ def _spans(query: Query, reading: Reading) -> tuple[ErrorSpan, ...] | None:
     if query.condition.variant.answer != "spans" or reading.spans is None:
         return None
     return reading.spans if query.condition.perturbation else place(reading.spans, str(query.item.fields.get(OUTPUT, "")))
-
-
-def _detect(justification: str, vocabulary: Vocabulary) -> str:
-    return _detected.get((justification, vocabulary)) or _cached_language_of(justification, vocabulary)

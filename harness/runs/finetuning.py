@@ -71,7 +71,10 @@ def fine_tuning_set(spec: FineTuningSpec) -> FineTuningSet:
             pairs, or too few source texts for two parts.
         ContentError: for wrong data.
     """
-    _check(spec)
+    if spec.question not in QUESTIONS:
+        raise UsageError(f"no question '{spec.question}'.{choose_from(QUESTIONS, spec.question)}")
+    if spec.system and spec.question != "recognition":
+        raise UsageError(f"--system is for recognition; the answers to '{spec.question}' depend on no system")
     prepared = prepare(_run_spec(spec))
     if spec.question == "recognition":
         systems = sorted({str(item.fields[key]) for item in prepared.data.items for key in SYSTEM_KEYS if item.fields.get(key)})
@@ -121,13 +124,6 @@ def write_fine_tuning_set(folder: Path, fine_tuning: FineTuningSet) -> None:
         "manifest.json": to_json(fine_tuning.manifest).encode(),
     }
     write_folder(folder, files)
-
-
-def _check(spec: FineTuningSpec) -> None:
-    if spec.question not in QUESTIONS:
-        raise UsageError(f"no question '{spec.question}'.{choose_from(QUESTIONS, spec.question)}")
-    if spec.system and spec.question != "recognition":
-        raise UsageError(f"--system is for recognition; the answers to '{spec.question}' depend on no system")
 
 
 def _run_spec(spec: FineTuningSpec) -> RunSpec:

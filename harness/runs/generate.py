@@ -339,7 +339,8 @@ def _write(out: Path, spec: GenerateSpec, outputs: _Outputs, identities: Sequenc
     sources = outputs.sources
     kept_rows = [_item_row(item) for item in sources.kept]
     rows = {row["item_id"]: row for row in (*kept_rows, *outputs.rows)}
-    earlier = [row for row in _earlier_rows(out) if row["item_id"] not in rows]
+    path = find_table(out, "items") if (out / NOTE).is_file() else None
+    earlier = [row for _, row in read_rows(path) if row["item_id"] not in rows] if path else []
     item_rows = [*earlier, *rows.values()]
     labels = sources.everything.only(sources.kept).labels
     systems = list(dict.fromkeys(str(row["system"]) for row in item_rows if row.get("system")))
@@ -355,11 +356,6 @@ def _write(out: Path, spec: GenerateSpec, outputs: _Outputs, identities: Sequenc
     write_folder(out, files)
     write_atomic(out / NOTE, to_json(_note(spec, outputs, identities, summaries)), private=True)
     return Generated(out, len(item_rows), len(kept_rows), len(earlier), summaries)
-
-
-def _earlier_rows(out: Path) -> Iterator[dict[str, Any]]:
-    path = find_table(out, "items") if (out / NOTE).is_file() else None
-    return (row for _, row in read_rows(path)) if path else iter(())
 
 
 def _card(spec: GenerateSpec, sources: WritingSources, systems: Sequence[str], *, with_labels: bool) -> DatasetCard:

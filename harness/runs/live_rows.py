@@ -122,9 +122,6 @@ class FirstLanguage:
         if self._answered():
             self._told = True
             with suppress(HarnessError):
-                self._tell(self._part())
-
-    def _part(self) -> Prepared:
-        language_data = self._prepared.data.only(item for item in self._prepared.data.items if item.language == self._language)
-        protocol = self._prepared.protocol.with_fields(languages=(self._language,))
-        return msgspec.structs.replace(self._prepared, data=language_data, protocol=protocol)
+                language_data = self._prepared.data.only(item for item in self._prepared.data.items if item.language == self._language)
+                protocol = self._prepared.protocol.with_fields(languages=(self._language,))
+                self._tell(msgspec.structs.replace(self._prepared, data=language_data, protocol=protocol))

@@ -13,7 +13,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from harness.content import Library, Task
-from harness.content.specs import Rubric
 from harness.data import Dataset
 from harness.judges import traits_of
 from harness.model import SAMPLING, Call, Condition, Item, JudgeIdentity, Prompt, Query, RealisedPerturbation, Scale, Score, Usage, Variant
@@ -76,13 +75,11 @@ class Plan:
         for query in queries():
             item = renderer.items.shown(query) if query.repeat == 0 else None
             if item is not None:
-                self._add(query, renderer.template(query).fill(item))
-
-    def _add(self, query: Query, prompt: Prompt) -> None:
-        self._prompt_ids += bytes.fromhex(prompt.prompt_id)
-        self._tokens["prompt"].append(estimate_prompt_tokens(prompt))
-        self._tokens["answer"].append(self._answer_tokens(query, prompt))
-        self._tokens["max_output"].append(prompt.max_tokens)
+                prompt = renderer.template(query).fill(item)
+                self._prompt_ids += bytes.fromhex(prompt.prompt_id)
+                self._tokens["prompt"].append(estimate_prompt_tokens(prompt))
+                self._tokens["answer"].append(self._answer_tokens(query, prompt))
+                self._tokens["max_output"].append(prompt.max_tokens)
 
     def __len__(self) -> int:
         return len(self._tokens["max_output"]) * self._repeats
@@ -331,7 +328,9 @@ class _Renderer:
         shots = tuple((e.metric, e.item_id) for e in examples)
         key = (item.task, *languages.values(), present, query.metrics, variant, sources, shots)
         if key not in self._cached:
-            rubrics, words = self._rubrics(query), words_of(task, query.condition)
+            rubric_name = query.condition.variant.rubric
+            rubrics = (self._asked.own_rubrics[rubric_name],) if rubric_name else tuple(map(self._rubric, query.metrics))
+            words = words_of(task, query.condition)
             tag, reasons = variant.instructions_in(item.language), variant.reasons_in(item.language)
             wording = own_language_wording(self._library, task, rubrics, languages, words, language=tag)
             wording = with_reasons_in(reasons, wording, self._library) if reasons != tag else wording
@@ -339,10 +338,6 @@ class _Renderer:
             spec = PromptSpec(wording, scales, variant, item.language, present, examples, sources)
             self._cached[key] = self._templates.template_for(spec)
         return self._cached[key]
-
-    def _rubrics(self, query: Query) -> tuple[Rubric, ...]:
-        rubric_name = query.condition.variant.rubric
-        return (self._asked.own_rubrics[rubric_name],) if rubric_name else tuple(self._rubric(metric) for metric in query.metrics)
 
     def _examples(self, query: Query, task: Task) -> tuple[Example, ...]:
         item = query.item

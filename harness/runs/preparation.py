@@ -284,10 +284,14 @@ def _resolve_protocol(spec: RunSpec, everything: Dataset, library: Library, chos
 
 
 def _asked_texts(chosen: ChosenTexts, data: Dataset, source: str, board: Board | None, languages: tuple[str, ...]) -> AskedTexts:
+    if board is not None and board.sealed is not None:
+        constructed = board.sealed.source == "constructed"
+    else:
+        constructed = bool(data.labels) and all(label.source == "constructed" for label in data.labels)
     return AskedTexts(
         source=f"{board.id}@{board.version}" if board else source,
         title=board.title if board else source,
-        constructed=_has_constructed_labels(data, board),
+        constructed=constructed,
         data=str(chosen.data.resolve()) if chosen.data else None,
         content=tuple(str(path.resolve()) for path in chosen.content),
         board=board.id if board else None,
@@ -306,12 +310,6 @@ def _examples_of(wording: ChosenWordings, library: Library) -> Dataset | None:
         return None
     folder = with_our_names(load_folder(wording.examples, library), library)
     return msgspec.structs.replace(folder, items=tuple(msgspec.structs.replace(item, split="dev") for item in folder.items))
-
-
-def _has_constructed_labels(data: Dataset, board: Board | None) -> bool:
-    if board is not None and board.sealed is not None:
-        return board.sealed.source == "constructed"
-    return bool(data.labels) and all(label.source == "constructed" for label in data.labels)
 
 
 def _languages(chosen: ChosenTexts, available: Collection[str]) -> tuple[str, ...]:

@@ -37,7 +37,9 @@ def write_record(
     Each command that asked calls adds a session. A command that only reads the run again adds none.
     """
     prices = {identity.name: price_of(identity, settings.prices) for identity in protocol.judges.identities}
-    all_sessions = _earlier_sessions(path)
+    all_sessions = (_read(path) or {}).get("sessions")
+    if not isinstance(all_sessions, list):  # missing or damaged; the file is derived and will be written again
+        all_sessions = []
     if not all_sessions or any(session.asked or session.lost or session.batches for session in sessions):
         all_sessions = [*all_sessions, {"started": started, "ended": time.time(), "engine": engine, "judges": sessions}]
     record = {
@@ -60,11 +62,6 @@ def _with_cost(spent: Spent, price: Price | None) -> dict[str, Any]:
     """Return the usage of one judge in one language with its cost in US dollars; None if no price is known."""
     cost = price.cost(spent.usage) - price.cost(spent.batched) + price.in_batch().cost(spent.batched) if price else None
     return msgspec.structs.asdict(spent) | {"cost": None if cost is None else round(cost, 6)}
-
-
-def _earlier_sessions(path: Path) -> list[Any]:
-    sessions = (_read(path) or {}).get("sessions")
-    return sessions if isinstance(sessions, list) else []  # missing or damaged; the file is derived and will be written again
 
 
 def run_place(run: str | Path, out: Path) -> tuple[str, Path]:

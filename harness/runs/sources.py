@@ -64,7 +64,9 @@ def load_board(board: Board, library: Library, languages: Sequence[str], folder:
         everything = msgspec.structs.replace(without_labels(everything, items), asks=asks)
     if source.folder is not None:
         asked_metrics = everything.only(items).asked_metrics
-        _refuse_gaps([item for item in items if asked_metrics.get(item.item_id)], library, source.folder)
+        for item in items:
+            for problem in text_problems(item, library.task(item.task)) if asked_metrics.get(item.item_id) else ():
+                raise ContentError(problem, source.folder)
     return BoardSource(everything, items, source.folder)
 
 
@@ -158,13 +160,6 @@ def _refuse_other_scales(board: Board, data: BoardData, loaded: Dataset, library
             rubric_scale = f"{expected.kind} {expected.describe()}, best {expected.best}"
             message = f"the scale of '{metric}' is {rubric_scale} in its rubric, but {data_scale} in '{data.card}'; they must be the same"
             raise ContentError(message, library.board_files[board.id])
-
-
-def _refuse_gaps(items: Sequence[Item], library: Library, folder: Path) -> None:
-    tasks = {name: library.task(name) for name in {item.task for item in items}}
-    for item in items:
-        for problem in text_problems(item, tasks[item.task]):
-            raise ContentError(problem, folder)
 
 
 # ---- items with too few annotators

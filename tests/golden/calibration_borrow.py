@@ -10,7 +10,7 @@ import numpy as np
 from scipy import stats
 
 from harness.stats.core.arrays import Floats
-from harness.stats.estimation.borrowed import borrow, borrowed_half_width, labels_with_others, paule_mandel, robust_critical_value
+from harness.stats.estimation.shrinkage import borrowed_half_width, labels_with_others, paule_mandel, robust_critical_value, shrink
 
 Given = dict[str, Any]
 
@@ -45,7 +45,7 @@ def _kurtosis(y: Floats, s: Floats, mean: float) -> float:
 
 def _intervals(given: Given) -> Given:
     alpha, y, s = given["alpha"], np.asarray(given["estimate"]), np.asarray(given["se"])
-    found, common, z = borrow(y, s, level=1 - alpha), paule_mandel(y, s), stats.norm.isf(alpha / 2)
+    found, common, z = shrink(y, s, level=1 - alpha), paule_mandel(y, s), stats.norm.isf(alpha / 2)
     kurtosis = _kurtosis(y, s, float(common.fitted[0]))
     return {
         "tau2": common.tau2,

@@ -16,7 +16,7 @@ from harness.stats.intervals.multiplicity import benjamini_yekutieli
 from harness.stats.intervals.regression import cluster_regression
 from harness.stats.ranking.bradley_terry import bradley_terry, length_overlap, preference_by_length
 from harness.stats.selection.cascade import CascadePromise, by_design_effect, design_effect, joint_cascade
-from harness.stats.selection.selection import ConfirmedGain, confirm, halve, level_of_use, texts_to_confirm
+from harness.stats.selection.choose_and_confirm import ConfirmedGain, confirm, halve, level_of_use, texts_to_confirm
 
 Given = dict[str, Any]
 

@@ -108,7 +108,10 @@ class _BatchSession:
         own_ids = frozenset(self._work.calls.ids()) if records else frozenset()
         for record in records:
             if not own_ids.isdisjoint(record.calls):
-                await self._resume_batch(record)
+                if not is_file(record):
+                    self._open[record.batch_id] = record, ProviderBatch(record.batch_id, "submitted")
+                elif recovered := await self._submission.recover(record):
+                    self._open[recovered[1].id] = recovered
         with_provider = {call_id for record, _ in self._open.values() for call_id in record.calls}
         if with_provider:
             self.note(f"{len(with_provider)} calls are in batches that were submitted before ({', '.join(self._open)})")
@@ -116,12 +119,6 @@ class _BatchSession:
             for call in with_ids(self._work.calls, with_provider):
                 self._accounts.hold(call)
         return with_provider
-
-    async def _resume_batch(self, record: StoredBatch) -> None:
-        if not is_file(record):
-            self._open[record.batch_id] = record, ProviderBatch(record.batch_id, "submitted")
-        elif recovered := await self._submission.recover(record):
-            self._open[recovered[1].id] = recovered
 
     # ---- submitting
 

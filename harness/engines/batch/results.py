@@ -142,7 +142,9 @@ class Collector:
             if results.ignored_lines:
                 self._accounts.progress.notes.append(f"{record.batch_id}: ignored lines: {results.ignored_lines}")
             fatal = await self._store_results(calls, results, record, batch)
-        return CollectedResults(self._is_complete(record, calls), fatal)
+        plan_ids = frozenset(calls.ids())  # runs in one results folder share calls: another one may still need some of this batch
+        other_ids = [call_id for call_id in record.calls if call_id not in plan_ids]
+        return CollectedResults(all(number is not None for number in self._store.last_attempts(other_ids)), fatal)
 
     async def _fetch(self, file_id: str, path: Path, record: StoredBatch) -> None:
         try:
@@ -173,7 +175,7 @@ class Collector:
                 meanings = [(call, self._meaning(call, results.line(call.call_id), capabilities, record)) for call in chunk]
                 self._write(meanings, cancelled=record.batch_id if batch.status == "cancelled" else None)
                 refusals |= {call.call_id: meaning for call, meaning in meanings if isinstance(meaning, EndpointRefusal)}
-                fatal = fatal or next((meaning for _, meaning in meanings if _is_fatal(meaning)), None)  # type: ignore[assignment]
+                fatal = fatal or next((m for _, m in meanings if isinstance(m, FatalReply) and not isinstance(m, EndpointRefusal)), None)
                 await asyncio.sleep(0)
             if are_answers and self._accounts.progress.done > answered_before:
                 fatal = None  # some lines were completions, so the others were exceptions
@@ -239,12 +241,6 @@ class Collector:
             else:
                 self._accounts.record_loss(call, str(meaning))
 
-    def _is_complete(self, record: StoredBatch, calls: CallSequence) -> bool:
-        """Return True if no other run still needs calls of the batch: runs in one results folder share calls."""
-        plan_ids = frozenset(calls.ids())
-        other_ids = [call_id for call_id in record.calls if call_id not in plan_ids]
-        return all(number is not None for number in self._store.last_attempts(other_ids))
-
 
 def _error_text(error: object) -> str | None:
     try:
@@ -257,10 +253,6 @@ def _attempt(call: Call, meaning: Reply | NoReply | FatalReply) -> Attempt:
     if isinstance(meaning, Reply):
         return Attempt(call, meaning, None)
     return Attempt(call, None, meaning.reason if isinstance(meaning, EndpointRefusal) else str(meaning))
-
-
-def _is_fatal(meaning: LineMeaning) -> bool:
-    return isinstance(meaning, FatalReply) and not isinstance(meaning, EndpointRefusal)
 
 
 def _chunks(calls: CallSequence) -> Iterator[list[Call]]:

@@ -314,7 +314,10 @@ class Driver:
     async def _work_with(self, worker: _PoolWorker) -> None:
         """Exchange calls for finished calls, again and again, until the run is over."""
         for number in count(1):
-            exhausted = self._exhausted_budget()
+            if self._budget.late:
+                for judge in self._judges:
+                    self._give_up(judge, judge.leases.drop_returned())
+            exhausted = self._budget.exhausted
             calls = self._lease_calls(worker)
             self._check_done()
             exchange = await _exchange(worker, number, pack_calls(calls), exhausted)
@@ -322,12 +325,6 @@ class Driver:
             for position, problem in exchange.problems.items():
                 self._stop(worker, list(worker.slot.assignments)[position], problem)
             worker.update_wanted([status.wanted_calls for status in exchange.statuses])
-
-    def _exhausted_budget(self) -> str:
-        if self._budget.late:
-            for judge in self._judges:
-                self._give_up(judge, judge.leases.drop_returned())
-        return self._budget.exhausted
 
     def _lease_calls(self, worker: _PoolWorker) -> list[AssignedCall]:
         return [
@@ -343,7 +340,10 @@ class Driver:
     def _receive(self, worker: _PoolWorker, exchange: Exchange) -> None:
         worker.received = exchange.first + len(exchange.finished)
         by_judge = self._settle(worker, exchange)
-        refused = self._refused_here_only(worker, exchange)
+        problems = (list(worker.slot.assignments)[position] for position in exchange.problems)
+        refused = {  # judges that refused everything from this worker but answer other workers
+            index for index in problems if index not in worker.answered and self._judges[index].progress.done
+        }
         for (index, finished), status in zip(by_judge.items(), exchange.statuses, strict=True):
             judge = self._judges[index]
             if index in refused:  # calls without a reply stay open, for other workers
@@ -374,11 +374,6 @@ class Driver:
             else:
                 self._dropped += 1
         return by_judge
-
-    def _refused_here_only(self, worker: _PoolWorker, exchange: Exchange) -> set[int]:
-        """Judges that refused everything from this worker but answer other workers, by index of the work."""
-        refused = (list(worker.slot.assignments)[position] for position in exchange.problems)
-        return {index for index in refused if index not in worker.answered and self._judges[index].progress.done}
 
     def _give_up(self, judge: _JudgeProgress, leases: Sequence[Lease]) -> None:
         """Count settled calls that are not asked any more."""

@@ -129,7 +129,10 @@ class Worker:
         self._forget(received)
         if number > self._last_exchange:  # otherwise the driver repeats an exchange
             self._last_exchange = number
-            self._take_on(pickle.loads(calls))
+            for index, call, tokens in pickle.loads(calls):
+                task = asyncio.get_running_loop().create_task(self._ask(self._queues[index], call, tokens))
+                self._tasks.add(task)
+                task.add_done_callback(self._tasks.discard)
         for queue in self._queues:
             queue.budget.exhausted = exhausted
             if ends_waits(exhausted):
@@ -142,12 +145,6 @@ class Worker:
     def _forget(self, received: int) -> None:
         del self._finished[: max(0, received - self._first)]
         self._first = max(self._first, received)
-
-    def _take_on(self, calls: Sequence[AssignedCall]) -> None:
-        for index, call, tokens in calls:
-            task = asyncio.get_running_loop().create_task(self._ask(self._queues[index], call, tokens))
-            self._tasks.add(task)
-            task.add_done_callback(self._tasks.discard)
 
     async def _ask(self, queue: _JudgeQueue, call: Call, tokens: int) -> None:
         try:

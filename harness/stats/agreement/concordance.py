@@ -286,15 +286,12 @@ def _left_out(a: Floats, b: Floats, layer: Ints, group: Ints) -> Floats:
         rows = np.flatnonzero(layer == stratum)
         group_rows = group[rows]
         over_all, inside = pair_sums(a[rows], b[rows]), pair_sums(a[rows], b[rows], group_rows)
-        signs, a_untied, b_untied = (_without(*sums, group_rows, groups) for sums in zip(over_all, inside, strict=True))
+        signs, a_untied, b_untied = (  # pairs with other groups are counted from both ends, pairs inside once
+            all_sums.sum() - np.r_[0.0, np.bincount(group_rows, 2 * all_sums - own_sums, minlength=groups)]
+            for all_sums, own_sums in zip(over_all, inside, strict=True)
+        )
         tau = np.clip(ratio(signs, np.sqrt(np.maximum(a_untied * b_untied, 0))), -1, 1)
         n = np.where(np.isnan(tau), 0, len(rows) - np.r_[0, np.bincount(group_rows, minlength=groups)])
         above, below = above + n * np.where(np.isnan(tau), 0, tau), below + n
     average: Floats = ratio(above, below)
     return average
-
-
-def _without(all_sums: Floats, inside: Floats, group: Ints, groups: int) -> Floats:
-    """Sums over pairs with every group, then without each. Pairs with other groups are counted from both ends, pairs inside once."""
-    remaining: Floats = all_sums.sum() - np.r_[0.0, np.bincount(group, 2 * all_sums - inside, minlength=groups)]
-    return remaining

@@ -122,7 +122,8 @@ def kendall_tau(x: ArrayLike, y: ArrayLike) -> Estimate:
         from scipy.stats import kendalltau
 
         return Estimate(float(kendalltau(a, b).statistic), len(a))
-    return _known(tau_b_of_table(_table(i, j, len(u), len(v))), len(a))
+    table = np.bincount(i * len(v) + j, minlength=len(u) * len(v)).reshape(len(u), len(v)).astype(np.float64)
+    return _known(tau_b_of_table(table), len(a))
 
 
 def spearman(x: ArrayLike, y: ArrayLike) -> Estimate:
@@ -157,11 +158,6 @@ def _both(x: ArrayLike, y: ArrayLike) -> tuple[Floats, Floats]:
 def _midranks(v: Floats) -> Floats:
     _, index, count = np.unique(v, return_inverse=True, return_counts=True)
     return (np.cumsum(count) - (count - 1) / 2)[index]
-
-
-def _table(i: ArrayLike, j: ArrayLike, rows: int, columns: int) -> Floats:
-    key = np.asarray(i, np.int64) * columns + np.asarray(j, np.int64)
-    return np.bincount(key, minlength=rows * columns).reshape(rows, columns).astype(np.float64)
 
 
 def _known(value: Floats, n: int) -> Estimate:

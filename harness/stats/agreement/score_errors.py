@@ -14,7 +14,7 @@ from harness.stats.agreement.continuous import NO_OVERLAP, known_scores
 from harness.stats.core.arrays import Floats, Ints, as_index, same_shape
 from harness.stats.core.functions_of_sums import Estimated
 from harness.stats.core.groups import group_sums
-from harness.stats.intervals.intervals import Interval, MeanToTest, no_interval, scatter_of, tested_means
+from harness.stats.intervals.intervals import MeanToTest, no_interval, scatter_of, tested_means
 
 
 class ErrorToTest(NamedTuple):
@@ -67,14 +67,19 @@ def error_to_test(
 def tested_errors(errors: Sequence[ErrorToTest | Estimated], *, level: float = 0.95) -> list[Estimated]:
     """The mean errors of many cells, each with its interval: Hall's skewness-corrected t over groups."""
     tested = iter(tested_means([error.mean for error in errors if isinstance(error, ErrorToTest)], level=level))
-    return [_error(error, *next(tested)) if isinstance(error, ErrorToTest) else error for error in errors]
-
-
-def _error(error: ErrorToTest, interval: Interval, p: float) -> Estimated:
-    if not error.rooted:
-        return Estimated(error.value, error.n, interval, p, None)
-    rooted = interval if interval.reason else replace(interval, lo=math.sqrt(max(interval.lo, 0.0)), hi=math.sqrt(interval.hi))
-    return Estimated(math.sqrt(error.value), error.n, rooted, math.nan, None)
+    results: list[Estimated] = []
+    for error in errors:
+        if isinstance(error, Estimated):
+            results.append(error)
+            continue
+        interval, p = next(tested)
+        if not error.rooted:
+            results.append(Estimated(error.value, error.n, interval, p, None))
+            continue
+        if not interval.reason:
+            interval = replace(interval, lo=math.sqrt(max(interval.lo, 0.0)), hi=math.sqrt(interval.hi))
+        results.append(Estimated(math.sqrt(error.value), error.n, interval, math.nan, None))
+    return results
 
 
 def distance_of_people(item: ArrayLike, score: ArrayLike, items: int) -> Floats:

@@ -38,7 +38,7 @@ class _Pairs(NamedTuple):
     a tie: 1 where people tie, -1 where judge and people agree on the order, else 0. `ordered`: the pair is correct while it is no tie."""
 
     segment: Ints
-    apart: Floats
+    distance: Floats
     change: Floats
     ordered: Floats
 
@@ -46,7 +46,7 @@ class _Pairs(NamedTuple):
 class _GroupedPairs(NamedTuple):
     """Pairs with the weight of their source text: (pairs,), and of each group its correct pairs without ties and its source texts."""
 
-    apart: Floats
+    distance: Floats
     change: Floats
     of_pair: Ints
     base: Floats
@@ -101,8 +101,11 @@ def tie_calibrated_accuracy(
     weight = 1 / np.bincount(segment_index)[segment_index]  # every source text has the same weight
     of_pair, size = cluster[segment_index], np.bincount(cluster).astype(np.float64)
     base = np.asarray(np.bincount(of_pair, weight * pairs.ordered, minlength=len(size)), np.float64)
-    grouped = _GroupedPairs(pairs.apart, weight * pairs.change, of_pair, base, size)
-    value, epsilon = _best(*_gains(grouped.apart, grouped.change, np.zeros(len(of_pair), np.int64), 1), base.sum(keepdims=True), size)
+    grouped = _GroupedPairs(pairs.distance, weight * pairs.change, of_pair, base, size)
+    thresholds, gains = _gains(grouped.distance, grouped.change, np.zeros(len(of_pair), np.int64), 1)
+    accuracy = (base.sum() + np.cumsum(gains.sum(axis=0))) / size.sum()
+    best = int(np.argmax(accuracy > accuracy.max() - 1e-12))  # the smallest threshold with the largest mean accuracy
+    value, epsilon = float(accuracy[best]), float(thresholds[best])
     intervals = _intervals(grouped, (value, epsilon), level, seed, resamples)
     return TieCalibratedAccuracy(value, intervals[0], epsilon, intervals[1], len(with_pairs), len(segment_index), None)
 
@@ -126,22 +129,15 @@ def _gains(distance: Floats, change: Floats, of_pair: Ints, groups: int, thresho
     return thresholds, table.astype(np.float64)
 
 
-def _best(thresholds: Floats, gains: Floats, base: Floats, size: Floats) -> tuple[float, float]:
-    """The largest mean accuracy of all groups, and the smallest threshold that gives it."""
-    accuracy = (base.sum() + np.cumsum(gains.sum(axis=0))) / size.sum()
-    index = int(np.argmax(accuracy > accuracy.max() - 1e-12))
-    return float(accuracy[index]), float(thresholds[index])
-
-
 def _intervals(pairs: _GroupedPairs, value: tuple[float, float], level: float, seed: int, resamples: int) -> tuple[Interval, Interval]:
     """Intervals of the accuracy and of epsilon. Groups are drawn; epsilon is chosen anew in every resample."""
     base, size, groups = pairs.base, pairs.size, len(pairs.size)
     if groups < MIN_GROUPS:
         return no_interval(groups), no_interval(groups)
-    thresholds = np.unique(np.r_[0.0, pairs.apart])
+    thresholds = np.unique(np.r_[0.0, pairs.distance])
     if len(thresholds) > _STEPS:
-        thresholds = np.unique(np.r_[0.0, np.quantile(pairs.apart, np.linspace(0, 1, _STEPS), method="inverted_cdf")])
-    _, gains = _gains(pairs.apart, pairs.change, pairs.of_pair, groups, thresholds)
+        thresholds = np.unique(np.r_[0.0, np.quantile(pairs.distance, np.linspace(0, 1, _STEPS), method="inverted_cdf")])
+    _, gains = _gains(pairs.distance, pairs.change, pairs.of_pair, groups, thresholds)
     summed = np.cumsum(gains, axis=1)
     rng = np.random.default_rng(seed)
     drawn = rng.multinomial(groups, np.full(groups, 1 / groups), resamples).astype(np.float64)

@@ -149,7 +149,10 @@ def tabulate(
     total = max(int(where.max()) + 1 if items else 0, cells or 0, 1)
     groups = as_index(group, items, "group")
     kind, kinds, _ = _distinct([*table.T, *(scores.T + 1)], items)
-    parts = [_of_cell(groups[rows], kinds[rows], group is not None) for rows in _split(where, total)]
+    narrow = where.astype(np.min_scalar_type(total))  # small numbers are sorted by counting
+    order = np.argsort(narrow, kind="stable")
+    items_of_cells = np.split(order, np.searchsorted(narrow[order], np.arange(1, total)))
+    parts = [_of_cell(groups[rows], kinds[rows], group is not None) for rows in items_of_cells]
     return _rows(k, parts, lambda chosen: (table[kind], scores[kind], chosen))
 
 
@@ -186,13 +189,6 @@ def tabulate_cells(
 def _count(key: Ints, items: int, k: int) -> Ints:
     """Counts of class c of item i from keys i (k + 1) + c; class -1 goes into a column that is dropped."""
     return np.bincount((key + 1).ravel(), minlength=items * (k + 1)).reshape(items, k + 1)[:, 1:]
-
-
-def _split(cell: Ints, cells: int) -> list[Ints]:
-    """The items of each cell."""
-    narrow = cell.astype(np.min_scalar_type(cells))  # small numbers are sorted by counting
-    order = np.argsort(narrow, kind="stable")
-    return np.split(order, np.searchsorted(narrow[order], np.arange(1, cells)))
 
 
 _Part = tuple[Ints, Ints, Floats, bool]

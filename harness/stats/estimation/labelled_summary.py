@@ -120,13 +120,10 @@ def summarise_labelled(
     u, v = _group_influence(y, w, index), _group_influence(f, w, index)
     raised = leverage(np.bincount(index, relative)) if len(u) > 1 else np.full(1, math.nan)
     of_label, estimate_judge, of_both = (float((left * other) @ raised) for left, other in ((u, u), (v, v), (u, v)))
-    return LabelledSummary(len(y), len(u), float(w @ y), float(w @ f), of_label, estimate_judge, of_both, _spread(scores, relative, index))
-
-
-def _spread(scores: Floats, relative: Floats, index: Ints) -> LabelledSpread:
     sizes, times = np.unique(np.bincount(index, relative), return_counts=True)
     between, within = ((float(part[0, 0]), float(part[0, 1]), float(part[1, 1])) for part in sums_of_squares(scores, index, relative))
-    return LabelledSpread(tuple(sizes.tolist()), tuple(times.tolist()), between, within)
+    spread = LabelledSpread(tuple(sizes.tolist()), tuple(times.tolist()), between, within)
+    return LabelledSummary(len(y), len(u), float(w @ y), float(w @ f), of_label, estimate_judge, of_both, spread)
 
 
 def correct_with_summary(
@@ -208,18 +205,13 @@ def _freedom(summary: LabelledSummary, new: ClusterMean, lam: float, labelled: f
     if summary.spread is None or math.isnan(labelled):
         return fewer
     alone = summary.groups == summary.n and new.groups == new.n
-    of_labels = _labelled_freedom(summary.spread, summary.n, lam)
+    spread, coefficients = summary.spread, np.array([1.0, -2 * lam, lam**2])  # of the labels less lam times the scores
+    between, within = (max(0.0, float(coefficients @ part)) for part in (spread.between, spread.within))
+    of_labels = freedom_of_squares(between, within, np.array(spread.sizes), np.array(spread.times, np.float64), summary.n)
     if alone or lam == 0:
         return of_labels
     total = labelled**2 / of_labels + judged**2 / new.interval_freedom
     return min((labelled + judged) ** 2 / total, fewer) if total > 0 else fewer
-
-
-def _labelled_freedom(spread: LabelledSpread, items: int, lam: float) -> float:
-    """Return the degrees of freedom of the mean of the labels less lam times the scores."""
-    coefficients = np.array([1.0, -2 * lam, lam**2])
-    between, within = (max(0.0, float(coefficients @ part)) for part in (spread.between, spread.within))
-    return freedom_of_squares(between, within, np.array(spread.sizes), np.array(spread.times, np.float64), items)
 
 
 def prediction_powered_weighted(

@@ -50,7 +50,7 @@ def use_p(sums: JudgeSums, margin: float, alpha: float, least: float = LEAST_EFF
         return _of_groups(sums, margin, alpha, least)
     guarded = _guarded(gap, sizes)
     p = np.maximum(guarded.p(margin), _mean(baseline, compared).p_above(0.0))
-    few = np.asarray(guarded.found.freedom < least)  # they are the effective groups
+    few = np.asarray(guarded.hall.freedom < least)  # they are the effective groups
     if few.any():
         parts = ([np.broadcast_to(part, sums.gap.times.shape)[few] for part in sums_of_test] for sums_of_test in sums)
         p[few] = _of_groups(JudgeSums(*(GroupSums(*part) for part in parts)), margin, alpha, least)
@@ -195,15 +195,13 @@ def about_more_each(
     (True, True)
     """
 
+    def shape(sums: JudgeSums) -> tuple[int, ...]:
+        return len(sums.gap.times), sums.gap.y.ndim, _places(sums)
+
     def tested(requests: list[JudgeSums]) -> list[Floats]:
-        return batch_by_shape(lambda alike: rule(_stacked(alike)), requests, _shapes, most=_CELLS_AT_ONCE)
+        return batch_by_shape(lambda alike: rule(_stacked(alike)), requests, shape, most=_CELLS_AT_ONCE)
 
     return run_lockstep([_search(cell, margin, power, resamples, seed) for cell in cells], tested)
-
-
-def _shapes(sums: JudgeSums) -> tuple[int, ...]:
-    """Resamples with the same are tested together: as many of them, with as many places for groups."""
-    return len(sums.gap.times), sums.gap.y.ndim, _places(sums)
 
 
 def _places(sums: JudgeSums) -> int:

@@ -117,9 +117,11 @@ def rogan_gladen(
     for name, (part, total) in {**pairs, "positives": (correct_positives, true_positives)}.items():
         if not 0 <= part <= total:
             raise ValueError(f"{name}: {part} must be between 0 and {total}")
-    missing = _missing(judged, true_negatives, true_positives)
-    if missing:
-        return _undefined_share(missing)
+    labelled = {"negative": true_negatives, "positive": true_positives}
+    absent = [f"no labels of the {name} class" for name, count in labelled.items() if not count > 0]
+    if missing := next(iter(absent), None) if judged > 0 else "no judged items":
+        nan, none = math.nan, (math.nan, math.nan)
+        return RoganGladen(nan, nan, nan, nan, nan, nan, nan, nan, none, none, None, None, missing)
     p, q0, q1 = judged_positive / judged, correct_negatives / true_negatives, correct_positives / true_positives
     youden = q0 + q1 - 1
     v0, v1 = q0 * (1 - q0) / true_negatives, q1 * (1 - q1) / true_positives
@@ -232,13 +234,6 @@ def nearest_shares(value: ArrayLike) -> Floats:
     return np.asarray(np.maximum(shares - excess[np.flatnonzero(falling > excess)[-1]], 0.0))
 
 
-def _missing(judged: float, true_negatives: float, true_positives: float) -> str | None:
-    if not judged > 0:
-        return "no judged items"
-    labelled = {"negative": true_negatives, "positive": true_positives}
-    return next((f"no labels of the {name} class" for name, m in labelled.items() if not m > 0), None)
-
-
 def few_labels(labelled: Floats, names: Sequence[object]) -> str | None:
     """Return the reason where a class of these has too few labels, (k,), for `corrected_shares`; None where nothing is.
 
@@ -247,11 +242,6 @@ def few_labels(labelled: Floats, names: Sequence[object]) -> str | None:
     """
     few = [f"{labelled[class_code]:g} of '{names[int(class_code)]}'" for class_code in np.flatnonzero(labelled < MIN_LABELS)]
     return f"each class needs {MIN_LABELS} labels, and there are {', '.join(few)}" if few else None
-
-
-def _undefined_share(reason: str) -> RoganGladen:
-    nan, none = math.nan, (math.nan, math.nan)
-    return RoganGladen(nan, nan, nan, nan, nan, nan, nan, nan, none, none, None, None, reason)
 
 
 def _undefined_shares(k: int, reason: str, refusal: str | None = None) -> CorrectedShares:

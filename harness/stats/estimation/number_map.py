@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from harness.stats.core.arrays import Floats, Ints
-from harness.stats.estimation.borrowed import paule_mandel
+from harness.stats.estimation.shrinkage import paule_mandel
 
 NumberRule = Literal["linear", "isotonic", "constant"]
 
@@ -59,7 +59,9 @@ def fit_number_map(x: ArrayLike, y: ArrayLike, language: ArrayLike, languages: i
     ([2.0, 3.0], [])
     """
     x, y, code = np.asarray(x, np.float64), np.asarray(y, np.float64), np.asarray(language, np.int64)
-    slopes = _slopes(x, y, code, languages)
+    dx, dy = (scores - _means(scores, code, languages)[code] for scores in (x, y))
+    with np.errstate(invalid="ignore", divide="ignore"):
+        slopes = np.asarray(np.bincount(code, dx * dy, languages) / np.bincount(code, dx**2, languages))
     points, base = _points(x, y, code, languages, rule if np.ptp(x) else "constant")
     curve = NumberMap(points, base, np.zeros(languages + 1), slopes)
     return msgspec.structs.replace(curve, shifts=_shifts(y - curve.predict(x), code, languages))
@@ -67,12 +69,6 @@ def fit_number_map(x: ArrayLike, y: ArrayLike, language: ArrayLike, languages: i
 
 def _means(values: Floats, code: Ints, size: int) -> Floats:
     return np.bincount(code, values, size) / np.maximum(np.bincount(code, minlength=size), 1)
-
-
-def _slopes(x: Floats, y: Floats, code: Ints, languages: int) -> Floats:
-    dx, dy = (scores - _means(scores, code, languages)[code] for scores in (x, y))
-    with np.errstate(invalid="ignore", divide="ignore"):
-        return np.asarray(np.bincount(code, dx * dy, languages) / np.bincount(code, dx**2, languages))
 
 
 def _points(x: Floats, y: Floats, code: Ints, languages: int, rule: NumberRule) -> tuple[Floats, Floats]:

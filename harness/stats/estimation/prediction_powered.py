@@ -140,7 +140,7 @@ def prediction_powered_mean(
         (float(estimate.value[0]), math.sqrt(estimate.variance[0]), estimate.freedom) for estimate in (estimated, alone)
     )
     interval = t_interval(*combined, sample.labelled_groups, level)
-    return powered(combined, labels_alone, interval, estimated.lam, sample.y[:, 0], sample.f[:, 0], sample.known)
+    return powered(combined, labels_alone, interval, estimated.lam, sample.y[:, 0], sample.f[:, 0], sample.labelled)
 
 
 def powered(
@@ -239,7 +239,7 @@ class _Sample(NamedTuple):
 
     y: Floats
     f: Floats
-    known: NDArray[np.bool_]
+    labelled: NDArray[np.bool_]
     codes: Ints | None
 
     @property
@@ -252,7 +252,7 @@ class _Sample(NamedTuple):
 
     @property
     def labelled_groups(self) -> int:
-        return self.n if self.codes is None else len(np.unique(self.codes[self.known]))
+        return self.n if self.codes is None else len(np.unique(self.codes[self.labelled]))
 
 
 class _Estimated(NamedTuple):
@@ -280,7 +280,7 @@ def fill_failures(f: Floats) -> Floats:
 
 
 def _estimate(sample: _Sample, lam: float | None, kind: ClusterVariance = "cr2") -> _Estimated:
-    y, f, unlabelled = sample.y, sample.f[sample.known], sample.f[~sample.known]
+    y, f, unlabelled = sample.y, sample.f[sample.labelled], sample.f[~sample.labelled]
     width = y.shape[1]
     if not len(y):
         return _Estimated(np.full(width, math.nan), np.full(width, math.nan), math.nan, 0.0)
@@ -302,7 +302,7 @@ def _tuned(y: Floats, f: Floats, all_scores: Floats, unlabelled: int) -> float:
 
 def _variance(sample: _Sample, residual: Floats, scores: Floats, kind: ClusterVariance) -> tuple[Floats, float]:
     """Variance (d,) of mean(residual, labelled) + mean(scores, unlabelled), and the degrees of freedom."""
-    labelled = sample.known
+    labelled = sample.labelled
     codes = np.arange(len(labelled)) if sample.codes is None else sample.codes
     labels = _Part.of(residual, codes[labelled], kind)
     if not scores.any():  # with labels alone the unlabelled items say nothing

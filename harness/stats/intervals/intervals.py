@@ -298,7 +298,11 @@ def welch_test(first: ArrayLike, second: ArrayLike) -> Welch:
     >>> found.value, round(found.t, 4), round(found.freedom, 2), round(found.p, 4)
     (2.0, 3.4641, 6.0, 0.0134)
     """
-    a, b = (_known(sample) for sample in (first, second))
+    a, b = (np.asarray(sample, np.float64) for sample in (first, second))
+    for values in (a, b):
+        if values.ndim != 1:
+            raise ShapeError(f"a sample should be one-dimensional, got {values.shape}")
+    a, b = a[~np.isnan(a)], b[~np.isnan(b)]
     if min(len(a), len(b)) < 2:
         value = float(a.mean() - b.mean()) if len(a) and len(b) else math.nan
         return Welch(value, math.nan, math.nan, math.nan, "fewer than two texts of a system")
@@ -312,10 +316,3 @@ def welch_test(first: ArrayLike, second: ArrayLike) -> Welch:
     from scipy.special import stdtr  # late: scipy takes time
 
     return Welch(value, t, freedom, float(2 * stdtr(freedom, -abs(t))))
-
-
-def _known(sample: ArrayLike) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
-    values = np.asarray(sample, np.float64)
-    if values.ndim != 1:
-        raise ShapeError(f"a sample should be one-dimensional, got {values.shape}")
-    return values[~np.isnan(values)]

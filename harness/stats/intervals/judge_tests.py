@@ -46,7 +46,7 @@ class JudgeSums(NamedTuple):
         return JudgeSums(*(GroupSums(f * sums.y, f * sums.size, sums.times) for sums in self))
 
 
-class FourP(NamedTuple):
+class PValues(NamedTuple):
     """One-sided p, (...): of "no more than the margin worse than people", "better than the baseline", and of "worse" than each."""
 
     gap: Floats
@@ -67,19 +67,19 @@ class JudgeTests(NamedTuple):
     where none is needed.
     """
 
-    capped: FourP
-    plain: FourP
+    capped: PValues
+    plain: PValues
     effective: Floats
     cap: Floats
 
     @property
-    def alone(self) -> FourP:
+    def alone(self) -> PValues:
         """p of a cell that is tested alone: both have to hold."""
-        return FourP(*(np.maximum(capped, plain) for capped, plain in zip(self.capped, self.plain, strict=True)))
+        return PValues(*(np.maximum(capped, plain) for capped, plain in zip(self.capped, self.plain, strict=True)))
 
-    def to_correct(self, alpha: float) -> FourP:
+    def to_correct(self, alpha: float) -> PValues:
         """One p each for a correction for many cells at `alpha`: the capped one, or the plain one where that is above alpha."""
-        return FourP(*(to_correct(capped, plain, alpha) for capped, plain in zip(self.capped, self.plain, strict=True)))
+        return PValues(*(to_correct(capped, plain, alpha) for capped, plain in zip(self.capped, self.plain, strict=True)))
 
     def shown(self, alpha: float, level: float) -> Floats:
         """Return True if `use` is shown at the `level` that many cells leave of `alpha`: (...) of bools."""
@@ -155,8 +155,8 @@ def judge_tests(sums: JudgeSums, margin: float, least: float = LEAST_EFFECTIVE, 
     """
     size, times = sums.size, sums.gap.times
     cap = group_cap(size, times, least if variance == "cr2" else 0.0)
-    plain = four_p(judge_means(sums, variance=variance), margin)
-    capped = plain if np.isinf(cap).all() else four_p(judge_means(sums, cap), margin)
+    plain = p_values(judge_means(sums, variance=variance), margin)
+    capped = plain if np.isinf(cap).all() else p_values(judge_means(sums, cap), margin)
     return JudgeTests(capped, plain, effective_groups(size, times), cap)
 
 
@@ -166,7 +166,7 @@ def judge_tests_each(cells: Sequence[JudgeSums], margin: float, least: float = L
     def tested(alike: Sequence[JudgeSums]) -> Iterator[JudgeTests]:
         tests = judge_tests(stacked(alike), margin, least)
         for cell in range(len(alike)):
-            capped, plain = (FourP(*(p[cell] for p in ps)) for ps in (tests.capped, tests.plain))
+            capped, plain = (PValues(*(p[cell] for p in ps)) for ps in (tests.capped, tests.plain))
             yield JudgeTests(capped, plain, tests.effective[cell], tests.cap[cell])
 
     return batch_by_shape(tested, cells, lambda sums: (len(sums.gap.times), bool(_come_together(sums.baseline))))
@@ -245,7 +245,7 @@ def _bounds(sums: JudgeSums, cap: ArrayLike, level: ArrayLike) -> Bounds:
     return Bounds(guarded_mean(sums.gap, cap).bound(level), base[()])
 
 
-def four_p(means: JudgeMeans, margin: float) -> FourP:
+def p_values(means: JudgeMeans, margin: float) -> PValues:
     """The p-values of these means.
 
     "Worse than the baseline" is false too often by the t-test if the cases of a rare class come together in few groups: the judge wins
@@ -255,7 +255,7 @@ def four_p(means: JudgeMeans, margin: float) -> FourP:
     base_worse = means.baseline.p_below(0.0)
     if means.worst is not None:
         base_worse = np.maximum(base_worse, means.worst.p(0.0))
-    return FourP(means.guarded.p(margin), means.baseline.p_above(0.0), means.gap.p_below(-margin), base_worse)
+    return PValues(means.guarded.p(margin), means.baseline.p_above(0.0), means.gap.p_below(-margin), base_worse)
 
 
 _CELLS_AT_ONCE = 64

@@ -85,13 +85,13 @@ def gap_sums(differences: ArrayLike, groups: ArrayLike, weights: Floats | None =
 class GuardedMean(NamedTuple):
     """The mean gap with one lost item added, `found`, and `unit`: the variance of its influences if single items had the variance 1."""
 
-    found: HallMean
+    hall: HallMean
     unit: Floats
 
     def at(self, margin: ArrayLike) -> HallMean:
         """Prepared for the test of `margin`, in [0, 1]: the variance is at least that of a share at the margin."""
         m = np.asarray(margin, np.float64)
-        return self.found.with_floor(m * (1 - m) * self.unit)
+        return self.hall.with_floor(m * (1 - m) * self.unit)
 
     def p(self, margin: ArrayLike) -> Floats:
         """One-sided p of the hypothesis that the gap is -`margin` or less."""

@@ -210,7 +210,7 @@ class OrdinalMaximum:
     """The `parameters` at the maximum, the derivatives `at` them and the inverse of their information."""
 
     parameters: Floats
-    at: Derivatives
+    derivatives: Derivatives
     covariance: Floats
 
 

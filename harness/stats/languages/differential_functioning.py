@@ -206,7 +206,7 @@ class _Alike:
         return hstack([csr_array(self.people[:, None]), indicators, products][: effects + 1], format="csr")
 
     def summary(self, fitted: _Fitted, null: float) -> OrdinalFit:
-        n, loglik, terms = self.weight.sum(), fitted.maximum.at.loglik, fitted.rows.terms
+        n, loglik, terms = self.weight.sum(), fitted.maximum.derivatives.loglik, fitted.rows.terms
         nagelkerke = (1 - math.exp(2 * (null - loglik) / n)) / (1 - math.exp(2 * null / n))
         errors = np.sqrt(np.maximum(np.diag(self._covariance(fitted)), 0.0))[:terms]
         return OrdinalFit(loglik, fitted.maximum.parameters[:terms], errors, nagelkerke)
@@ -216,7 +216,7 @@ class _Alike:
         bread, n = fitted.maximum.covariance, self.weight.sum()
         if self.groups is None:
             return bread
-        groups, squares = self._by_groups(fitted.maximum.at)
+        groups, squares = self._by_groups(fitted.maximum.derivatives)
         correction = groups / (groups - 1) * (n - 1) / (n - len(bread)) if groups > 1 and n > len(bread) else math.nan
         return np.asarray(correction * bread @ squares @ bread)
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from string import ascii_lowercase
 
 import numpy as np
@@ -123,8 +124,17 @@ def rank_judges(
     letters = np.empty(judges, object)
     for rank_number, j in enumerate(order.tolist(), start=1):
         letters[j] = "".join(_letter(number) for number, (first, last) in enumerate(runs) if first <= rank_number <= last)
-    intervals = tuple(_interval(matrix[j], sums[j], size, drawn[:, j], level) for j in range(judges))
-    gains = () if baseline is None else tuple(_gains(matrix - np.asarray(baseline, np.float64), groups, level))
+    intervals = tuple(
+        share_of_sums(
+            distinct_sums(sums[j], size, np.ones(len(size))),
+            float(np.var(matrix[j])),
+            partial(lambda values: float(spread_of(values)), drawn[:, j]),
+            level=level,
+        )
+        for j in range(judges)
+    )
+    differences = [] if baseline is None else list(matrix - np.asarray(baseline, np.float64))
+    gains = tuple(tested_mean(group_sums(gain, groups), scatter_of(gain), (-1.0, 1.0), level=level)[0] for gain in differences)
     return Ranks(value, intervals, gains, rank, lo, hi, tuple(letters.tolist()), corrected, runs, texts, None)
 
 
@@ -148,19 +158,6 @@ def _resampled(sums: Floats, size: Floats, seed: int, resamples: int) -> Floats:
     cell = CellSums(columns, np.ones(len(size)), True, columns, size)
     totals = np.concatenate([weights @ columns for weights in Draws(seed, resamples).weights_for(cell)])
     return np.asarray(totals[:, :-1] / totals[:, -1:])
-
-
-def _interval(credits: Floats, sums: Floats, size: Floats, drawn: Floats, level: float) -> Interval:
-    """The interval of a share of credits (units,), from existing resamples."""
-    return share_of_sums(
-        distinct_sums(sums, size, np.ones(len(size))), float(np.var(credits)), lambda: float(spread_of(drawn)), level=level
-    )
-
-
-def _gains(differences: Floats, groups: ArrayLike, level: float) -> Iterator[Interval]:
-    """The interval, as of `paired_difference`, of each judge's mean minus the baseline's."""
-    for difference in differences:
-        yield tested_mean(group_sums(difference, groups), scatter_of(difference), (-1.0, 1.0), level=level)[0]
 
 
 def _pairwise_p(matrix: Floats, sums: Floats, size: Floats, bounds: tuple[float, float] | None) -> Floats:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from harness.stats.agreement.correlation import NAMES, Correlation, kendall_tau, pearson, spearman
+from harness.stats.agreement.correlation import NAMES, kendall_tau, pearson, spearman
 from harness.stats.core.arrays import Estimate, Floats, Ints, as_index, same_shape, undefined
 from harness.stats.core.statistic import ratio
 from harness.stats.intervals.intervals import MIN_GROUPS, NO_VARIATION, Interval, no_interval, t_quantile
@@ -77,7 +77,8 @@ def system_correlation(
         [_sums(values[used], chosen[used], index[used], code, len(names)) for values, chosen in ((a, of_a), (b, of_b))], axis=1
     )
     mean_a, mean_b = _means(sums.sum(axis=0))
-    estimates = {NAMES[m]: _estimate(m, mean_a, mean_b) for m in NAMES}
+    estimates = {NAMES[m]: _ONE[m](mean_a, mean_b) for m in NAMES}
+    estimates = {name: value if value.n >= 2 else undefined(value.n, "fewer than two systems") for name, value in estimates.items()}
     present = ~(np.isnan(mean_a) | np.isnan(mean_b))
     intervals = _intervals(sums[:, :, present], estimates, seed, resamples)
     return SystemCorrelation(estimates, intervals, mean_a, mean_b)
@@ -94,11 +95,6 @@ def _sums(values: Floats, chosen: NDArray[np.bool_], system: Ints, group: Ints, 
 def _means(sums: Floats) -> tuple[Floats, Floats]:
     """Means of a and b from sums (..., 4, systems), rounded so that equal means are equal."""
     return np.round(ratio(sums[..., 1, :], sums[..., 0, :]), 12), np.round(ratio(sums[..., 3, :], sums[..., 2, :]), 12)
-
-
-def _estimate(method: Correlation, a: Floats, b: Floats) -> Estimate:
-    value = _ONE[method](a, b)
-    return undefined(value.n, "fewer than two systems") if value.n < 2 else value
 
 
 def _intervals(sums: Floats, estimates: dict[str, Estimate], seed: int, resamples: int) -> dict[str, Interval]:

@@ -16,8 +16,8 @@ from harness.correction.score_curves import NumberLine
 from harness.correction.score_maps import learn
 from harness.correction.with_others import APART, with_other_languages
 from harness.stats.core.arrays import Floats
-from harness.stats.estimation.borrowed import borrow
-from harness.stats.estimation.calibration_map import label_rows
+from harness.stats.estimation.map_quality import label_rows
+from harness.stats.estimation.shrinkage import shrink
 from tests.unit.correction.calibration_worlds import ScoreWorld, draw_input
 
 NOTHING = (
@@ -247,7 +247,7 @@ def apart_covered(languages: int, sds: float, draws: int) -> tuple[float, float]
     errors, true = [FEW_LABELS, *[MANY_LABELS] * (languages - 1)], sds * ALIKE
     for _ in range(draws):
         y = np.concatenate([[true], rng.normal(scale=ALIKE, size=languages - 1)]) + rng.normal(scale=errors)
-        found = borrow(y, errors, within=APART)
+        found = shrink(y, errors, within=APART)
         assert found.half_width[0] <= 1.96 * FEW_LABELS + 1e-6, "never wider than without the others"
         hits.append(abs(found.value[0] - true) <= found.half_width[0] if abs(found.apart[0]) <= APART else np.nan)
     return float(np.nanmean(hits)), float(np.isnan(hits).mean())

@@ -19,7 +19,8 @@ from harness.stats import holm
 from harness.stats.core.arrays import Floats, Ints
 from harness.stats.core.groups import ClusterVariance, GroupSums
 from harness.stats.intervals.cluster_mean import mean_of_sums
-from harness.stats.intervals.judge_tests import FourP, JudgeSums, judge_tests
+from harness.stats.intervals.judge_tests import JudgeSums, judge_tests
+from harness.stats.intervals.judge_tests import PValues as JudgePValues
 
 Bools = NDArray[np.bool_]
 LANGUAGES, METRICS = 9, 5
@@ -265,13 +266,13 @@ def _sums_of_distances(labels: Ints, score: Ints, k: int, group: Ints, groups: i
 class PValues(NamedTuple):
     """One-sided p of every cell, (cells,): the four tests, those of all texts without a cap, and of the plain t test of the gap."""
 
-    capped: FourP
-    plain: FourP
+    capped: JudgePValues
+    plain: JudgePValues
     by_t: Floats
 
     def of(self, cells: slice) -> PValues:
         """Of some cells."""
-        return PValues(*(FourP(*(p[cells] for p in each)) for each in (self.capped, self.plain)), self.by_t[cells])
+        return PValues(*(JudgePValues(*(p[cells] for p in each)) for each in (self.capped, self.plain)), self.by_t[cells])
 
 
 def sums_of(drawn: Drawn) -> JudgeSums:

@@ -19,7 +19,7 @@ from harness.improvement.improve import ImproveOptions
 from harness.improvement.questions import LabelledQuestion, labelled_questions, recorded_answers
 from harness.measure.compare import Recording
 from harness.measure.options import Annotators, CompareOptions
-from harness.stats.selection.selection import confirm
+from harness.stats.selection.choose_and_confirm import confirm
 from tests.conftest import write_rows
 
 Cli = Callable[..., Any]

@@ -9,12 +9,13 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.stats import kendalltau
 
 from harness import stats
 from harness.stats import bootstrap_from_sums, entropy_bits, item_credits, page_falling, slope, superiority, tau_within
 from harness.stats.agreement.agreement import share_of_hits, share_of_pairs
 from harness.stats.agreement.alpha import alpha_of_judge
-from harness.stats.agreement.concordance import _without, pair_sums
+from harness.stats.agreement.concordance import _left_out
 
 LABELS = np.array([[0, 0, 1], [1, 1, 2], [2, 2, 2], [0, 1, 2], [1, -1, -1]])
 JUDGE = np.array([0, 2, -1, 1, 1])
@@ -183,15 +184,12 @@ def test_strata_are_averaged_by_their_items() -> None:
     assert tau_within(x, y, strata, np.arange(60)).value == pytest.approx((20 * both[0] + 40 * both[1]) / 60)
 
 
-def test_sums_without_a_group_are_those_of_the_others() -> None:
+def test_tau_without_a_group_is_that_of_the_others() -> None:
     rng = np.random.default_rng(7)
     x, y, group = rng.integers(0, 9, 30).astype(float), rng.integers(0, 3, 30).astype(float), rng.integers(0, 6, 30)
-    every, inside = pair_sums(x, y), pair_sums(x, y, group)
-    for left in range(6):
-        kept = group != left
-        for kind in range(3):
-            expected = pair_sums(x[kept], y[kept])[kind].sum()
-            assert _without(every[kind], inside[kind], group, 6)[left + 1] == pytest.approx(expected)
+    over_all, *without = _left_out(x, y, np.zeros(30, np.int64), group)
+    assert over_all == pytest.approx(kendalltau(x, y).statistic)
+    assert without == pytest.approx([kendalltau(x[group != left_out], y[group != left_out]).statistic for left_out in range(6)])
 
 
 def test_strata_without_an_order_do_not_count() -> None:

@@ -15,7 +15,7 @@ from scipy.optimize import linprog
 from scipy.special import gammaln, xlogy
 
 from harness.stats.core.arrays import Floats, Ints
-from harness.stats.selection.selection import confirm, halve, margin_score_p
+from harness.stats.selection.choose_and_confirm import confirm, halve, margin_score_p
 
 CANDIDATES, ALPHA = 20, 0.05
 DISCORDANT = (0.13, 0.22, 0.28)

@@ -8,7 +8,7 @@ from scipy.optimize import minimize_scalar
 from scipy.special import xlogy
 from scipy.stats import norm
 
-from harness.stats.selection.selection import margin_score_p
+from harness.stats.selection.choose_and_confirm import margin_score_p
 
 
 def _outcome(won: int, lost: int, n: int) -> np.ndarray:

@@ -8,8 +8,8 @@ from scipy import optimize
 
 from harness.stats.core.arrays import ShapeError
 from harness.stats.estimation.calibration import corp_decomposition
-from harness.stats.estimation.calibration_map import brier_losses, brier_parts, gap_best_worst, mean_calibration_error
 from harness.stats.estimation.class_maps import LabelledScores, _Fit, fit_nominal_map, fit_ordinal_map
+from harness.stats.estimation.map_quality import brier_losses, brier_parts, gap_best_worst, mean_calibration_error
 from harness.stats.estimation.number_map import fit_number_map
 
 

@@ -26,7 +26,7 @@ LIMIT_OF_TAU2 = 0.8
 
 
 @dataclass(frozen=True, slots=True)
-class Between:
+class BetweenVariance:
     """Common parameters of the estimates: the variance `tau2` between them, its `floor`, the regression and its errors.
 
     `fitted` and `fitted_error` (n,) are the value that the others predict for each estimate, and its standard error.
@@ -54,7 +54,7 @@ class Borrowed:
     apart: Floats
 
 
-def paule_mandel(estimate: ArrayLike, error: ArrayLike, x: ArrayLike | None = None, *, tau2: float | None = None) -> Between:
+def paule_mandel(estimate: ArrayLike, error: ArrayLike, x: ArrayLike | None = None, *, tau2: float | None = None) -> BetweenVariance:
     """Variance between estimates that have known standard errors: the tau² with sum (y - x b)² / (s² + tau²) = n - p, else 0.
 
     Args:
@@ -85,7 +85,7 @@ def paule_mandel(estimate: ArrayLike, error: ArrayLike, x: ArrayLike | None = No
         tau2 = float(optimize.brentq(excess, 0, 10 * len(y) * np.ptp(y) ** 2, xtol=1e-15)) if excess(0) > 0 else 0.0
     coefficients, covariance = _fit(y, s**2 + tau2, design)
     errors = np.sqrt(np.einsum("ij,jk,ik->i", design, covariance, design))
-    return Between(tau2, 2 / float((s**-2).sum()), coefficients, np.sqrt(np.diag(covariance)), design @ coefficients, errors)
+    return BetweenVariance(tau2, 2 / float((s**-2).sum()), coefficients, np.sqrt(np.diag(covariance)), design @ coefficients, errors)
 
 
 def _fit(y: Floats, variance: Floats, design: Floats) -> tuple[Floats, Floats]:
@@ -99,7 +99,7 @@ def _spread(y: Floats, variance: Floats, design: Floats) -> float:
     return float(((y - design @ coefficients) ** 2 / variance).sum())
 
 
-def upper_between(y: Floats, s: Floats, level: float = LIMIT_OF_TAU2) -> Between:
+def upper_between(y: Floats, s: Floats, level: float = LIMIT_OF_TAU2) -> BetweenVariance:
     """`paule_mandel` with the upper confidence limit of the variance: the tau² at which Q is the lower quantile of chi² with n - 1.
 
     Estimates that lie closer together than their errors let expect count as being as far apart as these: few languages are alike by chance.
@@ -125,7 +125,7 @@ def upper_between(y: Floats, s: Floats, level: float = LIMIT_OF_TAU2) -> Between
     return paule_mandel(y, s, tau2=float(optimize.brentq(excess, 0, most, xtol=1e-15)))
 
 
-def borrow(
+def shrink(
     estimate: ArrayLike, error: ArrayLike, *, freedom: ArrayLike | None = None, within: float = 0.0, level: float = 0.95
 ) -> Borrowed:
     """Shrink each estimate towards the common mean: mean + w (y - mean), w = tau² / (tau² + s²), where tau² has a floor.
@@ -150,10 +150,10 @@ def borrow(
     Reference: Armstrong, Kolesár & Plagborg-Møller (2022), robust empirical Bayes confidence intervals; the bound on one language is that
     of intervals with a bounded bias (Donoho 1994).
 
-    >>> found = borrow([0.1, 0.4, -0.2, 0.3, 0.2], [0.2] * 5)
+    >>> found = shrink([0.1, 0.4, -0.2, 0.3, 0.2], [0.2] * 5)
     >>> found.value.round(3).tolist(), found.half_width.round(3).tolist()[0], found.apart.round(2).tolist()[2]
     ([0.143, 0.229, 0.057, 0.2, 0.171], 0.347, -1.64)
-    >>> found = borrow([0.1, 0.4, -0.2, 0.3, 0.2], [0.2] * 5, within=3)
+    >>> found = shrink([0.1, 0.4, -0.2, 0.3, 0.2], [0.2] * 5, within=3)
     >>> found.weight.round(2).tolist()[0], found.half_width.round(3).tolist()[0], round(1.96 * 0.2, 3)
     (0.88, 0.392, 0.392)
     """
@@ -175,7 +175,7 @@ class _Shrinkage:
 
 
 def _shrinkage(s: Floats, tau2: float, mean_error: Floats, reach: Floats, degrees: Floats, shared: float, level: float) -> _Shrinkage:
-    """Weights and half-widths as `borrow` says; `shared` is the quantile for the error of the mean."""
+    """Weights and half-widths as `shrink` says; `shared` is the quantile for the error of the mean."""
     quantiles = np.array([t_quantile(level, degree) for degree in degrees])
     single = np.array([t_quantile(1 - 4 * (1 - level), degree) for degree in degrees])  # one-sided, with twice the error
     least = np.where(reach > quantiles * s, (reach - quantiles * s) / (reach - single * s), 0.0)
@@ -186,8 +186,8 @@ def _shrinkage(s: Floats, tau2: float, mean_error: Floats, reach: Floats, degree
     return _Shrinkage(weight, critical, np.maximum(average, (1 - weight) * reach + single * weight * s))
 
 
-def floored_between(y: Floats, s: Floats) -> Between:
-    """`paule_mandel` with a variance that is not below its floor, as `borrow` uses it.
+def floored_between(y: Floats, s: Floats) -> BetweenVariance:
+    """`paule_mandel` with a variance that is not below its floor, as `shrink` uses it.
 
     >>> round(floored_between(np.array([0.1, 0.1, 0.1]), np.ones(3)).tau2, 3)
     0.667
@@ -196,7 +196,7 @@ def floored_between(y: Floats, s: Floats) -> Between:
     return between if between.tau2 >= between.floor else paule_mandel(y, s, tau2=between.floor)
 
 
-def farthest(between: Between, within: float) -> float:
+def farthest(between: BetweenVariance, within: float) -> float:
     """Return the largest distance of a new language from the mean, if it lies within so many of its standard deviations.
 
     >>> round(farthest(upper_between(np.array([0.1, 0.4, -0.2, 0.3]), np.full(4, 0.2)), 3), 2)
@@ -259,7 +259,7 @@ def borrowed_half_width(labels: int, sd: float, tau2: float, *, mean_error: floa
         sd: standard deviation of one label (of the judge's error), above 0.
         tau2: variance between languages, above 0.
         mean_error: standard error of what the others have in common.
-        reach: how far the language may lie from the others (`farthest`) and is still covered, as `borrow` says; 0 promises the average.
+        reach: how far the language may lie from the others (`farthest`) and is still covered, as `shrink` says; 0 promises the average.
         level: confidence, on average over languages.
 
     >>> round(borrowed_half_width(30, 0.6, 0.01), 3), round(1.96 * 0.6 / 30**0.5, 3)
