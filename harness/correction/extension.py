@@ -17,7 +17,8 @@ import numpy as np
 
 from harness.content.tags import choose_from
 from harness.correction.certificate import Certificate
-from harness.correction.certificate_extension import Extension, ShownWithin
+from harness.correction.certificate_extension import ExtendedWith, Extension, ShownWithin
+from harness.correction.certificate_file import ComparedBy
 from harness.correction.certified_cell import CertifiedCell
 from harness.correction.certify import JudgedRun
 from harness.correction.scored_items import ScoredItems, refuse_unless_random, scored_items, split_by
@@ -95,6 +96,7 @@ class ExtensionResult(msgspec.Struct, frozen=True):
     data: str
     sha256: str
     options: ExtendOptions
+    compared: ComparedBy
     targets: tuple[ExtensionTarget, ...]
     schema_version: int = 1
 
@@ -166,21 +168,18 @@ def extend(
     count = sum(len(probe.tests) for probe in tested)
     targets = tuple(_target(probe, corrected.get(id(probe)), count, options) for probe in probes)
     data = source.data
-    return ExtensionResult(certificate.judge.name, data.about.id, data.sha256, options, targets)
+    return ExtensionResult(certificate.judge.name, data.about.id, data.sha256, options, ComparedBy.of(compare), targets)
 
 
 def with_extensions(certificate: Certificate, found: ExtensionResult, today: date) -> Certificate:
     """The certificate with a line for each target that it was extended to; lines on the same texts are replaced."""
-    shared: dict[str, Any] = {"data": found.data, "sha256": found.sha256, "date": today, "alpha": found.options.alpha}
+    options = ExtendedWith(**msgspec.structs.asdict(found.compared), **msgspec.structs.asdict(found.options))
+    shared: dict[str, Any] = {"data": found.data, "sha256": found.sha256, "date": today, "options": options}
     shown = (target for target in found.targets if target.outcome == "extended")
     new = [Extension(**{name: getattr(target, name) for name in _OF_TARGET}, **shared) for target in shown]
-    places = {_place(line) for line in new}
-    kept = [line for line in certificate.extensions if _place(line) not in places]
-    return msgspec.structs.replace(certificate, extensions=(*kept, *new)).sealed()
-
-
-def _place(line: Extension) -> tuple[Any, ...]:
-    return line.language, line.metric, line.from_language, tuple(sorted(line.where.items()))
+    replaced = {line.target for line in new}
+    others = [line for line in certificate.extensions if line.target not in replaced]
+    return msgspec.structs.replace(certificate, extensions=(*others, *new)).sealed()
 
 
 def _probes(certificate: Certificate, source: Recording, compare: CompareOptions, options: ExtendOptions) -> Iterator[_Probe]:

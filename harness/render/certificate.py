@@ -7,10 +7,10 @@ from itertools import groupby
 
 from harness.content.tags import english_name
 from harness.correction.certificate import Certificate
+from harness.correction.certificate_check import CertificateCheck
 from harness.correction.certificate_extension import Extension
 from harness.correction.certified_cell import CertifiedCell
 from harness.correction.extension import ExtensionResult, ExtensionTarget
-from harness.correction.stale_certificate import CertificateCheck
 from harness.render.terminal import print_lines
 from harness.reports.tables.numbers import counted, difference, percent, probability, rounded_up
 from harness.reports.tables.titles import metric_words
