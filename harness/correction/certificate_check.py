@@ -14,7 +14,7 @@ from harness.correction.certified_cell import CertifiedCell
 from harness.correction.certify import JudgedRun
 from harness.correction.extension import ExtendOptions, extend, with_extensions
 from harness.correction.stale_certificate import different_values, staleness, stated_of_asking
-from harness.errors import StaleCertificate, UsageError
+from harness.errors import JudgeError, StaleCertificate, UsageError
 from harness.measure.compare import Recording
 
 
@@ -106,7 +106,7 @@ def _differences(certificate: Certificate, source: Recording, asked: JudgedRun |
     try:
         extending = ExtendOptions(options.by, options.from_language, options.margin, options.alpha)
         found = extend(certificate, source, options.compare((judge,)), extending, asked)
-    except (UsageError, StaleCertificate) as err:
+    except (UsageError, JudgeError, StaleCertificate) as err:
         yield f"what {source.name} extends it to cannot be made again: {err}"
         return
     unextended = msgspec.structs.replace(certificate, extensions=())

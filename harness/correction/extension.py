@@ -23,7 +23,8 @@ from harness.correction.certified_cell import CertifiedCell
 from harness.correction.certify import JudgedRun
 from harness.correction.scored_items import ScoredItems, refuse_unless_random, scored_items, split_by
 from harness.correction.stale_certificate import other_condition, other_question
-from harness.errors import StaleCertificate, UsageError
+from harness.correction.unread_cells import refuse_unread
+from harness.errors import JudgeError, StaleCertificate, UsageError
 from harness.measure.cells import sort_key
 from harness.measure.compare import Recording, align
 from harness.measure.options import Annotators, CompareOptions
@@ -150,7 +151,8 @@ def extend(
         asked: of a run, how it asked; None for recorded judgments.
 
     Raises UsageError unless the labelled texts are a random sample, for those of the certificate, and for names that are not there;
-    StaleCertificate if judge, condition, prompt, rubric or scale are not those of the certificate.
+    JudgeError where most of the judge's answers cannot be read; StaleCertificate if judge, condition, prompt, rubric or scale are not
+    those of the certificate.
     """
     refuse_unless_random(source.data.about, "no extension")
     if source.data.sha256 == certificate.data.sha256:
@@ -189,7 +191,10 @@ def _probes(certificate: Certificate, source: Recording, compare: CompareOptions
     wanted = certificate.judge.condition
     metrics = {cell.metric for cell in certificate.cells}
     cells = [cell for cell in scored_items(judged) if cell.condition == wanted and cell.key["metric"] in metrics]
-    for cell in cells:
+    readable, unread = refuse_unread(cells, "nothing is known of other texts by the scores")
+    for left_out in unread:
+        raise JudgeError(left_out.sentence())
+    for cell in readable:
         certified = _certified(certificate, cell.key["language"], cell.key["metric"], options.from_language)
         for part in sorted(split_by(cell, keys), key=lambda part: sort_key(part.key)):
             yield _probe(part, certified, {name: as_text(part.key[name]) for name in keys}, certificate, options)

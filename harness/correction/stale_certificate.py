@@ -15,7 +15,7 @@ from harness.correction.certify import JudgedRun, certify, scores_hash
 from harness.correction.label_sets import SetOptions
 from harness.correction.scored_items import with_value
 from harness.data.dataset import Dataset
-from harness.errors import UsageError
+from harness.errors import JudgeError, UsageError
 from harness.measure.compare import Recording
 from harness.measure.units import as_text
 from harness.signature import ComparisonSignature
@@ -123,7 +123,7 @@ def _differences(certificate: Certificate, source: Recording, asked: JudgedRun |
         acceptance = AcceptOptions(options.alpha, options.delta, options.confidence)
         maps = CalibrateOptions(SetOptions(options.level, options.per, options.this_draw), length=options.length)
         again = certify(source, compare, certificate.thresholds, acceptance, asked, maps, judge.condition)
-    except UsageError as err:
+    except (UsageError, JudgeError) as err:
         return (f"the certificate cannot be made again: {err}",)
     if asked is None and stated_of_asking(certificate):
         again = _asked_as(certificate, again)
