@@ -83,6 +83,14 @@ def test_a_run_of_which_nothing_can_be_read_ends_with_4(cli: Callable[..., Any],
     assert cli("report", "--out", tmp_path).code == 4
 
 
+@pytest.mark.parametrize("text", ["I would rather talk about the weather.", "Please log in to continue"])
+def test_a_reply_without_any_score_is_shown_too(cli: Callable[..., Any], endpoint: Any, tmp_path: Path, text: str) -> None:
+    endpoint.script = lambda request: endpoint.saying(text)
+    flags = ("--langs", "cs", "--judge", "openai/tester", "--base-url", endpoint.url, "--out", tmp_path, "--metrics", "problematic_content")
+    done = cli("run", *flags)
+    assert done.code == 4 and "None of 12 answers could be read" in done.out and f"such as '{text}'" in " ".join(done.out.split()), done.out
+
+
 RANDOM = TOML.replace("[metrics", 'sampling = "random"\n[metrics')
 USES = [("correct",), ("accept",), ("calibrate",), ("explain",), ("certify", "--to", "c.json")]
 
