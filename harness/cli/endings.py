@@ -29,6 +29,13 @@ def exit_code_of(verdicts: Sequence[Verdict]) -> int:
     return JUDGE if unread else 0
 
 
+class _LeftOut(Protocol):
+    @property
+    def of_all(self) -> bool: ...
+
+    def sentence(self) -> str: ...
+
+
 class _Result(Protocol):
     @property
     def signature(self) -> str: ...
@@ -40,13 +47,19 @@ R = TypeVar("R", bound=_Result)
 
 
 def print_result(found: R, render: Callable[[R], RenderableType], *, as_json: bool) -> int:
-    """Print a result to stdout, and return the exit code of success."""
+    """Print a result to stdout, first what is left out of it because most answers of a judge cannot be read; return the exit code."""
+    unread: Sequence[_LeftOut] = getattr(found, "unread", ())
     if as_json:
-        return print_json(found.as_json())
-    from harness.render.comparison import show
+        print_json(found.as_json())
+    else:
+        from rich.console import Group
+        from rich.text import Text
 
-    show(lambda narrow: render(found), found.signature)
-    return 0
+        from harness.render.comparison import show
+
+        lines = [Text(terminal_safe(left_out.sentence())) for left_out in unread]
+        show(lambda narrow: Group(*lines, render(found)), found.signature)
+    return JUDGE if any(left_out.of_all for left_out in unread) else 0
 
 
 # ---- imports

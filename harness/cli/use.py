@@ -93,6 +93,8 @@ def calibrate(arguments: argparse.Namespace) -> int:
 
 
 def certify(arguments: argparse.Namespace) -> int:
+    if arguments.probe and not arguments.check:
+        raise UsageError("--probe names what a certificate was extended by, to check it; pass --check FILE too")
     if arguments.extend and not arguments.check:
         return _extend(arguments)
     if arguments.by or arguments.from_language:
@@ -154,8 +156,9 @@ def _extend(arguments: argparse.Namespace) -> int:
 
 
 def _check(arguments: argparse.Namespace) -> int:
+    from harness import sources
     from harness.correction import certificate
-    from harness.correction.stale_certificate import check_certificate
+    from harness.correction.certificate_check import Probe, check_certificate
     from harness.render.certificate import print_check
     from harness.watch.watching import record_beside
 
@@ -165,7 +168,9 @@ def _check(arguments: argparse.Namespace) -> int:
     watch = record_beside(arguments.check) if held.watch else None
     with working("making it again"):
         recording, asked = asked_source(arguments) if arguments.source is not None else (None, None)
-        found = check_certificate(held, recording, asked, watch=watch)
+        opened = sources.open_sources(arguments.probe or (), None, arguments.out)
+        probes = [Probe(each.recording, judged_run(each.run)) for each in opened]
+        found = check_certificate(held, recording, asked, watch=watch, probes=probes)
     if arguments.json:
         allowed = [{"language": cell.language, "metric": cell.metric, "verdict": cell.verdict} for cell in found.allowed]
         parts = {"stale": found.stale, "not_made_again": found.not_made_again, "unchecked": found.unchecked, "allowed": allowed}
@@ -185,6 +190,8 @@ def _check_cascade(arguments: argparse.Namespace) -> int:
     from harness.correction.certify_cascade import cascade_not_made_again, cascade_staleness
 
     held = read(arguments.check)
+    if arguments.probe:
+        raise UsageError("--probe is of a judge's certificate that was extended; the certificate of a cascade has no extensions")
     if arguments.source is None:
         raise UsageError("name the run or data folder that the cascade is of: harness certify --check FILE RUN_OR_DIR")
     with working("making it again"):

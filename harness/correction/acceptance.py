@@ -13,7 +13,10 @@ from numpy.typing import NDArray
 
 from harness.content.specs import DatasetCard
 from harness.correction.scored_items import CellResults, KeyedRow, ScoredItems, refuse_unless_random, scored_items
+from harness.correction.unread_cells import UnreadCells, refuse_unread
+from harness.decide.sentences import unread_words
 from harness.errors import UsageError
+from harness.measure.answer_counts import total_answers
 from harness.measure.cells import number, sort_key
 from harness.measure.compare import AlignedData, Recording, align
 from harness.measure.options import CompareOptions, Rule
@@ -97,13 +100,14 @@ class AcceptedFrom(KeyedRow, frozen=True, kw_only=True):
 
 
 class Acceptances(CellResults, frozen=True):
-    """Thresholds of cells."""
+    """Thresholds of cells; `unread` are cells without one, because most answers cannot be read."""
 
     signature: str
     alpha: float
     delta: float
     thresholds: tuple[AcceptedFrom, ...]
     notes: tuple[str, ...]
+    unread: tuple[UnreadCells, ...] = ()
     schema_version: int = 1
 
 
@@ -111,18 +115,19 @@ def accept(sources: Sequence[Recording], compare: CompareOptions, options: Accep
     """Find the lowest confidence from which on a share 1 - alpha of a judge's answers gives people's aggregate, with probability 1 - delta.
 
     Raises UsageError unless the labelled items are a random sample, by the dataset card or by `options.sampling`; where votes are asked for
-    and there is only one judge; and as `measure.compare` does.
+    and there is only one judge; and as `measure.compare` does. Raises JudgeError where most answers of every judge cannot be read.
     """
     assumed = [assumption(source.data.about, options, "no automatic acceptance") for source in sources]
     laid_out = align(sources, compare)
     cells = [cell for judged in laid_out.judged for cell in scored_items(judged, by_source="source" in laid_out.by)]
+    cells, unread = refuse_unread(cells, "nothing is accepted by the scores")
     if options.confidence == "votes":
         cells = list(_panels(cells))
     if not cells:
         raise UsageError("nothing to accept: no judge has scores on a metric that people labelled")
     thresholds = sorted((accepted_from(cell, compare, options) for cell in cells), key=lambda each: sort_key(each.key))
     notes = (*laid_out.notes, *_left_out_notes(thresholds), GUARANTEE, *dict.fromkeys(filter(None, assumed)))
-    return Acceptances(laid_out.signed(use=str(options)), options.alpha, options.delta, tuple(thresholds), notes)
+    return Acceptances(laid_out.signed(use=str(options)), options.alpha, options.delta, tuple(thresholds), notes, unread)
 
 
 def assumption(about: DatasetCard, options: AcceptOptions, what: str) -> str | None:
@@ -151,6 +156,8 @@ def acceptances_laid_out(laid_out: AlignedData, compare: CompareOptions) -> tupl
 
 def accepted_from(cell: ScoredItems, compare: CompareOptions, options: AcceptOptions) -> AcceptedFrom:
     """The certified threshold of one cell, or the reason why there is none."""
+    if cell.counts.mostly_unread:
+        return AcceptedFrom(key=cell.key, confidence="none", reason=unread_words(cell.counts))
     if cell.classes.continuous:
         return AcceptedFrom(key=cell.key, confidence="none", reason=CONTINUOUS)
     name, confidence = confidence_of(cell, options)
@@ -257,4 +264,14 @@ def _panel(panel: Sequence[ScoredItems], key: Mapping[str, Any]) -> ScoredItems:
         for name, column in stated.items():
             column[place] = getattr(cell, name)
     first, unknown = panel[0].take(np.zeros(len(item), np.int64), **key), np.full(len(item), math.nan)
-    return replace(first, item=item, group=group, labels=labels, answers=answers, asked=asked, probability=unknown, **stated)
+    return replace(
+        first,
+        item=item,
+        group=group,
+        labels=labels,
+        answers=answers,
+        asked=asked,
+        counts=total_answers(cell.counts for cell in panel),
+        probability=unknown,
+        **stated,
+    )

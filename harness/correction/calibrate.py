@@ -18,6 +18,7 @@ from harness.correction.map_input import MapInput, map_inputs
 from harness.correction.score_curves import Curve
 from harness.correction.score_maps import METHODS, cross_fitted
 from harness.correction.scored_items import ScoredItems, one_condition, scored_items
+from harness.correction.unread_cells import UnreadCells, refuse_unread, split_unread
 from harness.data.dataset import Dataset
 from harness.errors import UsageError
 from harness.measure.compare import Recording, align, judged_data
@@ -114,7 +115,7 @@ class CalibratedMetric(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Calibrated(msgspec.Struct, frozen=True):
-    """All metrics of a judge, with what is needed to make them again."""
+    """All metrics of a judge, with what is needed to make them again; `unread` are cells without maps: most answers cannot be read."""
 
     signature: str
     sampling: str
@@ -122,25 +123,27 @@ class Calibrated(msgspec.Struct, frozen=True):
     promise: str
     metrics: tuple[CalibratedMetric, ...]
     notes: tuple[str, ...]
+    unread: tuple[UnreadCells, ...] = ()
     schema_version: int = 1
 
     def as_json(self) -> dict[str, Any]:
-        """One object for programs: `{schema_version, signature, sampling, level, promise, metrics, notes}`."""
+        """One object for programs: `{schema_version, signature, sampling, level, promise, metrics, notes, unread}`."""
         found: dict[str, Any] = msgspec.to_builtins(self)
         for metric in found["metrics"]:
             metric |= metric.pop("key")
-        return found
+        return found | {"unread": [each.flat() for each in self.unread]}
 
 
 def calibrate(source: Recording, compare: CompareOptions, options: CalibrateOptions = CalibrateOptions()) -> Calibrated:
     """Learn maps from a judge's scores to people's, and say what they are worth.
 
     Raises UsageError for several judges or conditions, with what to choose; where there is nothing to learn from; and as `measure.compare`.
+    Raises JudgeError where most of the judge's answers cannot be read.
     """
     compare = _single_labels(compare)
     laid_out = align([source], compare)
     judged = laid_out.judged[0]
-    inputs = judge_inputs(judged, compare, options)
+    inputs, unread = judge_inputs(judged, compare, options)
     found = [calibrated_metric(given, options) for given in inputs]
     if not found:
         raise UsageError("nothing to calibrate: the judge has no readable score of a labelled text; see 'harness compare'")
@@ -154,7 +157,7 @@ def calibrate(source: Recording, compare: CompareOptions, options: CalibrateOpti
         NO_TAU,
         *([] if sampling == "random" else [NOT_DECLARED]),
     )
-    return Calibrated(laid_out.signed(use=str(options)), sampling, options.sets.level, options.sets.promise, tuple(found), notes)
+    return Calibrated(laid_out.signed(use=str(options)), sampling, options.sets.level, options.sets.promise, tuple(found), notes, unread)
 
 
 def _left_out(inputs: Sequence[MapInput]) -> Iterator[str]:
@@ -170,7 +173,7 @@ def metrics_of_all_judges(source: Recording, compare: CompareOptions, options: C
     """Every metric of every judge and condition but baselines, each as `calibrate` has it. Raises UsageError as `measure.compare`."""
     [judged] = judged_data([source], _single_labels(compare))
     by_condition: dict[JudgeCondition, list[ScoredItems]] = {}
-    for cell in scored_items(judged):
+    for cell in split_unread(scored_items(judged))[0]:
         if not cell.is_baseline:
             by_condition.setdefault(cell.condition, []).append(cell)
     return [calibrated_metric(given, options) for cells in by_condition.values() for given in map_inputs(cells)]
@@ -181,11 +184,12 @@ def _single_labels(compare: CompareOptions) -> CompareOptions:
     return msgspec.structs.replace(compare, annotators=compare.annotators or Annotators(1))
 
 
-def judge_inputs(judged: JudgedData, compare: CompareOptions, options: CalibrateOptions) -> list[MapInput]:
-    """What maps of one judge and condition are learnt from, by metric. Raises UsageError as `calibrate`."""
+def judge_inputs(judged: JudgedData, compare: CompareOptions, options: CalibrateOptions) -> tuple[list[MapInput], tuple[UnreadCells, ...]]:
+    """Return what maps of one judge and condition are learnt from, by metric, and the cells that are left out. Raises as `calibrate`."""
     cells = list(scored_items(judged))
     condition = one_condition([cell.condition for cell in cells], compare.judges, "calibrate")
-    return map_inputs([cell for cell in cells if cell.condition == condition], text_lengths(judged.data) if options.length else None)
+    readable, unread = refuse_unread((cell for cell in cells if cell.condition == condition), "no map is learnt from the scores")
+    return map_inputs(readable, text_lengths(judged.data) if options.length else None), unread
 
 
 def text_lengths(data: Dataset) -> Floats:

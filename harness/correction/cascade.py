@@ -24,7 +24,8 @@ from harness.correction.acceptance import (
 )
 from harness.correction.answer_prices import AnswerPrice
 from harness.correction.scored_items import CellResults, ScoredItems, one_condition, scored_items
-from harness.errors import UsageError
+from harness.correction.unread_cells import refuse_unread
+from harness.errors import JudgeError, UsageError
 from harness.measure.cells import number
 from harness.measure.compare import Recording, align
 from harness.measure.options import CompareOptions, Rule
@@ -165,6 +166,7 @@ def accept_cascade(
         order: `price` asks the cheapest first where all prices are known; `named` keeps the order of `compare.judges`.
 
     Raises UsageError with fewer than two judges, for several conditions of a judge, where no text was put to all judges, and as `accept`.
+    Raises JudgeError where most of a judge's answers cannot be read, in all of it or in one language and metric.
     """
     names = tuple(dict.fromkeys(compare.judges or ()))
     if len(names) < 2:
@@ -173,6 +175,8 @@ def accept_cascade(
     laid_out = align([source], compare)
     cells = list(scored_items(laid_out.judged[0]))
     chain = [one_condition([cell.condition for cell in cells], (name,), "accept") for name in names]
+    for left_out in refuse_unread((cell for cell in cells if cell.condition in chain), "nothing is accepted by the scores")[1]:
+        raise JudgeError(left_out.sentence())
     prices = pricing(chain) if pricing else {}
     if order == "price" and all(each.judge in prices for each in chain):
         chain.sort(key=lambda each: prices[each.judge].dollars)  # equal prices keep the order in which judges are named

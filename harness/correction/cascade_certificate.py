@@ -18,8 +18,8 @@ from numpy.typing import ArrayLike
 from harness.content.tags import choose_from
 from harness.correction.acceptance import ONLY_IF, AcceptOptions
 from harness.correction.cascade import AcceptedCascade
-from harness.correction.certificate import CertifiedData, CertifiedJudge, ComparedBy, judge_problems
-from harness.correction.certificate_file import CHANGED, HASHES, SealedFile, read_file
+from harness.correction.certificate import CertifiedData, CertifiedJudge, judge_problems
+from harness.correction.certificate_file import CHANGED, HASHES, ComparedBy, SealedFile, read_file
 from harness.errors import CertificateError, ContentError, StaleCertificate, UsageError
 from harness.model import JudgeIdentity, Scale, Score
 from harness.stats.core.arrays import Floats, Ints

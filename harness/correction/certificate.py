@@ -2,7 +2,7 @@
 
 >>> from harness import certificate
 >>> certificate.SCHEMA_VERSION
-3
+4
 
 `certificate.load("certificate.json").apply(scores, language="ja", metric="fluency", judge="openai/gpt-4o-2024-08-06")` corrects the mean of
 new scores; with `confidence=` it says which scores can be accepted. Both are refused where the certificate is stale or forbids it.
@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, date, datetime
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
 import msgspec
 from numpy.typing import ArrayLike
@@ -22,7 +22,7 @@ from numpy.typing import ArrayLike
 from harness.content.tags import choose_from
 from harness.correction.acceptance import Confidence
 from harness.correction.certificate_extension import CertifiedWatch, Extension
-from harness.correction.certificate_file import CHANGED, HASHES, SealedFile, certificate_kind, read_file
+from harness.correction.certificate_file import CHANGED, HASHES, ComparedBy, SealedFile, certificate_kind, read_file
 from harness.correction.certified_cell import (
     AGAIN,
     AcceptedScores,
@@ -37,10 +37,9 @@ from harness.correction.label_sets import Per
 from harness.decide.options import DecisionOptions
 from harness.decide.rule import VerdictName
 from harness.errors import CertificateError, ContentError, StaleCertificate, UseForbidden
-from harness.measure.options import Annotators, CompareOptions, Rule, Standardise
 from harness.model import CONDITION, JudgeCondition, JudgeIdentity, Sampling, Scale, Score
 
-SCHEMA_VERSION = 3
+SCHEMA_VERSION = 4
 _ALLOWED: tuple[VerdictName, ...] = ("use", "use corrected")
 _NOT_EXTENDED = "and neither thresholds of acceptance nor scores and sets text by text"
 
@@ -59,26 +58,6 @@ class CertifiedJudge(Sampling, frozen=True, kw_only=True):
     @property
     def condition(self) -> JudgeCondition:
         return JudgeCondition.of({**msgspec.structs.asdict(self), "judge": self.name})
-
-
-class ComparedBy(msgspec.Struct, frozen=True):
-    """The options of the comparison that numbers were made with, so that they can be made again; None is the default."""
-
-    annotators: str | None
-    majority: Rule
-    where: dict[str, tuple[str, ...]]
-    standardise: Standardise
-
-    @classmethod
-    def of(cls, compare: CompareOptions, **further: Any) -> Self:
-        annotators = None if compare.annotators is None else str(compare.annotators)
-        where = {name: tuple(values) for name, values in sorted(compare.where.items())}
-        return cls(annotators, compare.majority, where, compare.standardise, **further)
-
-    def compare(self, judges: tuple[str, ...]) -> CompareOptions:
-        """The same comparison of these judges."""
-        annotators = None if self.annotators is None else Annotators.parse(self.annotators)
-        return CompareOptions(annotators=annotators, majority=self.majority, where=self.where, judges=judges, standardise=self.standardise)
 
 
 class CertifiedOptions(ComparedBy, frozen=True):
@@ -141,7 +120,10 @@ class Certificate(SealedFile, frozen=True, kw_only=True):
             raise ValueError(f"{twice} stands twice in its cells")
         for line in self.extensions:
             if f"{line.from_language}/{line.metric}" not in places:
-                raise ValueError(f"it is extended to {line.language}/{line.metric} by {line.from_language}, of which it has no cell")
+                raise ValueError(f"it is extended to {line.place} by {line.from_language}, of which it has no cell")
+        targets = [line.target for line in self.extensions]
+        if doubled := next((line for line in self.extensions if targets.count(line.target) > 1), None):
+            raise ValueError(f"its extension to {doubled.place} stands twice in it")
 
     @property
     def allowed(self) -> tuple[CertifiedCell, ...]:

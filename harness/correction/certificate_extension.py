@@ -6,6 +6,8 @@ from datetime import date, timedelta
 
 import msgspec
 
+from harness.correction.certificate_file import ComparedBy
+
 
 class ShownWithin(msgspec.Struct, frozen=True, kw_only=True):
     """A mean difference that was tested against ±`margin`, all as shares: of the scale's range, or of texts.
@@ -17,6 +19,15 @@ class ShownWithin(msgspec.Struct, frozen=True, kw_only=True):
     interval: tuple[float, float] | None
     margin: float
     p: float | None
+
+
+class ExtendedWith(ComparedBy, frozen=True):
+    """What a probe was tested with: the options of its comparison, and those of `harness.correction.extension.ExtendOptions`."""
+
+    by: tuple[str, ...]
+    from_language: str | None
+    margin: float
+    alpha: float
 
 
 class Extension(msgspec.Struct, frozen=True, kw_only=True):
@@ -32,7 +43,7 @@ class Extension(msgspec.Struct, frozen=True, kw_only=True):
         residual: label minus corrected prediction; None on a scale without order.
         agreement: agreement with people less the certified agreement.
         q: p of both, corrected over the targets that were tested together.
-        alpha: the level.
+        options: what the probe was tested with, so that the extension can be made again.
     """
 
     language: str
@@ -47,7 +58,16 @@ class Extension(msgspec.Struct, frozen=True, kw_only=True):
     residual: ShownWithin | None
     agreement: ShownWithin
     q: float
-    alpha: float
+    options: ExtendedWith
+
+    @property
+    def place(self) -> str:
+        return f"{self.language}/{self.metric}"
+
+    @property
+    def target(self) -> tuple[str, str, str, tuple[tuple[str, str], ...]]:
+        """What tells one extension from another of the same certificate."""
+        return self.language, self.metric, self.from_language, tuple(sorted(self.where.items()))
 
 
 class EarlierWatch(msgspec.Struct, frozen=True, kw_only=True):

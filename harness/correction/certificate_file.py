@@ -16,10 +16,31 @@ from typing import Any, Self, TypeVar
 import msgspec
 
 from harness.errors import ContentError, UsageError, unreadable
+from harness.measure.options import Annotators, CompareOptions, Rule, Standardise
 
 MAX_BYTES = 16 * 1024 * 1024
 HASHES = "'harness prompt-hash RUN' prints the hashes of a run"
 CHANGED = "it was changed after it was written: its hash is not that of its content"
+
+
+class ComparedBy(msgspec.Struct, frozen=True):
+    """The options of the comparison that numbers were made with, so that they can be made again; None is the default."""
+
+    annotators: str | None
+    majority: Rule
+    where: dict[str, tuple[str, ...]]
+    standardise: Standardise
+
+    @classmethod
+    def of(cls, compare: CompareOptions, **further: Any) -> Self:
+        annotators = None if compare.annotators is None else str(compare.annotators)
+        where = {name: tuple(values) for name, values in sorted(compare.where.items())}
+        return cls(annotators, compare.majority, where, compare.standardise, **further)
+
+    def compare(self, judges: tuple[str, ...]) -> CompareOptions:
+        """The same comparison of these judges."""
+        annotators = None if self.annotators is None else Annotators.parse(self.annotators)
+        return CompareOptions(annotators=annotators, majority=self.majority, where=self.where, judges=judges, standardise=self.standardise)
 
 
 class SealedFile(msgspec.Struct, frozen=True, kw_only=True):

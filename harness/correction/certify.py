@@ -20,9 +20,11 @@ from harness.correction.certified_map import CertifiedMap
 from harness.correction.map_input import map_inputs
 from harness.correction.mean_estimates import NO_INCLUSION, Sample, mean_sample, share_sample
 from harness.correction.scored_items import ScoredItems, judged_rows, one_condition, scored_items
+from harness.correction.unread_cells import refuse_unread
 from harness.data.dataset import Dataset
 from harness.data.judgments import Judgments
 from harness.decide.options import DecisionOptions
+from harness.decide.sentences import unread_words
 from harness.decide.verdicts import Verdict, verdicts_laid_out
 from harness.measure.cells import number
 from harness.measure.compare import Recording, align, judged_data
@@ -98,6 +100,7 @@ def certify(
         condition: of the judge, where it is known already.
 
     Raises UsageError for several judges or conditions, with what to choose; for lengths without texts; and as `measure.compare` does.
+    Raises JudgeError where most of the judge's answers cannot be read.
     """
     laid_out = align([source], msgspec.structs.replace(compare, judges=None))
     verdicts = verdicts_laid_out(laid_out, compare, decision)
@@ -109,12 +112,14 @@ def certify(
     [aggregated] = judged_data([source], own)
     counted = {cell.place: cell for cell in scored_items(aggregated) if cell.condition == condition}
     scored = [cell for cell in scored_items(judged) if cell.condition == condition]
+    readable, unread = refuse_unread(scored, "nothing is certified")
+    reasons = {(each.key["language"], each.key["metric"]): each.reason for each in unread}
     cells = [
         _cell(cell, counted[cell.place], chosen[cell.place], judged, compare, acceptance, asked)
         for cell in scored
         if cell.place in chosen and cell.place in counted
     ]
-    found = _maps(scored, maps, judged) if about.sampling == "random" else None
+    found = _maps(readable, maps, judged) if about.sampling == "random" else None
     use = f"{acceptance} {sets}{' with=length' if maps.length else ''}"
     made = Certificate(
         schema_version=SCHEMA_VERSION,
@@ -125,7 +130,7 @@ def certify(
         thresholds=decision,
         signature=laid_out.signed(judges=(condition.judge,), decide=decision.signed([about]), use=use),
         unchecked=() if asked else ("prompt", "rubric", "settings of the judge"),
-        cells=tuple(sorted((_with_map(cell, found) for cell in cells), key=lambda cell: (cell.language, cell.metric))),
+        cells=tuple(sorted((_with_map(cell, found, reasons) for cell in cells), key=lambda cell: (cell.language, cell.metric))),
         options=CertifiedOptions.of(
             compare,
             alpha=acceptance.alpha,
@@ -172,9 +177,12 @@ def _maps(scored: Sequence[ScoredItems], options: CalibrateOptions, judged: Judg
     return found
 
 
-def _with_map(cell: CertifiedCell, maps: Mapping[tuple[str, str], CertifiedMap] | None) -> CertifiedCell:
+def _with_map(
+    cell: CertifiedCell, maps: Mapping[tuple[str, str], CertifiedMap] | None, reasons: Mapping[tuple[str, str], str]
+) -> CertifiedCell:
     found = None if maps is None else maps.get((cell.language, cell.metric))
-    reason = NOT_RANDOM if maps is None else "the judge has no readable score of a labelled text" if found is None else None
+    without = reasons.get((cell.language, cell.metric), "the judge has no readable score of a labelled text")
+    reason = NOT_RANDOM if maps is None else without if found is None else None
     return msgspec.structs.replace(cell, recalibration=found, recalibration_reason=reason)
 
 
@@ -198,6 +206,8 @@ def _cell(
     scale: Scale = judged.data.scales[verdict.key["metric"]]
     random = judged.data.about.sampling == "random"
     corrections, reason = _corrections(cell) if random else ((), NOT_RANDOM)
+    if cell.counts.mostly_unread:
+        corrections, reason = (), unread_words(cell.counts)
     found = accepted_from(aggregated, compare, acceptance) if random else None
     confusion, agreement_error = _agreement(aggregated, compare)
     return CertifiedCell(

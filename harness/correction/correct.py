@@ -12,6 +12,7 @@ from harness.content.tags import choose_from
 from harness.correction.mean_estimates import Figure, MeanEstimates, Sample, mean_estimates, mean_sample, share_sample
 from harness.correction.prevalence import shifted_estimates
 from harness.correction.scored_items import CellResults, ScoredItems, means_at, refuse_unless_random, scored_items, split_by
+from harness.correction.unread_cells import UnreadCells, refuse_unread
 from harness.correction.with_others import AVERAGE, with_other_languages
 from harness.data.columns import CodedColumn
 from harness.errors import UsageError
@@ -86,13 +87,14 @@ class CorrectedNumber(MeanEstimates, frozen=True, kw_only=True):
 
 
 class Corrected(CellResults, frozen=True):
-    """Corrected numbers of cells."""
+    """Corrected numbers of cells; `unread` are cells without numbers, because most answers cannot be read."""
 
     signature: str
     sampling: str
     prevalence_shift: bool
     numbers: tuple[CorrectedNumber, ...]
     notes: tuple[str, ...]
+    unread: tuple[UnreadCells, ...] = ()
     schema_version: int = 1
 
 
@@ -100,7 +102,8 @@ def correct(sources: Sequence[Recording], compare: CompareOptions, options: Corr
     """Estimate means, class shares and differences from the judge alone, from the labels alone, and from both.
 
     Items count from one annotator on, if `compare` does not say otherwise. Raises UsageError unless the dataset card says that the labelled
-    items are a random sample; for names that are not there; and as `measure.compare` does.
+    items are a random sample; for names that are not there; and as `measure.compare` does. Raises JudgeError where most answers of every
+    judge cannot be read.
     """
     for source in sources:
         refuse_unless_random(source.data.about, "no corrected numbers")
@@ -109,12 +112,18 @@ def correct(sources: Sequence[Recording], compare: CompareOptions, options: Corr
     _refuse_unknown_versus(options)
     numbers: list[CorrectedNumber] = []
     samples: dict[int, Sample] = {}
+    cells: list[ScoredItems] = []
+    keys: dict[int, Mapping[str, CodedColumn]] = {}
     for judged in laid_out.judged:
-        keys = {name: item_key(judged.data, name) for name in options.by if name not in CELL}
-        for cell in scored_items(judged, by_source="source" in laid_out.by):
-            if cell.classes.continuous and (options.shares or options.share_of is not None or options.prevalence_shift):
-                raise UsageError(f"{cell.key['metric']}: continuous scores have no classes: only their mean and differences are corrected")
-            numbers += _cell_numbers(cell, keys, options, compare, samples)
+        of_items = {name: item_key(judged.data, name) for name in options.by if name not in CELL}
+        of_data = list(scored_items(judged, by_source="source" in laid_out.by))
+        keys |= dict.fromkeys(map(id, of_data), of_items)
+        cells += of_data
+    readable, unread = refuse_unread(cells, "no number is corrected by the scores")
+    for cell in readable:
+        if cell.classes.continuous and (options.shares or options.share_of is not None or options.prevalence_shift):
+            raise UsageError(f"{cell.key['metric']}: continuous scores have no classes: only their mean and differences are corrected")
+        numbers += _cell_numbers(cell, keys[id(cell)], options, compare, samples)
     if options.share_of is not None and not numbers:
         counted = [votes for judged in laid_out.judged for votes in judged.counted.values()]
         classes = sorted({as_text(score) for votes in counted for score in votes.classes.scores})
@@ -126,7 +135,7 @@ def correct(sources: Sequence[Recording], compare: CompareOptions, options: Corr
         numbers = _with_others(numbers, samples)
     numbers.sort(key=lambda each: (*sort_key(each.key), each.versus is not None, *sort_key({"class": each.share_of})))
     notes = (*laid_out.notes, SHIFTED if options.prevalence_shift else BIAS_UNKNOWN, *([AVERAGE] if options.borrow else []))
-    return Corrected(laid_out.signed(use=str(options)), "random", options.prevalence_shift, tuple(numbers), notes)
+    return Corrected(laid_out.signed(use=str(options)), "random", options.prevalence_shift, tuple(numbers), notes, unread)
 
 
 def _refuse_unknown_versus(options: CorrectOptions) -> None:

@@ -17,12 +17,14 @@ import numpy as np
 
 from harness.content.tags import choose_from
 from harness.correction.certificate import Certificate
-from harness.correction.certificate_extension import Extension, ShownWithin
+from harness.correction.certificate_extension import ExtendedWith, Extension, ShownWithin
+from harness.correction.certificate_file import ComparedBy
 from harness.correction.certified_cell import CertifiedCell
 from harness.correction.certify import JudgedRun
 from harness.correction.scored_items import ScoredItems, refuse_unless_random, scored_items, split_by
 from harness.correction.stale_certificate import other_condition, other_question
-from harness.errors import StaleCertificate, UsageError
+from harness.correction.unread_cells import refuse_unread
+from harness.errors import JudgeError, StaleCertificate, UsageError
 from harness.measure.cells import sort_key
 from harness.measure.compare import Recording, align
 from harness.measure.options import Annotators, CompareOptions
@@ -95,6 +97,7 @@ class ExtensionResult(msgspec.Struct, frozen=True):
     data: str
     sha256: str
     options: ExtendOptions
+    compared: ComparedBy
     targets: tuple[ExtensionTarget, ...]
     schema_version: int = 1
 
@@ -148,7 +151,8 @@ def extend(
         asked: of a run, how it asked; None for recorded judgments.
 
     Raises UsageError unless the labelled texts are a random sample, for those of the certificate, and for names that are not there;
-    StaleCertificate if judge, condition, prompt, rubric or scale are not those of the certificate.
+    JudgeError where most of the judge's answers cannot be read; StaleCertificate if judge, condition, prompt, rubric or scale are not
+    those of the certificate.
     """
     refuse_unless_random(source.data.about, "no extension")
     if source.data.sha256 == certificate.data.sha256:
@@ -166,21 +170,18 @@ def extend(
     count = sum(len(probe.tests) for probe in tested)
     targets = tuple(_target(probe, corrected.get(id(probe)), count, options) for probe in probes)
     data = source.data
-    return ExtensionResult(certificate.judge.name, data.about.id, data.sha256, options, targets)
+    return ExtensionResult(certificate.judge.name, data.about.id, data.sha256, options, ComparedBy.of(compare), targets)
 
 
 def with_extensions(certificate: Certificate, found: ExtensionResult, today: date) -> Certificate:
     """The certificate with a line for each target that it was extended to; lines on the same texts are replaced."""
-    shared: dict[str, Any] = {"data": found.data, "sha256": found.sha256, "date": today, "alpha": found.options.alpha}
+    options = ExtendedWith(**msgspec.structs.asdict(found.compared), **msgspec.structs.asdict(found.options))
+    shared: dict[str, Any] = {"data": found.data, "sha256": found.sha256, "date": today, "options": options}
     shown = (target for target in found.targets if target.outcome == "extended")
     new = [Extension(**{name: getattr(target, name) for name in _OF_TARGET}, **shared) for target in shown]
-    places = {_place(line) for line in new}
-    kept = [line for line in certificate.extensions if _place(line) not in places]
-    return msgspec.structs.replace(certificate, extensions=(*kept, *new)).sealed()
-
-
-def _place(line: Extension) -> tuple[Any, ...]:
-    return line.language, line.metric, line.from_language, tuple(sorted(line.where.items()))
+    replaced = {line.target for line in new}
+    others = [line for line in certificate.extensions if line.target not in replaced]
+    return msgspec.structs.replace(certificate, extensions=(*others, *new)).sealed()
 
 
 def _probes(certificate: Certificate, source: Recording, compare: CompareOptions, options: ExtendOptions) -> Iterator[_Probe]:
@@ -190,7 +191,10 @@ def _probes(certificate: Certificate, source: Recording, compare: CompareOptions
     wanted = certificate.judge.condition
     metrics = {cell.metric for cell in certificate.cells}
     cells = [cell for cell in scored_items(judged) if cell.condition == wanted and cell.key["metric"] in metrics]
-    for cell in cells:
+    readable, unread = refuse_unread(cells, "nothing is known of other texts by the scores")
+    for left_out in unread:
+        raise JudgeError(left_out.sentence())
+    for cell in readable:
         certified = _certified(certificate, cell.key["language"], cell.key["metric"], options.from_language)
         for part in sorted(split_by(cell, keys), key=lambda part: sort_key(part.key)):
             yield _probe(part, certified, {name: as_text(part.key[name]) for name in keys}, certificate, options)

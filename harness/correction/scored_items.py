@@ -22,6 +22,7 @@ from harness.data.judgments import Judgments
 from harness.decide.rows_by_cell import rows_by_cell
 from harness.errors import UsageError
 from harness.judges import traits_of
+from harness.measure.answer_counts import AnswerCounts, count_answers
 from harness.measure.compare import Recording
 from harness.measure.design import STRATUM, stated_probabilities
 from harness.measure.judged import JudgedData
@@ -69,6 +70,7 @@ class ScoredItems:
         answers: (items, k) how many of the judge's answers are in each class.
         numbers: of continuous scores, (items,) mean label and mean readable answer, NaN where there is none; None where scores are classes.
         asked: (items,) number of answers, failures included.
+        counts: how many of all answers of the cell could not be read, also where it is only a part of the cell.
         probability: (items,) mean probability of the commonest answer; NaN where none is known.
         expected: (items,) mean over answers of the expected score by token probabilities; NaN where none is known.
         inclusion: (items,) inclusion probability, NaN where none is stated; None if no item states one.
@@ -83,6 +85,7 @@ class ScoredItems:
     answers: Ints
     numbers: tuple[Floats, Floats] | None
     asked: Ints
+    counts: AnswerCounts
     probability: Floats
     expected: Floats
     inclusion: Floats | None
@@ -187,6 +190,7 @@ def _cell(
         answers=answers,
         numbers=_numbers(votes, units, rows, items, place) if votes.classes.continuous else None,
         asked=np.bincount(place, minlength=len(items)),
+        counts=count_answers(units.judgments, len(rows), rows[~read]),
         probability=np.full(len(items), math.nan),
         expected=_mean_by_item(units.judgments.expected.take(rows), place, np.ones(len(rows), bool), len(items)),
         inclusion=None if inclusion is None else inclusion[items],

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from datetime import UTC, date, datetime
 from typing import Any
 
 import msgspec
@@ -12,13 +11,11 @@ import msgspec
 from harness.correction.acceptance import AcceptOptions
 from harness.correction.calibrate import CalibrateOptions
 from harness.correction.certificate import Certificate, CertifiedData, CertifiedJudge, judge_problems
-from harness.correction.certificate_extension import CertifiedWatch
-from harness.correction.certified_cell import CertifiedCell
 from harness.correction.certify import JudgedRun, certify, scores_hash
 from harness.correction.label_sets import SetOptions
 from harness.correction.scored_items import with_value
 from harness.data.dataset import Dataset
-from harness.errors import UsageError
+from harness.errors import JudgeError, UsageError
 from harness.measure.compare import Recording
 from harness.measure.units import as_text
 from harness.signature import ComparisonSignature
@@ -31,62 +28,14 @@ _OF_ITSELF = ("cells", "extensions", "harness", "schema_version", "sha256", "sig
 """What is not made again, or compared by a sentence of its own."""
 
 
-class CertificateCheck(msgspec.Struct, frozen=True):
-    """What a check of a certificate found.
-
-    Attributes:
-        stale: why it does not hold, in sentences; empty if nothing against it was found.
-        not_made_again: what it says and what could not be made again, so that nobody knows whether it is as certified.
-        unchecked: what it does not state, so that it cannot become stale by it.
-        allowed: the cells in which the judge's scores may be used; none unless everything was made again and is the same.
-        compared: whether there was a source.
-    """
-
-    stale: tuple[str, ...]
-    not_made_again: tuple[str, ...]
-    unchecked: tuple[str, ...]
-    allowed: tuple[CertifiedCell, ...]
-    compared: bool
-
-
-def check_certificate(
-    certificate: Certificate,
-    source: Recording | None,
-    asked: JudgedRun | None = None,
-    today: date | None = None,
-    watch: CertifiedWatch | None = None,
-) -> CertificateCheck:
-    """Check a certificate against the run or data that it is of; without a source, only whether it is whole and its numbers possible.
-
-    One with a watch is stale once the watch found a change, and where it was last checked too long before `today` (by default today, UTC).
-    `watch` is what the watch itself says, None where it is not there.
-    """
-    stale = certificate.problems() if source is None else staleness(certificate, source, asked)
-    held, absent = certificate.watch, not_made_again(certificate, source, asked)
-    if held is not None:
-        absent += () if watch else ("the watch",)
-        stale = (*([expired] if (expired := held.expired(today or datetime.now(UTC).date())) else ()), *stale)
-        stale += ("its watch is not what the log of the watch says; give 'harness watch check' again",) if watch not in (None, held) else ()
-    allowed = () if stale or absent else certificate.allowed
-    return CertificateCheck(stale, absent, certificate.unchecked, allowed, source is not None)
-
-
 def staleness(certificate: Certificate, source: Recording, asked: JudgedRun | None = None) -> tuple[str, ...]:
     """Why a certificate does not hold; empty if nothing against it was found.
 
     It holds if judge, condition, prompt, rubrics, scales, labels and the judge's scores are as certified, if no number is off its scale,
-    and if the same certificate comes out again, in all that can be made again from this source (`not_made_again`).
+    and if the same certificate comes out again, in all that can be made again from this source.
     """
     changed = tuple(dict.fromkeys(_changes(certificate, source, asked)))
     return (*(changed or _differences(certificate, source, asked)), *certificate.problems())
-
-
-def not_made_again(certificate: Certificate, source: Recording | None, asked: JudgedRun | None) -> tuple[str, ...]:
-    """What a certificate says that this source cannot show, its watch apart: everything without a source."""
-    if source is None:
-        return ("everything",)
-    extended = dict.fromkeys(f"the extension to {line.language}/{line.metric}" for line in certificate.extensions)
-    return (*(stated_of_asking(certificate) if asked is None else ()), *extended)
 
 
 def stated_of_asking(certificate: Certificate) -> tuple[str, ...]:
@@ -174,7 +123,7 @@ def _differences(certificate: Certificate, source: Recording, asked: JudgedRun |
         acceptance = AcceptOptions(options.alpha, options.delta, options.confidence)
         maps = CalibrateOptions(SetOptions(options.level, options.per, options.this_draw), length=options.length)
         again = certify(source, compare, certificate.thresholds, acceptance, asked, maps, judge.condition)
-    except UsageError as err:
+    except (UsageError, JudgeError) as err:
         return (f"the certificate cannot be made again: {err}",)
     if asked is None and stated_of_asking(certificate):
         again = _asked_as(certificate, again)

@@ -14,7 +14,8 @@ from harness.data.columns import combination_ids, first_rows, rows_by_number
 from harness.decide.annotator_labels import AnnotatorLabels, AnnotatorSample, annotator_sample, annotator_tests
 from harness.decide.options import DecisionOptions
 from harness.decide.rows_by_cell import rows_by_cell
-from harness.decide.verdict_parts import AnswerCounts, CopiedLabels
+from harness.decide.verdict_parts import CopiedLabels
+from harness.measure.answer_counts import AnswerCounts, count_answers
 from harness.measure.judged import JudgedData
 from harness.measure.options import CompareOptions
 from harness.measure.scores import numbers
@@ -29,9 +30,7 @@ from harness.stats.core.tables import agreement_weights
 from harness.stats.intervals.cluster_mean import ClusterMean, SampleOfGroups, cluster_mean_each
 from harness.stats.intervals.judge_tests import JudgeSums, JudgeTests, judge_sums, judge_tests_each, one_class_tests
 from harness.stats.intervals.noninferiority import pair_agreement
-from harness.text import one_line
 
-_LONGEST_EXAMPLE = 80  # characters of an answer that is shown
 _CONSTANT = 0.99  # a judge that gives one class this often does not vary …
 _VARIED = 0.95  # … unless people's commonest class is this common
 _UNITS = 1 << 16  # judgments of cells that are tested at once
@@ -265,7 +264,7 @@ class CellTester:
             differences=Differences(apart, against, group),
             hits=hits,
             baseline=baseline,
-            coverage=ReadableAnswers(*_coverage(read), self._failures(rows[counted]), self._answer_counts(rows)),
+            coverage=ReadableAnswers(*_coverage(read), self._counted(rows[counted]).unread, self._counted(rows)),
             commonest=commonest,
             level=Level(level, correction.reach, same_level_p(level, correction.reach) <= options.alpha),
             gain=correction.gain,
@@ -288,27 +287,14 @@ class CellTester:
             judge = np.where(np.isnan(given), np.nan, given != commonest)
         return counts, np.round(judge), self.group[items]
 
-    def _answer_counts(self, rows: Ints) -> AnswerCounts:
-        """Return how many answers could not be read and why, with one of the commonest kind as it was written."""
-        failures, judgments = self._failures(rows), self.judged.units.judgments
-        example = None
-        if failures:
-            commonest = max(failures, key=lambda kind: failures[kind])
-            unread = rows[self.score[rows] < 0]
-            written = judgments.raw_choice.take(unread[judgments.failure.take(unread).equals(commonest)])
-            example = next((str(value) for value in written if value is not None), None)
-        return AnswerCounts(len(rows), failures, example and one_line(example)[:_LONGEST_EXAMPLE])
-
     def _copied(self, metric: str, labels: str, items: Ints, codes: Floats, given: Floats | None) -> CopiedLabels | None:
         """Scores on continuous scales are compared as numbers. Labels that nobody gave cannot be copied from people."""
         if labels not in BY_PEOPLE:
             return None
         return self.labels.copied(metric, items, given if given is not None and self.judged.counted[metric].classes.continuous else codes)
 
-    def _failures(self, rows: Ints) -> dict[str, int]:
-        kinds = self.judged.units.judgments.failure.take(rows[self.score[rows] < 0])
-        counts = np.bincount(kinds.codes[kinds.codes >= 0], minlength=len(kinds.values)).tolist()
-        return {str(kind): count for kind, count in sorted(zip(kinds.values, counts, strict=True)) if count}
+    def _counted(self, rows: Ints) -> AnswerCounts:
+        return count_answers(self.judged.units.judgments, len(rows), rows[self.score[rows] < 0])
 
 
 class _Distances:

@@ -11,7 +11,8 @@ from harness.decide.cell_tests import CellTests
 from harness.decide.more_labels import FurtherTexts
 from harness.decide.options import DecisionOptions
 from harness.decide.rule import BASE_WORSE, FAILS, ONE_CLASS, UNREAD, WORSE, Controls, Decision, DecisionInputs, has_enough
-from harness.decide.verdict_parts import AnswerCounts, VerdictWords
+from harness.decide.verdict_parts import VerdictWords
+from harness.measure.answer_counts import AnswerCounts
 from harness.model import BY_PEOPLE
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Literal
 
 import msgspec
@@ -28,41 +27,6 @@ class VerdictWords(msgspec.Struct, frozen=True):
     reasons: tuple[str, ...]
     obstacles: tuple[str, ...]
     not_for: tuple[str, ...]
-
-
-class AnswerCounts(msgspec.Struct, frozen=True):
-    """How many answers of a judge could not be read.
-
-    Attributes:
-        asked: answers of a cell, those that could not be read included.
-        unread: how many could not be read, by kind of failure.
-        example: one of the commonest kind as it was written, at most 80 characters; None where nothing stood where the score should be.
-    """
-
-    asked: int
-    unread: dict[str, int]
-    example: str | None = None
-
-    @property
-    def mostly_unread(self) -> bool:
-        """Whether more than half of the answers could not be read."""
-        return 2 * sum(self.unread.values()) > self.asked
-
-
-def total_answers(cells: Iterable[AnswerCounts]) -> AnswerCounts:
-    """Return the counts of several cells together, with the example of the cell that has the most unread answers.
-
-    >>> total_answers([AnswerCounts(3, {"refused": 1}), AnswerCounts(5, {"off_scale": 4, "refused": 1}, "9")])
-    AnswerCounts(asked=8, unread={'refused': 2, 'off_scale': 4}, example='9')
-    """
-    asked, unread, examples = 0, dict[str, int](), list[tuple[int, str]]()
-    for cell in cells:
-        asked += cell.asked
-        for kind, count in cell.unread.items():
-            unread[kind] = unread.get(kind, 0) + count
-        if cell.example is not None:
-            examples.append((sum(cell.unread.values()), cell.example))
-    return AnswerCounts(asked, unread, max(examples, key=lambda of: of[0])[1] if examples else None)
 
 
 class CopiedLabels(msgspec.Struct, frozen=True):

@@ -20,7 +20,6 @@ from harness.decide.rule import NOBODY, Controls, Decision, DecisionInputs, deci
 from harness.decide.sentences import VerdictInWords
 from harness.decide.verdict_parts import (
     AgreementWithPeople,
-    AnswerCounts,
     BaselineSide,
     BesideBaseline,
     CopiedLabels,
@@ -28,6 +27,7 @@ from harness.decide.verdict_parts import (
     UncorrectedP,
     VerdictWords,
 )
+from harness.measure.answer_counts import AnswerCounts
 from harness.measure.cells import number, sort_key
 from harness.measure.compare import AlignedData, Recording, align
 from harness.measure.options import CompareOptions

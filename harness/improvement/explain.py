@@ -9,6 +9,7 @@ import msgspec
 import numpy as np
 
 from harness.correction.scored_items import ScoredItems, over_languages, scored_items
+from harness.correction.unread_cells import UnreadCells, refuse_unread
 from harness.data.columns import CodedColumn
 from harness.data.dataset import Dataset
 from harness.errors import UsageError
@@ -27,6 +28,7 @@ from harness.improvement.explain_pairs import ExplainedPairs, explain_pairs
 from harness.measure.cells import number
 from harness.measure.compare import Recording, align
 from harness.measure.options import Annotators, CompareOptions
+from harness.model import JudgeCondition
 from harness.stats import benjamini_yekutieli
 from harness.stats.core.arrays import Floats, Ints
 from harness.stats.intervals.regression import LEAST_FREEDOM, cluster_regression
@@ -111,40 +113,45 @@ class ExplainedErrors(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Explained(msgspec.Struct, frozen=True):
-    """The errors of all judges, with what is needed to make them again."""
+    """The errors of all judges, with what is needed to make them again; most answers of `unread` cells cannot be read."""
 
     signature: str
     by: tuple[str, ...]
     metrics: tuple[ExplainedErrors, ...]
     notes: tuple[str, ...]
     pairs: tuple[ExplainedPairs, ...] = ()
+    unread: tuple[UnreadCells, ...] = ()
     schema_version: int = 1
 
     def as_json(self) -> dict[str, Any]:
-        """One object for programs: `{schema_version, signature, by, metrics, notes, pairs}`."""
+        """One object for programs: `{schema_version, signature, by, metrics, notes, pairs, unread}`."""
         found: dict[str, Any] = msgspec.to_builtins(self)
         for metric in (*found["metrics"], *found["pairs"]):
             metric |= metric.pop("key")
-        return found
+        return found | {"unread": [each.flat() for each in self.unread]}
 
 
 def explain(source: Recording, compare: CompareOptions, options: ExplainOptions = ExplainOptions()) -> Explained:
     """Regress a judge's scores minus people's mean on covariates of the texts, for every judge, condition and metric with numbers.
 
     Baselines are left out. Raises UsageError for unknown covariates, for lengths of data without texts, where no metric has scores that are
-    numbers, and as `measure.align`.
+    numbers, and as `measure.align`. Raises JudgeError where most
+    answers of every judge cannot be read.
     """
     compare = msgspec.structs.replace(compare, annotators=compare.annotators or Annotators(1))
     laid_out = align([source], compare)
     judged = laid_out.judged[0]
-    cells = over_languages(cell for cell in scored_items(judged) if not cell.is_baseline)
+    by_judges = (cell for cell in scored_items(judged) if not cell.is_baseline)
+    readable, unread = refuse_unread(by_judges, "no error is explained by the scores")
+    cells = over_languages(readable)
     usable = [alike for alike in cells if alike[0].means is not None and not alike[0].classes.order_only]
-    pairs = explain_pairs(judged)
+    broken = [JudgeCondition.of(left_out.key) for left_out in unread if left_out.of_all]
+    pairs = tuple(each for each in explain_pairs(judged) if JudgeCondition.of(each.key) not in broken)
     if not usable and not pairs:
         raise UsageError("nothing to explain: no metric has scores that are numbers, on one scale for judges and people")
     signature = laid_out.signed(use=str(options))
     if not usable:
-        return Explained(signature, (LENGTH,), (), (*laid_out.notes, PAIRS_HOW), pairs)
+        return Explained(signature, (LENGTH,), (), (*laid_out.notes, PAIRS_HOW), pairs, unread)
     covariates = _Covariates(judged.data, options.by)
     found = [made for alike in usable if (made := _explained(alike, covariates)) is not None]
     if not found:
@@ -158,7 +165,7 @@ def explain(source: Recording, compare: CompareOptions, options: ExplainOptions 
     notes: tuple[str, ...] = (f"Without scores that are numbers, so left out: {', '.join(without)}.",) if without else ()
     noisy = any(effect.noise is not None for metric in found for effect in metric.effects)
     notes += (HOW, *([NOISE] if noisy else []), ASSOCIATION, *([PAIRS_HOW] if pairs else []))
-    return Explained(signature, covariates.by, tuple(found), (*laid_out.notes, *notes), pairs)
+    return Explained(signature, covariates.by, tuple(found), (*laid_out.notes, *notes), pairs, unread)
 
 
 class _Covariates:

@@ -13,11 +13,11 @@ from harness.content.tags import both_names, english_name
 from harness.correction.acceptance import Acceptances
 from harness.correction.calibrate import Calibrated
 from harness.correction.certificate import Certificate
+from harness.correction.certificate_check import CertificateCheck
 from harness.correction.certificate_extension import Extension
 from harness.correction.certified_cell import CertifiedCell
 from harness.correction.correct import Corrected, CorrectedNumber
 from harness.correction.extension import ExtensionResult, ExtensionTarget
-from harness.correction.stale_certificate import CertificateCheck
 from harness.model import SIDE
 from harness.render.fitted_table import FittedTable
 from harness.render.terminal import dim_lines, legend_of, print_lines, table_heading

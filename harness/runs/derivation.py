@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from harness.data.judgments import first_share
 from harness.data.marked_errors import OUTPUT
+from harness.measure.answer_counts import LONGEST_EXAMPLE
 from harness.model import ErrorSpan, Failure, JudgeIdentity, Judgment, Query, Reply, Scale
 from harness.parse import Reading, Vocabulary, entropy, expected_score, read_by_rule, read_reply, read_text, score_probabilities
 from harness.parse.error_spans import place
@@ -103,7 +104,7 @@ def derive_judgments(
             repeat=query.repeat,
             score=scale.exchanged(reading.score) if swapped and reading.score is not None else reading.score,
             failure=Failure(reading.failure) if reading.failure else None,
-            raw_choice=reading.raw_choice,
+            raw_choice=reading.raw_choice if reading.score is not None else reading.raw_choice or _excerpt(reply),
             justification=reading.justification,
             call_id=call_id,
             probs=class_probs,
@@ -115,6 +116,11 @@ def derive_judgments(
             asked_language=asked_language,
             detected_language=detected_language,
         )
+
+
+def _excerpt(reply: Reply) -> str | None:
+    """Return how a reply begins of which no score can be read, so that a reader sees what was answered; None of an empty one."""
+    return (reply.text or reply.refusal or "").strip()[:LONGEST_EXAMPLE] or None
 
 
 def _spans(query: Query, reading: Reading) -> tuple[ErrorSpan, ...] | None:

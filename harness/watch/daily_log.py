@@ -27,6 +27,7 @@ from harness.errors import ContentError, StoreError, UsageError
 from harness.row_files import PRIVATE_FILE, json_rows, write_atomic
 
 LOG, HEAD, GROUPS = "log.jsonl", "head.json", "groups"
+NOT_AS_WRITTEN = "it has other fields than this program writes, or one of them twice"
 DIGITS = 3
 """Values are counted to so many decimals."""
 
@@ -138,8 +139,11 @@ def read_log(folder: Path, began: str) -> list[Day]:
     path = folder / LOG
     days: list[Day] = []
     hashes = [began]
-    lines = json_rows(path, Day, "a day of a watch") if path.exists() else iter(())
-    for line, day in islice(lines, path.read_bytes().count(b"\n") if path.exists() else 0):
+    written = path.read_bytes().split(b"\n")[:-1] if path.exists() else []
+    rows = json_rows(path, Day, "a day of a watch") if path.exists() else iter(())
+    for line, day in islice(rows, len(written)):
+        if msgspec.json.encode(day) != written[line - 1]:
+            raise ContentError(f"not a day of a watch: {NOT_AS_WRITTEN}; restore it", path, line)
         if day.chained(hashes[-1]).hash != day.hash:
             problem = "this line, one before it, or watch.json was changed after it was written, or it is of another watch; restore it"
             raise ContentError(problem, path, line)
@@ -158,11 +162,14 @@ def read_log(folder: Path, began: str) -> list[Day]:
 def _read_head(folder: Path) -> Head:
     path = folder / HEAD
     try:
-        head = msgspec.json.decode(path.read_bytes(), type=Head)
+        raw = path.read_bytes()
+        head = msgspec.json.decode(raw, type=Head)
     except FileNotFoundError:
         raise ContentError("this file is gone, which says how long the log was; restore it", path) from None
     except (msgspec.DecodeError, UnicodeDecodeError) as err:
         raise ContentError(f"not the head of a log: {err}; restore it", path) from None
+    if msgspec.json.encode(head) + b"\n" != raw:
+        raise ContentError(f"not the head of a log: {NOT_AS_WRITTEN}; restore it", path)
     if head.lines < 0:
         raise ContentError("a log has 0 lines or more; restore it", path)
     return head

@@ -18,6 +18,7 @@ from harness.correction.certificate import CertifiedJudge
 from harness.errors import ContentError, UsageError
 from harness.model import Score
 from harness.row_files import read_rows, to_json, to_jsonl, write_together
+from harness.watch.daily_log import NOT_AS_WRITTEN
 
 PLAN, ANCHORS, CERTIFICATE, CERTIFIED = "watch.json", "anchors.jsonl", "certificate.json", "certified.txt"
 SCHEMA_VERSION = 2
@@ -186,12 +187,15 @@ def read_plan(folder: Path) -> WatchPlan:
     path = folder / PLAN
     if not path.is_file():
         raise UsageError(f"{folder} holds no watch; begin one with 'harness watch init {folder} RUN_OR_DIR --certificate FILE'")
+    raw = path.read_bytes()
     try:
-        plan = msgspec.json.decode(path.read_bytes(), type=WatchPlan)
+        plan = msgspec.json.decode(raw, type=WatchPlan)
     except (msgspec.DecodeError, UnicodeDecodeError) as err:
         raise ContentError(f"not the plan of a watch: {err}", path) from None
     if plan.schema_version != SCHEMA_VERSION:
         raise ContentError(f"schema version {plan.schema_version}; this program reads version {SCHEMA_VERSION}", path)
+    if to_json(plan).encode() != raw:
+        raise ContentError(f"not the plan of a watch: {NOT_AS_WRITTEN}; restore it", path)
     return plan
 
 
@@ -205,6 +209,6 @@ def read_anchors(folder: Path, plan: WatchPlan) -> tuple[Anchor, ...]:
         except msgspec.ValidationError as err:
             raise ContentError(f"not an anchor: {err}", path, line) from None
     anchors = tuple(found)
-    if anchors_hash(anchors) != plan.anchors:
+    if hashlib.sha256(path.read_bytes()).hexdigest() != plan.anchors:
         raise ContentError("the anchors are not those that the watch began with; restore the file, or begin another watch", path)
     return anchors

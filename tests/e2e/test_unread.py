@@ -81,3 +81,60 @@ def test_a_run_of_which_nothing_can_be_read_ends_with_4(cli: Callable[..., Any],
     done = cli("run", *flags)
     assert done.code == 4 and "None of 12 answers could be read (off the scale), such as '77'" in done.out
     assert cli("report", "--out", tmp_path).code == 4
+
+
+@pytest.mark.parametrize("text", ["I would rather talk about the weather.", "Please log in to continue"])
+def test_a_reply_without_any_score_is_shown_too(cli: Callable[..., Any], endpoint: Any, tmp_path: Path, text: str) -> None:
+    endpoint.script = lambda request: endpoint.saying(text)
+    flags = ("--langs", "cs", "--judge", "openai/tester", "--base-url", endpoint.url, "--out", tmp_path, "--metrics", "problematic_content")
+    done = cli("run", *flags)
+    assert done.code == 4 and "None of 12 answers could be read" in done.out and f"such as '{text}'" in " ".join(done.out.split()), done.out
+
+
+RANDOM = TOML.replace("[metrics", 'sampling = "random"\n[metrics')
+USES = [("correct",), ("accept",), ("calibrate",), ("explain",), ("certify", "--to", "c.json")]
+
+
+def random_sample(path: Path) -> Path:
+    (path / "data.toml").write_text(RANDOM, "utf-8")
+    return path
+
+
+@pytest.mark.parametrize("command", USES)
+def test_no_number_rests_on_answers_that_cannot_be_read(
+    cli: Callable[..., Any], folder: Callable[..., Path], tmp_path: Path, command: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for answers, words in ((lambda n: {"score": 9}, "none of 120"), (lambda n: {"score": 9 if n < 61 else n % 2}, "61 of 120")):
+        done = cli(command[0], random_sample(folder(answers)), *command[1:])
+        assert done.code == 4 and done.out == "" and not (tmp_path / "c.json").exists(), done.out
+        first = done.err.splitlines()[0]
+        assert words in first and "(off the scale), such as '9'" in first and "model/one" in first, done.err
+    half = cli(command[0], random_sample(folder(lambda n: {"score": 9 if n < 60 else n * n % 2})), *command[1:])
+    assert half.code != 4, half.err
+
+
+@pytest.mark.parametrize("command", ["correct", "accept", "explain"])
+def test_of_two_judges_the_other_is_still_used(cli: Callable[..., Any], folder: Callable[..., Path], command: str) -> None:
+    path = random_sample(folder(lambda n: {"score": 9}))
+    rows = [json.loads(line) for line in (path / "judgments.jsonl").read_text("utf-8").splitlines()]
+    others = [row | {"judge": "model/two", "score": (number // 3 + number // 7) % 2} for number, row in enumerate(rows)]
+    write_rows(path / "judgments.jsonl", [*rows, *others])
+    items = [json.loads(line) for line in (path / "items.jsonl").read_text("utf-8").splitlines()]
+    write_rows(path / "items.jsonl", [row | {"output": row["output"] * (1 + number % 4)} for number, row in enumerate(items)])
+    done = cli(command, path)
+    assert done.code == 4 and done.out.startswith("None of 120 answers could be read (off the scale), such as '9'"), done.out + done.err
+    said = json.loads(cli(command, path, "--json").out)
+    assert [(one["judge"], one["unread"]) for one in said["unread"]] == [("model/one", {"off_scale": 120})]
+    rows_of = next(said[name] for name in ("numbers", "thresholds", "metrics") if name in said)
+    assert {row["judge"] for row in rows_of} == {"model/two"}
+
+
+def test_a_chain_and_a_probe_with_a_judge_that_cannot_be_read_are_no_verdict(
+    cli: Callable[..., Any], folder: Callable[..., Path], tmp_path: Path
+) -> None:
+    path = random_sample(folder(lambda n: {"score": 9, "probs": {"0": 0.5, "1": 0.5}}))
+    rows = [json.loads(line) for line in (path / "judgments.jsonl").read_text("utf-8").splitlines()]
+    write_rows(path / "judgments.jsonl", [*rows, *({**row, "judge": "model/two", "score": 1} for row in rows)])
+    done = cli("accept", path, "--cascade", "--judge", "model/two", "--judge", "model/one", "--to", tmp_path / "chain.json")
+    assert done.code == 4 and "one of 120 answers could be read" in done.err.splitlines()[0] and not (tmp_path / "chain.json").exists()

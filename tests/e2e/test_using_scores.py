@@ -38,7 +38,7 @@ def read(cli: Cli, *arguments: str | Path) -> Any:
 
 def test_corrected_numbers_for_programs(cli: Cli, folder: Path) -> None:
     found = read(cli, "correct", folder, "--versus", "system=a")
-    assert found.keys() == {"schema_version", "signature", "sampling", "prevalence_shift", "notes", "numbers"}
+    assert found.keys() == {"schema_version", "signature", "sampling", "prevalence_shift", "notes", "numbers", "unread"}
     assert found["sampling"] == "random" and "use:correct shift=no" in found["signature"]
     assert all(number.keys() == NUMBER for number in found["numbers"])
     tone = [number for number in found["numbers"] if number["metric"] == "tone"]
@@ -72,7 +72,7 @@ def test_corrected_numbers_for_people(cli: Cli, folder: Path, tmp_path: Path) ->
 
 def test_acceptance_for_programs_and_people(cli: Cli, folder: Path) -> None:
     found = read(cli, "accept", folder)
-    assert found.keys() == {"schema_version", "signature", "alpha", "delta", "notes", "thresholds"}
+    assert found.keys() == {"schema_version", "signature", "alpha", "delta", "notes", "thresholds", "unread"}
     assert all(threshold.keys() == THRESHOLD for threshold in found["thresholds"])
     [tone] = [threshold for threshold in found["thresholds"] if threshold["metric"] == "tone"]
     assert tone["confidence"] == "probability" and tone["agreement_lower"] >= 0.9 and 0 < tone["coverage"] <= 1

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from harness.content.tags import english_name
 from harness.decide.sentences import unread_words
-from harness.decide.verdict_parts import total_answers
 from harness.decide.verdicts import Verdict
+from harness.measure.answer_counts import total_answers
 from harness.reports.answer.cards import cards_of_one, cards_of_several, copied_cards
 from harness.reports.answer.matrix import verdict_matrices
 from harness.reports.answer.steps import LabelPages, next_steps

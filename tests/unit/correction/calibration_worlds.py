@@ -9,6 +9,7 @@ import numpy as np
 
 from harness.correction.map_input import MapInput, map_inputs
 from harness.correction.scored_items import ScoredItems
+from harness.measure.answer_counts import AnswerCounts
 from harness.measure.units import Classes
 from harness.stats.core.arrays import Floats
 
@@ -61,6 +62,7 @@ def _cell(
         item=np.arange(n),
         group=group + first,
         asked=np.ones(n, np.int64),
+        counts=AnswerCounts(n, {}),
         probability=np.full(n, np.nan),
         expected=np.full(n, np.nan),
         inclusion=None,

@@ -13,10 +13,10 @@ import pytest
 
 from harness import sources
 from harness.correction.certificate import Certificate
+from harness.correction.certificate_check import check_certificate
 from harness.correction.certificate_extension import CertifiedWatch
 from harness.correction.certify import certify
 from harness.correction.extension import ExtendOptions, ExtensionResult, extend, with_extensions
-from harness.correction.stale_certificate import check_certificate
 from harness.errors import StaleCertificate, UsageError, UseForbidden
 from harness.measure.compare import Recording
 from harness.measure.options import CompareOptions

@@ -14,7 +14,7 @@ import pytest
 from harness import certificate, sources
 from harness.cli import main
 from harness.correction.certificate import Certificate
-from harness.correction.stale_certificate import check_certificate
+from harness.correction.certificate_check import check_certificate
 from harness.errors import ContentError, HarnessError
 from tests.judged_folder import judged_folder
 
@@ -133,7 +133,7 @@ def test_a_forger_who_computes_the_hash_is_found_by_the_source(fields: dict[str,
 
 
 @pytest.mark.parametrize(
-    ("version", "words"), [(1, "schema version 1; this program reads version 3 only"), (2, "schema version 2; this program")]
+    ("version", "words"), [(1, "schema version 1; this program reads version 4 only"), (2, "schema version 2; this program")]
 )
 def test_other_versions_are_refused_by_every_reader(
     fields: dict[str, Any], folder: Path, tmp_path: Path, cli: Cli, version: int, words: str

@@ -378,11 +378,11 @@ def test_a_tail_that_was_cut_is_found(watch: Path, start: WatchStart, recorded: 
             check(watch, today)
     lines = whole.splitlines(keepends=True)
     log.write_bytes(b"".join(lines[:2]))  # the head was put back with the log: the certificate knows
-    head.write_bytes(json.dumps({"lines": 2, "hash": json.loads(lines[1])["hash"]}).encode())
+    head.write_bytes(msgspec.json.encode({"lines": 2, "hash": json.loads(lines[1])["hash"]}) + b"\n")
     with pytest.raises(ContentError, match="the log was checked to 2026-01-04, and now ends on 2026-01-03"):
         check(watch, today)
     log.write_bytes(whole)
-    head.write_bytes(json.dumps({"lines": 2, "hash": json.loads(lines[1])["hash"]}).encode())
+    head.write_bytes(msgspec.json.encode({"lines": 2, "hash": json.loads(lines[1])["hash"]}) + b"\n")
     assert check(watch, today).days == 3, "a process that was killed before it wrote the head has added its day"
     begin(tmp_path / "other", start, WatchOptions(anchors=80), BEGAN, None)
     for name in ("log.jsonl", "head.json"):

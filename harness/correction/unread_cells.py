@@ -1,0 +1,77 @@
+"""Judges most of whose answers cannot be read: a set-up that does not work says nothing of a judge, so no number rests on its cells."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import msgspec
+
+from harness.correction.scored_items import ScoredItems
+from harness.decide.sentences import unread_words
+from harness.errors import JudgeError
+from harness.measure.answer_counts import AnswerCounts, total_answers
+from harness.model import SIDE
+
+REPAIR = "Look at this answer, repair the prompt, the endpoint or the scale, and ask again (harness run --fresh)"
+
+
+class UnreadCells(msgspec.Struct, frozen=True):
+    """Cells that were left out, because more than half of a judge's answers cannot be read.
+
+    Attributes:
+        key: the judge and its condition; of one cell alone its language and metric too.
+        answers: how many could not be read, why, and one of them as it was written.
+    """
+
+    key: dict[str, Any]
+    answers: AnswerCounts
+
+    @property
+    def of_all(self) -> bool:
+        """Whether it is about all cells of the judge."""
+        return "metric" not in self.key
+
+    @property
+    def reason(self) -> str:
+        return unread_words(self.answers)
+
+    def sentence(self) -> str:
+        """Say what was left out, and why."""
+        words, judge = self.reason, self.key["judge"]
+        where = "" if self.of_all else f" in {self.key['language']}/{self.key['metric']}"
+        return f"{words[0].upper()}{words[1:]}: nothing is said of {judge}{where}. {REPAIR}."
+
+    def flat(self) -> dict[str, Any]:
+        """One object for programs."""
+        return {**self.key, **msgspec.to_builtins(self.answers)}
+
+
+def split_unread(cells: Iterable[ScoredItems]) -> tuple[list[ScoredItems], tuple[UnreadCells, ...]]:
+    """Divide cells into those that numbers may rest on, and what is left out: a judge with all its cells, or one cell of it."""
+    sides: dict[tuple[Any, ...], list[ScoredItems]] = {}
+    for cell in cells:
+        sides.setdefault(tuple(cell.key.get(name) for name in ("source", *SIDE)), []).append(cell)
+    readable, unread = list[ScoredItems](), list[UnreadCells]()
+    for of_judge in sides.values():
+        answers = total_answers(cell.counts for cell in of_judge)
+        if answers.mostly_unread:
+            key = {name: value for name, value in of_judge[0].key.items() if name in ("source", *SIDE)}
+            unread.append(UnreadCells(key, answers))
+            continue
+        readable += [cell for cell in of_judge if not cell.counts.mostly_unread]
+        unread += [UnreadCells(cell.key, cell.counts) for cell in of_judge if cell.counts.mostly_unread]
+    return readable, tuple(unread)
+
+
+def refuse_unread(cells: Iterable[ScoredItems], what: str) -> tuple[list[ScoredItems], tuple[UnreadCells, ...]]:
+    """Divide cells as `split_unread`; `what` would rest on them.
+
+    Raises JudgeError where nothing is left of any judge, baselines aside.
+    """
+    readable, unread = split_unread(cells)
+    if unread and all(cell.is_baseline for cell in readable):
+        words = unread_words(total_answers(each.answers for each in unread))
+        judges = ", ".join(dict.fromkeys(str(each.key["judge"]) for each in unread))
+        raise JudgeError(f"{words}: {what} of {judges}. {REPAIR}")
+    return readable, unread
