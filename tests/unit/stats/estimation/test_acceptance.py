@@ -119,7 +119,8 @@ def test_too_few_groups_certify_nothing() -> None:
     confidence, agrees = np.tile(np.linspace(0.5, 1, 10), 20), np.arange(200) > 0
     found = acceptance_threshold(confidence, agrees, np.arange(200) // 30)
     assert found.reason == "the labelled texts are of 7 independent groups, and 8 are needed" and math.isnan(found.threshold)
-    assert acceptance_threshold(confidence, agrees, np.arange(200) // 20).reason is None
+    assert acceptance_threshold(confidence, agrees, np.arange(200) // 25).reason == NOTHING, "8 groups are tested"
+    assert acceptance_threshold(confidence, agrees, np.arange(200) // 5).reason is None
 
 
 def test_shapes_and_ranges() -> None:
