@@ -120,7 +120,7 @@ def test_too_few_groups_certify_nothing() -> None:
     found = acceptance_threshold(confidence, agrees, np.arange(200) // 30)
     assert found.reason == "the labelled texts are of 7 independent groups, and 8 are needed" and math.isnan(found.threshold)
     assert acceptance_threshold(confidence, agrees, np.arange(200) // 25).reason == NOTHING, "8 groups are tested"
-    assert acceptance_threshold(confidence, agrees, np.arange(200) // 5).reason is None
+    assert acceptance_threshold(confidence, agrees, np.arange(200) // 3).reason is None
 
 
 def test_shapes_and_ranges() -> None:
