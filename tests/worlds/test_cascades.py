@@ -41,7 +41,7 @@ class Judges:
 
 
 WORLDS: dict[str, tuple[Judges, Units, str]] = {
-    "two judges, 80 groups of 5": (Judges(80, 5, 0, (0.85, 0.97)), "design_effect", "5.3"),
+    "two judges, 80 groups of 5": (Judges(80, 5, 0, (0.85, 0.97)), "design_effect", "5.0"),
     "two judges, 80 unequal groups": (Judges(80, 5, 0.8, (0.85, 0.97)), "design_effect", "–"),
     "three judges, 60 unequal groups": (Judges(60, 6, 0.8, (0.7, 0.85, 0.97)), "design_effect", "3.7"),
     "two judges, 20 unequal groups": (Judges(20, 10, 0.8, (0.85, 0.97)), "design_effect", "–"),
