@@ -144,6 +144,9 @@ simulations: setup
 	$(BIN)/python -m tests.worlds.test_label_sets
 	$(BIN)/python -m tests.worlds.test_watch
 	$(BIN)/python -m tests.worlds.test_extend
+	$(BIN)/python -m tests.worlds.test_calibrated_sets
+	$(BIN)/python -m tests.worlds.test_cascades
+	$(BIN)/python -m tests.worlds.test_confirmation
 
 clean:
 	rm -rf .venv .venv-* dist build site results .mypy_cache .ruff_cache .pytest_cache .hypothesis

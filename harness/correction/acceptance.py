@@ -61,7 +61,7 @@ class AcceptOptions(msgspec.Struct, frozen=True):
     def __str__(self) -> str:
         """As signatures print them."""
         taken = f" sampling={self.sampling}" if self.sampling else ""
-        return f"accept alpha={self.alpha:g} delta={self.delta:g} confidence={self.confidence or 'default'}{taken}"
+        return f"accept alpha={self.alpha:g} delta={self.delta:g} confidence={self.confidence or 'default'} variance=cr2{taken}"
 
 
 class AcceptedFrom(KeyedRow, frozen=True, kw_only=True):

@@ -10,12 +10,13 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
+from harness.stats.estimation.acceptance import effective_n
 from harness.stats.intervals.cluster_mean import cluster_mean
 from harness.stats.intervals.intervals import clopper_pearson
 from harness.stats.intervals.multiplicity import benjamini_yekutieli
 from harness.stats.intervals.regression import cluster_regression
 from harness.stats.ranking.bradley_terry import bradley_terry, length_overlap, preference_by_length
-from harness.stats.selection.cascade import CascadePromise, by_design_effect, design_effect, joint_cascade
+from harness.stats.selection.cascade import CascadePromise, by_design_effect, joint_cascade
 from harness.stats.selection.choose_and_confirm import ConfirmedGain, confirm, halve, level_of_use, texts_to_confirm
 
 Given = dict[str, Any]
@@ -97,8 +98,8 @@ def _groups(given: Given) -> Given:
         "observed": float(wrong[taken].mean()),
         "items": upper(wrong[taken].sum(), taken.sum()),
         "one_per_group": upper(wrong[of_pick].sum(), len(of_pick)),
-        "design_effect": design_effect(wrong[taken], group[taken]),
-        "by_design_effect": by_design_effect(wrong[taken], group[taken], float(delta)),
+        "design_effect": taken.sum() / effective_n(wrong[taken], group[taken], float(delta), "cr1"),  # as published
+        "by_design_effect": by_design_effect(wrong[taken], group[taken], float(delta), "cr1"),
         "any_wrong": upper(sum(per_group), len(per_group)),
     }
 

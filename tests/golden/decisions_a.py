@@ -299,7 +299,7 @@ def check_acceptance(case: Case, _data: Path) -> None:
 def _check_thresholds(given: Case, expected: Case, tolerance: float) -> None:
     alpha, delta = given["alpha"], given["delta"]
     options = {"alpha": alpha, "delta": delta, "start_errors": given["start_errors"]}
-    found = ac.acceptance_threshold(given["confidence"], given["agrees"], given.get("group"), **options)
+    found = ac.acceptance_threshold(given["confidence"], given["agrees"], given.get("group"), variance=PLAIN, **options)  # as published
     fields = ("threshold", "accepted", "errors", "groups", "effective_n", "upper", "p")
     path = [{name: getattr(candidate, name) for name in fields} for candidate in found.path]
     share = {"threshold": found.threshold, "coverage": found.coverage}

@@ -22,6 +22,10 @@ WORLDS = {
     "flat at the limit, 30 unequal groups": (Confidences(30, 6, 0.8, 0.899, 0.899), "–"),
     "flat at the limit, 20 unequal groups": (Confidences(20, 6, 0.8, 0.899, 0.899), "–"),
     "flat at the limit, 8 unequal groups": (Confidences(8, 10, 0.8, 0.899, 0.899), "–"),
+    "flat at the limit, 8 equal groups": (Confidences(8, 20, 0, 0.899, 0.899), "–"),
+    "flat at the limit, 12 unequal groups": (Confidences(12, 10, 0.8, 0.899, 0.899), "–"),
+    "flat at the limit, 30 unequal groups, intra-class correlation .5": (Confidences(30, 6, 0.8, 0.899, 0.899, 0.5), "–"),
+    "flat at the limit, 12 unequal groups, intra-class correlation .5": (Confidences(12, 10, 0.8, 0.899, 0.899, 0.5), "–"),
     "steep, 30 unequal groups": (Confidences(30, 6, 0.8, 0.5, 1.0), "–"),
 }
 
@@ -40,7 +44,7 @@ def row(name: str, worlds: int) -> Row:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["steep, 100 single texts", "flat at the limit, 400 single texts"])
+@pytest.mark.parametrize("name", ["steep, 100 single texts", "flat at the limit, 400 single texts", "flat at the limit, 8 unequal groups"])
 def test_a_certified_threshold_breaks_its_promise_rarely(name: str) -> None:
     found = row(name, 300)
     assert found.holds, found

@@ -16,7 +16,8 @@ from numpy.typing import ArrayLike
 from harness.stats.core.arrays import Floats, Ints, as_index, same_shape
 from harness.stats.estimation.sampling_plan import fewest
 from harness.stats.intervals.cluster_mean import cluster_mean
-from harness.stats.intervals.intervals import clopper_pearson, scatter_of
+from harness.stats.intervals.intervals import MIN_GROUPS, clopper_pearson, scatter_of, t_quantile
+from harness.stats.intervals.unequal_groups import ClusterVariance
 
 START_ERRORS = 2
 """The first threshold accepts as many labelled items as pass with this number of errors; fewer items often certify nothing."""
@@ -69,6 +70,7 @@ def acceptance_threshold(
     alpha: float = 0.1,
     delta: float = 0.1,
     start_errors: int = START_ERRORS,
+    variance: ClusterVariance = "cr2",
 ) -> Acceptance:
     """Lowest confidence with P(agree | accepted) >= 1 - alpha, which is wrong with a probability of at most delta.
 
@@ -76,8 +78,7 @@ def acceptance_threshold(
     Each has an upper bound of the loss at the level 1 - delta: Clopper and Pearson's, or for losses between 0 and 1 Hoeffding and Bentkus'.
     From the first candidate down, the last before the first bound above alpha is certified (fixed sequence testing).
 
-    With groups the bound uses n_eff = n / max(1, deff) items, where deff is the cluster variance over that of independent items, and the
-    number of groups where all items have the same loss. n_start is then still a number of items.
+    With groups the bound uses `effective_n` items. n_start is then still a number of items. From fewer than 8 groups nothing is certified.
 
     Args:
         confidence: (items,) of the judge's answer, in any unit: only the order counts; NaN (a failure) is never accepted.
@@ -85,6 +86,7 @@ def acceptance_threshold(
         alpha: tolerated share of disagreement, in (0, 1).
         delta: tolerated probability of a wrong certificate, in (0, 1); delta / L for a claim about L languages at once.
         start_errors: errors that the first threshold tolerates.
+        variance: of the effective number of items.
 
     Returns:
         `Acceptance`; that nothing is certified is an answer with a `reason`, not an error.
@@ -105,7 +107,13 @@ def acceptance_threshold(
     _check(alpha, delta)
     fractional = bool(((loss > 0) & (loss < 1)).any())
     start = items_needed(start_errors, alpha, delta, fractional=fractional)
-    path = tuple(_candidate(score, loss, codes, threshold, alpha, delta, fractional) for threshold in _thresholds(score, start))
+    if codes is not None and (reason := few_groups(codes)):
+        return Acceptance(math.nan, 0.0, math.nan, math.nan, len(score), start, (), reason)
+    path = []
+    for threshold in _thresholds(score, start):
+        accepted = score >= threshold
+        by = None if codes is None else codes[accepted]
+        path.append(_candidate(loss[accepted], by, threshold, alpha, delta, fractional, variance))
     chosen = None
     for candidate in path:
         if candidate.p > delta:
@@ -115,9 +123,9 @@ def acceptance_threshold(
     if chosen is None:
         readable = int((~np.isnan(score)).sum())
         reason = NOTHING if path else f"{start} labelled items with an answer are needed, there are {readable}"
-        return Acceptance(math.nan, 0.0, math.nan, math.nan, n, start, path, reason)
+        return Acceptance(math.nan, 0.0, math.nan, math.nan, n, start, tuple(path), reason)
     agreement = 1 - chosen.errors / chosen.accepted
-    return Acceptance(chosen.threshold, chosen.accepted / n, agreement, 1 - chosen.upper, n, start, path, None)
+    return Acceptance(chosen.threshold, chosen.accepted / n, agreement, 1 - chosen.upper, n, start, tuple(path), None)
 
 
 def hoeffding_bentkus_p(mean_loss: float, n: float, alpha: float) -> float:
@@ -191,28 +199,55 @@ def _thresholds(score: Floats, start: int) -> list[float]:
 
 
 def _candidate(
-    score: Floats, loss: Floats, codes: Ints | None, threshold: float, alpha: float, delta: float, fractional: bool
+    losses: Floats, codes: Ints | None, threshold: float, alpha: float, delta: float, fractional: bool, variance: ClusterVariance
 ) -> Candidate:
-    accepted = score >= threshold
-    losses, n = loss[accepted], int(accepted.sum())
-    errors, groups, effective = float(losses.sum()), n, float(n)
-    if codes is not None:
-        found = cluster_mean(losses, codes[accepted], variance="cr1")  # for a design effect, which is of the plain variance
-        groups, effective = found.groups, _effective_n(scatter_of(losses), found.error**2, n, found.groups)
+    n, errors = len(losses), float(losses.sum())
+    groups, effective = (n, float(n)) if codes is None else (len(np.unique(codes)), effective_n(losses, codes, delta, variance))
     share = errors / n
     if fractional:
-        return Candidate(
-            threshold, n, errors, groups, effective, _bentkus_bound(share, effective, delta), hoeffding_bentkus_p(share, effective, alpha)
-        )
-    upper = clopper_pearson(share * effective, effective, delta)[1]
-    return Candidate(threshold, n, errors, groups, effective, upper, _binomial_p(share * effective, effective, alpha))
+        upper, p = _bentkus_bound(share, effective, delta), hoeffding_bentkus_p(share, effective, alpha)
+    else:
+        upper, p = clopper_pearson(share * effective, effective, delta)[1], _binomial_p(share * effective, effective, alpha)
+    return Candidate(threshold, n, errors, groups, effective, upper, p)
 
 
-def _effective_n(scatter: float, variance: float, n: int, groups: int) -> float:
-    """n / max(1, design effect); the number of groups where items do not vary, because then nothing is known of the design effect."""
-    if not scatter > 0 or math.isnan(variance):
-        return float(groups)
-    return n / max(1.0, variance * n / scatter)
+def few_groups(codes: Ints) -> str | None:
+    """Return why groups are too few to know how much items of one group have in common; None if they suffice.
+
+    >>> few_groups(np.repeat([0, 1], 100))
+    'the labelled texts are of 2 independent groups, and 8 are needed'
+    """
+    groups = len(np.unique(codes))
+    return f"the labelled texts are of {groups} independent groups, and {MIN_GROUPS} are needed" if groups < MIN_GROUPS else None
+
+
+def effective_n(losses: ArrayLike, groups: ArrayLike, delta: float, variance: ClusterVariance = "cr2") -> float:
+    """Return for how many independent items those of groups count in an exact upper bound of their mean loss at the level 1 - delta.
+
+    n / max(1, deff) times (t(n - 1) / t(df))², where deff is the cluster variance over that of independent items and t are the quantiles
+    of Student's t at the level 1 - delta: of few groups, or of unequal ones, the cluster variance itself is poorly known. The variance is
+    CR2, with the degrees of freedom of an interval. Where items do not vary nothing is known of deff, and each group counts as if its items
+    were one: n² / sum n_g² for groups of n_g items.
+
+    Args:
+        losses: (items,) numbers in [0, 1].
+        variance: `cr1` takes groups as equal and deff as known: n / max(1, deff), and the number of groups where items do not vary.
+
+    Reference: Korn & Graubard (1998).
+
+    >>> losses, groups = np.repeat([1, 0, 0, 0, 0, 1, 0, 0], 10), np.repeat(range(8), 10)
+    >>> [round(effective_n(losses, groups, 0.1, variance), 2) for variance in ("cr2", "cr1")]
+    [5.84, 7.0]
+    """
+    found, scatter = cluster_mean(losses, groups, variance=variance), scatter_of(np.asarray(losses, np.float64))
+    if not scatter > 0 or math.isnan(found.error):
+        size = np.unique(groups, return_counts=True)[1].astype(np.float64)
+        return float(found.groups) if variance == "cr1" else float(size.sum() ** 2 / (size @ size))
+    by_effect = found.n / max(1.0, found.error**2 * found.n / scatter)
+    if variance == "cr1" or delta == 0.5:  # at one half both quantiles are 0
+        return by_effect
+    independent, grouped = (t_quantile(1 - 2 * delta, freedom) for freedom in (found.n - 1, found.interval_freedom))
+    return by_effect * (independent / grouped) ** 2
 
 
 def _binomial_p(errors: float, n: float, alpha: float) -> float:

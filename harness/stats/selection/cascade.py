@@ -10,9 +10,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from harness.stats.core.arrays import Floats, Ints, ShapeError, as_index
-from harness.stats.estimation.acceptance import NOTHING, START_ERRORS, STEPS, items_needed
-from harness.stats.intervals.intervals import clopper_pearson, scatter_of
+from harness.stats.estimation.acceptance import NOTHING, START_ERRORS, STEPS, effective_n, few_groups, items_needed
+from harness.stats.intervals.intervals import clopper_pearson
 from harness.stats.intervals.regression import fit_logistic
+from harness.stats.intervals.unequal_groups import ClusterVariance
 
 CHOOSING = 0.3
 """The share of the groups that finds the path; the others test it."""
@@ -107,6 +108,8 @@ def joint_cascade(
         raise ValueError(f"alpha and delta must be between 0 and 1, got {alpha} and {delta}")
     sure, correct, index = _labelled(confidence, right, groups)
     bound = _Bound(index, delta, units, seed)
+    if bound.units == "design_effect" and (reason := few_groups(index)):
+        return Cascade((), None, sure.shape[1], len(np.unique(index)), reason)
     start = items_needed(START_ERRORS, alpha, delta)
     tested: list[CascadeStep] = []
     for thresholds in equal_path(sure) if path is None else path:
@@ -285,25 +288,10 @@ def one_per_group(groups: ArrayLike, seed: int) -> Ints:
     return np.sort(shuffled[np.unique(codes[shuffled], return_index=True)[1]])
 
 
-def design_effect(wrong: ArrayLike, groups: ArrayLike) -> float:
-    """The cluster variance of the share of wrong answers over that of independent ones, at least 1; NaN where answers do not vary."""
-    loss = np.asarray(wrong, np.float64)
-    index = as_index(groups, len(loss), "groups")
-    count, scatter = int(index.max()) + 1, scatter_of(loss)
-    if not scatter > 0 or count < 2:
-        return math.nan
-    sums = np.bincount(index, loss - loss.mean())
-    return max(1.0, float(sums @ sums) * count / (count - 1) / len(loss) / scatter)
-
-
-def by_design_effect(wrong: ArrayLike, groups: ArrayLike, delta: float) -> float:
-    """Clopper and Pearson's upper bound with texts and errors divided by the design effect, which is approximate.
-
-    The number of groups counts where answers do not vary.
-    """
+def by_design_effect(wrong: ArrayLike, groups: ArrayLike, delta: float, variance: ClusterVariance = "cr2") -> float:
+    """Return Clopper and Pearson's upper bound with texts and errors reduced to `effective_n` texts, which is approximate."""
     loss = np.asarray(wrong, np.float64)
     if not len(loss):
         return 1.0
-    effect = design_effect(loss, groups)
-    n = len(np.unique(np.asarray(groups))) if math.isnan(effect) else len(loss) / effect
+    n = effective_n(loss, groups, delta, variance)
     return clopper_pearson(float(loss.mean()) * n, n, delta)[1]

@@ -14,6 +14,7 @@ from harness.stats.core.arrays import ShapeError
 from harness.stats.estimation.acceptance import (
     NOTHING,
     acceptance_threshold,
+    effective_n,
     hoeffding_bentkus_p,
     items_needed,
 )
@@ -99,11 +100,27 @@ def test_groups_that_agree_or_not_as_one() -> None:
     confidence, agrees = np.tile(np.linspace(0.5, 1, 10), 20), np.repeat(np.r_[np.zeros(1), np.ones(19)], 10)
     alone, grouped = acceptance_threshold(confidence, agrees, alpha=0.12), acceptance_threshold(confidence, agrees, groups, alpha=0.12)
     assert alone.coverage == 1 and grouped.reason == NOTHING
-    assert grouped.path[-1].effective_n == pytest.approx(19) and alone.path[-1].effective_n == 200
+    published = acceptance_threshold(confidence, agrees, groups, alpha=0.12, variance="cr1")
+    assert published.path[-1].effective_n == pytest.approx(19) and alone.path[-1].effective_n == 200
+    # the variance of 20 groups is estimated: Korn and Graubard's ratio of quantiles
+    ratio = (scipy_stats.t.ppf(0.9, 199) / scipy_stats.t.ppf(0.9, 19)) ** 2
+    assert grouped.path[-1].effective_n == pytest.approx(19 * ratio)
     right = acceptance_threshold(confidence, np.ones(200), groups, alpha=0.12)
     assert {candidate.effective_n for candidate in right.path} == {20.0} and right.coverage == 1
-    single = acceptance_threshold(confidence, np.ones(200), np.zeros(200), alpha=0.12)
-    assert single.reason == NOTHING and single.path[0].effective_n == 1
+
+
+def test_unequal_groups_without_an_error_count_as_the_equal_ones_that_they_stand_for() -> None:
+    groups = np.repeat(np.arange(10), [91, 1, 1, 1, 1, 1, 1, 1, 1, 1])
+    assert effective_n(np.zeros(100), groups, 0.1) == pytest.approx(100**2 / (91**2 + 9))
+    assert effective_n(np.zeros(100), groups, 0.1, "cr1") == 10
+
+
+def test_too_few_groups_certify_nothing() -> None:
+    confidence, agrees = np.tile(np.linspace(0.5, 1, 10), 20), np.arange(200) > 0
+    found = acceptance_threshold(confidence, agrees, np.arange(200) // 30)
+    assert found.reason == "the labelled texts are of 7 independent groups, and 8 are needed" and math.isnan(found.threshold)
+    assert acceptance_threshold(confidence, agrees, np.arange(200) // 25).reason == NOTHING, "8 groups are tested"
+    assert acceptance_threshold(confidence, agrees, np.arange(200) // 3).reason is None
 
 
 def test_shapes_and_ranges() -> None:
@@ -150,7 +167,7 @@ def _agreement(confidence: np.ndarray) -> np.ndarray:
 
 @pytest.mark.slow
 def test_the_guarantee_with_groups() -> None:
-    """Groups of ten share half of their errors: 16.9 % wrong certificates by items, 11.8 % by the effective number elsewhere."""
+    """Groups of ten share half of their errors: 16.9 % wrong certificates by items; 11.8 % by the design effect alone."""
     rng, runs = np.random.default_rng(35), 1500
     groups = np.repeat(np.arange(40), 10)
     wrong = np.zeros(2)
@@ -160,4 +177,4 @@ def test_the_guarantee_with_groups() -> None:
         confidence = rng.random(400)
         wrong += [acceptance_threshold(confidence, agrees, by, alpha=0.1199).reason is None for by in (None, groups)]
     by_items, by_groups = wrong / runs
-    assert by_groups < by_items and by_groups < 0.118 + 3 * math.sqrt(0.118 * 0.882 / runs)
+    assert by_groups < by_items and by_groups < 0.1 + 2 * math.sqrt(0.1 * 0.9 / runs)
