@@ -203,9 +203,14 @@ def body_field(text: str) -> tuple[str, Any]:
     if not equals:
         raise _wrong("NAME=VALUE or JUDGE=NAME=VALUE, such as reasoning_effort=low", text)
     try:
-        return key, json.loads(value)
+        parsed = json.loads(value)
     except (ValueError, RecursionError):
         return key, value
+    try:
+        json.dumps(parsed, allow_nan=False)
+    except ValueError:
+        raise _wrong("NAME=VALUE with numbers that JSON has, which are finite", text) from None
+    return key, parsed
 
 
 def _of_request(text: str) -> tuple[str, str, str]:

@@ -198,6 +198,8 @@ def test_further_fields_are_sent_and_make_another_judge(ask: Cli, endpoint: Any,
     [
         (("--body", "temperature=1"), "--temperature"),
         (("--body", "stream=true"), "read whole"),
+        (("--body", "top_k=NaN"), "numbers that JSON has"),
+        (("--body", 'provider={"limit": [1e999]}'), "numbers that JSON has"),
         (("--header", "Content-Length=3"), "cannot set 'Content-Length'"),
         (("--header", "X-Key=gateway\nsecret"), "no header has"),
         (("--header", "nothing-secret"), "expected NAME=VALUE"),

@@ -6,6 +6,7 @@ import codecs
 import csv
 import io
 import re
+import tomllib
 from collections import Counter
 from collections.abc import Iterator
 from itertools import islice
@@ -19,6 +20,7 @@ from harness.row_files import open_bytes, unguard_cell
 _DELIMITERS = ",;\t|"
 _SIGN = re.compile(r"[;\t|]|,\S")  # in a title a comma stands before a space
 _LINES_OF_DELIMITER = 20
+_READ_FOR_ENCODING = 1 << 18  # bytes of lines with other than ASCII letters: enough to identify a language
 
 
 def read_delimited(path: Path, encoding: str | None = None, delimiter: str | None = None, header_row: int | None = None) -> SourceTable:
@@ -69,19 +71,6 @@ def decoded(path: Path, data: bytes, encoding: str | None) -> str:
     return text
 
 
-_OFFICE_ENCODINGS = {  # of each language, what office programs write that do not write UTF-8
-    "cp1250": "bs cs hr hu pl ro sk sl sq",
-    "cp1251": "be bg kk ky mk mn ru sr tt uk",
-    "cp1252": "af br ca cy da de en es et eu fi fo fr ga gl id is it lb ms nb nl nn no oc pt sv sw",
-    "cp1253": "el",
-    "cp1254": "az tr",
-    "cp1255": "he",
-    "cp1256": "ar fa ps ug ur",
-    "cp1257": "et lt lv",
-    "cp1258": "vi",
-}
-
-
 def likely_encoding(path: Path) -> str | None:
     """Return the encoding that a file seems to have, if it is neither UTF-8 nor UTF-16 with a byte order mark; None where it is.
 
@@ -103,15 +92,16 @@ def likely_encoding(path: Path) -> str | None:
         guess = best.encoding if best else None
         if guess is not None and not guess.startswith(("cp125", "iso8859", "latin", "mac", "cp437", "cp85", "cp86", "koi8")):
             return guess  # several bytes a character: hardly to be mistaken
-        lines = b"\n".join(line for line in data.splitlines() if not line.isascii())
+        lines = b"\n".join(line for line in data.splitlines() if not line.isascii())[:_READ_FOR_ENCODING]
+        encodings = tomllib.loads(Path(__file__).with_name("office_encodings.toml").read_text("utf-8"))
         fitting: dict[str, float] = {}
-        for encoding, languages in _OFFICE_ENCODINGS.items():
+        for encoding, languages in encodings.items():
             try:
                 text = lines.decode(encoding)
             except UnicodeDecodeError:
                 continue
             special = [letter for letter in text if not letter.isascii()]
-            if identify_language(re.sub(r"[\d,;]+", " ", text))[0] in languages.split():
+            if identify_language(re.sub(r"[\d,;]+", " ", text))[0] in languages:
                 fitting[encoding] = sum(letter.isalpha() for letter in special) / len(special)
         if not fitting or (guess in fitting and fitting[guess] == max(fitting.values())):
             return guess

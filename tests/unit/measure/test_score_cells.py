@@ -222,4 +222,5 @@ def test_with_one_person_an_item_there_is_nobody_to_compare_with(write: Write) -
         0,
     )
     assert verdict.words.sentence.startswith("No verdict, j for quality in Czech: nobody to compare with; one person scored each text.")
-    assert "Next: second ratings of 30 texts or more, 20 of them independent" in verdict.words.sentence
+    further = "Next ('harness labels page' with --second): a second person's scores of 30 texts or more, 20 of them independent"
+    assert further in verdict.words.sentence

@@ -49,10 +49,11 @@ def most(name: str) -> float:
 def test_intervals_cover_as_the_page_prints(setting: Setting) -> None:
     """Every number of the page's table is computed again; those of SETTINGS are near 95 %."""
     shares, printed = coverage(setting, least=0.5), printed_column(setting)
-    assert {name for name, text in printed.items() if text == "-"} == {name for name, share in shares.items() if np.isnan(share)}
-    # Of the sets with an interval, 500 or more, one may lie on the other side where another processor rounds the last digit differently.
-    apart = {name: abs(float(printed[name]) - 100 * share) for name, share in shares.items() if not np.isnan(share)}
-    assert printed.keys() == shares.keys() and max(apart.values()) <= 0.25, apart
+    computed = {name: _percent(share) for name, share in shares.items()}
+    different = {name: (printed[name], text) for name, text in computed.items() if printed[name] != text}
+    # One of a thousand sets may lie on the other side where another processor rounds the last digit differently: a tenth of a point.
+    close = [name for name, texts in different.items() if "-" not in texts and abs(float(texts[0]) - float(texts[1])) < 0.15]
+    assert printed.keys() == computed.keys() and list(different) == close and len(different) <= 2, different
     if setting in SETTINGS:
         outside = {name: share for name, share in shares.items() if not 0.93 <= share <= most(name)}
         assert not outside, f"{setting.name}: {outside}"
