@@ -30,7 +30,7 @@ from harness.measure.judged import JudgedData
 from harness.measure.options import Annotators, CompareOptions
 from harness.model import SAMPLING, JudgeCondition, JudgeIdentity, Scale, Score
 from harness.runs import RunProtocol
-from harness.stats import LabelledSummary, aggregate_counts, enough_labels, summarise_labelled
+from harness.stats import LabelledSummary, enough_labels, summarise_labelled
 from harness.stats.core.arrays import Floats
 from harness.stats.estimation.prediction_powered import MIN_LABELLED_GROUPS, MIN_LABELS
 from harness.stats.intervals.cluster_mean import cluster_mean
@@ -199,7 +199,7 @@ def _cell(
     random = judged.data.about.sampling == "random"
     corrections, reason = _corrections(cell) if random else ((), NOT_RANDOM)
     found = accepted_from(aggregated, compare, acceptance) if random else None
-    confusion, agreement_error = _agreement(aggregated, compare)
+    confusion, agreement_error = _agreement(aggregated)
     return CertifiedCell(
         language=verdict.key["language"],
         metric=verdict.key["metric"],
@@ -232,10 +232,10 @@ def _threshold(found: AcceptedFrom, options: AcceptOptions) -> CertifiedThreshol
     return CertifiedThreshold(**values, alpha=options.alpha, delta=options.delta)
 
 
-def _agreement(cell: ScoredItems, compare: CompareOptions) -> tuple[tuple[tuple[int, ...], ...], float | None]:
+def _agreement(cell: ScoredItems) -> tuple[tuple[tuple[int, ...], ...], float | None]:
     """The confusion counts, and the error of the share in which both agree."""
     k = len(cell.classes.scores)
-    truth, answer = aggregate_counts(cell.labels, compare.majority), cell.answer
+    truth, answer = cell.reference, cell.answer
     both = (truth >= 0) & (answer >= 0)
     counts = np.bincount(truth[both] * k + answer[both], minlength=k * k).reshape(k, k)
     error = cluster_mean((truth == answer)[both].astype(np.float64), cell.group[both]).error

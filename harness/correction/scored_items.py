@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import msgspec
 import numpy as np
@@ -66,6 +66,8 @@ class ScoredItems:
         item: (items,) positions among the items of the data.
         group: (items,) codes of what items share.
         labels: (items, k) how many annotators gave each class; rows of zeros for items without a label.
+        reference: (items,) class of the annotators' aggregate; negative where there is none.
+        compared: (items,) whether an answer can agree or disagree: under `strict`, items without an aggregate are disagreement.
         answers: (items, k) how many of the judge's answers are in each class.
         numbers: of continuous scores, (items,) mean label and mean readable answer, NaN where there is none; None where scores are classes.
         asked: (items,) number of answers, failures included.
@@ -80,6 +82,8 @@ class ScoredItems:
     item: Ints
     group: Ints
     labels: Ints
+    reference: Ints
+    compared: NDArray[np.bool_]
     answers: Ints
     numbers: tuple[Floats, Floats] | None
     asked: Ints
@@ -88,12 +92,14 @@ class ScoredItems:
     inclusion: Floats | None
     stratum: Ints | None
 
+    BY_ITEM: ClassVar = ("item", "group", "labels", "reference", "compared", "answers", "asked", "probability", "expected")
+
     def __len__(self) -> int:
         return len(self.item)
 
     def take(self, rows: NDArray[Any], **key: Any) -> ScoredItems:
         """Some of the items, with further parts of the key."""
-        columns = {name: getattr(self, name)[rows] for name in ("item", "group", "labels", "answers", "asked", "probability", "expected")}
+        columns = {name: getattr(self, name)[rows] for name in self.BY_ITEM}
         columns |= {name: None if getattr(self, name) is None else getattr(self, name)[rows] for name in ("inclusion", "stratum")}
         columns["numbers"] = None if self.numbers is None else tuple(each[rows] for each in self.numbers)
         return replace(self, key=self.key | key, **columns)
@@ -148,6 +154,11 @@ class ScoredItems:
         return aggregate_counts(self.answers, "drop")
 
     @property
+    def right(self) -> NDArray[np.bool_]:
+        """(items,) whether the judge's commonest answer is people's; no answer is right where people have no commonest label."""
+        return np.asarray((self.reference >= 0) & (self.answer == self.reference))
+
+    @property
     def repeat_share(self) -> Floats:
         """(items,) share of the commonest answer among all answers, failures included; NaN where there is no commonest answer."""
         return np.where(self.answer < 0, math.nan, self.answers.max(axis=1, initial=0) / np.maximum(self.asked, 1))
@@ -184,6 +195,8 @@ def _cell(
         item=items,
         group=group[items],
         labels=votes.counts[items],
+        reference=votes.reference[items],
+        compared=votes.compared[items],
         answers=answers,
         numbers=_numbers(votes, units, rows, items, place) if votes.classes.continuous else None,
         asked=np.bincount(place, minlength=len(items)),

@@ -16,7 +16,6 @@ from harness.decide.options import DecisionOptions
 from harness.decide.rows_by_cell import rows_by_cell
 from harness.decide.verdict_parts import AnswerCounts, CopiedLabels
 from harness.measure.judged import JudgedData
-from harness.measure.options import CompareOptions
 from harness.measure.scores import numbers
 from harness.measure.unit_agreement import baseline_hits, mean_of_questions, unit_gaps, unit_hits
 from harness.measure.units import Classes, LabelCounts, item_key
@@ -164,16 +163,15 @@ class CellTests(msgspec.Struct, frozen=True, kw_only=True):
         return judge is not None and labels is not None and judge[1] >= _CONSTANT and labels[1] < _VARIED
 
 
-def cell_tests(judged: JudgedData, by_source: bool, compare: CompareOptions, options: DecisionOptions) -> Iterator[CellTests]:
+def cell_tests(judged: JudgedData, by_source: bool, options: DecisionOptions) -> Iterator[CellTests]:
     """The tests of every cell of one data set; repeats of a question are averaged first.
 
     Args:
         judged: judgments laid beside labels.
         by_source: whether sources have cells of their own.
-        compare: the rule of the aggregate.
         options: margin and level of the tests.
     """
-    measures = CellTester(judged, compare, options)
+    measures = CellTester(judged, options)
     epsilon = options.discount(judged.data.about.epsilon)
     for some in windows(rows_by_cell(judged, by_source), lambda cell: len(cell[1]), _UNITS):
         measured = in_step([measures.cell(*cell) for cell in some], cluster_mean_each)
@@ -196,12 +194,12 @@ class _Measured(NamedTuple):
 class CellTester:
     """What every judgment says of the judge, the baseline and people."""
 
-    def __init__(self, judged: JudgedData, compare: CompareOptions, options: DecisionOptions) -> None:
+    def __init__(self, judged: JudgedData, options: DecisionOptions) -> None:
         data, units, counted = judged.data, judged.units, judged.counted
         self.judged, self.options = judged, options
-        self.right, self.score = unit_hits(units, counted, compare)
+        self.right, self.score = unit_hits(units, counted)
         self.design = judged.design.weight if judged.design else None
-        self.baseline = baseline_hits(data, units, counted, judged.baseline or {}, compare, self.design)
+        self.baseline = baseline_hits(data, units, counted, judged.baseline or {}, self.design)
         self.weights = {metric: _weights(votes.classes, options) for metric, votes in counted.items()}
         self.gap = unit_gaps(units, counted, self.score, self.weights)
         self.group = data.clusters.codes.astype(np.int64)

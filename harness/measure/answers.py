@@ -164,7 +164,7 @@ def tabulate_answers(data: Dataset, judgments: Judgments, options: CompareOption
     order = sorted_rows((columns[name] for name in (*KEYS[2:], "repeat", "order", "perturbation")), item)
     score, expected, item = judgments.score.take(order), judgments.expected.take(order), item[order]
     columns = {name: column.take(order) for name, column in columns.items()}
-    counted = votes(data, judgments, annotators_needed(options, data.labels.max_annotators))
+    counted = votes(data, judgments, annotators_needed(options, data.labels.max_annotators), options.majority)
     laid = _AlignedLabels(data, counted, options.majority, score, expected, item, columns)
     return laid.answers(options.drawing)
 

@@ -18,7 +18,7 @@ from harness.data.dataset import Dataset
 from harness.data.judgments import Judgments
 from harness.errors import UsageError
 from harness.measure.cells import bounds, named_shares, number, reasons, sort_key
-from harness.measure.compare import CI_METHOD, matching, of_metrics, only_where
+from harness.measure.compare import CI_METHOD, matching, of_metrics, only_where, refuse_median_of_names
 from harness.measure.judged import factorise
 from harness.measure.options import Annotators, CompareOptions, Drawing
 from harness.measure.score_cells import NO_SECOND, NOT_CLASSES, NOT_INTERVAL, people_statistics, second_ratings, source_texts
@@ -27,9 +27,7 @@ from harness.measure.scores import numbers as to_numbers
 from harness.measure.units import Classes, LabelCounts, item_key, votes
 from harness.signature import ComparisonSignature
 from harness.stats import (
-    NO_MAJORITY,
     RARE,
-    aggregate_counts,
     cell_statistics,
     distribution_of_labels,
     estimate,
@@ -98,8 +96,8 @@ class _MetricCells(NamedTuple):
 def check_labels(data: Dataset, options: CompareOptions, watch: Callable[[], object] = lambda: None) -> LabelCheck:
     """Describe and check the labels of a data set.
 
-    Of `options`, `by` (item keys and `metric`), `annotators` (default: all), `where`, seed and resamples are used; `watch` is called after
-    each text whose language was identified. Raises UsageError without labels, or for a key that no item has.
+    Of `options`, `by` (item keys and `metric`), `annotators` (default: all), `majority`, `where`, seed and resamples are used; `watch` is
+    called after each text whose language was identified. Raises UsageError without labels, or for a key that no item has.
     """
     options = _label_options(options)
     whole, data = data, _restricted(data, options)
@@ -134,7 +132,8 @@ def _label_options(options: CompareOptions) -> CompareOptions:
 
 def _described(data: Dataset, options: CompareOptions) -> tuple[tuple[dict[str, Any], ...], tuple[dict[str, Any], ...]]:
     assert options.annotators
-    counted = votes(data, Judgments.from_rows(()), options.annotators)
+    counted = votes(data, Judgments.from_rows(()), options.annotators, options.majority)
+    refuse_median_of_names(counted, options)
     columns = {name: item_key(data, name) for name in options.by if name != "metric"}
     frame = _MetricCells(
         data,
@@ -177,7 +176,6 @@ def _metric_cells(frame: _MetricCells, metric: str, of: LabelCounts) -> list[dic
     absent = {name: why for name, why in undefined_by_scale(classes.kind).items() if name.startswith("human_") or name.endswith("_labels")}
     if classes.continuous:
         absent = {name: NOT_CLASSES for name in HUMAN_NAMES}
-    without = aggregate_counts(of.counts, "drop") == NO_MAJORITY
     items = np.bincount(cell, minlength=len(keys)).tolist()
     out = []
     for c, (key, rows_here, labelled) in enumerate(
@@ -204,7 +202,7 @@ def _metric_cells(frame: _MetricCells, metric: str, of: LabelCounts) -> list[dic
                 "labels": int(raters[here].sum()),
                 "raters": {str(n): int(times) for n, times in zip(*np.unique(raters[here], return_counts=True), strict=True)},
                 "annotators": people,
-                "no_majority": int(without[here].sum()),
+                "no_majority": int((of.reference[here] < 0).sum()),
                 "groups": len(np.unique(group[here])),
                 "few_rare_cases": bool(classes.kind != "interval" and rare[c] < RARE),
                 "distribution_labels": named_shares(classes, shares[c]),
@@ -406,7 +404,7 @@ def _signature(data: Dataset, options: CompareOptions) -> str:
             by=options.by,
             annotators=str(options.annotators),
             asked="none",
-            majority="drop",
+            majority=options.majority,
             level="item",
             versus="none",
             ci="wilson/cluster-bootstrap",
