@@ -255,4 +255,5 @@ def _panel(panel: Sequence[ScoredItems], key: Mapping[str, Any]) -> ScoredItems:
         for name, column in stated.items():
             column[place] = getattr(cell, name)
     first, unknown = panel[0].take(np.zeros(len(item), np.int64), **key), np.full(len(item), math.nan)
-    return replace(first, item=item, group=group, labels=labels, answers=answers, asked=asked, probability=unknown, **stated)
+    people = replace(first.people, counts=labels)
+    return replace(first, people=people, item=item, group=group, answers=answers, asked=asked, probability=unknown, **stated)

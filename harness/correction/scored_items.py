@@ -62,12 +62,9 @@ class ScoredItems:
 
     Attributes:
         key: that of a cell (`CELL`), and the keys to group by.
-        classes: of the metric's scale.
+        people: the labels of the items as counts; rows of zeros for items without a label.
         item: (items,) positions among the items of the data.
         group: (items,) codes of what items share.
-        labels: (items, k) how many annotators gave each class; rows of zeros for items without a label.
-        reference: (items,) class of the annotators' aggregate; negative where there is none.
-        compared: (items,) whether an answer can agree or disagree: under `strict`, items without an aggregate are disagreement.
         answers: (items, k) how many of the judge's answers are in each class.
         numbers: of continuous scores, (items,) mean label and mean readable answer, NaN where there is none; None where scores are classes.
         asked: (items,) number of answers, failures included.
@@ -78,12 +75,9 @@ class ScoredItems:
     """
 
     key: dict[str, Any]
-    classes: Classes
+    people: LabelCounts
     item: Ints
     group: Ints
-    labels: Ints
-    reference: Ints
-    compared: NDArray[np.bool_]
     answers: Ints
     numbers: tuple[Floats, Floats] | None
     asked: Ints
@@ -92,7 +86,7 @@ class ScoredItems:
     inclusion: Floats | None
     stratum: Ints | None
 
-    BY_ITEM: ClassVar = ("item", "group", "labels", "reference", "compared", "answers", "asked", "probability", "expected")
+    BY_ITEM: ClassVar = ("item", "group", "answers", "asked", "probability", "expected")
 
     def __len__(self) -> int:
         return len(self.item)
@@ -102,7 +96,7 @@ class ScoredItems:
         columns = {name: getattr(self, name)[rows] for name in self.BY_ITEM}
         columns |= {name: None if getattr(self, name) is None else getattr(self, name)[rows] for name in ("inclusion", "stratum")}
         columns["numbers"] = None if self.numbers is None else tuple(each[rows] for each in self.numbers)
-        return replace(self, key=self.key | key, **columns)
+        return replace(self, key=self.key | key, people=self.people.of_items(rows), **columns)
 
     @property
     def place(self) -> tuple[str, str]:
@@ -121,8 +115,28 @@ class ScoredItems:
         return {name: value for name, value in self.key.items() if name != "language"}
 
     @property
+    def classes(self) -> Classes:
+        """The scale of the metric."""
+        return self.people.classes
+
+    @property
+    def labels(self) -> Ints:
+        """(items, k) how many annotators gave each class."""
+        return self.people.counts
+
+    @property
+    def reference(self) -> Ints:
+        """(items,) class of people's aggregate; negative where there is none."""
+        return self.people.reference
+
+    @property
+    def compared(self) -> NDArray[np.bool_]:
+        """(items,) whether an answer can agree or disagree with people."""
+        return self.people.compared
+
+    @property
     def labelled(self) -> NDArray[np.bool_]:
-        return np.asarray(self.labels.sum(axis=1) > 0)
+        return self.people.labelled
 
     @property
     def values(self) -> Floats | None:
@@ -191,12 +205,9 @@ def _cell(
     answers = np.bincount(place[read] * k + score[read], minlength=len(items) * k).reshape(len(items), k)
     cell = ScoredItems(
         key=key,
-        classes=votes.classes,
+        people=votes.of_items(items),
         item=items,
         group=group[items],
-        labels=votes.counts[items],
-        reference=votes.reference[items],
-        compared=votes.compared[items],
         answers=answers,
         numbers=_numbers(votes, units, rows, items, place) if votes.classes.continuous else None,
         asked=np.bincount(place, minlength=len(items)),

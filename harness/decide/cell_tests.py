@@ -85,7 +85,7 @@ class Commonest(NamedTuple):
     labels: tuple[Score, float] | None
 
 
-class Level(NamedTuple):
+class LeniencyTest(NamedTuple):
     """Judge minus mean label in points, by groups; whether it is shown to be less than a tenth of the scale, which is `reach` points."""
 
     leniency: ClusterMean
@@ -134,7 +134,7 @@ class CellTests(msgspec.Struct, frozen=True, kw_only=True):
     coverage: ReadableAnswers
     commonest: Commonest
     variation: OneClass
-    level: Level
+    level: LeniencyTest
     gain: float
     few_rare_cases: bool
     copied: CopiedLabels | None
@@ -266,7 +266,7 @@ class CellTester:
             baseline=baseline,
             coverage=ReadableAnswers(*_coverage(read), self._failures(rows[counted]), self._answer_counts(rows)),
             commonest=commonest,
-            level=Level(level, correction.reach, same_level_p(level, correction.reach) <= options.alpha),
+            level=LeniencyTest(level, correction.reach, same_level_p(level, correction.reach) <= options.alpha),
             gain=correction.gain,
             few_rare_cases=correction.few_rare_cases,
             copied=self._copied(key["metric"], labels, items, codes, pairs and pairs[1]),

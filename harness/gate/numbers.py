@@ -10,7 +10,7 @@ import msgspec
 
 from harness.content.tags import suggest
 from harness.decide.cell_tests import CellTests
-from harness.decide.limits import CellHits, LimitedNumber, agreement_by_item, cell_hits, drop, unread_shares
+from harness.decide.gate_measurements import CellHits, LimitedNumber, agreement_by_item, cell_hits, drop, unread_shares
 from harness.decide.verdicts import Verdict, tests_of_aligned, verdicts_of_tests
 from harness.gate.policy import AGREEMENT, ANY, NEEDS_BASELINE, Names, Policy
 from harness.gate.unanswered import Unanswered, unanswered_rows

@@ -74,6 +74,10 @@ class LabelCounts:
     majority: Rule  # how the annotators of an item become one reference
     scores: ItemScores | None = None  # on interval scales: the labels of the same items as numbers
 
+    def of_items(self, items: NDArray[Any]) -> LabelCounts:
+        """Return the counts of some items, without their numbers."""
+        return LabelCounts(self.classes, self.counts[items], self.majority)
+
     @cached_property
     def raters(self) -> Ints:
         """How many annotators count."""
