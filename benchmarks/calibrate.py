@@ -15,7 +15,7 @@ from harness.correction.calibrate import CalibrateOptions, calibrated_metric
 from harness.correction.certified_map import CertifiedMap, calibrated_texts
 from harness.correction.map_input import map_inputs
 from harness.correction.scored_items import ScoredItems
-from harness.measure.units import Classes
+from harness.measure.units import Classes, LabelCounts
 
 LANGUAGES, METRICS, TEXTS, LABELS, CLASSES = 15, 9, 3704, 2, 5
 SECONDS, APPLY_SECONDS, SCORES = 20.0, 1.0, 1_000_000
@@ -28,10 +28,9 @@ def cell(language: int, metric: int, texts: int, rng: np.random.Generator) -> Sc
     counted = [np.eye(CLASSES, dtype=np.int64)[each].sum(axis=1) for each in (said, judged)]
     return ScoredItems(
         key={"language": f"l{language:02d}", "metric": f"m{metric}", "judge": "j", "variant": "v", "temperature": None, "top_p": None},
-        classes=Classes(tuple(range(CLASSES)), "ordinal", tuple(map(float, range(CLASSES))), 1),
+        people=LabelCounts(Classes(tuple(range(CLASSES)), "ordinal", tuple(map(float, range(CLASSES))), 1), counted[0], "drop"),
         item=np.arange(texts),
         group=np.arange(texts) // 2 + language * texts,
-        labels=counted[0],
         answers=counted[1],
         numbers=None,
         asked=np.ones(texts, np.int64),

@@ -497,6 +497,7 @@ def improve(
     *,
     judge: str | Sequence[str] | None = None,
     annotators: str | None = None,
+    majority: Literal["drop", "median", "strict"] = "drop",
     where: Mapping[str, str | Sequence[str]] | None = None,
     card: str | None = None,
     out: Path | str = "results",
@@ -512,7 +513,7 @@ def improve(
             judges; with `asking`, the path of a data folder. The folder remembers that its labels confirmed; a data set in memory
             remembers nothing.
         options: how to choose and to confirm.
-        judge, annotators, where, card, out: as `compare` takes them.
+        judge, annotators, majority, where, card, out: as `compare` takes them.
         decision: thresholds of the verdicts before and after.
         asking: candidates that are asked, step by step, where answers are not recorded; `out` keeps their answers.
         watcher: is told how large a gain the confirming half can show, and follows what is asked; by default as `run`.
@@ -527,7 +528,7 @@ def improve(
         IncompleteRun: if calls have no answer; the same call continues.
     """
     today, improve_options, thresholds = datetime.now(UTC).date(), options or ImproveOptions(), decision or DecisionOptions()
-    compare = compare_options(judge, annotators, where)
+    compare = compare_options(judge, annotators, where, majority=majority)
     if asking is not None:
         plan = _planned_improvement(source, asking, improve_options, compare, card)
         return plan.run(Path(out), watcher or Quiet(may_send=may_send), thresholds, today)
@@ -635,6 +636,7 @@ def labels_check(
     *,
     by: str | Sequence[str] | None = None,
     annotators: str | None = None,
+    majority: Literal["drop", "median", "strict"] = "drop",
     where: Mapping[str, str | Sequence[str]] | None = None,
     langs: str | Sequence[str] | None = None,
     card: str | None = None,
@@ -644,5 +646,5 @@ def labels_check(
     """Check a label set before it is compared with a judge, like `harness labels check`. Arguments and errors as `compare`."""
     data = source if isinstance(source, Dataset) else load_folder(Path(source), Library(), card=card)
     keys = by if by is not None else labelcheck.BY
-    options = compare_options(None, annotators, restricted(where, langs), by=keys, seed=seed)
+    options = compare_options(None, annotators, restricted(where, langs), by=keys, majority=majority, seed=seed)
     return labelcheck.check_labels(data, options, watch)

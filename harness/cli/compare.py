@@ -120,6 +120,7 @@ def check_labels(arguments: argparse.Namespace) -> int:
             arguments.data,
             by=arguments.by,
             annotators=arguments.annotators,
+            majority=arguments.majority,
             where=restrictions(arguments.where, arguments.langs),
             card=arguments.card,
             seed=arguments.seed,

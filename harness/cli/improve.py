@@ -32,13 +32,13 @@ def improve(arguments: argparse.Namespace) -> int:
     asking = _asking(arguments)
     judge = arguments.judge if asking is None else None
     if arguments.dry_run:
-        counted = sources.compare_options(judge, arguments.annotators, where)
+        counted = sources.compare_options(judge, arguments.annotators, where, majority=arguments.majority)
         print(api.improvable(arguments.source, options, counted, asking=asking, **place))
         return 0
     decision = decision_options(arguments)
     watcher = TerminalWatcher(assume_yes=arguments.yes)
     with working("choosing and confirming") if asking is None else nullcontext():
-        said = {"judge": judge, "annotators": arguments.annotators, "where": where, **place}
+        said = {"judge": judge, "annotators": arguments.annotators, "majority": arguments.majority, "where": where, **place}
         found = api.improve(arguments.source, options, decision=decision, asking=asking, watcher=watcher, **said)
     from harness.render.improvement import CALIBRATED, calibration_steps, render_improved
 

@@ -19,9 +19,9 @@ from harness.errors import UsageError
 from harness.measure.answer_counts import total_answers
 from harness.measure.cells import number, sort_key
 from harness.measure.compare import AlignedData, Recording, align
-from harness.measure.options import CompareOptions, Rule
+from harness.measure.options import CompareOptions
 from harness.model import CONDITION
-from harness.stats import Acceptance, acceptance_threshold, aggregate_counts
+from harness.stats import Acceptance, acceptance_threshold
 from harness.stats.core.arrays import Floats
 
 Confidence = Literal["probability", "repeats", "votes"]
@@ -161,7 +161,7 @@ def accepted_from(cell: ScoredItems, compare: CompareOptions, options: AcceptOpt
     if cell.classes.continuous:
         return AcceptedFrom(key=cell.key, confidence="none", reason=CONTINUOUS)
     name, confidence = confidence_of(cell, options)
-    agrees, known = agrees_with_people(cell, compare.majority)
+    agrees, known = agrees_with_people(cell)
     left_out = int((cell.labelled & ~known).sum())
     counts: dict[str, Any] = {"n": int(known.sum()), "groups": len(np.unique(cell.group[known])), "left_out": left_out}
     if confidence is None or is_unequal(cell):
@@ -204,11 +204,9 @@ def _left_out_notes(thresholds: Sequence[AcceptedFrom]) -> Iterator[str]:
         )
 
 
-def agrees_with_people(cell: ScoredItems, majority: Rule) -> tuple[Floats, NDArray[np.bool_]]:
+def agrees_with_people(cell: ScoredItems) -> tuple[Floats, NDArray[np.bool_]]:
     """(items,) whether the judge gives people's aggregate, NaN outside the guarantee; and which texts the guarantee is about."""
-    truth = aggregate_counts(cell.labels, majority)
-    known = cell.labelled if majority == "strict" else truth >= 0
-    return np.where(known, (cell.answer == truth) & (truth >= 0), math.nan), known
+    return np.where(cell.compared, cell.right, math.nan), cell.compared
 
 
 def confidence_of(cell: ScoredItems, options: AcceptOptions) -> tuple[str, Floats | None]:
@@ -266,9 +264,9 @@ def _panel(panel: Sequence[ScoredItems], key: Mapping[str, Any]) -> ScoredItems:
     first, unknown = panel[0].take(np.zeros(len(item), np.int64), **key), np.full(len(item), math.nan)
     return replace(
         first,
+        people=replace(first.people, counts=labels),
         item=item,
         group=group,
-        labels=labels,
         answers=answers,
         asked=asked,
         counts=total_answers(cell.counts for cell in panel),

@@ -82,7 +82,7 @@ def calibrations(laid_out: AlignedData, compare: CompareOptions, options: Decisi
 def _of_data(judged: JudgedData, by_source: bool, compare: CompareOptions, options: DecisionOptions) -> Iterator[Calibration]:
     column = judged.units.judgments.confidence
     confidence = np.array([*column.values, math.nan], np.float64)[column.codes]
-    right, _ = unit_hits(judged.units, judged.counted, compare)
+    right, _ = unit_hits(judged.units, judged.counted)
     group = judged.data.clusters.codes.astype(np.int64)[judged.units.item]
     for key, rows in rows_by_cell(judged, by_source):
         sure = ~np.isnan(confidence[rows])

@@ -28,7 +28,7 @@ from harness.correction.unread_cells import refuse_unread
 from harness.errors import JudgeError, UsageError
 from harness.measure.cells import number
 from harness.measure.compare import Recording, align
-from harness.measure.options import CompareOptions, Rule
+from harness.measure.options import CompareOptions
 from harness.model import JudgeCondition
 from harness.stats.core.arrays import Floats, Ints
 from harness.stats.selection.cascade import Cascade, CascadePromise, Units, answered_by, joint_cascade, split_cascade, votes_so_far
@@ -186,7 +186,7 @@ def accept_cascade(
     complete = [[own[each] for each in chain] for _, own in sorted(by_place.items()) if all(each in own for each in chain)]
     if not complete:
         raise UsageError(f"no language and metric has scores of all judges: {', '.join(names)}")
-    found = tuple(_cascade(own, compare.majority, options, units, prices) for own in complete)
+    found = tuple(_cascade(own, options, units, prices) for own in complete)
     use = f"{options} cascade={' then '.join(each.judge for each in chain)} units={units}"
     notes = (*laid_out.notes, *_price_notes(chain, prices, order), GUARANTEE, *filter(None, (assumed,)))
     only_if = ONLY_IF if assumed else None
@@ -224,13 +224,11 @@ class _Answers(NamedTuple):
         return test(*arrays, self.group, promise=CascadePromise(options.alpha, options.delta, units))
 
 
-def _cascade(
-    cells: Sequence[ScoredItems], majority: Rule, options: AcceptOptions, units: Units, prices: Mapping[str, AnswerPrice]
-) -> AcceptedCascade:
+def _cascade(cells: Sequence[ScoredItems], options: AcceptOptions, units: Units, prices: Mapping[str, AnswerPrice]) -> AcceptedCascade:
     shared = np.asarray(sorted(set.intersection(*(set(cell.item.tolist()) for cell in cells))), np.int64)
     labelled = set().union(*(cell.item[cell.labelled].tolist() for cell in cells))
     common = [cell.take(np.searchsorted(cell.item, shared)) for cell in cells]
-    agrees, known = zip(*(agrees_with_people(cell, majority) for cell in common), strict=True)
+    agrees, known = zip(*(agrees_with_people(cell) for cell in common), strict=True)
     left_out = common[0].labelled & ~known[0]
     read = [confidence_of(cell, options) for cell in common]
     if options.confidence == VOTES:  # the share of the judges asked so far, this one included, that give its answer

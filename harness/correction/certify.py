@@ -33,7 +33,7 @@ from harness.measure.options import Annotators, CompareOptions
 from harness.model import SAMPLING, JudgeCondition, JudgeIdentity, Scale, Score
 from harness.row_files import sha256_of
 from harness.runs import RunProtocol
-from harness.stats import LabelledSummary, aggregate_counts, enough_labels, summarise_labelled
+from harness.stats import LabelledSummary, enough_labels, summarise_labelled
 from harness.stats.core.arrays import Floats
 from harness.stats.estimation.prediction_powered import MIN_LABELLED_GROUPS, MIN_LABELS
 from harness.stats.intervals.cluster_mean import cluster_mean
@@ -209,7 +209,7 @@ def _cell(
     if cell.counts.mostly_unread:
         corrections, reason = (), unread_words(cell.counts)
     found = accepted_from(aggregated, compare, acceptance) if random else None
-    confusion, agreement_error = _agreement(aggregated, compare)
+    confusion, agreement_error = _agreement(aggregated)
     return CertifiedCell(
         language=verdict.key["language"],
         metric=verdict.key["metric"],
@@ -242,10 +242,10 @@ def _threshold(found: AcceptedFrom, options: AcceptOptions) -> CertifiedThreshol
     return CertifiedThreshold(**values, alpha=options.alpha, delta=options.delta)
 
 
-def _agreement(cell: ScoredItems, compare: CompareOptions) -> tuple[tuple[tuple[int, ...], ...], float | None]:
+def _agreement(cell: ScoredItems) -> tuple[tuple[tuple[int, ...], ...], float | None]:
     """The confusion counts, and the error of the share in which both agree."""
     k = len(cell.classes.scores)
-    truth, answer = aggregate_counts(cell.labels, compare.majority), cell.answer
+    truth, answer = cell.reference, cell.answer
     both = (truth >= 0) & (answer >= 0)
     counts = np.bincount(truth[both] * k + answer[both], minlength=k * k).reshape(k, k)
     error = cluster_mean((truth == answer)[both].astype(np.float64), cell.group[both]).error

@@ -161,7 +161,7 @@ def _cell_numbers(
     parts = list(split_by(cell, keys))
     for part in parts:
         if options.prevalence_shift:
-            for share_of, three in shifted_estimates(part, compare.majority, shares=options.shares, share_of=options.share_of):
+            for share_of, three in shifted_estimates(part, shares=options.shares, share_of=options.share_of):
                 yield _number(part.key, three, share_of)
         else:
             for share_of, sample, lam in _samples(part, options):

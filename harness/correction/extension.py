@@ -29,7 +29,7 @@ from harness.measure.cells import sort_key
 from harness.measure.compare import Recording, align
 from harness.measure.options import Annotators, CompareOptions
 from harness.measure.units import as_text, item_key
-from harness.stats import aggregate_counts, correct_with_summary, holm
+from harness.stats import correct_with_summary, holm
 from harness.stats.estimation.transport import LEAST_GROUPS, TransportTest, transport
 
 Outcome = Literal["extended", "refused", "more labels"]
@@ -263,7 +263,7 @@ def _agreement(cell: ScoredItems, certified: CertifiedCell, certificate: Certifi
     """Agreement with people's aggregate, answers that cannot be read as wrong, less the certified agreement with its own error."""
     counts = np.asarray(certified.confusion, np.int64)
     known = float(np.trace(counts)) / max(int(counts.sum()), 1)
-    truth = aggregate_counts(cell.labels, certificate.options.majority)
+    truth = cell.reference
     agrees = np.where(truth >= 0, (cell.answer == truth) - known, math.nan)
     error = certified.agreement_error  # else that of a share of as many texts as there are groups, which is no smaller
     error = math.sqrt(known * (1 - known) / max(certified.groups, 1)) if error is None else error

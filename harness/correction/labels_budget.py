@@ -11,7 +11,7 @@ from harness.correction.with_others import NewLanguage, new_languages
 from harness.decide.cell_tests import CellTests
 from harness.decide.options import DecisionOptions
 from harness.decide.rule import NOBODY, VerdictName
-from harness.decide.verdicts import Verdict, tests_laid_out, verdicts_of_tests
+from harness.decide.verdicts import Verdict, tests_of_aligned, verdicts_of_tests
 from harness.errors import UsageError
 from harness.measure.cells import number
 from harness.measure.compare import Recording, align
@@ -86,7 +86,7 @@ def label_budget(
     if not 0 < half_width < 0.5:
         raise UsageError(f"a half-width is a share between 0 and 0.5, such as 0.05 for 5 points; got {half_width:g}")
     laid_out = align(sources, options)
-    tests = tests_laid_out(laid_out, options, decision)
+    tests = tests_of_aligned(laid_out, decision)
     by_key = {tuple(one.key.values()): one for one in tests}
     cells = tuple(_needed(by_key[tuple(verdict.key.values())], verdict, half_width) for verdict in verdicts_of_tests(tests, decision))
     signature = laid_out.signed(decide=decision.signed(one.data.about for one in laid_out.judged))

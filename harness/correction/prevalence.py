@@ -13,10 +13,9 @@ from numpy.typing import NDArray
 
 from harness.correction.mean_estimates import ALL_LABELLED, Figure, MeanEstimates, Sample, mean_estimates
 from harness.correction.scored_items import ScoredItems
-from harness.measure.options import Rule
 from harness.measure.units import as_text
 from harness.model import Score
-from harness.stats import aggregate_counts, corrected_shares, rogan_gladen
+from harness.stats import corrected_shares, rogan_gladen
 from harness.stats.core.arrays import Floats, Ints
 from harness.stats.estimation.misclassification import INDISTINCT, few_labels
 
@@ -25,14 +24,12 @@ IMPOSSIBLE = "no share explains how often the judge gives the class, with the er
 BINARY, SEVERAL = "Rogan-Gladen (Fieller)", "inverse confusion matrix"
 
 
-def shifted_estimates(
-    cell: ScoredItems, majority: Rule, *, shares: bool, share_of: str | None
-) -> Iterator[tuple[Score | None, MeanEstimates]]:
+def shifted_estimates(cell: ScoredItems, *, shares: bool, share_of: str | None) -> Iterator[tuple[Score | None, MeanEstimates]]:
     """Pairs of a class (None for the mean) and its three estimates; the corrected one is of the texts without a label.
 
-    `majority` turns annotators into one true class; items without one are left out of the error rates. The rest is as in `CorrectOptions`.
+    Items without a reference are left out of the error rates. The arguments are as in `CorrectOptions`.
     """
-    truth = aggregate_counts(cell.labels, majority)
+    truth = cell.reference
     new = ~cell.labelled
     answers = np.nan_to_num(cell.answer_shares)
     k = len(cell.classes.scores)

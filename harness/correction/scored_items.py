@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import msgspec
 import numpy as np
@@ -63,10 +63,9 @@ class ScoredItems:
 
     Attributes:
         key: that of a cell (`CELL`), and the keys to group by.
-        classes: of the metric's scale.
+        people: the labels of the items as counts; rows of zeros for items without a label.
         item: (items,) positions among the items of the data.
         group: (items,) codes of what items share.
-        labels: (items, k) how many annotators gave each class; rows of zeros for items without a label.
         answers: (items, k) how many of the judge's answers are in each class.
         numbers: of continuous scores, (items,) mean label and mean readable answer, NaN where there is none; None where scores are classes.
         asked: (items,) number of answers, failures included.
@@ -78,10 +77,9 @@ class ScoredItems:
     """
 
     key: dict[str, Any]
-    classes: Classes
+    people: LabelCounts
     item: Ints
     group: Ints
-    labels: Ints
     answers: Ints
     numbers: tuple[Floats, Floats] | None
     asked: Ints
@@ -91,15 +89,17 @@ class ScoredItems:
     inclusion: Floats | None
     stratum: Ints | None
 
+    BY_ITEM: ClassVar = ("item", "group", "answers", "asked", "probability", "expected")
+
     def __len__(self) -> int:
         return len(self.item)
 
     def take(self, rows: NDArray[Any], **key: Any) -> ScoredItems:
         """Some of the items, with further parts of the key."""
-        columns = {name: getattr(self, name)[rows] for name in ("item", "group", "labels", "answers", "asked", "probability", "expected")}
+        columns = {name: getattr(self, name)[rows] for name in self.BY_ITEM}
         columns |= {name: None if getattr(self, name) is None else getattr(self, name)[rows] for name in ("inclusion", "stratum")}
         columns["numbers"] = None if self.numbers is None else tuple(each[rows] for each in self.numbers)
-        return replace(self, key=self.key | key, **columns)
+        return replace(self, key=self.key | key, people=self.people.of_items(rows), **columns)
 
     @property
     def place(self) -> tuple[str, str]:
@@ -118,8 +118,28 @@ class ScoredItems:
         return {name: value for name, value in self.key.items() if name != "language"}
 
     @property
+    def classes(self) -> Classes:
+        """The scale of the metric."""
+        return self.people.classes
+
+    @property
+    def labels(self) -> Ints:
+        """(items, k) how many annotators gave each class."""
+        return self.people.counts
+
+    @property
+    def reference(self) -> Ints:
+        """(items,) class of people's aggregate; negative where there is none."""
+        return self.people.reference
+
+    @property
+    def compared(self) -> NDArray[np.bool_]:
+        """(items,) whether an answer can agree or disagree with people."""
+        return self.people.compared
+
+    @property
     def labelled(self) -> NDArray[np.bool_]:
-        return np.asarray(self.labels.sum(axis=1) > 0)
+        return self.people.labelled
 
     @property
     def values(self) -> Floats | None:
@@ -149,6 +169,11 @@ class ScoredItems:
     def answer(self) -> Ints:
         """(items,) the judge's commonest answer as class code; negative where there is none, or where two are equally common."""
         return aggregate_counts(self.answers, "drop")
+
+    @property
+    def right(self) -> NDArray[np.bool_]:
+        """(items,) whether the judge's commonest answer is people's; no answer is right where people have no commonest label."""
+        return np.asarray((self.reference >= 0) & (self.answer == self.reference))
 
     @property
     def repeat_share(self) -> Floats:
@@ -183,10 +208,9 @@ def _cell(
     answers = np.bincount(place[read] * k + score[read], minlength=len(items) * k).reshape(len(items), k)
     cell = ScoredItems(
         key=key,
-        classes=votes.classes,
+        people=votes.of_items(items),
         item=items,
         group=group[items],
-        labels=votes.counts[items],
         answers=answers,
         numbers=_numbers(votes, units, rows, items, place) if votes.classes.continuous else None,
         asked=np.bincount(place, minlength=len(items)),

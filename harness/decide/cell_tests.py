@@ -17,7 +17,6 @@ from harness.decide.rows_by_cell import rows_by_cell
 from harness.decide.verdict_parts import CopiedLabels
 from harness.measure.answer_counts import AnswerCounts, count_answers
 from harness.measure.judged import JudgedData
-from harness.measure.options import CompareOptions
 from harness.measure.scores import numbers
 from harness.measure.unit_agreement import baseline_hits, mean_of_questions, unit_gaps, unit_hits
 from harness.measure.units import Classes, LabelCounts, item_key
@@ -84,7 +83,7 @@ class Commonest(NamedTuple):
     labels: tuple[Score, float] | None
 
 
-class Level(NamedTuple):
+class LeniencyTest(NamedTuple):
     """Judge minus mean label in points, by groups; whether it is shown to be less than a tenth of the scale, which is `reach` points."""
 
     leniency: ClusterMean
@@ -133,7 +132,7 @@ class CellTests(msgspec.Struct, frozen=True, kw_only=True):
     coverage: ReadableAnswers
     commonest: Commonest
     variation: OneClass
-    level: Level
+    level: LeniencyTest
     gain: float
     few_rare_cases: bool
     copied: CopiedLabels | None
@@ -162,16 +161,15 @@ class CellTests(msgspec.Struct, frozen=True, kw_only=True):
         return judge is not None and labels is not None and judge[1] >= _CONSTANT and labels[1] < _VARIED
 
 
-def cell_tests(judged: JudgedData, by_source: bool, compare: CompareOptions, options: DecisionOptions) -> Iterator[CellTests]:
+def cell_tests(judged: JudgedData, by_source: bool, options: DecisionOptions) -> Iterator[CellTests]:
     """The tests of every cell of one data set; repeats of a question are averaged first.
 
     Args:
         judged: judgments laid beside labels.
         by_source: whether sources have cells of their own.
-        compare: the rule of the aggregate.
         options: margin and level of the tests.
     """
-    measures = CellTester(judged, compare, options)
+    measures = CellTester(judged, options)
     epsilon = options.discount(judged.data.about.epsilon)
     for some in windows(rows_by_cell(judged, by_source), lambda cell: len(cell[1]), _UNITS):
         measured = run_lockstep([measures.cell(*cell) for cell in some], cluster_mean_each)
@@ -194,12 +192,12 @@ class _Measured(NamedTuple):
 class CellTester:
     """What every judgment says of the judge, the baseline and people."""
 
-    def __init__(self, judged: JudgedData, compare: CompareOptions, options: DecisionOptions) -> None:
+    def __init__(self, judged: JudgedData, options: DecisionOptions) -> None:
         data, units, counted = judged.data, judged.units, judged.counted
         self.judged, self.options = judged, options
-        self.right, self.score = unit_hits(units, counted, compare)
+        self.right, self.score = unit_hits(units, counted)
         self.design = judged.design.weight if judged.design else None
-        self.baseline = baseline_hits(data, units, counted, judged.baseline or {}, compare, self.design)
+        self.baseline = baseline_hits(data, units, counted, judged.baseline or {}, self.design)
         self.weights = {metric: _weights(votes.classes, options) for metric, votes in counted.items()}
         self.gap = unit_gaps(units, counted, self.score, self.weights)
         self.group = data.clusters.codes.astype(np.int64)
@@ -266,7 +264,7 @@ class CellTester:
             baseline=baseline,
             coverage=ReadableAnswers(*_coverage(read), self._counted(rows[counted]).unread, self._counted(rows)),
             commonest=commonest,
-            level=Level(level, correction.reach, same_level_p(level, correction.reach) <= options.alpha),
+            level=LeniencyTest(level, correction.reach, same_level_p(level, correction.reach) <= options.alpha),
             gain=correction.gain,
             few_rare_cases=correction.few_rare_cases,
             copied=self._copied(key["metric"], labels, items, codes, pairs and pairs[1]),

@@ -14,7 +14,6 @@ from harness.decide.annotator_labels import AnnotatorLabels, numbers_of_codes
 from harness.decide.rows_by_cell import rows_by_cell
 from harness.measure.cells import number
 from harness.measure.judged import JudgedData
-from harness.measure.options import CompareOptions
 from harness.measure.parallel_texts import parallel_numbers, text_clusters
 from harness.measure.unit_agreement import mean_of_questions, unit_hits
 from harness.measure.units import Classes, item_key
@@ -134,14 +133,14 @@ def without_language(key: Mapping[str, Any]) -> tuple[tuple[str, Any], ...]:
 
 
 def language_parts(
-    judged_data: Iterable[JudgedData], by_source: bool, compare: CompareOptions, names: Collection[str] = COMPARISONS
+    judged_data: Iterable[JudgedData], by_source: bool, names: Collection[str] = COMPARISONS
 ) -> Iterator[tuple[tuple[Any, ...], LanguageParts]]:
     """The parts of these names, of every judge, metric and condition, with the sorted pairs of its key."""
     for judged in judged_data:
         rows: dict[tuple[Any, ...], list[Ints]] = {}
         for key, own in rows_by_cell(judged, by_source):
             rows.setdefault(without_language(key), []).append(own)
-        judgments = _JudgedLanguages(judged, compare)
+        judgments = _JudgedLanguages(judged)
         for judge, parts in rows.items():
             yield judge, judgments.parts(dict(judge)["metric"], np.sort(np.concatenate(parts)), names)
 
@@ -149,9 +148,9 @@ def language_parts(
 class _JudgedLanguages:
     """Judgments of one data set by language."""
 
-    def __init__(self, judged: JudgedData, compare: CompareOptions) -> None:
+    def __init__(self, judged: JudgedData) -> None:
         self.judged = judged
-        self.right, self.score = unit_hits(judged.units, judged.counted, compare)
+        self.right, self.score = unit_hits(judged.units, judged.counted)
         self.language = item_key(judged.data, "language")
         self.cluster, self.parallel = text_clusters(judged.data), parallel_numbers(judged.data)
         self.labels = AnnotatorLabels(judged.data, judged.counted)

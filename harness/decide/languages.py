@@ -112,7 +112,7 @@ def language_comparisons(
     """
     directions = {metric: votes.classes.direction for judged in laid_out.judged for metric, votes in judged.counted.items()}
     found = []
-    parts = dict(language_parts(laid_out.judged, "source" in laid_out.by, compare)) if full else {}
+    parts = dict(language_parts(laid_out.judged, "source" in laid_out.by)) if full else {}
     for key, own in _by_judge(tests):
         rows = tuple(_language(one, directions.get(key["metric"]), options) for one in own)
         gap, why = _gap_over_languages(own)

@@ -199,12 +199,12 @@ def verdicts(sources: Sequence[Recording], compare: CompareOptions, options: Dec
 
 def verdicts_laid_out(laid_out: AlignedData, compare: CompareOptions, options: DecisionOptions) -> tuple[Verdict, ...]:
     """The same of sources that are laid out already."""
-    return verdicts_of_tests(tests_laid_out(laid_out, compare, options), options)
+    return verdicts_of_tests(tests_of_aligned(laid_out, options), options)
 
 
-def tests_laid_out(laid_out: AlignedData, compare: CompareOptions, options: DecisionOptions) -> tuple[CellTests, ...]:
+def tests_of_aligned(laid_out: AlignedData, options: DecisionOptions) -> tuple[CellTests, ...]:
     """The tests of every cell, uncorrected."""
-    return tuple(one for judged in laid_out.judged for one in cell_tests(judged, "source" in laid_out.by, compare, options))
+    return tuple(one for judged in laid_out.judged for one in cell_tests(judged, "source" in laid_out.by, options))
 
 
 def verdicts_of_tests(tests: Sequence[CellTests], options: DecisionOptions) -> tuple[Verdict, ...]:

@@ -8,8 +8,8 @@ from typing import Any, Literal
 
 import msgspec
 
+from harness.decide.gate_measurements import LimitedNumber, better_than_baseline, corrected, no_worse_than_people
 from harness.decide.language_parts import FEW_TEXTS
-from harness.decide.limits import LimitedNumber, better_than_baseline, corrected, no_worse_than_people
 from harness.decide.options import DecisionOptions
 from harness.decide.rule import CORRECTED_WORSE
 from harness.decide.verdicts import Verdict

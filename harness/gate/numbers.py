@@ -10,8 +10,8 @@ import msgspec
 
 from harness.content.tags import suggest
 from harness.decide.cell_tests import CellTests
-from harness.decide.limits import CellHits, LimitedNumber, agreement_by_item, cell_hits, drop, unread_shares
-from harness.decide.verdicts import Verdict, tests_laid_out, verdicts_of_tests
+from harness.decide.gate_measurements import CellHits, LimitedNumber, agreement_by_item, cell_hits, drop, unread_shares
+from harness.decide.verdicts import Verdict, tests_of_aligned, verdicts_of_tests
 from harness.gate.policy import AGREEMENT, ANY, NEEDS_BASELINE, Names, Policy
 from harness.gate.unanswered import Unanswered, unanswered_rows
 from harness.measure.cells import Cell
@@ -94,14 +94,14 @@ class GatedNumbers:
         compared = compare_aligned(laid_out, options)
         self.notes = compared.notes
         self.cells: dict[CellKey, Cell] = {CellKey.of(cell.key): cell for cell in compared.cells}
-        tests = tests_laid_out(laid_out, options, policy.thresholds)
+        tests = tests_of_aligned(laid_out, policy.thresholds)
         self.tests: dict[CellKey, CellTests] = {CellKey.of(one.key): one for one in tests}
         self.verdicts: dict[CellKey, Verdict] = {CellKey.of(one.key): one for one in verdicts_of_tests(tests, policy.thresholds)}
         self.unread = unread_shares(laid_out)
-        self.hits = cell_hits(laid_out, options)
+        self.hits = cell_hits(laid_out)
         self.unanswered = _unanswered(source, laid_out)
         earlier = _laid_out(baseline) if baseline else None
-        self.earlier: dict[CellKey, CellHits] = cell_hits(*earlier) if earlier else {}
+        self.earlier: dict[CellKey, CellHits] = cell_hits(earlier[0]) if earlier else {}
         self._earlier_unanswered = _unanswered(baseline, earlier[0]) if baseline and earlier else {}
         self._weighted = any(judged.design for judged in laid_out.judged)
         self._every = list(dict.fromkeys((*self.cells, *self.unanswered)))

@@ -58,7 +58,7 @@ def asked_data(spec: RunSpec, compare: CompareOptions) -> AskedData:
     if not len(known.labels):
         raise UsageError(f"{spec.data} has no labels to choose by; label some texts first ('harness annotate')")
     needed = annotators_needed(compare, known.labels.max_annotators)
-    compare = CompareOptions(annotators=needed)
+    compare = CompareOptions(annotators=needed, majority=compare.majority)
     questions = labelled_questions(known, compare)
     if not len(questions):
         raise UsageError(f"no text of {spec.data} has a commonest label on {', '.join(prepared.protocol.questions.metrics)}")

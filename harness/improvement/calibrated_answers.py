@@ -23,7 +23,7 @@ from harness.improvement.questions import CandidateAnswers, LabelledQuestion, La
 from harness.measure.compare import Recording, align
 from harness.measure.options import CompareOptions
 from harness.model import Failure, JudgeCondition, Score
-from harness.stats import aggregate_counts, group_folds
+from harness.stats import group_folds
 from harness.stats.core.arrays import Floats, Ints
 
 _SUFFIX = "+calibrated"
@@ -206,10 +206,10 @@ def _likeliest(shares: NDArray[Any]) -> Ints:
 
 
 def _right(mapped: Iterable[tuple[_Mapped, Ints]], questions: LabelledQuestions) -> Floats:
-    """(questions,) 1 where the class code of a question's text is its commonest label, else 0."""
+    """(questions,) 1 where the class code of a question's text is its reference, else 0."""
     found: dict[LabelledQuestion, float] = {}
     for one, code in mapped:
-        right = (code == aggregate_counts(one.cell.labels, "drop")).astype(float).tolist()
+        right = ((code >= 0) & (code == one.cell.reference)).astype(float).tolist()
         found |= {LabelledQuestion(*one.cell.place, item): value for item, value in zip(one.items, right, strict=True)}
     return np.array([found.get(question, 0.0) for question in questions.questions])
 

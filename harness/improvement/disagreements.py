@@ -16,17 +16,16 @@ from harness.measure.compare import Recording, align, judged_data
 from harness.measure.options import CompareOptions
 from harness.model import Item, JudgeCondition, Score
 from harness.offensive import HIDDEN
-from harness.stats import aggregate_counts
 
 _SHOWN = 5
 _CHARACTERS = 300
 
 
 class Disagreement(msgspec.Struct, frozen=True):
-    """A text, its commonest label, and the judge's commonest answer; None: none can be read, or several are as common."""
+    """A text, its reference, and the judge's commonest answer; None: there is none, or several are as common."""
 
     item_id: str
-    people: Score
+    people: Score | None
     judge: Score | None
     text: str
 
@@ -44,7 +43,7 @@ class Remaining(msgspec.Struct, frozen=True):
 def disagreements(
     source: Recording, compare: CompareOptions, candidate: JudgeCondition, questions: LabelledQuestions
 ) -> tuple[Remaining, ...]:
-    """Where a candidate's answers to these questions differ from the commonest label, the largest share first."""
+    """Where a candidate's answers to these questions differ from people's reference, the largest share first."""
     wanted = set(questions.questions)
     [judged] = judged_data([source], compare)
     rows = [
@@ -56,14 +55,15 @@ def disagreements(
 
 
 def _of_cell(cell: ScoredItems, data: Dataset, items: set[str]) -> Remaining:
-    label, answer = aggregate_counts(cell.labels, "drop"), cell.answer
-    asked = np.array([data.items[at].item_id in items for at in cell.item.tolist()], bool) & (label >= 0)
-    wrong = np.flatnonzero(asked & (answer != label))
+    label, answer = cell.reference, cell.answer
+    asked = np.array([data.items[at].item_id in items for at in cell.item.tolist()], bool) & cell.compared
+    wrong = np.flatnonzero(asked & ~cell.right)
     widest = wrong[np.argsort(-np.abs(answer - label)[wrong], kind="stable")] if cell.values is not None else wrong
     scores, examples = cell.classes.scores, []
     for at in widest[:_SHOWN].tolist():
         item, given = data.items[int(cell.item[at])], int(answer[at])
-        examples.append(Disagreement(item.item_id, scores[int(label[at])], scores[given] if given >= 0 else None, _text(item, data)))
+        people, judge = (scores[code] if code >= 0 else None for code in (int(label[at]), given))
+        examples.append(Disagreement(item.item_id, people, judge, _text(item, data)))
     return Remaining(*cell.place, len(wrong), int(asked.sum()), tuple(examples))
 
 

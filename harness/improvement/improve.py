@@ -290,7 +290,8 @@ def _constant(choosing: ChooseHalf, confirming: ConfirmHalf) -> Floats:
     """Whether the label that is commonest in the choosing half, of each language and metric, is that of each confirming question."""
     counts: dict[tuple[str, str], Counter[int]] = {}
     for question, label in zip(choosing.texts.questions, choosing.texts.label.tolist(), strict=True):
-        counts.setdefault((question.language, question.metric), Counter())[label] += 1
+        if label >= 0:
+            counts.setdefault((question.language, question.metric), Counter())[label] += 1
     best = {place: count.most_common(1)[0][0] for place, count in counts.items()}
     texts = zip(confirming.texts.questions, confirming.texts.label.tolist(), strict=True)
     return np.array([best.get((question.language, question.metric)) == label for question, label in texts], float)

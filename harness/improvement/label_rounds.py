@@ -39,7 +39,7 @@ class DifferingLabel(msgspec.Struct, frozen=True):
     language: str
     metric: str
     item_id: str
-    labels: tuple[Score, ...]
+    labels: tuple[Score | None, ...]
 
 
 class RoundsCompared(msgspec.Struct, frozen=True, kw_only=True):
@@ -100,7 +100,7 @@ def compare_rounds(source: Recording, rounds: Sequence[LabelRound], compare: Com
     every = range(len(candidates))
     agreement = np.array([answers.right(every, choosing).mean(axis=0) for _, answers in answered]).T
     by_round = [commonest_labels(each.data, compare) for each in sources]
-    given = {question: tuple(labels[question] for labels in by_round) for question in common.questions}
+    given = {question: tuple(labels.get(question) for labels in by_round) for question in common.questions}
     differing = [DifferingLabel(*question, labels) for question, labels in given.items() if len(set(labels)) > 1]
     return RoundsCompared(
         rounds=tuple(each.name for each in rounds),

@@ -1,4 +1,4 @@
-"""The questions that candidates are compared on, each with its commonest label, and which candidates answered them as people do."""
+"""The questions that candidates are compared on, each with its reference, and which candidates answered them as people do."""
 
 from __future__ import annotations
 
@@ -13,12 +13,11 @@ from harness.correction.scored_items import scored_items
 from harness.data.dataset import Dataset
 from harness.data.judgments import NO_VARIANT, Judgments
 from harness.errors import UsageError
-from harness.measure.compare import Recording, align
+from harness.measure.compare import Recording, align, refuse_median_of_names
 from harness.measure.judged import JudgedData
 from harness.measure.options import CompareOptions, annotators_needed
 from harness.measure.units import votes
 from harness.model import SAMPLING, JudgeCondition, Score
-from harness.stats import aggregate_counts
 from harness.stats.core.arrays import Floats, Ints
 
 
@@ -32,7 +31,10 @@ class LabelledQuestion(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class LabelledQuestions:
-    """Questions with a commonest label. `label` has the codes of these labels, `group` of what texts share, of all languages alike."""
+    """Questions with labels. `label` has the codes of the references, `group` of what texts share, of all languages alike.
+
+    Under the rule `strict`, a question without a commonest label has a negative code: no answer agrees with it.
+    """
 
     questions: tuple[LabelledQuestion, ...]
     label: Ints
@@ -71,9 +73,9 @@ class LabelledQuestions:
 
 
 def labelled_questions(data: Dataset, compare: CompareOptions) -> LabelledQuestions:
-    """Every question of the data with a commonest label, in the order of language, metric and text.
+    """Every question of the data that answers are compared with, in the order of language, metric and text.
 
-    Metrics with continuous scores are left out. Raises UsageError as `measure.votes`.
+    Metrics with continuous scores are left out. Raises UsageError as `measure.votes`, and for a median of classes without an order.
     """
     group = data.clusters.codes
     rows = sorted((question, code, int(group[at])) for question, code, at, _ in _commonest(data, compare))
@@ -82,19 +84,20 @@ def labelled_questions(data: Dataset, compare: CompareOptions) -> LabelledQuesti
 
 
 def commonest_labels(data: Dataset, compare: CompareOptions) -> dict[LabelledQuestion, Score]:
-    """The commonest label of every question that has one. Raises as `labelled_questions`."""
-    return {question: score for question, _, _, score in _commonest(data, compare)}
+    """The reference of every question that has one. Raises as `labelled_questions`."""
+    return {question: score for question, _, _, score in _commonest(data, compare) if score is not None}
 
 
-def _commonest(data: Dataset, compare: CompareOptions) -> Iterator[tuple[LabelledQuestion, int, int, Score]]:
-    """Each question with the code of its commonest label, its item's position, and the label."""
-    for metric, of in votes(data, Judgments.from_rows(()), annotators_needed(compare, data.labels.max_annotators)).items():
+def _commonest(data: Dataset, compare: CompareOptions) -> Iterator[tuple[LabelledQuestion, int, int, Score | None]]:
+    """Yield each question with the code of its reference, its item's position, and the reference; None where no label is the commonest."""
+    counted = votes(data, Judgments.from_rows(()), annotators_needed(compare, data.labels.max_annotators), compare.majority)
+    refuse_median_of_names(counted, compare)
+    for metric, of in counted.items():
         if of.classes.continuous:
             continue
-        label = aggregate_counts(of.counts, "drop")
-        for at in np.flatnonzero(label >= 0).tolist():
-            item, code = data.items[at], int(label[at])
-            yield LabelledQuestion(item.language, metric, item.item_id), code, at, of.classes.scores[code]
+        for at in np.flatnonzero(of.compared).tolist():
+            item, code = data.items[at], int(of.reference[at])
+            yield LabelledQuestion(item.language, metric, item.item_id), code, at, of.classes.scores[code] if code >= 0 else None
 
 
 class CandidateAnswers(Protocol):
@@ -174,7 +177,7 @@ def _too_few(name: str, candidates: Sequence[JudgeCondition]) -> str:
 
 
 class AnsweredQuestion(NamedTuple):
-    """A question's commonest label, its group, and for each candidate that was asked whether it gave this label."""
+    """A question's reference, its group, and for each candidate that was asked whether it gave this label."""
 
     label: int
     group: int
@@ -182,16 +185,16 @@ class AnsweredQuestion(NamedTuple):
 
 
 def answers_of(judged: JudgedData) -> Iterator[tuple[LabelledQuestion, AnsweredQuestion]]:
-    """The answers of all judges but baselines to the questions that have a commonest label."""
+    """The answers of all judges but baselines to the questions that have labels."""
     found: dict[LabelledQuestion, AnsweredQuestion] = {}
     group = judged.data.clusters.codes
     for cell in scored_items(judged):
         if cell.is_baseline or cell.classes.continuous:
             continue
-        candidate, label, answer = cell.condition, aggregate_counts(cell.labels, "drop"), cell.answer
-        for at in np.flatnonzero(label >= 0).tolist():
+        candidate, label, right = cell.condition, cell.reference, cell.right
+        for at in np.flatnonzero(cell.compared).tolist():
             item = judged.data.items[int(cell.item[at])]
             question = LabelledQuestion(*cell.place, item.item_id)
             row = found.setdefault(question, AnsweredQuestion(int(label[at]), int(group[cell.item[at]]), {}))
-            row.right[candidate] = float(answer[at] == label[at])
+            row.right[candidate] = float(right[at])
     yield from found.items()

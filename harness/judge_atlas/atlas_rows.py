@@ -9,7 +9,7 @@ import msgspec
 
 from harness.content.specs import Board, BoardCollection, DatasetCard, read_spec
 from harness.content.tags import english_name
-from harness.decide.sets import gap_over_sets
+from harness.decide.set_heterogeneity import gap_over_sets
 from harness.decide.verdicts import Verdict
 from harness.judge_atlas.atlas_file import AcrossSets, Atlas, AtlasJudge, AtlasRow, AtlasSet
 from harness.judges import traits_of

@@ -44,8 +44,8 @@ class IndexedValues:
 
 
 @dataclass(frozen=True, eq=False)
-class Kinds:
-    """Kinds of answers: answers with the same score, on the same metric, about items with the same labels. All arrays are (kinds,)."""
+class DistinctAnswers:
+    """Distinct answers: those with one score, on one metric, about items with the same labels. All arrays are (answers,)."""
 
     code: Ints
     points: Floats
@@ -55,7 +55,7 @@ class Kinds:
     credits: Mapping[str, Floats]
 
     @classmethod
-    def concatenate(cls, parts: Sequence[Kinds]) -> Kinds:
+    def concatenate(cls, parts: Sequence[DistinctAnswers]) -> DistinctAnswers:
         """The kinds of several tables, one after the other."""
         arrays = {
             name: np.concatenate([getattr(part, name) for part in parts]) for name in ("code", "points", "best", "reference", "label")
@@ -64,7 +64,7 @@ class Kinds:
 
 
 _NO_INTS, _NO_FLOATS = np.empty(0, np.int64), np.empty(0, np.float64)
-_NO_KINDS = Kinds(_NO_INTS, _NO_FLOATS, _NO_FLOATS, _NO_INTS, _NO_FLOATS, dict.fromkeys(CREDITS, _NO_FLOATS))
+_NO_ANSWERS = DistinctAnswers(_NO_INTS, _NO_FLOATS, _NO_FLOATS, _NO_INTS, _NO_FLOATS, dict.fromkeys(CREDITS, _NO_FLOATS))
 
 
 def _of_kinds(name: str) -> cached_property[IndexedValues]:
@@ -86,7 +86,7 @@ class AnswerTable:
     drawing: Drawing
     reach: Mapping[str, float]  # {metric: points from the worst to the best}
     columns: Mapping[str, CodedColumn]  # coded by rank: `KEYS`, repeat, order, perturbation (no value: unchanged text), failure, languages
-    kinds: Kinds
+    kinds: DistinctAnswers
     kind: Codes
     item: Codes
     groups: Codes  # (items,) of every item
@@ -164,7 +164,7 @@ def tabulate_answers(data: Dataset, judgments: Judgments, options: CompareOption
     order = sorted_rows((columns[name] for name in (*KEYS[2:], "repeat", "order", "perturbation")), item)
     score, expected, item = judgments.score.take(order), judgments.expected.take(order), item[order]
     columns = {name: column.take(order) for name, column in columns.items()}
-    counted = votes(data, judgments, annotators_needed(options, data.labels.max_annotators))
+    counted = votes(data, judgments, annotators_needed(options, data.labels.max_annotators), options.majority)
     laid = _AlignedLabels(data, counted, options.majority, score, expected, item, columns)
     return laid.answers(options.drawing)
 
@@ -190,7 +190,7 @@ class _AlignedLabels:
 
     def answers(self, drawing: Drawing) -> AnswerTable:
         """The answers beside their labels; `drawing` has the seed and the resamples of intervals."""
-        kinds = [_NO_KINDS]
+        kinds = [_NO_ANSWERS]
         for metric in self.columns["metric"].values:
             rows = np.flatnonzero(self.columns["metric"].equals(metric))
             found, kind = self._metric(metric, rows, self.counted.get(metric))
@@ -201,14 +201,14 @@ class _AlignedLabels:
             drawing=drawing,
             reach=self.reach,
             columns=self.columns,
-            kinds=Kinds.concatenate(kinds),
+            kinds=DistinctAnswers.concatenate(kinds),
             kind=self.kind,
             item=self.item,
             groups=_ranked(self.data.clusters).codes,
             expected=self.expected,
         )
 
-    def _metric(self, metric: str, rows: Ints, labels: LabelCounts | None) -> tuple[Kinds, Ints]:
+    def _metric(self, metric: str, rows: Ints, labels: LabelCounts | None) -> tuple[DistinctAnswers, Ints]:
         """The kinds of answers on a metric, and the kind of each of its rows."""
         scale, given = self.data.scales[metric], self.score.take(rows)
         classes = labels.classes if labels else classes_of(scale, given.used)
@@ -219,7 +219,7 @@ class _AlignedLabels:
         counts, pattern = self._labels(rows, labels, k)
         found, kind = np.unique(pattern * (k + 1) + given.recode(classes.index()) + 1, return_inverse=True)
         counts, code = counts[found // (k + 1)], found % (k + 1) - 1
-        kinds = Kinds(
+        kinds = DistinctAnswers(
             code=code,
             points=np.append(number, np.nan)[code],
             best=np.append([score == scale.best for score in classes.scores], np.nan)[code],
@@ -230,7 +230,7 @@ class _AlignedLabels:
             self.expected.values[rows] = np.array([*map(float, stated.values), np.nan])[stated.codes] * way
         return kinds, kind
 
-    def _continuous(self, metric: str, rows: Ints, labels: LabelCounts, given: CodedColumn) -> tuple[Kinds, Ints]:
+    def _continuous(self, metric: str, rows: Ints, labels: LabelCounts, given: CodedColumn) -> tuple[DistinctAnswers, Ints]:
         """The same for continuous scores: every different score is a kind. No answer equals a label, so there is no credit."""
         assert labels.scores is not None
         scale, direction = self.data.scales[metric], labels.classes.direction or np.nan
@@ -243,7 +243,7 @@ class _AlignedLabels:
         self.reach[metric] = _length_of(scale)
         points, nothing = scores[code] * direction, np.full(len(code), np.nan)
         read = ~np.isnan(points)
-        return Kinds(
+        return DistinctAnswers(
             code=np.where(read, code, -1),
             points=points,
             best=np.where(read, scores[code] == scale.best, np.nan),
@@ -269,7 +269,7 @@ def _length_of(scale: Scale) -> float:
 
 
 def _labels_and_credits(counts: Ints, code: Ints, number: Floats, majority: Rule) -> dict[str, Any]:
-    """Reference, label and credits of `Kinds`, from class counts (kinds, k) and the judge's classes (kinds,)."""
+    """Reference, label and credits of `DistinctAnswers`, from class counts (kinds, k) and the judge's classes (kinds,)."""
     if not counts.any():
         nothing = np.full(len(code), np.nan)
         return {"reference": np.full(len(code), -1), "label": nothing, "credits": dict.fromkeys(CREDITS, nothing)}

@@ -17,7 +17,6 @@ from harness.measure.judged import JudgedData, factorise
 from harness.measure.options import CompareOptions
 from harness.measure.units import Units, countable, item_key, joined_units
 from harness.model import CONDITION
-from harness.stats import MISSING, NO_MAJORITY, aggregate_counts
 
 _FEW = 3  # names that a sentence lists
 _QUESTION = (*CONDITION, "metric")
@@ -73,9 +72,9 @@ def dropped_notes(judged: JudgedData, options: CompareOptions) -> Iterator[str]:
     units = judged.units
     for metric, of in judged.counted.items():
         items = np.unique(units.item[units.judgments.metric.equals(metric)])
-        found = aggregate_counts(of.counts[items], options.majority)
-        if dropped := int((found == NO_MAJORITY).sum()):
-            where.append(f"{dropped:,} of {int((found != MISSING).sum()):,} in {metric}")
+        labelled, compared = int(of.labelled[items].sum()), int(of.compared[items].sum())
+        if compared < labelled:
+            where.append(f"{labelled - compared:,} of {labelled:,} in {metric}")
     if where:
         yield (
             f"Left out, because no label is the commonest (majority:drop, items): {_list(where, 'metrics')}. "

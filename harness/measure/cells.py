@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 import numpy as np
+from numpy.typing import NDArray
 
 from harness.data.columns import CodedColumn, Codes, combination_ids, rows_by_number
 from harness.measure.design import LEAST_FOR_GAIN
@@ -27,7 +28,6 @@ from harness.stats import (
     Estimated,
     Interval,
     Rows,
-    aggregate_counts,
     benjamini_yekutieli,
     cell_statistics,
     coverage,
@@ -36,7 +36,6 @@ from harness.stats import (
     distribution_of_judge,
     distribution_of_labels,
     estimate,
-    hits,
     intervals,
     rarest_expected,
     tabulate_cells,
@@ -171,21 +170,29 @@ def _scales(judged: JudgedData) -> list[tuple[Classes, list[str]]]:
 
 
 class _LabelPatterns(NamedTuple):
-    """Distinct class counts (patterns, k), and the pattern of each metric's items: that of item i is at `start[metric]` + i."""
+    """Distinct class counts (patterns, k), and the pattern and reference of each metric's items: item i is at `start[metric]` + i."""
 
     counts: Ints
     kind: Ints
+    reference: Ints
+    compared: NDArray[np.bool_]
     start: dict[Any, int]
 
 
 class _LabelledUnits(NamedTuple):
-    """The labelled units of one cell: row, pattern of the class counts, the judge's class, group, weight; all (units,)."""
+    """The labelled units of one cell: row, pattern of the class counts, reference, the judge's class, group, weight; all (units,)."""
 
     rows: Ints
     pattern: Ints
+    reference: Ints
+    compared: NDArray[np.bool_]  # has a reference, or counts as disagreement without one
     score: Ints
     group: Codes
     weight: Floats | None
+
+    def hits(self, code: Ints) -> Floats:
+        """Return whether these answers agree with the reference, failures as wrong: (units,), NaN where nothing is compared."""
+        return np.where(self.compared, (code >= 0) & (code == self.reference), np.nan)
 
 
 class _CellTable:
@@ -200,24 +207,25 @@ class _CellTable:
         self.place = combination_ids([item_key(self.data, name) for name in ("language", "task")], np.zeros(len(self.data.items), np.int8))
 
     def cells(self, metrics: Sequence[str]) -> list[Cell]:
-        every, kind = distinct_counts(np.concatenate([self.judged.counted[metric].counts for metric in metrics]))
-        labels = _LabelPatterns(every, kind, {metric: number * len(self.data.items) for number, metric in enumerate(metrics)})
+        by_metric = [self.judged.counted[metric] for metric in metrics]
+        every, kind = distinct_counts(np.concatenate([of.counts for of in by_metric]))
+        reference, compared = (np.concatenate([getattr(of, name) for of in by_metric]) for name in ("reference", "compared"))
+        start = {metric: number * len(self.data.items) for number, metric in enumerate(metrics)}
+        labels = _LabelPatterns(every, kind, reference, compared, start)
         counts = rows = tabulate_cells(every, ((own.pattern, own.score, own.group) for own in self._labelled(labels)))
         if self.design:
             cells = ((own.pattern, own.score, own.group) for own in self._labelled(labels))
             rows = tabulate_cells(every, cells, (own.weight for own in self._labelled(labels)))
-        reference = aggregate_counts(every, self.options.majority)
         people = PairedAnnotators(self.data, labels.start, self.classes)
         weights = self.design.weight if self.design else None
         failed, versus, pairs, gains = [], [], [], []
         for own in self._labelled(labels):
             item = self.units.judgments.metric.take(own.rows).recode(labels.start) + self.units.item[own.rows]
             pairs.append(people.weighted_f1(item, weights))
-            found = reference[own.pattern]
-            failed.append(self.units.failures(own.rows if self.options.majority == "strict" else own.rows[found >= 0]))
+            failed.append(self.units.failures(own.rows[own.compared]))
             if not self.classes.continuous:
-                versus.append(self._versus(own, self._baseline(own, found), found))
-            gains.append(self._gain(own, found))
+                versus.append(self._versus(own, self._baseline(own)))
+            gains.append(self._gain(own))
         made = self._assemble(rows, counts, failed, self._tested(versus), pairs, gains)
         if self.classes.kind != "interval":
             return made
@@ -249,22 +257,24 @@ class _CellTable:
         has_any = np.asarray(labels.counts.sum(axis=1) > 0)
         for rows in self.rows:
             item = self.units.item[rows]
-            pattern = labels.kind[self.units.judgments.metric.take(rows).recode(labels.start) + item]
+            place = self.units.judgments.metric.take(rows).recode(labels.start) + item
+            pattern = labels.kind[place]
             known = has_any[pattern]
+            people = (labels.reference[place[known]], labels.compared[place[known]])
             score = self.units.judgments.score.take(rows[known]).recode(classes).astype(np.int64)
             weight = relative_weights(self.design.weight[item[known]]) if self.design else None
-            yield _LabelledUnits(rows[known], pattern[known], score, self.groups[item[known]], weight)
+            yield _LabelledUnits(rows[known], pattern[known], *people, score, self.groups[item[known]], weight)
 
-    def _baseline(self, own: _LabelledUnits, reference: Ints) -> Ints:
+    def _baseline(self, own: _LabelledUnits) -> Ints:
         """The majority baseline's class for every labelled unit of a cell; a stratum is a language, task and metric."""
         item, metric, items = self.units.item[own.rows], self.units.judgments.metric.take(own.rows), self.data.items
         stratum = combination_ids([metric], self.place[item])
         questions = ((items[i].item_id, m) for i, m in zip(item.tolist(), metric, strict=True))
-        return majority_classes(reference, self.classes, stratum, self.judged.baseline, questions, own.weight)
+        return majority_classes(own.reference, self.classes, stratum, self.judged.baseline, questions, own.weight)
 
-    def _versus(self, own: _LabelledUnits, guessed: Ints, reference: Ints) -> tuple[float | None, DifferenceToTest]:
+    def _versus(self, own: _LabelledUnits, guessed: Ints) -> tuple[float | None, DifferenceToTest]:
         """The baseline's agreement, and the difference from it."""
-        ours, theirs = self._hits(own.score, reference), self._hits(guessed, reference)
+        ours, theirs = own.hits(own.score), own.hits(guessed)
         known = ~np.isnan(theirs)
         right = np.average(theirs[known], weights=None if own.weight is None else own.weight[known]) if known.any() else None
         return number(right), difference_to_test(ours, theirs, own.group, weights=own.weight, hypothesis=HYPOTHESIS)
@@ -276,16 +286,11 @@ class _CellTable:
         found = tested_differences([asked for _, asked in versus])
         return [{"baseline": BASELINE, "pa": right, **as_difference(one)} for (right, _), one in zip(versus, found, strict=True)]
 
-    def _hits(self, score: Ints, reference: Ints) -> Floats:
-        """Whether each unit agrees with its reference, failures as wrong; nobody can agree with an item that has no majority (`strict`)."""
-        found = hits(score, reference, len(self.classes.scores), failed_wrong=True)
-        return np.nan_to_num(found) if self.options.majority == "strict" else found
-
-    def _gain(self, own: _LabelledUnits, reference: Ints) -> float | None:
-        if self.design is None or own.weight is None or self.classes.continuous or (reference >= 0).sum() < LEAST_FOR_GAIN:
+    def _gain(self, own: _LabelledUnits) -> float | None:
+        if self.design is None or own.weight is None or self.classes.continuous or (own.reference >= 0).sum() < LEAST_FOR_GAIN:
             return None
         stratum = self.design.stratum[self.units.item[own.rows]]
-        return number(gain_over_simple_sample(self._hits(own.score, reference), own.weight, stratum))
+        return number(gain_over_simple_sample(own.hits(own.score), own.weight, stratum))
 
     def _assemble(
         self,

@@ -24,7 +24,7 @@ from harness.measure.judged import JudgedData
 from harness.measure.options import Annotators, CompareOptions, annotators_needed
 from harness.measure.reader_notes import copy_notes, error_notes, score_notes, twin_notes
 from harness.measure.systems import system_cells
-from harness.measure.units import as_text, asked_and_not, continuous_metrics, item_key, joined_units, units_of, votes
+from harness.measure.units import LabelCounts, as_text, asked_and_not, continuous_metrics, item_key, joined_units, units_of, votes
 from harness.measure.versus import add_versus
 from harness.model import CONDITION, SAMPLING
 from harness.signature import ComparisonSignature
@@ -191,8 +191,8 @@ def _judged_data(parts: Sequence[_Part], options: CompareOptions) -> JudgedData:
     first = parts[0]
     data, judged = first.data, Judgments.concatenate([part.judgments for part in parts])
     continuous = frozenset[str]().union(*(continuous_metrics(part.whole.data, part.whole.judgments.clean) for part in parts))
-    counted = votes(data, judged, first.needed, options.standardise, continuous)
-    _refuse_median_of_names(counted, options)
+    counted = votes(data, judged, first.needed, options.majority, options.standardise, continuous)
+    refuse_median_of_names(counted, options)
     laid = [
         asked_and_not(units_of(data, part.judgments, part.name), data, counted, part.whole.asked, part.whole.judgments.clean)
         for part in parts
@@ -282,7 +282,8 @@ def matching(column: Any, texts: Sequence[str], name: str) -> Any:
     return np.isin(column.codes, [by_text[text] for text in texts])
 
 
-def _refuse_median_of_names(counted: Mapping[str, Any], options: CompareOptions) -> None:
+def refuse_median_of_names(counted: Mapping[str, LabelCounts], options: CompareOptions) -> None:
+    """Raise UsageError for a median of classes that have no order."""
     names = [metric for metric, of in counted.items() if of.classes.kind == "nominal"]
     if options.majority == "median" and names and options.level == "item":
         others = ",".join(metric for metric in counted if metric not in names) or "NAME"

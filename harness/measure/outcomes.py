@@ -14,7 +14,7 @@ from harness.data.dataset import Dataset
 from harness.measure.compare import Recording, restricted_rows
 from harness.measure.options import CompareOptions, annotators_needed
 from harness.measure.units import LabelCounts, Units, asked_and_not, continuous_metrics, countable, joined_units, units_of, votes
-from harness.stats import LEVELS, aggregate_counts, agreement_level
+from harness.stats import LEVELS, agreement_level
 from harness.stats.core.arrays import Ints
 
 RIGHT, WRONG, FAILED, NO_REFERENCE, CHANGED, NUMBER = OUTCOMES = ("right", "wrong", "failed", "no reference", "changed text", "number")
@@ -46,7 +46,7 @@ def outcomes(source: Recording, options: CompareOptions) -> Outcomes:
     asked = source.judgments.take(judged)
     needed = annotators_needed(options, data.labels.max_annotators)
     continuous = continuous_metrics(source.data, source.judgments.clean)
-    counted = votes(data, asked.clean, needed, continuous=continuous) if len(data.labels) else {}
+    counted = votes(data, asked.clean, needed, options.majority, continuous=continuous) if len(data.labels) else {}
     clean = asked.is_clean
     every = units_of(data, asked, source.name)
     plain = every.take(clean)
@@ -55,7 +55,7 @@ def outcomes(source: Recording, options: CompareOptions) -> Outcomes:
     missing = np.full(len(whole) - len(plain), NO_VALUE)
     row = np.concatenate([judged[clean], missing, judged[~clean]])
     clean = units.judgments.is_clean
-    reference, agreement = _of_people(units, counted, options)
+    reference, agreement = _of_people(units, counted)
     known = countable(units, counted, msgspec.structs.replace(options, level="item"))
     compared = clean & countable(units, counted, options)
     metrics = units.judgments.metric
@@ -65,7 +65,7 @@ def outcomes(source: Recording, options: CompareOptions) -> Outcomes:
     return Outcomes(data, units, row, reference, agreement, _outcome(units, clean, known & ~order_only, number, reference), compared)
 
 
-def _of_people(units: Units, counted: dict[str, LabelCounts], options: CompareOptions) -> tuple[CodedColumn, CodedColumn]:
+def _of_people(units: Units, counted: dict[str, LabelCounts]) -> tuple[CodedColumn, CodedColumn]:
     """The annotators' aggregate and their agreement, for every unit."""
     values: dict[Any, int] = {}
     reference, level = np.full(len(units), NO_VALUE, np.int32), np.full(len(units), NO_VALUE, np.int32)
@@ -80,7 +80,7 @@ def _of_people(units: Units, counted: dict[str, LabelCounts], options: CompareOp
             codes = np.array([values.setdefault(score, len(values)) for score in different.tolist()], np.int32)
             reference[here[~np.isnan(means)]] = codes[place] if len(codes) else NO_VALUE
             continue
-        found = aggregate_counts(counts, options.majority)
+        found = of.reference[units.item[here]]
         codes = np.array([values.setdefault(score, len(values)) for score in of.classes.scores], np.int32)
         reference[here] = np.where(found >= 0, codes[np.maximum(found, 0)] if len(codes) else NO_VALUE, NO_VALUE)
     return CodedColumn(tuple(values), reference), CodedColumn(LEVELS, level)

@@ -46,8 +46,8 @@ def pooled_differences(source: Recording, options: CompareOptions) -> dict[tuple
     """
     [judged] = judged_data([source], options)
     data, units = judged.data, judged.units
-    ours, _ = unit_hits(units, judged.counted, options)
-    theirs = baseline_hits(data, units, judged.counted, judged.baseline or {}, options)
+    ours, _ = unit_hits(units, judged.counted)
+    theirs = baseline_hits(data, units, judged.counted, judged.baseline or {})
     question = combination_ids([units.judgments.metric], units.item)
     group = data.clusters.codes[units.item].astype(np.int64)
     keys, which = judged.keyed(OVERALL)

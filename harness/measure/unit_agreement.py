@@ -7,17 +7,16 @@ from typing import Any
 
 import numpy as np
 
-from harness.data.columns import combination_ids
+from harness.data.columns import Codes, combination_ids
 from harness.data.dataset import Dataset
-from harness.measure.options import CompareOptions
 from harness.measure.units import Classes, LabelCounts, Units, item_key
 from harness.model import CONDITION
-from harness.stats import aggregate_counts, commonest, hits
+from harness.stats import commonest
 from harness.stats.core.arrays import Floats, Ints
 from harness.stats.intervals.noninferiority import matched_gap
 
 
-def unit_hits(units: Units, counted: Mapping[str, LabelCounts], options: CompareOptions) -> tuple[Floats, Ints]:
+def unit_hits(units: Units, counted: Mapping[str, LabelCounts]) -> tuple[Floats, Ints]:
     """Of every unit, (units,): whether it agrees with the aggregate (1 or 0, NaN without one), and the class of its score (-1 without).
 
     Continuous scores agree or not to a degree only: they are NaN.
@@ -28,11 +27,13 @@ def unit_hits(units: Units, counted: Mapping[str, LabelCounts], options: Compare
         score[rows] = units.judgments.score.take(rows).recode(of.classes.index())
         if of.classes.continuous:
             continue
-        reference = aggregate_counts(of.counts[units.item[rows]], options.majority)
-        found = hits(score[rows], reference, len(of.classes.scores), failed_wrong=True)
-        labelled = of.counts[units.item[rows]].sum(axis=1) > 0
-        hit[rows] = np.where(labelled & np.isnan(found) & (options.majority == "strict"), 0.0, found)
+        hit[rows] = reference_hits(score[rows], of, units.item[rows])
     return hit, score
+
+
+def reference_hits(code: Ints, labels: LabelCounts, item: Codes) -> Floats:
+    """Return whether each answer agrees with its item's reference, failures as wrong: (answers,), NaN where the item is not compared."""
+    return np.where(labels.compared[item], (code >= 0) & (code == labels.reference[item]), np.nan)
 
 
 def baseline_hits(
@@ -40,7 +41,6 @@ def baseline_hits(
     units: Units,
     counted: Mapping[str, LabelCounts],
     learnt: Mapping[tuple[str, str], Any],
-    options: CompareOptions,
     weights: Floats | None = None,
 ) -> Floats:
     """Whether the majority baseline agrees with the aggregate on every unit: (units,), 1 or 0, NaN without an aggregate.
@@ -56,14 +56,11 @@ def baseline_hits(
         if of.classes.continuous:
             continue
         rows = np.flatnonzero(j.metric.equals(metric))
-        reference = aggregate_counts(of.counts[items[rows]], options.majority)
+        reference = of.reference[items[rows]]
         questions = ((item, metric) for item in j.item.take(rows))
         weight = None if weights is None else weights[items[rows]]
         guessed = majority_classes(reference, of.classes, stratum[rows], learnt, questions, weight)
-        hit[rows] = hits(guessed, reference, len(of.classes.scores), failed_wrong=True)
-        if options.majority == "strict":  # an item without a majority is one that nobody can meet
-            labelled = of.counts[items[rows]].sum(axis=1) > 0
-            hit[rows] = np.where(labelled, np.nan_to_num(hit[rows]), hit[rows])
+        hit[rows] = reference_hits(guessed, of, items[rows])
     return hit
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from harness.data.columns import CodedColumn, Codes, combination_ids, rows_by_nu
 from harness.data.dataset import Dataset
 from harness.data.judgments import Judgments
 from harness.errors import UsageError
-from harness.measure.options import Annotators, CompareOptions, Standardise
+from harness.measure.options import Annotators, CompareOptions, Rule, Standardise
 from harness.measure.scores import ItemScores, item_scores
 from harness.model import CONDITION, Failure, JudgeCondition, Scale, Score
 from harness.offensive import hides_texts, looks_like_text
@@ -66,11 +67,35 @@ class Classes:
 
 @dataclass(frozen=True, eq=False)
 class LabelCounts:
-    """One metric's labels. Items with no or too few labels have zeros."""
+    """One metric's labels. Items with no or too few labels have zeros. All derived arrays are (items,)."""
 
     classes: Classes
     counts: Ints  # (items, k) how many annotators gave each class
+    majority: Rule  # how the annotators of an item become one reference
     scores: ItemScores | None = None  # on interval scales: the labels of the same items as numbers
+
+    def of_items(self, items: NDArray[Any]) -> LabelCounts:
+        """Return the counts of some items, without their numbers."""
+        return LabelCounts(self.classes, self.counts[items], self.majority)
+
+    @cached_property
+    def raters(self) -> Ints:
+        """How many annotators count."""
+        return np.asarray(self.counts.sum(axis=1))
+
+    @cached_property
+    def labelled(self) -> NDArray[np.bool_]:
+        return self.raters > 0
+
+    @cached_property
+    def reference(self) -> Ints:
+        """The class of the annotators' aggregate; -1 without a label, -2 where no label is the commonest."""
+        return aggregate_counts(self.counts, self.majority)
+
+    @cached_property
+    def compared(self) -> NDArray[np.bool_]:
+        """Items that an answer can agree or disagree with: under `strict`, an item without a commonest label counts as disagreement."""
+        return self.labelled if self.majority == "strict" else self.reference >= 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,6 +162,7 @@ def votes(
     data: Dataset,
     judgments: Judgments,
     needed: Annotators,
+    majority: Rule,
     standardise: Standardise = "none",
     continuous: frozenset[str] | None = None,
 ) -> dict[str, LabelCounts]:
@@ -164,7 +190,7 @@ def votes(
         raters = counts.sum(axis=1)
         kept = raters == needed.least if needed.exactly else raters >= needed.least
         scores = item_scores(data, metric, standardise).only(kept) if scale.kind == "interval" else None
-        found[metric] = LabelCounts(classes, np.where(kept[:, None], counts, 0), scores)
+        found[metric] = LabelCounts(classes, np.where(kept[:, None], counts, 0), majority, scores)
     if found and not any(of.counts.any() for of in found.values()):
         wanted = f"exactly {needed.least}" if needed.exactly else f"{needed.least} or more"
         raise UsageError(f"no item has {wanted} annotators on a metric; the largest number is {labels.max_annotators}")
@@ -273,9 +299,7 @@ def countable(units: Units, counted: Mapping[str, LabelCounts], options: Compare
     found = np.zeros(len(units), bool)
     for metric, of in counted.items():
         here = np.flatnonzero(units.judgments.metric.equals(metric))
-        known = of.counts.sum(axis=1) > 0
-        if options.level == "item" and options.majority != "strict":
-            known &= aggregate_counts(of.counts, options.majority) >= 0
+        known = of.compared if options.level == "item" else of.labelled
         found[here] = known[units.item[here]]
     return found
 

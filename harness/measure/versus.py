@@ -60,7 +60,7 @@ def add_versus(cells: Sequence[Cell], judged: JudgedData, options: CompareOption
         raise UsageError(f"no {name} '{wanted}'.{suggest(wanted, list(names))}\n         choose from: {', '.join(sorted(names))}")
     partner = _partners(units, column, names[wanted], name)
     keys, which = judged.keyed(options.by)
-    hit, score = unit_hits(units, counted, options)
+    hit, score = unit_hits(units, counted)
     group = judged.data.clusters.codes[units.item].astype(np.int64)
     weight = judged.design.weight[units.item] if judged.design else None
     found: dict[tuple[Any, ...], dict[str, Any]] = {}

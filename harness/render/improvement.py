@@ -127,7 +127,7 @@ def _remaining(improved: Improved) -> Table:
     for row in improved.remaining[:_MOST_REMAINING]:
         widest = row.examples[0]
         text = Text(terminal_safe(f"{widest.item_id}: {widest.text}" if widest.text else widest.item_id), overflow="ellipsis", no_wrap=True)
-        scores = (terminal_safe(str(score)) for score in (widest.people, "–" if widest.judge is None else widest.judge))
+        scores = (terminal_safe(str(score)) for score in ("–" if score is None else score for score in (widest.people, widest.judge)))
         rows.append((english_name(row.language), metric_words(row.metric), f"{row.wrong} of {row.n}", *scores, text))
     return plain_table(("language", "metric", "differs", "people", "judge", "for example (--json has more)"), rows)
 
@@ -161,7 +161,11 @@ def _agreement(compared: RoundsCompared) -> Table:
 
 def _examples(compared: RoundsCompared) -> Table:
     rows = (
-        (english_name(row.language), metric_words(row.metric), *(terminal_safe(str(text)) for text in (row.item_id, *row.labels)))
+        (
+            english_name(row.language),
+            metric_words(row.metric),
+            *(terminal_safe("–" if text is None else str(text)) for text in (row.item_id, *row.labels)),
+        )
         for row in compared.examples
     )
     return plain_table(map(terminal_safe, ("language", "metric", "text", *compared.rounds)), rows)

@@ -12,7 +12,7 @@ from harness.correction.calibration import Calibration, calibrations
 from harness.decide.annotator_pooling import pooled_annotator_tests
 from harness.decide.languages import LanguageComparison, language_comparisons
 from harness.decide.options import DecisionOptions
-from harness.decide.verdicts import Verdict, tests_laid_out, verdicts_of_tests
+from harness.decide.verdicts import Verdict, tests_of_aligned, verdicts_of_tests
 from harness.measure.compare import AlignedData, Comparison, Recording, align, compare_aligned
 from harness.measure.options import CompareOptions
 from harness.reports.answer import LabelPages, label_pages
@@ -87,7 +87,7 @@ def compare(
     """
     laid_out = align(sources, options)
     compared = compare_aligned(laid_out, options)
-    tests = tests_laid_out(laid_out, options, decision) if options.level == "item" else ()
+    tests = tests_of_aligned(laid_out, decision) if options.level == "item" else ()
     signature = msgspec.structs.replace(
         ComparisonSignature.parse(compared.signature), decide=decision.signed(one.data.about for one in laid_out.judged) if tests else ""
     )

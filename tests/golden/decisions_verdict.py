@@ -138,7 +138,7 @@ def check_data(case: Case, shared: Path) -> None:
     compare = CompareOptions(annotators=Annotators.parse(given["annotators"]))
     options = DecisionOptions(margin=given["margin"], epsilon=given["alt_test_epsilon"])
     laid_out = align([source.recording], compare)
-    tests = {(one.key["language"], one.key["metric"]): one for one in cell_tests(laid_out.judged[0], False, compare, options)}
+    tests = {(one.key["language"], one.key["metric"]): one for one in cell_tests(laid_out.judged[0], False, options)}
     verdicts = {(one["language"], one["metric"]): one for one in verdicts_laid_out(laid_out, compare, options)}
     expected, alone = case["expected"], {key: judge_tests(one.sums, options.margin, variance=PLAIN).plain for key, one in tests.items()}
     enough = [key for key, one in tests.items() if one.texts.n >= options.items and one.texts.groups >= options.groups]

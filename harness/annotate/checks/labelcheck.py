@@ -18,7 +18,7 @@ from harness.data.further_tables import AttentionCheck
 from harness.data.judgments import Judgments
 from harness.errors import UsageError
 from harness.measure.cells import bounds, named_shares, number, reasons, sort_key
-from harness.measure.compare import CI_METHOD, matching, of_metrics, only_where
+from harness.measure.compare import CI_METHOD, matching, of_metrics, only_where, refuse_median_of_names
 from harness.measure.judged import factorise
 from harness.measure.options import POOLED, Annotators, CompareOptions, Drawing
 from harness.measure.score_cells import NO_SECOND, NOT_CLASSES, NOT_INTERVAL, people_statistics, second_ratings, source_texts
@@ -27,9 +27,7 @@ from harness.measure.scores import numbers as to_numbers
 from harness.measure.units import Classes, LabelCounts, item_key, votes
 from harness.signature import ComparisonSignature
 from harness.stats import (
-    NO_MAJORITY,
     RARE,
-    aggregate_counts,
     cell_statistics,
     cohen_kappa,
     distribution_of_labels,
@@ -101,8 +99,8 @@ class _MetricCells(NamedTuple):
 def check_labels(data: Dataset, options: CompareOptions, watch: Callable[[], object] = lambda: None) -> LabelCheck:
     """Describe and check the labels of a data set.
 
-    Of `options`, `by` (item keys and `metric`), `annotators` (default: all), `where`, seed and resamples are used; `watch` is called after
-    each text whose language was identified. Raises UsageError without labels, or for a key that no item has.
+    Of `options`, `by` (item keys and `metric`), `annotators` (default: all), `majority`, `where`, seed and resamples are used; `watch` is
+    called after each text whose language was identified. Raises UsageError without labels, or for a key that no item has.
     """
     options = _label_options(options)
     all_data, data = data, _restricted(data, options)
@@ -147,7 +145,8 @@ def _label_options(options: CompareOptions) -> CompareOptions:
 
 def _described(data: Dataset, options: CompareOptions) -> tuple[tuple[dict[str, Any], ...], tuple[dict[str, Any], ...]]:
     assert options.annotators
-    counted = votes(data, Judgments.from_rows(()), options.annotators)
+    counted = votes(data, Judgments.from_rows(()), options.annotators, options.majority)
+    refuse_median_of_names(counted, options)
     columns = {name: item_key(data, name) for name in options.by if name != "metric"}
     frame = _MetricCells(
         data,
@@ -190,7 +189,6 @@ def _metric_cells(frame: _MetricCells, metric: str, counts: LabelCounts) -> list
     absent = {name: why for name, why in undefined_by_scale(classes.kind).items() if name.startswith("human_") or name.endswith("_labels")}
     if classes.continuous:
         absent = {name: NOT_CLASSES for name in HUMAN_NAMES}
-    without = aggregate_counts(counts.counts, "drop") == NO_MAJORITY
     items = np.bincount(cell, minlength=len(keys)).tolist()
     out = []
     for c, (key, rows_here, labelled) in enumerate(
@@ -217,7 +215,7 @@ def _metric_cells(frame: _MetricCells, metric: str, counts: LabelCounts) -> list
                 "labels": int(raters[cell_items].sum()),
                 "raters": {str(n): int(times) for n, times in zip(*np.unique(raters[cell_items], return_counts=True), strict=True)},
                 "annotators": people,
-                "no_majority": int(without[cell_items].sum()),
+                "no_majority": int((counts.reference[cell_items] < 0).sum()),
                 "groups": len(np.unique(group[cell_items])),
                 "few_rare_cases": bool(classes.kind != "interval" and rare[c] < RARE),
                 "distribution_labels": named_shares(classes, shares[c]),
@@ -432,7 +430,7 @@ def _signature(data: Dataset, options: CompareOptions) -> str:
             by=options.by,
             annotators=str(options.annotators),
             asked="none",
-            majority="drop",
+            majority=options.majority,
             level="item",
             versus="none",
             ci="wilson/cluster-bootstrap",

@@ -41,6 +41,7 @@ harness labels export (labels:export): write labels as a table, or items as a sh
 harness labels check (compare:check_labels): show how well annotators agree, and which labels and texts look wrong
     data DATA (Path): a data folder
     --by KEYS (names): keys to group by (default: language,task,metric)
+    --majority ({drop,median,strict} default=drop): how the labels of several annotators become one reference (default: drop)
     @restrictions
     --seed N (seed default=0): seed for the bootstrap (default: 0)
     @json

@@ -26,6 +26,7 @@ harness improve (improve:improve): choose the judge or setting that agrees best 
         wins under each, and confirm nothing
     --reuse: confirm on labels that have confirmed before, at a stricter level
     --dry-run: only say how many texts there are, what they can show, and what asking costs
+    --majority ({drop,median,strict} default=drop): how the labels of several annotators become one reference (default: drop)
     --seed N (seed default=0): seed of the division (default: 0)
     --to FILE.toml (Path): write the choice as a file for 'harness run --spec'
     @decisions

@@ -18,7 +18,7 @@ from harness.judges.baselines import BASELINES, TrainingCounts
 from harness.measure.options import CompareOptions, annotators_needed
 from harness.measure.units import LabelCounts, item_key, votes
 from harness.model import Failure
-from harness.stats import aggregate_counts, commonest, item_credits, judge_statistics
+from harness.stats import commonest, item_credits, judge_statistics
 from harness.stats.core.arrays import Floats, Ints
 
 MAJORITY = "majority"
@@ -82,7 +82,7 @@ def questions_of(data: Dataset, judged: Sequence[Judgments], options: CompareOpt
         raise UsageError(f"judges cannot be ranked by '{rank_by}'.{choose_from((*RANKED_BY, 'kendall_tau_within'), rank_by)}")
     intervals = any(scale.kind == "interval" for scale in data.scales.values())
     used = Judgments.concatenate(judged) if judged and intervals else Judgments.from_rows([])
-    counted = votes(data, used, annotators_needed(options, data.labels.max_annotators)) if len(data.labels) else {}
+    counted = votes(data, used, annotators_needed(options, data.labels.max_annotators), options.majority) if len(data.labels) else {}
     counted = {metric: counted[metric] for metric in metrics if metric in counted}
     if continuous := [metric for metric, of in counted.items() if of.classes.continuous]:
         raise UsageError(
@@ -156,7 +156,7 @@ def _fill(
     was_asked[np.unique(questions.language[unit[kept]])] = True
 
 
-def guesses(questions: Questions, training: Dataset, options: CompareOptions, baseline: str = MAJORITY) -> Ints:
+def guesses(questions: Questions, training: Dataset, baseline: str = MAJORITY) -> Ints:
     """The class that a baseline gives to every question, (units,); -1 where it gives none.
 
     `majority` gives the commonest label of the development items; without such items, the commonest reference of the language, task and
@@ -172,7 +172,7 @@ def guesses(questions: Questions, training: Dataset, options: CompareOptions, ba
         given = [None if blind and not learnt.development(item, name) else rule(item, name, scale, learnt, "") for item in items]
         found[rows] = [index.get(score, -1) for score in given]
         if blind:
-            reference = aggregate_counts(questions.counts(name, rows), options.majority)
+            reference = of.reference[questions.item[rows]]
             stratum = combination_ids([CodedColumn.from_values(item.task for item in items)], questions.language[rows])
             found[rows] = np.where(found[rows] >= 0, found[rows], commonest(reference, len(of.classes.scores), stratum))
     return found

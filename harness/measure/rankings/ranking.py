@@ -70,7 +70,7 @@ def _tables(given: RankingInput, on_label_scale: Collection[str] = ()) -> Iterat
     questions = questions_of(given.data, list(given.judgments.values()), given.options, given.rank_by, given.metrics)
     if not len(questions):
         return
-    earned = cache(lambda baseline: questions.credit_of(guesses(questions, given.training, given.options, baseline)))
+    earned = cache(lambda baseline: questions.credit_of(guesses(questions, given.training, baseline)))
     for language, variant in product(given.languages, given.variants):
         yield _Tables(answer_matrix(questions, given.judgments, variant, given.repeats), language, earned, given.options)
 

@@ -274,7 +274,9 @@ class _ScoreTables(RankedTables):
             order_only=metric in q.data.label_scales and judge not in self.on_label_scale,
         )
         labelled = (q.labels[metric].n > 0).astype(np.int64)[:, None]
-        judged = JudgedData(q.data, units, units.take(np.arange(0)), {metric: LabelCounts(classes, labelled, q.labels[metric])})
+        judged = JudgedData(
+            q.data, units, units.take(np.arange(0)), {metric: LabelCounts(classes, labelled, self.options.majority, q.labels[metric])}
+        )
         cells = ScoreCells(judged, [metric], CompareOptions(by=KEYS, **self.options.drawing))
         key = {"language": self.language, "task": POOLED, "metric": metric, "judge": judge, "variant": self.variant}
         [found] = cells.cells([key], [np.arange(len(units))])

@@ -111,7 +111,7 @@ def _metrics(part: Recording, answers: AnswerTable, options: CompareOptions) -> 
     judged = judged_data([part], msgspec.structs.replace(options, by=("language", "metric", "judge", "variant", "temperature")))
     cells = {_side(key): (key, at) for key, at in answers.cells(("metric",))}
     cluster = text_clusters(answers.data)[answers.item]
-    found = ((dict(key), parts) for key, parts in language_parts(judged, False, options, ("rates", "dif", "consistency")))
+    found = ((dict(key), parts) for key, parts in language_parts(judged, False, ("rates", "dif", "consistency")))
     for own, parts in sorted(found, key=lambda one: sort_key(one[0])):
         key, at = cells.get(_side(own), (None, None))
         if key is not None and at is not None:

@@ -14,10 +14,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from harness.stats.core.arrays import Floats, Ints, as_index, same_shape
+from harness.stats.core.groups import ClusterVariance
 from harness.stats.estimation.sampling_plan import fewest
 from harness.stats.intervals.cluster_mean import cluster_mean
 from harness.stats.intervals.intervals import MIN_GROUPS, clopper_pearson, scatter_of, t_quantile
-from harness.stats.intervals.unequal_groups import ClusterVariance
 
 START_ERRORS = 2
 """The first threshold accepts as many labelled items as pass with this number of errors; fewer items often certify nothing."""

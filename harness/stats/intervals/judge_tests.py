@@ -140,7 +140,7 @@ def judge_tests(sums: JudgeSums, margin: float, least: float = LEAST_EFFECTIVE, 
     Args:
         sums: from `judge_sums`, or arrays of shape (..., groups).
         margin: in [0, 1].
-        least: effective groups below which large groups are capped, see `unequal_groups.group_cap`.
+        least: effective groups below which large groups are capped, see `groups.group_cap`.
         variance: `cr1` takes groups as equal, and caps none.
 
     Returns:

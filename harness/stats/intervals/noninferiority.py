@@ -125,7 +125,7 @@ def guarded_mean(sums: GroupSums, cap: ArrayLike = math.inf, variance: ClusterVa
 
     Args:
         sums: of the gaps, from `gap_sums`.
-        cap: (...) items that a group counts for at most (`unequal_groups.group_cap`): its sum and its size are multiplied by cap / size.
+        cap: (...) items that a group counts for at most (`groups.group_cap`): its sum and its size are multiplied by cap / size.
         lost: (...) number of items in the group that is added.
     """
     f = np.minimum(1.0, np.asarray(cap, np.float64)[..., None] / np.where(sums.size > 0, sums.size, 1.0))

@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from harness.stats.core.arrays import Floats, Ints, ShapeError, as_index
+from harness.stats.core.groups import ClusterVariance
 from harness.stats.estimation.acceptance import NOTHING, START_ERRORS, STEPS, effective_n, few_groups, items_needed
 from harness.stats.intervals.intervals import clopper_pearson
 from harness.stats.intervals.regression import fit_logistic
-from harness.stats.intervals.unequal_groups import ClusterVariance
 
 CHOOSING = 0.3
 """The share of the groups that finds the path; the others test it."""

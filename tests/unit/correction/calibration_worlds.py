@@ -10,7 +10,7 @@ import numpy as np
 from harness.correction.map_input import MapInput, map_inputs
 from harness.correction.scored_items import ScoredItems
 from harness.measure.answer_counts import AnswerCounts
-from harness.measure.units import Classes
+from harness.measure.units import Classes, LabelCounts
 from harness.stats.core.arrays import Floats
 
 
@@ -77,9 +77,9 @@ def _scale(world: ScoreWorld, said: Floats, judged: Floats) -> dict[str, object]
         numbers = tuple(np.clip(50 + 15 * each, 0, 100) for each in (said.mean(axis=1), judged))
         ones = np.ones((n, 1), np.int64)
         classes = Classes(("any score",), "interval", (0.0,), 1, (0.0, 100.0), (0.0, 100.0))
-        return {"classes": classes, "labels": ones * world.labels, "answers": ones, "numbers": numbers}
+        return {"people": LabelCounts(classes, ones * world.labels, "drop"), "answers": ones, "numbers": numbers}
     k = world.classes
     cuts = np.linspace(-1.5, 1.5, k - 1) if k > 2 else np.zeros(1)
     counts = [np.eye(k, dtype=np.int64)[np.digitize(each, cuts)] for each in (said, judged[:, None])]
     classes = Classes(tuple(range(k)), "ordinal", tuple(map(float, range(k))), 1)
-    return {"classes": classes, "labels": counts[0].sum(axis=1), "answers": counts[1].sum(axis=1), "numbers": None}
+    return {"people": LabelCounts(classes, counts[0].sum(axis=1), "drop"), "answers": counts[1].sum(axis=1), "numbers": None}

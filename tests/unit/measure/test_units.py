@@ -60,14 +60,14 @@ def test_metrics_with_one_scale_are_continuous_together(make_recording: MakeReco
     labels |= {("i0", "few"): [1], ("i1", "few"): [2], ("i0", "own"): [1]}
     made = make_recording(labels, {}, scales=scales)
     assert continuous_metrics(made.data, made.judgments) == {"many", "few"}
-    counted = votes(made.data, made.judgments, ONE)
+    counted = votes(made.data, made.judgments, ONE, "drop")
     assert {metric for metric, of in counted.items() if of.classes.continuous} == {"many", "few"}
     assert counted["few"].counts.sum() == 2 and counted["few"].scores is not None
 
 
 def test_votes_count_annotators_by_class(make_recording: MakeRecording) -> None:
     made = make_recording({"a": [2, 2, 0], "b": [1], ("b", "n"): [0, 1]}, {}, scales={m: THREE for m in "mn"}, more_items=["c"])
-    counted = votes(made.data, made.judgments, ONE)
+    counted = votes(made.data, made.judgments, ONE, "drop")
     assert counted["m"].counts.tolist() == [[1, 0, 2], [0, 1, 0], [0, 0, 0]]
     assert counted["n"].counts.tolist() == [[0, 0, 0], [1, 1, 0], [0, 0, 0]]
 
@@ -82,7 +82,7 @@ THREE = Scale(kind="ordinal", classes=(0, 1, 2), best=2)
 )
 def test_items_with_another_number_of_annotators_have_no_votes(make_recording: MakeRecording, needed: Annotators, kept: str) -> None:
     made = make_recording({"a": [2], "b": [2, 2], "c": [2, 2, 2], "d": [2, 2, 2, 2]}, {})
-    counts = votes(made.data, made.judgments, needed)["m"].counts
+    counts = votes(made.data, made.judgments, needed, "drop")["m"].counts
     assert "".join(item.item_id for item, n in zip(made.data.items, counts.sum(axis=1), strict=True) if n) == kept
 
 
@@ -92,18 +92,18 @@ def test_items_with_another_number_of_annotators_have_no_votes(make_recording: M
 def test_a_number_of_annotators_that_no_item_has_is_refused(make_recording: MakeRecording, needed: Annotators, words: str) -> None:
     made = make_recording({"a": [2], "b": [2, 2, 2, 2]}, {})
     with pytest.raises(UsageError, match=f"no item has {words} on a metric; the largest number is 4"):
-        votes(made.data, made.judgments, needed)
+        votes(made.data, made.judgments, needed, "drop")
 
 
 def test_the_judges_scores_are_classes_of_an_interval_scale_too(make_recording: MakeRecording) -> None:
     made = make_recording({"a": [1.0, 2.0], "b": [2.0, 2.0]}, {"a": 1.5, "b": 2.0}, scales={"m": Scale(kind="interval", min=0, max=3)})
-    assert votes(made.data, made.judgments, ONE)["m"].classes.scores == (1.0, 1.5, 2.0)
+    assert votes(made.data, made.judgments, ONE, "drop")["m"].classes.scores == (1.0, 1.5, 2.0)
 
 
 def test_metrics_are_counted_together_only_on_one_scale(make_recording: MakeRecording) -> None:
     scales = {"m": THREE, "n": THREE, "o": Scale(kind="ordinal", classes=(0, 1, 2), best=0), "p": Scale(kind="nominal", classes=(0, 1, 2))}
     made = make_recording({("a", metric): [1] for metric in scales}, {}, scales=scales)
-    keys = {metric: of.classes.key for metric, of in votes(made.data, made.judgments, ONE).items()}
+    keys = {metric: of.classes.key for metric, of in votes(made.data, made.judgments, ONE, "drop").items()}
     assert keys["m"] == keys["n"] and len(set(keys.values())) == 3
 
 
@@ -113,7 +113,7 @@ def rows(units: Units) -> list[tuple[int, str, str, Score | None, str | None]]:
 
 
 def completed(made: Recording, needed: Annotators = ONE) -> list[tuple[int, str, str, Score | None, str | None]]:
-    counted = votes(made.data, made.judgments, needed)
+    counted = votes(made.data, made.judgments, needed, "drop")
     return rows(asked_and_not(units_of(made.data, made.judgments), made.data, counted, made.asked, made.judgments)[0])
 
 
@@ -142,7 +142,7 @@ def test_what_is_missing_is_told_by_judge_variant_temperature_metric_language_an
         judged("ja", 1, judge="k", metric="n"),
     ]
     made = make_recording(labels, given, scales={"m": THREE, "n": THREE}, places=places)
-    counted = votes(made.data, made.judgments, ONE)
+    counted = votes(made.data, made.judgments, ONE, "drop")
     units, unasked = asked_and_not(units_of(made.data, made.judgments), made.data, counted, Asked("all"), made.judgments)
     added = units.judgments.take(np.arange(len(given), len(units)))
     assert len(unasked) == 0
@@ -161,7 +161,7 @@ def test_items_that_too_few_annotators_labelled_are_not_missed(make_recording: M
 def of_rule(made: Recording, asked: Asked | None) -> tuple[set[tuple[str, str, str]], set[tuple[str, str, str]]]:
     """`(judge, metric, item)` of what was asked and has no judgment, and of what was not asked."""
     given = units_of(made.data, made.judgments)
-    units, unasked = asked_and_not(given, made.data, votes(made.data, made.judgments, ONE), asked, made.judgments)
+    units, unasked = asked_and_not(given, made.data, votes(made.data, made.judgments, ONE, "drop"), asked, made.judgments)
     assert not any(unasked.judgments.failure) and not any(unasked.judgments.score)
     both = (units.judgments.take(np.arange(len(given), len(units))), unasked.judgments)
     missing, left = (set(zip(j.judge, j.metric, j.item, strict=True)) for j in both)
@@ -191,7 +191,7 @@ def test_what_is_missing_has_nothing_of_the_judgment_that_it_is_like(make_record
     given = msgspec.structs.replace(judged("a", 1, expected=0.5, entropy=0.1, detected_language="en"), justification="so")
     made = make_recording({"a": 1, "b": 1}, [given])
     units, _ = asked_and_not(
-        units_of(made.data, made.judgments), made.data, votes(made.data, made.judgments, ONE), Asked("all"), made.judgments
+        units_of(made.data, made.judgments), made.data, votes(made.data, made.judgments, ONE, "drop"), Asked("all"), made.judgments
     )
     missing = {name: list(column)[1] for name, column in units.judgments.columns.items()}
     assert [missing[name] for name in ("item", "judge", "variant", "failure")] == ["b", "j", "single", Failure.MISSING]

@@ -11,7 +11,6 @@ from harness.decide.cell_tests import CellTests
 from harness.decide.options import DecisionOptions
 from harness.decide.rows_by_cell import rows_by_cell
 from harness.measure.compare import AlignedData
-from harness.measure.options import CompareOptions
 from harness.measure.unit_agreement import mean_of_questions, unit_hits
 from harness.model import CellKey
 from harness.stats import holm, paired_difference
@@ -83,11 +82,11 @@ class CellHits(NamedTuple):
         return not len(of) or bool(of.min() == of.max())
 
 
-def cell_hits(laid_out: AlignedData, options: CompareOptions) -> dict[CellKey, CellHits]:
+def cell_hits(laid_out: AlignedData) -> dict[CellKey, CellHits]:
     """The hits of every cell, failures as wrong; NaN where an item has no aggregate, and on continuous scores."""
     found = {}
     for judged in laid_out.judged:
-        hit, _ = unit_hits(judged.units, judged.counted, options)
+        hit, _ = unit_hits(judged.units, judged.counted)
         group, ids = judged.data.clusters.codes.astype(np.int64), [item.item_id for item in judged.data.items]
         for key, rows in rows_by_cell(judged, by_source=False):
             items, question, judgments = np.unique(judged.units.item[rows], return_inverse=True, return_counts=True)
