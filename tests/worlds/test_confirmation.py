@@ -9,8 +9,8 @@ import sys
 
 import numpy as np
 import pytest
-from harness.stats.selection.confirmation import confirm
 
+from harness.stats.selection.choose_and_confirm import confirm
 from tests.worlds.rows import Row, table
 from tests.worlds.worlds import group_sizes
 

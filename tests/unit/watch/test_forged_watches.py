@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from harness.tables import to_json
 
 from harness import sources
 from harness.correction.certify import certify
 from harness.errors import HarnessError
 from harness.measure.options import CompareOptions
+from harness.row_files import to_json
 from harness.watch.setting_up import WatchStart
 from harness.watch.watch_plan import WatchOptions, read_anchors, read_plan
 from harness.watch.watching import NewScores, add_day, begin, check
