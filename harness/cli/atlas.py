@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import argparse
 import datetime
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from harness.cli.commands.find_out import Atlas
 from harness.cli.streams import print_json
 from harness.cli.text_columns import columns, fitting, hanging, in_lines, known_width, step_lines
 from harness.errors import UsageError
@@ -45,7 +45,7 @@ _TABLE = (
 _FIRST = ("language", "metric", "verdict", "judge", "difference", "at worst", "texts", "judge agrees", "people agree")
 
 
-def show(arguments: argparse.Namespace) -> int:
+def show(arguments: Atlas) -> int:
     if arguments.action == "build":
         return _build(arguments)
     if arguments.to:
@@ -64,7 +64,7 @@ def show(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _lines(atlas: Atlas, rows: Sequence[AtlasRow], arguments: argparse.Namespace) -> Iterator[str]:
+def _lines(atlas: Atlas, rows: Sequence[AtlasRow], arguments: Atlas) -> Iterator[str]:
     today = datetime.date.today()
     if arguments.lang:
         return _one(atlas, rows, language_answer(atlas, tag_of(atlas, arguments.lang), rows, today), today)
@@ -125,7 +125,7 @@ def _reading() -> Iterator[str]:
     yield "As if: for how many independent texts they stand; texts of one source say less. A verdict speaks for texts like these."
 
 
-def _write_site(atlas: Atlas, arguments: argparse.Namespace) -> int:
+def _write_site(atlas: Atlas, arguments: Atlas) -> int:
     from harness.exchange.labels.mapping import PAGE_BESIDE, parse_pairs
     from harness.render.html.atlas_site import atlas_site
     from harness.tables import write_together
@@ -141,7 +141,7 @@ def _write_site(atlas: Atlas, arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _build(arguments: argparse.Namespace) -> int:
+def _build(arguments: Atlas) -> int:
     from harness import api
     from harness.content.library import bundled_root
     from harness.judge_atlas.atlas_file import atlas_bytes, parquet_bytes

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import argparse
 from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from harness import api, sources
 from harness.cli.arguments import addresses, decision_options, given_fields
+from harness.cli.commands.use_scores import Improve
 from harness.cli.endings import print_result
 from harness.cli.judged import compare_options, opened_source, restrictions
 from harness.cli.run import engine_settings
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from harness.improvement.improve import ImproveOptions
 
 
-def improve(arguments: argparse.Namespace) -> int:
+def improve(arguments: Improve) -> int:
     from harness.improvement.improve import ImproveOptions
     from harness.render.progress import TerminalWatcher, working
 
@@ -35,7 +35,7 @@ def improve(arguments: argparse.Namespace) -> int:
         counted = sources.compare_options(judge, arguments.annotators, where)
         print(api.improvable(arguments.source, options, counted, asking=asking, **place))
         return 0
-    decision = decision_options(arguments)
+    decision = decision_options(arguments.settings)
     watcher = TerminalWatcher(assume_yes=arguments.yes)
     with working("choosing and confirming") if asking is None else nullcontext():
         said = {"judge": judge, "annotators": arguments.annotators, "where": where, **place}
@@ -52,7 +52,7 @@ def improve(arguments: argparse.Namespace) -> int:
     return print_result(found, lambda found: render_improved(found, arguments.to), as_json=arguments.json)
 
 
-def _rounds(arguments: argparse.Namespace, options: ImproveOptions) -> int:
+def _rounds(arguments: Improve, options: ImproveOptions) -> int:
     """Compare rounds of labels in place of choosing by one."""
     from harness.improvement.label_rounds import compare_rounds, read_round
     from harness.render.improvement.improved import render_rounds
@@ -64,7 +64,7 @@ def _rounds(arguments: argparse.Namespace, options: ImproveOptions) -> int:
     return print_result(found, render_rounds, as_json=arguments.json)
 
 
-def _asking(arguments: argparse.Namespace) -> Asking | None:
+def _asking(arguments: Improve) -> Asking | None:
     """Who is asked; None where recorded answers are chosen from: of a run, and of a folder that has answers of all judges."""
     settings = next((f"--{name}" for name in ("variant", "prompt", "rubric", "candidates") if getattr(arguments, name)), None)
     if not sources.is_data_folder(arguments.source):
