@@ -8,10 +8,11 @@ import os
 import sys
 import traceback
 from collections.abc import Sequence
+from dataclasses import replace
 from types import ModuleType, TracebackType
 
 from harness.cli.app import read
-from harness.cli.commands.shared import Command
+from harness.cli.commands.shared import Command, Content
 from harness.cli.streams import checked_output, guarded_log, interrupted_once
 from harness.errors import HarnessError, explained_system_errors
 from harness.exit_codes import INTERRUPTED
@@ -48,6 +49,10 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _run(command: Command) -> int:
     module, _, function = command.target.partition(":")
+    if command.argv[0] in ("check", "board") and isinstance(command, Content):
+        from harness.cli.content import content_here  # late: it reads content
+
+        command = replace(command, content=tuple(content_here(command.content)))
     code: int = getattr(_imported(f"harness.cli.{module}"), function)(command)
     return code
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -28,11 +29,11 @@ if TYPE_CHECKING:
 
 COMMANDS: dict[str, dict[str, tuple[str, str]]] = {
     "find out": {
-        "atlas": ("find_out:Atlas", "what is known of judges by language: which one may be used for what, on people's labels"),
+        "atlas": ("find_out:ShowAtlas", "what is known of judges by language: which one may be used for what, on people's labels"),
         "start": ("find_out:Start", "begin with a spreadsheet: find its texts and scores, import them, and say what to do next"),
         "run": ("find_out:Run", "ask judges and report how well they agree with the labels"),
         "compare": ("find_out:Compare", "compare recorded judgments with labels, without asking a judge"),
-        "report": ("find_out:Report", "rebuild a run's report from the store, without asking a judge"),
+        "report": ("find_out:ShowReport", "rebuild a run's report from the store, without asking a judge"),
         "runs": ("find_out:Runs", "list the runs of a results folder"),
     },
     "use a judge's scores": {
@@ -217,6 +218,7 @@ def build_app() -> App:
         group_arguments=Group("arguments", sort_key=-1),
     )
     app.default(_first_steps)
+    app.register_install_completion_command(group="this program", help="install completion of commands and flags for bash, zsh or fish")
     groups = {"": app}
     for order, (title, commands) in enumerate(COMMANDS.items()):
         purpose = Group(title, sort_key=order)
@@ -273,7 +275,7 @@ def read(words: Sequence[str]) -> Command:
         _refuse(chain, _sentence(err, chain, words))
     result = call(*bound.args, **bound.kwargs)
     if isinstance(result, Command):
-        return result
+        return replace(result, argv=tuple(words))
     if call == app.help_print and not chain:
         print(_EXIT_CODES)
     raise SystemExit(0)  # after a help, the version, or the first steps
@@ -374,6 +376,18 @@ def _example(chain: Sequence[str]) -> str:
 
 
 # ---- the help
+
+
+def help_of(*words: str, width: int = 110) -> str:
+    """Return the help of a command, or of the whole command line, in lines of a width."""
+    import io
+
+    from rich.console import Console
+
+    app = build_app()
+    text = io.StringIO()
+    app.help_print([*words], console=Console(file=text, width=width, color_system=None))
+    return (text.getvalue() + ("" if words else _EXIT_CODES)).rstrip()
 
 
 def _print_panel(console: Console, options: ConsoleOptions, panel: HelpPanel) -> None:

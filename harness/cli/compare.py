@@ -17,7 +17,7 @@ from harness.cli.commands.find_out import Compare
 from harness.cli.commands.labels_and_data import LabelsCheck
 from harness.cli.endings import exit_code_of
 from harness.cli.judged import compare_options, key_and_value, restrictions
-from harness.cli.spec_file import repeats
+from harness.cli.spec_file import group_of, repeats
 from harness.cli.streams import print_json, told_warnings
 
 _OUTPUT = ("output", "figures", "form of the result (one of)", "how much is shown")
@@ -104,7 +104,7 @@ def _command(arguments: Compare) -> str:
     """Return the command that repeats this comparison: all its flags but those of the output, with folders named without their path."""
     words = ["harness", "compare", *(Path(source).name for source in arguments.sources)]
     for argument in arguments_of("compare"):
-        if argument.field_info.is_positional_only or (argument.parameter.group and argument.parameter.group[0].name in _OUTPUT):  # type: ignore[union-attr]
+        if argument.field_info.is_positional_only or (group_of(argument) in _OUTPUT):
             continue
         field = argument.field_info.name
         value = getattr(arguments, field)

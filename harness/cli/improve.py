@@ -26,7 +26,7 @@ def improve(arguments: Improve) -> int:
 
     options = ImproveOptions(**given_fields(arguments, ImproveOptions, margin="keep_within"))
     where = restrictions(arguments.where, arguments.langs)
-    place = {"card": arguments.card, "out": arguments.out}
+    place: dict[str, Any] = {"card": arguments.card, "out": arguments.out}
     if arguments.labels:
         return _rounds(arguments, options)
     asking = _asking(arguments)
@@ -38,7 +38,7 @@ def improve(arguments: Improve) -> int:
     decision = decision_options(arguments.settings)
     watcher = TerminalWatcher(assume_yes=arguments.yes)
     with working("choosing and confirming") if asking is None else nullcontext():
-        said = {"judge": judge, "annotators": arguments.annotators, "where": where, **place}
+        said: dict[str, Any] = {"judge": judge, "annotators": arguments.annotators, "where": where, **place}
         found = api.improve(arguments.source, options, decision=decision, asking=asking, watcher=watcher, **said)
     from harness.render.improvement.improved import CALIBRATED, calibration_steps, render_improved
 
@@ -59,7 +59,7 @@ def _rounds(arguments: Improve, options: ImproveOptions) -> int:
 
     source = opened_source(arguments).recording
     compare = compare_options(arguments)
-    rounds = [read_round(path, source.data) for path in arguments.labels]
+    rounds = [read_round(path, source.data) for path in arguments.labels or ()]
     found = compare_rounds(source, rounds, compare, options)
     return print_result(found, render_rounds, as_json=arguments.json)
 
@@ -76,7 +76,7 @@ def _asking(arguments: Improve) -> Asking | None:
     if settings is None and recorded and set(judges) <= set(recorded):
         return None
     if arguments.candidates is None:
-        _refuse_nobody(arguments.source, judges, recorded)
+        _refuse_nobody(Path(arguments.source), judges, recorded)
     from harness.improvement.asking import Asking
     from harness.improvement.candidates import named_candidates, read_candidates
     from harness.runs import RunSpec

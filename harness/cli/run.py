@@ -13,7 +13,7 @@ import msgspec
 
 from harness.api import report as make_report
 from harness.cli.arguments import addresses, decision_options, given_fields, page_path
-from harness.cli.commands.find_out import Report, Run, Runs
+from harness.cli.commands.find_out import Run, Runs, ShowReport
 from harness.cli.endings import exit_code_of
 from harness.cli.streams import print_json, told_warnings
 from harness.content import Library
@@ -202,8 +202,9 @@ def _latest(out: Path) -> RunResult:
     return answered or reopen(names[-1], out)
 
 
-def report(arguments: Report) -> int:
-    page_path(arguments.html)  # a wrong name is refused before anything that takes time
+def report(arguments: ShowReport) -> int:
+    page_name = None if arguments.html is None else next(iter(arguments.html), "")
+    page_path(page_name)  # a wrong name is refused before anything that takes time
     result = reopen(arguments.run, arguments.out) if arguments.run else _latest(arguments.out)
     result.refuse_unanswered()
     if arguments.majority:
@@ -213,7 +214,7 @@ def report(arguments: Report) -> int:
     if arguments.langs and arguments.html is not None:
         raise UsageError("a page has all languages of its run, and a switch; leave out --langs or --html")
     shown = show(result, _output(arguments, quiet=quiet, langs=arguments.langs or ()), decision_options(arguments.settings))
-    if page := page_path(arguments.html, result.folder / "report.html"):
+    if page := page_path(page_name, result.folder / "report.html"):
         from harness.render.html import report_page
         from harness.tables import write_atomic
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, get_args, get_origin
 
-from cyclopts import Argument
+from cyclopts import Argument, Group
 
 from harness.cli.app import arguments_of
 from harness.content.problems import line_of
@@ -140,6 +140,13 @@ def _text(value: Any, key: str, path: Path) -> str:
 
 def _key(argument: Argument) -> str:
     return argument.names[0].removeprefix("--").replace("-", "_")
+
+
+def group_of(argument: Argument) -> str:
+    """Return the group of a flag in the help."""
+    groups = argument.parameter.group
+    first = next(iter(groups), "") if isinstance(groups, (tuple, list)) else groups or ""
+    return first.name if isinstance(first, Group) else str(first)
 
 
 def repeats(argument: Argument) -> bool:

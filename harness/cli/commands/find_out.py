@@ -46,7 +46,7 @@ from harness.cli.values import (
 
 @command("atlas:show")
 @dataclass(frozen=True, kw_only=True)
-class Atlas(Json):
+class ShowAtlas(Json):
     """Flags of `harness atlas`."""
 
     action: Literal["build"] | None = field(default=None, kw_only=False)
@@ -205,7 +205,7 @@ class Compare(Forms, Figures, Rows, Out, Decisions, Restrictions):
 
 @command("run:report")
 @dataclass(frozen=True, kw_only=True)
-class Report(Out, Forms, Rows, Decisions, Figures):
+class ShowReport(Out, Forms, Rows, Decisions, Figures):
     """Flags of `harness report`."""
 
     run: Annotated[str | None, flag(name="RUN")] = field(default=None, kw_only=False)

@@ -49,8 +49,9 @@ class Command:
 
     target: ClassVar[str] = ""
     """The function that runs it, `module:function` in harness.cli."""
-    words: ClassVar[tuple[str, ...]] = ()
 
+    argv: Annotated[tuple[str, ...], Parameter(parse=False)] = ()
+    """the words that it was called with"""
     verbose: Annotated[bool, flag(name=("--verbose", "-v"), group="how much is shown")] = False
     """show the traceback of an error, and of --dry-run each kind of prompt"""
 

@@ -11,9 +11,9 @@ from collections.abc import Callable
 from typing import Any, get_args
 
 import pytest
+from harness.cli.parser import build_parser
 
 from harness.cli import parse
-from harness.cli.parser import build_parser
 
 
 def below(parser: argparse.ArgumentParser) -> dict[str, argparse.ArgumentParser]:
