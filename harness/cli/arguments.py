@@ -41,7 +41,7 @@ def given_fields(arguments: Command, options: Any, **flags: str) -> dict[str, An
 
 def addresses(arguments: Command) -> dict[str, Any]:
     """The endpoints of `--base-url` as options have them: that of all judges, and those of single ones."""
-    by_judge = dict(arguments.base_url or ())
+    by_judge = dict(getattr(arguments, "base_url", None) or ())
     requests = {name: dict(given) for name in ("headers", "body") if (given := getattr(arguments, name, None))}
     return {"base_url": by_judge.pop("", None), "base_urls": by_judge, **requests}
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from contextlib import suppress
+from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -70,7 +71,7 @@ def page(arguments: LabelsPage) -> int:
     if Path(arguments.data).is_file():
         from harness.cli.start import texts_of_table  # late: most data are folders
 
-        arguments.data = str(texts_of_table(Path(arguments.data), _mapping_of_texts(arguments), library))
+        arguments = replace(arguments, data=str(texts_of_table(Path(arguments.data), _mapping_of_texts(arguments), library)))
     pages = make_pages(_data(arguments, library), arguments.data, arguments.out, library, page_options(arguments))
     for note in pages.notes:
         print(terminal_safe(note), file=sys.stderr)

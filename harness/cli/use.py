@@ -115,6 +115,7 @@ def certify(arguments: Certify) -> int:
         recording, asked = asked_source(arguments)
         made = make(recording, compare_options(arguments), decision_options(arguments.settings), accepting, asked, maps)
     text = to_json(made)
+    assert arguments.to is not None  # checked before
     write_atomic(arguments.to, text)
     if arguments.json:
         sys.stdout.write(text)

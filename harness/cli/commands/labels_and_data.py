@@ -176,10 +176,8 @@ class LabelsPage(Json, Content):
     """only the next N items without a native label, or with --review without a review, in the order of --items or the data"""
     second: Annotated[bool, flag(group="what is labelled")] = False
     """only items that one person has labelled, so that a second one scores them; different groups first"""
-    fields: Annotated[Names | None, flag(metavar="NAMES", group="what is labelled")] = None
-    """the texts that the page shows, for items of a task that tasks/ does not describe"""
-    fields: Annotated[Names | None, flag(name="--text", metavar="NAMES", group="what is labelled")] = None
-    """the same, in the words of 'labels import': columns of a table"""
+    fields: Annotated[Names | None, flag(name=("--fields", "--text"), metavar="NAMES", group="what is labelled")] = None
+    """the texts that the page shows, for items of a task that tasks/ does not describe, or columns of a table"""
     mark_errors: Annotated[bool, flag(group="what is labelled")] = False
     """errors are marked in the texts, each minor or major"""
     pack: Annotated[str | None, flag(metavar="NAME", group="what is labelled")] = None

@@ -22,9 +22,7 @@ MODULES = {
     "label-studio": "annotation_tools",
     "argilla": "annotation_tools",
 }
-ScoreKind = Literal[
-    "inspect", "promptfoo", "lm-eval", "openai-batch", "anthropic-batch", "records", "label-studio", "argilla"
-]
+ScoreKind = Literal["inspect", "promptfoo", "lm-eval", "openai-batch", "anthropic-batch", "records", "label-studio", "argilla"]
 SCORE_KINDS: tuple[ScoreKind, ...] = get_args(ScoreKind)
 OTHERS = "records"
 
