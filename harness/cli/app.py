@@ -254,7 +254,7 @@ def _shown_default(value: Any) -> str | None:
 def arguments_of(*words: str) -> ArgumentCollection:
     """Return the flags of a command."""
     _, apps, _ = build_app().parse_commands(list(words))
-    return apps[-1].assemble_argument_collection()
+    return apps[-1].assemble_argument_collection().filter_by(parse=True)
 
 
 def leaves() -> dict[str, str]:

@@ -151,7 +151,10 @@ def group_of(argument: Argument) -> str:
 
 def repeats(argument: Argument) -> bool:
     """Return whether a flag can be given several times, once for each value."""
-    return get_origin(argument.hint) is tuple and (argument.parameter.converter is None or get_origin(get_args(argument.hint)[0]) is tuple)
+    hint = next((part for part in get_args(argument.hint) if get_origin(part) is tuple), argument.hint)  # of `tuple[...] | None`
+    if get_origin(hint) is not tuple:
+        return False
+    return argument.parameter.converter is None or get_origin(get_args(hint)[0]) is tuple
 
 
 def write_spec(
