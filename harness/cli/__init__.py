@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-import argparse
+import gc
+import importlib
 import os
 import sys
 import traceback
 from collections.abc import Sequence
-from types import TracebackType
-from typing import NoReturn
+from dataclasses import replace
+from types import ModuleType, TracebackType
 
-from harness.cli.parser import build_parser, command_parser
+from harness.cli.app import read
+from harness.cli.commands.shared import Command, Content
 from harness.cli.streams import checked_output, guarded_log, interrupted_once
 from harness.errors import HarnessError, explained_system_errors
 from harness.exit_codes import INTERRUPTED
@@ -30,7 +32,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         with explained_system_errors(), interrupted_once(), checked_output(), guarded_log():
             parts = parse(sys.argv[1:] if argv is None else argv)
             verbose = parts[0].verbose
-            return max([_run(arguments) for arguments in parts])
+            return max([_run(command) for command in parts])
     except HarnessError as err:
         if verbose:
             print(_clean("".join(traceback.format_exception(err))), end="", file=sys.stderr)
@@ -45,43 +47,39 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 0
 
 
-def _run(arguments: argparse.Namespace) -> int:
-    if arguments.in_checkout:
+def _run(command: Command) -> int:
+    module, _, function = command.target.partition(":")
+    if command.argv[0] in ("check", "board") and isinstance(command, Content):
         from harness.cli.content import content_here  # late: it reads content
 
-        arguments.content = content_here(arguments.content)
-    code: int = arguments.command(arguments)
+        command = replace(command, content=tuple(content_here(command.content)))
+    code: int = getattr(_imported(f"harness.cli.{module}"), function)(command)
     return code
 
 
-def parse(argv: Sequence[str]) -> list[argparse.Namespace]:
-    """The parsed arguments of a command; `argv` keeps its words as they were parsed.
+def _imported(name: str) -> ModuleType:
+    """Import a module. What its first import makes stays until the process ends, so no collection of garbage, then or later, visits it."""
+    if name in sys.modules:
+        return sys.modules[name]
+    gc.disable()
+    try:
+        return importlib.import_module(name)
+    finally:
+        gc.freeze()
+        gc.enable()
+
+
+def parse(argv: Sequence[str]) -> list[Command]:
+    """Return the command that a command line is, with its flags.
 
     Those of `harness run` may come from a file too, which describes several runs where languages have settings of their own.
     """
-    parser = build_parser()
     words = list(argv)
     if words[:1] == ["run"] and any(word.partition("=")[0] == "--spec" for word in words):  # otherwise its imports would cost time
         from harness.cli.spec_file import with_spec_file
 
-        return [_parsed(["run", *own], parser) for own in with_spec_file(words[1:], command_parser(parser, "run"))]
-    return [_parsed(words, parser)]
-
-
-def _parsed(words: list[str], parser: argparse.ArgumentParser) -> argparse.Namespace:
-    known = argparse.Namespace(argv=words[1:], in_checkout=words[:1] in (["check"], ["board"]))
-    arguments, unknown = parser.parse_known_args(words, known)
-    if unknown:
-        _refuse(unknown, command_parser(parser, *words))
-    return arguments
-
-
-def _refuse(unknown: Sequence[str], parser: argparse.ArgumentParser) -> NoReturn:
-    """End like argparse, with the flag that was probably meant."""
-    from harness.content.tags import suggest
-
-    hint = suggest(unknown[0].partition("=")[0], parser._option_string_actions) if unknown[0].startswith("-") else ""
-    parser.error(f"unrecognized arguments: {' '.join(unknown)}.{hint} '{parser.prog} --help' lists all flags")
+        return [read(["run", *part]) for part in with_spec_file(words[1:])]
+    return [read(words)]
 
 
 def _show_bug(kind: type[BaseException], err: BaseException, trace: TracebackType | None) -> None:

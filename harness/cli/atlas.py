@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import argparse
 import datetime
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from harness.cli.commands.find_out import ShowAtlas
 from harness.cli.streams import print_json
 from harness.cli.text_columns import columns, fitting, hanging, in_lines, known_width, step_lines
 from harness.errors import UsageError
@@ -45,7 +45,7 @@ _TABLE = (
 _FIRST = ("language", "metric", "verdict", "judge", "difference", "at worst", "texts", "judge agrees", "people agree")
 
 
-def show(arguments: argparse.Namespace) -> int:
+def show(arguments: ShowAtlas) -> int:
     if arguments.action == "build":
         return _build(arguments)
     if arguments.to:
@@ -64,7 +64,7 @@ def show(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _lines(atlas: Atlas, rows: Sequence[AtlasRow], arguments: argparse.Namespace) -> Iterator[str]:
+def _lines(atlas: Atlas, rows: Sequence[AtlasRow], arguments: ShowAtlas) -> Iterator[str]:
     today = datetime.date.today()
     if arguments.lang:
         return _one(atlas, rows, language_answer(atlas, tag_of(atlas, arguments.lang), rows, today), today)
@@ -125,13 +125,14 @@ def _reading() -> Iterator[str]:
     yield "As if: for how many independent texts they stand; texts of one source say less. A verdict speaks for texts like these."
 
 
-def _write_site(atlas: Atlas, arguments: argparse.Namespace) -> int:
+def _write_site(atlas: Atlas, arguments: ShowAtlas) -> int:
     from harness.exchange.labels.mapping import PAGE_BESIDE, parse_pairs
     from harness.render.html.atlas_site import atlas_site
     from harness.row_files import write_together
 
     if arguments.lang or arguments.judge or arguments.quality or arguments.json:
         raise UsageError("--html writes pages of everything; call it without --lang, --judge, --quality and --json")
+    assert arguments.html is not None
     if arguments.html.exists() and not arguments.html.is_dir():
         raise UsageError(f"--html {arguments.html} is a file; name a folder (it is created if it does not exist)")
     beside = parse_pairs(arguments.beside, "--beside", form=PAGE_BESIDE)
@@ -141,7 +142,7 @@ def _write_site(atlas: Atlas, arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _build(arguments: argparse.Namespace) -> int:
+def _build(arguments: ShowAtlas) -> int:
     from harness import api
     from harness.content.library import bundled_root
     from harness.judge_atlas.atlas_file import atlas_bytes, parquet_bytes

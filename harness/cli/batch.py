@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import os
 import sys
 from collections.abc import Iterator, Mapping
@@ -11,6 +10,7 @@ from typing import Any
 import msgspec
 
 from harness.cli.arguments import addresses
+from harness.cli.commands.studies_and_jobs import BatchCollect, BatchForget, BatchStatus
 from harness.cli.run import Output, show
 from harness.engines import Settings
 from harness.engines.batch.engine import states_of
@@ -27,7 +27,7 @@ from harness.text import terminal_safe
 _UPLOADED = "a file was uploaded; the run's command will check what happened to it"
 
 
-def status(arguments: argparse.Namespace) -> int:
+def status(arguments: BatchStatus) -> int:
     with Store.reading(arguments.out) as store:
         known = [(identity, batch) for identity, batch in _all_batches(store) if is_open(batch) or not is_file(batch)]
     at_provider = _at_provider(known, **addresses(arguments))
@@ -88,7 +88,7 @@ def _row(batch: StoredBatch, at_provider: ProviderBatch | str | None) -> dict[st
     }
 
 
-def collect(arguments: argparse.Namespace) -> int:
+def collect(arguments: BatchCollect) -> int:
     from harness.render.progress import TerminalWatcher
 
     name = arguments.run or _latest(arguments)
@@ -98,7 +98,7 @@ def collect(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _latest(arguments: argparse.Namespace) -> str:
+def _latest(arguments: Any) -> str:
     """The latest run with open batches; without any, the latest run with batches."""
     with Store.reading(arguments.out) as store:
         batches = [batch for _, batch in _all_batches(store)]
@@ -108,7 +108,7 @@ def _latest(arguments: argparse.Namespace) -> str:
     return runs[-1]
 
 
-def forget(arguments: argparse.Namespace) -> int:
+def forget(arguments: BatchForget) -> int:
     with Store.writing(arguments.out) as store:
         batches = [batch for _, batch in _all_batches(store) if batch.batch_id == arguments.batch]
         if not any(map(is_open, batches)):

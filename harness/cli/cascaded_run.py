@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import argparse
 import sys
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
@@ -22,7 +22,7 @@ _FROM_CERTIFICATE = ("judge", "variant", "temperature", "top_p", "repeats", "per
 """Flags of what the certificate says."""
 
 
-def run_cascaded(arguments: argparse.Namespace, spec: RunSpec, settings: Settings) -> int:
+def run_cascaded(arguments: Any, spec: RunSpec, settings: Settings) -> int:
     """Ask the chain and write who answers each text."""
     given = [flag for flag in _FROM_CERTIFICATE if getattr(arguments, flag)]
     if given:

@@ -2,23 +2,29 @@
 
 from __future__ import annotations
 
-import argparse
 import shlex
 import sys
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
 from harness import api, sources
+from harness.cli.app import arguments_of
 from harness.cli.arguments import check_figure, decision_options, page_path
+from harness.cli.commands.find_out import Compare
+from harness.cli.commands.labels_and_data import LabelsCheck
 from harness.cli.endings import exit_code_of
 from harness.cli.judged import compare_options, key_and_value, restrictions
-from harness.cli.parser import build_parser, command_parser
+from harness.cli.spec_file import group_of, repeats
 from harness.cli.streams import print_json, told_warnings
 
+_OUTPUT = ("output", "figures", "form of the result (one of)", "how much is shown")
+"""Groups of flags that change what is written, and no number."""
 
-def compare(arguments: argparse.Namespace) -> int:
+
+def compare(arguments: Compare) -> int:
     from harness.render.progress import working
     from harness.reports.tables.columns import shown_intervals
     from harness.row_files import to_json
@@ -26,7 +32,7 @@ def compare(arguments: argparse.Namespace) -> int:
     page = page_path(arguments.html)
     check_figure(arguments.figure)
     versus = key_and_value(arguments.versus, "--versus judge=NAME") if arguments.versus else None
-    decision = decision_options(arguments)
+    decision = decision_options(arguments.settings)
     asked = msgspec.structs.replace(
         compare_options(arguments, by=arguments.by, seed=arguments.seed),
         level=arguments.level,
@@ -89,30 +95,27 @@ def compare(arguments: argparse.Namespace) -> int:
     return exit_code_of(comparison.verdicts)
 
 
-def _shows_statistics(arguments: argparse.Namespace) -> bool:
+def _shows_statistics(arguments: Any) -> bool:
     """Whether the terminal shows more than the verdicts: `--full`, or a flag that asks for something in the statistics."""
     return bool(arguments.full or arguments.distributions or arguments.versus or arguments.decide == "full")
 
 
-def _command(arguments: argparse.Namespace) -> str:
-    """The command that repeats this comparison, with folders named without their path."""
+def _command(arguments: Compare) -> str:
+    """Return the command that repeats this comparison: all its flags but those of the output, with folders named without their path."""
     words = ["harness", "compare", *(Path(source).name for source in arguments.sources)]
-    words += [word for name in arguments.judge or () for word in ("--judge", name)]
-    words += ["--langs", ",".join(arguments.langs)] if arguments.langs else []
-    words += [word for text in arguments.where for word in ("--where", text)]
-    parser = command_parser(build_parser(), "compare")
-    for name in ("annotators", "card", "majority", "level", "standardise", "versus", "seed", "decide"):
-        if (value := getattr(arguments, name)) != parser.get_default(name):
-            words += [f"--{name}", str(value)]
-    for action in parser._actions:
-        if action.dest.startswith("decide_") and (value := getattr(arguments, action.dest)) is not None:
-            words += [*action.option_strings, str(value)]
-    if arguments.by:
-        words += ["--by", ",".join(arguments.by)]
+    for argument in arguments_of("compare"):
+        if argument.field_info.is_positional_only or (group_of(argument) in _OUTPUT):
+            continue
+        field = argument.field_info.name
+        value = getattr(arguments, field)
+        if value == argument.field_info.default:
+            continue
+        values = value if repeats(argument) else [",".join(map(str, value)) if isinstance(value, tuple) else str(value)]
+        words += [word for text in values for word in ([argument.names[0]] if text == "True" else [argument.names[0], text])]
     return shlex.join(words)
 
 
-def check_labels(arguments: argparse.Namespace) -> int:
+def check_labels(arguments: LabelsCheck) -> int:
     from harness.render.progress import counting
 
     with counting("reading texts") as watch:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import os
 import sys
 from collections.abc import Iterator, Sequence
@@ -10,6 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from harness.cli.commands.labels_and_data import DataCheck, DataGet, DataList, DataPath, DataRemove
 from harness.cli.streams import print_json
 from harness.cli.text_columns import columns
 from harness.content.library import Library
@@ -24,7 +24,7 @@ from harness.row_files import to_json
 from harness.text import terminal_safe
 
 
-def show_list(arguments: argparse.Namespace) -> int:
+def show_list(arguments: DataList) -> int:
     library = Library(*arguments.content)
     rows = [listed(card) for card in cards_in(library, arguments.langs)]
     if arguments.json:
@@ -35,7 +35,7 @@ def show_list(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def get(arguments: argparse.Namespace) -> int:
+def get(arguments: DataGet) -> int:
     """Fetch and convert sets. Of sets that are chosen by language, those that a mirror does not hold in full are left out, and named."""
     library, home = Library(*arguments.content), arguments.to or data_home()
     cards = _chosen(library, arguments)
@@ -81,7 +81,7 @@ def fetch_sets(
     return folders, absent
 
 
-def check(arguments: argparse.Namespace) -> int:
+def check(arguments: DataCheck) -> int:
     from harness.published.folders import RECORD, unconfirmed
     from harness.published.folders import check as check_folder
 
@@ -114,7 +114,7 @@ def check(arguments: argparse.Namespace) -> int:
     return OTHER_ERROR if rows else UNCHECKED if open_sets else 0
 
 
-def remove(arguments: argparse.Namespace) -> int:
+def remove(arguments: DataRemove) -> int:
     from harness.published.folders import remove as remove_folder
     from harness.published.folders import remove_raw
 
@@ -128,7 +128,7 @@ def remove(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def path(arguments: argparse.Namespace) -> int:
+def path(arguments: DataPath) -> int:
     print(_here(Library(*arguments.content).dataset_card(arguments.name), arguments.to or data_home()))
     return 0
 
@@ -140,7 +140,7 @@ def _here(card: DatasetCard, home: Path) -> Path:
     return folder
 
 
-def _chosen(library: Library, arguments: argparse.Namespace) -> list[DatasetCard]:
+def _chosen(library: Library, arguments: Any) -> list[DatasetCard]:
     if bool(arguments.names) + (arguments.langs is not None) + arguments.all != 1:
         raise UsageError("name data sets, or choose them by --langs or --all; 'harness data list' shows them")
     if not arguments.names:

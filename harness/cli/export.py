@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import argparse
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from harness import sources
 from harness.annotate.checks import labelcheck
 from harness.cli.arguments import given_fields
+from harness.cli.commands.other_programs import ExportHub, ExportInspectScores, ExportPromptfooJudge
 from harness.cli.judged import opened_source
 from harness.errors import UsageError
 from harness.measure.options import CompareOptions
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from harness.runs import RunResult
 
 
-def promptfoo_judge(arguments: argparse.Namespace) -> int:
+def promptfoo_judge(arguments: ExportPromptfooJudge) -> int:
     from harness.exchange.judges.promptfoo_files import write_promptfoo_judge
     from harness.exchange.judges.promptfoo_judge import AssertionConfig
 
@@ -41,7 +41,7 @@ def promptfoo_judge(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def inspect_scores(arguments: argparse.Namespace) -> int:
+def inspect_scores(arguments: ExportInspectScores) -> int:
     from harness.exchange.judges.inspect_scores import ScoreChoice
     from harness.exchange.judges.inspect_scores import inspect_scores as score_lines
     from harness.row_files import write_atomic
@@ -73,7 +73,7 @@ def _reasons_of(run: RunResult) -> Reasons:
     return lambda rows: list(read_evidence(run, rows).justification)
 
 
-def hub(arguments: argparse.Namespace) -> int:
+def hub(arguments: ExportHub) -> int:
     from harness.exchange.scores.hub_tables import hub_tables, left_out, write_hub
     from harness.render.hub_card import hub_card
     from harness.render.progress import working
@@ -92,7 +92,7 @@ def hub(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _published(arguments: argparse.Namespace) -> tuple[Dataset, Judgments | None, tuple[str, ...], RunResult | None]:
+def _published(arguments: Any) -> tuple[Dataset, Judgments | None, tuple[str, ...], RunResult | None]:
     """The data, the judgments if there are any, what readers must know, and the run that they come from."""
     if sources.is_data_folder(arguments.source):  # it can be published without judgments too
         data = sources.load(arguments.source, card=arguments.card)

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import argparse
 import sys
 from pathlib import Path
 
 from harness import api, sources
+from harness.cli.commands.content_and_installation import New
+from harness.cli.commands.use_scores import Gate
 from harness.errors import UsageError
 from harness.exit_codes import GATE_FAILED, GATE_INCONCLUSIVE, JUDGE
 
 
-def gate(arguments: argparse.Namespace) -> int:
+def gate(arguments: Gate) -> int:
     from harness.gate.check import UNREAD
     from harness.render.gate import gate_junit, gate_markdown, print_gate
     from harness.render.progress import working
@@ -34,13 +35,13 @@ def gate(arguments: argparse.Namespace) -> int:
     return {"pass": 0, "fail": GATE_FAILED, "inconclusive": GATE_INCONCLUSIVE}[result.outcome]
 
 
-def _named_again(arguments: argparse.Namespace) -> list[str]:
+def _named_again(arguments: Gate) -> list[str]:
     """The words of a command line that name what was checked."""
     card = ["--card", arguments.card] if arguments.card else []
     return [arguments.source, *card, *(["--out", str(arguments.out)] if arguments.out != Path("results") else [])]
 
 
-def new_policy(arguments: argparse.Namespace) -> int:
+def new_policy(arguments: New) -> int:
     from harness.gate.suggest import suggested_policy
     from harness.row_files import write_atomic
 

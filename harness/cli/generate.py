@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import shlex
 import sys
 from collections.abc import Iterator
@@ -10,6 +9,7 @@ from collections.abc import Iterator
 import msgspec
 
 from harness.cli.arguments import addresses, given_fields
+from harness.cli.commands.studies_and_jobs import Generate
 from harness.cli.dry_run import spending
 from harness.cli.run import engine_settings
 from harness.content import Library
@@ -24,7 +24,7 @@ from harness.runs import CostEstimate, Generated, GenerateSpec, Plan, WriterSumm
 from harness.text import terminal_safe
 
 
-def generate_texts(arguments: argparse.Namespace) -> int:
+def generate_texts(arguments: Generate) -> int:
     spec, settings = _spec(arguments), engine_settings(arguments)
     if arguments.dry_run:
         _show_plan(*planned_writing(spec, settings), hidden=_hidden(spec, arguments.show_texts))
@@ -41,7 +41,7 @@ def generate_texts(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _spec(arguments: argparse.Namespace) -> GenerateSpec:
+def _spec(arguments: Generate) -> GenerateSpec:
     given = given_fields(arguments, GenerateSpec, writers="by", languages="langs") | addresses(arguments)
     return GenerateSpec(**given | {"reask": "refused" in arguments.reask})
 
@@ -66,7 +66,7 @@ def _show_plan(estimates: list[tuple[str, CostEstimate]], plan: Plan, *, hidden:
         print(spending({"judge": name, **msgspec.structs.asdict(estimate)}))
 
 
-def _show(made: Generated, arguments: argparse.Namespace) -> None:
+def _show(made: Generated, arguments: Generate) -> None:
     if arguments.json:
         sys.stdout.write(to_json({"folder": str(made.folder), "items": made.rows, "kept": made.kept, "written": made.summaries}))
         return

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import sys
 from functools import partial
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import Any
 import msgspec
 
 from harness.cli.arguments import given_fields
+from harness.cli.commands.other_programs import ImportScores
 from harness.cli.endings import ended, print_refusals, refusals_of
 from harness.content import Library
 from harness.exchange.labels.mapping import parse_pairs, parse_scales
@@ -21,7 +21,7 @@ from harness.reports.tables.numbers import counted
 from harness.text import terminal_safe
 
 
-def import_(arguments: argparse.Namespace) -> int:
+def import_(arguments: ImportScores) -> int:
     imported = import_scores(arguments.files, arguments.to, _options(arguments), Library(*arguments.content))
     for judge in imported.unreadable:  # first of all: no verdict may rest on it
         print(terminal_safe(str(judge)), file=sys.stderr)
@@ -30,7 +30,7 @@ def import_(arguments: argparse.Namespace) -> int:
     return JUDGE if imported.unreadable else code
 
 
-def _options(arguments: argparse.Namespace) -> ScoreImportOptions:
+def _options(arguments: ImportScores) -> ScoreImportOptions:
     files = [text for text in arguments.map if text.endswith(".toml")]
     meaning: dict[str, Any] = {
         "scales": parse_scales(arguments.scale),

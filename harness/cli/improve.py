@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import argparse
 from contextlib import nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from harness import api, sources
 from harness.cli.arguments import addresses, decision_options, given_fields
+from harness.cli.commands.use_scores import Improve
 from harness.cli.endings import print_result
 from harness.cli.judged import compare_options, opened_source, restrictions
 from harness.cli.run import engine_settings
@@ -20,13 +20,13 @@ if TYPE_CHECKING:
     from harness.improvement.improve import ImproveOptions
 
 
-def improve(arguments: argparse.Namespace) -> int:
+def improve(arguments: Improve) -> int:
     from harness.improvement.improve import ImproveOptions
     from harness.render.progress import TerminalWatcher, working
 
     options = ImproveOptions(**given_fields(arguments, ImproveOptions, margin="keep_within"))
     where = restrictions(arguments.where, arguments.langs)
-    place = {"card": arguments.card, "out": arguments.out}
+    place: dict[str, Any] = {"card": arguments.card, "out": arguments.out}
     if arguments.labels:
         return _rounds(arguments, options)
     asking = _asking(arguments)
@@ -35,10 +35,10 @@ def improve(arguments: argparse.Namespace) -> int:
         counted = sources.compare_options(judge, arguments.annotators, where, majority=arguments.majority)
         print(api.improvable(arguments.source, options, counted, asking=asking, **place))
         return 0
-    decision = decision_options(arguments)
+    decision = decision_options(arguments.settings)
     watcher = TerminalWatcher(assume_yes=arguments.yes)
     with working("choosing and confirming") if asking is None else nullcontext():
-        said = {"judge": judge, "annotators": arguments.annotators, "majority": arguments.majority, "where": where, **place}
+        said: dict[str, Any] = {"judge": judge, "annotators": arguments.annotators, "majority": arguments.majority, "where": where, **place}
         found = api.improve(arguments.source, options, decision=decision, asking=asking, watcher=watcher, **said)
     from harness.render.improvement import CALIBRATED, calibration_steps, render_improved
 
@@ -52,19 +52,19 @@ def improve(arguments: argparse.Namespace) -> int:
     return print_result(found, lambda found: render_improved(found, arguments.to), as_json=arguments.json)
 
 
-def _rounds(arguments: argparse.Namespace, options: ImproveOptions) -> int:
+def _rounds(arguments: Improve, options: ImproveOptions) -> int:
     """Compare rounds of labels in place of choosing by one."""
     from harness.improvement.label_rounds import compare_rounds, read_round
     from harness.render.improvement import render_rounds
 
     source = opened_source(arguments).recording
     compare = compare_options(arguments)
-    rounds = [read_round(path, source.data) for path in arguments.labels]
+    rounds = [read_round(path, source.data) for path in arguments.labels or ()]
     found = compare_rounds(source, rounds, compare, options)
     return print_result(found, render_rounds, as_json=arguments.json)
 
 
-def _asking(arguments: argparse.Namespace) -> Asking | None:
+def _asking(arguments: Improve) -> Asking | None:
     """Who is asked; None where recorded answers are chosen from: of a run, and of a folder that has answers of all judges."""
     settings = next((f"--{name}" for name in ("variant", "prompt", "rubric", "candidates") if getattr(arguments, name)), None)
     if not sources.is_data_folder(arguments.source):
@@ -76,7 +76,7 @@ def _asking(arguments: argparse.Namespace) -> Asking | None:
     if settings is None and recorded and set(judges) <= set(recorded):
         return None
     if arguments.candidates is None:
-        _refuse_nobody(arguments.source, judges, recorded)
+        _refuse_nobody(Path(arguments.source), judges, recorded)
     from harness.improvement.asking import Asking
     from harness.improvement.candidates import named_candidates, read_candidates
     from harness.runs import RunSpec

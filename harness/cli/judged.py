@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -16,12 +15,12 @@ if TYPE_CHECKING:
     from harness.runs import RunResult
 
 
-def opened_source(arguments: argparse.Namespace) -> sources.OpenedSource:
+def opened_source(arguments: Any) -> sources.OpenedSource:
     """The source that `source`, `--card` and `--out` name."""
     return sources.open_sources([arguments.source], arguments.card, arguments.out)[0]
 
 
-def asked_source(arguments: argparse.Namespace) -> tuple[Recording, JudgedRun | None]:
+def asked_source(arguments: Any) -> tuple[Recording, JudgedRun | None]:
     """The judgments of the source, and how they were asked where it is a run."""
     source = opened_source(arguments)
     return source.recording, judged_run(source.run)
@@ -34,7 +33,7 @@ def judged_run(run: RunResult | None) -> JudgedRun | None:
     return JudgedRun(run.protocol, run.prepared.library) if run else None
 
 
-def compare_options(arguments: argparse.Namespace, **more: Any) -> CompareOptions:
+def compare_options(arguments: Any, **more: Any) -> CompareOptions:
     """Which judgments and labels count: the flags of `@restrictions`, `--judge`, `--majority`, and `more` of `sources.compare_options`."""
     where = restrictions(arguments.where, arguments.langs)
     majority: Rule = getattr(arguments, "majority", "drop")

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import argparse
 import sys
 from contextlib import suppress
+from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -14,6 +14,7 @@ from harness.annotate.pages.blind_pairs import READERS, load_pack
 from harness.annotate.pages.page import PageOptions, PagesSummary, make_pages
 from harness.annotate.pages.review import Reviewed, reviewed_scores, without_review
 from harness.cli.arguments import given_fields, page_path
+from harness.cli.commands.labels_and_data import LabelsPage, LabelsPlan, LabelsReviews, LabelsServe
 from harness.cli.judged import opened_source
 from harness.cli.streams import print_json
 from harness.content import Library
@@ -29,7 +30,7 @@ from harness.row_files import to_json, to_jsonl, write_atomic
 from harness.text import terminal_safe
 
 
-def plan(arguments: argparse.Namespace) -> int:
+def plan(arguments: LabelsPlan) -> int:
     from harness.correction import label_sample
     from harness.correction.label_sample import SampleOptions
 
@@ -50,7 +51,7 @@ def plan(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _missing_labels(recording: Recording, arguments: argparse.Namespace, language: str | None) -> int:
+def _missing_labels(recording: Recording, arguments: Any, language: str | None) -> int:
     """How many texts `labels needed` says are missing: for a verdict, or where it cannot say, for the interval; the most of all cells."""
     from harness import sources
     from harness.correction import labels_budget
@@ -65,12 +66,12 @@ def _missing_labels(recording: Recording, arguments: argparse.Namespace, languag
     return max(known)
 
 
-def page(arguments: argparse.Namespace) -> int:
+def page(arguments: LabelsPage) -> int:
     library = Library(*arguments.content)
     if Path(arguments.data).is_file():
         from harness.cli.start import texts_of_table  # late: most data are folders
 
-        arguments.data = str(texts_of_table(Path(arguments.data), _mapping_of_texts(arguments), library))
+        arguments = replace(arguments, data=str(texts_of_table(Path(arguments.data), _mapping_of_texts(arguments), library)))
     pages = make_pages(_data(arguments, library), arguments.data, arguments.out, library, page_options(arguments))
     for note in pages.notes:
         print(terminal_safe(note), file=sys.stderr)
@@ -83,14 +84,14 @@ def page(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _mapping_of_texts(arguments: argparse.Namespace) -> LabelMapping:
+def _mapping_of_texts(arguments: Any) -> LabelMapping:
     """What the flags of a page say of a table of texts."""
     texts = parse_pairs([f"{name}={name}" for name in arguments.fields or ()], "--text")
     metric = arguments.metrics[0] if arguments.metrics else None
     return load_mapping(None, {"texts": texts, "metric": metric, "language": arguments.lang})
 
 
-def serve(arguments: argparse.Namespace) -> int:
+def serve(arguments: LabelsServe) -> int:
     """Serve until Ctrl-C."""
     if missing := [name for name in ("starlette", "uvicorn") if find_spec(name) is None]:
         raise UsageError(f"'labels serve' needs the package {missing[0]}: pip install \"judge-harness[serve]\"")
@@ -119,7 +120,7 @@ def serve(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def reviews(arguments: argparse.Namespace) -> int:
+def reviews(arguments: LabelsReviews) -> int:
     from harness.annotate.answers.review_answers import read_reviews
     from harness.annotate.checks.review_agreement import review_summary
 
@@ -144,7 +145,7 @@ def reviews(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def page_options(arguments: argparse.Namespace) -> PageOptions:
+def page_options(arguments: Any) -> PageOptions:
     """What the flags say about the pages."""
     for name in ("practice", "checks"):
         if getattr(arguments, name) < 0:
@@ -155,7 +156,7 @@ def page_options(arguments: argparse.Namespace) -> PageOptions:
     return PageOptions(**given | {"about": _about(arguments.about), "review": _review(arguments)})
 
 
-def _review(arguments: argparse.Namespace) -> tuple[ReviewedJudge, Reviewed] | None:
+def _review(arguments: Any) -> tuple[ReviewedJudge, Reviewed] | None:
     """The judge's scores and reasons that `--review` names."""
     if arguments.review is None:
         if arguments.judge is not None:
@@ -169,7 +170,7 @@ def _review(arguments: argparse.Namespace) -> tuple[ReviewedJudge, Reviewed] | N
     return judge, reviewed if arguments.next is None else without_review(reviewed, judge, Path(arguments.data))
 
 
-def _data(arguments: argparse.Namespace, library: Library) -> Dataset:
+def _data(arguments: Any, library: Library) -> Dataset:
     if arguments.pack is not None:
         if arguments.data != "bundled":
             raise UsageError("--pack names packs of 'bundled'; leave it out for a data folder")

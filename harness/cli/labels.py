@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import sys
 from functools import partial
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import Any
 from harness.annotate.answers.page_files import is_result_file
 from harness.annotate.answers.page_import import PageImportOptions, import_page_results
 from harness.cli.arguments import decision_options, given_fields
+from harness.cli.commands.labels_and_data import LabelsExport, LabelsImport, LabelsNeeded
 from harness.cli.endings import ended, print_refusals, print_result, refusals_of
 from harness.cli.judged import compare_options, opened_source
 from harness.cli.streams import print_json
@@ -27,7 +27,7 @@ from harness.reports.tables.numbers import counted
 from harness.text import terminal_safe
 
 
-def import_(arguments: argparse.Namespace) -> int:
+def import_(arguments: LabelsImport) -> int:
     options, library = ImportOptions(**given_fields(arguments, ImportOptions)), Library(*arguments.content)
     if arguments.kind is None and any(is_result_file(Path(source)) for source in arguments.source):
         own = PageImportOptions(arguments.pages, arguments.edited, arguments.one_person)
@@ -42,7 +42,7 @@ def import_(arguments: argparse.Namespace) -> int:
     return ended(imported, partial(facts_of, imported) if arguments.json else None)
 
 
-def mapping_of(arguments: argparse.Namespace) -> LabelMapping:
+def mapping_of(arguments: Any) -> LabelMapping:
     """The mapping from --map and from the flags, which take precedence."""
     same_name = (
         *("id", "title", "language", "task", "metric", "annotator", "source", "annotators", "group", "system"),
@@ -89,7 +89,7 @@ def facts_of(imported: ImportSummary) -> dict[str, Any]:
     return {**facts, "refused": len(imported.refused), "folder": str(imported.folder), "notes": [*imported.hints, *imported.notes]}
 
 
-def export(arguments: argparse.Namespace) -> int:
+def export(arguments: LabelsExport) -> int:
     library = Library(*arguments.content)
     bundled = str(arguments.data) == "bundled"
     data = load_bundled(library, library.pack_files) if bundled else load_folder(Path(arguments.data), library)
@@ -107,7 +107,7 @@ def export(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _refuse_half(arguments: argparse.Namespace) -> None:
+def _refuse_half(arguments: Any) -> None:
     """Raise UsageError for flags of a plan before a run without `--judge-as-good`, and for neither a source nor an assumption."""
     given = [flag for flag in ("metric", "people_agree", "shares", "people", "cells") if getattr(arguments, flag)]
     if given and not arguments.judge_as_good:
@@ -118,7 +118,7 @@ def _refuse_half(arguments: argparse.Namespace) -> None:
         )
 
 
-def _needed_before(arguments: argparse.Namespace) -> int:
+def _needed_before(arguments: Any) -> int:
     """The plan before any judge was asked, from the labels of a data folder or from assumptions."""
     from harness.correction import labels_before_a_run as before
     from harness.data.named_folders import located
@@ -132,7 +132,7 @@ def _needed_before(arguments: argparse.Namespace) -> int:
         scales = {name: library.rubric(name).scale if name in library.rubric_files else None for name in arguments.metric}
         people = [one for name, scale in scales.items() for one in before.people_assumed(name, scale, given)]
     cells = arguments.cells or (1 if arguments.source is None else len(people))
-    decision = decision_options(arguments)
+    decision = decision_options(arguments.settings)
     planned = before.labels_before(people, decision, cells=cells, half_width=arguments.half_width)
     if arguments.json:
         return print_json(before.as_json(planned, cells=cells, half_width=arguments.half_width))
@@ -144,14 +144,14 @@ def _needed_before(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def needed(arguments: argparse.Namespace) -> int:
+def needed(arguments: LabelsNeeded) -> int:
     from harness.render.progress import working
 
     _refuse_half(arguments)
     if arguments.judge_as_good:
         return _needed_before(arguments)
     options = compare_options(arguments)
-    decision = decision_options(arguments)
+    decision = decision_options(arguments.settings)
     with working("planning"):
         borrow = arguments.borrow == "languages"
         recording = opened_source(arguments).recording

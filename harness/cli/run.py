@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import shutil
 import sys
 from collections.abc import Collection, Sequence
@@ -14,6 +13,7 @@ import msgspec
 
 from harness.api import report as make_report
 from harness.cli.arguments import addresses, decision_options, given_fields, page_path
+from harness.cli.commands.find_out import Run, Runs, ShowReport
 from harness.cli.endings import exit_code_of
 from harness.cli.streams import print_json, told_warnings
 from harness.content import Library
@@ -35,7 +35,7 @@ from harness.store import Store
 from harness.text import terminal_safe
 
 
-def run(arguments: argparse.Namespace) -> int:
+def run(arguments: Run) -> int:
     spec, settings = _spec(arguments), engine_settings(arguments)
     if arguments.cascade:
         from harness.cli.cascaded_run import run_cascaded
@@ -64,7 +64,7 @@ def run(arguments: argparse.Namespace) -> int:
     return exit_code_of(show(result, _output(arguments)).verdicts)
 
 
-def _run_collection(library: Library, spec: RunSpec, settings: Settings, arguments: argparse.Namespace) -> int:
+def _run_collection(library: Library, spec: RunSpec, settings: Settings, arguments: Any) -> int:
     """Ask the boards of a collection together. Boards that cannot be asked here are left out, and named."""
     collection = library.collection(str(spec.board))
     specs = board_specs(spec, collection, library)
@@ -107,7 +107,7 @@ def _outside_repository(specs: Sequence[RunSpec], library: Library, out: Path) -
     return asked, left_out
 
 
-def _show_collection(title: str, done: Together, left_out: Sequence[str], arguments: argparse.Namespace) -> None:
+def _show_collection(title: str, done: Together, left_out: Sequence[str], arguments: Any) -> None:
     """Write the files of each board's run, and print one answer and the verdicts of all boards."""
     from harness.render.terminal import print_collection
 
@@ -130,18 +130,17 @@ def board_verdicts(result: RunResult, report: Report) -> BoardVerdicts:
     return BoardVerdicts(decided, qualities, tuple(dict.fromkeys(cell for cell in cells if cell not in known)))
 
 
-def _spec_of(arguments: argparse.Namespace) -> dict[str, Any]:
+def _spec_of(arguments: Any) -> dict[str, Any]:
     """The flags of this command, as `--spec` reads them."""
-    from harness.cli.parser import build_parser, command_parser
     from harness.cli.spec_file import spec_of
 
-    flags: dict[str, Any] = spec_of(arguments.argv, command_parser(build_parser(), "run"))
+    flags: dict[str, Any] = spec_of(arguments.argv)
     if "header" in flags:  # their values may be secrets
         flags["header"] = [f"{name}=…" for name, _ in arguments.headers]
     return flags
 
 
-def _keep_spec(result: RunResult, arguments: argparse.Namespace) -> None:
+def _keep_spec(result: RunResult, arguments: Any) -> None:
     """Keep the flags with the run, without addresses, which only the store knows. A folder that cannot be written is no error here."""
     flags = {name: value for name, value in _spec_of(arguments).items() if name not in ("base_url", "out", "header")}
     with suppress(StoreError):
@@ -164,7 +163,7 @@ RUN_FLAGS = {
 """The flags that set a field of `RunSpec` under another name; all others have the field's name."""
 
 
-def _spec(arguments: argparse.Namespace) -> RunSpec:
+def _spec(arguments: Any) -> RunSpec:
     if arguments.full and arguments.board not in (None, "controls-full"):
         raise UsageError("--full means --board controls-full; remove --board")
     given = given_fields(arguments, RunSpec, **RUN_FLAGS) | addresses(arguments) | {"reask": "refused" in arguments.reask}
@@ -172,7 +171,7 @@ def _spec(arguments: argparse.Namespace) -> RunSpec:
     return RunSpec(**given | ({"board": "controls-full"} if arguments.full else {}))
 
 
-def engine_settings(arguments: argparse.Namespace) -> Settings:
+def engine_settings(arguments: Any) -> Settings:
     """The engine, its limits and its speed, from the flags of `@engine` and `@speed`, and of `harness run` alone."""
     detach, reask = (getattr(arguments, name, ()) for name in ("detach", "reask"))
     if detach and arguments.engine != "batch":
@@ -203,8 +202,9 @@ def _latest(out: Path) -> RunResult:
     return answered or reopen(names[-1], out)
 
 
-def report(arguments: argparse.Namespace) -> int:
-    page_path(arguments.html)  # a wrong name is refused before anything that takes time
+def report(arguments: ShowReport) -> int:
+    page_name = None if arguments.html is None else next(iter(arguments.html), "")
+    page_path(page_name)  # a wrong name is refused before anything that takes time
     result = reopen(arguments.run, arguments.out) if arguments.run else _latest(arguments.out)
     result.refuse_unanswered()
     if arguments.majority:
@@ -213,8 +213,8 @@ def report(arguments: argparse.Namespace) -> int:
     quiet = arguments.html is not None or form is not None
     if arguments.langs and arguments.html is not None:
         raise UsageError("a page has all languages of its run, and a switch; leave out --langs or --html")
-    shown = show(result, _output(arguments, quiet=quiet, langs=arguments.langs or ()), decision_options(arguments))
-    if page := page_path(arguments.html, result.folder / "report.html"):
+    shown = show(result, _output(arguments, quiet=quiet, langs=arguments.langs or ()), decision_options(arguments.settings))
+    if page := page_path(page_name, result.folder / "report.html"):
         from harness.render.html.report import report_page
         from harness.row_files import write_atomic
 
@@ -262,7 +262,7 @@ class Output(NamedTuple):
     langs: tuple[str, ...] = ()
 
 
-def _output(arguments: argparse.Namespace, *, quiet: bool = False, langs: Sequence[str] = ()) -> Output:
+def _output(arguments: Any, *, quiet: bool = False, langs: Sequence[str] = ()) -> Output:
     return Output(arguments.json, quiet, arguments.by_task, arguments.all, arguments.signature, tuple(langs))
 
 
@@ -335,7 +335,7 @@ def _more(report: Report) -> str:
     return f"--all has every verdict; --by-task also the numbers of each metric and task{f', and {sections}' if sections else ''}."
 
 
-def runs(arguments: argparse.Namespace) -> int:
+def runs(arguments: Runs) -> int:
     with Store.reading(arguments.out) as store:
         known = store.runs()
     if arguments.json:

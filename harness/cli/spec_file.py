@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-import argparse
 import os
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args, get_origin
 
+from cyclopts import Argument, Group
+
+from harness.cli.app import arguments_of
 from harness.content.problems import line_of
 from harness.content.tags import canonical, suggest
 from harness.errors import ContentError, UsageError, refuse_pipe, unreadable
@@ -16,12 +18,13 @@ from harness.judges.panel import is_panel_file, panel_file_in
 from harness.row_files import to_toml, write_atomic
 
 FLAG = "--spec"
+RUN = ("run",)
 _PATHS = ("data", "content", "prompt", "rubric", "examples", "prices", "cascade")
 """Flags whose values are paths, relative to the file."""
 _NOT_IN_A_FILE = ("spec", "help", "verbose", "dry_run", "show_texts", "json", "yes", "all", "signature")
 
 
-def with_spec_file(argv: Sequence[str], parser: argparse.ArgumentParser) -> list[list[str]]:
+def with_spec_file(argv: Sequence[str]) -> list[list[str]]:
     """The arguments of `harness run` with the flags of its specification file put in front of those that it does not have.
 
     A file with tables `[language.ja]` means several runs, one list of arguments each: these languages with the flags of their table, and
@@ -29,17 +32,16 @@ def with_spec_file(argv: Sequence[str], parser: argparse.ArgumentParser) -> list
 
     Args:
         argv: what stands after `run`.
-        parser: the parser of `harness run`.
 
     Raises:
         UsageError: if the file is missing.  ContentError: with the line, for a key that is no flag, and for a language without a name.
     """
-    given = flags_of(argv, parser)
+    given = flags_of(argv, RUN)
     if given.get("spec") is None:
         return [list(argv)]
     path = Path(str(given["spec"]))
     parts = _by_language(_read(path), given, path)
-    return [[*_as_arguments(path, flags, given, parser), *argv, *languages] for flags, languages in parts]
+    return [[*_as_arguments(path, flags, given), *argv, *languages] for flags, languages in parts]
 
 
 def _by_language(content: dict[str, Any], given: dict[str, Any], path: Path) -> Iterator[tuple[dict[str, Any], list[str]]]:
@@ -66,24 +68,25 @@ def _by_language(content: dict[str, Any], given: dict[str, Any], path: Path) -> 
         yield rest | own.get(tags[0], {}), [f"--langs={','.join(tags)}"]
 
 
-def flags_of(argv: Sequence[str], parser: argparse.ArgumentParser) -> dict[str, Any]:
+def flags_of(argv: Sequence[str], command: tuple[str, ...]) -> dict[str, Any]:
     """The flags of a command line by the names that a file gives them; repeated flags have lists."""
+    flags = {name: argument for argument in arguments_of(*command) for name in argument.names if name.startswith("--")}
     found: dict[str, Any] = {}
     words = iter(argv)
     for word in words:
         name, equals, value = word.partition("=")
-        action = parser._option_string_actions.get(name) if name.startswith("--") else None
-        if action is None:
+        argument = flags.get(name)
+        if argument is None:
             continue
-        given: Any = True if action.nargs == 0 else value if equals else next(words, "")
-        key = _key(action)
-        found[key] = [*found.get(key, []), given] if _repeats(action) else given
+        given: Any = True if argument.hint is bool else value if equals else next(words, "")
+        key = _key(argument)
+        found[key] = [*found.get(key, []), given] if repeats(argument) else given
     return found
 
 
-def spec_of(argv: Sequence[str], parser: argparse.ArgumentParser) -> dict[str, Any]:
+def spec_of(argv: Sequence[str]) -> dict[str, Any]:
     """What a specification file with the same flags holds; paths are absolute."""
-    flags = {key: value for key, value in flags_of(argv, parser).items() if key not in _NOT_IN_A_FILE}
+    flags = {key: value for key, value in flags_of(argv, RUN).items() if key not in _NOT_IN_A_FILE}
     here = Path.cwd()
     return {
         key: [_from(here, key, each) for each in value] if isinstance(value, list) else _from(here, key, value)
@@ -100,22 +103,22 @@ def _from(folder: Path, key: str, value: Any) -> Any:
     return value
 
 
-def _as_arguments(path: Path, flags: dict[str, Any], given: dict[str, Any], parser: argparse.ArgumentParser) -> Iterator[str]:
-    by_key = {_key(action): action for action in parser._actions if action.option_strings}
+def _as_arguments(path: Path, flags: dict[str, Any], given: dict[str, Any]) -> Iterator[str]:
+    by_key = {_key(argument): argument for argument in arguments_of(*RUN)}
     for key, value in flags.items():
         if key not in by_key or key in _NOT_IN_A_FILE:
             known = sorted(set(by_key) - set(_NOT_IN_A_FILE))
             message = f"'{key}' is not a flag of 'harness run' that a file can hold.{suggest(key, known)}"
             raise ContentError(f"{message} The names are: {', '.join(known)}", path, line_of(path, rf"^\s*{key}\s*="))
-        action = by_key[key]
+        argument = by_key[key]
         if key in given or value is False:
             continue
-        flag = next(option for option in action.option_strings if option.startswith("--"))
-        if action.nargs == 0:
+        flag = argument.names[0]
+        if argument.hint is bool:
             yield flag
             continue
         values = [_text(each, key, path) for each in (value if isinstance(value, list) else [value])]
-        yield from (f"{flag}={text}" for text in (values if _repeats(action) else [",".join(values)]))
+        yield from (f"{flag}={text}" for text in (values if repeats(argument) else [",".join(values)]))
 
 
 def _read(path: Path) -> dict[str, Any]:
@@ -136,12 +139,23 @@ def _text(value: Any, key: str, path: Path) -> str:
     return str(_from(path.parent, key, value))
 
 
-def _key(action: argparse.Action) -> str:
-    return next(option for option in action.option_strings if option.startswith("--")).removeprefix("--").replace("-", "_")
+def _key(argument: Argument) -> str:
+    return argument.names[0].removeprefix("--").replace("-", "_")
 
 
-def _repeats(action: argparse.Action) -> bool:
-    return isinstance(action, argparse._AppendAction)
+def group_of(argument: Argument) -> str:
+    """Return the group of a flag in the help."""
+    groups = argument.parameter.group
+    first = next(iter(groups), "") if isinstance(groups, (tuple, list)) else groups or ""
+    return first.name if isinstance(first, Group) else str(first)
+
+
+def repeats(argument: Argument) -> bool:
+    """Return whether a flag can be given several times, once for each value."""
+    hint = next((part for part in get_args(argument.hint) if get_origin(part) is tuple), argument.hint)  # of `tuple[...] | None`
+    if get_origin(hint) is not tuple:
+        return False
+    return argument.parameter.converter is None or get_origin(get_args(hint)[0]) is tuple
 
 
 def write_spec(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import shlex
 import sys
 from collections.abc import Iterator, Sequence
@@ -12,6 +11,7 @@ from typing import Any
 import msgspec
 
 from harness.cli.arguments import given_fields
+from harness.cli.commands.find_out import Start
 from harness.cli.endings import ended
 from harness.cli.labels import facts_of, mapping_of, print_summary
 from harness.content import Library
@@ -33,7 +33,7 @@ from harness.text import one_line, terminal_safe
 _EXAMPLE_JUDGE = "openai/MODEL"
 
 
-def start(arguments: argparse.Namespace) -> int:
+def start(arguments: Start) -> int:
     library = Library(*arguments.content)
     to = arguments.to or folder_of(arguments.source)
     if not arguments.plan and to.is_dir() and find_table(to, "labels"):

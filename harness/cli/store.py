@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import sys
 from collections.abc import Iterator
 from itertools import chain
@@ -10,6 +9,7 @@ from pathlib import Path
 
 import msgspec
 
+from harness.cli.commands.studies_and_jobs import StoreCheck, StoreExport, StoreGc, StoreMerge
 from harness.cli.streams import print_json
 from harness.content.library import Library
 from harness.data.dataset import card_of_folder
@@ -26,7 +26,7 @@ from harness.text import terminal_safe
 _TABLE_NAMES = {"frames": "prompt templates"}  # tables of the store whose names are not the words of the documentation
 
 
-def check(arguments: argparse.Namespace) -> int:
+def check(arguments: StoreCheck) -> int:
     result = check_store(arguments.out)
     if arguments.json:
         sys.stdout.write(to_json(result))
@@ -41,7 +41,7 @@ def check(arguments: argparse.Namespace) -> int:
     return 1 if result.problems else 0
 
 
-def export(arguments: argparse.Namespace) -> int:
+def export(arguments: StoreExport) -> int:
     with Store.reading(arguments.out) as opened:
         _refuse_texts_in_repository(opened, arguments.to)
         rows = opened.export(arguments.judge)
@@ -75,7 +75,7 @@ class _CountedLines:
             yield line
 
 
-def gc(arguments: argparse.Namespace) -> int:
+def gc(arguments: StoreGc) -> int:
     removed = collect(arguments.out, dry_run=arguments.dry_run, endpoint_refusals=arguments.endpoint_refusals)
     if arguments.json:
         return print_json(removed)
@@ -94,7 +94,7 @@ def _describe(rows: RemovedRows) -> str:
     )
 
 
-def merge(arguments: argparse.Namespace) -> int:
+def merge(arguments: StoreMerge) -> int:
     for source in arguments.sources:
         with Store.reading(source) as opened:
             _refuse_texts_in_repository(opened, arguments.out)

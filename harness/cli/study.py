@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import argparse
 import shlex
+from typing import Any
 
 import msgspec
 import numpy as np
 
 from harness import sources
+from harness.cli.commands.studies_and_jobs import Pairs, StudyAlterTexts, StudyChiangLee, StudyExportFinetuning, StudySelfPreference
 from harness.cli.endings import print_result
 from harness.cli.streams import print_json
 from harness.content import Library
@@ -24,7 +25,7 @@ from harness.runs import DEFAULT_CHANGES, FineTuningSpec, fine_tuning_set, write
 from harness.runs import alter_texts as alter
 
 
-def self_preference(arguments: argparse.Namespace) -> int:
+def self_preference(arguments: StudySelfPreference) -> int:
     from harness.render.progress import working
 
     with working("comparing own outputs"):
@@ -35,7 +36,7 @@ def self_preference(arguments: argparse.Namespace) -> int:
     return print_result(found, render_self_preference, as_json=arguments.json)
 
 
-def chiang_lee_section(arguments: argparse.Namespace) -> int:
+def chiang_lee_section(arguments: StudyChiangLee) -> int:
     """The section of Chiang & Lee (2023) from recorded scores."""
     from harness.render.progress import working
     from harness.render.sections import print_sections
@@ -52,7 +53,7 @@ def chiang_lee_section(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _chosen(data: Dataset, arguments: argparse.Namespace) -> Dataset:
+def _chosen(data: Dataset, arguments: Any) -> Dataset:
     """The data with the judgments of the chosen judges, variants and metrics. Raises UsageError without judgments, or for unknown names."""
     judgments = data.judgments
     if judgments is None:
@@ -68,7 +69,7 @@ def _chosen(data: Dataset, arguments: argparse.Namespace) -> Dataset:
     return msgspec.structs.replace(data, judgments=judgments)
 
 
-def alter_texts(arguments: argparse.Namespace) -> int:
+def alter_texts(arguments: StudyAlterTexts) -> int:
     """Altered control texts as a data folder."""
     made = alter(Library(*arguments.content), arguments.langs, arguments.perturb or DEFAULT_CHANGES, arguments.limit, arguments.seed)
     write_altered_texts(arguments.out, made)
@@ -79,7 +80,7 @@ def alter_texts(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def export_fine_tuning(arguments: argparse.Namespace) -> int:
+def export_fine_tuning(arguments: StudyExportFinetuning) -> int:
     """A fine-tuning set of a question about pairs."""
     spec = FineTuningSpec(
         arguments.data,
@@ -103,7 +104,7 @@ def export_fine_tuning(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def pairs(arguments: argparse.Namespace) -> int:
+def pairs(arguments: Pairs) -> int:
     library = Library(*arguments.content)
     equal = EqualScores.parse(arguments.equal) if arguments.equal else None
     data = load_folder(arguments.data, library, card=arguments.card)

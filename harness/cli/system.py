@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import argparse
 import os
 import platform
 import sys
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
+from harness.cli.commands.content_and_installation import Doctor, Models
 from harness.cli.streams import print_json
 from harness.errors import UsageError
 from harness.judges import models as local_models
@@ -18,7 +18,7 @@ _PACKAGES = ("guidance", "openai", "datasets", "pandas", "statsmodels", "langcod
 _KEYS = ("OPENAI_API_KEY", "OPENAI_BASE_URL", "AZURE_OPENAI_API_KEY", "AZURE_OPENAI_ENDPOINT", "OPENAI_API_VERSION", "HF_TOKEN")
 
 
-def models(arguments: argparse.Namespace) -> int:
+def models(arguments: Models) -> int:
     if arguments.action == "pull":
         return _pull(arguments.name, as_json=arguments.json)
     rows = [
@@ -50,7 +50,7 @@ def _pull(name: str | None, *, as_json: bool) -> int:
     return 0
 
 
-def doctor(arguments: argparse.Namespace) -> int:
+def doctor(arguments: Doctor) -> int:
     facts = _facts()
     if arguments.json:
         return print_json(facts)

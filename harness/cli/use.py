@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import argparse
 import sys
 from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from harness.cli.arguments import check_figure, decision_options, given_fields
+from harness.cli.commands.use_scores import Accept, Calibrate, Certify, Correct, Explain, PromptHash
 from harness.cli.endings import print_result
 from harness.cli.judged import asked_source, compare_options, judged_run, key_and_value, opened_source
 from harness.cli.streams import print_json
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from harness.correction.acceptance import AcceptOptions
 
 
-def correct(arguments: argparse.Namespace) -> int:
+def correct(arguments: Correct) -> int:
     from harness.correction import correct
     from harness.correction.correct import CorrectOptions
 
@@ -39,7 +39,7 @@ def correct(arguments: argparse.Namespace) -> int:
     return print_result(corrected, render_corrected, as_json=arguments.json)
 
 
-def accept(arguments: argparse.Namespace) -> int:
+def accept(arguments: Accept) -> int:
     from harness.correction import acceptance
     from harness.correction.acceptance import AcceptOptions
 
@@ -55,7 +55,7 @@ def accept(arguments: argparse.Namespace) -> int:
     return print_result(found, render_acceptance, as_json=arguments.json)
 
 
-def _cascade(arguments: argparse.Namespace, options: AcceptOptions) -> int:
+def _cascade(arguments: Any, options: AcceptOptions) -> int:
     from harness.correction.answer_prices import answer_prices
     from harness.correction.cascade import accept_cascade
     from harness.correction.certify_cascade import certify_cascade
@@ -77,7 +77,7 @@ def _cascade(arguments: argparse.Namespace, options: AcceptOptions) -> int:
     return 0 if not arguments.to or any(each.risk is not None for each in found.cascades) else NOTHING_ALLOWED
 
 
-def calibrate(arguments: argparse.Namespace) -> int:
+def calibrate(arguments: Calibrate) -> int:
     from harness.correction.calibrate import CalibrateOptions
     from harness.correction.calibrate import calibrate as calibrate_scores
     from harness.correction.label_sets import SetOptions
@@ -92,7 +92,7 @@ def calibrate(arguments: argparse.Namespace) -> int:
     return print_result(found, render_calibrated, as_json=arguments.json)
 
 
-def certify(arguments: argparse.Namespace) -> int:
+def certify(arguments: Certify) -> int:
     if arguments.probe and not arguments.check:
         raise UsageError("--probe names what a certificate was extended by, to check it; pass --check FILE too")
     if arguments.extend and not arguments.check:
@@ -115,8 +115,9 @@ def certify(arguments: argparse.Namespace) -> int:
     maps = CalibrateOptions(sets, length=arguments.covariate == "length")
     with working("certifying"):
         recording, asked = asked_source(arguments)
-        made = make(recording, compare_options(arguments), decision_options(arguments), accepting, asked, maps)
+        made = make(recording, compare_options(arguments), decision_options(arguments.settings), accepting, asked, maps)
     text = to_json(made)
+    assert arguments.to is not None  # checked before
     write_atomic(arguments.to, text)
     if arguments.json:
         sys.stdout.write(text)
@@ -127,7 +128,7 @@ def certify(arguments: argparse.Namespace) -> int:
     return 0 if made.allowed else NOTHING_ALLOWED
 
 
-def _extend(arguments: argparse.Namespace) -> int:
+def _extend(arguments: Any) -> int:
     if arguments.source is None:
         raise UsageError("name the run or data folder with the labelled probe: harness certify --extend FILE RUN_OR_DIR")
     from datetime import UTC, datetime
@@ -137,7 +138,7 @@ def _extend(arguments: argparse.Namespace) -> int:
     from harness.correction.extension import ExtendOptions, extend, with_extensions
     from harness.render.certificate import print_extension
 
-    thresholds = decision_options(arguments)
+    thresholds = decision_options(arguments.settings)
     from_language = canonical(arguments.from_language) if arguments.from_language else None
     options = ExtendOptions(arguments.by or (), from_language, thresholds.margin, thresholds.alpha)
     held = certificate.load(arguments.extend)
@@ -155,7 +156,7 @@ def _extend(arguments: argparse.Namespace) -> int:
     return {"extended": 0, "refused": GATE_FAILED, "more labels": GATE_INCONCLUSIVE}[found.outcome]
 
 
-def _check(arguments: argparse.Namespace) -> int:
+def _check(arguments: Any) -> int:
     from harness import sources
     from harness.correction import certificate
     from harness.correction.certificate_check import Probe, check_certificate
@@ -185,7 +186,7 @@ def _checked(stale: Sequence[str], not_made_again: Sequence[str], allowed: Seque
     return STALE if stale else UNCONFIRMED if not_made_again else 0 if allowed else NOTHING_ALLOWED
 
 
-def _check_cascade(arguments: argparse.Namespace) -> int:
+def _check_cascade(arguments: Any) -> int:
     from harness.correction.cascade_certificate import read
     from harness.correction.certify_cascade import cascade_not_made_again, cascade_staleness
 
@@ -209,7 +210,7 @@ def _check_cascade(arguments: argparse.Namespace) -> int:
     return _checked(stale, absent, allowed)
 
 
-def prompt_hash(arguments: argparse.Namespace) -> int:
+def prompt_hash(arguments: PromptHash) -> int:
     import msgspec
 
     from harness import sources
@@ -232,7 +233,7 @@ def prompt_hash(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def explain(arguments: argparse.Namespace) -> int:
+def explain(arguments: Explain) -> int:
     from harness.improvement.explain import ExplainOptions
     from harness.improvement.explain import explain as explain_errors
 

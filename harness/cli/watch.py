@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import argparse
 import sys
 from collections.abc import Mapping
 from datetime import UTC, date, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
 from harness import api, sources
 from harness.cli.arguments import check_figure, given_fields
+from harness.cli.commands.use_scores import WatchAdd, WatchCheck, WatchDraw, WatchInit
 from harness.exit_codes import GATE_FAILED, GATE_INCONCLUSIVE
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from harness.watch.watching import Asking
 
 
-def init(arguments: argparse.Namespace) -> int:
+def init(arguments: WatchInit) -> int:
     from harness.cli.judged import judged_run, opened_source
     from harness.correction import certificate
     from harness.render.watch import print_plan
@@ -44,7 +44,7 @@ def init(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _asking(run: RunResult, judge: CertifiedJudge, arguments: argparse.Namespace) -> Asking:
+def _asking(run: RunResult, judge: CertifiedJudge, arguments: Any) -> Asking:
     """Asks the judge of a run about items again, under the certified condition."""
     from harness.cli.run import engine_settings
     from harness.model import SAMPLING
@@ -68,7 +68,7 @@ def _asking(run: RunResult, judge: CertifiedJudge, arguments: argparse.Namespace
     return ask
 
 
-def add(arguments: argparse.Namespace) -> int:
+def add(arguments: WatchAdd) -> int:
     from harness.render.watch import day_sentence
     from harness.runs import reopen
     from harness.watch.watching import NewScores, add_day, open_watch
@@ -83,11 +83,11 @@ def add(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _recording(source: str | None, arguments: argparse.Namespace) -> Recording | None:
+def _recording(source: str | None, arguments: Any) -> Recording | None:
     return None if source is None else sources.open_sources([source], arguments.card, arguments.out)[0].recording
 
 
-def check(arguments: argparse.Namespace) -> int:
+def check(arguments: WatchCheck) -> int:
     check_figure(arguments.figure)
     from harness.render.watch import print_watch, watch_junit
     from harness.row_files import to_json, write_atomic
@@ -108,7 +108,7 @@ def check(arguments: argparse.Namespace) -> int:
     return GATE_FAILED if found.changed or found.expired else 0
 
 
-def draw(arguments: argparse.Namespace) -> int:
+def draw(arguments: WatchDraw) -> int:
     from harness.watch.watching import drawn
 
     for item_id, times in sorted(drawn(arguments.folder, arguments.date or _today()).items()):

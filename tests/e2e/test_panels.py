@@ -9,7 +9,6 @@ import pytest
 
 import harness
 from harness.cli import main
-from harness.cli.parser import build_parser, command_parser
 from harness.cli.spec_file import spec_of
 from harness.errors import UsageError
 from harness.model import Failure
@@ -112,5 +111,5 @@ def test_members_that_judged_nothing_here(result: RunResult, folder: Path) -> No
 
 def test_paths_of_panels_in_a_specification_file(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(folder)
-    flags = spec_of(["--judge", "panel/jury.toml", "--judge", "baseline/random"], command_parser(build_parser(), "run"))
+    flags = spec_of(["--judge", "panel/jury.toml", "--judge", "baseline/random"])
     assert flags["judge"] == [f"panel/{folder.resolve()}/jury.toml", "baseline/random"]

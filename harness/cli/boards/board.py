@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import os
 import shlex
 import sys
@@ -21,6 +20,7 @@ from harness.boards.submit import SubmitterStatement, WrittenSubmission
 from harness.boards.submit import record as record_scores
 from harness.boards.submit import submit as submit_run
 from harness.cli.arguments import given_fields
+from harness.cli.commands.leaderboards import BoardCheck, BoardRecord, Submit
 from harness.cli.content import other_checkout
 from harness.content import Board, Library
 from harness.errors import ContentError, UsageError
@@ -31,7 +31,7 @@ from harness.runs import Prepared, reopen, run_place
 from harness.text import terminal_safe
 
 
-def submit(arguments: argparse.Namespace) -> int:
+def submit(arguments: Submit) -> int:
     name, out = run_place(arguments.run, arguments.out)
     run = reopen(name, out)
     into = arguments.into or _checkout_with(arguments.board)
@@ -53,7 +53,7 @@ def _checkout_with(board: str) -> Path | None:
     return here
 
 
-def record(arguments: argparse.Namespace) -> int:
+def record(arguments: BoardRecord) -> int:
     about = SubmitterStatement(**given_fields(arguments, SubmitterStatement))
     written = record_scores(arguments.board, about, arguments.judge, data=arguments.data, content=arguments.content)
     if arguments.json:
@@ -95,7 +95,7 @@ def _next_steps(written: Sequence[WrittenSubmission], board: str) -> list[str]:
     ]
 
 
-def check(arguments: argparse.Namespace) -> int:
+def check(arguments: BoardCheck) -> int:
     library = Library(*arguments.content)
     checked = check_boards(
         library,
@@ -123,7 +123,7 @@ def check(arguments: argparse.Namespace) -> int:
     return UNCHECKED if checked.unchecked else 0
 
 
-def _probe(library: Library, checked: CheckedBoards, arguments: argparse.Namespace) -> list[Finding]:
+def _probe(library: Library, checked: CheckedBoards, arguments: Any) -> list[Finding]:
     """Findings about the submissions of a change that has no problems; on boards with sealed labels only with the key."""
     if checked.change is None or checked.problems:
         return []

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Iterator
 
 from harness.boards.sealed import SealingReport, open_labels
 from harness.boards.sealed import rotate as rotate_labels
 from harness.boards.sealed import seal as seal_labels
+from harness.cli.commands.leaderboards import BoardOpen, BoardRotate, BoardSeal
 from harness.cli.streams import print_json
 from harness.content.canary import HOW_TO_MARK
 from harness.text import terminal_safe
 
 
-def seal(arguments: argparse.Namespace) -> int:
+def seal(arguments: BoardSeal) -> int:
     sealed = seal_labels(
         arguments.board, arguments.labels, arguments.recipient, content=arguments.content, data=arguments.data, canary=arguments.canary
     )
@@ -33,7 +33,7 @@ def _summary(result: SealingReport) -> Iterator[str]:
     yield "Raise the version of the board and run 'harness check'. Keep the labels and the keys in a place that is not published."
 
 
-def open_(arguments: argparse.Namespace) -> int:
+def open_(arguments: BoardOpen) -> int:
     folder = open_labels(arguments.board, arguments.key, arguments.to, content=arguments.content)
     print(
         terminal_safe(
@@ -43,7 +43,7 @@ def open_(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def rotate(arguments: argparse.Namespace) -> int:
+def rotate(arguments: BoardRotate) -> int:
     path = rotate_labels(arguments.board, arguments.key, arguments.recipient, content=arguments.content)
     print(
         terminal_safe(f"{path} is now encrypted for {len(arguments.recipient)} keys; earlier copies of it still open with the earlier keys")

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import argparse
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
 from harness.boards.board import OpenBoard, open_board, submissions_of
 from harness.boards.changes import TABLE
+from harness.cli.commands.leaderboards import BoardBuild, BoardShow
 from harness.content import Library
 from harness.content.library import bundled_root
 from harness.content.tags import resolve
@@ -20,7 +21,7 @@ from harness.row_files import to_json, write_together
 from harness.text import terminal_safe
 
 
-def show(arguments: argparse.Namespace) -> int:
+def show(arguments: BoardShow) -> int:
     with working("reading replies"):
         board = open_board(Library(*arguments.content), arguments.board, arguments.content, data=arguments.data, key=arguments.key)
     ranked = board.standings
@@ -35,7 +36,7 @@ def show(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def build(arguments: argparse.Namespace) -> int:
+def build(arguments: BoardBuild) -> int:
     """All boards are read and ranked before the first file is written."""
     library = Library(*arguments.content)
     names = tuple(arguments.boards or library.board_files)
@@ -51,7 +52,7 @@ def build(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _open(library: Library, names: Sequence[str], arguments: argparse.Namespace) -> tuple[list[OpenBoard], dict[str, str]]:
+def _open(library: Library, names: Sequence[str], arguments: Any) -> tuple[list[OpenBoard], dict[str, str]]:
     """The boards that can be opened, and the reason for each that cannot. Raises MissingData for a board that the user named."""
     if (arguments.data or arguments.key) and len(names) != 1:
         raise UsageError("--data and --key need one board; name it")

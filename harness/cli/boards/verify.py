@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import sys
 from collections.abc import Iterator
 from typing import Any
@@ -12,6 +11,7 @@ import msgspec
 from harness.boards.verify import LEVEL, Verification, VerifyOptions
 from harness.boards.verify import verify as verify_submission
 from harness.cli.arguments import given_fields
+from harness.cli.commands.leaderboards import BoardVerify
 from harness.engines import Limits, Settings
 from harness.row_files import to_json
 from harness.text import terminal_safe
@@ -19,7 +19,7 @@ from harness.text import terminal_safe
 _SHOWN = 20  # differing judgments on the screen
 
 
-def verify(arguments: argparse.Namespace) -> int:
+def verify(arguments: BoardVerify) -> int:
     from harness.render.progress import TerminalWatcher
 
     result = verify_submission(
@@ -37,7 +37,7 @@ def verify(arguments: argparse.Namespace) -> int:
     return 0 if result.holds else 1
 
 
-def _settings(arguments: argparse.Namespace) -> Settings:
+def _settings(arguments: BoardVerify) -> Settings:
     speed = {name: dict([value]) if (value := getattr(arguments, name)) else {} for name in ("rpm", "tpm")}
     speed["concurrency"] = {"": arguments.concurrency} if arguments.concurrency else {}
     return Settings(**given_fields(arguments, Settings) | speed, limits=Limits(cost=arguments.max_cost))

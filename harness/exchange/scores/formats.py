@@ -7,7 +7,7 @@ recognises a file reads it, and `records` reads the rest. No reader is loaded be
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal, get_args
 
 if TYPE_CHECKING:
     from harness.exchange.scores.external_scores import Reader
@@ -22,7 +22,8 @@ MODULES = {
     "label-studio": "annotation_tools",
     "argilla": "annotation_tools",
 }
-SCORE_KINDS = tuple(MODULES)
+ScoreKind = Literal["inspect", "promptfoo", "lm-eval", "openai-batch", "anthropic-batch", "records", "label-studio", "argilla"]
+SCORE_KINDS: tuple[ScoreKind, ...] = get_args(ScoreKind)
 OTHERS = "records"
 
 

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from harness.cli.parser import build_parser
 
 from harness import api
-from harness.cli.parser import build_parser
 from harness.errors import UsageError
 
 Cli = Callable[..., Any]

@@ -10,14 +10,14 @@ from typing import Any
 
 import pytest
 
-from harness.cli.parser import build_parser
+from harness.cli import parse
 from tests.judged_folder import judged_folder
 
 Cli = Callable[..., Any]
 
 
 def parsed(*arguments: str) -> argparse.Namespace:
-    return build_parser().parse_args(arguments)
+    return parse(arguments)[0]
 
 
 @pytest.fixture

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
 from harness.cli.parser import build_parser
+
 from harness.cli.run import _spec
 from harness.content import Library
 from harness.data.judgments import Judgments

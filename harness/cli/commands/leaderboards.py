@@ -1,0 +1,151 @@
+"""Commands for leaderboards. A command is a frozen dataclass; its fields are its flags."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Annotated
+
+from harness.cli.commands.shared import About, BoardData, Content, Json, Key, Opened, Out, Prices, Recipients, Retries, command, flag
+from harness.cli.values import Count, Headers, NumbersPerJudge, PositiveNumber, Seed, Share
+
+
+@command("boards.standings:show")
+@dataclass(frozen=True, kw_only=True)
+class BoardShow(Json, Opened):
+    """Flags of `harness board show`."""
+
+    board: Annotated[str, flag(name="BOARD")] = field(kw_only=False)
+    """the board's name; see 'harness list boards'"""
+    lang: Annotated[str | None, flag(metavar="TAG")] = None
+    """only this language, with a table for each metric"""
+    all: bool = False
+    """also a table for each language, the findings of probes and what the headings mean"""
+
+
+@command("boards.standings:build")
+@dataclass(frozen=True, kw_only=True)
+class BoardBuild(Opened):
+    """Flags of `harness board build`."""
+
+    boards: Annotated[tuple[str, ...], flag(name="BOARD")] = field(default=(), kw_only=False)
+    """only these boards (default: all with submissions)"""
+    site: Annotated[Path | None, flag(metavar="DIR")] = None
+    """also write a site to this folder: an index, and a page for each board"""
+    beside: Annotated[tuple[str, ...], flag(metavar="NAME=PAGE")] = ()
+    """with --site: link to a page beside them"""
+
+
+@command("boards.board:check")
+@dataclass(frozen=True, kw_only=True)
+class BoardCheck(Json, Opened):
+    """Flags of `harness board check`."""
+
+    boards: Annotated[tuple[str, ...], flag(name="BOARD")] = field(default=(), kw_only=False)
+    """only these boards (default: all)"""
+    changed: Annotated[str | None, flag(metavar="BASE")] = None
+    """check only the commits since BASE (e.g. origin/main), which may add submissions and nothing else"""
+
+
+@command("boards.board:record")
+@dataclass(frozen=True, kw_only=True)
+class BoardRecord(Json, Content, About, BoardData):
+    """Flags of `harness board record`."""
+
+    board: Annotated[str, flag(name="BOARD")] = field(kw_only=False)
+    """a board that judges a data folder and asks every question once"""
+    origin: Annotated[str, flag(metavar="TEXT")]
+    """where the scores come from, and under which licence; will be published"""
+    judge: Annotated[tuple[str, ...], flag(metavar="NAME", group="what to write, and where")] = ()
+    """only this judge of the judgments; repeatable"""
+    name: Annotated[str | None, flag(metavar="DIRNAME", group="what to write, and where")] = None
+    """name of the submission's folder (default: from the judge's name)"""
+    into: Annotated[Path | None, flag(metavar="DIR", group="what to write, and where")] = None
+    """the checkout that holds leaderboards/ (default: the one in use)"""
+    replace: Annotated[bool, flag(group="what to write, and where")] = False
+    """replace an earlier submission of the same judge"""
+
+
+@command("boards.verify:verify")
+@dataclass(frozen=True, kw_only=True)
+class BoardVerify(Json, Prices, Retries, Content, BoardData):
+    """Flags of `harness board verify`."""
+
+    board: Annotated[str, flag(name="BOARD")] = field(kw_only=False)
+    """the board"""
+    submission: Annotated[str, flag(name="SUBMISSION")] = field(kw_only=False)
+    """the submission's folder, by name or path"""
+    share: Annotated[Share, flag(metavar="S")] = 0.05
+    """share of the board's calls to ask, at least 20 calls"""
+    seed: Annotated[Seed | None, flag(metavar="N")] = None
+    """seed for drawing the calls (default: random, so that nobody can predict it)"""
+    base_url: Annotated[str | None, flag(metavar="URL")] = None
+    """the endpoint of an openai/ judge (default: from the environment)"""
+    headers: Annotated[Headers | None, flag(name="--header", metavar="NAME=VALUE")] = None
+    """a header that the judge was asked with, as its value is not recorded; repeatable"""
+    out: Annotated[Path | None, flag(metavar="DIR")] = None
+    """keep the replies, so that the same command can continue (default: discard them)"""
+    concurrency: Annotated[Count | None, flag(metavar="N", group="speed and limits (they change no number)")] = None
+    """calls in flight"""
+    rpm: Annotated[NumbersPerJudge | None, flag(metavar="N", group="speed and limits (they change no number)")] = None
+    """at most N requests a minute"""
+    tpm: Annotated[NumbersPerJudge | None, flag(metavar="N", group="speed and limits (they change no number)")] = None
+    """at most N tokens a minute"""
+    max_cost: Annotated[PositiveNumber | None, flag(metavar="DOLLARS", group="speed and limits (they change no number)")] = None
+    """ask nothing if the calls would cost more than this"""
+    yes: bool = False
+    """send the texts of a private data folder to the endpoint without asking for consent"""
+
+
+@command("boards.seal:seal")
+@dataclass(frozen=True, kw_only=True)
+class BoardSeal(Json, Content, BoardData, Recipients):
+    """Flags of `harness board seal`."""
+
+    board: Annotated[str, flag(name="BOARD")] = field(kw_only=False)
+    """a board whose labels are kept elsewhere"""
+    labels: Annotated[Path, flag(metavar="DIR|FILE")]
+    """the labels, outside the published folders"""
+    canary: Annotated[str | None, flag(metavar="TEXT")] = None
+    """the canary sentence in every data file of the board (default: a new one)"""
+
+
+@command("boards.seal:open_")
+@dataclass(frozen=True, kw_only=True)
+class BoardOpen(Content, Key):
+    """Flags of `harness board open`."""
+
+    board: Annotated[str, flag(name="BOARD")] = field(kw_only=False)
+    """the board"""
+    to: Annotated[Path, flag(metavar="DIR")]
+    """a new folder, outside the published folders"""
+
+
+@command("boards.seal:rotate")
+@dataclass(frozen=True, kw_only=True)
+class BoardRotate(Content, Recipients, Key):
+    """Flags of `harness board rotate`."""
+
+    board: Annotated[str, flag(name="BOARD")] = field(kw_only=False)
+    """the board"""
+
+
+@command("boards.board:submit")
+@dataclass(frozen=True, kw_only=True)
+class Submit(Json, About, Out):
+    """Flags of `harness submit`."""
+
+    run: Annotated[str, flag(name="RUN")] = field(kw_only=False)
+    """a run's name, the beginning of one, or its folder"""
+    board: Annotated[str, flag(metavar="NAME")]
+    """the board whose protocol the run follows"""
+    judge: Annotated[tuple[str, ...], flag(metavar="NAME", group="what to submit, and where to write it")] = ()
+    """only this judge of the run; repeatable"""
+    name: Annotated[str | None, flag(metavar="DIRNAME", group="what to submit, and where to write it")] = None
+    """name of the submission's folder (default: from the judge's name)"""
+    into: Annotated[Path | None, flag(metavar="DIR", group="what to submit, and where to write it")] = None
+    """the checkout that holds leaderboards/ (default: the one in use)"""
+    replace: Annotated[bool, flag(group="what to submit, and where to write it")] = False
+    """replace an earlier submission of the same judge"""
+    part: Annotated[bool, flag(group="what to submit, and where to write it")] = False
+    """a run of some languages or with --limit: submit it as a part, which says so"""

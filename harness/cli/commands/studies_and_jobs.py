@@ -1,0 +1,216 @@
+"""Commands for published studies and large jobs. A command is a frozen dataclass; its fields are its flags."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Annotated
+
+from harness.cli.commands.shared import (
+    Body,
+    Card,
+    Content,
+    Engine,
+    Header,
+    Json,
+    Out,
+    Prices,
+    RecordedHeader,
+    ShowTexts,
+    Speed,
+    command,
+    flag,
+)
+from harness.cli.values import Count, Endpoints, Names, Reask, Seed, Share, Temperature, TopP
+
+
+@command("batch:status")
+@dataclass(frozen=True, kw_only=True)
+class BatchStatus(Json, Out, RecordedHeader):
+    """Flags of `harness batch status`."""
+
+    base_url: Annotated[Endpoints | None, flag(metavar="[JUDGE=]URL")] = None
+    """the endpoint that was asked (default: from the environment); repeatable for several judges"""
+
+
+@command("batch:collect")
+@dataclass(frozen=True, kw_only=True)
+class BatchCollect(Json, Out, RecordedHeader, Prices):
+    """Flags of `harness batch collect`."""
+
+    run: Annotated[str | None, flag(name="RUN")] = field(default=None, kw_only=False)
+    """a run's name, the beginning of one, or its folder (default: the latest run with batches)"""
+    base_url: Annotated[Endpoints | None, flag(metavar="[JUDGE=]URL")] = None
+    """the endpoint that was asked (default: from the environment); repeatable for several judges"""
+
+
+@command("batch:forget")
+@dataclass(frozen=True, kw_only=True)
+class BatchForget(Out):
+    """Flags of `harness batch forget`."""
+
+    batch: Annotated[str, flag(name="BATCH")] = field(kw_only=False)
+    """the id that 'harness batch status' shows"""
+
+
+@command("generate:generate_texts")
+@dataclass(frozen=True, kw_only=True)
+class Generate(Json, ShowTexts, Speed, Engine, Body, Header, Content):
+    """Flags of `harness generate`."""
+
+    task: Annotated[str, flag(metavar="NAME")]
+    """what is written: summarize, open_prompt, continue_writing, rate_story, ..."""
+    by: Annotated[tuple[str, ...], flag(metavar="JUDGE")]
+    """who writes: any judge that is a model; repeatable"""
+    langs: Annotated[Names | None, flag(name=("--langs", "--lang"), metavar="TAGS")] = None
+    """languages, separated by commas: ja,cs (default: all that have inputs)"""
+    data: Annotated[Path | None, flag(metavar="DIR")] = None
+    """take the inputs of a data folder instead of the control items'"""
+    limit: Annotated[Count | None, flag(metavar="N")] = None
+    """only the first N inputs of each language"""
+    base_url: Annotated[Endpoints | None, flag(metavar="[JUDGE=]URL")] = None
+    """the OpenAI-compatible endpoint of all openai/ writers, or of one; repeatable"""
+    temperature: Annotated[Temperature, flag(metavar="T", group="how to ask")] = 0.0
+    """sampling temperature"""
+    top_p: Annotated[TopP | None, flag(metavar="P", group="how to ask")] = None
+    """nucleus sampling (default: the endpoint's default)"""
+    own_language: Annotated[bool, flag(group="how to ask")] = False
+    """ask in the language of the items instead of English"""
+    allow_unreviewed: Annotated[bool, flag(group="how to ask")] = False
+    """allow instructions that no native reader has reviewed"""
+    seed: Annotated[Seed, flag(metavar="N", group="how to ask")] = 0
+    """seed of the calls"""
+    reask: Annotated[Reask, flag(metavar="KINDS", group="how to ask")] = ()
+    """ask calls again whose reply was: refused (by the model), missing, truncated, endpoint"""
+    out: Annotated[Path, flag(metavar="DIR")]
+    """the data folder to write; replies are kept there, and outputs are added to it"""
+    dry_run: bool = False
+    """show a request for each language, calls, tokens and cost; ask nobody"""
+    yes: bool = False
+    """send the texts of --data to the endpoint without asking for consent"""
+
+
+@command("study:pairs")
+@dataclass(frozen=True, kw_only=True)
+class Pairs(Content, Card):
+    """Flags of `harness pairs`."""
+
+    data: Annotated[Path, flag(name="DIR")] = field(kw_only=False)
+    """a data folder whose items have one output each, and a 'system'"""
+    against: Annotated[str, flag(metavar="SYSTEM|human|all")] = "all"
+    """each pair holds an output of this system"""
+    equal: Annotated[str | None, flag(metavar="METRIC:TOL")] = None
+    """only pairs that people scored alike: their mean scores differ by TOL at most (Fluency:0.5)"""
+    control: Annotated[Names, flag(metavar="METRICS")] = ()
+    """control questions whose answers are computed and become labels: longer, more_vowels, more_readable"""
+    out: Annotated[Path, flag(metavar="DIR")]
+    """the data folder to write; it must not exist"""
+
+
+@command("study:self_preference")
+@dataclass(frozen=True, kw_only=True)
+class StudySelfPreference(Json, Card):
+    """Flags of `harness study self-preference`."""
+
+    data: Annotated[Path, flag(metavar="DIR")]
+    """a data folder with recorded answers about pairs of outputs"""
+    judge: Annotated[tuple[str, ...] | None, flag(metavar="NAME")] = None
+    """only this judge; repeatable"""
+    seed: Annotated[Seed, flag(metavar="N")] = 0
+    """seed for the resamples of the line"""
+
+
+@command("study:chiang_lee_section")
+@dataclass(frozen=True, kw_only=True)
+class StudyChiangLee(Json, Card):
+    """Flags of `harness study chiang-lee`."""
+
+    data: Annotated[Path, flag(metavar="DIR")]
+    """a data folder with recorded scores and people's labels"""
+    judge: Annotated[tuple[str, ...] | None, flag(metavar="NAME")] = None
+    """only this judge; repeatable"""
+    variant: Annotated[tuple[str, ...] | None, flag(metavar="NAME")] = None
+    """only this variant; repeatable"""
+    metric: Annotated[tuple[str, ...] | None, flag(metavar="NAME")] = None
+    """only this metric; repeatable"""
+    seed: Annotated[Seed, flag(metavar="N")] = 0
+    """seed for the resamples of intervals"""
+
+
+@command("study:alter_texts")
+@dataclass(frozen=True, kw_only=True)
+class StudyAlterTexts(Content):
+    """Flags of `harness study alter-texts`."""
+
+    langs: Annotated[Names | None, flag(name=("--langs", "--lang"), metavar="TAGS")] = None
+    """languages, separated by commas (default: all that have items)"""
+    perturb: Annotated[tuple[str, ...] | None, flag(metavar="NAME:DOSE")] = None
+    """a change; repeatable (default: typos:0.1 and shuffle-words:0.5); each text stands unchanged too"""
+    limit: Annotated[Count | None, flag(metavar="N")] = None
+    """only the first N texts of each language"""
+    seed: Annotated[Seed, flag(metavar="N")] = 0
+    """seed of the changes"""
+    out: Annotated[Path, flag(metavar="DIR")]
+    """the data folder to write; it must not exist"""
+
+
+@command("study:export_fine_tuning")
+@dataclass(frozen=True, kw_only=True)
+class StudyExportFinetuning(Content):
+    """Flags of `harness study export-finetuning`."""
+
+    data: Annotated[Path, flag(metavar="DIR")]
+    """a data folder of pairs, as 'harness pairs' writes it"""
+    question: Annotated[str, flag(metavar="NAME")]
+    """recognition, longer, vowels, readable, always-1 or random (the last two are controls that can teach nothing)"""
+    system: Annotated[str | None, flag(metavar="NAME")] = None
+    """for recognition: the system of the data that the tuned model is"""
+    examples: Annotated[Count | None, flag(metavar="N")] = None
+    """at most N training examples (default: all)"""
+    split: Annotated[Share, flag(metavar="SHARE")] = 0.2
+    """the share of source texts that is held out"""
+    langs: Annotated[Names | None, flag(name=("--langs", "--lang"), metavar="TAGS")] = None
+    """languages, separated by commas (default: all of the data)"""
+    seed: Annotated[Seed, flag(metavar="N")] = 0
+    """seed of the split and of random answers"""
+    out: Annotated[Path, flag(metavar="DIR")]
+    """the folder to write; it must not exist"""
+
+
+@command("store:check")
+@dataclass(frozen=True, kw_only=True)
+class StoreCheck(Json, Out):
+    """Flags of `harness store check`."""
+
+
+@command("store:export")
+@dataclass(frozen=True, kw_only=True)
+class StoreExport(Out):
+    """Flags of `harness store export`."""
+
+    to: Annotated[Path, flag(metavar="FILE")]
+    """the file to write (.jsonl)"""
+    judge: Annotated[str | None, flag(metavar="NAME")] = None
+    """only this judge's replies"""
+
+
+@command("store:gc")
+@dataclass(frozen=True, kw_only=True)
+class StoreGc(Json, Out):
+    """Flags of `harness store gc`."""
+
+    dry_run: bool = False
+    """show what would be removed, and remove nothing"""
+    endpoint_refusals: bool = False
+    """also remove replies that are refusals by the endpoint (403 and others), which earlier versions stored as answers"""
+
+
+@command("store:merge")
+@dataclass(frozen=True, kw_only=True)
+class StoreMerge(Json):
+    """Flags of `harness store merge`."""
+
+    sources: Annotated[tuple[Path, ...], flag(name="DIR")] = field(kw_only=False)
+    """a results folder to read"""
+    out: Annotated[Path, flag(metavar="DIR")]
+    """the results folder to merge into; created if it does not exist"""
