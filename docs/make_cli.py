@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from harness.cli.app import COMMANDS, help_of
+from harness.cli.commands import HELP
+from harness.cli.help import help_of
 
 
 def page() -> str:
     """Return the whole command line as Markdown."""
-    names = [words for commands in COMMANDS.values() for words in commands]
+    names = list(HELP)
     links = " · ".join(f"[harness {name}](#harness-{name})" for name in names if " " not in name)
-    parts = ["# The command line", "", f"Contents: {links}", "", "Generated from `--help`; do not edit.", "", "```", help_of(), "```"]
+    parts = ["# The command line", "", f"Contents: {links}", "", "Generated from `--help`; do not edit.", "", "```", help_of(""), "```"]
     for name in names:
-        parts += ["", f"{'###' if ' ' in name else '##'} harness {name}", "", "```", help_of(*name.split()), "```"]
+        parts += ["", f"{'###' if ' ' in name else '##'} harness {name}", "", "```", help_of(name), "```"]
     return "\n".join(parts) + "\n"
 
 

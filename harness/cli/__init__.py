@@ -10,12 +10,15 @@ import traceback
 from collections.abc import Sequence
 from dataclasses import replace
 from types import ModuleType, TracebackType
+from typing import TYPE_CHECKING
 
 from harness.cli.app import read
-from harness.cli.commands.shared import Command, Content
 from harness.cli.streams import checked_output, guarded_log, interrupted_once
 from harness.errors import HarnessError, explained_system_errors
 from harness.exit_codes import INTERRUPTED
+
+if TYPE_CHECKING:
+    from harness.cli.flags import Command
 
 _ASKING = ("run", "generate", "improve", "batch", "study", "board")  # commands that ask judges
 
@@ -49,10 +52,12 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _run(command: Command) -> int:
     module, _, function = command.target.partition(":")
-    if command.argv[0] in ("check", "board") and isinstance(command, Content):
+    if command.argv[0] in ("check", "board"):
+        from harness.cli.commands.shared import Content
         from harness.cli.content import content_here  # late: it reads content
 
-        command = replace(command, content=tuple(content_here(command.content)))
+        if isinstance(command, Content):
+            command = replace(command, content=tuple(content_here(command.content)))
     code: int = getattr(_imported(f"harness.cli.{module}"), function)(command)
     return code
 

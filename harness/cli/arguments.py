@@ -12,7 +12,7 @@ import msgspec
 from harness.errors import UsageError
 
 if TYPE_CHECKING:
-    from harness.cli.commands.shared import Command
+    from harness.cli.flags import Command
     from harness.decide.options import DecisionOptions
 
 

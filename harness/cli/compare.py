@@ -11,17 +11,13 @@ from typing import Any
 import msgspec
 
 from harness import api, sources
-from harness.cli.app import arguments_of
 from harness.cli.arguments import check_figure, decision_options, page_path
 from harness.cli.commands.find_out import Compare
 from harness.cli.commands.labels_and_data import LabelsCheck
 from harness.cli.endings import exit_code_of
+from harness.cli.flags import recorded_arguments, repeats
 from harness.cli.judged import compare_options, key_and_value, restrictions
-from harness.cli.spec_file import group_of, repeats
 from harness.cli.streams import print_json, told_warnings
-
-_OUTPUT = ("output", "figures", "form of the result (one of)", "how much is shown")
-"""Groups of flags that change what is written, and no number."""
 
 
 def compare(arguments: Compare) -> int:
@@ -103,12 +99,9 @@ def _shows_statistics(arguments: Any) -> bool:
 def _command(arguments: Compare) -> str:
     """Return the command that repeats this comparison: all its flags but those of the output, with folders named without their path."""
     words = ["harness", "compare", *(Path(source).name for source in arguments.sources)]
-    for argument in arguments_of("compare"):
-        if argument.field_info.is_positional_only or (group_of(argument) in _OUTPUT):
-            continue
-        field = argument.field_info.name
-        value = getattr(arguments, field)
-        if value == argument.field_info.default:
+    for argument in recorded_arguments("compare"):
+        value = getattr(arguments, argument.field_info.name)
+        if argument.field_info.is_positional_only or value == argument.field_info.default:
             continue
         values = value if repeats(argument) else [",".join(map(str, value)) if isinstance(value, tuple) else str(value)]
         words += [word for text in values for word in ([argument.names[0]] if text == "True" else [argument.names[0], text])]

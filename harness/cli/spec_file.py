@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
 from pathlib import Path
-from typing import Any, get_args, get_origin
+from typing import Any, get_args
 
-from cyclopts import Argument, Group
+from cyclopts import Argument
 
-from harness.cli.app import arguments_of
+from harness.cli.flags import arguments_of, recorded_arguments, repeats
 from harness.content.problems import line_of
 from harness.content.tags import canonical, suggest
 from harness.errors import ContentError, UsageError, refuse_pipe, unreadable
@@ -18,10 +19,6 @@ from harness.judges.panel import is_panel_file, panel_file_in
 from harness.row_files import to_toml, write_atomic
 
 FLAG = "--spec"
-RUN = ("run",)
-_PATHS = ("data", "content", "prompt", "rubric", "examples", "prices", "cascade")
-"""Flags whose values are paths, relative to the file."""
-_NOT_IN_A_FILE = ("spec", "help", "verbose", "dry_run", "show_texts", "json", "yes", "all", "signature")
 
 
 def with_spec_file(argv: Sequence[str]) -> list[list[str]]:
@@ -36,7 +33,7 @@ def with_spec_file(argv: Sequence[str]) -> list[list[str]]:
     Raises:
         UsageError: if the file is missing.  ContentError: with the line, for a key that is no flag, and for a language without a name.
     """
-    given = flags_of(argv, RUN)
+    given = flags_of(argv)
     if given.get("spec") is None:
         return [list(argv)]
     path = Path(str(given["spec"]))
@@ -68,9 +65,9 @@ def _by_language(content: dict[str, Any], given: dict[str, Any], path: Path) -> 
         yield rest | own.get(tags[0], {}), [f"--langs={','.join(tags)}"]
 
 
-def flags_of(argv: Sequence[str], command: tuple[str, ...]) -> dict[str, Any]:
+def flags_of(argv: Sequence[str]) -> dict[str, Any]:
     """The flags of a command line by the names that a file gives them; repeated flags have lists."""
-    flags = {name: argument for argument in arguments_of(*command) for name in argument.names if name.startswith("--")}
+    flags = {name: argument for argument in arguments_of("run") for name in argument.names if name.startswith("--")}
     found: dict[str, Any] = {}
     words = iter(argv)
     for word in words:
@@ -86,7 +83,8 @@ def flags_of(argv: Sequence[str], command: tuple[str, ...]) -> dict[str, Any]:
 
 def spec_of(argv: Sequence[str]) -> dict[str, Any]:
     """What a specification file with the same flags holds; paths are absolute."""
-    flags = {key: value for key, value in flags_of(argv, RUN).items() if key not in _NOT_IN_A_FILE}
+    recorded = _recorded()
+    flags = {key: value for key, value in flags_of(argv).items() if key in recorded}
     here = Path.cwd()
     return {
         key: [_from(here, key, each) for each in value] if isinstance(value, list) else _from(here, key, value)
@@ -94,9 +92,24 @@ def spec_of(argv: Sequence[str]) -> dict[str, Any]:
     }
 
 
+@cache
+def _recorded() -> dict[str, Argument]:
+    """Return the flags that a file can hold, by their keys."""
+    return {_key(argument): argument for argument in recorded_arguments("run")}
+
+
+def _is_path(key: str) -> bool:
+    """Return whether the value of a flag is a path beside the file. The results folder is where the command is called."""
+
+    def names_path(hint: Any) -> bool:
+        return hint is Path or any(map(names_path, get_args(hint)))
+
+    return key in _recorded() and key != "out" and names_path(_recorded()[key].hint)
+
+
 def _from(folder: Path, key: str, value: Any) -> Any:
     """The value of a flag, with a path that is relative to a folder as a whole path; other values as they are."""
-    if key in _PATHS:
+    if _is_path(key):
         return str((folder / str(value)).resolve())
     if key == "judge" and is_panel_file(str(value)):
         return panel_file_in(folder, str(value))
@@ -104,13 +117,12 @@ def _from(folder: Path, key: str, value: Any) -> Any:
 
 
 def _as_arguments(path: Path, flags: dict[str, Any], given: dict[str, Any]) -> Iterator[str]:
-    by_key = {_key(argument): argument for argument in arguments_of(*RUN)}
+    arguments = _recorded()
     for key, value in flags.items():
-        if key not in by_key or key in _NOT_IN_A_FILE:
-            known = sorted(set(by_key) - set(_NOT_IN_A_FILE))
-            message = f"'{key}' is not a flag of 'harness run' that a file can hold.{suggest(key, known)}"
-            raise ContentError(f"{message} The names are: {', '.join(known)}", path, line_of(path, rf"^\s*{key}\s*="))
-        argument = by_key[key]
+        if key not in arguments:
+            message = f"'{key}' is not a flag of 'harness run' that a file can hold.{suggest(key, arguments)}"
+            raise ContentError(f"{message} The names are: {', '.join(sorted(arguments))}", path, line_of(path, rf"^\s*{key}\s*="))
+        argument = arguments[key]
         if key in given or value is False:
             continue
         flag = argument.names[0]
@@ -143,21 +155,6 @@ def _key(argument: Argument) -> str:
     return argument.names[0].removeprefix("--").replace("-", "_")
 
 
-def group_of(argument: Argument) -> str:
-    """Return the group of a flag in the help."""
-    groups = argument.parameter.group
-    first = next(iter(groups), "") if isinstance(groups, (tuple, list)) else groups or ""
-    return first.name if isinstance(first, Group) else str(first)
-
-
-def repeats(argument: Argument) -> bool:
-    """Return whether a flag can be given several times, once for each value."""
-    hint = next((part for part in get_args(argument.hint) if get_origin(part) is tuple), argument.hint)  # of `tuple[...] | None`
-    if get_origin(hint) is not tuple:
-        return False
-    return argument.parameter.converter is None or get_origin(get_args(hint)[0]) is tuple
-
-
 def write_spec(
     path: Path, start: Mapping[str, Any], chosen: Mapping[str, Any], settings: Mapping[str, str], notes: Sequence[str] = ()
 ) -> None:
@@ -186,4 +183,4 @@ def _beside(path: Path, flags: Mapping[str, Any]) -> dict[str, Any]:
     def placed(value: Any) -> Any:
         return [placed(each) for each in value] if isinstance(value, list) else os.path.relpath(value, path.parent)
 
-    return {key: placed(value) if key in _PATHS else value for key, value in flags.items()}
+    return {key: placed(value) if _is_path(key) else value for key, value in flags.items()}

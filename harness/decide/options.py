@@ -24,40 +24,38 @@ EPSILON = 0.15
 
 
 class DecisionOptions(msgspec.Struct, frozen=True):
-    """When a judge is good enough. Shares and levels are fractions.
-
-    Attributes:
-        margin: a judge may agree with people this much less than people agree with each other.
-        alpha: the chance of a false `use` among the cells of one family.
-        correction: for many cells: `holm` (no false `use` but with the chance alpha) or `by` (the expected share of false ones).
-        family: the cells that are corrected together: those of one judge under one condition, or `all`.
-        agreement: two classes agree if they are equal (`exact`), or the more the closer they are (`distance`; needs ordered classes).
-        items, groups: fewer items with two annotators, or fewer independent texts, are too few for any test.
-        effective_groups: where groups of texts stand for fewer equal ones, large groups count for fewer texts until they stand for so many.
-        coverage: a judge has to give a readable score for this share of texts.
-        least_coverage: below this share a judge fails too often.
-        gain: correction by few labels is worth its effort from this ratio of effective to actual labels on.
-        power: of the number of labels that are still needed.
-        epsilon: the discount of the alternative annotator test; None takes that of the dataset card, else 0.15. Its authors advise 0.2
-            against experts, 0.15 against skilled annotators, 0.1 against crowds.
-        alt_scoring: how the alternative annotator test scores on ordered scales: by equal classes (`accuracy`), or by distance
-            (`neg_rmse`); None takes what the dataset card states, else accuracy. On other scales it is accuracy.
-    """
+    """When a judge is good enough. Shares and levels are fractions."""
 
     margin: float = 0.1
+    """a judge may agree with people this much less than people agree with each other"""
     alpha: float = 0.05
+    """the chance of a false `use` among the cells of one family"""
     correction: Correction = "holm"
+    """for many cells: `holm` (no false `use` but with the chance alpha) or `by` (the expected share of false ones)"""
     family: Family = "judge"
+    """the cells that are corrected together: those of one judge under one condition, or `all`"""
     agreement: Agreement = "exact"
+    """two classes agree if they are equal (`exact`), or the more the closer they are (`distance`; needs ordered classes)"""
     items: int = 30
+    """fewer items with two annotators are too few for any test"""
     groups: int = 20
+    """fewer independent texts are too few for any test"""
     effective_groups: float = LEAST_EFFECTIVE
+    """where groups of texts stand for fewer equal ones, large groups count for fewer texts until they stand for so many"""
     coverage: float = 0.95
+    """a judge has to give a readable score for this share of texts"""
     least_coverage: float = 0.8
+    """below this share a judge fails too often"""
     gain: float = 1.1
+    """correction by few labels is worth its effort from this ratio of effective to actual labels on"""
     power: float = 0.8
+    """the power for which the number of labels that are still needed is computed"""
     epsilon: float | None = None
+    """the discount of the alternative annotator test; None takes that of the dataset card, else 0.15. Its authors advise 0.2 against
+    experts, 0.15 against skilled annotators, 0.1 against crowds."""
     alt_scoring: AltScoring | None = None
+    """how the alternative annotator test scores on ordered scales: by equal classes (`accuracy`), or by distance (`neg_rmse`); None takes
+    what the dataset card states, else accuracy. On other scales it is accuracy."""
 
     def __post_init__(self) -> None:
         for name in ("margin", "alpha", "power"):

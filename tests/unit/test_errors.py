@@ -7,7 +7,7 @@ import re
 import pytest
 
 from harness import errors
-from harness.cli.app import help_of
+from harness.cli.help import help_of
 from harness.errors import ContentError, HarnessError, IncompleteRun
 from harness.exit_codes import GATE_INCONCLUSIVE, INTERRUPTED
 
@@ -41,7 +41,7 @@ def test_exit_codes_are_as_drawn(name: str, code: int) -> None:
 
 
 def test_help_explains_every_exit_code() -> None:
-    explained = {int(code) for code in re.findall(r"^  (\d+) ", help_of(), re.MULTILINE)}
+    explained = {int(code) for code in re.findall(r"^  (\d+) ", help_of(""), re.MULTILINE)}
     assert explained == {0, GATE_INCONCLUSIVE, INTERRUPTED} | {kind.exit_code for kind in every_error().values()}
 
 

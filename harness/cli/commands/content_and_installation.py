@@ -1,4 +1,4 @@
-"""Commands for content and this installation. A command is a frozen dataclass; its fields are its flags."""
+"""Commands for content and this installation."""
 
 from __future__ import annotations
 
@@ -6,13 +6,18 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Literal
 
-from harness.cli.commands.shared import Content, Json, Out, command, flag
+from harness.cli.commands.shared import Content, Json, Out
+from harness.cli.flags import command, flag
 
 
 @command("content:list_content")
 @dataclass(frozen=True, kw_only=True)
 class List(Json, Content):
-    """Flags of `harness list`."""
+    """Flags of `harness list`.
+
+    harness list languages
+    harness list judges --json
+    """
 
     kind: Literal["languages", "tasks", "rubrics", "datasets", "boards", "judges"] = field(kw_only=False)
     """kind"""
@@ -21,7 +26,11 @@ class List(Json, Content):
 @command("content:check")
 @dataclass(frozen=True, kw_only=True)
 class Check(Json, Content):
-    """Flags of `harness check`."""
+    """Flags of `harness check`.
+
+    harness check
+    harness check --content mine
+    """
 
     accept: bool = False
     """if nothing is wrong, write content.lock for content that is new or whose version was raised"""
@@ -30,7 +39,11 @@ class Check(Json, Content):
 @command("content:new")
 @dataclass(frozen=True, kw_only=True)
 class New(Out):
-    """Flags of `harness new`."""
+    """Flags of `harness new`.
+
+    harness new language ko
+    harness new gate first
+    """
 
     kind: Literal["language", "task", "rubric", "prompt", "gate"] = field(kw_only=False)
     """kind"""
@@ -43,7 +56,11 @@ class New(Out):
 @command("system:models")
 @dataclass(frozen=True, kw_only=True)
 class Models(Json):
-    """Flags of `harness models`."""
+    """Flags of `harness models`.
+
+    harness models list
+    harness models list --verbose
+    """
 
     action: Literal["list", "pull"] = field(kw_only=False)
     """action"""
@@ -54,4 +71,8 @@ class Models(Json):
 @command("system:doctor")
 @dataclass(frozen=True, kw_only=True)
 class Doctor(Json):
-    """Flags of `harness doctor`."""
+    """Flags of `harness doctor`.
+
+    harness doctor
+    harness doctor --json
+    """

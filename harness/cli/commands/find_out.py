@@ -1,4 +1,4 @@
-"""Commands that find out which judge may be used for what. A command is a frozen dataclass; its fields are its flags."""
+"""Commands that find out which judge may be used for what."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Annotated, Literal
 
 from harness.cli.commands.shared import (
-    FORM,
     AllowRefused,
     BaseUrl,
     Body,
@@ -27,9 +26,8 @@ from harness.cli.commands.shared import (
     Scores,
     ShowTexts,
     Speed,
-    command,
-    flag,
 )
+from harness.cli.flags import FORM, Command, command, flag
 from harness.cli.values import (
     Count,
     Names,
@@ -47,7 +45,11 @@ from harness.cli.values import (
 @command("atlas:show")
 @dataclass(frozen=True, kw_only=True)
 class ShowAtlas(Json):
-    """Flags of `harness atlas`."""
+    """Flags of `harness atlas`.
+
+    harness atlas --lang ja
+    harness atlas --judge gpt-4o --quality harm --json
+    """
 
     action: Literal["build"] | None = field(default=None, kw_only=False)
     """make the atlas again, from the published sets that are on this machine"""
@@ -67,10 +69,14 @@ class ShowAtlas(Json):
     """with build: where to write it, and .parquet beside it (default: leaderboards/atlas.json)"""
 
 
-@command("start:start")
+@command("start:start", first="to yes plan scale column text language metric annotators map json")
 @dataclass(frozen=True, kw_only=True)
 class Start(Json, People, Scores, Columns, Reading, AllowRefused):
-    """Flags of `harness start`."""
+    """Flags of `harness start`.
+
+    harness start ratings.xlsx
+    harness start ratings.csv --language ja --to data/ratings --yes
+    """
 
     source: Annotated[Path, flag(name="FILE")] = field(kw_only=False)
     """CSV, TSV, XLSX, JSONL or Parquet, with people's scores or with texts alone"""
@@ -82,127 +88,175 @@ class Start(Json, People, Scores, Columns, Reading, AllowRefused):
     """only write the mapping, to be corrected and passed as --map"""
 
 
-@command("run:run")
 @dataclass(frozen=True, kw_only=True)
-class Run(Json, Rows, ShowTexts, Out, Speed, Engine, Body, Header, BaseUrl, Content):
+class RunTexts(Command, group="what to judge"):
+    """Flags of `harness run`."""
+
+    langs: Annotated[Names | None, flag(name=("--langs", "--lang"), metavar="TAGS")] = None
+    """languages, separated by commas: ja,cs (default: all that have items)"""
+    tasks: Annotated[Names | None, flag(metavar="NAMES")] = None
+    """only these tasks"""
+    metrics: Annotated[Names | None, flag(metavar="NAMES")] = None
+    """only these metrics"""
+    board: Annotated[str | None, flag(metavar="NAME")] = None
+    """the board whose protocol is used, or a collection of boards: people (default: controls)"""
+    full: bool = False
+    """all test items (short for --board controls-full)"""
+    data: Annotated[Path | None, flag(metavar="DIR")] = None
+    """judge the items of a data folder, or of a language pack, instead of a board's"""
+    unlabelled: bool = False
+    """with --data: also judge items without a label, so that 'harness correct' can extend the labels to them"""
+    limit: Annotated[Count | None, flag(metavar="N")] = None
+    """only the first N items of each language and task"""
+    study: Annotated[str | None, flag(metavar="NAME")] = None
+    """ask as a study does, with its section in the report: chiang-lee, self-preference, languages (of rubric, item and justification, on
+    the same texts); other flags take precedence"""
+    cascade: Annotated[Path | None, flag(metavar="FILE")] = None
+    """ask the judges of this certificate ('harness accept --cascade --to FILE') one after the other, each about what those before it
+    left, and write who answers each text; usually with --data DIR --unlabelled"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunJudges(Command, group="judges"):
+    """Flags of `harness run`."""
+
+    judge: Annotated[tuple[str, ...] | None, flag(metavar="NAME")] = None
+    """openai/<model>[@<label>], local/<model or .gguf>, baseline/<name>, python:<module>:<function>, replay/<file> or a panel of them,
+    panel/<file.toml>; repeatable"""
+    own_system: Annotated[OwnSystems | None, flag(name="--is", metavar="JUDGE=SYSTEM")] = None
+    """for --study self-preference: the system of the data that a judge is (default: the one with its name); repeatable"""
+    tuned: Annotated[TunedJudges | None, flag(metavar="NEW=OLD")] = None
+    """for --study self-preference: a judge that was tuned, and the judge before; both are the system of the latter; repeatable"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunAsking(Command, group="how to ask"):
+    """Flags of `harness run`."""
+
+    variant: Annotated[tuple[str, ...] | None, flag(metavar="NAME")] = None
+    """single, joint, detailed, few-shot, score-only, text, persona, ... joined by '+'; repeatable"""
+    prompt: Annotated[tuple[Path, ...] | None, flag(metavar="FILE")] = None
+    """a prompt of your own (TOML) instead of the usual variants; repeatable, to compare prompts; see 'harness new prompt'"""
+    rubric: Annotated[tuple[Path, ...] | None, flag(metavar="FILE")] = None
+    """a wording of your own of a metric's rubric (TOML, as in rubrics/), in place of the usual one; repeatable"""
+    temperature: Annotated[Temperatures | None, flag(metavar="T[,T]")] = None
+    """sampling temperatures (default: the board's)"""
+    top_p: Annotated[TopPs | None, flag(metavar="P[,P]")] = None
+    """nucleus sampling (default: the endpoint's default)"""
+    order: Annotated[Orders, flag(metavar="ORDER")] = ("forward",)
+    """of the two texts of a pair: forward, swapped, both"""
+    shown_source: Annotated[ShownSources, flag(metavar="SOURCES")] = ()
+    """also ask with the names of the systems in the texts' headings: correct, or swapped in a pair; correct,swapped"""
+    perturb: Annotated[tuple[str, ...] | None, flag(metavar="NAME[:DOSE,..]")] = None
+    """also ask about perturbed texts: shuffle-words:0.1,0.5, truncate, inject, ...; repeatable; see docs/studies.md"""
+    segmenter: Annotated[Names, flag(metavar="NAMES")] = ("icu",)
+    """how perturbations split texts into words: icu, whitespace"""
+    examples: Annotated[Path | None, flag(metavar="DIR")] = None
+    """a data folder whose labelled items are the few-shot examples (default: dev items)"""
+    allow_unreviewed: bool = False
+    """allow instructions that no native reader has reviewed"""
+    repeats: Annotated[Count | None, flag(metavar="N")] = None
+    """ask each question N times"""
+    seed: Annotated[Seed, flag(metavar="N")] = 0
+    """seed for everything random"""
+    majority: Literal["drop", "median", "strict"] | None = None
+    """how the labels of several annotators become one reference (default: the board's, or drop)"""
+    reask: Annotated[Reask, flag(metavar="KINDS")] = ()
+    """ask calls again, up to three times, whose reply was: refused (by the judge), missing, truncated; endpoint: whose stored reply is a
+    refusal by the endpoint (stored by earlier versions); several: missing,truncated"""
+    fresh: bool = False
+    """ask every call again, even if it has an answer; the last reply counts, and all are kept"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunNow(Command, recorded=False):
     """Flags of `harness run`."""
 
     spec: Annotated[Path | None, flag(metavar="FILE")] = None
     """a file with flags of this command (TOML); flags given here take precedence"""
-    langs: Annotated[Names | None, flag(name=("--langs", "--lang"), metavar="TAGS", group="what to judge")] = None
-    """languages, separated by commas: ja,cs (default: all that have items)"""
-    tasks: Annotated[Names | None, flag(metavar="NAMES", group="what to judge")] = None
-    """only these tasks"""
-    metrics: Annotated[Names | None, flag(metavar="NAMES", group="what to judge")] = None
-    """only these metrics"""
-    board: Annotated[str | None, flag(metavar="NAME", group="what to judge")] = None
-    """the board whose protocol is used, or a collection of boards: people (default: controls)"""
-    full: Annotated[bool, flag(group="what to judge")] = False
-    """all test items (short for --board controls-full)"""
-    data: Annotated[Path | None, flag(metavar="DIR", group="what to judge")] = None
-    """judge the items of a data folder, or of a language pack, instead of a board's"""
-    unlabelled: Annotated[bool, flag(group="what to judge")] = False
-    """with --data: also judge items without a label, so that 'harness correct' can extend the labels to them"""
-    limit: Annotated[Count | None, flag(metavar="N", group="what to judge")] = None
-    """only the first N items of each language and task"""
-    study: Annotated[str | None, flag(metavar="NAME", group="what to judge")] = None
-    """ask as a study does, with its section in the report: chiang-lee, self-preference, languages (of rubric, item and justification, on
-    the same texts); other flags take precedence"""
-    cascade: Annotated[Path | None, flag(metavar="FILE", group="what to judge")] = None
-    """ask the judges of this certificate ('harness accept --cascade --to FILE') one after the other, each about what those before it
-    left, and write who answers each text; usually with --data DIR --unlabelled"""
-    judge: Annotated[tuple[str, ...] | None, flag(metavar="NAME", group="judges")] = None
-    """openai/<model>[@<label>], local/<model or .gguf>, baseline/<name>, python:<module>:<function>, replay/<file> or a panel of them,
-    panel/<file.toml>; repeatable"""
-    own_system: Annotated[OwnSystems | None, flag(name="--is", metavar="JUDGE=SYSTEM", group="judges")] = None
-    """for --study self-preference: the system of the data that a judge is (default: the one with its name); repeatable"""
-    tuned: Annotated[TunedJudges | None, flag(metavar="NEW=OLD", group="judges")] = None
-    """for --study self-preference: a judge that was tuned, and the judge before; both are the system of the latter; repeatable"""
-    variant: Annotated[tuple[str, ...] | None, flag(metavar="NAME", group="how to ask")] = None
-    """single, joint, detailed, few-shot, score-only, text, persona, ... joined by '+'; repeatable"""
-    prompt: Annotated[tuple[Path, ...] | None, flag(metavar="FILE", group="how to ask")] = None
-    """a prompt of your own (TOML) instead of the usual variants; repeatable, to compare prompts; see 'harness new prompt'"""
-    rubric: Annotated[tuple[Path, ...] | None, flag(metavar="FILE", group="how to ask")] = None
-    """a wording of your own of a metric's rubric (TOML, as in rubrics/), in place of the usual one; repeatable"""
-    temperature: Annotated[Temperatures | None, flag(metavar="T[,T]", group="how to ask")] = None
-    """sampling temperatures (default: the board's)"""
-    top_p: Annotated[TopPs | None, flag(metavar="P[,P]", group="how to ask")] = None
-    """nucleus sampling (default: the endpoint's default)"""
-    order: Annotated[Orders, flag(metavar="ORDER", group="how to ask")] = ("forward",)
-    """of the two texts of a pair: forward, swapped, both"""
-    shown_source: Annotated[ShownSources, flag(metavar="SOURCES", group="how to ask")] = ()
-    """also ask with the names of the systems in the texts' headings: correct, or swapped in a pair; correct,swapped"""
-    perturb: Annotated[tuple[str, ...] | None, flag(metavar="NAME[:DOSE,..]", group="how to ask")] = None
-    """also ask about perturbed texts: shuffle-words:0.1,0.5, truncate, inject, ...; repeatable; see docs/studies.md"""
-    segmenter: Annotated[Names, flag(metavar="NAMES", group="how to ask")] = ("icu",)
-    """how perturbations split texts into words: icu, whitespace"""
-    examples: Annotated[Path | None, flag(metavar="DIR", group="how to ask")] = None
-    """a data folder whose labelled items are the few-shot examples (default: dev items)"""
-    allow_unreviewed: Annotated[bool, flag(group="how to ask")] = False
-    """allow instructions that no native reader has reviewed"""
-    repeats: Annotated[Count | None, flag(metavar="N", group="how to ask")] = None
-    """ask each question N times"""
-    seed: Annotated[Seed, flag(metavar="N", group="how to ask")] = 0
-    """seed for everything random"""
-    majority: Annotated[Literal["drop", "median", "strict"] | None, flag(group="how to ask")] = None
-    """how the labels of several annotators become one reference (default: the board's, or drop)"""
-    reask: Annotated[Reask, flag(metavar="KINDS", group="how to ask")] = ()
-    """ask calls again, up to three times, whose reply was: refused (by the judge), missing, truncated; endpoint: whose stored reply is a
-    refusal by the endpoint (stored by earlier versions); several: missing,truncated"""
-    fresh: Annotated[bool, flag(group="how to ask")] = False
-    """ask every call again, even if it has an answer; the last reply counts, and all are kept"""
-    detach: Annotated[bool, flag(group="speed and limits (they change no number)")] = False
-    """with --engine batch: submit the batches and do not wait"""
     dry_run: bool = False
     """show calls, tokens, cost and the beginning of a prompt; --verbose: one prompt of each kind; ask no judge"""
     yes: bool = False
     """send the texts of --data, and fetch data of a collection, without asking for consent"""
-    by_task: bool = False
+
+
+@command("run:run", first="spec langs board data judge base_url variant limit dry_run yes")
+@dataclass(frozen=True, kw_only=True)
+class Run(Json, Rows, ShowTexts, Out, Speed, Engine, Body, Header, BaseUrl, Content, RunNow, RunAsking, RunJudges, RunTexts):
+    """Flags of `harness run`.
+
+    harness run --langs ja,cs --judge openai/gpt-4o --dry-run
+    harness run --data data/ratings --judge openai/gpt-4o --judge openai/gpt-4o-mini --limit 50
+    """
+
+    detach: Annotated[bool, flag(group="speed and limits (they change no number)")] = False
+    """with --engine batch: submit the batches and do not wait"""
+    by_task: Annotated[bool, flag(group="how much is shown")] = False
     """also show all verdicts, the numbers of each metric and task, and the sections"""
 
 
-@command("compare:compare")
 @dataclass(frozen=True, kw_only=True)
-class Compare(Forms, Figures, Rows, Out, Decisions, Restrictions):
+class CompareRules(Command, group="how to compare"):
     """Flags of `harness compare`."""
+
+    by: Annotated[Names | None, flag(metavar="KEYS")] = None
+    """keys to group by (default: language,task,metric,judge,variant,temperature); also system, agreement, group, source, or any key of
+    the items"""
+    majority: Literal["drop", "median", "strict"] = "drop"
+    """how the labels of several annotators become one reference"""
+    level: Literal["item", "system"] = "item"
+    """compare items, or means of systems"""
+    standardise: Literal["none", "annotator"] = "none"
+    """annotator: correlations on interval scales use scores less each person's mean, divided by their standard deviation"""
+    versus: Annotated[str | None, flag(metavar="KEY=NAME")] = None
+    """add paired differences from one judge, variant, temperature or source: judge=gpt-4o"""
+    seed: Annotated[Seed, flag(metavar="N")] = 0
+    """seed for the bootstrap"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class CompareOutput(Command, group="output", recorded=False):
+    """Flags of `harness compare`."""
+
+    full: bool = False
+    """also show the statistics of every cell and all sections, after the verdicts; above 500 cells, all intervals in JSON and CSV"""
+    decide: Literal["verdicts", "full"] = "verdicts"
+    """full: also calibration of confidences, and judges compared across languages"""
+    distributions: bool = False
+    """with --full: class shares where annotators agree fully, partly or not at all"""
+    figure: Annotated[Path | None, flag(metavar="FILE")] = None
+    """draw the answer: .svg, .pdf or .png (needs the extra 'figures')"""
+    figure_kind: Literal["answer", "shares"] = "answer"
+    """shares: class shares of people and judge"""
+    sections: Annotated[Path | None, flag(metavar="DIR")] = None
+    """also write a CSV file for each table of minimal pairs, of the same texts in several languages, and of panels"""
+    html: Annotated[str | None, flag(metavar="FILE", group=FORM)] = None
+    """write one self-contained page"""
+
+
+@command("compare:compare", first="langs judge by versus where card full html figure json settings")
+@dataclass(frozen=True, kw_only=True)
+class Compare(Forms, Figures, Rows, Out, Decisions, Restrictions, CompareOutput, CompareRules):
+    """Flags of `harness compare`.
+
+    harness compare pariksha
+    harness compare results/first results/second --langs ja --html page.html --set margin=0.05
+    """
 
     sources: Annotated[tuple[str, ...], flag(name="DIR_OR_RUN")] = field(kw_only=False)
     """a data folder with judgments, a run's folder, or the name of a run in --out"""
     judge: Annotated[tuple[str, ...] | None, flag(metavar="NAME", group="what to compare")] = None
     """only this judge; panel/<file.toml> adds a panel of recorded judges (docs/own.md), and shows its members too; repeatable"""
-    by: Annotated[Names | None, flag(metavar="KEYS", group="how to compare")] = None
-    """keys to group by (default: language,task,metric,judge,variant,temperature); also system, agreement, group, source, or any key of
-    the items"""
-    majority: Annotated[Literal["drop", "median", "strict"], flag(group="how to compare")] = "drop"
-    """how the labels of several annotators become one reference"""
-    level: Annotated[Literal["item", "system"], flag(group="how to compare")] = "item"
-    """compare items, or means of systems"""
-    standardise: Annotated[Literal["none", "annotator"], flag(group="how to compare")] = "none"
-    """annotator: correlations on interval scales use scores less each person's mean, divided by their standard deviation"""
-    versus: Annotated[str | None, flag(metavar="KEY=NAME", group="how to compare")] = None
-    """add paired differences from one judge, variant, temperature or source: judge=gpt-4o"""
-    seed: Annotated[Seed, flag(metavar="N", group="how to compare")] = 0
-    """seed for the bootstrap"""
-    full: Annotated[bool, flag(group="output")] = False
-    """also show the statistics of every cell and all sections, after the verdicts; above 500 cells, all intervals in JSON and CSV"""
-    decide: Annotated[Literal["verdicts", "full"], flag(group="output")] = "verdicts"
-    """full: also calibration of confidences, and judges compared across languages"""
-    distributions: Annotated[bool, flag(group="output")] = False
-    """with --full: class shares where annotators agree fully, partly or not at all"""
-    figure: Annotated[Path | None, flag(metavar="FILE", group="output")] = None
-    """draw the answer: .svg, .pdf or .png (needs the extra 'figures')"""
-    figure_kind: Annotated[Literal["answer", "shares"], flag(group="output")] = "answer"
-    """shares: class shares of people and judge"""
-    html: Annotated[str | None, flag(metavar="FILE", group=FORM)] = None
-    """write one self-contained page"""
-    sections: Annotated[Path | None, flag(metavar="DIR", group="output")] = None
-    """also write a CSV file for each table of minimal pairs, of the same texts in several languages, and of panels"""
 
 
-@command("run:report")
+@command("run:report", first="by_task html json langs settings figures out")
 @dataclass(frozen=True, kw_only=True)
 class ShowReport(Out, Forms, Rows, Decisions, Figures):
-    """Flags of `harness report`."""
+    """Flags of `harness report`.
+
+    harness report
+    harness report first --html --set alpha=0.01
+    """
 
     run: Annotated[str | None, flag(name="RUN")] = field(default=None, kw_only=False)
     """a run's name, the beginning of one, or its folder (default: the latest run)"""
@@ -221,4 +275,8 @@ class ShowReport(Out, Forms, Rows, Decisions, Figures):
 @command("run:runs")
 @dataclass(frozen=True, kw_only=True)
 class Runs(Json, Out):
-    """Flags of `harness runs`."""
+    """Flags of `harness runs`.
+
+    harness runs
+    harness runs --out results --json
+    """

@@ -1,4 +1,4 @@
-"""Commands for people's labels and published data. A command is a frozen dataclass; its fields are its flags."""
+"""Commands for people's labels and published data."""
 
 from __future__ import annotations
 
@@ -7,11 +7,9 @@ from pathlib import Path
 from typing import Annotated, Literal
 
 from harness.cli.commands.shared import (
-    FORM,
     AllowRefused,
     Card,
     Columns,
-    Command,
     Content,
     Decisions,
     Home,
@@ -21,16 +19,31 @@ from harness.cli.commands.shared import (
     Reading,
     Restrictions,
     Scores,
-    command,
-    flag,
 )
+from harness.cli.flags import FORM, Command, command, flag
 from harness.cli.values import Codes, Count, Names, Port, Seed, Share, Shares
 
 
-@command("labels:import_")
 @dataclass(frozen=True, kw_only=True)
-class LabelsImport(Json, People, Scores, Columns, Reading, AllowRefused):
+class LabelsImportResultFiles(Command, group="result files of labelling pages"):
     """Flags of `harness labels import`."""
+
+    pages: Annotated[Path | None, flag(metavar="FOLDER")] = None
+    """the folder of the pages (default: beside or above the files)"""
+    edited: bool = False
+    """read files that were changed after the page saved them"""
+    one_person: bool = False
+    """one person answered a page on two devices; what was saved last counts"""
+
+
+@command("labels:import_", first="to append unlabelled second_round scale column text language metric annotators map json")
+@dataclass(frozen=True, kw_only=True)
+class LabelsImport(Json, People, Scores, Columns, Reading, AllowRefused, LabelsImportResultFiles):
+    """Flags of `harness labels import`.
+
+    harness labels import ratings.xlsx --to data/ratings
+    harness labels import ratings.csv --to data/ratings --column score=rating --scale score=1..5:best=5 --language ja
+    """
 
     source: Annotated[tuple[str, ...], flag(name="SOURCE")] = field(kw_only=False)
     """CSV, TSV, XLSX, JSONL, Parquet, a Label Studio or Argilla export, a saved data set, hf:owner/name, or result files of pages"""
@@ -44,18 +57,16 @@ class LabelsImport(Json, People, Scores, Columns, Reading, AllowRefused):
     """the table has texts and no scores: for a judge, or to be labelled later"""
     items: Annotated[str | None, flag(metavar="FILE|DIR|bundled", group="how to read it")] = None
     """where the items are (default: in the source)"""
-    pages: Annotated[Path | None, flag(metavar="FOLDER", group="result files of labelling pages")] = None
-    """the folder of the pages (default: beside or above the files)"""
-    edited: Annotated[bool, flag(group="result files of labelling pages")] = False
-    """read files that were changed after the page saved them"""
-    one_person: Annotated[bool, flag(group="result files of labelling pages")] = False
-    """one person answered a page on two devices; what was saved last counts"""
 
 
 @command("labels:export")
 @dataclass(frozen=True, kw_only=True)
 class LabelsExport(Json, Content):
-    """Flags of `harness labels export`."""
+    """Flags of `harness labels export`.
+
+    harness labels export bundled --to labels.csv
+    harness labels export data/ratings --to sheet.xlsx --langs ja --annotator hana
+    """
 
     data: Annotated[str, flag(name="DATA")] = field(kw_only=False)
     """a data folder, or 'bundled'"""
@@ -80,7 +91,11 @@ class LabelsExport(Json, Content):
 @command("compare:check_labels")
 @dataclass(frozen=True, kw_only=True)
 class LabelsCheck(Json, Restrictions):
-    """Flags of `harness labels check`."""
+    """Flags of `harness labels check`.
+
+    harness labels check data/ratings
+    harness labels check data/ratings --langs ja --majority median --json
+    """
 
     data: Annotated[Path, flag(name="DATA")] = field(kw_only=False)
     """a data folder"""
@@ -92,10 +107,32 @@ class LabelsCheck(Json, Restrictions):
     """seed for the bootstrap"""
 
 
-@command("labels:needed")
 @dataclass(frozen=True, kw_only=True)
-class LabelsNeeded(Json, Out, Decisions, Restrictions):
+class LabelsNeededBefore(Command, group="before any run"):
     """Flags of `harness labels needed`."""
+
+    judge_as_good: bool = False
+    """no judge was asked yet: plan for one that is as good as people"""
+    metric: Annotated[tuple[str, ...], flag(metavar="NAME")] = ()
+    """what will be labelled; repeatable with a data folder"""
+    people_agree: Annotated[Share | None, flag(metavar="SHARE")] = None
+    """on how many texts two people agree (default: as in the labels)"""
+    shares: Annotated[Shares, flag(metavar="A,B,...")] = ()
+    """how often people give each class, in order (default: as in the labels)"""
+    people: Annotated[Count | None, flag(metavar="N")] = None
+    """people who label each text (default: as in the labels, or 2)"""
+    cells: Annotated[Count | None, flag(metavar="N")] = None
+    """metrics times languages that are tested together (default: those of the labels)"""
+
+
+@command("labels:needed", first="judge langs half_width judge_as_good metric people shares cells settings json")
+@dataclass(frozen=True, kw_only=True)
+class LabelsNeeded(Json, Out, Decisions, Restrictions, LabelsNeededBefore):
+    """Flags of `harness labels needed`.
+
+    harness labels needed pariksha
+    harness labels needed --judge-as-good --metric tone --people 2 --shares 20,30,50
+    """
 
     source: Annotated[str | None, flag(name="DIR_OR_RUN")] = field(default=None, kw_only=False)
     """a data folder with judgments, a run's folder, or the name of a run in --out; with --judge-as-good: labels, or nothing"""
@@ -105,24 +142,16 @@ class LabelsNeeded(Json, Out, Decisions, Restrictions):
     """add how many labels a new language needs for a corrected mean, if the labelled languages help it"""
     judge: Annotated[tuple[str, ...] | None, flag(metavar="NAME")] = None
     """only this judge; repeatable"""
-    judge_as_good: Annotated[bool, flag(group="before any run")] = False
-    """no judge was asked yet: plan for one that is as good as people"""
-    metric: Annotated[tuple[str, ...], flag(metavar="NAME", group="before any run")] = ()
-    """what will be labelled; repeatable with a data folder"""
-    people_agree: Annotated[Share | None, flag(metavar="SHARE", group="before any run")] = None
-    """on how many texts two people agree (default: as in the labels)"""
-    shares: Annotated[Shares, flag(metavar="A,B,...", group="before any run")] = ()
-    """how often people give each class, in order (default: as in the labels)"""
-    people: Annotated[Count | None, flag(metavar="N", group="before any run")] = None
-    """people who label each text (default: as in the labels, or 2)"""
-    cells: Annotated[Count | None, flag(metavar="N", group="before any run")] = None
-    """metrics times languages that are tested together (default: those of the labels)"""
 
 
-@command("labelling:plan")
+@command("labelling:plan", first="to budget lang judge metric allocation least least_per_class seed json")
 @dataclass(frozen=True, kw_only=True)
 class LabelsPlan(Json, Out, Card):
-    """Flags of `harness labels plan`."""
+    """Flags of `harness labels plan`.
+
+    harness labels plan pariksha --to next.jsonl --lang hi --budget 100
+    harness labels plan pariksha --to next.jsonl --lang hi --allocation neyman
+    """
 
     source: Annotated[str, flag(name="DIR_OR_RUN")] = field(kw_only=False)
     """a data folder, a run's folder, or the name of a run in --out"""
@@ -149,7 +178,11 @@ class LabelsPlan(Json, Out, Card):
 @command("labelling:reviews")
 @dataclass(frozen=True, kw_only=True)
 class LabelsReviews(Content, Json):
-    """Flags of `harness labels reviews`."""
+    """Flags of `harness labels reviews`.
+
+    harness labels reviews data/ratings
+    harness labels reviews data/ratings --html reviews.html
+    """
 
     data: Annotated[Path, flag(name="DIR")] = field(kw_only=False)
     """the data folder with the imported answers"""
@@ -159,49 +192,65 @@ class LabelsReviews(Content, Json):
     """write one self-contained page, with what people said"""
 
 
-@command("labelling:page")
 @dataclass(frozen=True, kw_only=True)
-class LabelsPage(Json, Content):
+class LabelsPageTexts(Command, group="what is labelled"):
     """Flags of `harness labels page`."""
+
+    lang: Annotated[str | None, flag(metavar="TAG")] = None
+    """the language of the items (default: the only one)"""
+    task: Annotated[Names | None, flag(metavar="NAMES")] = None
+    """only these tasks"""
+    metrics: Annotated[Names | None, flag(metavar="NAMES")] = None
+    """only these metrics, in this order"""
+    items: Annotated[Path | None, flag(metavar="FILE")] = None
+    """only these items: the file of 'labels plan', or one id a line (.txt)"""
+    next: Annotated[Count | None, flag(metavar="N")] = None
+    """only the next N items without a native label, or with --review without a review, in the order of --items or the data"""
+    second: bool = False
+    """only items that one person has labelled, so that a second one scores them; different groups first"""
+    fields: Annotated[Names | None, flag(name=("--fields", "--text"), metavar="NAMES")] = None
+    """the texts that the page shows, for items of a task that tasks/ does not describe, or columns of a table"""
+    mark_errors: bool = False
+    """errors are marked in the texts, each minor or major"""
+    pack: Annotated[str | None, flag(metavar="NAME")] = None
+    """of 'bundled': the packs of this name, such as models or hard, not the languages' own"""
+    blind_pairs: bool = False
+    """minimal pairs: readers who do not know which text is flawed say which is better, and mark where the flaw is"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class LabelsPageAnnotators(Command, group="who labels"):
+    """Flags of `harness labels page`."""
+
+    annotators: Annotated[Codes | None, flag(metavar="N|CODES")] = None
+    """how many annotators, or their codes, e.g. hana,taro (default: 3; of blind pairs 5)"""
+    overlap: Annotated[Share, flag(metavar="SHARE")] = 1.0
+    """share of the texts that everybody labels; the rest is divided"""
+    practice: Annotated[int, flag(metavar="N")] = 3
+    """development items with an explained answer first"""
+    checks: Annotated[int, flag(metavar="N")] = 0
+    """damaged texts among the others of each annotator"""
+    about: Annotated[Path | None, flag(metavar="FILE")] = None
+    """text of the first screen: who asks, what is kept, what to expect, consent"""
+    seed: Annotated[Seed, flag(metavar="N")] = 0
+    """seed for the shares and the orders"""
+
+
+@command("labelling:page", first="out lang task metrics items next annotators overlap practice about replace")
+@dataclass(frozen=True, kw_only=True)
+class LabelsPage(Json, Content, LabelsPageAnnotators, LabelsPageTexts):
+    """Flags of `harness labels page`.
+
+    harness labels page data/ratings --out pages --annotators 3
+    harness labels page data/ratings --out pages --items next.jsonl --annotators hana,taro --overlap 0.2
+    """
 
     data: Annotated[str, flag(name="DATA")] = field(kw_only=False)
     """a data folder, a table of texts, or 'bundled'"""
-    lang: Annotated[str | None, flag(metavar="TAG", group="what is labelled")] = None
-    """the language of the items (default: the only one)"""
-    task: Annotated[Names | None, flag(metavar="NAMES", group="what is labelled")] = None
-    """only these tasks"""
-    metrics: Annotated[Names | None, flag(metavar="NAMES", group="what is labelled")] = None
-    """only these metrics, in this order"""
-    items: Annotated[Path | None, flag(metavar="FILE", group="what is labelled")] = None
-    """only these items: the file of 'labels plan', or one id a line (.txt)"""
-    next: Annotated[Count | None, flag(metavar="N", group="what is labelled")] = None
-    """only the next N items without a native label, or with --review without a review, in the order of --items or the data"""
-    second: Annotated[bool, flag(group="what is labelled")] = False
-    """only items that one person has labelled, so that a second one scores them; different groups first"""
-    fields: Annotated[Names | None, flag(name=("--fields", "--text"), metavar="NAMES", group="what is labelled")] = None
-    """the texts that the page shows, for items of a task that tasks/ does not describe, or columns of a table"""
-    mark_errors: Annotated[bool, flag(group="what is labelled")] = False
-    """errors are marked in the texts, each minor or major"""
-    pack: Annotated[str | None, flag(metavar="NAME", group="what is labelled")] = None
-    """of 'bundled': the packs of this name, such as models or hard, not the languages' own"""
-    blind_pairs: Annotated[bool, flag(group="what is labelled")] = False
-    """minimal pairs: readers who do not know which text is flawed say which is better, and mark where the flaw is"""
     review: Annotated[str | None, flag(metavar="RUN", group="people's answer to a judge's reasons, instead of scores")] = None
     """ask whether people agree with the scores and reasons of a judge in this run (a run's folder, or its name in 'results')"""
     judge: Annotated[str | None, flag(metavar="NAME", group="people's answer to a judge's reasons, instead of scores")] = None
     """the judge (default: the only one of the run)"""
-    annotators: Annotated[Codes | None, flag(metavar="N|CODES", group="who labels")] = None
-    """how many annotators, or their codes, e.g. hana,taro (default: 3; of blind pairs 5)"""
-    overlap: Annotated[Share, flag(metavar="SHARE", group="who labels")] = 1.0
-    """share of the texts that everybody labels; the rest is divided"""
-    practice: Annotated[int, flag(metavar="N", group="who labels")] = 3
-    """development items with an explained answer first"""
-    checks: Annotated[int, flag(metavar="N", group="who labels")] = 0
-    """damaged texts among the others of each annotator"""
-    about: Annotated[Path | None, flag(metavar="FILE", group="who labels")] = None
-    """text of the first screen: who asks, what is kept, what to expect, consent"""
-    seed: Annotated[Seed, flag(metavar="N", group="who labels")] = 0
-    """seed for the shares and the orders"""
     out: Annotated[Path, flag(metavar="FOLDER")]
     """the folder for the pages and their record"""
     replace: bool = False
@@ -211,7 +260,11 @@ class LabelsPage(Json, Content):
 @command("labelling:serve")
 @dataclass(frozen=True, kw_only=True)
 class LabelsServe(Command):
-    """Flags of `harness labels serve`."""
+    """Flags of `harness labels serve`.
+
+    harness labels serve pages
+    harness labels serve pages --port 0
+    """
 
     folder: Annotated[Path, flag(name="FOLDER")] = field(kw_only=False)
     """the folder that 'labels page' wrote"""
@@ -224,7 +277,11 @@ class LabelsServe(Command):
 @command("data:show_list")
 @dataclass(frozen=True, kw_only=True)
 class DataList(Json, Content):
-    """Flags of `harness data list`."""
+    """Flags of `harness data list`.
+
+    harness data list
+    harness data list --langs ja,cs
+    """
 
     langs: Annotated[Names | None, flag(name=("--langs", "--lang"), metavar="TAGS")] = None
     """only data in these languages: ja,cs"""
@@ -233,7 +290,11 @@ class DataList(Json, Content):
 @command("data:get")
 @dataclass(frozen=True, kw_only=True)
 class DataGet(Content, Home):
-    """Flags of `harness data get`."""
+    """Flags of `harness data get`.
+
+    harness data get hanna
+    harness data get --langs ja --yes
+    """
 
     names: Annotated[tuple[str, ...], flag(name="NAME")] = field(default=(), kw_only=False)
     """what to fetch; see 'harness data list'"""
@@ -250,7 +311,11 @@ class DataGet(Content, Home):
 @command("data:check")
 @dataclass(frozen=True, kw_only=True)
 class DataCheck(Json, Content, Home):
-    """Flags of `harness data check`."""
+    """Flags of `harness data check`.
+
+    harness data check
+    harness data check hanna --json
+    """
 
     names: Annotated[tuple[str, ...], flag(name="NAME")] = field(default=(), kw_only=False)
     """what to check (default: all that are here)"""
@@ -259,7 +324,11 @@ class DataCheck(Json, Content, Home):
 @command("data:remove")
 @dataclass(frozen=True, kw_only=True)
 class DataRemove(Content, Home):
-    """Flags of `harness data remove`."""
+    """Flags of `harness data remove`.
+
+    harness data remove hanna
+    harness data remove hanna pariksha
+    """
 
     names: Annotated[tuple[str, ...], flag(name="NAME")] = field(kw_only=False)
     """what to remove"""
@@ -268,7 +337,11 @@ class DataRemove(Content, Home):
 @command("data:path")
 @dataclass(frozen=True, kw_only=True)
 class DataPath(Content, Home):
-    """Flags of `harness data path`."""
+    """Flags of `harness data path`.
+
+    harness data path hanna
+    harness data path hanna --to data
+    """
 
     name: Annotated[str, flag(name="NAME")] = field(kw_only=False)
     """whose folder"""

@@ -1,4 +1,4 @@
-"""Commands for leaderboards. A command is a frozen dataclass; its fields are its flags."""
+"""Commands for leaderboards."""
 
 from __future__ import annotations
 
@@ -6,14 +6,19 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated
 
-from harness.cli.commands.shared import About, BoardData, Content, Json, Key, Opened, Out, Prices, Recipients, Retries, command, flag
+from harness.cli.commands.shared import About, BoardData, Content, Json, Key, Opened, Out, Prices, Recipients, Retries
+from harness.cli.flags import Command, command, flag
 from harness.cli.values import Count, Headers, NumbersPerJudge, PositiveNumber, Seed, Share
 
 
 @command("boards.standings:show")
 @dataclass(frozen=True, kw_only=True)
 class BoardShow(Json, Opened):
-    """Flags of `harness board show`."""
+    """Flags of `harness board show`.
+
+    harness board show controls
+    harness board show controls --lang ja --all
+    """
 
     board: Annotated[str, flag(name="BOARD")] = field(kw_only=False)
     """the board's name; see 'harness list boards'"""
@@ -26,7 +31,11 @@ class BoardShow(Json, Opened):
 @command("boards.standings:build")
 @dataclass(frozen=True, kw_only=True)
 class BoardBuild(Opened):
-    """Flags of `harness board build`."""
+    """Flags of `harness board build`.
+
+    harness board build
+    harness board build controls --site site
+    """
 
     boards: Annotated[tuple[str, ...], flag(name="BOARD")] = field(default=(), kw_only=False)
     """only these boards (default: all with submissions)"""
@@ -39,7 +48,11 @@ class BoardBuild(Opened):
 @command("boards.board:check")
 @dataclass(frozen=True, kw_only=True)
 class BoardCheck(Json, Opened):
-    """Flags of `harness board check`."""
+    """Flags of `harness board check`.
+
+    harness board check
+    harness board check controls --changed origin/main
+    """
 
     boards: Annotated[tuple[str, ...], flag(name="BOARD")] = field(default=(), kw_only=False)
     """only these boards (default: all)"""
@@ -47,29 +60,57 @@ class BoardCheck(Json, Opened):
     """check only the commits since BASE (e.g. origin/main), which may add submissions and nothing else"""
 
 
-@command("boards.board:record")
 @dataclass(frozen=True, kw_only=True)
-class BoardRecord(Json, Content, About, BoardData):
+class BoardRecordFolder(Command, group="what to write, and where"):
     """Flags of `harness board record`."""
+
+    judge: Annotated[tuple[str, ...], flag(metavar="NAME")] = ()
+    """only this judge of the judgments; repeatable"""
+    name: Annotated[str | None, flag(metavar="DIRNAME")] = None
+    """name of the submission's folder (default: from the judge's name)"""
+    into: Annotated[Path | None, flag(metavar="DIR")] = None
+    """the checkout that holds leaderboards/ (default: the one in use)"""
+    replace: bool = False
+    """replace an earlier submission of the same judge"""
+
+
+@command("boards.board:record", first="origin judge name into replace data title")
+@dataclass(frozen=True, kw_only=True)
+class BoardRecord(Json, Content, About, BoardData, BoardRecordFolder):
+    """Flags of `harness board record`.
+
+    harness board record pariksha --data pariksha --origin MIT
+    harness board record pariksha --data pariksha --origin MIT --judge gpt-4o --title GPT-4o
+    """
 
     board: Annotated[str, flag(name="BOARD")] = field(kw_only=False)
     """a board that judges a data folder and asks every question once"""
     origin: Annotated[str, flag(metavar="TEXT")]
     """where the scores come from, and under which licence; will be published"""
-    judge: Annotated[tuple[str, ...], flag(metavar="NAME", group="what to write, and where")] = ()
-    """only this judge of the judgments; repeatable"""
-    name: Annotated[str | None, flag(metavar="DIRNAME", group="what to write, and where")] = None
-    """name of the submission's folder (default: from the judge's name)"""
-    into: Annotated[Path | None, flag(metavar="DIR", group="what to write, and where")] = None
-    """the checkout that holds leaderboards/ (default: the one in use)"""
-    replace: Annotated[bool, flag(group="what to write, and where")] = False
-    """replace an earlier submission of the same judge"""
 
 
-@command("boards.verify:verify")
 @dataclass(frozen=True, kw_only=True)
-class BoardVerify(Json, Prices, Retries, Content, BoardData):
+class BoardVerifyLimits(Command, group="speed and limits (they change no number)"):
     """Flags of `harness board verify`."""
+
+    concurrency: Annotated[Count | None, flag(metavar="N")] = None
+    """calls in flight"""
+    rpm: Annotated[NumbersPerJudge | None, flag(metavar="N")] = None
+    """at most N requests a minute"""
+    tpm: Annotated[NumbersPerJudge | None, flag(metavar="N")] = None
+    """at most N tokens a minute"""
+    max_cost: Annotated[PositiveNumber | None, flag(metavar="DOLLARS")] = None
+    """ask nothing if the calls would cost more than this"""
+
+
+@command("boards.verify:verify", first="share seed base_url headers out max_cost yes data json")
+@dataclass(frozen=True, kw_only=True)
+class BoardVerify(Json, Prices, Retries, Content, BoardData, BoardVerifyLimits):
+    """Flags of `harness board verify`.
+
+    harness board verify controls openai-gpt-4o
+    harness board verify controls openai-gpt-4o --share 0.1 --max-cost 1 --out verified
+    """
 
     board: Annotated[str, flag(name="BOARD")] = field(kw_only=False)
     """the board"""
@@ -85,14 +126,6 @@ class BoardVerify(Json, Prices, Retries, Content, BoardData):
     """a header that the judge was asked with, as its value is not recorded; repeatable"""
     out: Annotated[Path | None, flag(metavar="DIR")] = None
     """keep the replies, so that the same command can continue (default: discard them)"""
-    concurrency: Annotated[Count | None, flag(metavar="N", group="speed and limits (they change no number)")] = None
-    """calls in flight"""
-    rpm: Annotated[NumbersPerJudge | None, flag(metavar="N", group="speed and limits (they change no number)")] = None
-    """at most N requests a minute"""
-    tpm: Annotated[NumbersPerJudge | None, flag(metavar="N", group="speed and limits (they change no number)")] = None
-    """at most N tokens a minute"""
-    max_cost: Annotated[PositiveNumber | None, flag(metavar="DOLLARS", group="speed and limits (they change no number)")] = None
-    """ask nothing if the calls would cost more than this"""
     yes: bool = False
     """send the texts of a private data folder to the endpoint without asking for consent"""
 
@@ -100,7 +133,11 @@ class BoardVerify(Json, Prices, Retries, Content, BoardData):
 @command("boards.seal:seal")
 @dataclass(frozen=True, kw_only=True)
 class BoardSeal(Json, Content, BoardData, Recipients):
-    """Flags of `harness board seal`."""
+    """Flags of `harness board seal`.
+
+    harness board seal controls --labels labels --recipient age1abc
+    harness board seal controls --labels labels --recipient age1abc --recipient age1def
+    """
 
     board: Annotated[str, flag(name="BOARD")] = field(kw_only=False)
     """a board whose labels are kept elsewhere"""
@@ -113,7 +150,11 @@ class BoardSeal(Json, Content, BoardData, Recipients):
 @command("boards.seal:open_")
 @dataclass(frozen=True, kw_only=True)
 class BoardOpen(Content, Key):
-    """Flags of `harness board open`."""
+    """Flags of `harness board open`.
+
+    harness board open controls --key key.txt --to opened
+    harness board open controls --key key.txt --to opened --verbose
+    """
 
     board: Annotated[str, flag(name="BOARD")] = field(kw_only=False)
     """the board"""
@@ -124,28 +165,42 @@ class BoardOpen(Content, Key):
 @command("boards.seal:rotate")
 @dataclass(frozen=True, kw_only=True)
 class BoardRotate(Content, Recipients, Key):
-    """Flags of `harness board rotate`."""
+    """Flags of `harness board rotate`.
+
+    harness board rotate controls --key key.txt --recipient age1abc
+    harness board rotate controls --key key.txt --recipient age1abc --recipient age1def
+    """
 
     board: Annotated[str, flag(name="BOARD")] = field(kw_only=False)
     """the board"""
 
 
-@command("boards.board:submit")
 @dataclass(frozen=True, kw_only=True)
-class Submit(Json, About, Out):
+class SubmitFolder(Command, group="what to submit, and where to write it"):
     """Flags of `harness submit`."""
+
+    judge: Annotated[tuple[str, ...], flag(metavar="NAME")] = ()
+    """only this judge of the run; repeatable"""
+    name: Annotated[str | None, flag(metavar="DIRNAME")] = None
+    """name of the submission's folder (default: from the judge's name)"""
+    into: Annotated[Path | None, flag(metavar="DIR")] = None
+    """the checkout that holds leaderboards/ (default: the one in use)"""
+    replace: bool = False
+    """replace an earlier submission of the same judge"""
+    part: bool = False
+    """a run of some languages or with --limit: submit it as a part, which says so"""
+
+
+@command("boards.board:submit", first="board judge name into replace part out title contact")
+@dataclass(frozen=True, kw_only=True)
+class Submit(Json, About, Out, SubmitFolder):
+    """Flags of `harness submit`.
+
+    harness submit first --board controls
+    harness submit first --board controls --judge openai/gpt-4o --title GPT-4o
+    """
 
     run: Annotated[str, flag(name="RUN")] = field(kw_only=False)
     """a run's name, the beginning of one, or its folder"""
     board: Annotated[str, flag(metavar="NAME")]
     """the board whose protocol the run follows"""
-    judge: Annotated[tuple[str, ...], flag(metavar="NAME", group="what to submit, and where to write it")] = ()
-    """only this judge of the run; repeatable"""
-    name: Annotated[str | None, flag(metavar="DIRNAME", group="what to submit, and where to write it")] = None
-    """name of the submission's folder (default: from the judge's name)"""
-    into: Annotated[Path | None, flag(metavar="DIR", group="what to submit, and where to write it")] = None
-    """the checkout that holds leaderboards/ (default: the one in use)"""
-    replace: Annotated[bool, flag(group="what to submit, and where to write it")] = False
-    """replace an earlier submission of the same judge"""
-    part: Annotated[bool, flag(group="what to submit, and where to write it")] = False
-    """a run of some languages or with --limit: submit it as a part, which says so"""

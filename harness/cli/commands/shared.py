@@ -1,21 +1,12 @@
-"""What commands share: the frozen dataclass that a command is, and the flags of several commands, as base classes.
-
-A field is a flag: its type reads the value, the text below it is its help, its default holds without the flag. A field with
-`kw_only=False` is a positional argument. Fields without a group are shown first in the help of a command; `command(first=...)` names
-fields of a base class or of a group that people need often, and are shown first too.
-"""
+"""The flags of several commands, as base classes of theirs."""
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from functools import cache
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Literal, TypeVar, get_type_hints
+from typing import Annotated, Literal
 
-from cyclopts import ArgumentCollection, Group, Parameter
-
+from harness.cli.flags import FORM, Command, flag
 from harness.cli.values import (
     BodyFields,
     CalendarDay,
@@ -29,79 +20,12 @@ from harness.cli.values import (
     Share,
 )
 
-FIRST = Group("flags", sort_key=0)
-
-
-@cache
-def _group(title: str) -> Group:
-    return Group(title, sort_key=1)
-
-
-def _only_one(arguments: ArgumentCollection) -> None:
-    """Raise ValueError where two flags of a group are given of which one is possible."""
-    names = [argument.tokens[0].keyword or argument.name for argument in arguments if argument.tokens]
-    if len(names) > 1:
-        raise ValueError(f"argument {names[1]}: not allowed with argument {names[0]}")
-
-
-FORM = Group("form of the result (one of)", sort_key=1, validator=_only_one)
-
-
-def flag(*, group: str | Group = "", **settings: Any) -> Parameter:
-    """Return how a field is a flag: `name` if it is not the field's, `metavar` for its value, `group` in the help."""
-    if group:
-        settings["group"] = _group(group) if isinstance(group, str) else group
-    return Parameter(**settings)
-
 
 @dataclass(frozen=True, kw_only=True)
-class Command:
-    """A command as it was called."""
-
-    target: ClassVar[str] = ""
-    """The function that runs it, `module:function` in harness.cli."""
-
-    argv: Annotated[tuple[str, ...], Parameter(parse=False)] = ()
-    """the words that it was called with"""
-    verbose: Annotated[bool, flag(name=("--verbose", "-v"), group="how much is shown")] = False
-    """show the traceback of an error, and of --dry-run each kind of prompt"""
-
-
-C = TypeVar("C", bound=type[Command])
-
-
-def command(target: str, first: str = "") -> Callable[[C], C]:
-    """Return what makes a dataclass the command that a function of harness.cli runs, with its own flags before those of its bases."""
-
-    def register(cls: C) -> C:
-        shown_first = first.split()
-        hints = get_type_hints(cls, include_extras=True)
-        names = [*shown_first, *cls.__annotations__]
-
-        def parameters() -> Iterable[inspect.Parameter]:
-            for parameter in inspect.signature(cls).parameters.values():
-                hint = hints[parameter.name]
-                if parameter.kind is parameter.POSITIONAL_OR_KEYWORD:
-                    yield parameter.replace(kind=parameter.POSITIONAL_ONLY, annotation=hint)
-                else:
-                    yield parameter.replace(annotation=Annotated[hint, Parameter(group=FIRST)] if parameter.name in shown_first else hint)
-
-        def place(parameter: inspect.Parameter) -> tuple[int, int]:
-            positional = parameter.kind is not parameter.KEYWORD_ONLY
-            return parameter.kind, 0 if positional else names.index(parameter.name) if parameter.name in names else len(names)
-
-        cls.target = target
-        cls.__signature__ = inspect.Signature(sorted(parameters(), key=place))  # type: ignore[attr-defined]
-        return cls
-
-    return register
-
-
-@dataclass(frozen=True, kw_only=True)
-class Engine(Command):
+class Engine(Command, group="speed and limits (they change no number)"):
     """Flags of several commands: engine."""
 
-    engine: Annotated[Literal["local", "batch", "ray"], flag(group="speed and limits (they change no number)")] = "local"
+    engine: Literal["local", "batch", "ray"] = "local"
     """local: ask from this machine (default); batch: the provider's batches, within a day at half the price; ray: a Ray cluster"""
 
 
@@ -146,74 +70,74 @@ class Home(Command):
 
 
 @dataclass(frozen=True, kw_only=True)
-class AllowRefused(Command):
+class AllowRefused(Command, group="how to read it"):
     """Flags of several commands: allow refused."""
 
-    allow_refused: Annotated[bool, flag(group="how to read it")] = False
+    allow_refused: bool = False
     """import the other rows where some are refused (default: then nothing is written); refused.jsonl holds the refused rows"""
 
 
 @dataclass(frozen=True, kw_only=True)
-class ShowTexts(Command):
+class ShowTexts(Command, group="before asking", recorded=False):
     """Flags of several commands: show texts."""
 
-    show_texts: Annotated[bool, flag(group="before asking")] = False
+    show_texts: bool = False
     """with --dry-run: also show texts that their dataset card calls offensive"""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Prices(Command):
+class Prices(Command, group="speed and limits (they change no number)"):
     """Flags of several commands: prices."""
 
-    prices: Annotated[Path | None, flag(metavar="FILE", group="speed and limits (they change no number)")] = None
+    prices: Annotated[Path | None, flag(metavar="FILE")] = None
     """your own prices (TOML); they take precedence over list prices"""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Card(Command):
+class Card(Command, group="which judgments and labels count"):
     """Flags of several commands: card."""
 
-    card: Annotated[str | None, flag(metavar="NAME", group="which judgments and labels count")] = None
+    card: Annotated[str | None, flag(metavar="NAME")] = None
     """dataset card of the published data in the folder; see 'harness data list'"""
 
 
 @dataclass(frozen=True, kw_only=True)
-class BaseUrl(Command):
+class BaseUrl(Command, group="endpoint"):
     """Flags of several commands: base url."""
 
-    base_url: Annotated[Endpoints | None, flag(metavar="[JUDGE=]URL", group="endpoint")] = None
+    base_url: Annotated[Endpoints | None, flag(metavar="[JUDGE=]URL")] = None
     """the OpenAI-compatible endpoint of all openai/ judges, or of one; repeatable"""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Header(Command):
+class Header(Command, group="endpoint"):
     """Flags of several commands: header."""
 
-    headers: Annotated[Headers | None, flag(name="--header", metavar="[JUDGE=]NAME=VALUE", group="endpoint")] = None
+    headers: Annotated[Headers | None, flag(name="--header", metavar="[JUDGE=]NAME=VALUE")] = None
     """a further header of each request, for a gateway; only its name is recorded, its value never; repeatable"""
 
 
 @dataclass(frozen=True, kw_only=True)
-class RecordedHeader(Command):
+class RecordedHeader(Command, group="endpoint"):
     """Flags of several commands: recorded header."""
 
-    headers: Annotated[Headers | None, flag(name="--header", metavar="[JUDGE=]NAME=VALUE", group="endpoint")] = None
+    headers: Annotated[Headers | None, flag(name="--header", metavar="[JUDGE=]NAME=VALUE")] = None
     """a header that the judge was asked with, as its value is not recorded; repeatable"""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Body(Command):
+class Body(Command, group="endpoint"):
     """Flags of several commands: body."""
 
-    body: Annotated[BodyFields | None, flag(metavar="[JUDGE=]NAME=VALUE", group="endpoint")] = None
+    body: Annotated[BodyFields | None, flag(metavar="[JUDGE=]NAME=VALUE")] = None
     """a further field of each request, such as reasoning_effort=low, or a value in JSON; it is part of the judge's identity; repeatable"""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Content(Command):
+class Content(Command, group="content"):
     """Flags of several commands: content."""
 
-    content: Annotated[tuple[Path, ...], flag(metavar="DIR", group="content")] = ()
+    content: Annotated[tuple[Path, ...], flag(metavar="DIR")] = ()
     """another folder with tasks/, languages/, rubrics/; a folder with content.lock (a checkout) replaces the bundled content"""
 
 
@@ -226,7 +150,7 @@ class Out(Command):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Json(Command):
+class Json(Command, recorded=False):
     """Flags of several commands: json."""
 
     json: bool = False
@@ -234,14 +158,14 @@ class Json(Command):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Restrictions(Card):
+class Restrictions(Card, group="which judgments and labels count"):
     """Flags of several commands: restrictions."""
 
-    langs: Annotated[Names | None, flag(name=("--langs", "--lang"), metavar="TAGS", group="which judgments and labels count")] = None
+    langs: Annotated[Names | None, flag(name=("--langs", "--lang"), metavar="TAGS")] = None
     """only items in these languages: ja,cs; nothing else is tested or corrected for"""
-    annotators: Annotated[str | None, flag(metavar="N|N+", group="which judgments and labels count")] = None
+    annotators: Annotated[str | None, flag(metavar="N|N+")] = None
     """only items with N (or N or more) annotators"""
-    where: Annotated[tuple[str, ...], flag(metavar="KEY=VALUES", group="which judgments and labels count")] = ()
+    where: Annotated[tuple[str, ...], flag(metavar="KEY=VALUES")] = ()
     """only items, metrics or variants with these values; repeatable"""
 
 
@@ -256,178 +180,174 @@ class Judged(Out, Restrictions):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Reading(Content):
+class Reading(Content, group="how to read it"):
     """Flags of several commands: reading."""
 
     kind: Annotated[
         Literal["csv", "tsv", "xlsx", "sheet", "jsonl", "json", "parquet", "hf", "label-studio", "argilla"] | None,
-        flag(name="--from", metavar="KIND", group="how to read it"),
+        flag(name="--from", metavar="KIND"),
     ] = None
     """the kind of source, if it cannot be detected: csv, tsv, xlsx, sheet, jsonl, json, parquet, hf, label-studio, argilla"""
-    sheet: Annotated[str | None, flag(metavar="NAME", group="how to read it")] = None
+    sheet: Annotated[str | None, flag(metavar="NAME")] = None
     """the worksheet of a workbook (default: the first that is not empty)"""
-    encoding: Annotated[str | None, flag(metavar="NAME", group="how to read it")] = None
+    encoding: Annotated[str | None, flag(metavar="NAME")] = None
     """encoding of a CSV file that is neither UTF-8 nor UTF-16 with a byte order mark, e.g. cp1252"""
-    header_row: Annotated[Count | None, flag(metavar="N", group="how to read it")] = None
+    header_row: Annotated[Count | None, flag(metavar="N")] = None
     """the row of a table that names its columns (default: the first, or the first below a title)"""
-    revision: Annotated[str | None, flag(metavar="NAME", group="how to read it")] = None
+    revision: Annotated[str | None, flag(metavar="NAME")] = None
     """commit, tag or branch of hf:owner/name"""
-    split: Annotated[str | None, flag(metavar="NAME", group="how to read it")] = None
+    split: Annotated[str | None, flag(metavar="NAME")] = None
     """which split of a Hugging Face data set"""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Columns(Command):
+class Columns(Command, group="what its columns mean (--map can hold all of this)"):
     """Flags of several commands: columns."""
 
-    map: Annotated[Path | None, flag(metavar="FILE", group="what its columns mean (--map can hold all of this)")] = None
+    map: Annotated[Path | None, flag(metavar="FILE")] = None
     """a mapping in TOML; flags take precedence"""
-    column: Annotated[tuple[str, ...], flag(metavar="ROLE=COLUMN", group="what its columns mean (--map can hold all of this)")] = ()
+    column: Annotated[tuple[str, ...], flag(metavar="ROLE=COLUMN")] = ()
     """the role of a column; roles: item_id, annotator_id, metric, score, source, language, task, split, group, system, parallel_id"""
-    text: Annotated[tuple[str, ...], flag(metavar="FIELD=COLUMN", group="what its columns mean (--map can hold all of this)")] = ()
+    text: Annotated[tuple[str, ...], flag(metavar="FIELD=COLUMN")] = ()
     """a column that becomes a text of the items"""
-    id_from: Annotated[Names | None, flag(metavar="COLUMNS", group="what its columns mean (--map can hold all of this)")] = None
+    id_from: Annotated[Names | None, flag(metavar="COLUMNS")] = None
     """columns whose values together are an item's id; '#' is the number of the row"""
-    group: Annotated[str | None, flag(metavar="COLUMN", group="what its columns mean (--map can hold all of this)")] = None
+    group: Annotated[str | None, flag(metavar="COLUMN")] = None
     """short for --column group=COLUMN"""
-    system: Annotated[str | None, flag(metavar="COLUMN", group="what its columns mean (--map can hold all of this)")] = None
+    system: Annotated[str | None, flag(metavar="COLUMN")] = None
     """short for --column system=COLUMN"""
-    language: Annotated[str | None, flag(metavar="TAG", group="what its columns mean (--map can hold all of this)")] = None
+    language: Annotated[str | None, flag(metavar="TAG")] = None
     """the language of all rows"""
-    task: Annotated[str | None, flag(metavar="NAME", group="what its columns mean (--map can hold all of this)")] = None
+    task: Annotated[str | None, flag(metavar="NAME")] = None
     """the task of all rows"""
-    metric: Annotated[str | None, flag(metavar="NAME", group="what its columns mean (--map can hold all of this)")] = None
+    metric: Annotated[str | None, flag(metavar="NAME")] = None
     """the metric of all scores"""
-    annotator: Annotated[str | None, flag(metavar="NAME", group="what its columns mean (--map can hold all of this)")] = None
+    annotator: Annotated[str | None, flag(metavar="NAME")] = None
     """the annotator of all scores"""
-    annotator_from_file: Annotated[str | None, flag(metavar="REGEX", group="what its columns mean (--map can hold all of this)")] = None
+    annotator_from_file: Annotated[str | None, flag(metavar="REGEX")] = None
     r"""the annotator of all scores is in the file's name, e.g. ratings_(.+)\.csv"""
-    wide_annotators: Annotated[Names | None, flag(metavar="COLUMNS", group="what its columns mean (--map can hold all of this)")] = None
+    wide_annotators: Annotated[Names | None, flag(metavar="COLUMNS")] = None
     """columns with the scores of one annotator each"""
-    wide_metrics: Annotated[Names | None, flag(metavar="COLUMNS", group="what its columns mean (--map can hold all of this)")] = None
+    wide_metrics: Annotated[Names | None, flag(metavar="COLUMNS")] = None
     """columns with the scores on one metric each"""
-    human: Annotated[Names | None, flag(metavar="NAMES", group="what its columns mean (--map can hold all of this)")] = None
+    human: Annotated[Names | None, flag(metavar="NAMES")] = None
     """columns or annotators that are people, though their names look like a judge's"""
-    wide_items: Annotated[str | None, flag(metavar="REGEX", group="what its columns mean (--map can hold all of this)")] = None
+    wide_items: Annotated[str | None, flag(metavar="REGEX")] = None
     r"""columns with the scores of one item each, as forms have: \[(?P<item>[^]]+)\] (?P<metric>.+)"""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Scores(Command):
+class Scores(Command, group="what its scores mean"):
     """Flags of several commands: scores."""
 
-    scale: Annotated[tuple[str, ...], flag(metavar="METRIC=SCALE", group="what its scores mean")] = ()
+    scale: Annotated[tuple[str, ...], flag(metavar="METRIC=SCALE")] = ()
     """e.g. tone=0,1,2:best=2, stars=1..5:best=5 (classes), warmth=1..5:kind=interval"""
-    rename: Annotated[tuple[str, ...], flag(metavar="OLD=NEW", group="what its scores mean")] = ()
+    rename: Annotated[tuple[str, ...], flag(metavar="OLD=NEW")] = ()
     """another name for a metric"""
-    category: Annotated[tuple[str, ...], flag(metavar="METRIC:CATEGORY=SCORE", group="what its scores mean")] = ()
+    category: Annotated[tuple[str, ...], flag(metavar="METRIC:CATEGORY=SCORE")] = ()
     """the score for a category"""
-    flip: Annotated[tuple[str, ...], flag(metavar="METRIC", group="what its scores mean")] = ()
+    flip: Annotated[tuple[str, ...], flag(metavar="METRIC")] = ()
     """reverse the scores of a metric on its scale"""
-    drop: Annotated[tuple[str, ...], flag(metavar="METRIC", group="what its scores mean")] = ()
+    drop: Annotated[tuple[str, ...], flag(metavar="METRIC")] = ()
     """leave a metric out, e.g. a question for comments"""
-    no_answer: Annotated[Names | None, flag(metavar="TEXTS", group="what its scores mean")] = None
+    no_answer: Annotated[Names | None, flag(metavar="TEXTS")] = None
     """what cells hold that mean no answer, such as n/a,-,99: they count as empty"""
-    label_source: Annotated[
-        Literal["native", "people", "constructed", "model"] | None, flag(name="--source", group="what its scores mean")
-    ] = None
+    label_source: Annotated[Literal["native", "people", "constructed", "model"] | None, flag(name="--source")] = None
     """who made the labels (default: native)"""
 
 
 @dataclass(frozen=True, kw_only=True)
-class People(Command):
+class People(Command, group="annotators and folder"):
     """Flags of several commands: people."""
 
-    annotators: Annotated[Literal["persistent", "positional", "anonymous", "aggregate"] | None, flag(group="annotators and folder")] = None
+    annotators: Literal["persistent", "positional", "anonymous", "aggregate"] | None = None
     """what an annotator's id means"""
-    keep_annotators: Annotated[bool, flag(group="annotators and folder")] = False
+    keep_annotators: bool = False
     """keep annotators' ids instead of pseudonyms"""
-    salt_file: Annotated[Path | None, flag(metavar="FILE", group="annotators and folder")] = None
+    salt_file: Annotated[Path | None, flag(metavar="FILE")] = None
     """the salt of the pseudonyms; created if it does not exist (default: in the user's settings)"""
-    sampling: Annotated[Literal["random", "convenience", "unknown"] | None, flag(group="annotators and folder")] = None
+    sampling: Literal["random", "convenience", "unknown"] | None = None
     """how the texts were chosen (default: unknown)"""
-    id: Annotated[str | None, flag(metavar="NAME", group="annotators and folder")] = None
+    id: Annotated[str | None, flag(metavar="NAME")] = None
     """name of the data (default: the folder's name)"""
-    title: Annotated[str | None, flag(metavar="TEXT", group="annotators and folder")] = None
+    title: Annotated[str | None, flag(metavar="TEXT")] = None
     """title of the data"""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Retries(Command):
+class Retries(Command, group="speed and limits (they change no number)"):
     """Flags of several commands: retries."""
 
-    attempts: Annotated[Count | None, flag(metavar="N", group="speed and limits (they change no number)")] = None
+    attempts: Annotated[Count | None, flag(metavar="N")] = None
     """attempts before a call is given up (default: 8)"""
-    timeout: Annotated[PositiveNumber | None, flag(metavar="SECONDS", group="speed and limits (they change no number)")] = None
+    timeout: Annotated[PositiveNumber | None, flag(metavar="SECONDS")] = None
     """time limit of one attempt (default: 120)"""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Speed(Prices, Retries):
+class Speed(Prices, Retries, group="speed and limits (they change no number)"):
     """Flags of several commands: speed."""
 
-    ray_address: Annotated[str | None, flag(metavar="ADDRESS", group="speed and limits (they change no number)")] = None
+    ray_address: Annotated[str | None, flag(metavar="ADDRESS")] = None
     """address of the cluster: auto, HOST:PORT, or local to start one (default: auto)"""
-    ray_actors: Annotated[Count | None, flag(metavar="N", group="speed and limits (they change no number)")] = None
+    ray_actors: Annotated[Count | None, flag(metavar="N")] = None
     """number of actors, with one CPU each (default: one for each node)"""
-    concurrency: Annotated[CountsPerJudge | None, flag(metavar="[JUDGE=]N", group="speed and limits (they change no number)")] = None
+    concurrency: Annotated[CountsPerJudge | None, flag(metavar="[JUDGE=]N")] = None
     """calls in flight (default: adaptive, grows while latency stays flat); repeatable for several judges"""
-    rpm: Annotated[NumbersPerJudge | None, flag(metavar="[JUDGE=]N", group="speed and limits (they change no number)")] = None
+    rpm: Annotated[NumbersPerJudge | None, flag(metavar="[JUDGE=]N")] = None
     """at most N requests a minute"""
-    tpm: Annotated[NumbersPerJudge | None, flag(metavar="[JUDGE=]N", group="speed and limits (they change no number)")] = None
+    tpm: Annotated[NumbersPerJudge | None, flag(metavar="[JUDGE=]N")] = None
     """at most N tokens a minute"""
-    max_cost: Annotated[PositiveNumber | None, flag(metavar="DOLLARS", group="speed and limits (they change no number)")] = None
+    max_cost: Annotated[PositiveNumber | None, flag(metavar="DOLLARS")] = None
     """stop before the cost exceeds this"""
-    max_calls: Annotated[Count | None, flag(metavar="N", group="speed and limits (they change no number)")] = None
+    max_calls: Annotated[Count | None, flag(metavar="N")] = None
     """stop after N calls"""
-    max_minutes: Annotated[PositiveNumber | None, flag(metavar="N", group="speed and limits (they change no number)")] = None
+    max_minutes: Annotated[PositiveNumber | None, flag(metavar="N")] = None
     """stop after N minutes"""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Acceptance(Command):
+class Acceptance(Command, group="what to guarantee of automatic acceptance"):
     """Flags of several commands: acceptance."""
 
-    majority: Annotated[Literal["drop", "median", "strict"], flag(group="what to guarantee of automatic acceptance")] = "drop"
+    majority: Literal["drop", "median", "strict"] = "drop"
     """how the labels of several annotators become one reference"""
-    alpha_risk: Annotated[Share, flag(name=("--alpha-risk", "--risk"), metavar="N", group="what to guarantee of automatic acceptance")] = (
-        0.1
-    )
+    alpha_risk: Annotated[Share, flag(name=("--alpha-risk", "--risk"), metavar="N")] = 0.1
     """the tolerated share of accepted answers that differ from people's label"""
-    delta: Annotated[Share, flag(metavar="N", group="what to guarantee of automatic acceptance")] = 0.1
+    delta: Annotated[Share, flag(metavar="N")] = 0.1
     """the tolerated chance that more of them differ"""
-    confidence: Annotated[Literal["probability", "repeats", "votes"] | None, flag(group="what to guarantee of automatic acceptance")] = None
+    confidence: Literal["probability", "repeats", "votes"] | None = None
     """probability: of the answer's token; repeats: the share of the commonest answer; votes: the same over several judges, in a cascade
     over those asked so far (default: probabilities where there are any, else repeats)"""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Sets(Command):
+class Sets(Command, group="what label sets promise"):
     """Flags of several commands: sets."""
 
-    level: Annotated[Share, flag(metavar="N", group="what label sets promise")] = 0.9
+    level: Annotated[Share, flag(metavar="N")] = 0.9
     """the share of new texts whose set holds a person's score"""
-    per: Annotated[Literal["group", "text"], flag(group="what label sets promise")] = "group"
+    per: Literal["group", "text"] = "group"
     """group: a random text of a new random group (default); text: a random text, whose sets are larger"""
-    this_draw: Annotated[Share | None, flag(metavar="N", group="what label sets promise")] = None
+    this_draw: Annotated[Share | None, flag(metavar="N")] = None
     """hold the level with this probability for this draw of labels, not on average"""
 
 
 @dataclass(frozen=True, kw_only=True)
-class About(Command):
+class About(Command, group="about the judge, for the tables"):
     """Flags of several commands: about."""
 
-    title: Annotated[str, flag(metavar="TEXT", group="about the judge, for the tables")] = ""
+    title: Annotated[str, flag(metavar="TEXT")] = ""
     """the judge's title in tables (default: its name)"""
-    contact: Annotated[str, flag(metavar="TEXT", group="about the judge, for the tables")] = ""
+    contact: Annotated[str, flag(metavar="TEXT")] = ""
     """whom to ask about the submission; will be published"""
-    open_weights: Annotated[Literal["yes", "no", "unknown"], flag(group="about the judge, for the tables")] = "unknown"
+    open_weights: Literal["yes", "no", "unknown"] = "unknown"
     """whether its weights are available"""
-    exposure: Annotated[Literal["none", "possible", "trained", "unknown"], flag(group="about the judge, for the tables")] = "unknown"
+    exposure: Literal["none", "possible", "trained", "unknown"] = "unknown"
     """whether the judge may have seen the board's data in training"""
-    exposure_note: Annotated[str, flag(metavar="TEXT", group="about the judge, for the tables")] = ""
+    exposure_note: Annotated[str, flag(metavar="TEXT")] = ""
     """what is known about the exposure"""
-    families: Annotated[Names, flag(metavar="NAMES", group="about the judge, for the tables")] = ()
+    families: Annotated[Names, flag(metavar="NAMES")] = ()
     """model families that the judge shares with the systems whose texts it judges"""
 
 
@@ -440,17 +360,17 @@ class Opened(Content, BoardData):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Figures(Command):
+class Figures(Command, group="figures", recorded=False):
     """Flags of several commands: figures."""
 
-    figure_width: Annotated[Literal["single", "double"], flag(group="figures")] = "double"
+    figure_width: Literal["single", "double"] = "double"
     """one column of 3.5 inches, or both of 7.2"""
-    figure_names: Annotated[Literal["english", "own"], flag(group="figures")] = "english"
+    figure_names: Literal["english", "own"] = "english"
     """languages by their English or their own names"""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Forms(Json):
+class Forms(Json, recorded=False):
     """Flags of several commands: forms."""
 
     json: Annotated[bool, flag(group=FORM)] = False
@@ -464,12 +384,12 @@ class Forms(Json):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Rows(Command):
+class Rows(Command, group="how much is shown", recorded=False):
     """Flags of several commands: rows."""
 
-    all: Annotated[bool, flag(group="how much is shown")] = False
+    all: bool = False
     """show the rows without a verdict too, and what the headings mean"""
-    signature: Annotated[bool, flag(group="how much is shown")] = False
+    signature: bool = False
     """print the signature whole, not as a short hash"""
 
 
@@ -492,10 +412,8 @@ class Day(Command):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Decisions(Command):
+class Decisions(Command, group="thresholds of the verdicts (docs/decisions.md)"):
     """The thresholds of the verdicts."""
 
-    settings: Annotated[
-        tuple[str, ...], flag(name="--set", metavar="NAME=VALUE", group="thresholds of the verdicts (docs/decisions.md)")
-    ] = ()
+    settings: Annotated[tuple[str, ...], flag(name="--set", metavar="NAME=VALUE")] = ()
     """a threshold, such as margin=0.05; repeatable; 'harness compare --help-thresholds' lists them"""

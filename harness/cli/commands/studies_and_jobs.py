@@ -1,4 +1,4 @@
-"""Commands for published studies and large jobs. A command is a frozen dataclass; its fields are its flags."""
+"""Commands for published studies and large jobs."""
 
 from __future__ import annotations
 
@@ -6,28 +6,19 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated
 
-from harness.cli.commands.shared import (
-    Body,
-    Card,
-    Content,
-    Engine,
-    Header,
-    Json,
-    Out,
-    Prices,
-    RecordedHeader,
-    ShowTexts,
-    Speed,
-    command,
-    flag,
-)
+from harness.cli.commands.shared import Body, Card, Content, Engine, Header, Json, Out, Prices, RecordedHeader, ShowTexts, Speed
+from harness.cli.flags import Command, command, flag
 from harness.cli.values import Count, Endpoints, Names, Reask, Seed, Share, Temperature, TopP
 
 
 @command("batch:status")
 @dataclass(frozen=True, kw_only=True)
 class BatchStatus(Json, Out, RecordedHeader):
-    """Flags of `harness batch status`."""
+    """Flags of `harness batch status`.
+
+    harness batch status
+    harness batch status --out results --json
+    """
 
     base_url: Annotated[Endpoints | None, flag(metavar="[JUDGE=]URL")] = None
     """the endpoint that was asked (default: from the environment); repeatable for several judges"""
@@ -36,7 +27,11 @@ class BatchStatus(Json, Out, RecordedHeader):
 @command("batch:collect")
 @dataclass(frozen=True, kw_only=True)
 class BatchCollect(Json, Out, RecordedHeader, Prices):
-    """Flags of `harness batch collect`."""
+    """Flags of `harness batch collect`.
+
+    harness batch collect
+    harness batch collect first --json
+    """
 
     run: Annotated[str | None, flag(name="RUN")] = field(default=None, kw_only=False)
     """a run's name, the beginning of one, or its folder (default: the latest run with batches)"""
@@ -47,16 +42,42 @@ class BatchCollect(Json, Out, RecordedHeader, Prices):
 @command("batch:forget")
 @dataclass(frozen=True, kw_only=True)
 class BatchForget(Out):
-    """Flags of `harness batch forget`."""
+    """Flags of `harness batch forget`.
+
+    harness batch forget batch_1
+    harness batch forget batch_1 --out results
+    """
 
     batch: Annotated[str, flag(name="BATCH")] = field(kw_only=False)
     """the id that 'harness batch status' shows"""
 
 
-@command("generate:generate_texts")
 @dataclass(frozen=True, kw_only=True)
-class Generate(Json, ShowTexts, Speed, Engine, Body, Header, Content):
+class GenerateAsking(Command, group="how to ask"):
     """Flags of `harness generate`."""
+
+    temperature: Annotated[Temperature, flag(metavar="T")] = 0.0
+    """sampling temperature"""
+    top_p: Annotated[TopP | None, flag(metavar="P")] = None
+    """nucleus sampling (default: the endpoint's default)"""
+    own_language: bool = False
+    """ask in the language of the items instead of English"""
+    allow_unreviewed: bool = False
+    """allow instructions that no native reader has reviewed"""
+    seed: Annotated[Seed, flag(metavar="N")] = 0
+    """seed of the calls"""
+    reask: Annotated[Reask, flag(metavar="KINDS")] = ()
+    """ask calls again whose reply was: refused (by the model), missing, truncated, endpoint"""
+
+
+@command("generate:generate_texts", first="task by langs data limit base_url own_language temperature out dry_run yes")
+@dataclass(frozen=True, kw_only=True)
+class Generate(Json, ShowTexts, Speed, Engine, Body, Header, Content, GenerateAsking):
+    """Flags of `harness generate`.
+
+    harness generate --task summarize --by openai/gpt-4o --out made --dry-run
+    harness generate --task summarize --by openai/gpt-4o --by openai/gpt-4o-mini --langs ja --out made
+    """
 
     task: Annotated[str, flag(metavar="NAME")]
     """what is written: summarize, open_prompt, continue_writing, rate_story, ..."""
@@ -70,18 +91,6 @@ class Generate(Json, ShowTexts, Speed, Engine, Body, Header, Content):
     """only the first N inputs of each language"""
     base_url: Annotated[Endpoints | None, flag(metavar="[JUDGE=]URL")] = None
     """the OpenAI-compatible endpoint of all openai/ writers, or of one; repeatable"""
-    temperature: Annotated[Temperature, flag(metavar="T", group="how to ask")] = 0.0
-    """sampling temperature"""
-    top_p: Annotated[TopP | None, flag(metavar="P", group="how to ask")] = None
-    """nucleus sampling (default: the endpoint's default)"""
-    own_language: Annotated[bool, flag(group="how to ask")] = False
-    """ask in the language of the items instead of English"""
-    allow_unreviewed: Annotated[bool, flag(group="how to ask")] = False
-    """allow instructions that no native reader has reviewed"""
-    seed: Annotated[Seed, flag(metavar="N", group="how to ask")] = 0
-    """seed of the calls"""
-    reask: Annotated[Reask, flag(metavar="KINDS", group="how to ask")] = ()
-    """ask calls again whose reply was: refused (by the model), missing, truncated, endpoint"""
     out: Annotated[Path, flag(metavar="DIR")]
     """the data folder to write; replies are kept there, and outputs are added to it"""
     dry_run: bool = False
@@ -93,7 +102,11 @@ class Generate(Json, ShowTexts, Speed, Engine, Body, Header, Content):
 @command("study:pairs")
 @dataclass(frozen=True, kw_only=True)
 class Pairs(Content, Card):
-    """Flags of `harness pairs`."""
+    """Flags of `harness pairs`.
+
+    harness pairs made --out pairs
+    harness pairs made --out pairs --against human --control longer
+    """
 
     data: Annotated[Path, flag(name="DIR")] = field(kw_only=False)
     """a data folder whose items have one output each, and a 'system'"""
@@ -110,7 +123,11 @@ class Pairs(Content, Card):
 @command("study:self_preference")
 @dataclass(frozen=True, kw_only=True)
 class StudySelfPreference(Json, Card):
-    """Flags of `harness study self-preference`."""
+    """Flags of `harness study self-preference`.
+
+    harness study self-preference --data pairs
+    harness study self-preference --data pairs --judge openai/gpt-4o --json
+    """
 
     data: Annotated[Path, flag(metavar="DIR")]
     """a data folder with recorded answers about pairs of outputs"""
@@ -123,7 +140,11 @@ class StudySelfPreference(Json, Card):
 @command("study:chiang_lee_section")
 @dataclass(frozen=True, kw_only=True)
 class StudyChiangLee(Json, Card):
-    """Flags of `harness study chiang-lee`."""
+    """Flags of `harness study chiang-lee`.
+
+    harness study chiang-lee --data pariksha
+    harness study chiang-lee --data pariksha --metric tone --json
+    """
 
     data: Annotated[Path, flag(metavar="DIR")]
     """a data folder with recorded scores and people's labels"""
@@ -140,7 +161,11 @@ class StudyChiangLee(Json, Card):
 @command("study:alter_texts")
 @dataclass(frozen=True, kw_only=True)
 class StudyAlterTexts(Content):
-    """Flags of `harness study alter-texts`."""
+    """Flags of `harness study alter-texts`.
+
+    harness study alter-texts --out altered
+    harness study alter-texts --langs ja,cs --perturb typos:0.2 --limit 20 --out altered
+    """
 
     langs: Annotated[Names | None, flag(name=("--langs", "--lang"), metavar="TAGS")] = None
     """languages, separated by commas (default: all that have items)"""
@@ -157,7 +182,11 @@ class StudyAlterTexts(Content):
 @command("study:export_fine_tuning")
 @dataclass(frozen=True, kw_only=True)
 class StudyExportFinetuning(Content):
-    """Flags of `harness study export-finetuning`."""
+    """Flags of `harness study export-finetuning`.
+
+    harness study export-finetuning --data pairs --question longer --out chats
+    harness study export-finetuning --data pairs --question longer --out chats --seed 1
+    """
 
     data: Annotated[Path, flag(metavar="DIR")]
     """a data folder of pairs, as 'harness pairs' writes it"""
@@ -180,13 +209,21 @@ class StudyExportFinetuning(Content):
 @command("store:check")
 @dataclass(frozen=True, kw_only=True)
 class StoreCheck(Json, Out):
-    """Flags of `harness store check`."""
+    """Flags of `harness store check`.
+
+    harness store check
+    harness store check --out results --json
+    """
 
 
 @command("store:export")
 @dataclass(frozen=True, kw_only=True)
 class StoreExport(Out):
-    """Flags of `harness store export`."""
+    """Flags of `harness store export`.
+
+    harness store export --to made.jsonl
+    harness store export --out results --to made.jsonl
+    """
 
     to: Annotated[Path, flag(metavar="FILE")]
     """the file to write (.jsonl)"""
@@ -197,7 +234,11 @@ class StoreExport(Out):
 @command("store:gc")
 @dataclass(frozen=True, kw_only=True)
 class StoreGc(Json, Out):
-    """Flags of `harness store gc`."""
+    """Flags of `harness store gc`.
+
+    harness store gc
+    harness store gc --out results
+    """
 
     dry_run: bool = False
     """show what would be removed, and remove nothing"""
@@ -208,7 +249,11 @@ class StoreGc(Json, Out):
 @command("store:merge")
 @dataclass(frozen=True, kw_only=True)
 class StoreMerge(Json):
-    """Flags of `harness store merge`."""
+    """Flags of `harness store merge`.
+
+    harness store merge here there --out both
+    harness store merge here there --out both --verbose
+    """
 
     sources: Annotated[tuple[Path, ...], flag(name="DIR")] = field(kw_only=False)
     """a results folder to read"""

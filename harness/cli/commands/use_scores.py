@@ -1,4 +1,4 @@
-"""Commands that use a judge's scores. A command is a frozen dataclass; its fields are its flags."""
+"""Commands that use a judge's scores."""
 
 from __future__ import annotations
 
@@ -24,71 +24,83 @@ from harness.cli.commands.shared import (
     Restrictions,
     Sets,
     Speed,
-    command,
-    flag,
 )
+from harness.cli.flags import Command, command, flag
 from harness.cli.values import Count, Names, NonNegativeShare, PricedJudges, Seed, Share
 
 
-@command("improve:improve")
 @dataclass(frozen=True, kw_only=True)
-class Improve(Json, Decisions, Speed, Engine, Content, Header, BaseUrl, Judged):
+class ImproveCandidates(Command, group="candidates that are asked (of a data folder without recorded answers of --judge)"):
     """Flags of `harness improve`."""
 
     variant: Annotated[
         tuple[str, ...] | None,
-        flag(metavar="NAME", group="candidates that are asked (of a data folder without recorded answers of --judge)"),
+        flag(metavar="NAME"),
     ] = None
     """a setting beside the plain one (default: about eight); repeatable"""
     prompt: Annotated[
         tuple[Path, ...] | None,
-        flag(metavar="FILE", group="candidates that are asked (of a data folder without recorded answers of --judge)"),
+        flag(metavar="FILE"),
     ] = None
     """a prompt of your own (TOML); repeatable"""
     rubric: Annotated[
         tuple[Path, ...] | None,
-        flag(metavar="FILE", group="candidates that are asked (of a data folder without recorded answers of --judge)"),
+        flag(metavar="FILE"),
     ] = None
     """a wording of your own of a metric's rubric (TOML); repeatable"""
-    candidates: Annotated[
-        Path | None, flag(metavar="FILE", group="candidates that are asked (of a data folder without recorded answers of --judge)")
-    ] = None
+    candidates: Annotated[Path | None, flag(metavar="FILE")] = None
     """the candidates as a file (TOML); see docs/improve.md"""
-    limit: Annotated[
-        Count | None, flag(metavar="N", group="candidates that are asked (of a data folder without recorded answers of --judge)")
-    ] = None
+    limit: Annotated[Count | None, flag(metavar="N")] = None
     """only the first N texts of each language and task"""
-    allow_unreviewed: Annotated[bool, flag(group="candidates that are asked (of a data folder without recorded answers of --judge)")] = (
-        False
-    )
+    allow_unreviewed: bool = False
     """allow instructions that no native reader has reviewed"""
-    yes: Annotated[bool, flag(group="candidates that are asked (of a data folder without recorded answers of --judge)")] = False
+    yes: bool = False
     """send the texts without asking for consent"""
-    start: Annotated[str | None, flag(metavar="NAME", group="how to choose and confirm")] = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class ImproveChoice(Command, group="how to choose and confirm"):
+    """Flags of `harness improve`."""
+
+    start: Annotated[str | None, flag(metavar="NAME")] = None
     """the judge or setting to beat (default: the plainest of the first judge)"""
-    share: Annotated[Share, flag(metavar="N", group="how to choose and confirm")] = 0.6
+    share: Annotated[Share, flag(metavar="N")] = 0.6
     """share of independent texts that choose; others confirm"""
-    keep_within: Annotated[Share, flag(metavar="N", group="how to choose and confirm")] = 0.1
+    keep_within: Annotated[Share, flag(metavar="N")] = 0.1
     """a language gets the choice only where it is shown not to lose more agreement than this"""
-    labels: Annotated[tuple[Path, ...] | None, flag(metavar="FILE", group="how to choose and confirm")] = None
+    labels: Annotated[tuple[Path, ...] | None, flag(metavar="FILE")] = None
     """a round of labels of the same texts (labels.jsonl or a data folder), given twice or more: show which candidate wins under each,
     and confirm nothing"""
-    reuse: Annotated[bool, flag(group="how to choose and confirm")] = False
+    reuse: bool = False
     """confirm on labels that have confirmed before, at a stricter level"""
-    dry_run: Annotated[bool, flag(group="how to choose and confirm")] = False
+    dry_run: bool = False
     """only say how many texts there are, what they can show, and what asking costs"""
-    majority: Annotated[Literal["drop", "median", "strict"], flag(group="how to choose and confirm")] = "drop"
+    majority: Literal["drop", "median", "strict"] = "drop"
     """how the labels of several annotators become one reference"""
-    seed: Annotated[Seed, flag(metavar="N", group="how to choose and confirm")] = 0
+    seed: Annotated[Seed, flag(metavar="N")] = 0
     """seed of the division"""
-    to: Annotated[Path | None, flag(metavar="FILE.toml", group="how to choose and confirm")] = None
+    to: Annotated[Path | None, flag(metavar="FILE.toml")] = None
     """write the choice as a file for 'harness run --spec'"""
 
 
-@command("use:explain")
+@command("improve:improve", first="judge base_url variant prompt start limit dry_run yes to settings")
+@dataclass(frozen=True, kw_only=True)
+class Improve(Json, Decisions, Speed, Engine, Content, Header, BaseUrl, Judged, ImproveChoice, ImproveCandidates):
+    """Flags of `harness improve`.
+
+    harness improve data/ratings --judge openai/gpt-4o --dry-run
+    harness improve pariksha --langs hi --to chosen.toml
+    """
+
+
+@command("use:explain", first="judge langs by all json")
 @dataclass(frozen=True, kw_only=True)
 class Explain(Json, Judged):
-    """Flags of `harness explain`."""
+    """Flags of `harness explain`.
+
+    harness explain pariksha
+    harness explain pariksha --langs hi,ta --by length,system --all
+    """
 
     by: Annotated[Names | None, flag(metavar="KEYS")] = None
     """what errors may follow: length, language, system, script, or a key of the items with 40 values at most (default:
@@ -97,98 +109,152 @@ class Explain(Json, Judged):
     """a row for each effect that is not shown too"""
 
 
-@command("use:correct")
 @dataclass(frozen=True, kw_only=True)
-class Correct(Json, Judged):
+class CorrectEstimates(Command, group="what to estimate"):
     """Flags of `harness correct`."""
 
-    by: Annotated[Names | None, flag(metavar="KEYS", group="what to estimate")] = None
+    by: Annotated[Names | None, flag(metavar="KEYS")] = None
     """keys of the items to group by, beside language, metric, judge and condition (default: system)"""
-    shares: Annotated[bool, flag(group="what to estimate")] = False
+    shares: bool = False
     """the shares of all classes instead of the mean"""
-    share_of: Annotated[str | None, flag(name="--class", metavar="CLASS", group="what to estimate")] = None
+    share_of: Annotated[str | None, flag(name="--class", metavar="CLASS")] = None
     """the share of this class instead of the mean"""
-    versus: Annotated[str | None, flag(metavar="KEY=NAME", group="what to estimate")] = None
+    versus: Annotated[str | None, flag(metavar="KEY=NAME")] = None
     """add the difference of each system from one: system=NAME"""
-    prevalence_shift: Annotated[bool, flag(group="what to estimate")] = False
+    prevalence_shift: bool = False
     """the labels come from elsewhere, where classes are more or less common: correct by the judge's error rates (Rogan-Gladen) instead
     of by the mean error"""
-    borrow: Annotated[Literal["languages"] | None, flag(group="what to estimate")] = None
+    borrow: Literal["languages"] | None = None
     """add estimates that shrink towards the judge's error in the other languages: they hold on average over languages"""
+
+
+@command("use:correct", first="judge langs by shares share_of versus prevalence_shift borrow figure json")
+@dataclass(frozen=True, kw_only=True)
+class Correct(Json, Judged, CorrectEstimates):
+    """Flags of `harness correct`.
+
+    harness correct pariksha
+    harness correct pariksha --by system --versus system=gpt-4 --figure means.svg
+    """
+
     figure: Annotated[Path | None, flag(metavar="FILE", group="output")] = None
     """draw three intervals a system: .svg, .pdf or .png (extra 'figures')"""
 
 
-@command("use:accept")
 @dataclass(frozen=True, kw_only=True)
-class Accept(Json, Prices, Acceptance, Judged):
+class AcceptCascade(Command, group="several judges, a person last"):
     """Flags of `harness accept`."""
 
-    sampling: Annotated[Literal["random"] | None, flag(group="what to guarantee")] = None
-    """take the labelled texts as a random sample though the dataset card does not say so; the promise holds only under this condition"""
-    cascade: Annotated[bool, flag(group="several judges, a person last")] = False
+    cascade: bool = False
     """ask the judges of --judge one after the other, the cheapest first, each about what those before it left; one guarantee for all
     accepted answers"""
-    price: Annotated[PricedJudges, flag(metavar="NAME=N", group="several judges, a person last")] = ()
+    price: Annotated[PricedJudges, flag(metavar="NAME=N")] = ()
     """with --cascade, what this judge's answers to 1,000 texts cost in US dollars; repeatable (default: what the run was charged, else
     by list prices of models)"""
-    order: Annotated[Literal["price", "named"] | None, flag(group="several judges, a person last")] = None
+    order: Literal["price", "named"] | None = None
     """with --cascade: price, the cheapest first, if all prices are known (default); named, as --judge names them"""
-    units: Annotated[Literal["design_effect", "one_per_group"] | None, flag(group="several judges, a person last")] = None
+    units: Literal["design_effect", "one_per_group"] | None = None
     """with --cascade, texts that share groups: design_effect, approximate (default); one_per_group, exact, accepts fewer"""
-    to: Annotated[Path | None, flag(metavar="FILE", group="several judges, a person last")] = None
+    to: Annotated[Path | None, flag(metavar="FILE")] = None
     """with --cascade, write the certificate of the chain to this file (JSON), which 'harness run --cascade FILE' follows"""
 
 
-@command("use:calibrate")
+@command("use:accept", first="judge langs alpha_risk delta confidence cascade order to json")
 @dataclass(frozen=True, kw_only=True)
-class Calibrate(Json, Sets, Length, Judged):
-    """Flags of `harness calibrate`."""
+class Accept(Json, Prices, Acceptance, Judged, AcceptCascade):
+    """Flags of `harness accept`.
 
-    numbers: Annotated[Literal["linear", "isotonic"], flag(group="how to learn")] = "linear"
+    harness accept pariksha --alpha-risk 0.1
+    harness accept pariksha --cascade --judge gpt-4o-mini --judge gpt-4o --to cascade.json
+    """
+
+    sampling: Annotated[Literal["random"] | None, flag(group="what to guarantee")] = None
+    """take the labelled texts as a random sample though the dataset card does not say so; the promise holds only under this condition"""
+
+
+@command("use:calibrate", first="judge langs covariate level per numbers json")
+@dataclass(frozen=True, kw_only=True)
+class Calibrate(Json, Sets, Length, Judged, group="how to learn"):
+    """Flags of `harness calibrate`.
+
+    harness calibrate pariksha
+    harness calibrate pariksha --langs hi --level 0.8 --json
+    """
+
+    numbers: Literal["linear", "isotonic"] = "linear"
     """the map of scores that are numbers"""
-    seed: Annotated[Seed, flag(metavar="N", group="how to learn")] = 0
+    seed: Annotated[Seed, flag(metavar="N")] = 0
     """of the folds and of the halves"""
 
 
-@command("use:certify")
 @dataclass(frozen=True, kw_only=True)
-class Certify(Json, Decisions, Length, Sets, Acceptance, Out, Restrictions):
+class CertifyTask(Command, group="what to do"):
     """Flags of `harness certify`."""
+
+    to: Annotated[Path | None, flag(metavar="FILE")] = None
+    """write the certificate of one judge to this file (JSON)"""
+    check: Annotated[Path | None, flag(metavar="FILE")] = None
+    """make a certificate again and say what of it is stale, and why; exit code 1 if anything is, or if it allows nothing, 7 if not all
+    of it could be made again, as without RUN_OR_DIR, or of an extended one without --probe"""
+    probe: Annotated[tuple[Path, ...] | None, flag(metavar="RUN_OR_DIR")] = None
+    """with --check: a probe that the certificate was extended by, to make the extension again; repeatable"""
+    extend: Annotated[Path | None, flag(metavar="FILE")] = None
+    """may this certificate serve the texts of RUN_OR_DIR too, of which people labelled a random probe? If shown, it gets a line that
+    says so (in --to FILE, or in place); exit code 1 if it is shown that it may not, 7 if more labels are needed"""
+    by: Annotated[Names | None, flag(metavar="KEYS")] = None
+    """with --extend: keys of the items, such as system; each value is tested by itself"""
+    from_language: Annotated[str | None, flag(name="--from", metavar="TAG")] = None
+    """with --extend: the certified language whose numbers are to serve"""
+
+
+@command("use:certify", first="judge langs to check probe extend alpha_risk level settings json")
+@dataclass(frozen=True, kw_only=True)
+class Certify(Json, Decisions, Length, Sets, Acceptance, Out, Restrictions, CertifyTask):
+    """Flags of `harness certify`.
+
+    harness certify pariksha --judge gpt-4o --to certificate.json
+    harness certify results/today --check certificate.json
+    """
 
     source: Annotated[str | None, flag(name="RUN_OR_DIR")] = field(default=None, kw_only=False)
     """a data folder with judgments, a run's folder, or the name of a run in --out"""
     judge: Annotated[tuple[str, ...] | None, flag(metavar="NAME")] = None
     """only this judge; repeatable"""
-    to: Annotated[Path | None, flag(metavar="FILE", group="what to do")] = None
-    """write the certificate of one judge to this file (JSON)"""
-    check: Annotated[Path | None, flag(metavar="FILE", group="what to do")] = None
-    """make a certificate again and say what of it is stale, and why; exit code 1 if anything is, or if it allows nothing, 7 if not all
-    of it could be made again, as without RUN_OR_DIR, or of an extended one without --probe"""
-    probe: Annotated[tuple[Path, ...] | None, flag(metavar="RUN_OR_DIR", group="what to do")] = None
-    """with --check: a probe that the certificate was extended by, to make the extension again; repeatable"""
-    extend: Annotated[Path | None, flag(metavar="FILE", group="what to do")] = None
-    """may this certificate serve the texts of RUN_OR_DIR too, of which people labelled a random probe? If shown, it gets a line that
-    says so (in --to FILE, or in place); exit code 1 if it is shown that it may not, 7 if more labels are needed"""
-    by: Annotated[Names | None, flag(metavar="KEYS", group="what to do")] = None
-    """with --extend: keys of the items, such as system; each value is tested by itself"""
-    from_language: Annotated[str | None, flag(name="--from", metavar="TAG", group="what to do")] = None
-    """with --extend: the certified language whose numbers are to serve"""
 
 
 @command("use:prompt_hash")
 @dataclass(frozen=True, kw_only=True)
 class PromptHash(Json, Out):
-    """Flags of `harness prompt-hash`."""
+    """Flags of `harness prompt-hash`.
+
+    harness prompt-hash first
+    harness prompt-hash first --out results --json
+    """
 
     source: Annotated[str, flag(name="RUN")] = field(kw_only=False)
     """a run's folder, or the name of a run in --out"""
 
 
+@dataclass(frozen=True, kw_only=True)
+class GateFiles(Command, group="files to write"):
+    """Flags of `harness gate`."""
+
+    junit: Annotated[Path | None, flag(metavar="FILE")] = None
+    """JUnit XML: a test suite a language, a test case a limit"""
+    json: Annotated[Path | None, flag(metavar="FILE")] = None
+    """JSON for programs, unrounded"""
+    summary: Annotated[Path | None, flag(metavar="FILE.md")] = None
+    """a Markdown table, such as for a pull request"""
+
+
 @command("gate:gate")
 @dataclass(frozen=True, kw_only=True)
-class Gate(Out, Card):
-    """Flags of `harness gate`."""
+class Gate(Out, Card, GateFiles):
+    """Flags of `harness gate`.
+
+    harness gate first
+    harness gate first --policy gate.toml --baseline last --junit gate.xml
+    """
 
     source: Annotated[str, flag(name="RUN_OR_DIR")] = field(kw_only=False)
     """a data folder with judgments, a run's folder, or the name of a run in --out"""
@@ -200,18 +266,38 @@ class Gate(Out, Card):
     """show the limits that hold too"""
     signature: bool = False
     """print the signature whole, not as a short hash"""
-    junit: Annotated[Path | None, flag(metavar="FILE", group="files to write")] = None
-    """JUnit XML: a test suite a language, a test case a limit"""
-    json: Annotated[Path | None, flag(metavar="FILE", group="files to write")] = None
-    """JSON for programs, unrounded"""
-    summary: Annotated[Path | None, flag(metavar="FILE.md", group="files to write")] = None
-    """a Markdown table, such as for a pull request"""
 
 
-@command("watch:init")
 @dataclass(frozen=True, kw_only=True)
-class WatchInit(AskedAgain, Day):
+class WatchInitSettings(Command, group="how to watch"):
     """Flags of `harness watch init`."""
+
+    anchors: Annotated[Count | None, flag(metavar="N")] = None
+    """labelled texts of a language to draw from (default: 200)"""
+    repeats: Annotated[Count | None, flag(metavar="N")] = None
+    """how often to ask about each now (default: 5)"""
+    per_day: Annotated[Count | None, flag(metavar="N")] = None
+    """anchors of a language that are asked each day (default: 30)"""
+    alpha: Annotated[Share | None, flag(metavar="N")] = None
+    """the chance of any false alarm in a cell, over all days of a start (default: 0.05)"""
+    guard: Annotated[Count | None, flag(metavar="DAYS")] = None
+    """days with silent anchors until a change of production scores is put down to the texts (default: 30)"""
+    tolerance: Annotated[NonNegativeShare | None, flag(metavar="N")] = None
+    """a change by less does not matter, as a share of the scale (default: 0)"""
+    max_age: Annotated[Count | None, flag(metavar="DAYS")] = None
+    """the certificate holds so long after a checked day (default: 90)"""
+    seed: Annotated[Seed | None, flag(metavar="N")] = None
+    """of all draws (default: 0)"""
+
+
+@command("watch:init", first="certificate restart anchors repeats per_day alpha tolerance max_age yes base_url date")
+@dataclass(frozen=True, kw_only=True)
+class WatchInit(AskedAgain, Day, WatchInitSettings):
+    """Flags of `harness watch init`.
+
+    harness watch init watch first --certificate certificate.json --yes
+    harness watch init watch first --certificate certificate.json --anchors 100 --per-day 20
+    """
 
     source: Annotated[str, flag(name="RUN_OR_DIR")] = field(kw_only=False)
     """the run or data folder that the certificate was made from"""
@@ -219,28 +305,16 @@ class WatchInit(AskedAgain, Day):
     """from 'harness certify'"""
     restart: bool = False
     """start the watch in DIR again, after its alarm, with a new certificate; its log goes on, and its settings hold if not given"""
-    anchors: Annotated[Count | None, flag(metavar="N", group="how to watch")] = None
-    """labelled texts of a language to draw from (default: 200)"""
-    repeats: Annotated[Count | None, flag(metavar="N", group="how to watch")] = None
-    """how often to ask about each now (default: 5)"""
-    per_day: Annotated[Count | None, flag(metavar="N", group="how to watch")] = None
-    """anchors of a language that are asked each day (default: 30)"""
-    alpha: Annotated[Share | None, flag(metavar="N", group="how to watch")] = None
-    """the chance of any false alarm in a cell, over all days of a start (default: 0.05)"""
-    guard: Annotated[Count | None, flag(metavar="DAYS", group="how to watch")] = None
-    """days with silent anchors until a change of production scores is put down to the texts (default: 30)"""
-    tolerance: Annotated[NonNegativeShare | None, flag(metavar="N", group="how to watch")] = None
-    """a change by less does not matter, as a share of the scale (default: 0)"""
-    max_age: Annotated[Count | None, flag(metavar="DAYS", group="how to watch")] = None
-    """the certificate holds so long after a checked day (default: 90)"""
-    seed: Annotated[Seed | None, flag(metavar="N", group="how to watch")] = None
-    """of all draws (default: 0)"""
 
 
-@command("watch:add")
+@command("watch:add", first="date answers base_url yes max_cost out")
 @dataclass(frozen=True, kw_only=True)
 class WatchAdd(AskedAgain, Day):
-    """Flags of `harness watch add`."""
+    """Flags of `harness watch add`.
+
+    harness watch add watch today --date 2026-05-31
+    harness watch add watch today --answers anchors --date 2026-05-31
+    """
 
     source: Annotated[str | None, flag(name="RUN_OR_DIR")] = field(default=None, kw_only=False)
     """the day's production scores: a run or a data folder with judgments"""
@@ -251,7 +325,11 @@ class WatchAdd(AskedAgain, Day):
 @command("watch:check")
 @dataclass(frozen=True, kw_only=True)
 class WatchCheck(Json, Day):
-    """Flags of `harness watch check`."""
+    """Flags of `harness watch check`.
+
+    harness watch check watch
+    harness watch check watch --junit watch.xml --figure days.svg
+    """
 
     junit: Annotated[Path | None, flag(metavar="FILE")] = None
     """JUnit XML: a test suite a language, a test case a metric and stream"""
@@ -262,4 +340,8 @@ class WatchCheck(Json, Day):
 @command("watch:draw")
 @dataclass(frozen=True, kw_only=True)
 class WatchDraw(Day):
-    """Flags of `harness watch draw`."""
+    """Flags of `harness watch draw`.
+
+    harness watch draw watch
+    harness watch draw watch --date 2026-05-31
+    """

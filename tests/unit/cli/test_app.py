@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import importlib
+import re
+import shlex
 import subprocess
 import sys
 from collections.abc import Callable
@@ -11,12 +13,11 @@ from typing import Any, get_args
 import pytest
 
 from harness.cli import parse
-from harness.cli.app import COMMANDS as BY_PURPOSE
-from harness.cli.app import arguments_of, help_of, leaves
-from harness.cli.commands.shared import Command
+from harness.cli.arguments import decision_options
+from harness.cli.commands import HELP, LEAVES
+from harness.cli.flags import FIRST, Command, arguments_of, class_of, examples_of, group_of
+from harness.cli.help import help_of
 
-
-LEAVES = leaves()
 COMMANDS = list(dict.fromkeys(words.split()[0] for words in LEAVES))
 NEEDED = {
     "import": ["file", "--to", "folder"],
@@ -106,21 +107,30 @@ def test_every_command_has_help_and_all_its_flags_are_explained(name: str, capsy
         parsed(*name.split(), "--help")
     assert caught.value.code == 0
     shown = " ".join(capsys.readouterr().out.split())
-    assert purpose_of(name) in shown
-    for argument in arguments_of(*name.split()):
+    assert HELP[name] in shown
+    for argument in arguments_of(name, explained=True):
         assert argument.parameter.help, f"{name} {argument.name}"
-        assert " ".join(argument.parameter.help.split()) in shown
-
-
-def purpose_of(name: str) -> str:
-    text = next(commands[name][1] for commands in BY_PURPOSE.values() if name in commands)
-    return f"{text[0].upper()}{text[1:]}."
+        assert argument.parameter.help in shown
 
 
 def test_the_overview_names_every_command_with_its_purpose() -> None:
-    text = " ".join(help_of().split())
+    text = " ".join(help_of("").split())
     for name in COMMANDS:
-        assert f"{name} {purpose_of(name)}" in text
+        assert f"{name} {HELP[name]}" in text
+
+
+@pytest.mark.parametrize("name", LEAVES)
+def test_help_shows_first_what_people_need(name: str) -> None:
+    """At most twelve flags, and two examples that are read without a refusal."""
+    flags = [argument for argument in arguments_of(name) if not argument.field_info.is_positional_only]
+    fields = {argument.field_info.name for argument in flags}
+    assert set(class_of(name).first) <= fields
+    first = [argument.name for argument in flags if argument.field_info.name in class_of(name).first or group_of(argument) == FIRST]
+    assert len(first) <= 12, first
+    examples = examples_of(name)
+    assert len(examples) == 2
+    for example in examples:
+        assert parse(shlex.split(example)[1:])[0].target == class_of(name).target
 
 
 @pytest.mark.parametrize("name", LEAVES)
@@ -161,7 +171,7 @@ def test_temperatures_are_numbers_of_zero_or_more(refused: Callable[..., str], n
         (("store", "check", "--otu", "x"), "--otu x. Did you mean '--out'? 'harness store check --help' lists all flags"),
         (("generate", *["--task", "t", "--by", "j", "--out", "o", "--to", "x"]), "unrecognized arguments: --to x"),
         (("list", "everything"), "invalid choice: 'everything'"),
-        (("list",), "kind (one of languages, tasks, rubrics, datasets, boards, judges) is missing; for example: harness list languages"),
+        (("list",), "KIND (one of languages, tasks, rubrics, datasets, boards, judges) is missing; for example: harness list languages"),
         (("store",), "COMMAND (one of "),
         (("store", "export"), "--to (the file to write (.jsonl)) is missing; for example: harness store export --to made.jsonl"),
         (("store", "merge"), "DIR (a results folder to read) and --out ("),
@@ -242,10 +252,44 @@ def test_what_can_be_imported_and_exported_is_what_the_label_sets_can() -> None:
     from harness.exchange.labels.read import KINDS
     from harness.model import Source
 
-    imports, exports = ({argument.name: argument for argument in arguments_of("labels", name)} for name in ("import", "export"))
+    imports, exports = (
+        {argument.name: argument for argument in arguments_of(f"labels {name}", explained=True)} for name in ("import", "export")
+    )
     assert (imports["--from"].get_choices(), exports["--format"].get_choices()) == (KINDS, FORMATS)
     assert imports["--source"].get_choices() == get_args(Source)
     assert str(imports["--column"].parameter.help).endswith(f"roles: {', '.join(ROLES)}")
+
+
+def test_every_threshold_of_the_verdicts_is_listed_and_can_be_set(capsys: pytest.CaptureFixture[str]) -> None:
+    from harness.decide.options import DecisionOptions
+
+    for command in ("compare", "certify"):
+        with pytest.raises(SystemExit) as caught:
+            parsed(command, "--help-thresholds")
+        shown = capsys.readouterr().out
+        assert caught.value.code == 0
+        assert re.findall(r"^  (\w+)=", shown, re.MULTILINE) == list(DecisionOptions.__struct_fields__)
+    settings = parsed("compare", "x", "--set", "margin=0.05", "--set", "items=50").settings
+    assert decision_options(settings) == DecisionOptions(margin=0.05, items=50)
+
+
+@pytest.mark.parametrize(
+    ("setting", "message"),
+    [
+        ("margine=0.1", "--set margine=0.1 should be a threshold and its value, such as margin=0.05. Did you mean 'margin'?"),
+        ("margin", "--set margin should be a threshold and its value"),
+        ("margin=x", "--set margin=x: Expected `float"),
+        ("margin=2", "margin is 2; it should be a number between 0 and 1, both excluded"),
+        ("family=none", "--set family=none: Invalid enum value 'none'"),
+    ],
+)
+def test_a_threshold_that_makes_no_sense_is_refused(cli: Callable[..., Any], setting: str, message: str) -> None:
+    result = cli("compare", "x", "--set", setting)
+    assert result.code == 2 and result.out == "" and message in result.err
+
+
+def test_lists_of_one_command_do_not_leak_into_the_next() -> None:
+    assert parsed("run", "--content", "a").content != parsed("run").content == ()
 
 
 @pytest.mark.parametrize("arguments", [["--help"], ["--version"], ["run", "--help"], ["run", "--limit", "x"]], ids=" ".join)

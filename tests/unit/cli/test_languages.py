@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import argparse
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-from harness.cli.parser import build_parser
 
 from harness import api
+from harness.cli.commands import LEAVES
+from harness.cli.flags import arguments_of
 from harness.errors import UsageError
 
 Cli = Callable[..., Any]
@@ -62,17 +62,9 @@ def test_a_notebook_names_languages_too(folder: Path) -> None:
 
 
 def test_every_command_that_takes_languages_takes_both_spellings() -> None:
-    for parser in _commands(build_parser()):
-        flags = {flag for action in parser._actions for flag in action.option_strings}
+    for name in LEAVES:
+        flags = {flag for argument in arguments_of(name) for flag in argument.names}
         if "--langs" in flags:
-            assert "--lang" in flags, parser.prog
+            assert "--lang" in flags, name
         if "--where" in flags:
-            assert "--langs" in flags, parser.prog
-
-
-def _commands(parser: argparse.ArgumentParser) -> Iterator[argparse.ArgumentParser]:
-    yield parser
-    for action in parser._actions:
-        if isinstance(action, argparse._SubParsersAction):
-            for each in action.choices.values():
-                yield from _commands(each)
+            assert "--langs" in flags, name

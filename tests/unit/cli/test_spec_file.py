@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from harness.cli import parse
-from harness.cli.app import arguments_of
+from harness.cli.flags import arguments_of
 from harness.cli.run import RUN_FLAGS
 from harness.cli.spec_file import spec_of, write_spec
 from harness.errors import ContentError, UsageError

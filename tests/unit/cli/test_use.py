@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -16,7 +15,7 @@ from tests.judged_folder import judged_folder
 Cli = Callable[..., Any]
 
 
-def parsed(*arguments: str) -> argparse.Namespace:
+def parsed(*arguments: str) -> Any:
     return parse(arguments)[0]
 
 
@@ -37,7 +36,7 @@ def folder(tmp_path: Path) -> Path:
         (("accept", "d", "--confidence", "votes"), "confidence", "votes"),
         (("certify", "d", "--to", "c.json"), "to", Path("c.json")),
         (("certify", "--check", "c.json"), "source", None),
-        (("certify", "d", "--to", "c.json", "--margin", "0.2"), "decide_margin", 0.2),
+        (("certify", "d", "--to", "c.json", "--set", "margin=0.2"), "settings", ("margin=0.2",)),
     ],
     ids=str,
 )
@@ -64,7 +63,7 @@ def test_acceptance_takes_repeats_and_its_flags(cli: Cli, folder: Path) -> None:
 
 def test_thresholds_of_the_verdict_reach_the_certificate(cli: Cli, folder: Path, tmp_path: Path) -> None:
     path = tmp_path / "certificate.json"
-    assert cli("certify", folder, "--to", path, "--margin", "0.2", "--alpha-risk", "0.2").code == 0
+    assert cli("certify", folder, "--to", path, "--set", "margin=0.2", "--alpha-risk", "0.2").code == 0
     made = json.loads(path.read_text("utf-8"))
     assert made["thresholds"]["margin"] == 0.2 and {cell["acceptance"]["alpha"] for cell in made["cells"]} == {0.2}
 

@@ -1,0 +1,103 @@
+"""The help: of the whole command line, of a group of commands, of one command, and the thresholds of the verdicts."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterable, Iterator
+
+from harness.cli.commands import COMMANDS, HELP, LEAVES
+
+Rows = list[tuple[str, str]]
+
+_ABOUT = (
+    "Does a language model score texts like native speakers do, in each language? Asks judges, keeps every reply, and compares every score "
+    "with people's labels."
+)
+_PROGRAM = [
+    ("--install-completion", "install completion of commands and flags; --shell bash, zsh or fish (default: the shell that runs this)"),
+    ("--version", "show the version"),
+]
+_EXIT_CODES = """exit codes:
+  0    done
+  1    'harness check', 'harness store check' or 'harness board check' found problems; 'harness labels import' refused rows;
+       'harness certify --check' found a stale certificate; a certificate allows nothing, or may not be extended;
+       'harness gate' found a broken limit; 'harness watch check' found a change
+  2    a flag or a name is wrong, or flags exclude each other
+  3    a content or data file is wrong (the message gives file:line)
+  4    a judge cannot be reached, used or trusted
+  5    the results folder is in use, full, read-only, damaged or of a newer version; the system refuses a file or a folder (its
+       rights, a name that is too long, no locks, no current folder); or standard output cannot be written
+  6    the run ended, but some calls have no answer; the same command continues it. 'harness board check': a board's data are not here;
+       'harness data check': a set that its card cannot confirm
+  7    the evidence does not suffice yet: for a limit of 'harness gate', an extension by 'harness certify', or
+       'harness watch check'
+  130  interrupted (Ctrl-C); the same command continues"""
+
+
+def help_of(name: str, width: int = 110) -> str:
+    """Return the help of a command or a group of commands, of the whole command line for an empty name, in lines of a width."""
+    if name in LEAVES:
+        return _command_help(name, width)
+    if name:
+        commands = [(leaf, HELP[leaf]) for leaf in LEAVES if leaf.startswith(f"{name} ")]
+        return _page(f"harness {name} COMMAND", HELP[name], [("commands", [(leaf.split()[1], text) for leaf, text in commands])], width)
+    by_purpose = [
+        *((purpose, [(name, HELP[name]) for name in commands if " " not in name]) for purpose, commands in COMMANDS.items()),
+        ("this program", _PROGRAM),
+    ]
+    return f"{_page('harness COMMAND', _ABOUT, by_purpose, width)}\n\n{_EXIT_CODES}"
+
+
+def _command_help(name: str, width: int) -> str:
+    from harness.cli.flags import FIRST, arguments_of, class_of, examples_of, group_of
+
+    groups: dict[str, Rows] = {"arguments": [], FIRST: []}
+    usage = [f"harness {name}"]
+    for argument in arguments_of(name, explained=True):
+        positional, choices, default = argument.field_info.is_positional_only, argument.get_choices(), argument.field_info.default
+        several = "..." if positional and argument.hint is not str and "tuple" in str(argument.hint) else ""
+        value = str(argument.parameter.metavar or (f"{{{','.join(choices)}}}" if choices else argument.name.lstrip("-").upper()))
+        text = str(argument.parameter.help)
+        if positional:
+            label = f"{{{','.join(choices)}}}" if choices else argument.name
+            usage.append(f"{label}{several}" if argument.required else f"[{label}{several}]")
+        else:
+            label = ", ".join(argument.names) + ("" if argument.hint is bool else f" {value}")
+            usage += [f"{argument.name} {value}"] if argument.required else []
+        if not (argument.required or "(default" in text or default is None or default is False or default in ((), "")):
+            text += f" (default: {','.join(map(str, default)) if isinstance(default, tuple) else default})"
+        first = argument.field_info.name in class_of(name).first
+        groups.setdefault("arguments" if positional else FIRST if first else group_of(argument), []).append((label, text))
+    usage.insert(1, "[flags]")
+    examples = "".join(f"\n  {line}" for line in examples_of(name))
+    return f"{_page(' '.join(usage), HELP[name], groups.items(), width)}\n\nexamples:{examples}"
+
+
+def thresholds_help(width: int = 110) -> str:
+    """Return the thresholds of the verdicts, with what each is and its default."""
+    from harness.cli.flags import field_texts
+    from harness.decide.options import DecisionOptions
+
+    usual, texts = DecisionOptions(), field_texts(DecisionOptions)
+    rows = [(f"{name}={'' if (value := getattr(usual, name)) is None else value}", texts[name]) for name in usual.__struct_fields__]
+    about = "Thresholds of the verdicts, with what holds without --set. docs/decisions.md says how they decide."
+    return _page("harness COMMAND ... --set NAME=VALUE [--set NAME=VALUE]", about, [("thresholds", rows)], width)
+
+
+def _page(usage: str, about: str, groups: Iterable[tuple[str, Rows]], width: int) -> str:
+    """Return a help in two columns, without frames or colours: it is read in pipes and documents too."""
+    parts = [textwrap.fill(f"usage: {usage}", width, subsequent_indent=" " * 7, break_on_hyphens=False, break_long_words=False)]
+    parts.append(textwrap.fill(about, width))
+    parts += ["\n".join([f"{title}:", *_lines(rows, width)]) for title, rows in groups if rows]
+    return "\n\n".join(parts)
+
+
+def _lines(rows: Rows, width: int) -> Iterator[str]:
+    column = min(26, width // 3)
+    for label, text in rows:
+        fits = len(label) + 4 <= column
+        first = f"  {label}" if fits else ""
+        if not fits:
+            yield f"  {label}"
+        lines = textwrap.wrap(text, max(width - column, 20), break_on_hyphens=False)
+        yield from (f"{first if number == 0 else '':<{column}}{line}" for number, line in enumerate(lines))
