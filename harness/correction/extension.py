@@ -53,9 +53,9 @@ class ExtendOptions(msgspec.Struct, frozen=True):
     alpha: float = 0.05
 
     def __post_init__(self) -> None:
-        for name, flag in (("margin", "--margin"), ("alpha", "--alpha")):
+        for name in ("margin", "alpha"):
             if not 0 < getattr(self, name) < 1:
-                raise UsageError(f"{flag} is {getattr(self, name):g}; it should be a number between 0 and 1, both excluded")
+                raise UsageError(f"{name} is {getattr(self, name):g}; it should be a number between 0 and 1, both excluded")
 
 
 class ExtensionTarget(msgspec.Struct, frozen=True, kw_only=True):

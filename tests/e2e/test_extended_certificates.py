@@ -32,8 +32,8 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (alike / "data.toml").write_text((alike / "data.toml").read_text("utf-8").replace('"made"', '"alike"'), "utf-8")
     path = str(home / "c.json")
     assert main(["certify", str(home / "made"), "--to", path]) == 0
-    assert main(["certify", "--extend", path, str(czech), "--from", "ja", "--margin", "0.15", "--where", "metric=tone"]) == 0
-    further = ["--margin", "0.15", "--alpha", "0.04", "--langs", "ja", "--majority", "strict"]
+    assert main(["certify", "--extend", path, str(czech), "--from", "ja", "--set", "margin=0.15", "--where", "metric=tone"]) == 0
+    further = ["--set", "margin=0.15", "--set", "alpha=0.04", "--langs", "ja", "--majority", "strict"]
     assert main(["certify", "--extend", path, str(alike), *further]) == 0
     assert {(line["language"], line["metric"]) for line in json.loads((home / "c.json").read_text("utf-8"))["extensions"]} == {
         ("cs", "tone"),

@@ -106,8 +106,8 @@ def test_closeness_is_not_called_pairs(cli: Cli, tmp_path: Path, scale: str) -> 
     assert (verdict["interval"], verdict["closeness"]) == ((True, True) if scale == "interval" else (False, False))
     assert ("closeness to native speakers" in verdict["sentence"]) == (scale == "interval")
     for shown in (("--all",), ("--md",)):
-        text = cli("compare", tmp_path / "made", "--verdicts", *shown).out
+        text = cli("compare", tmp_path / "made", *shown).out
         assert ("closeness of judge and people: 1 minus" in text) == (scale == "interval")
         assert ("an unread answer agrees with nobody" in text) == (scale == "ordinal")
-    distance = json.loads(cli("compare", tmp_path / "made", "--json", "--agreement", "distance").out)["verdicts"][0]
+    distance = json.loads(cli("compare", tmp_path / "made", "--json", "--set", "agreement=distance").out)["verdicts"][0]
     assert distance["closeness"] and distance["agreement"] == pytest.approx(close)

@@ -45,7 +45,7 @@ def rows(shared_data: Path) -> dict[str, list[dict[str, Any]]]:
 def pooled(cli: Callable[..., Any], shared_data: Path, name: str, *flags: str) -> dict[str, dict[str, Any]]:
     """What the command says of each judge on one data set."""
     done = cli(
-        "compare", shared_data / "alttest", "--where", f"task={TASKS[name]}", "--epsilon", str(EPSILON.get(name, 0.1)), "--json", *flags
+        "compare", shared_data / "alttest", "--where", f"task={TASKS[name]}", "--set", f"epsilon={EPSILON.get(name, 0.1)}", "--json", *flags
     )
     assert done.code == 0, done.err
     found = json.loads(done.out)
@@ -94,7 +94,7 @@ def test_every_set_is_the_test_on_its_raw_table(
 
 
 def test_the_flag_wins_over_the_card_and_stands_in_the_signature(cli: Callable[..., Any], shared_data: Path) -> None:
-    carded, flagged = (pooled(cli, shared_data, "cebab_stars", *flags) for flags in ((), ("--alt-scoring", "accuracy")))
+    carded, flagged = (pooled(cli, shared_data, "cebab_stars", *flags) for flags in ((), ("--set", "alt_scoring=accuracy")))
     assert {row["scoring"] for row in carded.values()} == {"neg_rmse"} and {row["scoring"] for row in flagged.values()} == {"accuracy"}
     assert carded["gpt-4o"]["rho"] != flagged["gpt-4o"]["rho"]
     done = cli("compare", shared_data / "alttest", "--where", "task=review_rating", "--full", "--signature")

@@ -161,7 +161,7 @@ def test_what_is_refused_before_any_test(certificate: Certificate, made: Callabl
         extend(certificate, made("foreign", prompts=60, judge="model/two"))
     with pytest.raises(UsageError, match="random sample"):
         extend(certificate, made("chosen", prompts=60, sampling="unknown"))
-    with pytest.raises(UsageError, match="--margin is 1"):
+    with pytest.raises(UsageError, match="margin is 1"):
         ExtendOptions(margin=1.0)
 
 
