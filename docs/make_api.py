@@ -15,6 +15,7 @@ import msgspec
 import harness
 from harness.decide.verdicts import Verdict
 from harness.notebook import DrawnFigure, NotebookComparison, NotebookReport
+from harness.options import field_texts
 
 PAGE = Path(__file__).with_name("api.md")
 # The order of the page: what newcomers need first. Every public name is here once.
@@ -154,7 +155,7 @@ def _fields(kind: type) -> Iterator[str]:
     rest = [name for name in defaults if not re.search(rf"^ +[\w, ]*\b{name}\b[\w, ]*:", explained, re.MULTILINE)]
     if rest:
         yield from ("", "Fields:", "")
-        comments = _comments(kind)
+        comments = _comments(kind) | {name: f": {_plain(text)}" for name, text in field_texts(kind).items()}
         yield from (f"- `{name}: {annotations[name]}{_default(defaults[name])}`{comments.get(name, '')}" for name in rest)
 
 

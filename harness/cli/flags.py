@@ -6,19 +6,18 @@ a positional argument. The text of the class has examples. `command(first=...)` 
 
 from __future__ import annotations
 
-import ast
 import importlib
 import inspect
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
 from typing import Annotated, Any, ClassVar, NoReturn, TypeVar, get_args, get_origin, get_type_hints
 
 from cyclopts import App, Argument, ArgumentCollection, CycloptsError, Group, Parameter
 from cyclopts.exceptions import CoercionError, MissingArgumentError, UnknownOptionError, UnusedCliTokensError, ValidationError
 
 from harness.cli.commands import LEAVES
+from harness.options import field_texts
 
 FIRST = "flags"
 
@@ -151,30 +150,6 @@ def recorded_arguments(name: str) -> list[Argument]:
     """Return the arguments of a command that say what is done, not how it is shown."""
     cls = class_of(name)
     return [argument for argument in arguments_of(name) if owner_of(cls, argument.field_info.name).recorded]
-
-
-def field_texts(cls: type) -> dict[str, str]:
-    """Return the text below each field of a class and of its base classes."""
-    texts: dict[str, str] = {}
-    for base in reversed(cls.__mro__):
-        if base.__module__.startswith("harness."):
-            texts |= _texts_of(base.__module__).get(base.__name__, {})
-    return texts
-
-
-@cache
-def _texts_of(module: str) -> dict[str, dict[str, str]]:
-    """Return the text below each field of each class of a module."""
-    classes = [node for node in ast.parse(inspect.getsource(sys.modules[module])).body if isinstance(node, ast.ClassDef)]
-    return {
-        cls.name: {
-            field.target.id: " ".join(text.value.value.split())
-            for field, text in zip(cls.body, cls.body[1:], strict=False)
-            if isinstance(field, ast.AnnAssign) and isinstance(field.target, ast.Name)
-            if isinstance(text, ast.Expr) and isinstance(text.value, ast.Constant) and isinstance(text.value.value, str)
-        }
-        for cls in classes
-    }
 
 
 def examples_of(name: str) -> list[str]:

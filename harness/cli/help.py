@@ -75,8 +75,8 @@ def _command_help(name: str, width: int) -> str:
 
 def thresholds_help(width: int = 110) -> str:
     """Return the thresholds of the verdicts, with what each is and its default."""
-    from harness.cli.flags import field_texts
     from harness.decide.options import DecisionOptions
+    from harness.options import field_texts
 
     usual, texts = DecisionOptions(), field_texts(DecisionOptions)
     rows = [(f"{name}={'' if (value := getattr(usual, name)) is None else value}", texts[name]) for name in usual.__struct_fields__]

@@ -139,6 +139,28 @@ def open_judge(name, options):
     return OneJudge(name)
 """
 
+COMMAND = """
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Annotated
+
+from harness.cli.flags import Command, command, flag
+
+
+@command("commands.count:count")
+@dataclass(frozen=True, kw_only=True)
+class Count(Command):
+    file: Annotated[Path, flag(name="FILE")] = field(kw_only=False)
+    \'\'\'the file\'\'\'
+
+
+def count(arguments):
+    print(len(arguments.file.read_text().splitlines()), "lines")
+    return 0
+"""
+
 SCORES_OF_TWO = "item_id,annotator_id,prompt,output,task_quality\n" + "".join(
     f"t{number},{who},Napiš pozdrav číslo {number}.,Dobrý den {number},2\n" for number in range(40) for who in "pq"
 )
@@ -149,15 +171,39 @@ CHANGES = {
     "a command": Change(
         most=2,
         files={
-            "cli/count.py": 'def count(arguments):\n    print(len(arguments.file.read_text().splitlines()), "lines")\n    return 0\n',
-            "cli/flags/studies_and_jobs.py": {
-                '\nCOMMANDS = r"""\n': '\nCOMMANDS = r"""\n'
-                "harness count (count:count): count the lines of a file\n    file FILE (Path): the file\n\n",
+            "cli/commands/count.py": COMMAND.lstrip(),
+            "cli/commands/__init__.py": {
+                '        "store": (': '        "count": ("count:Count", "count the lines of a file"),\n        "store": (',
             },
         },
         given=("three.txt", "one\ntwo\nthree\n"),
-        commands=("count three.txt",),
-        printed=("3 lines",),
+        commands=("count three.txt", "count --help"),
+        printed=("3 lines", "usage: harness count [flags] FILE", "FILE                    the file"),
+    ),
+    "a flag that hides a judge": Change(
+        most=4,
+        files={
+            "cli/commands/find_out.py": {
+                '    level: Literal["item", "system"] = "item"\n': "    hide: tuple[str, ...] = ()\n"
+                '    """a judge that is left out; repeatable"""\n    level: Literal["item", "system"] = "item"\n',
+            },
+            "cli/compare.py": {"        level=arguments.level,\n": "        level=arguments.level,\n        hidden=arguments.hide,\n"},
+            "measure/options.py": {
+                '    level: Level = "item"\n': '    level: Level = "item"\n    hidden: tuple[str, ...] = ()\n',
+            },
+            "measure/compare.py": {
+                "    if wanted:\n        data = only_where": "    judges = np.array(judgments.judge.values)\n"
+                "    kept &= ~np.isin(judges[judgments.judge.codes], options.hidden)\n"
+                "    if wanted:\n        data = only_where",
+            },
+        },
+        given=("scores.csv", SCORES_OF_TWO),
+        commands=(
+            "labels import scores.csv --to people --task open_prompt --language cs",
+            "run --data people --judge baseline/random --judge baseline/length --out results",
+            "compare results/runs/* --hide baseline/random --html page.html --csv",
+        ),
+        printed=("baseline/length",),
     ),
     "a condition axis": Change(
         most=4,
@@ -173,8 +219,12 @@ CHANGES = {
             "runs/specification.py": {
                 "    top_ps: tuple": "    min_ps: tuple[float | None, ...] = (None,)\n    top_ps: tuple",
             },
-            "cli/flags/finding_out.py": {"    --top-p P[,P]": "    --min-p P[,P] (top_ps): least share\n    --top-p P[,P]"},
-            "cli/flags/other_programs.py": {"    --top-p P (": "    --min-p P (single_top_p): least share\n    --top-p P ("},
+            "cli/commands/find_out.py": {
+                "    top_p: ": '    min_p: TopPs | None = None\n    """least share"""\n    top_p: ',
+            },
+            "cli/commands/other_programs.py": {
+                "    top_p: ": '    min_p: TopP | None = None\n    """least share"""\n    top_p: ',
+            },
         },
         given=("gate.toml", '[[rule]]\nmetric = "problematic_content"\nmin_items = 5\n'),
         commands=(

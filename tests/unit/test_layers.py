@@ -17,7 +17,20 @@ from harness import runs
 
 # From the bottom up. Whoever adds a module or package to harness/ gives it a layer here.
 LAYERS: list[set[str]] = [
-    {"archives", "errors", "exit_codes", "html_pages", "model", "offensive", "patterns", "plugin_errors", "redaction", "row_files", "text"},
+    {
+        "archives",
+        "errors",
+        "exit_codes",
+        "html_pages",
+        "model",
+        "offensive",
+        "options",
+        "patterns",
+        "plugin_errors",
+        "redaction",
+        "row_files",
+        "text",
+    },
     {"content"},
     {"data", "text_measures"},
     {"stats"},
