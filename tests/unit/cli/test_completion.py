@@ -1,0 +1,87 @@
+"""`harness --install-completion`: what a shell completes afterwards. zsh and fish may be absent, so their scripts are only looked at."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from harness.cli import main
+from harness.cli.commands import LEAVES
+from harness.cli.flags import arguments_of
+
+COMPLETE = """
+complete -p harness
+COMP_WORDS=({words})
+COMP_CWORD=$((${{#COMP_WORDS[@]}} - 1))
+_harness
+printf '%s\\n' "${{COMPREPLY[@]}}"
+"""
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    for name in ("ZSH", "ZSH_CUSTOM", "XDG_CONFIG_HOME", "XDG_DATA_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    return tmp_path
+
+
+def install(*words: str) -> int | str | None:
+    with pytest.raises(SystemExit) as caught:
+        main(["--install-completion", *words])
+    return caught.value.code
+
+
+@pytest.mark.skipif(not shutil.which("bash"), reason="no bash here")
+@pytest.mark.parametrize(
+    ("words", "completed", "absent"),
+    [
+        ("harness ''", ["run", "compare", "labels"], ["--json"]),
+        ("harness comp", ["compare"], ["run"]),
+        ("harness labels ''", ["import", "export", "check", "needed"], ["run"]),
+        ("harness compare x --fig", ["--figure", "--figure-width", "--figure-kind"], ["--json"]),
+        ("harness compare x --level ''", ["item", "system"], ["none"]),
+        ("harness labels import --from ''", ["csv", "xlsx", "argilla"], []),
+    ],
+)
+def test_bash_completes_commands_flags_and_values(home: Path, words: str, completed: list[str], absent: list[str]) -> None:
+    assert install("--shell", "bash") == 0
+    done = subprocess.run(
+        ["bash", "--rcfile", str(home / ".bashrc"), "-i", "-c", COMPLETE.format(words=words)],
+        env={"HOME": str(home), "PATH": os.environ["PATH"], "TERM": "dumb"},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    first, *replies = done.stdout.splitlines()
+    assert first.startswith("complete ") and first.endswith("_harness harness")
+    assert set(completed) <= set(replies) and not set(absent) & set(replies)
+
+
+@pytest.mark.parametrize(("shell", "start"), [("zsh", "#compdef harness"), ("fish", "#"), ("bash", "#")])
+def test_a_script_is_written_that_has_every_command_and_flag(home: Path, shell: str, start: str) -> None:
+    assert install(f"--shell={shell}") == 0
+    [script] = [path for path in home.rglob("*") if path.is_file() and "harness" in path.name]
+    text = script.read_text("utf-8")
+    assert text.startswith(start)
+    for name in LEAVES:
+        assert all(word in text for word in name.split())
+        flags = [argument.name for argument in arguments_of(name) if not argument.field_info.is_positional_only]
+        assert [flag for flag in flags if flag.lstrip("-") not in text] == []
+
+
+@pytest.mark.parametrize("words", [("--shell", "tcsh"), ("--shell=",), ("tcsh",)])
+def test_a_shell_that_is_not_possible_is_refused(
+    home: Path, words: tuple[str, ...], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("cyclopts.completion.detect.detect_shell", lambda: "tcsh")
+    assert install(*words) == 2
+    assert (
+        "argument --shell: should be bash, zsh or fish; for example: harness --install-completion --shell bash" in capsys.readouterr().err
+    )
+    assert list(home.iterdir()) == []
