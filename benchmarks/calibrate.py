@@ -15,6 +15,7 @@ from harness.correction.calibrate import CalibrateOptions, calibrated_metric
 from harness.correction.certified_map import CertifiedMap, calibrated_texts
 from harness.correction.map_input import map_inputs
 from harness.correction.scored_items import ScoredItems
+from harness.measure.answer_counts import AnswerCounts
 from harness.measure.units import Classes, LabelCounts
 
 LANGUAGES, METRICS, TEXTS, LABELS, CLASSES = 15, 9, 3704, 2, 5
@@ -34,6 +35,7 @@ def cell(language: int, metric: int, texts: int, rng: np.random.Generator) -> Sc
         answers=counted[1],
         numbers=None,
         asked=np.ones(texts, np.int64),
+        counts=AnswerCounts(texts, {}),
         probability=np.full(texts, np.nan),
         expected=np.full(texts, np.nan),
         inclusion=None,

@@ -142,7 +142,7 @@ def test_how_sure_an_answer_is_comes_from_the_thresholds_of_the_verdicts(make_ve
 
 def test_lines_have_the_command_of_the_next_step(make_verdict: MakeVerdict) -> None:
     found = list(answer_lines([make_verdict(**UNCLEAR | {"k": 60}), make_verdict(language="ja", **USE)]))
-    lines = [line.whole for line in found]
+    lines = [line.full_text for line in found]
     assert found[0].style == "title" and lines[0] == "openai/one may be used for 1 of 2 questions" and len(lines) <= 6
     assert any(line.startswith("✓ Use it in Japanese. At worst 35 points less than people") for line in lines), "with the card's note"
     assert "○ Not known yet in Czech." in lines
