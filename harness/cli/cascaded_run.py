@@ -13,20 +13,21 @@ from harness.correction.cascade_certificate import CascadeCertificate, load
 from harness.correction.cascade_run import CascadedRun, refuse_changed, run_cascade, step_spec
 from harness.engines import Settings
 from harness.errors import UsageError
+from harness.options import flag_name
 from harness.render.improvement import print_cascaded
 from harness.render.progress import TerminalWatcher
 from harness.row_files import to_json, write_atomic
 from harness.runs import RunSpec, estimate_cost, open_judges, planned_calls, prepare, price_for_engine
 
-_FROM_CERTIFICATE = ("judge", "variant", "temperature", "top_p", "repeats", "perturb", "study")
-"""Flags of what the certificate says."""
+_FROM_CERTIFICATE = ("judges", "variants", "temperatures", "top_ps", "repeats", "perturbations", "study")
+"""What the certificate says."""
 
 
 def run_cascaded(arguments: Any, spec: RunSpec, settings: Settings) -> int:
     """Ask the chain and write who answers each text."""
-    given = [flag for flag in _FROM_CERTIFICATE if getattr(arguments, flag)]
-    if given:
-        flags = ", ".join(f"--{flag.replace('_', '-')}" for flag in given)
+    usual = RunSpec()
+    if given := [field for field in _FROM_CERTIFICATE if getattr(spec, field) != getattr(usual, field)]:
+        flags = ", ".join(flag_name(RunSpec, field) for field in given)
         raise UsageError(f"the certificate of the cascade says whom to ask, and how; leave out {flags}")
     held = load(arguments.cascade)
     if arguments.dry_run:

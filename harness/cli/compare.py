@@ -15,7 +15,7 @@ from harness.cli.arguments import check_figure, decision_options, page_path
 from harness.cli.commands.find_out import Compare
 from harness.cli.commands.labels_and_data import LabelsCheck
 from harness.cli.endings import exit_code_of
-from harness.cli.flags import recorded_arguments, repeats
+from harness.cli.flags import recorded_arguments, repeats, value_of
 from harness.cli.judged import compare_options, key_and_value, restrictions
 from harness.cli.streams import print_json, told_warnings
 
@@ -100,7 +100,7 @@ def _command(arguments: Compare) -> str:
     """Return the command that repeats this comparison: all its flags but those of the output, with folders named without their path."""
     words = ["harness", "compare", *(Path(source).name for source in arguments.sources)]
     for argument in recorded_arguments("compare"):
-        value = getattr(arguments, argument.field_info.name)
+        value = value_of(arguments, argument.field_info.name)
         if argument.field_info.is_positional_only or value == argument.field_info.default:
             continue
         values = value if repeats(argument) else [",".join(map(str, value)) if isinstance(value, tuple) else str(value)]

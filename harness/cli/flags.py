@@ -9,15 +9,16 @@ from __future__ import annotations
 import importlib
 import inspect
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Annotated, Any, ClassVar, NoReturn, TypeVar, get_args, get_origin, get_type_hints
+from types import UnionType
+from typing import Annotated, Any, ClassVar, Literal, NamedTuple, NoReturn, TypeVar, Union, get_args, get_origin, get_type_hints
 
-from cyclopts import App, Argument, ArgumentCollection, CycloptsError, Group, Parameter
+from cyclopts import App, Argument, ArgumentCollection, CycloptsError, Group, Parameter, Token
 from cyclopts.exceptions import CoercionError, MissingArgumentError, UnknownOptionError, UnusedCliTokensError, ValidationError
 
 from harness.cli.commands import LEAVES
-from harness.options import field_texts
+from harness.options import Flag, OneOf, Reads, ReadsEach, field_texts, flag_hints
 
 FIRST = "flags"
 
@@ -74,11 +75,6 @@ def command(target: str, first: str = "") -> Callable[[C], C]:
     return register
 
 
-def owner_of(cls: type[Command], field: str) -> type[Command]:
-    """Return the class that defines a field of a command."""
-    return next(base for base in cls.__mro__ if issubclass(base, Command) and field in inspect.get_annotations(base))
-
-
 def class_of(name: str) -> type[Command]:
     """Return the dataclass of a command."""
     module, _, cls = LEAVES[name].partition(":")
@@ -106,39 +102,105 @@ def app_of(name: str, *, explained: bool = False) -> App:
         explained: whether flags have their help, which is read from the source and takes time.
     """
     cls = class_of(name)
+    fields = fields_of(cls)
 
     def build(*values: Any, **flags: Any) -> Command:
+        for holder, kind in {field.holder: field.kind for field in fields if field.holder}.items():
+            given = {field.name: flags.pop(field.name) for field in fields if field.holder == holder and field.name in flags}
+            flags[holder] = kind(**given)
         return cls(*values, **flags)
 
-    build.__signature__ = _signature(cls, field_texts(cls) if explained else {})  # type: ignore[attr-defined]
+    build.__signature__ = inspect.Signature(list(_parameters(cls, fields, explained)))  # type: ignore[attr-defined]
     settings = Parameter(negative="", allow_repeating=True)
     app = App(name=name.split()[-1], help_flags=[], version_flags=[], help_format="plaintext", default_parameter=settings)
     app.default(build)
     return app
 
 
-def _signature(cls: type[Command], texts: Mapping[str, str]) -> inspect.Signature:
-    """Return the fields of a command as parameters: positional arguments, its own flags, those of its base classes."""
+class OptionField(NamedTuple):
+    """A field of a command, or of an object of options that the command holds."""
+
+    parameter: inspect.Parameter
+    kind: type  # the class of the command, or of the options
+    owner: type  # the class that defines the field
+    holder: str = ""  # the field of the command that holds the options
+
+    @property
+    def name(self) -> str:
+        return self.parameter.name
+
+
+def fields_of(cls: type[Command]) -> list[OptionField]:
+    """Return the fields of a command, with those of the options that it holds in place of these."""
     hints = get_type_hints(cls, include_extras=True)
-    names = [*cls.first, *cls.__annotations__]
-
-    def rank(parameter: inspect.Parameter) -> tuple[int, int]:
-        """Positional arguments keep their order; flags of base classes come after the others, and those of all commands last."""
-        if parameter.kind is not parameter.KEYWORD_ONLY:
-            return parameter.kind, 0
-        later = len(names) + (owner_of(cls, parameter.name) is Command)
-        return parameter.kind, names.index(parameter.name) if parameter.name in names else later
-
-    parameters = []
-    for parameter in sorted(inspect.signature(cls).parameters.values(), key=rank):
+    fields = []
+    for parameter in inspect.signature(cls).parameters.values():
         hint = hints[parameter.name]
+        options = flag_hints(hint) if isinstance(hint, type) else {}
+        usual = hint() if options else None
+        for name, flag_hint in options.items():
+            member = inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=getattr(usual, name), annotation=flag_hint)
+            fields.append(OptionField(member, hint, _owner(hint, name), parameter.name))
+        if not options:
+            kind = parameter.POSITIONAL_ONLY if parameter.kind is parameter.POSITIONAL_OR_KEYWORD else parameter.kind
+            fields.append(OptionField(parameter.replace(annotation=hint, kind=kind), cls, _owner(cls, parameter.name)))
+    return fields
+
+
+def _owner(kind: type, field: str) -> type:
+    return next(base for base in kind.__mro__ if field in inspect.get_annotations(base))
+
+
+def _parameters(cls: type[Command], fields: Sequence[OptionField], explained: bool) -> Iterator[inspect.Parameter]:
+    """Yield the fields as parameters: positional arguments in their order, those that people need, and the flags of all commands last."""
+    names = [*cls.first, *inspect.get_annotations(cls)]
+
+    def rank(field: OptionField) -> tuple[int, int]:
+        if field.parameter.kind is not inspect.Parameter.KEYWORD_ONLY:
+            return field.parameter.kind, 0
+        if field.name in names:
+            return field.parameter.kind, names.index(field.name)
+        return field.parameter.kind, len(names) + (2 if field.owner is Command else 0 if field.holder else 1)
+
+    texts = {kind: field_texts(kind) if explained else {} for kind in {field.kind for field in fields}}
+    for field in sorted(fields, key=rank):
+        hint = _with_parameters(field.parameter.annotation)
         plain, metadata = (hint.__origin__, hint.__metadata__) if get_origin(hint) is Annotated else (hint, ())
-        kind = parameter.POSITIONAL_ONLY if parameter.kind is parameter.POSITIONAL_OR_KEYWORD else parameter.kind
-        about = Parameter(help=texts.get(parameter.name))
-        if kind is parameter.KEYWORD_ONLY:
-            about = Parameter(help=texts.get(parameter.name), group=owner_of(cls, parameter.name).heading)
-        parameters.append(parameter.replace(kind=kind, annotation=Annotated[(plain, about, *metadata)]))
-    return inspect.Signature(parameters)
+        about = Parameter(help=texts[field.kind].get(field.name))
+        if field.parameter.kind is inspect.Parameter.KEYWORD_ONLY:
+            about = Parameter(help=texts[field.kind].get(field.name), group=getattr(field.owner, "heading", FIRST))
+        yield field.parameter.replace(annotation=Annotated[(plain, about, *metadata)])
+
+
+def _with_parameters(hint: Any) -> Any:
+    """Return a type whose marks of options are those of cyclopts."""
+    if get_origin(hint) is Annotated:
+        choices = next((mark.values for mark in hint.__metadata__ if isinstance(mark, OneOf)), None)
+        return Annotated[(Literal[choices] if choices else _with_parameters(hint.__origin__), *map(_parameter, hint.__metadata__))]
+    if get_origin(hint) in (Union, UnionType):
+        return Union[tuple(map(_with_parameters, get_args(hint)))]  # noqa: UP007 (of parts that are computed)
+    return hint
+
+
+def _parameter(mark: Any) -> Any:
+    match mark:
+        case Flag(names, metavar):
+            return Parameter(name=names.split() or None, metavar=metavar or None)
+        case Reads(parse):
+            return Parameter(converter=lambda _, tokens: parse(tokens[-1].value), n_tokens=1, accepts_keys=False)
+        case ReadsEach(parse, collect):
+
+            def convert(_: type, tokens: Sequence[Token]) -> Any:
+                return collect(parse(token.value) for token in tokens)
+
+            return Parameter(converter=convert, n_tokens=1, accepts_keys=False, consume_multiple=False)
+    return mark
+
+
+def value_of(command: Command, field: str) -> Any:
+    """Return the value of a flag by the name of its field, in the command or in the options that it holds."""
+    holders = [command, *(getattr(command, option.holder) for option in fields_of(type(command)) if option.name == field and option.holder)]
+    return getattr(holders[-1], field)
 
 
 def arguments_of(name: str, *, explained: bool = False) -> ArgumentCollection:
@@ -148,8 +210,8 @@ def arguments_of(name: str, *, explained: bool = False) -> ArgumentCollection:
 
 def recorded_arguments(name: str) -> list[Argument]:
     """Return the arguments of a command that say what is done, not how it is shown."""
-    cls = class_of(name)
-    return [argument for argument in arguments_of(name) if owner_of(cls, argument.field_info.name).recorded]
+    recorded = {field.name for field in fields_of(class_of(name)) if getattr(field.owner, "recorded", True)}
+    return [argument for argument in arguments_of(name) if argument.field_info.name in recorded]
 
 
 def examples_of(name: str) -> list[str]:
@@ -160,10 +222,9 @@ def examples_of(name: str) -> list[str]:
 
 def repeats(argument: Argument) -> bool:
     """Return whether a flag can be given several times, once for each value."""
-    hint = next((part for part in get_args(argument.hint) if get_origin(part) is tuple), argument.hint)  # of `tuple[...] | None`
-    if get_origin(hint) is not tuple:
-        return False
-    return argument.parameter.converter is None or get_origin(get_args(hint)[0]) is tuple
+    if argument.parameter.converter is not None:
+        return argument.parameter.consume_multiple is not None
+    return any(get_origin(part) is tuple for part in (argument.hint, *get_args(argument.hint)))  # also of `tuple[...] | None`
 
 
 def group_of(argument: Argument) -> str:

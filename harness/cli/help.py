@@ -64,7 +64,8 @@ def _command_help(name: str, width: int) -> str:
         else:
             label = ", ".join(argument.names) + ("" if argument.hint is bool else f" {value}")
             usage += [f"{argument.name} {value}"] if argument.required else []
-        if not (argument.required or "(default" in text or default is None or default is False or default in ((), "")):
+        empty = default is None or default is False or (isinstance(default, (str, tuple, dict)) and not default)
+        if not (argument.required or "(default" in text or empty):
             text += f" (default: {','.join(map(str, default)) if isinstance(default, tuple) else default})"
         first = argument.field_info.name in class_of(name).first
         groups.setdefault("arguments" if positional else FIRST if first else group_of(argument), []).append((label, text))

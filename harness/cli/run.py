@@ -6,6 +6,7 @@ import shutil
 import sys
 from collections.abc import Collection, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -24,7 +25,7 @@ from harness.decide.options import DecisionOptions
 from harness.engines import Cluster, Limits, Settings
 from harness.errors import IncompleteRun, StoreError, UsageError
 from harness.judges import traits_of
-from harness.model import SAMPLING, Failure
+from harness.model import Failure
 from harness.offensive import refuse_in_repository
 from harness.reports.collection_answer import BoardVerdicts, answer_of_boards
 from harness.reports.run_report import Report, only_languages
@@ -147,28 +148,12 @@ def _keep_spec(result: RunResult, arguments: Any) -> None:
         write_atomic(result.folder / "spec.toml", to_toml(flags), private=True)
 
 
-RUN_FLAGS = {
-    "languages": "langs",
-    "judges": "judge",
-    "variants": "variant",
-    "prompts": "prompt",
-    "rubrics": "rubric",
-    **{f"{name}s": name for name in SAMPLING},
-    "orders": "order",
-    "shown_sources": "shown_source",
-    "perturbations": "perturb",
-    "segmenters": "segmenter",
-    "own_systems": "own_system",
-}
-"""The flags that set a field of `RunSpec` under another name; all others have the field's name."""
-
-
 def _spec(arguments: Any) -> RunSpec:
-    if arguments.full and arguments.board not in (None, "controls-full"):
+    request: RunSpec = arguments.request
+    if arguments.full and request.board not in (None, "controls-full"):
         raise UsageError("--full means --board controls-full; remove --board")
-    given = given_fields(arguments, RunSpec, **RUN_FLAGS) | addresses(arguments) | {"reask": "refused" in arguments.reask}
-    given |= {"own_systems": dict(arguments.own_system or ()), "tuned": dict(arguments.tuned or ())}
-    return RunSpec(**given | ({"board": "controls-full"} if arguments.full else {}))
+    board = "controls-full" if arguments.full else request.board
+    return replace(request, board=board, content=arguments.content, reask="refused" in arguments.reask, **addresses(arguments))
 
 
 def engine_settings(arguments: Any) -> Settings:

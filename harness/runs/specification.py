@@ -5,14 +5,28 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
-from harness.content.specs import Rubric
-from harness.judges import Panel
-from harness.model import Order, ShownSource
-from harness.prompts import OwnPrompt
-from harness.runs.protocol import Majority
+from harness.options import (
+    Count,
+    Flag,
+    Majority,
+    Names,
+    Orders,
+    OwnSystems,
+    Reads,
+    Seed,
+    ShownSources,
+    Temperatures,
+    TunedJudges,
+    top_ps,
+)
 from harness.text import as_names
+
+if TYPE_CHECKING:
+    from harness.content.specs import Rubric
+    from harness.judges import Panel
+    from harness.prompts import OwnPrompt
 
 DEFAULT_BOARD = "controls"
 DEFAULT_JUDGE = "local/smollm2-135m"
@@ -22,66 +36,114 @@ DEFAULT_JUDGE = "local/smollm2-135m"
 class ChosenTexts:
     """The choice of texts."""
 
-    board: str | None = None
-    data: Path | None = None
+    heading: ClassVar[str] = "what to judge"
+
+    languages: Annotated[Names | None, Flag("--langs --lang", "TAGS")] = None
+    """languages, separated by commas: ja,cs (default: all that have items)"""
+    tasks: Annotated[Names | None, Flag(metavar="NAMES")] = None
+    """only these tasks"""
+    metrics: Annotated[Names | None, Flag(metavar="NAMES")] = None
+    """only these metrics"""
+    board: Annotated[str | None, Flag(metavar="NAME")] = None
+    """the board whose protocol is used, or a collection of boards: people (default: controls)"""
+    data: Annotated[Path | None, Flag(metavar="DIR")] = None
+    """judge the items of a data folder, or of a language pack, instead of a board's"""
+    unlabelled: Annotated[bool, Flag()] = False
+    """with --data: also judge items without a label, so that 'harness correct' can extend the labels to them"""
+    limit: Annotated[Count | None, Flag(metavar="N")] = None
+    """only the first N items of each language and task"""
+    study: Annotated[str, Flag(metavar="NAME")] = ""
+    """ask as a study does, with its section in the report: chiang-lee, self-preference, languages (of rubric, item and justification, on
+    the same texts); other flags take precedence"""
     content: tuple[Path, ...] = ()
-    languages: tuple[str, ...] | None = None
-    tasks: tuple[str, ...] | None = None
-    limit: int | None = None
-    only: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # the items that are asked about, by metric; empty: all
-    unlabelled: bool = False  # also ask about items of a data folder that have no label
-    study: str = ""  # a published study whose section the report has
+    """further folders with tasks/, languages/, rubrics/"""
+    only: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """the items that are asked about, by metric; empty: all"""
 
 
 @dataclass(frozen=True, kw_only=True)
 class ChosenJudges:
     """Who judges."""
 
-    judges: tuple[str, ...] = (DEFAULT_JUDGE,)  # may name files of panels: `panel/jury.toml`
-    panels: Mapping[str, Panel] = field(default_factory=dict)  # the same, read already, by name; their members are among the judges
-    base_url: str | None = None  # of each judge that `base_urls` does not name
-    base_urls: Mapping[str, str] = field(default_factory=dict)  # judge -> its endpoint
-    headers: Mapping[str, str] = field(default_factory=dict, repr=False)  # further headers, `NAME` or `JUDGE=NAME` -> value, often a secret
-    body: Mapping[str, Any] = field(default_factory=dict)  # further fields of requests, `NAME` or `JUDGE=NAME` -> value
-    own_systems: Mapping[str, str] = field(default_factory=dict)  # judge -> the system of the data that it is, if not its name
-    tuned: Mapping[str, str] = field(default_factory=dict)  # judge -> the judge that it was before it was tuned
+    heading: ClassVar[str] = "judges"
+
+    judges: Annotated[tuple[str, ...], Flag("--judge", "NAME")] = (DEFAULT_JUDGE,)
+    """openai/<model>[@<label>], local/<model or .gguf>, baseline/<name>, python:<module>:<function>, replay/<file> or a panel of them,
+    panel/<file.toml>; repeatable"""
+    panels: Mapping[str, Panel] = field(default_factory=dict)
+    """the panels among them, read already, by name; their members are among the judges"""
+    own_systems: Annotated[OwnSystems, Flag("--is", "JUDGE=SYSTEM")] = field(default_factory=dict)
+    """for --study self-preference: the system of the data that a judge is (default: the one with its name); repeatable"""
+    tuned: Annotated[TunedJudges, Flag(metavar="NEW=OLD")] = field(default_factory=dict)
+    """for --study self-preference: a judge that was tuned, and the judge before; both are the system of the latter; repeatable"""
+    base_url: str | None = None
+    """the endpoint of each judge that `base_urls` does not name"""
+    base_urls: Mapping[str, str] = field(default_factory=dict)
+    """the endpoint of single judges, by name"""
+    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
+    """further headers, `NAME` or `JUDGE=NAME`, with their values, which are often secrets"""
+    body: Mapping[str, Any] = field(default_factory=dict)
+    """further fields of requests, `NAME` or `JUDGE=NAME`, with their values"""
 
 
 @dataclass(frozen=True, kw_only=True)
 class ChosenWordings:
     """The wording of the questions."""
 
-    variants: tuple[str, ...] | None = None
-    prompts: tuple[Path, ...] = ()  # files of prompts of the user's own; each is a variant
-    own_prompts: Mapping[str, OwnPrompt] = field(default_factory=dict)  # the same, read already, by name and hash
-    rubrics: tuple[Path, ...] = ()  # files of rubrics of the user's own; each variant is asked with each of them
-    own_rubrics: Mapping[str, Rubric] = field(default_factory=dict)  # the same, read already, by name and hash
-    examples: Path | None = None  # a data folder whose labelled items few-shot examples are taken from, in place of development items
-    allow_unreviewed: bool = False  # allow instructions in the items' language that no native reader has reviewed
+    heading: ClassVar[str] = "how to ask"
+
+    variants: Annotated[tuple[str, ...] | None, Flag("--variant", "NAME")] = None
+    """single, joint, detailed, few-shot, score-only, text, persona, ... joined by '+'; repeatable"""
+    prompts: Annotated[tuple[Path, ...], Flag("--prompt", "FILE")] = ()
+    """a prompt of your own (TOML) instead of the usual variants; repeatable, to compare prompts; see 'harness new prompt'"""
+    own_prompts: Mapping[str, OwnPrompt] = field(default_factory=dict)
+    """the same, read already, by name and hash"""
+    rubrics: Annotated[tuple[Path, ...], Flag("--rubric", "FILE")] = ()
+    """a wording of your own of a metric's rubric (TOML, as in rubrics/), in place of the usual one; repeatable"""
+    own_rubrics: Mapping[str, Rubric] = field(default_factory=dict)
+    """the same, read already, by name and hash"""
+    examples: Annotated[Path | None, Flag(metavar="DIR")] = None
+    """a data folder whose labelled items are the few-shot examples (default: dev items)"""
+    allow_unreviewed: Annotated[bool, Flag()] = False
+    """allow instructions that no native reader has reviewed"""
 
 
 @dataclass(frozen=True, kw_only=True)
 class ChosenConditions:
     """Under which conditions each variant is asked: the sampling, the order of texts, and changes of texts."""
 
-    temperatures: tuple[float, ...] | None = None
-    top_ps: tuple[float | None, ...] = (None,)
-    orders: tuple[Order, ...] = ("forward",)  # of the two texts of a pair
-    shown_sources: tuple[ShownSource, ...] = ()  # besides texts without the names of their systems, which are always asked about
-    perturbations: tuple[str, ...] = ()  # such as `shuffle-words:0.1,0.3`; the unchanged text is always asked about too
-    segmenters: tuple[str, ...] = ("icu",)  # decide what a word is for perturbations
-    crossed: bool = True  # False: further variants are asked at the first temperature only
+    heading: ClassVar[str] = "how to ask"
+
+    temperatures: Annotated[Temperatures | None, Flag("--temperature", "T[,T]")] = None
+    """sampling temperatures (default: the board's)"""
+    top_ps: Annotated[tuple[float | None, ...], Reads(top_ps), Flag("--top-p", "P[,P]")] = (None,)
+    """nucleus sampling (default: the endpoint's default)"""
+    orders: Annotated[Orders, Flag("--order", "ORDER")] = ("forward",)
+    """of the two texts of a pair: forward, swapped, both"""
+    shown_sources: Annotated[ShownSources, Flag("--shown-source", "SOURCES")] = ()
+    """also ask with the names of the systems in the texts' headings: correct, or swapped in a pair; correct,swapped"""
+    perturbations: Annotated[tuple[str, ...], Flag("--perturb", "NAME[:DOSE,..]")] = ()
+    """also ask about perturbed texts: shuffle-words:0.1,0.5, truncate, inject, ...; repeatable; see docs/studies.md"""
+    segmenters: Annotated[Names, Flag("--segmenter", "NAMES")] = ("icu",)
+    """how perturbations split texts into words: icu, whitespace"""
+    crossed: bool = True
+    """False: further variants are asked at the first temperature only"""
 
 
 @dataclass(frozen=True, kw_only=True)
 class RunSpec(ChosenConditions, ChosenWordings, ChosenJudges, ChosenTexts):
     """The request of a user, by keyword. None stands for the value of the board (for a data folder without a board: everything)."""
 
-    metrics: tuple[str, ...] | None = None
-    repeats: int | None = None
-    seed: int = 0
-    reask: bool = False  # ask refused calls again
-    majority: Majority | None = None  # how annotators become one reference
+    heading: ClassVar[str] = "how to ask"
+
+    repeats: Annotated[Count | None, Flag(metavar="N")] = None
+    """ask each question N times"""
+    seed: Annotated[Seed, Flag(metavar="N")] = 0
+    """seed for everything random"""
+    majority: Annotated[Majority | None, Flag()] = None
+    """how the labels of several annotators become one reference (default: the board's, or drop)"""
+    reask: bool = False
+    """ask refused calls again"""
 
     def __post_init__(self) -> None:
         read_names(self, ("languages", "tasks", "metrics", "judges", "variants", "perturbations", "segmenters"))

@@ -201,12 +201,12 @@ CHANGES = {
         commands=(
             "labels import scores.csv --to people --task open_prompt --language cs",
             "run --data people --judge baseline/random --judge baseline/length --out results",
-            "compare results/runs/* --hide baseline/random --html page.html --csv",
+            "compare results/runs/* --hide baseline/random --csv",
         ),
         printed=("baseline/length",),
     ),
     "a condition axis": Change(
-        most=4,
+        most=3,
         files={
             "model.py": {
                 '    shown_source: ShownSource = "none"  # the systems': "    min_p: float | None = None\n"
@@ -217,10 +217,8 @@ CHANGES = {
                 "    min_p: float | None = None\n\n    def __str__",
             },
             "runs/specification.py": {
-                "    top_ps: tuple": "    min_ps: tuple[float | None, ...] = (None,)\n    top_ps: tuple",
-            },
-            "cli/commands/find_out.py": {
-                "    top_p: ": '    min_p: TopPs | None = None\n    """least share"""\n    top_p: ',
+                "    top_ps: Annotated": '    min_ps: Annotated[tuple[float | None, ...], Reads(top_ps), Flag("--min-p")] = (None,)\n'
+                '    """least share"""\n    top_ps: Annotated',
             },
             "cli/commands/other_programs.py": {
                 "    top_p: ": '    min_p: TopP | None = None\n    """least share"""\n    top_p: ',

@@ -28,18 +28,12 @@ from harness.cli.commands.shared import (
     Speed,
 )
 from harness.cli.flags import FORM, Command, command, flag
-from harness.cli.values import (
-    Count,
+from harness.options import (
     Names,
-    Orders,
-    OwnSystems,
     Reask,
     Seed,
-    ShownSources,
-    Temperatures,
-    TopPs,
-    TunedJudges,
 )
+from harness.runs import RunSpec
 
 
 @command("atlas:show")
@@ -89,78 +83,20 @@ class Start(Json, People, Scores, Columns, Reading, AllowRefused):
 
 
 @dataclass(frozen=True, kw_only=True)
-class RunTexts(Command, group="what to judge"):
+class RunParts(Command, group="what to judge"):
     """Flags of `harness run`."""
 
-    langs: Annotated[Names | None, flag(name=("--langs", "--lang"), metavar="TAGS")] = None
-    """languages, separated by commas: ja,cs (default: all that have items)"""
-    tasks: Annotated[Names | None, flag(metavar="NAMES")] = None
-    """only these tasks"""
-    metrics: Annotated[Names | None, flag(metavar="NAMES")] = None
-    """only these metrics"""
-    board: Annotated[str | None, flag(metavar="NAME")] = None
-    """the board whose protocol is used, or a collection of boards: people (default: controls)"""
     full: bool = False
     """all test items (short for --board controls-full)"""
-    data: Annotated[Path | None, flag(metavar="DIR")] = None
-    """judge the items of a data folder, or of a language pack, instead of a board's"""
-    unlabelled: bool = False
-    """with --data: also judge items without a label, so that 'harness correct' can extend the labels to them"""
-    limit: Annotated[Count | None, flag(metavar="N")] = None
-    """only the first N items of each language and task"""
-    study: Annotated[str | None, flag(metavar="NAME")] = None
-    """ask as a study does, with its section in the report: chiang-lee, self-preference, languages (of rubric, item and justification, on
-    the same texts); other flags take precedence"""
     cascade: Annotated[Path | None, flag(metavar="FILE")] = None
     """ask the judges of this certificate ('harness accept --cascade --to FILE') one after the other, each about what those before it
     left, and write who answers each text; usually with --data DIR --unlabelled"""
 
 
 @dataclass(frozen=True, kw_only=True)
-class RunJudges(Command, group="judges"):
+class RunAgain(Command, group="how to ask"):
     """Flags of `harness run`."""
 
-    judge: Annotated[tuple[str, ...] | None, flag(metavar="NAME")] = None
-    """openai/<model>[@<label>], local/<model or .gguf>, baseline/<name>, python:<module>:<function>, replay/<file> or a panel of them,
-    panel/<file.toml>; repeatable"""
-    own_system: Annotated[OwnSystems | None, flag(name="--is", metavar="JUDGE=SYSTEM")] = None
-    """for --study self-preference: the system of the data that a judge is (default: the one with its name); repeatable"""
-    tuned: Annotated[TunedJudges | None, flag(metavar="NEW=OLD")] = None
-    """for --study self-preference: a judge that was tuned, and the judge before; both are the system of the latter; repeatable"""
-
-
-@dataclass(frozen=True, kw_only=True)
-class RunAsking(Command, group="how to ask"):
-    """Flags of `harness run`."""
-
-    variant: Annotated[tuple[str, ...] | None, flag(metavar="NAME")] = None
-    """single, joint, detailed, few-shot, score-only, text, persona, ... joined by '+'; repeatable"""
-    prompt: Annotated[tuple[Path, ...] | None, flag(metavar="FILE")] = None
-    """a prompt of your own (TOML) instead of the usual variants; repeatable, to compare prompts; see 'harness new prompt'"""
-    rubric: Annotated[tuple[Path, ...] | None, flag(metavar="FILE")] = None
-    """a wording of your own of a metric's rubric (TOML, as in rubrics/), in place of the usual one; repeatable"""
-    temperature: Annotated[Temperatures | None, flag(metavar="T[,T]")] = None
-    """sampling temperatures (default: the board's)"""
-    top_p: Annotated[TopPs | None, flag(metavar="P[,P]")] = None
-    """nucleus sampling (default: the endpoint's default)"""
-    order: Annotated[Orders, flag(metavar="ORDER")] = ("forward",)
-    """of the two texts of a pair: forward, swapped, both"""
-    shown_source: Annotated[ShownSources, flag(metavar="SOURCES")] = ()
-    """also ask with the names of the systems in the texts' headings: correct, or swapped in a pair; correct,swapped"""
-    perturb: Annotated[tuple[str, ...] | None, flag(metavar="NAME[:DOSE,..]")] = None
-    """also ask about perturbed texts: shuffle-words:0.1,0.5, truncate, inject, ...; repeatable; see docs/studies.md"""
-    segmenter: Annotated[Names, flag(metavar="NAMES")] = ("icu",)
-    """how perturbations split texts into words: icu, whitespace"""
-    examples: Annotated[Path | None, flag(metavar="DIR")] = None
-    """a data folder whose labelled items are the few-shot examples (default: dev items)"""
-    allow_unreviewed: bool = False
-    """allow instructions that no native reader has reviewed"""
-    repeats: Annotated[Count | None, flag(metavar="N")] = None
-    """ask each question N times"""
-    seed: Annotated[Seed, flag(metavar="N")] = 0
-    """seed for everything random"""
-    majority: Literal["drop", "median", "strict"] | None = None
-    """how the labels of several annotators become one reference (default: the board's, or drop)"""
     reask: Annotated[Reask, flag(metavar="KINDS")] = ()
     """ask calls again, up to three times, whose reply was: refused (by the judge), missing, truncated; endpoint: whose stored reply is a
     refusal by the endpoint (stored by earlier versions); several: missing,truncated"""
@@ -180,15 +116,16 @@ class RunNow(Command, recorded=False):
     """send the texts of --data, and fetch data of a collection, without asking for consent"""
 
 
-@command("run:run", first="spec langs board data judge base_url variant limit dry_run yes")
+@command("run:run", first="spec languages board data judges base_url variants limit dry_run yes")
 @dataclass(frozen=True, kw_only=True)
-class Run(Json, Rows, ShowTexts, Out, Speed, Engine, Body, Header, BaseUrl, Content, RunNow, RunAsking, RunJudges, RunTexts):
+class Run(Json, Rows, ShowTexts, Out, Speed, Engine, Body, Header, BaseUrl, Content, RunNow, RunAgain, RunParts):
     """Flags of `harness run`.
 
     harness run --langs ja,cs --judge openai/gpt-4o --dry-run
     harness run --data data/ratings --judge openai/gpt-4o --judge openai/gpt-4o-mini --limit 50
     """
 
+    request: RunSpec = field(default_factory=RunSpec)
     detach: Annotated[bool, flag(group="speed and limits (they change no number)")] = False
     """with --engine batch: submit the batches and do not wait"""
     by_task: Annotated[bool, flag(group="how much is shown")] = False

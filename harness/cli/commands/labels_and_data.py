@@ -21,7 +21,7 @@ from harness.cli.commands.shared import (
     Scores,
 )
 from harness.cli.flags import FORM, Command, command, flag
-from harness.cli.values import Codes, Count, Names, Port, Seed, Share, Shares
+from harness.options import Codes, Count, Names, Port, Seed, Share, Shares
 
 
 @dataclass(frozen=True, kw_only=True)

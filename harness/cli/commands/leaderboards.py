@@ -8,7 +8,7 @@ from typing import Annotated
 
 from harness.cli.commands.shared import About, BoardData, Content, Json, Key, Opened, Out, Prices, Recipients, Retries
 from harness.cli.flags import Command, command, flag
-from harness.cli.values import Count, Headers, NumbersPerJudge, PositiveNumber, Seed, Share
+from harness.options import Count, Headers, NumbersPerJudge, PositiveNumber, Seed, Share
 
 
 @command("boards.standings:show")

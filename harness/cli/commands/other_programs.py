@@ -8,16 +8,16 @@ from typing import Annotated
 
 from harness.cli.commands.shared import AllowRefused, Card, Content, Json, Out
 from harness.cli.flags import Command, command, flag
-from harness.cli.values import Names, Temperature, TopP
-from harness.exchange.scores.formats import ScoreKind
+from harness.exchange.scores.formats import SCORE_KINDS
+from harness.options import Names, OneOf, Temperature, TopP
 
 
 @dataclass(frozen=True, kw_only=True)
 class ImportScoresReading(Command, group="how to read them"):
     """Flags of `harness import`."""
 
-    kind: Annotated[ScoreKind | None, flag(name="--from", metavar="KIND")] = None
-    """the kind of file, if it cannot be detected: """
+    kind: Annotated[Annotated[str, OneOf(SCORE_KINDS)] | None, flag(name="--from")] = None
+    """the kind of file, if it cannot be detected"""
     preset: Annotated[str | None, flag(metavar="NAME")] = None
     """field names of score records: mlflow, deepeval, langfuse, langsmith, phoenix, openai-evals, fastchat, table, ..."""
     wide_metrics: Annotated[Names | None, flag(metavar="COLUMNS")] = None

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Annotated, Literal
 
 from harness.cli.flags import FORM, Command, flag
-from harness.cli.values import (
+from harness.options import (
     BodyFields,
     CalendarDay,
     Count,

@@ -8,7 +8,7 @@ from typing import Annotated
 
 from harness.cli.commands.shared import Body, Card, Content, Engine, Header, Json, Out, Prices, RecordedHeader, ShowTexts, Speed
 from harness.cli.flags import Command, command, flag
-from harness.cli.values import Count, Endpoints, Names, Reask, Seed, Share, Temperature, TopP
+from harness.options import Count, Endpoints, Names, Reask, Seed, Share, Temperature, TopP
 
 
 @command("batch:status")

@@ -26,7 +26,7 @@ from harness.cli.commands.shared import (
     Speed,
 )
 from harness.cli.flags import Command, command, flag
-from harness.cli.values import Count, Names, NonNegativeShare, PricedJudges, Seed, Share
+from harness.options import Count, Names, NonNegativeShare, PricedJudges, Seed, Share
 
 
 @dataclass(frozen=True, kw_only=True)

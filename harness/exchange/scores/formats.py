@@ -7,7 +7,7 @@ recognises a file reads it, and `records` reads the rest. No reader is loaded be
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from harness.exchange.scores.external_scores import Reader
@@ -22,8 +22,7 @@ MODULES = {
     "label-studio": "annotation_tools",
     "argilla": "annotation_tools",
 }
-ScoreKind = Literal["inspect", "promptfoo", "lm-eval", "openai-batch", "anthropic-batch", "records", "label-studio", "argilla"]
-SCORE_KINDS: tuple[ScoreKind, ...] = get_args(ScoreKind)
+SCORE_KINDS = tuple(MODULES)
 OTHERS = "records"
 
 

@@ -15,7 +15,7 @@ import pytest
 from harness.cli import parse
 from harness.cli.arguments import decision_options
 from harness.cli.commands import HELP, LEAVES
-from harness.cli.flags import FIRST, Command, arguments_of, class_of, examples_of, group_of
+from harness.cli.flags import FIRST, Command, arguments_of, class_of, examples_of, group_of, value_of
 from harness.cli.help import help_of
 
 COMMANDS = list(dict.fromkeys(words.split()[0] for words in LEAVES))
@@ -207,20 +207,20 @@ def test_what_is_missing_is_shown_in_an_example_that_parses(capsys: pytest.Captu
 @pytest.mark.parametrize(
     ("arguments", "name", "value"),
     [
-        (("--langs", "ja,cs"), "langs", ("ja", "cs")),
-        (("--langs", ""), "langs", ("",)),
-        ((), "langs", None),
-        (("--judge", "a/b", "--judge", "c/d"), "judge", ("a/b", "c/d")),
-        ((), "judge", None),
-        (("--temperature", "0,0.3,1"), "temperature", (0.0, 0.3, 1.0)),
+        (("--langs", "ja,cs"), "languages", ("ja", "cs")),
+        (("--langs", ""), "languages", ("",)),
+        ((), "languages", None),
+        (("--judge", "a/b", "--judge", "c/d"), "judges", ("a/b", "c/d")),
+        ((), "judges", ("local/smollm2-135m",)),
+        (("--temperature", "0,0.3,1"), "temperatures", (0.0, 0.3, 1.0)),
         (("--limit", "3"), "limit", 3),
         (("--seed", "0"), "seed", 0),
         ((), "seed", 0),
-        (("--variant", "joint", "--variant", "detailed"), "variant", ("joint", "detailed")),
+        (("--variant", "joint", "--variant", "detailed"), "variants", ("joint", "detailed")),
     ],
 )
 def test_flags_are_read(arguments: tuple[str, ...], name: str, value: Any) -> None:
-    assert getattr(parsed("run", *arguments), name) == value
+    assert value_of(parsed("run", *arguments), name) == value
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,6 @@ import pytest
 
 from harness.cli import parse
 from harness.cli.flags import arguments_of
-from harness.cli.run import RUN_FLAGS
 from harness.cli.spec_file import spec_of, write_spec
 from harness.errors import ContentError, UsageError
 from harness.runs import RunSpec
@@ -40,14 +39,18 @@ def spec(tmp_path: Path) -> Path:
 
 def test_a_file_holds_flags(spec: Path) -> None:
     read = parse(["run", "--spec", str(spec)])[0]
-    assert (read.data, read.langs, read.judge) == (spec.parent / "answers", ("cs", "ja"), ("openai/m", "baseline/majority"))
-    assert (read.temperature, read.rpm, read.repeats) == ((0.0, 0.7), (("openai/m", 60.0),), 3)
-    assert (read.unlabelled, read.fresh, read.prompt) == (True, False, (spec.parent / "a.toml",))
+    assert (read.request.data, read.request.languages, read.request.judges) == (
+        spec.parent / "answers",
+        ("cs", "ja"),
+        ("openai/m", "baseline/majority"),
+    )
+    assert (read.request.temperatures, read.rpm, read.request.repeats) == ((0.0, 0.7), (("openai/m", 60.0),), 3)
+    assert (read.request.unlabelled, read.fresh, read.request.prompts) == (True, False, (spec.parent / "a.toml",))
 
 
 def test_flags_of_the_command_take_precedence(spec: Path) -> None:
     read = parse(["run", f"--spec={spec}", "--judge", "baseline/random", "--repeats=1", "--langs", "de"])[0]
-    assert (read.judge, read.repeats, read.langs) == (("baseline/random",), 1, ("de",))
+    assert (read.request.judges, read.request.repeats, read.request.languages) == (("baseline/random",), 1, ("de",))
 
 
 def test_the_flags_of_a_run_are_a_file_that_gives_the_same_run(spec: Path, tmp_path: Path) -> None:
@@ -95,13 +98,16 @@ def test_a_run_keeps_its_flags_and_a_dry_run_prints_them(cli: Callable[..., Any]
     assert {k: v for k, v in tomllib.loads(kept.read_text("utf-8")).items() if k != "out"} == expected
 
 
-def test_every_field_of_a_specification_has_a_flag() -> None:
+def test_the_flags_of_a_run_are_the_fields_of_its_specification() -> None:
     flags = {argument.field_info.name for argument in arguments_of("run")}
     # read from other flags, or set by studies, `improve` and a cascade
     read_already = {"panels", "own_prompts", "own_rubrics", "base_urls", "crossed", "only"}
     fields = {field.name for field in dataclasses.fields(RunSpec)}
-    assert {field for field in fields if RUN_FLAGS.get(field, field) not in flags} == read_already
-    assert set(RUN_FLAGS) <= fields
+    assert fields - flags == read_already
+    given = ["--langs", "cs", "--judge", "baseline/random", "--variant", "joint", "--top-p", "0.5", "--is", "a=b", "--seed", "3"]
+    request = RunSpec(languages=("cs",), judges=("baseline/random",), variants=("joint",), top_ps=(0.5,), own_systems={"a": "b"}, seed=3)
+    assert parse(["run", *given])[0].request == request
+    assert parse(["run"])[0].request == RunSpec()
 
 
 BY_LANGUAGE = """
@@ -118,13 +124,18 @@ def test_languages_with_flags_of_their_own_are_a_run_of_their_own(tmp_path: Path
     path = tmp_path / "best.toml"
     path.write_text(BY_LANGUAGE, "utf-8")
     rest, own = parse(["run", "--spec", str(path), "--seed", "3"])
-    assert (rest.langs, rest.variant, rest.prompt, rest.seed) == (("cs", "de"), ("single",), None, 3)
-    assert (own.langs, own.variant, own.prompt, own.seed) == (("ja",), ("detailed",), (tmp_path / "a.toml",), 3)
-    assert own.judge == rest.judge == ("openai/m",)
+    assert (rest.request.languages, rest.request.variants, rest.request.prompts, rest.request.seed) == (("cs", "de"), ("single",), (), 3)
+    assert (own.request.languages, own.request.variants, own.request.prompts, own.request.seed) == (
+        ("ja",),
+        ("detailed",),
+        (tmp_path / "a.toml",),
+        3,
+    )
+    assert own.request.judges == rest.request.judges == ("openai/m",)
     [only] = parse(["run", "--spec", str(path), "--langs", "ja"])
-    assert (only.langs, only.variant) == (("ja",), ("detailed",))
+    assert (only.request.languages, only.request.variants) == (("ja",), ("detailed",))
     given, _ = parse(["run", "--spec", str(path), "--variant", "joint"])
-    assert given.variant == ("joint",)
+    assert given.request.variants == ("joint",)
 
 
 @pytest.mark.parametrize(
@@ -158,9 +169,9 @@ def test_a_choice_is_written_for_each_language(tmp_path: Path) -> None:
         "repeats": 1,
         "language": {"cs": {"prompt": ["../p.toml"]}, "ja": {"variant": ["single"]}},
     }
-    assert [(each.langs, each.variant, each.prompt) for each in parse(["run", "--spec", str(path)])] == [
+    assert [(each.request.languages, each.request.variants, each.request.prompts) for each in parse(["run", "--spec", str(path)])] == [
         (("cs",), None, (tmp_path / "p.toml",)),
-        (("ja",), ("single",), None),
+        (("ja",), ("single",), ()),
     ]
     write_spec(path, start, chosen, {"cs": "start", "ja": "start"})
     assert tomllib.loads(path.read_text("utf-8")) == {"langs": ["cs", "ja"], **start}
