@@ -15,7 +15,7 @@ from harness.correction.calibrate import CalibrateOptions, calibrated_metric
 from harness.correction.certified_map import CertifiedMap, calibrated_texts
 from harness.correction.map_input import map_inputs
 from harness.correction.scored_items import ScoredItems
-from harness.measure.units import Classes, LabelCounts
+from harness.measure.label_counts import Classes, LabelCounts
 
 LANGUAGES, METRICS, TEXTS, LABELS, CLASSES = 15, 9, 3704, 2, 5
 SECONDS, APPLY_SECONDS, SCORES = 20.0, 1.0, 1_000_000

@@ -22,7 +22,7 @@ from harness.correction.unread_cells import UnreadCells, refuse_unread, split_un
 from harness.data.dataset import Dataset
 from harness.errors import UsageError
 from harness.measure.compare import Recording, align, judged_data
-from harness.measure.judged import JudgedData
+from harness.measure.judged_table import JudgedTable
 from harness.measure.options import POOLED, Annotators, CompareOptions
 from harness.model import JudgeCondition
 from harness.stats import group_folds, holm
@@ -184,7 +184,7 @@ def _single_labels(compare: CompareOptions) -> CompareOptions:
     return msgspec.structs.replace(compare, annotators=compare.annotators or Annotators(1))
 
 
-def judge_inputs(judged: JudgedData, compare: CompareOptions, options: CalibrateOptions) -> tuple[list[MapInput], tuple[UnreadCells, ...]]:
+def judge_inputs(judged: JudgedTable, compare: CompareOptions, options: CalibrateOptions) -> tuple[list[MapInput], tuple[UnreadCells, ...]]:
     """Return what maps of one judge and condition are learnt from, by metric, and the cells that are left out. Raises as `calibrate`."""
     cells = list(scored_items(judged))
     condition = one_condition([cell.condition for cell in cells], compare.judges, "calibrate")

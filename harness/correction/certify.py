@@ -28,7 +28,7 @@ from harness.decide.sentences import unread_words
 from harness.decide.verdicts import Verdict, verdicts_laid_out
 from harness.measure.cells import number
 from harness.measure.compare import Recording, align, judged_data
-from harness.measure.judged import JudgedData
+from harness.measure.judged_table import JudgedTable
 from harness.measure.options import Annotators, CompareOptions
 from harness.model import SAMPLING, JudgeCondition, JudgeIdentity, Scale, Score
 from harness.row_files import sha256_of
@@ -164,7 +164,7 @@ def certified_data(data: Dataset) -> CertifiedData:
     return CertifiedData(about.id, about.version, data.sha256, about.sampling, about.annotators, *days)
 
 
-def _maps(scored: Sequence[ScoredItems], options: CalibrateOptions, judged: JudgedData) -> dict[tuple[str, str], CertifiedMap]:
+def _maps(scored: Sequence[ScoredItems], options: CalibrateOptions, judged: JudgedTable) -> dict[tuple[str, str], CertifiedMap]:
     """The map of every language and metric. What rests on texts without a label is left out: other ones do not make it stale."""
     found = {}
     for given in map_inputs(scored, text_lengths(judged.data) if options.length else None):
@@ -198,7 +198,7 @@ def _cell(
     cell: ScoredItems,
     aggregated: ScoredItems,
     verdict: Verdict,
-    judged: JudgedData,
+    judged: JudgedTable,
     compare: CompareOptions,
     acceptance: AcceptOptions,
     asked: JudgedRun | None,

@@ -18,8 +18,8 @@ from harness.data.columns import CodedColumn
 from harness.errors import UsageError
 from harness.measure.cells import sort_key
 from harness.measure.compare import Recording, align
+from harness.measure.judged_table import as_text, item_key
 from harness.measure.options import Annotators, CompareOptions
-from harness.measure.units import as_text, item_key
 from harness.model import CELL, Score
 from harness.stats import prediction_powered_class_shares
 from harness.stats.core.arrays import Ints
@@ -125,7 +125,7 @@ def correct(sources: Sequence[Recording], compare: CompareOptions, options: Corr
             raise UsageError(f"{cell.key['metric']}: continuous scores have no classes: only their mean and differences are corrected")
         numbers += _cell_numbers(cell, keys[id(cell)], options, compare, samples)
     if options.share_of is not None and not numbers:
-        counted = [votes for judged in laid_out.judged for votes in judged.counted.values()]
+        counted = [votes for judged in laid_out.judged for votes in judged.labels.values()]
         classes = sorted({as_text(score) for votes in counted for score in votes.classes.scores})
         raise UsageError(f"no class '{options.share_of}'.{choose_from(classes, options.share_of)}")
     if not numbers:

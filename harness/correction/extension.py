@@ -27,8 +27,8 @@ from harness.correction.unread_cells import refuse_unread
 from harness.errors import JudgeError, StaleCertificate, UsageError
 from harness.measure.cells import sort_key
 from harness.measure.compare import Recording, align
+from harness.measure.judged_table import as_text, item_key
 from harness.measure.options import Annotators, CompareOptions
-from harness.measure.units import as_text, item_key
 from harness.stats import correct_with_summary, holm
 from harness.stats.estimation.transport import LEAST_GROUPS, TransportTest, transport
 

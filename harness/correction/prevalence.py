@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from harness.correction.mean_estimates import ALL_LABELLED, Figure, MeanEstimates, Sample, mean_estimates
 from harness.correction.scored_items import ScoredItems
-from harness.measure.units import as_text
+from harness.measure.judged_table import as_text
 from harness.model import Score
 from harness.stats import corrected_shares, rogan_gladen
 from harness.stats.core.arrays import Floats, Ints

@@ -25,8 +25,8 @@ from harness.judges import traits_of
 from harness.measure.answer_counts import AnswerCounts, count_answers
 from harness.measure.compare import Recording
 from harness.measure.design import STRATUM, stated_probabilities
-from harness.measure.judged import JudgedData
-from harness.measure.units import Classes, LabelCounts, Units
+from harness.measure.judged_table import JudgedTable
+from harness.measure.label_counts import Classes, LabelCounts
 from harness.model import CONDITION, JudgeCondition
 from harness.stats import aggregate_counts
 from harness.stats.core.arrays import Floats, Ints
@@ -186,24 +186,24 @@ def _shares(counts: Ints) -> Floats:
     return np.where(total > 0, counts / np.maximum(total, 1), math.nan)
 
 
-def scored_items(judged: JudgedData, *, by_source: bool = False) -> Iterator[ScoredItems]:
+def scored_items(judged: JudgedTable, *, by_source: bool = False) -> Iterator[ScoredItems]:
     """Every cell of one data set: language, metric, judge and condition, and with `by_source` the source.
 
     Raises UsageError for inclusion probabilities that are no probabilities.
     """
-    data, units = judged.data, judged.units
+    data = judged.data
     group = data.clusters.codes.astype(np.int64)
     inclusion, stratum = stated_probabilities(data), _stratum(data)
     for key, rows in rows_by_cell(judged, by_source):
-        yield _cell(key, units, rows, judged.counted[str(key["metric"])], group, inclusion, stratum)
+        yield _cell(key, judged, rows, judged.labels[str(key["metric"])], group, inclusion, stratum)
 
 
 def _cell(
-    key: dict[str, Any], units: Units, rows: Ints, votes: LabelCounts, group: Ints, inclusion: Floats | None, stratum: Ints | None
+    key: dict[str, Any], judged: JudgedTable, rows: Ints, votes: LabelCounts, group: Ints, inclusion: Floats | None, stratum: Ints | None
 ) -> ScoredItems:
-    items, place = np.unique(units.item[rows].astype(np.int64), return_inverse=True)
+    items, place = np.unique(judged.item[rows].astype(np.int64), return_inverse=True)
     k = len(votes.classes.scores)
-    score = units.judgments.score.take(rows).recode(votes.classes.index()).astype(np.int64)
+    score = judged.judgments.score.take(rows).recode(votes.classes.index()).astype(np.int64)
     read = score >= 0
     answers = np.bincount(place[read] * k + score[read], minlength=len(items) * k).reshape(len(items), k)
     cell = ScoredItems(
@@ -212,23 +212,23 @@ def _cell(
         item=items,
         group=group[items],
         answers=answers,
-        numbers=_numbers(votes, units, rows, items, place) if votes.classes.continuous else None,
+        numbers=_numbers(votes, judged, rows, items, place) if votes.classes.continuous else None,
         asked=np.bincount(place, minlength=len(items)),
-        counts=count_answers(units.judgments, len(rows), rows[~read]),
+        counts=count_answers(judged.judgments, len(rows), rows[~read]),
         probability=np.full(len(items), math.nan),
-        expected=_mean_by_item(units.judgments.expected.take(rows), place, np.ones(len(rows), bool), len(items)),
+        expected=_mean_by_item(judged.judgments.expected.take(rows), place, np.ones(len(rows), bool), len(items)),
         inclusion=None if inclusion is None else inclusion[items],
         stratum=None if stratum is None else stratum[items],
     )
     commonest = (score >= 0) & (score == cell.answer[place])
-    return replace(cell, probability=_mean_by_item(units.judgments.confidence.take(rows), place, commonest, len(cell)))
+    return replace(cell, probability=_mean_by_item(judged.judgments.confidence.take(rows), place, commonest, len(cell)))
 
 
-def _numbers(votes: LabelCounts, units: Units, rows: Ints, items: Ints, place: Ints) -> tuple[Floats, Floats]:
+def _numbers(votes: LabelCounts, judged: JudgedTable, rows: Ints, items: Ints, place: Ints) -> tuple[Floats, Floats]:
     """Mean label and mean readable answer of each item, from scores that are numbers and no classes."""
     assert votes.scores is not None
     labels = np.where(votes.counts[items].sum(axis=1) > 0, votes.scores.raw_mean[items], math.nan)
-    return labels, _mean_by_item(units.judgments.score.take(rows), place, np.ones(len(rows), bool), len(items))
+    return labels, _mean_by_item(judged.judgments.score.take(rows), place, np.ones(len(rows), bool), len(items))
 
 
 def _mean_by_item(column: CodedColumn, place: Ints, counted: NDArray[np.bool_], items: int) -> Floats:

@@ -17,7 +17,7 @@ from harness.correction.scored_items import with_value
 from harness.data.dataset import Dataset
 from harness.errors import JudgeError, UsageError
 from harness.measure.compare import Recording
-from harness.measure.units import as_text
+from harness.measure.judged_table import as_text
 from harness.signature import ComparisonSignature
 
 _SHOWN = 3  # numbers that a sentence names

@@ -11,7 +11,7 @@ from harness.decide.cell_tests import CellTests
 from harness.decide.options import DecisionOptions
 from harness.decide.rows_by_cell import rows_by_cell
 from harness.measure.compare import AlignedData
-from harness.measure.unit_agreement import mean_of_questions, unit_hits
+from harness.measure.judged_table import means_by
 from harness.model import CellKey
 from harness.stats import holm, paired_difference
 from harness.stats.core.arrays import Floats, Ints
@@ -42,11 +42,11 @@ def unread_shares(laid_out: AlignedData) -> dict[CellKey, LimitedNumber]:
     for judged in laid_out.judged:
         group = judged.data.clusters.codes
         for key, rows in rows_by_cell(judged, by_source=False):
-            labelled = judged.counted[key["metric"]].counts[judged.units.item[rows]].sum(axis=1) > 0
+            labelled = judged.labels[key["metric"]].counts[judged.item[rows]].sum(axis=1) > 0
             kept = rows[labelled]
-            unread = (judged.units.judgments.score.codes[kept] < 0).astype(np.float64)
-            items, question = np.unique(judged.units.item[kept], return_inverse=True)
-            found[CellKey.of(key)] = _share(mean_of_questions(question, unread), group[items])
+            unread = (judged.judgments.score.codes[kept] < 0).astype(np.float64)
+            items, question = np.unique(judged.item[kept], return_inverse=True)
+            found[CellKey.of(key)] = _share(means_by(question, unread), group[items])
     return found
 
 
@@ -86,11 +86,10 @@ def cell_hits(laid_out: AlignedData) -> dict[CellKey, CellHits]:
     """The hits of every cell, failures as wrong; NaN where an item has no aggregate, and on continuous scores."""
     found = {}
     for judged in laid_out.judged:
-        hit, _ = unit_hits(judged.units, judged.counted)
         group, ids = judged.data.clusters.codes.astype(np.int64), [item.item_id for item in judged.data.items]
         for key, rows in rows_by_cell(judged, by_source=False):
-            items, question, judgments = np.unique(judged.units.item[rows], return_inverse=True, return_counts=True)
-            hits, names = mean_of_questions(question, hit[rows]), tuple(ids[item] for item in items.tolist())
+            items, question, judgments = np.unique(judged.item[rows], return_inverse=True, return_counts=True)
+            hits, names = means_by(question, judged.hit[rows]), tuple(ids[item] for item in items.tolist())
             found[CellKey.of(key)] = CellHits(names, hits, group[items], judgments)
     return found
 

@@ -16,9 +16,10 @@ from numpy.typing import NDArray
 from harness.data.columns import NO_VALUE, CodedColumn, Codes, combination_ids, last_matching_rows, rows_by_values, sorted_rows
 from harness.data.dataset import Dataset
 from harness.data.judgments import Judgments
+from harness.measure.judged_table import item_key
+from harness.measure.label_counts import Classes, LabelCounts, classes_of, count_labels
 from harness.measure.options import POOLED, CompareOptions, Drawing, Rule, annotators_needed
 from harness.measure.scores import numbers
-from harness.measure.units import Classes, LabelCounts, classes_of, item_key, votes
 from harness.model import CONDITION, Scale, Variant, parse_variant, plainness
 from harness.stats import aggregate_counts, distinct_counts, item_credits
 from harness.stats.agreement.agreement import share_of_hits, share_of_pairs
@@ -153,7 +154,7 @@ class AnswerTable:
 def tabulate_answers(data: Dataset, judgments: Judgments, options: CompareOptions) -> AnswerTable:
     """The judgments of the items of `data` beside their labels, under the rule of `options`.
 
-    Raises UsageError as `units.votes` does.
+    Raises UsageError as `count_labels` does.
     """
     item = judgments.item.recode(data.positions)
     if (item < 0).any():
@@ -164,7 +165,7 @@ def tabulate_answers(data: Dataset, judgments: Judgments, options: CompareOption
     order = sorted_rows((columns[name] for name in (*KEYS[2:], "repeat", "order", "perturbation")), item)
     score, expected, item = judgments.score.take(order), judgments.expected.take(order), item[order]
     columns = {name: column.take(order) for name, column in columns.items()}
-    counted = votes(data, judgments, annotators_needed(options, data.labels.max_annotators), options.majority)
+    counted = count_labels(data, judgments, annotators_needed(options, data.labels.max_annotators), options.majority)
     laid = _AlignedLabels(data, counted, options.majority, score, expected, item, columns)
     return laid.answers(options.drawing)
 

@@ -15,7 +15,7 @@ from harness.correction.label_sets import SetMaker, SetOptions, sets_at
 from harness.correction.map_input import MapInput, map_inputs
 from harness.correction.score_maps import learn
 from harness.correction.scored_items import ScoredItems
-from harness.measure.units import Classes
+from harness.measure.label_counts import Classes
 from harness.stats.estimation.map_quality import label_rows
 from tests.worlds.rows import Row, table
 from tests.worlds.worlds import group_sizes

@@ -17,8 +17,8 @@ from harness.data.dataset import Dataset
 from harness.data.judgments import Judgments
 from harness.measure.answers import AnswerTable, tabulate_answers
 from harness.measure.compare import Recording
+from harness.measure.judged_table import item_key
 from harness.measure.options import POOLED, CompareOptions
-from harness.measure.units import item_key
 from harness.model import CONDITION, RealisedPerturbation
 from harness.reports.tables.column import POINTS, PROBABILITY, Column, Row
 from harness.reports.tables.numbers import percent

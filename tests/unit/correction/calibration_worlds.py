@@ -10,7 +10,7 @@ import numpy as np
 from harness.correction.map_input import MapInput, map_inputs
 from harness.correction.scored_items import ScoredItems
 from harness.measure.answer_counts import AnswerCounts
-from harness.measure.units import Classes, LabelCounts
+from harness.measure.label_counts import Classes, LabelCounts
 from harness.stats.core.arrays import Floats
 
 
