@@ -145,7 +145,7 @@ def table_of_all(source: Recording, options: CompareOptions) -> JudgedTable:
     needed = annotators_needed(options, data.labels.max_annotators)
     continuous = continuous_metrics(source.data, clean)
     labels = count_labels(data, asked.clean, needed, options.majority, continuous=continuous) if len(data.labels) else {}
-    table = JudgedTable.lay_out(data, source.judgments, labels, source.name, options.level).take(rows)
+    table = JudgedTable.lay_out(data, source.judgments, labels, source.name, options).take(rows)
     unchanged = asked.is_clean
     return JudgedTable.concatenate([with_missing(table.take(unchanged), source.asked, clean), table.take(~unchanged)])
 
@@ -211,7 +211,7 @@ def _judged_data(parts: Sequence[_Part], options: CompareOptions) -> JudgedTable
     refuse_median_of_names(counted, options)
     tables = []
     for part in parts:
-        table = JudgedTable.lay_out(data, part.judgments, counted, part.name, options.level)
+        table = JudgedTable.lay_out(data, part.judgments, counted, part.name, options)
         tables.append(with_missing(table, part.whole.asked, part.whole.judgments.clean))
     design, why = design_of(data, counted) if options.level == "item" else (None, ())
     return replace(JudgedTable.concatenate(tables), learnt=_baseline(parts), design=design, design_notes=why)

@@ -6,8 +6,8 @@ a judgment and its labels together are computed on first use, so that a table co
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, TypeVar
 
@@ -16,18 +16,31 @@ from numpy.typing import NDArray
 
 from harness.content.specs import Asked
 from harness.content.tags import choose_from
-from harness.data.columns import NO_VALUE, CodedColumn, Codes, combination_ids, first_rows, rows_by_number
+from harness.data.columns import (
+    NO_VALUE,
+    CodedColumn,
+    Codes,
+    combination_ids,
+    first_rows,
+    last_matching_rows,
+    rows_by_number,
+    rows_by_values,
+    sorted_rows,
+)
 from harness.data.dataset import Dataset
 from harness.data.judgments import Judgments
 from harness.errors import UsageError
 from harness.measure.design import Design
-from harness.measure.label_counts import Classes, LabelCounts
-from harness.measure.options import ALWAYS, POOLED, Level
-from harness.model import CONDITION, Failure, JudgeCondition
+from harness.measure.label_counts import Classes, LabelCounts, classes_of, count_labels
+from harness.measure.options import ALWAYS, POOLED, CompareOptions, Drawing, Level, annotators_needed
+from harness.measure.scores import numbers
+from harness.model import CONDITION, Failure, JudgeCondition, Scale, plainness
 from harness.offensive import hides_texts, looks_like_text
-from harness.stats import LEVELS, agreement_level, commonest
+from harness.stats import LEVELS, agreement_level, commonest, item_credits
+from harness.stats.agreement.agreement import share_of_pairs
 from harness.stats.core.arrays import Floats, Ints
 
+KEYS = ("language", "task", "metric", *CONDITION)
 ITEM_KEYS = ("language", "task", "system", "group")
 RIGHT, WRONG, FAILED, NO_REFERENCE, CHANGED, NUMBER = OUTCOMES = ("right", "wrong", "failed", "no reference", "changed text", "number")
 """In this order: equal to the annotators' aggregate; another class; no score; no aggregate; perturbed text, which has no labels; a number.
@@ -48,7 +61,10 @@ class JudgedTable:
         item: positions among the items of the data.
         source: the names of the sources.
         row: of the judgments that the table was laid out from; -1 where there is none.
+        groups: (items,) codes of the independent texts.
         level: of the comparison; see `counted`.
+        drawing: the seed and the resamples of intervals.
+        keys: columns to group by that stand for, or beside, those of the items.
         learnt: `{(item_id, metric): score}` that a majority baseline has learnt from development items; None if nothing was. Pairs that are
             missing get the commonest reference of the item's language, task and metric in the cell.
         design: how the labelled items were drawn; None if each counts once.
@@ -62,7 +78,10 @@ class JudgedTable:
     item: Codes
     source: CodedColumn
     row: Ints
-    level: Level = "item"
+    groups: Codes
+    level: Level
+    drawing: Drawing
+    keys: Mapping[str, CodedColumn] = field(default_factory=dict)
     learnt: Mapping[tuple[str, str], Any] | None = None
     design: Design | None = None
     design_notes: tuple[str, ...] = ()
@@ -70,11 +89,26 @@ class JudgedTable:
 
     @classmethod
     def lay_out(
-        cls, data: Dataset, judgments: Judgments, labels: Mapping[str, LabelCounts], source: str = "", level: Level = "item"
+        cls,
+        data: Dataset,
+        judgments: Judgments,
+        labels: Mapping[str, LabelCounts],
+        source: str = "",
+        options: CompareOptions = CompareOptions(),
     ) -> JudgedTable:
         """Return the judgments as they are, beside these labels."""
-        item, rows = judgments.item.recode(data.positions), len(judgments)
-        return cls(data, labels, judgments, item, CodedColumn.constant(source, rows), np.arange(rows), level)
+        rows = len(judgments)
+        return cls(
+            data=data,
+            labels=labels,
+            judgments=judgments,
+            item=judgments.item.recode(data.positions),
+            source=CodedColumn.constant(source, rows),
+            row=np.arange(rows),
+            groups=data.clusters.codes,
+            level=options.level,
+            drawing=options.drawing,
+        )
 
     @classmethod
     def concatenate(cls, tables: Sequence[JudgedTable]) -> JudgedTable:
@@ -89,6 +123,7 @@ class JudgedTable:
             item=np.concatenate([table.item for table in tables]),
             source=CodedColumn.concatenate([table.source for table in tables]),
             row=np.concatenate([table.row for table in tables]),
+            keys={name: CodedColumn.concatenate([table.keys[name] for table in tables]) for name in first.keys},
             unasked=cls.concatenate(unasked) if unasked else None,
         )
 
@@ -97,18 +132,53 @@ class JudgedTable:
 
     def take(self, rows: NDArray[Any]) -> JudgedTable:
         """Return the table of some rows (a mask or row numbers)."""
-        return replace(self, judgments=self.judgments.take(rows), item=self.item[rows], source=self.source.take(rows), row=self.row[rows])
+        return replace(
+            self,
+            judgments=self.judgments.take(rows),
+            item=self.item[rows],
+            source=self.source.take(rows),
+            row=self.row[rows],
+            keys={name: column.take(rows) for name, column in self.keys.items()},
+        )
+
+    @cached_property
+    def clean(self) -> JudgedTable:
+        """The rows about unchanged texts."""
+        return self.take(~self.changed) if self.changed.any() else self
 
     # Keys
 
     def column(self, name: str) -> CodedColumn:
         """Return the values of a key to group by. Raises UsageError for a key that no item has."""
+        if name in self.keys:
+            return self.keys[name]
         if name in ("metric", *CONDITION, "repeat", "order"):
             column: CodedColumn = getattr(self.judgments, name)
             return column
         if name == "source":
             return self.source
         return self.agreement if name == "agreement" else item_key(self.data, name).take(self.item)
+
+    def with_keys(self, **columns: CodedColumn) -> JudgedTable:
+        """Return the table with further columns to group by."""
+        return replace(self, keys={**self.keys, **columns})
+
+    def cells(self, level: Sequence[str], condition: Sequence[str] = CONDITION) -> Iterator[tuple[dict[str, Any], Ints]]:
+        """Yield `(key, rows)` of each combination of the columns of `level` and `condition`, in the order of their codes.
+
+        A key has all of `KEYS`, with `*` where it pools, and the further columns that were requested.
+        """
+        for key, rows in rows_by_values(self.columns((*level, *condition)), len(self)):
+            yield dict.fromkeys(KEYS, POOLED) | key, rows
+
+    def joint(self, names: Iterable[str], *, items: bool = False) -> Ints:
+        """Return for each row the number of its combination of columns, rising with their codes; with `items`, the item is the last one."""
+        item = [CodedColumn(self.data.items, self.item)] if items else []
+        return combination_ids([*self.columns(names).values(), *item], np.zeros(len(self), np.int8))
+
+    def partners(self, of: Ints, among: Ints, same: Sequence[str]) -> Ints:
+        """Return for each row of `of` the row of `among` about the same item with the same values of the columns `same`; -1 without one."""
+        return last_matching_rows(self.joint(same, items=True), among)[of]
 
     def columns(self, names: Iterable[str]) -> dict[str, CodedColumn]:
         """Return the values of several keys. Raises UsageError for a key that no item has."""
@@ -128,24 +198,29 @@ class JudgedTable:
     @cached_property
     def group(self) -> Ints:
         """Codes of the independent texts."""
-        return self.data.clusters.codes[self.item].astype(np.int64)
+        return self.groups[self.item].astype(np.int64)
 
     @cached_property
     def weight(self) -> Floats | None:
         """How many texts each row's text stands for; None if each stands for itself."""
         return None if self.design is None else self.design.weight[self.item]
 
+    @cached_property
+    def changed(self) -> NDArray[np.bool_]:
+        """Rows about texts that are not as people saw them. Labels say nothing about these."""
+        return ~self.judgments.is_clean
+
     # What follows from the labels of a row's item
 
     @cached_property
     def labelled(self) -> NDArray[np.bool_]:
         """Rows of unchanged texts with labels."""
-        return self._by_metric(np.zeros(len(self), bool), lambda labels, rows: labels.labelled[self.item[rows]]) & self.judgments.is_clean
+        return self._by_metric(np.zeros(len(self), bool), lambda labels, rows: labels.labelled[self.item[rows]]) & ~self.changed
 
     @cached_property
     def compared(self) -> NDArray[np.bool_]:
         """Rows of unchanged texts with a reference; under `strict`, texts without a commonest label count as disagreement."""
-        return self._by_metric(np.zeros(len(self), bool), lambda labels, rows: labels.compared[self.item[rows]]) & self.judgments.is_clean
+        return self._by_metric(np.zeros(len(self), bool), lambda labels, rows: labels.compared[self.item[rows]]) & ~self.changed
 
     @property
     def counted(self) -> NDArray[np.bool_]:
@@ -168,6 +243,26 @@ class JudgedTable:
                 code, references = np.maximum(labels.reference[item], NO_VALUE), [*labels.classes.scores]
             codes[rows] = np.array([*(values.setdefault(score, len(values)) for score in references), NO_VALUE], np.int32)[code]
         return CodedColumn(tuple(values), codes)
+
+    @cached_property
+    def reference_class(self) -> Ints:
+        """The class of the annotators' aggregate; -1 without one, and of continuous scores and changed texts."""
+        code = np.full(len(self), -1, np.int64)
+        self._by_metric(code, lambda labels, rows: np.maximum(labels.reference[self.item[rows]], -1), classes_only=True)
+        return np.where(self.changed, -1, code)
+
+    @cached_property
+    def label_points(self) -> Floats:
+        """The annotators' mean in points of the scale; NaN without a label, of changed texts, and without a best end."""
+        mean = np.full(len(self), np.nan)
+        for metric, rows in self.rows_by_metric.items():
+            labels = self.labels[metric]
+            if labels.scores is not None and labels.classes.continuous:
+                points = labels.scores.raw_mean * (labels.classes.direction or np.nan)
+            else:
+                points = labels.counts @ self.class_points[metric] / np.maximum(labels.raters, 1)
+            mean[rows] = np.where(labels.labelled, points, np.nan)[self.item[rows]]
+        return np.where(self.changed, np.nan, mean)
 
     @cached_property
     def agreement(self) -> CodedColumn:
@@ -198,6 +293,84 @@ class JudgedTable:
         return np.where(self.compared, hit, np.nan)
 
     @cached_property
+    def readable(self) -> NDArray[np.bool_]:
+        return self.code >= 0
+
+    @cached_property
+    def class_points(self) -> dict[str, Floats]:
+        """By metric, the points of each class: its number or position, more is better; on a nominal scale 1 for the best class, else 0.
+
+        NaN on a scale without a best end, because then no score is better than another.
+        """
+        points: dict[str, Floats] = {}
+        for metric, labels in self.labels.items():
+            classes, best = labels.classes, self.data.scales[metric].best
+            if classes.kind == "nominal":
+                points[metric] = np.array([np.nan if best is None else float(score == best) for score in classes.scores])
+            else:
+                numbers_of_classes = range(len(classes.scores)) if classes.values is None else classes.values
+                points[metric] = np.asarray(numbers_of_classes, np.float64) * (classes.direction or np.nan)
+        return points
+
+    @cached_property
+    def points(self) -> Floats:
+        """The score in points of the scale; NaN without a score, and without a best end."""
+        points = np.full(len(self), np.nan)
+        for metric, rows in self.rows_by_metric.items():
+            if (classes := self.labels[metric].classes).continuous:
+                points[rows] = numbers(self.judgments.score.take(rows)) * (classes.direction or np.nan)
+            else:
+                points[rows] = np.append(self.class_points[metric], np.nan)[self.code[rows]]
+        return points
+
+    @cached_property
+    def best(self) -> Floats:
+        """Whether the score is the best one: 1 or 0, NaN without a score."""
+        best = np.full(len(self), np.nan)
+        for metric, rows in self.rows_by_metric.items():
+            best[rows] = self.judgments.score.take(rows).among([self.data.scales[metric].best])
+        return np.where(self.readable, best, np.nan)
+
+    @cached_property
+    def expected_points(self) -> Floats:
+        """The mean of the score's token probabilities, oriented as points; NaN where none is known, as with three named classes."""
+        expected = np.full(len(self), np.nan)
+        stated = self.judgments.expected
+        if stated.values:
+            for metric, rows in self.rows_by_metric.items():
+                if (direction := _direction_of_expected(self.data.scales[metric], self.labels[metric].classes)) is not None:
+                    expected[rows] = numbers(stated.take(rows)) * direction
+        return expected
+
+    @cached_property
+    def reach(self) -> dict[str, float]:
+        """By metric, points from the worst to the best score; NaN if the scale has no ends or no best."""
+        reach = {}
+        for metric, labels in self.labels.items():
+            scale, points = self.data.scales[metric], self.class_points[metric]
+            if labels.classes.continuous:
+                ends = [point for point in (*scale.classes, scale.min, scale.max) if isinstance(point, (int, float))]
+                reach[metric] = float(max(ends) - min(ends)) if len(ends) > 1 else np.nan
+            else:
+                reach[metric] = float(np.ptp(points)) if len(points) and not np.isnan(points).any() else np.nan
+        return reach
+
+    @cached_property
+    def credits(self) -> dict[str, Floats]:
+        """By statistic, what each row counts: NaN where it does not count, and of continuous scores and changed texts."""
+        credits = {"pa": np.where(self.readable, self.hit, np.nan), "pa_failed_wrong": self.hit}
+        for statistic in (share_of_pairs("judge", 0), share_of_pairs("human", 0)):
+            column = np.full(len(self), np.nan)
+            for metric, rows in self.rows_by_metric.items():
+                labels, k = self.labels[metric], len(self.labels[metric].classes.scores)
+                if not labels.classes.continuous:  # a million rows have a few dozen different answers to items with the same labels
+                    counts, pattern = labels.patterns
+                    answers, answer = np.unique(pattern[self.item[rows]] * (k + 1) + self.code[rows] + 1, return_inverse=True)
+                    column[rows] = item_credits(statistic, counts[answers // (k + 1)], answers % (k + 1) - 1)[answer]
+            credits[statistic.name] = np.where(self.changed, np.nan, column)
+        return credits
+
+    @cached_property
     def outcome(self) -> CodedColumn:
         """One of `OUTCOMES`."""
         judgments, reference = self.judgments, self.reference
@@ -206,7 +379,7 @@ class JudgedTable:
         interval = judgments.metric.among([metric for metric, labels in self.labels.items() if labels.scores is not None])
         outcomes = {
             FAILED: judgments.score.codes == NO_VALUE,
-            CHANGED: ~judgments.is_clean,
+            CHANGED: self.changed,
             NUMBER: interval & ~order_only & (reference.codes != NO_VALUE),
             NO_REFERENCE: ~self.compared | order_only,
             RIGHT: (score == reference.codes) & (score != NO_VALUE),
@@ -293,6 +466,46 @@ def means_by(number: Ints, values: Floats, count: int | None = None) -> Floats:
     known = ~np.isnan(values)
     n = np.bincount(number[known], minlength=int(number.max(initial=-1)) + 1 if count is None else count)
     return np.where(n > 0, np.bincount(number[known], values[known], minlength=len(n)) / np.maximum(n, 1), np.nan)
+
+
+def ordered_table(data: Dataset, judgments: Judgments, options: CompareOptions) -> JudgedTable:
+    """Return the judgments of the items of `data` beside their labels, in an order that does not depend on that of the judgments.
+
+    So the same answers give the same bytes. Columns to group by are coded by rank. Metrics without labels have counts of zeros. Raises
+    UsageError as `count_labels` does.
+    """
+    labels = count_labels(data, judgments, annotators_needed(options, data.labels.max_annotators), options.majority)
+    for metric in judgments.metric.used:
+        if metric not in labels:
+            classes = classes_of(data.scales[metric], judgments.score.take(judgments.metric.equals(metric)).used)
+            labels[metric] = LabelCounts(classes, np.zeros((len(data.items), len(classes.scores)), np.int64), options.majority)
+    table = JudgedTable.lay_out(data, judgments, labels, options=options)
+    if (table.item < 0).any():
+        table = table.take(table.item >= 0)
+    names = ("metric", *CONDITION, "repeat", "order", "perturbation", "failure", "justification", "asked_language", "detected_language")
+    ranked = {name: _ranked(column, name) if name in names else column for name, column in table.judgments.columns.items()}
+    keys = {name: _ranked(item_key(data, name)).take(table.item) for name in ("language", "task")}
+    table = replace(table, judgments=Judgments(**ranked), keys=keys, groups=_ranked(data.clusters).codes)
+    return table.take(sorted_rows((ranked[name] for name in names[: names.index("failure")]), table.item))
+
+
+def _ranked(column: CodedColumn, name: str = "") -> CodedColumn:
+    """Return the column with sorted values, without values that no row has; variants go from the plainest to the most special."""
+    values = sorted(column.used, key=plainness if name == "variant" else _order)
+    return CodedColumn(tuple(values), column.recode({value: rank for rank, value in enumerate(values)}))
+
+
+def _order(value: Any) -> tuple[Any, ...]:
+    return (0, value, "") if isinstance(value, (int, float)) else (1, 0, str(value))
+
+
+def _direction_of_expected(scale: Scale, classes: Classes) -> int | None:
+    """Return 1 if a higher expected score is better, -1 if it is worse, None if the scale has no mean, as with three named classes."""
+    if scale.kind == "nominal" and len(classes.scores) != 2:
+        return None
+    numeric = all(isinstance(score, (int, float)) for score in classes.scores)
+    rising = numeric and list(classes.scores) == sorted(classes.scores, key=float)
+    return classes.direction if rising else None
 
 
 def with_missing(table: JudgedTable, asked: Asked | None, every: Judgments) -> JudgedTable:

@@ -17,7 +17,7 @@ from harness.errors import UsageError
 from harness.measure.options import Annotators, Rule, Standardise
 from harness.measure.scores import ItemScores, item_scores
 from harness.model import Scale, Score
-from harness.stats import aggregate_counts, count_long
+from harness.stats import aggregate_counts, count_long, distinct_counts
 from harness.stats.agreement.describe import Direction
 from harness.stats.core.arrays import Floats, Ints, Kind
 
@@ -91,6 +91,11 @@ class LabelCounts:
     def compared(self) -> NDArray[np.bool_]:
         """Items that an answer can agree or disagree with: under `strict`, an item without a commonest label counts as disagreement."""
         return self.labelled if self.majority == "strict" else self.reference >= 0
+
+    @cached_property
+    def patterns(self) -> tuple[Ints, Ints]:
+        """The distinct class counts, (patterns, k), and the pattern of each item."""
+        return distinct_counts(self.counts)
 
     def hits(self, code: Ints, item: Codes) -> Floats:
         """Return whether answers agree with their items' references, failures as wrong: (answers,), NaN where nothing is compared."""
