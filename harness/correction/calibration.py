@@ -8,9 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from harness.correction.scored_items import KeyedRow
+from harness.correction.cell_results import KeyedRow
 from harness.decide.options import DecisionOptions
-from harness.decide.rows_by_cell import rows_by_cell
 from harness.measure.cells import bounds, number, sort_key
 from harness.measure.compare import AlignedData
 from harness.measure.judged_table import JudgedTable
@@ -82,7 +81,7 @@ def _of_data(judged: JudgedTable, by_source: bool, compare: CompareOptions, opti
     column = judged.judgments.confidence
     confidence = np.array([*column.values, math.nan], np.float64)[column.codes]
     right, group = judged.hit, judged.group
-    for key, rows in rows_by_cell(judged, by_source):
+    for key, rows in judged.rows_by_cell(by_source):
         sure = ~np.isnan(confidence[rows])
         if not sure.any():
             yield Calibration(key=key, n=0, groups=0, reason=NO_PROBABILITIES, no_recalibration=NO_PROBABILITIES)

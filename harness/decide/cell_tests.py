@@ -13,7 +13,6 @@ import numpy as np
 from harness.data.columns import combination_ids, first_rows, rows_by_number
 from harness.decide.annotator_labels import AnnotatorLabels, AnnotatorSample, annotator_sample, annotator_tests
 from harness.decide.options import DecisionOptions
-from harness.decide.rows_by_cell import rows_by_cell
 from harness.decide.verdict_parts import CopiedLabels
 from harness.measure.answer_counts import AnswerCounts, count_answers
 from harness.measure.judged_table import JudgedTable, item_key, means_by
@@ -170,7 +169,7 @@ def cell_tests(judged: JudgedTable, by_source: bool, options: DecisionOptions) -
     """
     measures = CellTester(judged, options)
     epsilon = options.discount(judged.data.about.epsilon)
-    for some in windows(rows_by_cell(judged, by_source), lambda cell: len(cell[1]), _UNITS):
+    for some in windows(judged.rows_by_cell(by_source), lambda cell: len(cell[1]), _UNITS):
         measured = run_lockstep([measures.cell(*cell) for cell in some], cluster_mean_each)
         tests = judge_tests_each([one.sums for one in measured], options.margin, options.effective_groups)
         alternative = annotator_tests([one.sample for one in measured], epsilon)

@@ -11,7 +11,6 @@ import numpy as np
 
 from harness.data.columns import rows_by_number
 from harness.decide.annotator_labels import AnnotatorLabels, numbers_of_codes
-from harness.decide.rows_by_cell import rows_by_cell
 from harness.measure.cells import number
 from harness.measure.judged_table import JudgedTable, item_key, means_by
 from harness.measure.label_counts import Classes
@@ -137,7 +136,7 @@ def language_parts(
     """The parts of these names, of every judge, metric and condition, with the sorted pairs of its key."""
     for judged in judged_data:
         rows: dict[tuple[Any, ...], list[Ints]] = {}
-        for key, own in rows_by_cell(judged, by_source):
+        for key, own in judged.rows_by_cell(by_source):
             rows.setdefault(without_language(key), []).append(own)
         judgments = _JudgedLanguages(judged)
         for judge, parts in rows.items():

@@ -9,11 +9,11 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from harness.correction.scored_items import scored_items
 from harness.data.dataset import Dataset
 from harness.data.judgments import NO_VARIANT, Judgments
 from harness.errors import UsageError
 from harness.measure.compare import Recording, align, refuse_median_of_names
+from harness.measure.item_table import item_tables
 from harness.measure.judged_table import JudgedTable
 from harness.measure.label_counts import count_labels
 from harness.measure.options import CompareOptions, annotators_needed
@@ -188,7 +188,7 @@ def answers_of(judged: JudgedTable) -> Iterator[tuple[LabelledQuestion, Answered
     """The answers of all judges but baselines to the questions that have labels."""
     found: dict[LabelledQuestion, AnsweredQuestion] = {}
     group = judged.data.clusters.codes
-    for cell in scored_items(judged):
+    for cell in item_tables(judged):
         if cell.is_baseline or cell.classes.continuous:
             continue
         candidate, label, right = cell.condition, cell.reference, cell.right

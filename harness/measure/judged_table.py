@@ -34,7 +34,7 @@ from harness.measure.design import Design
 from harness.measure.label_counts import Classes, LabelCounts, classes_of, count_labels
 from harness.measure.options import ALWAYS, POOLED, CompareOptions, Drawing, Level, annotators_needed
 from harness.measure.scores import numbers
-from harness.model import CONDITION, Failure, JudgeCondition, Scale, plainness
+from harness.model import CELL, CONDITION, Failure, JudgeCondition, Scale, plainness
 from harness.offensive import hides_texts, looks_like_text
 from harness.stats import LEVELS, agreement_level, commonest, item_credits
 from harness.stats.agreement.agreement import share_of_pairs
@@ -170,6 +170,16 @@ class JudgedTable:
         """
         for key, rows in rows_by_values(self.columns((*level, *condition)), len(self)):
             yield dict.fromkeys(KEYS, POOLED) | key, rows
+
+    def rows_by_cell(self, by_source: bool) -> Iterator[tuple[dict[str, Any], Ints]]:
+        """Yield the key and the rows of each cell that decisions are about: by `CELL`, and with `by_source` by source too.
+
+        Left out are metrics without labels, and those whose labels are on another scale than the answers.
+        """
+        for key, rows in rows_by_values(self.columns((*(("source",) if by_source else ()), *CELL)), len(self)):
+            labels = self.labels.get(str(key["metric"]))
+            if labels is not None and not labels.classes.order_only:
+                yield key, rows
 
     def joint(self, names: Iterable[str], *, items: bool = False) -> Ints:
         """Return for each row the number of its combination of columns, rising with their codes; with `items`, the item is the last one."""
